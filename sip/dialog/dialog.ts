@@ -5,7 +5,7 @@ import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { parseNameAddr } from '../message/name-addr.js';
-import type { Uri } from '../message/uri.js';
+import { asRequestUri, type Uri } from '../message/uri.js';
 
 /** What an INVITE of ours was sent with; a response may repeat it wrongly. */
 export interface OwnInvite {
@@ -189,5 +189,5 @@ export class Dialog implements DialogId {
 
 /** The URI of Contact, where requests can be sent to it. */
 function targetIn({ contact }: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): Uri | undefined {
-  return contact?.uri.isSip === true ? contact.uri : undefined;
+  return contact?.uri.isSip === true ? asRequestUri(contact.uri) : undefined;
 }

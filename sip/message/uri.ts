@@ -41,6 +41,16 @@ export function withoutHeaders({ text, headers }: Uri): string {
   return text.slice(0, text.indexOf('?', text.lastIndexOf('@') + 1)); // one in the user part is none
 }
 
+/** As a Request-URI, which has neither header fields nor the parameter `method` (RFC 3261, section 19.1.1). */
+export function asRequestUri(uri: Uri): Uri {
+  if (!uri.isSip || (uri.headers.length === 0 && !uri.params.has('method'))) return uri;
+  const text = withoutHeaders(uri);
+  const host = text.lastIndexOf('@') + 1; // what looks like a parameter before it is of the user part
+  const [place = '', ...params] = text.slice(host).split(';');
+  const kept = params.filter((param) => unescaped(param.split('=', 1)[0] ?? '').toLowerCase() !== 'method');
+  return parseUri(text.slice(0, host) + [place, ...kept].join(';')) ?? uri;
+}
+
 function parseSip(text: string, scheme: string, start: number): Uri | undefined {
   const scanner = new Scanner(text, start);
   const info = userInfo(scanner);

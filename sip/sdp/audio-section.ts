@@ -6,7 +6,7 @@ import { readCrypto, type CryptoAttribute } from './crypto-attribute.js';
 import { directionOf, readDirection, receives, sends, type Direction } from './direction.js';
 import { readDtls, type DtlsParameters } from './dtls-parameters.js';
 import { isUnknown, readIce, type IceSecret } from './ice-parameters.js';
-import { hasAttribute, valuesOf, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+import { asWritten, hasAttribute, valuesOf, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
 
 /** Where packets go to. */
 export interface MediaAddress extends Connection {
@@ -125,7 +125,7 @@ function readAddresses(media: MediaDescription, connection: Connection | undefin
   const rtp = { ...connection, port: media.port };
   const match = /^(\d{1,5})(?: +IN +IP([46]) +(\S+))?$/i.exec(valuesOf(media.attributes, 'rtcp')[0] ?? '');
   const [, port, family, address] = match ?? [];
-  const own: Connection = address === undefined ? connection : { family: family === '6' ? 6 : 4, address };
+  const own: Connection = address === undefined ? connection : asWritten(family === '6' ? 6 : 4, address);
   const usable = port !== undefined && Number(port) > 0 && Number(port) < 65_536 && isUnicast(own);
   // After the last port there is none: reports go where RTP goes.
   const next = media.port < 65_535 ? { ...rtp, port: media.port + 1 } : undefined;

@@ -2,12 +2,13 @@
 // `t=`, end lines with a bare LF or CR, put blanks at the end and NUL after it:
 // all of that is read. What is refused is what could be understood in two ways.
 import { refused, type Judged } from '../judged.js';
-import type {
-  Attribute,
-  Connection,
-  MediaDescription,
-  Origin,
-  SessionDescription,
+import {
+  asWritten,
+  type Attribute,
+  type Connection,
+  type MediaDescription,
+  type Origin,
+  type SessionDescription,
 } from './session-description.js';
 
 const MOST_BYTES = 32 * 1024;
@@ -124,7 +125,7 @@ function readOrigin(value: string | undefined): Origin | undefined {
 
 function readConnection(value: string): Connection | undefined {
   const [, family, address] = CONNECTION.exec(value) ?? [];
-  return address === undefined ? undefined : { family: family === '6' ? 6 : 4, address };
+  return address === undefined ? undefined : asWritten(family === '6' ? 6 : 4, address);
 }
 
 function firstOf(lines: readonly Line[], letter: string): string | undefined {

@@ -4,10 +4,25 @@
 // werift are, and throws; telephones need tolerance, and answers as values. The
 // two have nothing in common but splitting at line ends.
 
+import ipaddr from 'ipaddr.js';
+
 export interface Connection {
   readonly family: 4 | 6;
   /** An address, seldom a name; without the TTL of multicast. */
   readonly address: string;
+}
+
+/**
+ * An IPv4 address, however it is written: a peer with a socket for both families writes `::ffff:192.0.2.1`, which is
+ * reached over IPv4 (RFC 4291, section 2.5.5.2).
+ */
+export function asWritten(family: 4 | 6, address: string): Connection {
+  // ipaddr.js takes ::192.0.2.1, which is not mapped, for mapped.
+  const isLike = /^[0:]*:ffff:/i.test(address) && ipaddr.IPv6.isValid(address);
+  const mapped = isLike ? ipaddr.IPv6.parse(address) : undefined;
+  return mapped?.isIPv4MappedAddress() === true
+    ? { family: 4, address: mapped.toIPv4Address().toString() }
+    : { family, address };
 }
 
 export interface Origin extends Connection {

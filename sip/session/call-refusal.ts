@@ -5,7 +5,7 @@ import { readReason } from '../headers/reason.js';
 import type { SipResponse } from '../message/response.js';
 import { unquoted } from '../message/scanner.js';
 import { parseNameAddr } from '../message/name-addr.js';
-import type { Uri } from '../message/uri.js';
+import { asRequestUri, type Uri } from '../message/uri.js';
 import type { SessionEnd } from './session.js';
 
 const MOST_CHARACTERS = 200;
@@ -34,7 +34,7 @@ export function redirectedTo(response: SipResponse): readonly Uri[] {
   const contacts = response.all('contact').flatMap((value) => parseNameAddr(value) ?? []);
   const rated = contacts.map(({ uri, params }) => ({ uri, q: Number(params.get('q') ?? 1) || 0 }));
   const usable = rated.filter(({ uri }) => uri.isSip && uri.headers.length === 0);
-  return usable.sort((one, other) => other.q - one.q).slice(0, MOST_CONTACTS).map(({ uri }) => uri);
+  return usable.sort((one, other) => other.q - one.q).slice(0, MOST_CONTACTS).map(({ uri }) => asRequestUri(uri));
 } // prettier-ignore
 
 /** `399 host "text"` → text. */

@@ -1,6 +1,6 @@
 // Whom a call is to and from: numbers, names, tel and SIP URIs as an
 // application writes them, made into the URIs that go into an INVITE.
-import { parseUri, type Uri } from '../message/uri.js';
+import { asRequestUri, parseUri, type Uri } from '../message/uri.js';
 
 /** What was written: somebody whose domain is to be completed, or a whole address. */
 export type WrittenAddress =
@@ -36,7 +36,7 @@ export function escapedUser(user: string): string {
 function ofUri(text: string): WrittenAddress | undefined {
   const uri = parseUri(text);
   const isUsable = uri !== undefined && uri.isSip && uri.headers.length === 0 && !/[<>\s"]/.test(text);
-  return isUsable ? { kind: 'uri', uri } : undefined;
+  return isUsable ? { kind: 'uri', uri: asRequestUri(uri) } : undefined;
 }
 
 /** A local number keeps its context, as a user part does (RFC 3261, section 19.1.6). */

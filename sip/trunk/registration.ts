@@ -63,6 +63,9 @@ export class Registration {
   #registrar: string | undefined;
   #flow: Flow | undefined;
   #registeredAtMs = -Infinity;
+  /** Contact of the latest registration; calls to it fail once its connection is lost. */
+  #binding: string | undefined;
+  #stale: string | undefined;
   #asking: Promise<void> | undefined;
   #callOffNext = (): void => undefined;
   #callOffLapse = (): void => undefined;
@@ -136,7 +139,7 @@ export class Registration {
     return {
       method: 'REGISTER',
       uri: registrar,
-      contact: (flow) => `<${contact(flow)}>`,
+      contact: (flow) => `<${contact(flow)}>${this.#withdrawn(contact(flow))}`,
       headers: [
         ['From', `<${address}>;tag=${this.#tag}`],
         ['To', `<${address}>`],
@@ -148,6 +151,11 @@ export class Registration {
         ...more,
       ],
     };
+  }
+
+  /** A further Contact that takes the binding of a lost connection back: the registrar would go on sending calls to it. */
+  #withdrawn(contact: string): string {
+    return this.#stale === undefined || this.#stale === contact ? '' : `, <${this.#stale}>;expires=0`;
   }
 
   /** What a 423 asks for, where that is more than was asked for and no mistake. */
@@ -163,6 +171,8 @@ export class Registration {
     this.#serviceRoute = response.all('service-route');
     this.#path = response.all('path');
     this.#registrar = flow?.remote.address;
+    this.#binding = contact(flow);
+    this.#stale = undefined;
     this.#failures = 0;
     this.#registeredAtMs = time.now();
     this.#callOffLapse();
@@ -216,6 +226,7 @@ export class Registration {
   #lost(): void {
     if (this.#flow === undefined) return;
     this.#flow = undefined;
+    this.#stale = this.#binding;
     this.#stopWatching = () => undefined;
     this.#callOffLapse();
     this.#become({ ...this.#state, registered: false });

@@ -22,6 +22,8 @@ export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Re
     sent,
     received,
     remote,
+    setupMs,
+    firstAudioMs,
     headers: _words,
     ...rest
   } = record;
@@ -37,19 +39,34 @@ export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Re
     status: end.status,
     cause: end.cause,
     detail: end.detail,
-    ms: endedAt - startedAt,
-    connectedMs: answeredAt === undefined ? undefined : endedAt - answeredAt,
+    ms: whole(endedAt - startedAt),
+    setupMs: whole(setupMs),
+    firstAudioMs: whole(firstAudioMs),
+    connectedMs: answeredAt === undefined ? undefined : whole(endedAt - answeredAt),
     packetsSent: sent?.packets,
     silencePackets: sent?.silencePackets,
     underruns: sent?.underruns,
     packetsReceived: received?.packets,
-    loss: received?.loss,
-    jitterMs: received?.jitterMs,
-    mos: received?.mos,
-    remoteLoss: remote?.loss,
-    remoteJitterMs: remote?.jitterMs,
-    rttMs: remote?.rttMs ?? undefined,
+    loss: rounded(received?.loss, 10_000),
+    jitterMs: tenths(received?.jitterMs),
+    mos: rounded(received?.mos, 100),
+    remoteLoss: rounded(remote?.loss, 10_000),
+    remoteJitterMs: tenths(remote?.jitterMs),
+    rttMs: tenths(remote?.rttMs ?? undefined),
   };
+}
+
+function whole(ms: number | undefined): number | undefined {
+  return rounded(ms, 1);
+}
+
+function tenths(ms: number | undefined): number | undefined {
+  return rounded(ms, 10);
+}
+
+/** To parts of one: a log is read by people. */
+function rounded(value: number | undefined, parts: number): number | undefined {
+  return value === undefined ? undefined : Math.round(value * parts) / parts;
 }
 
 /** `sip:+491701234567@trunk.example;user=phone` → `sip:+**********67@trunk.example`: parameters go, the host stays. */

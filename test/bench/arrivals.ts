@@ -58,6 +58,35 @@ export function pacingOf(
   };
 }
 
+export interface DueSound {
+  /** Streams that there should be. */
+  readonly calls: number;
+  /** Milliseconds of sound in each, at least. */
+  readonly holdMs: number;
+  readonly packetMs: number;
+}
+
+/**
+ * The share of the packets that were due, 0 to 1. A call may last longer than it was to be held, so the time from its
+ * first packet to its last counts, if that is longer.
+ */
+export function soundShare(packets: readonly Arrival[], { calls, holdMs, packetMs }: DueSound): number {
+  const streams = new Map<number, { firstMs: number; lastMs: number; count: number }>();
+  for (const { ssrc, atMs } of packets) {
+    const stream = streams.get(ssrc) ?? { firstMs: atMs, lastMs: atMs, count: 0 };
+    streams.set(ssrc, { ...stream, lastMs: atMs, count: stream.count + 1 });
+  }
+  const least = Math.floor(holdMs / packetMs);
+  let due = Math.max(0, calls - streams.size) * least;
+  let came = 0;
+  for (const { firstMs, lastMs, count } of streams.values()) {
+    const dueHere = Math.max(least, Math.round((lastMs - firstMs) / packetMs) + 1);
+    due += dueHere;
+    came += Math.min(count, dueHere);
+  }
+  return due === 0 ? NaN : came / due;
+}
+
 /** Of nothing it is NaN. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = Float64Array.from(values).toSorted();

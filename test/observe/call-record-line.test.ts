@@ -53,3 +53,15 @@ test('a call that was never answered has a line without what it never had', () =
   assert.deepEqual([line['end'], line['status'], line['detail']], ['rejected', 486, 'busy']);
   for (const name of ['connectedMs', 'packetsSent', 'mos', 'rttMs']) assert.equal(name in line, false, name);
 });
+
+test('the figures of a line are rounded, and those of the record that an application is sent are not', () => {
+  const record = callRecord({
+    setupMs: 2400.123_456, firstAudioMs: 34.500_01, startedAt: 0.25, answeredAt: 1.5, endedAt: 3.75,
+    received: { packets: 490, loss: 1 / 3, jitterMs: 1.234_56, mos: 4.123_456 },
+    remote: { loss: 2 / 3, jitterMs: 0.049, rttMs: 17.277_7 },
+  }); // prettier-ignore
+  const line = callRecordLine(record, { numbers: false });
+  const figures = ['setupMs', 'firstAudioMs', 'ms', 'connectedMs', 'loss', 'jitterMs', 'mos', 'remoteLoss', 'remoteJitterMs', 'rttMs'];
+  assert.deepEqual(figures.map((name) => line[name]), [2400, 35, 4, 2, 0.3333, 1.2, 4.12, 0.6667, 0, 17.3]);
+  assert.equal(callRecordBody(record).call.setup_ms, 2400.123_456);
+}); // prettier-ignore

@@ -4,7 +4,7 @@
 // and at a moderate one again.
 import { stolenSeconds } from '../stolen-time.js';
 import type { Row } from '../table.js';
-import { spreadOf } from '../arrivals.js';
+import { soundShare, spreadOf } from '../arrivals.js';
 import { UdpReceiver } from '../udp-receiver.js';
 import { SILENT, type BenchPhone } from './bench-phone.js';
 import { SippLoad, type SippCounts } from './sipp-load.js';
@@ -19,7 +19,7 @@ interface Manner {
 const SET_UP_ALONE: Manner = { name: 'none', service: SILENT, holdMs: 0 };
 const SPEAKING: Manner = { name: '0.5 s', service: 'bench', holdMs: 500 };
 const BROKEN_MS = 100; // set-up p95 above it: the rate is too much
-const PACKETS_PER_S = 50;
+const PACKET_MS = 20;
 const SPEAKS_MS = 100; // calls that are shorter have no sound to count
 
 export interface SetUpLine {
@@ -43,7 +43,6 @@ async function setUpLine(phone: BenchPhone, name: string, { manner, perSecond, s
   const setUp = spreadOf(counts.setUpMs);
   const cpuSeconds = after.cpuMs / 1000;
   const msOf = (thread: string) => (1000 * ((threadsAfter.get(thread) ?? NaN) - (threads.get(thread) ?? NaN))) / counts.done;
-  const dueMs = counts.done * holdMs;
   const row = {
     load: name,
     speech: manner.name,
@@ -62,7 +61,7 @@ async function setUpLine(phone: BenchPhone, name: string, { manner, perSecond, s
     'calls/s per core': Math.round(counts.done / cpuSeconds),
     'core %': (100 * cpuSeconds) / counts.seconds,
     'loop late p99 ms': after.loopLate.p99,
-    'sound of those due %': holdMs < SPEAKS_MS ? '' : (100 * packets.length * 1000) / (dueMs * PACKETS_PER_S),
+    'sound of those due %': holdMs < SPEAKS_MS ? '' : 100 * soundShare(packets, { calls: counts.done, holdMs, packetMs: PACKET_MS }),
     'SIPp core %': (100 * counts.cpuSeconds) / counts.seconds,
     'stolen %': (100 * (stolenSeconds() - stolen)) / counts.seconds,
   };

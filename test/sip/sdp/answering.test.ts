@@ -230,3 +230,15 @@ test('what the peer says of its Opus is handed on', () => {
   });
   assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 useinbandfec=1']);
 });
+
+test('an IPv4 address that is written as one of IPv6 is reached over IPv4', () => {
+  for (const written of ['IN IP6 ::ffff:198.51.100.9', 'IN IP6 ::FFFF:c633:6409', 'IN IP4 ::ffff:198.51.100.9', 'IN IP6 0:0:0:0:0:ffff:198.51.100.9']) {
+    const offer = offerOf('m=audio 5004 RTP/AVP 0', `c=${written}`, `a=rtcp:6000 ${written}`);
+    const { answer, agreed } = valueOf(negotiation().answer(offer));
+    assert.deepEqual(agreed.remote, { family: 4, address: '198.51.100.9', port: 5004 }, written);
+    assert.deepEqual(agreed.remoteRtcp, { family: 4, address: '198.51.100.9', port: 6000 });
+    assert.deepEqual(linesOf(answer, 'c='), ['IN IP4 192.0.2.1']);
+  }
+  const held = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 0', 'c=IN IP6 ::ffff:0.0.0.0')));
+  assert.equal(held.agreed.direction, 'recvonly');
+}); // prettier-ignore

@@ -271,6 +271,23 @@ test('a redirection stays with the trunk in its own domain, and leads elsewhere 
   assert.equal(plan().journey.account, undefined);
 }); // prettier-ignore
 
+test('a called URI, and one that a redirection leads to, has no method (RFC 3261, section 19.1.1)', async () => {
+  const { out, place, called } = open([CARRIER], { followsRedirections: true });
+  let asked = 0;
+  out.act = (transaction) => {
+    const contact = '<sip:new@carrier.example;method=BYE>';
+    if (asked++ === 0) transaction.respond({ status: 302, headers: [['Contact', contact]] });
+  };
+  await place({ to: 'sip:bob@carrier.example;method=REGISTER' });
+  assert.deepEqual(called(), ['sip:bob@carrier.example', 'sip:new@carrier.example']);
+  await out.respond(200, {
+    contact: false,
+    headers: [['Contact', `<sip:bob@${CALLEE};method=BYE>`]],
+    body: 'answer',
+  });
+  assert.equal(out.callee.acks[0]?.uri.text, `sip:bob@${CALLEE}`);
+});
+
 test('a redirection leads nowhere that a call may not go', async () => {
   const allowed = { destinations: [{ prefix: '100', callsPerMinute: 1 }, { prefix: '+49', callsPerMinute: undefined }] };
   for (const [contact, options, followed] of [

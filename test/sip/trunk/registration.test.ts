@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CALLEE } from '../transaction/users.js';
+import { CALLEE, CALLER } from '../transaction/users.js';
 import { CONTACT, ok, openTrunk, status } from './trunk-under-test.js';
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
@@ -182,6 +182,37 @@ test('when the connection is lost it registers at once; when it is lost again an
   await network.pass(46_000, 100);
   assert.deepEqual(times().map(seconds), [0, 20, 65]);
 });
+
+test('the binding of a connection that was lost is taken back with the next registration, and once', async () => {
+  const { network, trunk, requests, registrar } = openTrunk({ register: {} }, 'tcp');
+  let connection = 1;
+  const plain = network.flow.bind(network);
+  network.flow = (...ends) => ({ ...plain(...ends), local: { address: CALLER, port: connection } });
+  trunk.start();
+  await network.pass(20_000, 100);
+  connection = 2;
+  const granted = registrar.answer;
+  registrar.answer = status(500);
+  network.closeConnections();
+  await network.pass(100);
+  registrar.answer = granted;
+  await network.pass(100_000, 100);
+  const old = '<sip:4930@192.0.2.1:1>;expires=0';
+  const contacts = requests.map(({ request }) => request.all('contact'));
+  const [one, two] = ['<sip:4930@192.0.2.1:1>', '<sip:4930@192.0.2.1:2>'];
+  assert.deepEqual(contacts, [[one], [two, old], [two, old]]);
+  await network.pass(600_000, 1000);
+  assert.deepEqual(requests.at(-1)?.request.all('contact'), [two]);
+});
+
+test('a Contact that stays the same is not taken back when its connection is lost', async () => {
+  const { network, trunk, requests } = openTrunk({ register: {} }, 'tcp');
+  trunk.start();
+  await network.pass(20_000, 100);
+  network.closeConnections();
+  await network.pass(100);
+  assert.deepEqual(requests.map(({ request }) => request.all('contact')), [[`<${CONTACT}>`], [`<${CONTACT}>`]]);
+}); // prettier-ignore
 
 test('a connection whose registrar does not answer pings any more is abandoned, and it registers over another', async () => {
   const { network, trunk, times } = openTrunk({ register: {} }, 'tcp');

@@ -42,7 +42,7 @@ export function openTrunk(fields: object = { register: {} }, transport: Transpor
   let tokens = 0;
   const trunk = new Trunk({
     settings, sender, time: network.time, random: () => 0.5, token: () => `token${++tokens}`,
-    contact: (user) => `sip:${user}@${CALLER}`, randomBytes: (count) => new Uint8Array(count).fill(7),
+    contact: (user, _transport, flow) => `sip:${user}@${CALLER}${flow === undefined || flow.local.port === 5060 ? '' : `:${flow.local.port}`}`, randomBytes: (count) => new Uint8Array(count).fill(7),
     changed: (_name, change) => changes.push(change),
   }); // prettier-ignore
   const times = () => requests.map(({ atMs }) => atMs);
