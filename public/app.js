@@ -3,7 +3,7 @@
 //   idle ──▶ connecting ──▶ live ⇄ speaking
 //     ▲           │           │       │
 //     └───────────┴───────────┴───────┘   (failed is idle with a reason)
-import { authorization, CallError, refusalOf, VoiceCall } from './call.js';
+import { authorization, CallError, refusalOf, VoiceCall, WRONG_KEY } from './call.js';
 import { Figures } from './figures.js';
 import { Meter } from './meter.js';
 import { Transcript } from './transcript.js';
@@ -17,6 +17,7 @@ const STATES = {
 };
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
+const NO_ANSWER = 'The server does not answer. Reload the page once it is running.';
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 const TOKEN_CHARACTERS = 8000; // a message of this many stays below what the server takes at once
@@ -62,6 +63,7 @@ function showProblem(text) {
 }
 
 function askForKey() {
+  if (key !== '') showProblem(WRONG_KEY);
   element('key-form').hidden = false;
   element('key').focus();
 }
@@ -221,13 +223,24 @@ function countCharacters() {
 }
 
 async function loadVoices() {
-  const answer = await fetch('v1/audio/voices', { headers: authorization(key) });
+  const answer = await fetch('v1/audio/voices', { headers: authorization(key) }).catch((cause) => {
+    throw new CallError(NO_ANSWER, 0, { cause });
+  });
   if (answer.status === 401) return askForKey();
   if (!answer.ok) throw await refusalOf(answer);
   const { voices } = await answer.json();
   element('key-form').hidden = true;
   const automatic = new Option('Automatic, by language', '');
   element('voice').replaceChildren(automatic, ...groupsOf(voices));
+}
+
+async function showVoices() {
+  try {
+    await loadVoices();
+  } catch (error) {
+    if (error.status === 401) askForKey();
+    else showProblem(error instanceof CallError ? error.message : NO_ANSWER);
+  }
 }
 
 /** A group for each engine, by name within it; an engine of one language is named with that. */
@@ -267,7 +280,7 @@ function start() {
     event.preventDefault();
     key = element('key').value.trim();
     showProblem('');
-    loadVoices().catch((error) => showProblem(error.message));
+    void showVoices();
   });
   for (const chip of document.querySelectorAll('.chip')) {
     chip.addEventListener('click', () => {
@@ -278,7 +291,7 @@ function start() {
   }
   addEventListener('pagehide', () => endCall());
   setState('idle');
-  loadVoices().catch(() => showProblem('The server does not answer. Reload the page once it is running.'));
+  void showVoices();
 }
 
 start();

@@ -7,10 +7,12 @@ const CALLS = 'v1/realtime/calls';
 const OPEN_MS = 20_000; // from the press of the button to the open channel
 const GATHER_MS = 1000; // more candidates may come later than anybody wants to wait
 
+export const WRONG_KEY = 'The server does not accept this API key. Check it and enter it again.';
+
 /** What went wrong, in words that can be shown. `status` is the HTTP status, 0 where there was none. */
 export class CallError extends Error {
-  constructor(message, status = 0) {
-    super(message);
+  constructor(message, status = 0, options = undefined) {
+    super(message, options);
     this.status = status;
   }
 }
@@ -22,7 +24,9 @@ export async function refusalOf(answer) {
   return new CallError(message, answer.status);
 }
 
+/** Throws CallError for a key with characters that no header carries: no key of a server has them. */
 export function authorization(key) {
+  if (/[^\x21-\x7e]/.test(key)) throw new CallError(WRONG_KEY, 401);
   return key === '' ? {} : { Authorization: `Bearer ${key}` };
 }
 
@@ -68,11 +72,12 @@ export class VoiceCall {
   }
 
   async #exchange() {
+    const headers = { 'Content-Type': 'application/sdp', ...authorization(this.#key) };
     let answer;
     try {
       answer = await fetch(CALLS, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/sdp', ...authorization(this.#key) },
+        headers,
         body: this.#peer.localDescription.sdp,
         signal: AbortSignal.timeout(OPEN_MS),
       });

@@ -244,6 +244,41 @@ test('a server with keys is asked with the one that the user gives', async (t) =
   await page.close();
 });
 
+for (const [what, wrong] of [
+  ['a key that the server does not know', 'key-two-0123456789'],
+  ['a key that no header can carry', 'clé-une-–-0123456789'],
+] as const) {
+  test(`${what} is said to be wrong, and asked for again`, async (t) => {
+    const key = 'key-one-0123456789';
+    const { url } = await openServer(t, { apiKeys: [key] });
+    const { page } = await openPage(url);
+    const problem = page.getByRole('alert');
+    assert.equal(await problem.isVisible(), false); // nobody has given a key yet
+    const field = page.getByLabel('This server asks for an API key');
+    await field.fill(wrong);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await problem.filter({ hasText: 'The server does not accept this API key' }).waitFor();
+    assert.equal(await field.isVisible(), true);
+    await page.getByRole('button', { name: 'Start call' }).click();
+    await page.getByText('Call ended', { exact: true }).waitFor();
+    await problem.filter({ hasText: 'The server does not accept this API key' }).waitFor();
+    await field.fill(key);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.locator('#key-form').waitFor({ state: 'hidden' });
+    assert.equal(await problem.isVisible(), false);
+    await page.close();
+  });
+}
+
+test('voices that cannot be listed are said to be missing for the reason that the server gives', async (t) => {
+  const { url } = await openServer(t, { rateLimit: 1 });
+  await fetch(`${url}/v1/audio/voices`);
+  const page = await browser.newPage();
+  await page.goto(url);
+  await page.getByRole('alert').filter({ hasText: 'requests a minute' }).waitFor();
+  await page.close();
+});
+
 test('a call that cannot be opened, and one that is lost, are said in plain words', async (t) => {
   const { url, calls, server } = await openServer(t);
   const { page } = await openPage(url);
