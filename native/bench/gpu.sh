@@ -31,7 +31,7 @@ checkpoint() { # size
 }
 stage_bench-1.7b() { checkpoint 1.7b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,8,16,64,128,256,512,1000; }
 stage_bench-0.6b() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" 1,8,16,64,128,256,512; }
-# Weights of 8 bits: up to 3 streams by the grid that stays, whose codes gpu_bench compares with those of the grids of more.
+# Weights of 8 bits: gpu_bench compares the codes of few streams with those of more.
 stage_bench-bytes() {
   checkpoint 1.7b && for weights in int8 int8-talker fp8; do
     echo "$weights" && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,2,3,8,64,256 20 "$weights" || return 1

@@ -137,26 +137,11 @@ void AllPassesAtOnceGiveTheCodesOfEach() {
   for (const size_t streams : {1, 2, 3}) SameCodes(&large, streams, 1, Usual());
 }
 
-void PassesOf8BitsGiveTheCodesOfEach() {
-  const auto kernels = MakeBackend(false);
-  Predictor small(*kernels, {256, 256, 2, 1, 2, Format::kF32, Format::kInt8}, 3, false);
-  SameCodes(&small, 1, 2, Usual());
-  for (const size_t streams : {1, 2, 3}) SameCodes(&small, streams, 1, Usual());
-  Predictor narrow(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kInt8}, 3, true);
-  SameCodes(&narrow, 2, 1, Usual());
-  if (CudaFile() == nullptr) return;
-  Predictor large(*kernels, {1024, 3072, 16, 8, 5, Format::kF32, Format::kInt8}, 15, false);
-  SameCodes(&large, 1, 2, Usual());
-  for (const size_t streams : {1, 2, 3}) SameCodes(&large, streams, 1, Usual());
-}
-
 // On the emulator one block does it all, with as much memory as its sums take.
 void PassesOfTheModelsSizesGiveTheCodesOfEach() {
   const auto kernels = MakeBackend(false, size_t{2} << 20);
-  for (const Format format : {Format::kBf16, Format::kInt8}) {
-    Predictor predictor(*kernels, {1024, 3072, 16, 8, 1, Format::kF32, format}, 2, false);
-    SameCodes(&predictor, 2, 1, Usual());
-  }
+  Predictor predictor(*kernels, {1024, 3072, 16, 8, 1, Format::kF32}, 2, false);
+  SameCodes(&predictor, 2, 1, Usual());
 }
 
 void EveryRuleChoosesAsItDoesAlone() {
@@ -187,11 +172,10 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!Predictor(*kernels, {256, 512, 2, 1, 1, Format::kF32}, 2, false).Takes(1, 1));
   CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kBf16}, 2, false).Takes(1, 1));
   CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 17, false).Takes(1, 1));
-  Predictor mixed(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kInt8}, 2, false);
-  CHECK(mixed.Takes(1, 1));
-  mixed.ChangeHead(Format::kBf16);
+  Predictor mixed(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 2, false);
+  mixed.ChangeHead(Format::kInt8);
   CHECK(!mixed.Takes(1, 1));
-  CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kFp8}, 2, false).Takes(1, 1));  // no code predictor is loaded so
+  CHECK(!Predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32, Format::kInt8}, 2, false).Takes(1, 1));
   CHECK(!MakeKernels()->RunPasses({}, {}, nullptr));
 }
 
@@ -201,7 +185,6 @@ void WhatDoesNotFitIsLeftToTheGrids() {
 int main() {
   using namespace parley::test;
   return Run({{"all passes at once give the codes of each", AllPassesAtOnceGiveTheCodesOfEach},
-              {"passes of 8 bits give the codes of each", PassesOf8BitsGiveTheCodesOfEach},
               {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
               {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
               {"what is no number gives no code", WhatIsNoNumberGivesNoCode},

@@ -5,13 +5,13 @@
 namespace parley::cuda {
 
 bool CudaKernels::RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
-  return EnqueueRun(Next(), *layer_run_, room_.rules, {layers, count, angles, batch, x});
+  return EnqueueRunLayers(Next(), *layer_run_, room_.rules, {layers, count, angles, batch, x});
 }
 
 bool CudaKernels::RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) {
   if (passes.count == 0) return false;
-  return EnqueueRun(Next(), *layer_run_, room_.rules,
-                    {passes.layers, passes.layer_count, passes.passes->angles, batch, x, &passes});
+  return EnqueueRunPasses(Next(), *layer_run_, room_.rules,
+                          {passes.layers, passes.layer_count, passes.passes->angles, batch, x, &passes});
 }
 
 }  // namespace parley::cuda

@@ -23,8 +23,6 @@ enum class RunProduct : uint8_t { kHeads, kExpanded, kLogits };
 template <class Shape, bool kPasses>
 struct RunBlock {
   using Attention = typename Shape::Attention;
-  using Place = typename Shape::Place;
-  using Sums = SlabSums<Shape::kFormat>;
 
   const LayerRunArgs& args;
   uint32_t rows;  // that there are
@@ -36,18 +34,18 @@ struct RunBlock {
   uint32_t step;  // whose inputs are awaited next
   RunSlabs slabs;
   RunRoom room;
-  WeightRing<Shape::kFormat> ring;
+  WeightRing ring;
   unsigned char* scratch;  // vectors, or what attention shares
   float* sums;
   uint32_t turn = 0;  // of the sums
 
   __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its) : args(its), slabs(RunSlabs::Of<Shape, kPasses>(its)) {
-    room = RunRoom::Of<Shape>(args.most_rows, Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), kPasses);
+    room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows, Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), Shape::Scratch(kPasses));
     unsigned char* const bytes = SharedBytes();
     ring.bytes = bytes;
     ring.places = args.places;
-    unsigned char* const rest = bytes + args.places * Place::kBytes;
-    ring.bars = reinterpret_cast<RingBars*>(rest);
+    unsigned char* const rest = bytes + args.places * kSlabBytes;
+    ring.bars = reinterpret_cast<WeightRing::Bars*>(rest);
     sums = reinterpret_cast<float*>(rest + RunRoom::kBars);
     scratch = rest + RunRoom::kBars + 2 * room.sums * 4;
   }
@@ -70,7 +68,7 @@ struct RunBlock {
     MeetRun();
   }
 
-  __device__ __forceinline__ Sums NextSums() {
+  __device__ __forceinline__ SlabSums NextSums() {
     turn ^= 1;
     return {sums + turn * room.sums, room.sums_pitch, rows};
   }
@@ -159,7 +157,7 @@ struct RunBlock {
   }
 
   // Rows, normed, times the block's slabs.
-  __device__ __forceinline__ Sums MultiplyNormed(const float* norm, uint32_t slabs, bool are_first) {
+  __device__ __forceinline__ SlabSums MultiplyNormed(const float* norm, uint32_t slabs, bool are_first) {
     VectorPart<Shape::kHidden> part;
     float* const x = reinterpret_cast<float*>(scratch);
     EightFloats weights[Shape::kHidden];
@@ -170,13 +168,13 @@ struct RunBlock {
     MeetRun();
     if (kPasses && are_first && pass > 0) KeepFirstRows(x);
     part.Norm(x, room.pitch, rows, FactorOf(x), weights);
-    const Sums its = NextSums();
+    const SlabSums its = NextSums();
     MultiplySlabs(&ring, part, slabs, its);
     return its;
   }
 
   // Of a finished product each warp has a row. Raw heads, or logits, of every `each`-th row alone.
-  __device__ __forceinline__ void TellWhole(const Sums& its, const SlabShare& share, uint32_t all_slabs, Told* to, uint32_t each) const {
+  __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs, Told* to, uint32_t each) const {
     const uint32_t row = ThisThread() / 32, all = all_slabs * kSlabRows, first = share.first * kSlabRows;
     if (row >= rows || row % each != each - 1) return;
 #pragma unroll 1
@@ -186,7 +184,7 @@ struct RunBlock {
   }
 
   // silu(gate) * up. Neighbours of a row are a pair.
-  __device__ __forceinline__ void TellExpanded(const Sums& its, const SlabShare& share) const {
+  __device__ __forceinline__ void TellExpanded(const SlabSums& its, const SlabShare& share) const {
     const uint32_t row = ThisThread() / 32, lane = ThisThread() % 32, count = share.count * kSlabRows;
     if (row >= rows) return;
 #pragma unroll 1
@@ -206,7 +204,7 @@ struct RunBlock {
     const uint32_t all = is_head ? slabs.head : gated ? slabs.inner : slabs.Heads();
     const SlabShare share = SlabShare::Of(all);
     if (share.count > 0) {
-      const Sums its = MultiplyNormed(norm, gated ? 2 * share.count : share.count, is_first);
+      const SlabSums its = MultiplyNormed(norm, gated ? 2 * share.count : share.count, is_first);
       if (gated) TellExpanded(its, share);
       else TellWhole(its, share, all, is_head ? passes->told_logits : args.raw, is_head ? rows / streams_count : 1);
     }
@@ -254,7 +252,7 @@ struct RunBlock {
       if (has_one) before = args.x[place + lane];
       VectorPart<kPairs> part;
       part.AwaitPairs(pairs, rows, step);
-      const Sums its = NextSums();
+      const SlabSums its = NextSums();
       MultiplySlabs(&ring, part, share.count, its);
 #pragma unroll 1
       for (uint32_t of = lane; row < rows && of < count; of += 32) {

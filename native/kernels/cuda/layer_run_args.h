@@ -11,7 +11,7 @@
 
 namespace parley::cuda {
 
-// Matrices of one format, [rows, columns].
+// Matrices of bf16, [rows, columns].
 struct RunLayer {
   const unsigned char *q, *k, *v, *o, *gate, *up, *down;
   const float *norm, *q_norm, *k_norm, *mlp_norm;
@@ -22,21 +22,10 @@ constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more tha
 
 constexpr uint32_t kMostRunPasses = 16;
 
-// Of matrices of 8 bits the scales of their rows.
-struct RunScales {
-  const float *q, *k, *v, *o, *gate, *up, *down;
-};
-
-// Of all of them. It lies in memory: among a kernel's arguments there is no room for it.
-struct RunScaleTable {
-  RunScales layer[kMostRunLayers];
-  const float* head[kMostRunPasses];
-};
-
 // A pass of a code predictor: all layers, a norm, the product of a head, and of its logits a code, whose row in a table is what the next pass begins with.
 struct RunPass {
   const float* angles;        // [rows, head_dim]
-  const unsigned char* head;  // [vocabulary, hidden], of the layers' format
+  const unsigned char* head;  // bf16 [vocabulary, hidden]
   const void* table;          // of f32 or bf16 [at least vocabulary, hidden]; of the last pass none
 };
 
@@ -62,7 +51,6 @@ struct LayerRunArgs {
   Told *rows, *raw, *attended, *inner;  // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner
   uint32_t* steps;  // of each block, those that it has made so far
   const RunPasses* passes;  // or none: the layers alone
-  const RunScaleTable* scales;  // or none
   uint32_t layers;
   uint32_t most_rows;  // bucket
   uint32_t places;     // of the ring

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/layer_run.cuh"
@@ -21,14 +20,9 @@ constexpr uint32_t kRunBlocks = 128;
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 16 * kPositions;
 
-inline bool IsRunMatrix(const Matrix& w, Format format, size_t rows, size_t columns) {
-  const bool has_scales = !HasScales(format) || (w.scales != nullptr && LiesAtFours(w.scales));
-  return w.format == format && w.rows == rows && w.columns == columns && LiesAtFours(w.values) && has_scales;
+inline bool IsRunMatrix(const Matrix& w, size_t rows, size_t columns) {
+  return w.format == Format::kBf16 && w.rows == rows && w.columns == columns && LiesAtFours(w.values);
 }
-
-// In which code predictors are loaded (model/speech_model.cc); talkers are in all of them.
-template <Format kFormat>
-constexpr bool kIsPredictors = kFormat != Format::kFp8;
 
 inline bool IsRunNorm(const Norm& norm) { return norm.weight != nullptr && norm.bias == nullptr && LiesAtFours(norm.weight); }
 
@@ -38,10 +32,9 @@ bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_
   const HeadProjections& heads = layer.heads;
   const bool has_norms = heads.q_norm != nullptr && heads.k_norm != nullptr;
   const bool has_none = heads.q_norm == nullptr && heads.k_norm == nullptr;
-  const auto is_one = [](const Matrix& w, size_t rows, size_t columns) { return IsRunMatrix(w, Shape::kFormat, rows, columns); };
-  return is_one(heads.q, kQueries, kHidden) && is_one(heads.k, kv_width, kHidden) && is_one(heads.v, kv_width, kHidden) &&
-         is_one(layer.o, kHidden, kQueries) && is_one(layer.gate, kExpanded, kHidden) &&
-         is_one(layer.up, kExpanded, kHidden) && is_one(layer.down, kHidden, kExpanded) && IsRunNorm(heads.norm) &&
+  return IsRunMatrix(heads.q, kQueries, kHidden) && IsRunMatrix(heads.k, kv_width, kHidden) && IsRunMatrix(heads.v, kv_width, kHidden) &&
+         IsRunMatrix(layer.o, kHidden, kQueries) && IsRunMatrix(layer.gate, kExpanded, kHidden) &&
+         IsRunMatrix(layer.up, kExpanded, kHidden) && IsRunMatrix(layer.down, kHidden, kExpanded) && IsRunNorm(heads.norm) &&
          IsRunNorm(layer.mlp_norm) && layer.attention_scale == nullptr && layer.mlp_scale == nullptr && (has_norms || has_none) &&
          has_norms == (first.heads.q_norm != nullptr) && heads.norm.eps == first.heads.norm.eps && layer.mlp_norm.eps == first.heads.norm.eps &&
          LiesAtFours(heads.q_norm) && LiesAtFours(heads.k_norm);
@@ -51,14 +44,13 @@ bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_
 template <class Shape>
 Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, uint32_t most_rows, const CodePasses* passes, uint32_t* places) {
   const uint32_t head_slabs = passes != nullptr ? static_cast<uint32_t>(passes->passes->head.rows) / kSlabRows : 0;
-  constexpr uint32_t kPlaceBytes = Shape::Place::kBytes;
-  const RunRoom room = RunRoom::Of<Shape>(most_rows, Shape::MostSlabs(kv_heads, head_slabs, blocks), passes != nullptr);
+  const RunRoom room = RunRoom::Of(Shape::kHiddenColumns, most_rows, Shape::MostSlabs(kv_heads, head_slabs, blocks), Shape::Scratch(passes != nullptr));
   const size_t fixed = room.all + 1024;  // and what the kernel's own variables take
-  *places = facts.shared < fixed ? 0 : static_cast<uint32_t>(std::min<size_t>(kMostPlaces, (facts.shared - fixed) / kPlaceBytes));
+  *places = facts.shared < fixed ? 0 : static_cast<uint32_t>(std::min<size_t>(WeightRing::kMostPlaces, (facts.shared - fixed) / kSlabBytes));
   Grid grid;
   grid.x = blocks;
   grid.threads = kRunThreads + kFillThreads;
-  grid.shared = *places * kPlaceBytes + room.all;
+  grid.shared = *places * kSlabBytes + room.all;
   return grid;
 }
 
@@ -66,7 +58,7 @@ Grid LayerRunGrid(const DeviceFacts& facts, uint32_t blocks, uint32_t kv_heads, 
 template <class Shape>
 constexpr uint32_t LeastPlaces() {
   constexpr uint32_t kMost = std::max({Shape::kHiddenColumns, Shape::kExpandedColumns, Shape::kQueryHeads * kRunDim});
-  return (kMost + Shape::Place::kColumns - 1) / Shape::Place::kColumns;
+  return (kMost + kSlabColumns - 1) / kSlabColumns;
 }
 
 inline Told* TakeTold(Told** from, size_t count) {
@@ -85,8 +77,7 @@ bool AreRunPasses(const CodePasses& its, uint32_t blocks, const AttentionBatch& 
     const bool is_last = &pass == its.passes + its.count - 1;
     const bool has_table = pass.table.format == first.table.format && pass.table.rows >= vocabulary &&
                            pass.table.columns == Shape::kHiddenColumns && LiesAtFours(pass.table.values);
-    return IsRunMatrix(pass.head, Shape::kFormat, vocabulary, Shape::kHiddenColumns) && LiesAtFours(pass.angles) && pass.angles != nullptr &&
-           (is_last || has_table);
+    return IsRunMatrix(pass.head, vocabulary, Shape::kHiddenColumns) && LiesAtFours(pass.angles) && pass.angles != nullptr && (is_last || has_table);
   };
   const bool is_narrow = first.table.format == Format::kBf16;
   const size_t raw = Shape::kQueryHeads + 2 * batch.layout.heads, hidden = Shape::kHiddenColumns / kRunDim;
@@ -129,19 +120,6 @@ struct LayerRun {
   const CodePasses* passes = nullptr;
 };
 
-// Of matrices without scales none.
-template <class Shape>
-const RunScaleTable* ScalesOf(Queue& queue, const LayerRun& run) {
-  if constexpr (!HasScales(Shape::kFormat)) return nullptr;
-  RunScaleTable table{};
-  for (size_t n = 0; n < run.count; n++) {
-    const LayerWeights& its = run.layers[n];
-    table.layer[n] = {its.heads.q.scales, its.heads.k.scales, its.heads.v.scales, its.o.scales, its.gate.scales, its.up.scales, its.down.scales};
-  }
-  for (size_t n = 0; run.passes != nullptr && n < run.passes->count; n++) table.head[n] = run.passes->passes[n].head.scales;
-  return queue.Data(table);
-}
-
 template <class Shape>
 LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
   LayerRunArgs args{};
@@ -165,7 +143,6 @@ LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& ru
                      layer.heads.q_norm,       layer.heads.k_norm,   layer.mlp_norm.weight};
   }
   if (run.passes != nullptr) args.passes = PassesOf<Shape>(queue, room, *run.passes);
-  args.scales = ScalesOf<Shape>(queue, run);
   return args;
 }
 
@@ -198,45 +175,20 @@ inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
          LiesAtFours(run.angles) && LiesAtFours(run.x);
 }
 
-// Kernels::RunLayers, of matrices of one format. The sizes are those of the code predictor and of the talkers, and one that tests can afford.
-template <Format kFormat>
-bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
-  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
-  if (run.batch.layout.format == Format::kF32) {
-    if constexpr (kIsPredictors<kFormat>) {
-      if (with(RunShape<4, 8, 12, float, kFormat>{})) return true;
-    }
-    return with(RunShape<1, 1, 1, float, kFormat>{});
-  }
-  if (run.batch.layout.format != Format::kBf16) return false;
-  return with(RunShape<4, 8, 12, Bf16, kFormat>{}) || with(RunShape<8, 8, 24, Bf16, kFormat>{});
-}
-
-// Kernels::RunPasses, of layers and heads of one format.
-template <Format kFormat>
-bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
-  if constexpr (kIsPredictors<kFormat>) {
-    const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), true>(queue, room, run); };
-    return run.batch.layout.format == Format::kF32 && (with(RunShape<4, 8, 12, float, kFormat>{}) || with(RunShape<1, 1, 1, float, kFormat>{}));
-  }
-  return false;
-}
-
-// Whether it was done: by the kernels of the first matrix's format, which take it where all others have the same.
-inline bool EnqueueRun(Queue& queue, LayerRunRoom& room, const ProductRules& rules, const LayerRun& run) {
+// Kernels::RunLayers. The sizes are those of the code predictor and of the talkers, and one that tests can afford.
+inline bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const ProductRules& rules, const LayerRun& run) {
   if (!IsRun(run, rules)) return false;
-  const auto of = [&](auto format) {
-    constexpr Format kFormat = decltype(format)::value;
-    return run.passes == nullptr ? EnqueueRunLayers<kFormat>(queue, room, run) : EnqueueRunPasses<kFormat>(queue, room, run);
-  };
-  switch (run.layers->heads.q.format) {
-    case Format::kBf16: return of(std::integral_constant<Format, Format::kBf16>{});
-    case Format::kInt8: return of(std::integral_constant<Format, Format::kInt8>{});
-    case Format::kFp8: return of(std::integral_constant<Format, Format::kFp8>{});
-    case Format::kF32:
-    case Format::kF16: break;
-  }
-  return false;
+  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), false>(queue, room, run); };
+  if (run.batch.layout.format == Format::kF32) return with(RunShape<4, 8, 12, float>{}) || with(RunShape<1, 1, 1, float>{});
+  if (run.batch.layout.format != Format::kBf16) return false;
+  return with(RunShape<4, 8, 12, Bf16>{}) || with(RunShape<8, 8, 24, Bf16>{});
+}
+
+// Kernels::RunPasses.
+inline bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, const ProductRules& rules, const LayerRun& run) {
+  if (!IsRun(run, rules) || run.batch.layout.format != Format::kF32) return false;
+  const auto with = [&](auto shape) { return EnqueueLayerRun<decltype(shape), true>(queue, room, run); };
+  return with(RunShape<4, 8, 12, float>{}) || with(RunShape<1, 1, 1, float>{});
 }
 
 }  // namespace parley::cuda

@@ -10,10 +10,8 @@
 namespace parley::cuda {
 
 // Chunks of a part of such columns.
-template <int kHidden_, int kAttended_, int kExpanded_, class Cached_, Format kFormat_ = Format::kBf16>
+template <int kHidden_, int kAttended_, int kExpanded_, class Cached_>
 struct RunShape {
-  static constexpr Format kFormat = kFormat_;  // of all matrices
-  using Place = SlabPlace<kFormat>;
   static constexpr int kHidden = kHidden_, kAttended = kAttended_, kExpanded = kExpanded_;
   static constexpr uint32_t kHiddenColumns = kHidden * kParts * kChunk, kExpandedColumns = kExpanded * kParts * kChunk;
   static constexpr uint32_t kQueryHeads = kAttended * kParts * kChunk / kRunDim;
@@ -36,18 +34,16 @@ struct RunShape {
 
 // Where a block's shared memory goes.
 struct RunRoom {
-  static constexpr uint32_t kBars = sizeof(RingBars);
+  static constexpr uint32_t kBars = sizeof(WeightRing::Bars);
 
   uint32_t pitch, sums_pitch;  // floats
   uint32_t sums, all;          // floats of one of two; bytes without the ring
 
-  template <class Shape>
-  __host__ __device__ static RunRoom Of(uint32_t most_rows, uint32_t most_slabs, bool passes) {
-    const uint32_t scratch = Shape::Scratch(passes), scales = Shape::Place::kHasScales ? 1 : 0;  // as a row's
+  __host__ __device__ static RunRoom Of(uint32_t hidden, uint32_t most_rows, uint32_t most_slabs, uint32_t scratch) {
     RunRoom room;
-    room.pitch = Shape::kHiddenColumns + 4;
+    room.pitch = hidden + 4;
     room.sums_pitch = most_slabs * kSlabRows + 4;
-    room.sums = (kParts * most_rows + scales) * room.sums_pitch;
+    room.sums = kParts * most_rows * room.sums_pitch;
     const uint32_t vectors = most_rows * room.pitch * 4;
     room.all = kBars + ((vectors > scratch ? vectors : scratch) + 15) / 16 * 16 + 2 * room.sums * 4;
     return room;

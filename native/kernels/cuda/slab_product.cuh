@@ -29,10 +29,8 @@ struct SlabShare {
 };
 
 // Slabs of a tile: two, where the ring has room for the next such tile too, which is on its way meanwhile.
-template <Format kFormat>
-__device__ __forceinline__ uint32_t TileWidth(const WeightRing<kFormat>& ring, uint32_t columns) {
-  constexpr uint32_t kOfPlace = SlabPlace<kFormat>::kColumns;
-  return 4 * ((columns + kOfPlace - 1) / kOfPlace) <= ring.places ? 2 : 1;
+__device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t columns) {
+  return 4 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
 }
 
 // One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
@@ -87,35 +85,29 @@ struct VectorPart {
   }
 };
 
-// Sums of all parts: [part][row][8 * slabs + 4]; and behind those of `rows` rows the scales of as many columns, where weights have them.
-template <Format kFormat>
+// Sums of all parts: [part][row][8 * slabs + 4].
 struct SlabSums {
   float* sums;
   uint32_t pitch, rows;
 
   __device__ __forceinline__ float* Of(uint32_t part, uint32_t vector) const { return sums + (part * rows + vector) * pitch; }
-  __device__ __forceinline__ float* Scales() const { return Of(kParts, 0); }
-  // What FinishValue begins with.
   __device__ __forceinline__ float Total(uint32_t vector, uint32_t of) const {
     float sum = 0;
 #pragma unroll
     for (uint32_t part = 0; part < kParts; part++) sum += Of(part, vector)[of];
-    if constexpr (HasScales(kFormat)) sum *= Scales()[of];
     return sum;
   }
 };
 
 // One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
-template <bool kTwo, Format kFormat, int kChunks>
-__device__ __forceinline__ void MultiplyTile(const WeightRing<kFormat>& ring, const VectorPart<kChunks>& part, uint32_t slab,
-                                             const SlabSums<kFormat>& sums) {
-  using W = Weights<kFormat>;
-  using Place = SlabPlace<kFormat>;
-  constexpr uint32_t kOfPlace = Place::kColumns / kChunk, kChunkBytes = kChunk * Place::kWeight, kWidth = kTwo ? 2 : 1;
+template <bool kTwo, int kChunks>
+__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, const SlabSums& sums) {
+  using W = Weights<Format::kBf16>;
+  constexpr uint32_t kOfPlace = kSlabColumns / kChunk, kWidth = kTwo ? 2 : 1;
   constexpr bool kMayTurn = kOfPlace % kChunks != 0;  // a part may lie in two places
   const uint32_t lane = ThisThread() % 32, first = VectorPart<kChunks>::First();
-  const uint32_t begin = first / Place::kColumns, end = (first + (kChunks - 1) * kChunk) / Place::kColumns;
-  const uint32_t offset = lane / 4 * Place::kPitch + FourOf(lane) * (kFour * Place::kWeight) + first % Place::kColumns * Place::kWeight;
+  const uint32_t begin = first / kSlabColumns, end = (first + (kChunks - 1) * kChunk) / kSlabColumns;
+  const uint32_t offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + first % kSlabColumns * 2;
   ring.AwaitAllFull(begin * kWidth, (end + 1) * kWidth);
   const unsigned char* low = ring.BytesOf(begin * kWidth) + offset;
   const unsigned char* high = ring.BytesOf(begin * kWidth + kWidth - 1) + offset;
@@ -124,13 +116,13 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing<kFormat>& ring, co
 #pragma unroll
   for (uint32_t c = 0; c < kChunks; c++) {
     if (kMayTurn && c == turn) {
-      low = ring.BytesOf(end * kWidth) + offset - Place::kColumns * Place::kWeight;
-      high = ring.BytesOf(end * kWidth + kWidth - 1) + offset - Place::kColumns * Place::kWeight;
+      low = ring.BytesOf(end * kWidth) + offset - kSlabColumns * 2;
+      high = ring.BytesOf(end * kWidth + kWidth - 1) + offset - kSlabColumns * 2;
     }
     Eight<1> a[1][2];
-    a[0][0] = W::Terms(W::Shared(low + c * kChunkBytes, low + c * kChunkBytes + W::kSecond));
+    a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
     // Of one slab alone the same again, which nobody takes.
-    a[0][1] = kTwo ? W::Terms(W::Shared(high + c * kChunkBytes, high + c * kChunkBytes + W::kSecond)) : a[0][0];
+    a[0][1] = kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
     const Eight<1> b[1] = {part.terms[c]};
     MultiplyChunk<0>(a, b, acc);
   }
@@ -139,24 +131,15 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing<kFormat>& ring, co
     const uint32_t vector = lane % 4 * 2 + i % 2;
     if (vector < sums.rows) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
   }
-  if constexpr (Place::kHasScales) {
-    // By the first warp, which waited for the first columns.
-    if (ThisThread() < kWidth * kSlabRows) sums.Scales()[slab * kSlabRows + lane] = ring.ScalesOf(lane / kSlabRows)[lane % kSlabRows];
-  }
 }
 
-using Bf16Place = SlabPlace<Format::kBf16>;
-using Bf16Ring = WeightRing<Format::kBf16>;
-using Bf16Sums = SlabSums<Format::kBf16>;
-
-// The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place. For bf16 alone: with weights
-// that are widened first it would be hundreds of instructions that run once, where a tile's are run again.
+// The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place.
 template <int kTiles, int kChunks>
-__device__ __forceinline__ void MultiplyTiles(const Bf16Ring& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
-                                              const Bf16Sums& sums) {
+__device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
+                                              const SlabSums& sums) {
   using W = Weights<Format::kBf16>;
-  static_assert(VectorPart<kChunks>::kColumns <= Bf16Place::kColumns);
-  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * Bf16Place::kPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
+  static_assert(VectorPart<kChunks>::kColumns <= kSlabColumns);
+  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
   ring.AwaitAllFull(0, count);
   const unsigned char* rows[2 * kTiles];
 #pragma unroll
@@ -184,23 +167,22 @@ __device__ __forceinline__ void MultiplyTiles(const Bf16Ring& ring, const Vector
 
 // As many slabs, each of which lies in one place, as the ring has at once: returns how many.
 template <int kChunks>
-__device__ __forceinline__ uint32_t MultiplySome(const Bf16Ring& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t slabs,
-                                                 const Bf16Sums& sums) {
+__device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t slabs,
+                                                 const SlabSums& sums) {
   const uint32_t left = min(slabs - slab, ring.places), most = left > 4 ? 6 : 4, count = min(left, most);
   if (left > 4) MultiplyTiles<3>(ring, part, slab, count, sums);
   else MultiplyTiles<2>(ring, part, slab, count, sums);
   return count;
 }
 
-template <Format kFormat, int kChunks>
-__device__ __forceinline__ void MultiplySlabs(WeightRing<kFormat>* ring, const VectorPart<kChunks>& part, uint32_t slabs,
-                                              const SlabSums<kFormat>& sums) {
-  constexpr uint32_t kOfPlace = SlabPlace<kFormat>::kColumns, kPlaces = (VectorPart<kChunks>::kColumns + kOfPlace - 1) / kOfPlace;
+template <int kChunks>
+__device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums& sums) {
+  constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
   const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
 #pragma unroll 1
   for (uint32_t slab = 0; slab < slabs;) {
     uint32_t count = tile == 2 && slab + 1 < slabs ? 2 : 1;
-    if constexpr (kPlaces == 1 && kFormat == Format::kBf16) count = MultiplySome(*ring, part, slab, slabs, sums);
+    if constexpr (kPlaces == 1) count = MultiplySome(*ring, part, slab, slabs, sums);
     else if (count == 2) MultiplyTile<true>(*ring, part, slab, sums);
     else MultiplyTile<false>(*ring, part, slab, sums);
     slab += count;

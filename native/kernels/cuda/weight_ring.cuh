@@ -1,5 +1,5 @@
-// Weights on their way from memory to a block's products: a ring of places in shared memory, each for 8 rows of up to 2 KB, which one warp
-// fills, far ahead, by bulk copies, and 8 warps use.
+// Weights on their way from memory to a block's products: a ring of places in shared memory, each for 8 rows of up to 1024 columns of
+// bf16, which one warp fills, far ahead, by bulk copies, and 8 warps use.
 #ifndef PARLEY_KERNELS_CUDA_WEIGHT_RING_CUH_
 #define PARLEY_KERNELS_CUDA_WEIGHT_RING_CUH_
 
@@ -7,36 +7,24 @@
 
 #include "kernels/cuda/tile_words.h"
 #include "kernels/cuda/words.h"
-#include "kernels/matrix.h"
 
 namespace parley::cuda {
 
 constexpr uint32_t kSlabRows = 8;
+constexpr uint32_t kSlabColumns = 1024;
+// Neighbouring rows begin a quarter of all banks apart: lanes of four rows read what lies in different banks.
+constexpr uint32_t kSlabPitch = kSlabColumns * 2 + 32;
+constexpr uint32_t kSlabBytes = kSlabRows * kSlabPitch;
 constexpr uint32_t kRingUsers = 8;  // warps
-constexpr uint32_t kMostPlaces = 16;
 
-// What lies where in a place: rows, and behind them the scales of these, where they have any.
-template <Format kFormat>
-struct SlabPlace {
-  static constexpr bool kHasScales = HasScales(kFormat);
-  static constexpr uint32_t kWeight = kHasScales ? 1 : 2;  // bytes
-  static constexpr uint32_t kColumns = 2048 / kWeight;
-  // Lanes that read together, 8 bytes each of four rows or 4 bytes of eight, read what lies in different banks.
-  static constexpr uint32_t kPitch = 2048 + 16 * kWeight;
-  static constexpr uint32_t kScaleBytes = kHasScales ? kSlabRows * 4 : 0;
-  static constexpr uint32_t kBytes = kSlabRows * kPitch + kScaleBytes;
-};
-
-struct RingBars {
-  Barrier full[kMostPlaces], empty[kMostPlaces];
-};
-
-template <Format kFormat>
 struct WeightRing {
-  using Place = SlabPlace<kFormat>;
+  static constexpr uint32_t kMostPlaces = 16;
+  struct Bars {
+    Barrier full[kMostPlaces], empty[kMostPlaces];
+  };
 
   unsigned char* bytes;
-  RingBars* bars;
+  Bars* bars;
   uint32_t places;
   uint32_t at = 0, turn = 0;  // of the one that calls: its next place, and the parity of its turn around the ring
 
@@ -50,28 +38,19 @@ struct WeightRing {
     __syncthreads();
   }
 
-  // Fills the next place with `columns` columns of 8 rows of `row_bytes`, and with a slab's first columns its scales. `from`: the rows; of the
-  // lane after those that bring them the scales. One warp calls it.
-  __device__ __forceinline__ void Fill(const unsigned char* from, uint64_t row_bytes, uint32_t columns, bool are_first) {
+  // Fills the next place with `columns` columns of 8 rows of `row_bytes`. One warp calls it.
+  __device__ __forceinline__ void Fill(const unsigned char* rows, uint64_t row_bytes, uint32_t columns) {
     const uint32_t lane = threadIdx.x % 32;
-    const bool has_scales = Place::kHasScales && are_first, is_row = !Place::kHasScales || lane < kSlabRows;
     AwaitPhaseOrTrap(&bars->empty[at], turn ^ 1);
-    if (lane == 0) ArriveExpecting(&bars->full[at], columns * Place::kWeight * kSlabRows + (has_scales ? Place::kScaleBytes : 0));
+    if (lane == 0) ArriveExpecting(&bars->full[at], columns * 2 * kSlabRows);
     __syncwarp();
-    if (lane < kSlabRows + (has_scales ? 1 : 0)) {
-      CopyBulk(bytes + at * Place::kBytes + lane * Place::kPitch, from + (is_row ? lane * row_bytes : 0),
-               is_row ? columns * Place::kWeight : Place::kScaleBytes, &bars->full[at]);
-    }
+    if (lane < kSlabRows) CopyBulk(bytes + at * kSlabBytes + lane * kSlabPitch, rows + lane * row_bytes, columns * 2, &bars->full[at]);
     if (++at == places) at = 0, turn ^= 1;
   }
 
   // The place `ahead` of the next one.
   __device__ __forceinline__ uint32_t PlaceOf(uint32_t ahead) const { return at + ahead >= places ? at + ahead - places : at + ahead; }
-  __device__ __forceinline__ const unsigned char* BytesOf(uint32_t ahead) const { return bytes + PlaceOf(ahead) * Place::kBytes; }
-  // Of a slab's first columns.
-  __device__ __forceinline__ const float* ScalesOf(uint32_t ahead) const {
-    return reinterpret_cast<const float*>(BytesOf(ahead) + kSlabRows * Place::kPitch);
-  }
+  __device__ __forceinline__ const unsigned char* BytesOf(uint32_t ahead) const { return bytes + PlaceOf(ahead) * kSlabBytes; }
   __device__ __forceinline__ void AwaitFull(uint32_t ahead) const {
     AwaitPhase(&bars->full[PlaceOf(ahead)], at + ahead >= places ? turn ^ 1 : turn);
   }
