@@ -21,6 +21,8 @@ export interface Config {
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
   readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
+  /** espeak may be used where its package, which is under GPL-3.0, is installed. */
+  readonly espeak: boolean;
   readonly defaultVoice: string | undefined;
   readonly maxCalls: number;
   /** 0: the default, which follows from `maxCalls`. */
@@ -106,6 +108,7 @@ export const VARIABLES = {
   ALLOW_OPEN: '1 allows an open HOST without keys',
   CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
   ENGINE: 'auto, qwen3, flite or espeak',
+  ESPEAK: '1 uses espeak (GPL-3.0) where its package is installed',
   DEFAULT_VOICE: 'voice of requests that name none',
   MAX_CALLS: 'calls open at once',
   MAX_CALLS_PER_CLIENT: 'calls that each key or address may have at once; 0 for as many as MAX_CALLS',
@@ -270,6 +273,7 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     allowOpen: read.flag('ALLOW_OPEN'),
     corsOrigins: read.listOf('CORS_ORIGINS', 'origins such as https://example.org, without a path', isOrigin),
     engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
+    espeak: read.flag('ESPEAK'),
     defaultVoice: read.raw('DEFAULT_VOICE'),
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
     maxCallsPerClient: read.integer('MAX_CALLS_PER_CLIENT', 0, 0, 100_000),

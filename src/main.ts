@@ -137,7 +137,9 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => http.close());
   for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
-  log.info({ url, clockPriority: plane.stats().priority, missing: engines.missing }, 'parley listens');
+  const { missing, languageNotice } = engines;
+  const languages = languageNotice === undefined ? {} : { languages: languageNotice };
+  log.info({ url, clockPriority: plane.stats().priority, missing, ...languages }, 'parley listens');
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
   return { url, switchboard, plane, encoders, metrics, telephone, drain, close: () => closing.close() };
 }

@@ -90,6 +90,15 @@ export class Engines implements SpeechRouting {
     return [...this.#missing, ...remedied];
   }
 
+  /** What else it takes to speak other languages, where the engines speak English only. */
+  get languageNotice(): string | undefined {
+    const isEnglish = this.#candidates.every(({ primaries }) => [...primaries].every((tag) => tag === 'en'));
+    if (!isEnglish || this.#candidates.length === 0) return undefined;
+    const espeak = this.#missing.find(({ name }) => name === 'espeak');
+    const other = espeak === undefined ? '' : `espeak (${espeak.remedy}), or `;
+    return `this server speaks English only; other languages need ${other}a checkpoint (set MODEL_DIR)`;
+  }
+
   /** Makes every engine ready to speak at once; rejects only where the default's cannot be made so. */
   async load(): Promise<void> {
     const loads = this.#engines.map(async (engine) => {

@@ -37,6 +37,8 @@ export interface EngineSetup {
   readonly maxNewTokens?: number;
   /** Told what becomes of each engine: loaded, unloaded, lost. */
   readonly onNews?: (engine: string, news: EngineNews) => void;
+  /** espeak may be used where its package is installed. */
+  readonly espeak?: boolean;
   readonly resolvePackage?: ResolvePackage;
   /** The checkpoint of the native engine; absent where there is none. */
   readonly native?: Qwen3Options['native'] | undefined;
@@ -90,9 +92,13 @@ function flite(setup: EngineSetup, limits: EngineLimits): Found {
 function espeak(setup: EngineSetup, limits: EngineLimits): Found {
   const packageFile = (setup.resolvePackage ?? installedPackage)(ESPEAK_PACKAGE);
   const wanted = isWanted(setup, 'espeak');
-  if (wanted && packageFile !== undefined) return espeakEngine({ ...limits, packageFile });
-  const install = packageFile === undefined ? [`install the optional package ${ESPEAK_PACKAGE}`] : [];
-  const remedy = [...(wanted ? [] : ['set ENGINE=auto']), ...install].join(' and ');
+  const { espeak: allowed = false } = setup;
+  if (wanted && allowed && packageFile !== undefined) return espeakEngine({ ...limits, packageFile });
+  const settings = [...(wanted ? [] : ['ENGINE=auto']), ...(allowed ? [] : ['ESPEAK=1'])];
+  const remedy = [
+    ...(settings.length > 0 ? [`set ${settings.join(' and ')}`] : []),
+    ...(packageFile === undefined ? [`install the optional package ${ESPEAK_PACKAGE}`] : []),
+  ].join(' and ');
   const missing = { name: 'espeak', remedy, languages: ESPEAK_LANGUAGES };
   if (setup.engine === 'espeak') throw lacks('espeak', remedy);
   return missing;

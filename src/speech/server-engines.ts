@@ -8,6 +8,7 @@ import type { EngineSetup } from './engine-setup.js';
 export function openEngines(config: Config, log: Log): Promise<Engines> {
   return Engines.open({
     engine: config.engine,
+    espeak: config.espeak,
     maxWaiting: config.maxQueueDepth,
     maxWaitMs: config.requestTimeoutMs,
     renderTimeoutMs: config.engineTimeoutMs,

@@ -21,6 +21,7 @@ async function openEngines(
     engine: 'auto',
     maxWaiting: 8,
     renderTimeoutMs: 1000,
+    espeak: true,
     resolvePackage: PRESENT,
     ...setup,
   });
@@ -90,6 +91,31 @@ test('without its package espeak is named as what is missing', async (t) => {
   ]);
   const [missing] = engines.missing;
   assert.deepEqual([missing?.name, missing?.remedy], ['espeak', INSTALL]);
+});
+
+test('espeak is used only where ESPEAK=1 says so, whether its package is there or not', async (t) => {
+  const engines = await openEngines(t, { espeak: false });
+  expectChoices(engines, [
+    [{}, 'flite slt en'],
+    [
+      { language: 'fr' },
+      'LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: set ESPEAK=1',
+    ],
+  ]);
+  assert.deepEqual(engines.health(), { espeak: false, flite: true });
+  const bare = await openEngines(t, { espeak: false, resolvePackage: ABSENT });
+  assert.equal(bare.missing[0]?.remedy, `set ESPEAK=1 and ${INSTALL}`);
+  const named = openEngines(t, { engine: 'espeak', espeak: false });
+  await assert.rejects(named, { message: 'ENGINE=espeak lacks its engine: set ESPEAK=1' });
+});
+
+test('a server that speaks English only says what other languages need', async (t) => {
+  const engines = await openEngines(t, { espeak: false });
+  assert.equal(
+    engines.languageNotice,
+    'this server speaks English only; other languages need espeak (set ESPEAK=1), or a checkpoint (set MODEL_DIR)',
+  );
+  assert.equal((await openEngines(t, {})).languageNotice, undefined);
 });
 
 test('an engine that is switched off is said to be so', async (t) => {
