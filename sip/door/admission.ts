@@ -40,6 +40,11 @@ export class Admission {
     return this.#guard.knows(address) || this.#correspondents.knows(address);
   }
 
+  /** Whether a message of so many bytes from there is to be parsed: the first bound of all, for it costs nothing. */
+  reads(address: string, bytes: number): boolean {
+    return this.#guard.reads(address, bytes);
+  }
+
   /** Whether what is said from there of a caller may be believed (RFC 3325): a password vouches for nobody else. */
   trusts(address: string): boolean {
     return this.#guard.allows(address);

@@ -13,7 +13,7 @@ import type { Time } from '../../src/time.js';
 import { digestAlgorithm } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';
 import { Nonces } from '../auth/nonces.js';
-import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../guard/guard.js';
+import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/guard.js';
 import { OwnAddresses } from '../guard/own-addresses.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import { Answering } from './answering.js';
@@ -126,6 +126,7 @@ function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, ofTr
     allowedNow,
     challenged: sip.challenge,
     requests: { ...REQUEST_BOUNDS, perSecond, burst: perSecond * BURST_SECONDS },
+    reading: readingBounds(perSecond),
     failures: FAILURE_BOUNDS,
   });
 } // prettier-ignore

@@ -62,7 +62,9 @@ export class SipNetwork {
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
     const { config, tls, time, admission, correspondents, taps, invited, journeyFor, told, failed } = parts;
-    const received = (bytes: Buffer, flow: Flow): void => this.transactions.received(bytes, flow);
+    const received = (bytes: Buffer, flow: Flow): void => {
+      if (admission.reads(flow.remote.address, bytes.length)) this.transactions.received(bytes, flow);
+    };
     this.transports = new Transports({
       listeners: listenersOf(config, tls),
       client: tls,

@@ -42,6 +42,7 @@ const CUT: readonly TransportCount[] = [
   'connections-refused',
   'handshakes-failed',
   'handshakes-slow',
+  'datagram-too-large',
   'head-too-large',
   'body-too-large',
   'unframed',

@@ -19,11 +19,26 @@ export interface GuardOptions {
   readonly allowedNow?: (address: string) => boolean;
   /** Requests of one known source that are more than that are refused with 503. */
   readonly requests: RateBounds;
+  /**
+   * What one source may have read of it, a unit for each 2 kB of a message or a part of them; more is dropped before it
+   * is parsed. It has room for everything that calls within `requests` need. No limit if absent.
+   */
+  readonly reading?: RateBounds;
   /** Wrong passwords: a source with more than that is not heard for a while. */
   readonly failures: RateBounds;
 }
 
 export const REQUEST_BOUNDS: RateBounds = { perSecond: 50, burst: 200, mostSources: 10_000 };
+const UNIT_BYTES = 2048;
+/** Of each request that is let in, a call has up to so many messages, with those that are repeated. */
+const MESSAGES_A_REQUEST = 20;
+
+/** For `reading`, where so many requests a second are let in: those of one second at once. */
+export function readingBounds(requestsPerSecond: number): RateBounds {
+  const perSecond = MESSAGES_A_REQUEST * requestsPerSecond;
+  return { perSecond, burst: perSecond, mostSources: 10_000 };
+}
+
 export const FAILURE_BOUNDS: RateBounds = { perSecond: 1 / 60, burst: 10, mostSources: 10_000 };
 
 export interface Visit {
@@ -53,9 +68,10 @@ export class Guard {
   readonly #allowedNow: (address: string) => boolean;
   readonly #requests: SourceRates;
   readonly #failures: SourceRates;
+  readonly #reading: SourceRates | undefined;
   readonly #counts = { accepted: 0, challenged: 0, refused: 0, scanner: 0, stranger: 0, banned: 0, flood: 0 };
 
-  constructor({ time, allowed, challenged, allowedNow, requests, failures }: GuardOptions) {
+  constructor({ time, allowed, challenged, allowedNow, requests, failures, reading }: GuardOptions) {
     this.#sources = new Sources({
       allowed: new AddressList(allowed),
       challenged: new AddressList(challenged),
@@ -63,6 +79,7 @@ export class Guard {
     this.#allowedNow = allowedNow ?? (() => false);
     this.#requests = new SourceRates(requests, time);
     this.#failures = new SourceRates(failures, time);
+    this.#reading = reading === undefined ? undefined : new SourceRates(reading, time);
   }
 
   get counts(): GuardCounts {
@@ -73,6 +90,15 @@ export class Guard {
   knows(address: string): boolean {
     const source = this.#sources.of(address);
     return this.#isAllowed(source) || source.challenged;
+  }
+
+  /** Whether a message of so many bytes from there is to be parsed; one that is not counts as dropped. */
+  reads(address: string, bytes: number): boolean {
+    const units = Math.ceil(bytes / UNIT_BYTES);
+    if (this.#reading === undefined || this.#reading.take(this.#sources.of(address).key, units) === 0)
+      return true;
+    this.#counts.flood++;
+    return false;
   }
 
   /** Whether requests from there are let in as they are, and what they say of others may be believed. */

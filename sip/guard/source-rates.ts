@@ -26,14 +26,17 @@ export class SourceRates {
     return this.#paidOffMs.size;
   }
 
-  /** Counts one more: 0 where it is within bounds, else the milliseconds after which the next one will be. */
-  take(source: string): number {
+  /**
+   * Counts one more, or as many as it costs: 0 where the source is within bounds, else the milliseconds after which the
+   * next one will be.
+   */
+  take(source: string, cost = 1): number {
     const waitMs = this.waitMs(source);
     if (waitMs > 0) return waitMs;
     const nowMs = this.#time.now();
     const beforeMs = Math.max(this.#paidOffMs.get(source) ?? 0, nowMs);
     this.#paidOffMs.delete(source);
-    this.#paidOffMs.set(source, beforeMs + 1000 / this.#bounds.perSecond);
+    this.#paidOffMs.set(source, beforeMs + (cost * 1000) / this.#bounds.perSecond);
     if (this.#paidOffMs.size > this.#bounds.mostSources) {
       const [oldest] = this.#paidOffMs.keys();
       if (oldest !== undefined) this.#paidOffMs.delete(oldest);

@@ -5,6 +5,8 @@ import { type HeaderField, headerKey } from './header-fields.js';
 import { CHARACTERS } from './scanner.js';
 
 export const HEAD_END = '\r\n\r\n';
+const MOST_FIELDS = 200;
+const CR = 0x0d;
 
 export interface HeadLines {
   readonly startLine: string;
@@ -16,11 +18,26 @@ export interface HeadLines {
 const SPACE = 0x20;
 const TAB = 0x09;
 
+/** The end of the head of a message, and the beginning of its body: around the first empty line. */
+export interface HeadEnd {
+  readonly end: number;
+  readonly body: number;
+}
+
+/** Undefined without an empty line. Lines may end in LF alone, as many peers write them. */
+export function headEnd(bytes: Buffer, from: number): HeadEnd | undefined {
+  const crlf = bytes.indexOf('\n\r\n', from, 'latin1');
+  const lf = (crlf < 0 ? bytes : bytes.subarray(0, crlf + 1)).indexOf('\n\n', from, 'latin1');
+  const at = lf < 0 ? crlf : lf;
+  if (at < 0) return undefined;
+  return { end: at > from && bytes[at - 1] === CR ? at - 1 : at, body: at + (lf < 0 ? 3 : 2) };
+}
+
 /** `head` ends before its empty line. */
 export function headLines(head: Buffer): HeadLines {
-  const text = decoded(head);
+  const text = withWholeLineEnds(decoded(head));
   const fields: HeaderField[] = [];
-  let fault = /\r(?!\n)|(?<!\r)\n/.test(text) ? 'Line End' : undefined;
+  let fault = /\r(?!\n)/.test(text) ? 'Line End' : undefined;
   let end = lineEnd(text, 0);
   const startLine = text.slice(0, end);
   while (end < text.length) {
@@ -32,6 +49,8 @@ export function headLines(head: Buffer): HeadLines {
       line += text.slice(end, more).replace(/\r\n[ \t]+/g, ' ');
       end = more;
     }
+    if (fields.length === MOST_FIELDS)
+      return { startLine, fields, fault: fault ?? 'Number of Header Fields' };
     const field = headerField(line);
     if (field === undefined) fault ??= 'Header Field';
     else fields.push(field);
@@ -41,6 +60,10 @@ export function headLines(head: Buffer): HeadLines {
 
 function decoded(head: Buffer): string {
   return isAscii(head) || !isUtf8(head) ? head.toString('latin1') : head.toString('utf8');
+}
+
+function withWholeLineEnds(text: string): string {
+  return /(?<!\r)\n/.test(text) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
 function lineEnd(text: string, from: number): number {

@@ -1,7 +1,7 @@
 // From the bytes of one message to a request, a response, a refusal that can
 // be sent, or a reason to say nothing. No input makes it throw.
 import { wholeNumber } from './cseq.js';
-import { HEAD_END, type HeadLines, headLines } from './head-lines.js';
+import { headEnd, type HeadLines, headLines } from './head-lines.js';
 import { HeaderFields } from './header-fields.js';
 import { type Mandatory, mandatory } from './mandatory.js';
 import { type Answerable, type Refusal, refusal } from './refusal.js';
@@ -50,11 +50,11 @@ export function parseMessage(bytes: Buffer, source?: Source, fromStream = false)
 
 function split(bytes: Buffer, source: Source | undefined, fromStream: boolean): Whole {
   let start = 0;
-  while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
-  const end = bytes.indexOf(HEAD_END, start, 'latin1');
-  const lines = headLines(bytes.subarray(start, end < 0 ? bytes.length : end));
+  while (bytes[start] === 0x0a || (bytes[start] === 0x0d && bytes[start + 1] === 0x0a)) start++;
+  const found = headEnd(bytes, start);
+  const lines = headLines(bytes.subarray(start, found?.end ?? bytes.length));
   const fields = new HeaderFields(lines.fields);
-  const rest = end < 0 ? undefined : bytes.subarray(end + HEAD_END.length);
+  const rest = found === undefined ? undefined : bytes.subarray(found.body);
   return { lines, fields, body: rest === undefined ? undefined : bodyOf(rest, fields, fromStream), source };
 }
 

@@ -1,7 +1,9 @@
 // How much a transport lets strangers cost.
 
 export interface TransportLimits {
-  /** Bytes of a message's head, and of its body, on a connection. A datagram is short by nature. */
+  /** Bytes of a datagram: a longer one is dropped unread. */
+  readonly datagramBytes: number;
+  /** Bytes of a message's head, and of its body, on a connection. */
   readonly headBytes: number;
   readonly bodyBytes: number;
   /** Bytes that wait to be read by the peer; beyond them the connection is cut. */
@@ -21,6 +23,7 @@ export interface TransportLimits {
 }
 
 export const TRANSPORT_LIMITS: TransportLimits = {
+  datagramBytes: 16_384,
   headBytes: 65_536,
   bodyBytes: 262_144,
   unsentBytes: 1_048_576,

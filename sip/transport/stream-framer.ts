@@ -1,7 +1,7 @@
 // Cuts a stream into messages, however it was cut into segments (RFC 3261,
 // section 18.3), and finds the keep-alives between them (RFC 5626, section 4.4.1).
 // Every byte is looked at once.
-import { HEAD_END } from '../message/head-lines.js';
+import { headEnd } from '../message/head-lines.js';
 
 export type Framed =
   | { readonly kind: 'message'; readonly bytes: Buffer }
@@ -22,7 +22,8 @@ export interface FramerLimits {
 const CR = 0x0d;
 const LF = 0x0a;
 const START_BYTES = 4096;
-const LENGTH = /\r\n(?:content-length|l)[ \t]*:((?:[ \t]|\r\n[ \t])*)([^\r\n]*)/gi;
+const OVERLAP = 2; // bytes of an empty line that may have come already
+const LENGTH = /\n(?:content-length|l)[ \t]*:((?:[ \t]|\r?\n[ \t])*)([^\r\n]*)/gi;
 
 export class StreamFramer {
   readonly #limits: FramerLimits;
@@ -76,12 +77,9 @@ export class StreamFramer {
 
   /** Passes empty lines in front of a message. The second of two in a row makes a ping of what was told as a pong. */
   #emptyLine(): Framed | undefined {
-    if (
-      this.#buffer[this.#start] === CR &&
-      this.#end - this.#start >= 2 &&
-      this.#buffer[this.#start + 1] === LF
-    ) {
-      this.#start += 2;
+    const length = this.#emptyLineLength();
+    if (length > 0) {
+      this.#start += length;
       this.#searched = Math.max(this.#searched, this.#start);
       this.#emptyLines = (this.#emptyLines + 1) % 2;
       return { kind: this.#emptyLines === 0 ? 'ping' : 'pong' };
@@ -91,17 +89,24 @@ export class StreamFramer {
     return undefined;
   }
 
+  /** 0 where none begins. */
+  #emptyLineLength(): number {
+    const held = this.#end - this.#start;
+    if (held >= 1 && this.#buffer[this.#start] === LF) return 1;
+    return held >= 2 && this.#buffer[this.#start] === CR && this.#buffer[this.#start + 1] === LF ? 2 : 0;
+  }
+
   /** Sets the length of the message once its head is there. */
   #findHead(): Framed | undefined {
     const { headBytes, bodyBytes } = this.#limits;
-    const from = Math.max(this.#start, this.#searched - HEAD_END.length + 1);
-    const at = this.#buffer.subarray(0, this.#end).indexOf(HEAD_END, from, 'latin1');
+    const from = Math.max(this.#start, this.#searched - OVERLAP);
+    const found = headEnd(this.#buffer.subarray(0, this.#end), from);
     this.#searched = this.#end;
-    const headLength = (at < 0 ? this.#end : at) - this.#start;
+    const headLength = (found?.end ?? this.#end) - this.#start;
     if (headLength > headBytes) return this.#breakOff('head-too-large', headBytes);
-    if (at < 0) return undefined;
-    const total = headLength + HEAD_END.length;
-    const body = statedLength(this.#buffer.toString('latin1', this.#start, at));
+    if (found === undefined) return undefined;
+    const total = found.body - this.#start;
+    const body = statedLength(this.#buffer.toString('latin1', this.#start, found.end));
     if (body === undefined) return this.#breakOff('unframed', total);
     if (body > bodyBytes) return this.#breakOff('body-too-large', total);
     this.#length = total + body;

@@ -4,6 +4,7 @@ export type TransportCount =
   | 'connections-refused' // above a limit
   | 'handshakes-failed'
   | 'handshakes-slow'
+  | 'datagram-too-large'
   | 'head-too-large'
   | 'body-too-large'
   | 'unframed' // no usable Content-Length on a connection

@@ -272,8 +272,9 @@ export class Transports {
   }
 
   #datagram(bytes: Buffer, flow: UdpFlow): void {
-    if (this.#options.admits?.(flow.remote.address, 'udp') ?? true) this.#received(bytes, flow);
-    else this.counts.add('strangers');
+    if (!(this.#options.admits?.(flow.remote.address, 'udp') ?? true)) this.counts.add('strangers');
+    else if (bytes.length > this.#limits.datagramBytes) this.counts.add('datagram-too-large');
+    else this.#received(bytes, flow);
   }
 
   #accepted(socket: Socket, transport: 'tcp' | 'tls' | 'ws' | 'wss', authenticated: boolean): void {

@@ -149,3 +149,13 @@ test('a list and an address of any text decide and never throw', () => {
     }),
   );
 });
+
+test('a source has so much read of it and no more, by the bytes of its messages; others are not concerned', () => {
+  const { time, guard } = guarded({ reading: { perSecond: 10, burst: 10, mostSources: 100 } });
+  const read = (bytes: number, address = '192.0.2.1') => guard.reads(address, bytes);
+  assert.deepEqual([read(16_384), read(2048), read(1), read(1)], [true, true, true, false]);
+  assert.deepEqual([guard.counts.flood, read(16_384, '192.0.2.2')], [1, true]);
+  time.advance(100);
+  assert.deepEqual([read(500), read(500)], [true, false]);
+  assert.equal(guarded().guard.reads('192.0.2.1', 1e9), true);
+});

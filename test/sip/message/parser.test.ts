@@ -118,10 +118,43 @@ test('a datagram without Content-Length ends with its body, and one without an e
   assert.equal(cut.kind === 'refused' && cut.refusal.status, 400);
 });
 
-test('a line that ends in one of CR and LF is 400', () => {
-  for (const bent of ['\n', '\r']) {
-    const parsed = parseMessage(Buffer.from(torture(HEAD).toString().replace('\r\nCall', `${bent}Call`)));
-    assert.equal(parsed.kind === 'refused' && parsed.refusal.reason, 'Bad Line End');
+test('a line that ends in CR alone is 400', () => {
+  const parsed = parseMessage(Buffer.from(torture(HEAD).toString().replace('\r\nCall', '\rCall')));
+  assert.equal(parsed.kind === 'refused' && parsed.refusal.reason, 'Bad Line End');
+});
+
+const BODY = 'v=0\r\n\r\nx\n\ny';
+const FOLDED = `${HEAD}\nSubject: a\n b\n\tc\nContent-Length: ${BODY.length}`;
+
+for (const [what, bent] of [
+  ['every line', (head: string) => `${head}\n\n`],
+  ['the empty line', (head: string) => `${head.replaceAll('\n', '\r\n')}\r\n\n`],
+  ['the line before the empty one', (head: string) => `${head.replaceAll('\n', '\r\n')}\n\r\n`],
+  ['one line', (head: string) => `${head.replaceAll('\n', '\r\n').replace('\r\nCall', '\nCall')}\r\n\r\n`],
+  ['the empty lines before it', (head: string) => `\n\r\n\n${head.replaceAll('\n', '\r\n')}\r\n\r\n`],
+] as const) {
+  test(`a message of which ${what} ends in LF alone is the same as with CRLF`, () => {
+    const request = parseMessage(Buffer.from(bent(FOLDED) + BODY));
+    assert.ok(request.kind === 'request', JSON.stringify(request));
+    assert.deepEqual([request.request.first('subject'), request.request.body.toString()], ['a b c', BODY]);
+    const status = FOLDED.replace('INVITE sip:user@example.com SIP/2.0', 'SIP/2.0 200 OK');
+    const response = parseMessage(Buffer.from(bent(status) + BODY));
+    assert.ok(response.kind === 'response', JSON.stringify(response));
+    assert.deepEqual(
+      [response.response.callId, response.response.body.toString()],
+      [request.request.callId, BODY],
+    );
+  });
+}
+
+test('a head of 200 fields is read, and one of more is 400', () => {
+  const plain = parseMessage(torture(HEAD));
+  const count = plain.kind === 'request' ? plain.request.fields.list.length : 0;
+  const withFields = (fields: number) => parseMessage(torture(HEAD + '\nX-A: y'.repeat(fields - count)));
+  assert.equal(withFields(200).kind, 'request');
+  for (const fields of [201, 9000]) {
+    const parsed = withFields(fields);
+    assert.equal(parsed.kind === 'refused' && parsed.refusal.reason, 'Bad Number of Header Fields');
   }
 });
 
@@ -129,7 +162,7 @@ test('half a line end in a refused request begins no line of the response', () =
   for (const name of ['From', 'To', 'Call-ID', 'CSeq', 'Via']) {
     const bent = torture(HEAD)
       .toString()
-      .replace(new RegExp(`\r\n${name}: [^\r]*`), (field) => `${field}\nX: y`);
+      .replace(new RegExp(`\r\n${name}: [^\r]*`), (field) => `${field}\rX: y`);
     const parsed = parseMessage(Buffer.from(bent));
     if (parsed.kind === 'ignored') continue;
     assert.ok(parsed.kind === 'refused');
@@ -139,8 +172,8 @@ test('half a line end in a refused request begins no line of the response', () =
 
 test('half a line end in a quoted parameter of Via, or in a Via below, begins none either', () => {
   for (const via of [
-    'SIP/2.0/UDP 192.0.2.1;x="a\nX: y";branch=z9hG4bK1',
-    'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1, SIP\n/X: y',
+    'SIP/2.0/UDP 192.0.2.1;x="a\rX: y";branch=z9hG4bK1',
+    'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1, SIP\r/X: y',
   ]) {
     const bent = torture(HEAD)
       .toString()

@@ -83,3 +83,17 @@ test('a folded Content-Length is read', () => {
   const text = 'OPTIONS sip:a SIP/2.0\r\nContent-Length:\r\n  3\r\n\r\nabc';
   assert.deepEqual(framed([Buffer.from(text)]), [text]);
 });
+
+test('messages whose lines end in LF alone are cut out as well, however the stream is cut', () => {
+  const parts = [
+    message('one').replaceAll('\r\n', '\n'),
+    message('two\n\n'),
+    message('').replaceAll('\r\n', '\n'),
+  ];
+  const stream = Buffer.from(parts.join(''));
+  for (let size = 1; size <= stream.length; size++) {
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < stream.length; at += size) pieces.push(stream.subarray(at, at + size));
+    assert.deepEqual(framed(pieces), parts);
+  }
+});
