@@ -38,7 +38,8 @@ import type { EncoderPool } from './rtp/encoder-pool.js';
 import { MediaPlane } from './rtp/media-plane.js';
 import { openEncoders } from './rtp/server-encoders.js';
 import { stopAtSignals } from './stop-signals.js';
-import { ranCommand } from './normalize-command.js';
+import { readCommandLine, TerminalLog } from './cli.js';
+import { TERMINAL } from './normalize-command.js';
 import { AudioCache } from './speech/audio-cache.js';
 import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
@@ -63,6 +64,8 @@ export interface Server {
   readonly metrics: Metrics;
   /** Undefined where it is closed. */
   readonly telephone: TelephoneDoor | undefined;
+  /** What other languages need, where only English is spoken. */
+  readonly languageNotice: string | undefined;
   /** Refuses new calls; resolves when those that stand have ended, or after so long. */
   drain(limitMs: number): Promise<void>;
   /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
@@ -141,7 +144,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const languages = languageNotice === undefined ? {} : { languages: languageNotice };
   log.info({ url, clockPriority: plane.stats().priority, missing, ...languages }, 'parley listens');
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
-  return { url, switchboard, plane, encoders, metrics, telephone, drain, close: () => closing.close() };
+  const rest = { languageNotice, drain, close: () => closing.close() };
+  return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
 }
 
 /** What the doors are built from. */
@@ -239,12 +243,20 @@ function healthOf({ config, cache, encoders, engines, switchboard, workshop }: P
 }
 
 async function main(): Promise<void> {
-  if (await ranCommand(process.argv)) return;
-  const config = readConfig(process.env);
-  const log = createLog({ level: config.logLevel, logText: config.logText });
+  const asked = await readCommandLine(process.argv.slice(2), process.env, TERMINAL);
+  if ('status' in asked) {
+    process.exitCode = asked.status;
+    return;
+  }
+  const config = readConfig(asked.env);
+  const terminal = process.stdout.isTTY ? new TerminalLog(TERMINAL.out) : undefined;
+  const destination = terminal === undefined ? {} : { destination: terminal };
+  const log = createLog({ level: config.logLevel, logText: config.logText, ...destination });
+  process.once('exit', () => terminal?.failed());
   // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   const server = await startServer(config, { log });
+  terminal?.ready(server);
   stopAtSignals(server, config.drainTimeoutMs, log);
 }
 

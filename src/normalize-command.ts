@@ -11,7 +11,9 @@ import { readText, type ReadText } from './call/text-reading.js';
 import { asParleyError } from './errors.js';
 
 const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most
-const USAGE = 'usage: parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--json] [TEXT]\n';
+export const NORMALIZE_USAGE =
+  'parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--json] [TEXT]';
+const USAGE = `usage: ${NORMALIZE_USAGE}\n`;
 
 export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -19,24 +21,13 @@ export interface Terminal {
   err(text: string): void;
 }
 
-const TERMINAL: Terminal = {
+export const TERMINAL: Terminal = {
   get stdin() {
     return process.stdin; // it is opened by being asked for
   },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 };
-
-/** Whether the program was started for this and is done with it. */
-export async function ranCommand([, , command, ...args]: readonly string[]): Promise<boolean> {
-  if (command === '--help' || command === '-h') {
-    TERMINAL.out(`parley: starts the server; the README lists the variables of its environment\n${USAGE}`);
-    return true;
-  }
-  if (command !== 'normalize') return false;
-  process.exitCode = await normalizeCommand(args, TERMINAL);
-  return true;
-}
 
 /** Answers the status that the program ends with. */
 export async function normalizeCommand(args: readonly string[], terminal: Terminal): Promise<number> {

@@ -36,7 +36,13 @@ const FIGURES = {
 type Figures = Record<keyof typeof FIGURES, number>;
 
 async function start(): Promise<{ process: ChildProcess; url: string }> {
-  const env = { ...process.env, PORT: '0', LOG_LEVEL: 'info', ESPEAK: '1', AUDIO_CACHE_BYTES: String(CACHE_BYTES) };
+  const env = {
+    ...process.env,
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    ESPEAK: '1',
+    AUDIO_CACHE_BYTES: String(CACHE_BYTES),
+  };
   const server = spawn(process.execPath, [SERVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('SIGTERM', () => server.kill()).once('SIGINT', () => server.kill());
   const lines = createInterface({ input: server.stdout });

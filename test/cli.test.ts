@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readCommandLine, TerminalLog } from '../src/cli.js';
+
+const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
+async function read(args: readonly string[], env: Record<string, string> = {}) {
+  let [out, err] = ['', ''];
+  const stdin = (async function* () {
+    yield Buffer.from('5 km');
+  })();
+  const terminal = {
+    stdin,
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+  };
+  return { asked: await readCommandLine(args, env, terminal), out, err };
+}
+
+test('without arguments the server is started with the environment as it is', async () => {
+  const env = { PORT: '1', OTHER: 'x' };
+  assert.deepEqual(await read([], env), { asked: { env }, out: '', err: '' });
+});
+
+test('--host and --port go before HOST and PORT', async () => {
+  const { asked } = await read(['--port', '9000', '--host=0.0.0.0'], { PORT: '1', HOST: '::1', OTHER: 'x' });
+  assert.deepEqual(asked, { env: { PORT: '9000', HOST: '0.0.0.0', OTHER: 'x' } });
+});
+
+test('--help tells the usage, --version the version', async () => {
+  for (const flag of ['--help', '-h']) {
+    const { asked, out } = await read([flag]);
+    assert.deepEqual(asked, { status: 0 });
+    assert.match(out, /^usage: parley \[--host ADDRESS\] \[--port PORT\][^]*parley normalize/);
+  }
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  assert.deepEqual(await read(['--version']), { asked: { status: 0 }, out: `parley ${version}\n`, err: '' });
+});
+
+test('anything else is refused with what was wrong and the usage, status 64', async () => {
+  const wrong: [args: string[], what: RegExp][] = [
+    [['--bogus'], /--bogus/],
+    [['serve'], /serve/],
+    [['--port'], /--port/],
+    [['--port', ''], /--port must be a number from 0 to 65535, not ""/],
+    [['--port', '65536'], /0 to 65535, not "65536"/],
+    [['--port', '80a'], /not "80a"/],
+    [['--port=-1'], /not "-1"/],
+    [['--host', ' '], /--host must be an address/],
+    [['--version=1'], /--version/],
+    [['--help', 'now'], /now/],
+    [['-p', '1'], /-p/],
+  ];
+  for (const [args, what] of wrong) {
+    const { asked, out, err } = await read(args);
+    assert.deepEqual([asked, out], [{ status: 64 }, ''], args.join(' '));
+    assert.match(err, what);
+    assert.match(err, /^parley: .*\nusage: parley /);
+  }
+});
+
+test('sub-commands stay', async () => {
+  const { asked, out } = await read(['normalize', '--language', 'de']);
+  assert.deepEqual(asked, { status: 0 });
+  assert.match(out, /^de {2}fünf Kilometer\n/);
+});
+
+test('the program itself ends with these statuses and starts nothing', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [MAIN, ...args], { timeout: 30_000, encoding: 'utf8' });
+  const refused = run('--bogus');
+  assert.deepEqual([refused.status, refused.stdout], [64, '']);
+  assert.match(run('--version').stdout, /^parley \d+\.\d+\.\d+\n$/);
+});
+
+test('at a terminal the first line is for people, and log lines follow it', () => {
+  const lines: string[] = [];
+  const log = new TerminalLog((text) => lines.push(text));
+  log.write('{"msg":"engine loaded"}\n');
+  assert.deepEqual(lines, []);
+  log.ready({ url: 'http://127.0.0.1:8080', languageNotice: 'this server speaks English only' });
+  log.write('{"msg":"parley closes"}\n');
+  log.failed();
+  assert.deepEqual(lines, [
+    'Parley is ready: http://127.0.0.1:8080 (API: http://127.0.0.1:8080/docs). Ctrl-C ends it. Note: this server speaks English only.\n',
+    '{"msg":"engine loaded"}\n',
+    '{"msg":"parley closes"}\n',
+  ]);
+});
+
+test('a server that cannot start tells a terminal what it logged', () => {
+  const lines: string[] = [];
+  const log = new TerminalLog((text) => lines.push(text));
+  log.write('{"msg":"no"}\n');
+  log.failed();
+  log.write('{"msg":"more"}\n');
+  assert.deepEqual(lines, ['{"msg":"no"}\n', '{"msg":"more"}\n']);
+});
