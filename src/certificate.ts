@@ -94,6 +94,54 @@ export class CertificateRenewal {
   }
 }
 
+export interface AuthorityFile {
+  readonly path: string;
+  /** The variable that names it. */
+  readonly variable: string;
+}
+
+/** Authorities in PEM. Rejects with CONFIG_INVALID, naming the variable whose file is not usable. */
+export async function readAuthorities({ path, variable }: AuthorityFile): Promise<string> {
+  const authorities = await readText(variable, path);
+  attempt(variable, path, 'holds no certificate in PEM', () => new X509Certificate(authorities));
+  attempt(variable, path, 'cannot be used', () => createSecureContext({ ca: authorities }));
+  return authorities;
+}
+
+/** Tells of the authorities that a file holds, whenever it holds other ones that can be used. */
+export class AuthorityRenewal {
+  readonly #file: AuthorityFile;
+  readonly #use: (authorities: string) => void;
+  readonly #log: CertificateLog;
+  readonly #watch: FileWatch;
+
+  constructor(file: AuthorityFile, use: (authorities: string) => void, log: CertificateLog) {
+    this.#file = file;
+    this.#use = use;
+    this.#log = log;
+    this.#watch = new FileWatch([file.path], () => void this.#readAgain());
+  }
+
+  /** Reads the file, which may have changed since the start; CONFIG_INVALID when it is not usable. */
+  async open(): Promise<void> {
+    await this.#watch.open(); // first, so that no change is missed
+    this.#use(await readAuthorities(this.#file));
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  async #readAgain(): Promise<void> {
+    try {
+      this.#use(await readAuthorities(this.#file));
+      this.#log.info({ variable: this.#file.variable }, 'authorities read again');
+    } catch (error) {
+      this.#log.warn({ detail: (error as Error).message }, 'authorities stay as they were');
+    }
+  }
+}
+
 async function readText(variable: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

@@ -1,6 +1,6 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
-import { readCertificate } from '../../src/certificate.js';
+import { readAuthorities, readCertificate } from '../../src/certificate.js';
 import type { CallRecord } from '../../src/call/call-record.js';
 import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -56,6 +56,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const settings = readTelephoneSettings(config, env);
   const certificate = certificateFiles(sip);
   if (certificate !== undefined) await readCertificate(certificate);
+  if (sip.tlsCa !== undefined) await readAuthorities({ path: sip.tlsCa, variable: 'SIP_TLS_CA' });
   const captures = await openCaptures({
     config: config.captures,
     time: around.time,

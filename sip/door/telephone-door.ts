@@ -17,13 +17,14 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
-import { CertificateRenewal } from '../../src/certificate.js';
+import { AuthorityRenewal, CertificateRenewal } from '../../src/certificate.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { InboundSession } from '../session/inbound-session.js';
+import type { TlsIdentity } from '../transport/tls-identity.js';
 import type { TransportCount } from '../transport/transport-counts.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 import { Admission } from './admission.js';
@@ -65,7 +66,7 @@ export class TelephoneDoor implements PhoneCalls {
   readonly #network: SipNetwork;
   readonly #placing: OutboundPlacing;
   readonly #transfers: Transfers;
-  readonly #renewal: CertificateRenewal | undefined;
+  readonly #renewals: readonly (CertificateRenewal | AuthorityRenewal)[];
   #closing: Promise<void> | undefined;
 
   /** CONFIG_INVALID where a listener cannot work. */
@@ -93,13 +94,13 @@ export class TelephoneDoor implements PhoneCalls {
     });
     this.#placing = new OutboundPlacing({ ...calls, network: this.#network });
     this.#transfers = new Transfers({ ...calls, placing: this.#placing });
-    this.#renewal = this.#renewalOf(parts);
+    this.#renewals = this.#renewalsOf(parts);
   }
 
   /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
   async open(): Promise<void> {
     await this.#network.open();
-    await this.#renewal?.open();
+    for (const renewal of this.#renewals) await renewal.open();
     this.#placing.open();
     this.#parts.log.info({ listening: this.#network.listening }, 'telephone door open');
   }
@@ -245,13 +246,22 @@ export class TelephoneDoor implements PhoneCalls {
     return incomingWish({ transport: flow.transport, offers, trunk, server: this.#parts });
   }
 
-  /** Peers are shown the certificate that the files hold now, and calls go on. */
-  #renewalOf({ config, tls, log }: TelephoneParts): CertificateRenewal | undefined {
-    const files = certificateFiles(config);
-    if (files === undefined) return undefined;
+  /** New connections have the certificate and the authorities that the files hold now, and calls go on. */
+  #renewalsOf({ config, tls, log }: TelephoneParts): readonly (CertificateRenewal | AuthorityRenewal)[] {
     const { transports } = this.#network;
-    return new CertificateRenewal(files, ({ cert, key }) => transports.renew({ ...tls, cert, key }), log);
-  }
+    let identity = tls;
+    const use = (change: Partial<TlsIdentity>): void => {
+      identity = { ...identity, ...change };
+      transports.renew(identity);
+    };
+    const files = certificateFiles(config);
+    const { tlsCa: path } = config;
+    const authorities = path === undefined ? undefined : { path, variable: 'SIP_TLS_CA' };
+    return [
+      ...(files === undefined ? [] : [new CertificateRenewal(files, ({ cert, key }) => use({ cert, key }), log)]),
+      ...(authorities === undefined ? [] : [new AuthorityRenewal(authorities, (ca) => use({ ca }), log)]),
+    ];
+  } // prettier-ignore
 
   /** It ends the call that it met it in, and no other. */
   #failed(error: unknown, message: SipRequest | SipResponse | undefined): void {
@@ -261,7 +271,7 @@ export class TelephoneDoor implements PhoneCalls {
   }
 
   async #close(): Promise<void> {
-    this.#renewal?.close();
+    for (const renewal of this.#renewals) renewal.close();
     this.drain();
     await Promise.all(this.#book.open.map((phone) => phone.end({ reason: 'server closing' })));
     await this.#placing.closed();
