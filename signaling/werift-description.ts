@@ -71,7 +71,8 @@ export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
     if (answer === undefined) return refusal(section);
     return inOfferedForm(section.use === 'data' ? withSctpForm(offer, answer) : answer, section);
   });
-  return head + media.join('');
+  // No candidate that comes later would be taken.
+  return (head + media.join('')).replaceAll('a=ice-options:trickle\r\n', '');
 }
 
 /** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */

@@ -18,9 +18,6 @@ export interface OpusParameters {
   readonly spropStereo: boolean;
 }
 
-/** What this server states of itself. */
-export const OUR_OPUS = 'useinbandfec=1';
-
 /** Values that are out of range count as not written. */
 export function readOpusParameters(text: string | undefined): OpusParameters {
   const written = readParameters(text);

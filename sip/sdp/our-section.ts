@@ -1,11 +1,10 @@
 // The audio section that we write, as an offer or as an answer.
-import { AUDIO_CODECS, keyOf, type Encoding } from './audio-format.js';
+import type { Encoding } from './audio-format.js';
 import { writeCrypto, type CryptoAttribute } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
 import { writeDtls, type DtlsParameters } from './dtls-parameters.js';
 import { writeIce, type IceSecret } from './ice-parameters.js';
 import type { LocalEnd } from './media-policy.js';
-import { OUR_OPUS } from './opus-parameters.js';
 import { valuesOf, type Attribute, type Connection, type MediaDescription } from './session-description.js';
 
 const OUR_EVENTS = '0-15'; // the keys of a telephone
@@ -70,6 +69,5 @@ function formatAttributes(format: OurFormat): Attribute[] {
 }
 
 function parametersOf(format: OurFormat): string | undefined {
-  if (format.name === 'telephone-event') return OUR_EVENTS;
-  return keyOf(format) === keyOf(AUDIO_CODECS.opus) ? OUR_OPUS : undefined;
+  return format.name === 'telephone-event' ? OUR_EVENTS : undefined;
 }

@@ -128,7 +128,7 @@ test('an answer names one codec, sends only, and agrees to nothing else', async 
   assert.match(sdp, /^a=msid:parley /m);
   assert.match(sdp, /^a=group:BUNDLE 0 1\r$/m);
   assert.match(sdp, /^a=max-message-size:65536\r$/m);
-  assert.doesNotMatch(sdp, /extmap|rtcp-fb|rsize|fmtp|red|nack/);
+  assert.doesNotMatch(sdp, /extmap|rtcp-fb|rsize|fmtp|red|nack|trickle/);
   assert.deepEqual(
     [...sdp.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+)/gm)].map(([, address]) => address),
     ['127.0.0.1', '127.0.0.1'],

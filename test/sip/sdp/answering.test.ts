@@ -213,6 +213,15 @@ test('RTCP goes where the peer says, to the next port, or along with RTP', () =>
   assert.ok(!apart.answer.includes('rtcp-mux'));
 });
 
+test('an answer has the protocol of its offer', () => {
+  const keys = 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:' + 'A'.repeat(40);
+  for (const protocol of ['RTP/AVP', 'RTP/AVPF', 'RTP/SAVP', 'RTP/SAVPF']) {
+    const secured = protocol.includes('SAVP') ? [keys] : [];
+    const { answer } = valueOf(negotiation().answer(offerOf(`m=audio 5004 ${protocol} 0`, ...secured)));
+    assert.deepEqual(linesOf(answer, 'm='), [`audio 40000 ${protocol} 0`]);
+  }
+});
+
 test('what the peer says of its Opus is handed on', () => {
   const fmtp =
     'maxplaybackrate=16000; stereo=1;USEINBANDFEC=1;usedtx=1;maxaveragebitrate=20000;sprop-stereo=1;cbr=0';
@@ -228,7 +237,7 @@ test('what the peer says of its Opus is handed on', () => {
     spropMaxCaptureRate: 48_000,
     spropStereo: true,
   });
-  assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 useinbandfec=1']);
+  assert.deepEqual(linesOf(answer, 'a=fmtp:'), []); // no in-band FEC: no decoder here makes use of it
 });
 
 test('an IPv4 address that is written as one of IPv6 is reached over IPv4', () => {
