@@ -8,7 +8,13 @@ import { CAPTURE_VARIABLES, readCaptureConfig, type CaptureConfig } from './capt
 import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
 import { ParleyError } from './errors.js';
-import { MODEL_VARIABLES, MOST_TOKENS, readModelConfig, type ModelConfig } from './model-config.js';
+import {
+  MODEL_VARIABLES,
+  modelNotice,
+  MOST_TOKENS,
+  readModelConfig,
+  type ModelConfig,
+} from './model-config.js';
 import { LINUX, type MachineFiles } from './numa-node.js';
 import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
 import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from './telephone-config.js';
@@ -330,7 +336,10 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
     model,
     phoneMedia: readTelephoneConfig(read, isNetwork),
-    notices: noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
+    notices: [
+      ...noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
+      ...[modelNotice(model, env) ?? []].flat(),
+    ],
   };
   checkDoors(config, read);
   checkWebhook(config, read);

@@ -111,10 +111,20 @@ function readDirectory(read: Reader, engine: string | undefined, env: Environmen
 function checkName(read: Reader, id: string, engine: string | undefined, env: Environment): void {
   if (isPath(id)) {
     read.problem('MODEL_ID', `must be a name or the folder of a checkpoint: there is no ${id}/config.json`);
-  } else if (engine === 'qwen3' && isHubId(id)) {
-    const fetch = `fetch it with: hf download ${id}`;
-    read.problem('MODEL_ID', `names a checkpoint that is not in ${cacheFolderOf(id, env)}; ${fetch}`);
-  }
+  } else if (engine === 'qwen3' && isHubId(id)) read.problem('MODEL_ID', notInCache(id, env));
+}
+
+function notInCache(id: string, env: Environment): string {
+  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: hf download ${id}`;
+}
+
+/** The warning for a MODEL_ID that is only a name, though it names a checkpoint which an engine could speak with. */
+export function modelNotice({ directory }: ModelConfig, env: Environment): string | undefined {
+  const [id, engine] = [env.MODEL_ID?.trim(), env.ENGINE?.trim().toLowerCase()];
+  const isWanted = engine === undefined || engine === '' || engine === 'auto';
+  if (directory !== undefined || id === undefined || !isHubId(id) || isPath(id) || !isWanted)
+    return undefined;
+  return `MODEL_ID ${notInCache(id, env)}`;
 }
 
 function readCodecFormat(read: Reader): ModelConfig['codecFormat'] {
