@@ -25,6 +25,12 @@ const TASKS = ['CustomVoice', 'VoiceDesign', 'Base'] as const;
 // A sample of a voice does not belong into a message; over HTTP there are ways for it.
 const SAMPLE_FIELDS = ['ref_audio', 'ref_text', 'speaker_embedding'];
 
+/** Fields that `readManner` reads, or refuses by name. */
+export const MANNER_FIELDS = [
+  'voice', 'speaker', 'language', 'speed', 'task_type', 'instructions', 'instruct', 'temperature', 'top_p', 'top_k',
+  'seed', 'max_new_tokens', 'trim_silence', 'normalize', 'lexicon', 'cache', 'x_vector_only_mode', ...SAMPLE_FIELDS,
+] as const; // prettier-ignore
+
 /** Throws INVALID_FIELD. */
 export function readManner(fields: Fields, limits: MannerLimits): StatedManner {
   refuseSamples(fields);

@@ -27,6 +27,13 @@ export function invalid(field: string, what: string): ParleyError {
   return new ParleyError('INVALID_FIELD', `"${field}" ${what}`, { field });
 }
 
+/** Throws INVALID_FIELD for the first field that is none of these: a misspelt one would be passed over in silence. */
+export function refuseUnknown(fields: Fields, known: readonly string[], what: string): void {
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw invalid(unknown.slice(0, 100), `is no field of ${what}, which may have ${known.join(', ')}`);
+}
+
 export function stringIn(fields: Fields, name: string, most = Infinity): string | undefined {
   const value = fields[name];
   if (value === undefined || (typeof value === 'string' && value.length <= most)) return value;

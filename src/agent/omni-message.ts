@@ -2,6 +2,7 @@
 // by field before anything acts on it.
 import type { AudioFormat } from '../call/audio-format.js';
 import {
+  MANNER_FIELDS,
   type MannerLimits,
   readFormat,
   readManner,
@@ -9,7 +10,15 @@ import {
   readRate,
   type StatedManner,
 } from './manner-fields.js';
-import { choiceIn, type Fields, flagIn, invalid, readFields, stringIn } from './message-fields.js';
+import {
+  choiceIn,
+  type Fields,
+  flagIn,
+  invalid,
+  readFields,
+  refuseUnknown,
+  stringIn,
+} from './message-fields.js';
 
 /** How the texts that follow are spoken. */
 export interface OmniConfig {
@@ -29,6 +38,11 @@ export type OmniMessage =
 
 const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'session.close'] as const;
 const USUAL_FORMAT = 'wav'; // as there
+/** Those that both the socket and POST /v1/audio/speech have, and those of the socket. */
+const CONFIG_FIELDS = [
+  'type', 'model', 'response_format', 'sample_rate', ...MANNER_FIELDS, 'stream_audio', 'split_granularity',
+  'word_timestamps', 'initial_codec_chunk_frames', 'non_streaming_mode',
+] as const; // prettier-ignore
 const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
 
 /** Throws MALFORMED and INVALID_FIELD. */
@@ -39,10 +53,13 @@ export function readOmniMessage(data: string | Uint8Array, limits: MannerLimits)
     case undefined:
       throw invalid('type', `must be one of ${TYPES.join(', ')}`);
     case 'session.config':
+      refuseUnknown(fields, CONFIG_FIELDS, `"${type}"`);
       return { type, config: readConfig(fields, limits) };
     case 'input.text':
+      refuseUnknown(fields, ['type', 'text'], `"${type}"`);
       return { type, text: readText(fields) };
     default:
+      refuseUnknown(fields, ['type'], `"${type}"`);
       return { type };
   }
 }

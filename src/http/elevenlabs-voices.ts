@@ -1,5 +1,5 @@
-// The voices of this server as ElevenLabs' clients read them: /v1/voices, its
-// searchable form /v2/voices, and single ones.
+// The voices and the model of this server as ElevenLabs' clients read them:
+// /v1/voices, its searchable form /v2/voices, single ones, and /v1/models.
 import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '../errors.js';
 import {
@@ -44,6 +44,45 @@ export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechS
       field: 'voice_id',
     });
   });
+}
+
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+/** The model of this server in ElevenLabs' list of models. */
+export async function elevenLabsModel(
+  speech: Pick<SpeechSource, 'voices'>,
+  id: string,
+  { maxTextLength }: { readonly maxTextLength: number },
+) {
+  const tags = (await speech.voices()).flatMap(({ languages }) => languages);
+  return {
+    model_id: id,
+    name: id,
+    description: 'every engine and voice of this server',
+    can_be_finetuned: false,
+    can_do_text_to_speech: true,
+    can_do_voice_conversion: false,
+    can_use_style: false,
+    can_use_speaker_boost: false,
+    serves_pro_voices: false,
+    requires_alpha_access: false,
+    token_cost_factor: 1,
+    max_characters_request_free_user: maxTextLength,
+    max_characters_request_subscribed_user: maxTextLength,
+    maximum_text_length_per_request: maxTextLength,
+    languages: [...new Set(tags)].map((tag) => ({ language_id: tag, name: languageName(tag) })),
+    model_rates: { character_cost_multiplier: 1 },
+    concurrency_group: 'standard',
+  };
+}
+
+/** The tag itself where it has no name, or the engine's own form of it is no BCP 47 tag. */
+function languageName(tag: string): string {
+  try {
+    return LANGUAGE_NAMES.of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
 }
 
 const CATEGORIES = { sample: 'cloned', prompt: 'generated' } as const;

@@ -8,6 +8,7 @@ import type { SpeechFieldLimits } from './schemas/speech-fields.js';
 import { CLEAR_SCHEMA, speechSchema } from './schemas/speech.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';
+import { elevenLabsModel } from './elevenlabs-voices.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { ListedVoice, SpeechSource } from './speech-source.js';
 import { voiceAnswer, type VoiceSource } from './voice-source.js';
@@ -43,20 +44,26 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
 
   app.post('/cache/clear', { schema: CLEAR_SCHEMA }, () => ({ cleared: speech.clear() }));
 
-  app.get('/v1/audio/voices', { schema: VOICES_SCHEMA }, async () => {
-    const voices = (await speech.voices()).map(voiceEntry);
-    // Readers in the wild take `voices` or `data`; none of them minds the other.
-    return { object: 'list', voices, data: voices, uploaded_voices: made.list().map(voiceAnswer) };
-  });
+  app.get<{ Querystring: { legacy?: string } }>(
+    '/v1/audio/voices',
+    { schema: VOICES_SCHEMA },
+    async ({ query }) => {
+      const voices = (await speech.voices()).map(voiceEntry);
+      if (isSet(query.legacy)) return { voices: voices.map(({ id }) => id) };
+      // Readers in the wild take `voices` or `data`; none of them minds the other.
+      return { object: 'list', voices, data: voices, uploaded_voices: made.list().map(voiceAnswer) };
+    },
+  );
 
   app.get('/v1/audio/models', { schema: AUDIO_MODELS_SCHEMA }, () => ({
     models: [{ id: models.id, name: models.id }],
   }));
 
-  app.get('/v1/models', { schema: MODELS_SCHEMA }, async () => ({
-    object: 'list',
-    data: [await model(speech, models.id, startedAt)],
-  }));
+  app.get('/v1/models', { schema: MODELS_SCHEMA }, async ({ headers }) => {
+    // Only ElevenLabs' clients send this header, and they read a list of another form.
+    if (headers['xi-api-key'] !== undefined) return [await elevenLabsModel(speech, models.id, limits)];
+    return { object: 'list', data: [await model(speech, models.id, startedAt)] };
+  });
 
   app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
     if (params.id !== models.id) throw models.unknown(params.id);
@@ -67,6 +74,10 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
 /** Bytes of a body of all fields. */
 export function bodyLimitOf({ maxUploadBytes }: SpeechLimits): number {
   return BODY_BYTES + Math.ceil((maxUploadBytes * 4) / 3);
+}
+
+function isSet(flag: string | undefined): boolean {
+  return flag !== undefined && /^(?:true|1)$/i.test(flag);
 }
 
 function voiceEntry({ name, engine, languages, description }: ListedVoice) {

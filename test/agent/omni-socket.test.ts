@@ -231,6 +231,22 @@ test('what is wrong with a message is said by field, and the session goes on', a
   ] as const) {
     refused({ ...CONFIG, ...fields }, 'invalid_value', param, new RegExp(`"${param}"`));
   }
+  for (const field of ['vioce', 'stream_format', 'input', '__proto__x', 'x'.repeat(200)]) {
+    const named = field.slice(0, 100);
+    refused(
+      { ...CONFIG, [field]: 1 },
+      'invalid_value',
+      named,
+      new RegExp(`"${named}" is no field of "session.config"`),
+    );
+  }
+  refused(
+    { type: 'input.text', text: 'One', txet: 'Two' },
+    'invalid_value',
+    'txet',
+    /is no field of "input.text", which may have type, text/,
+  );
+  refused({ type: 'input.done', reason: 'end' }, 'invalid_value', 'reason', /is no field of "input.done"/);
   refused({ ...CONFIG, model: 'unknown' }, 'model_not_found', 'model', /no such model/);
   conversation.message(new Uint8Array([1, 2]));
   assert.equal((peer.taken() as Record<string, unknown>[])[0]?.['code'], 'malformed');

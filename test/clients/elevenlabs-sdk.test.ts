@@ -134,6 +134,13 @@ test('the voices are listed and searched, and each one speaks by its id', async 
   }
 });
 
+test('the models are listed', async () => {
+  const [model, ...others] = await client.models.list();
+  assert.deepEqual([model?.modelId, model?.canDoTextToSpeech, others.length], ['parley', true, 0]);
+  assert.ok(model?.languages?.some(({ languageId }) => languageId.startsWith('en')));
+  await refusal(clientOf('wrong-key-0123456789').models.list());
+});
+
 test('what is refused has its status, its reason and the id of the request', async () => {
   const unknown = await refusal(client.textToSpeech.convert('21m00Tcm4TlvDq8ikWAM', { text: 'Hello.' }));
   assert.equal(unknown.statusCode, 400);

@@ -486,3 +486,34 @@ test('a rendering that is kept is named as the request names it', async (t) => {
   const answer = await post(url, { input: 'Hello.', response_format: 'opus' });
   assert.equal(answer.headers.get('content-type'), 'audio/opus');
 });
+
+test('the voices are a list of names where a client asks for the older form', async (t) => {
+  const { app } = await openApp(t);
+  for (const flag of ['true', 'True', '1']) {
+    assert.deepEqual(
+      (await app.inject(`/v1/audio/voices?legacy=${flag}`)).json(),
+      { voices: ['slt', 'fr'] },
+      flag,
+    );
+  }
+  for (const query of ['', '?legacy=false', '?legacy=0']) {
+    assert.equal('data' in (await app.inject(`/v1/audio/voices${query}`)).json<object>(), true, query);
+  }
+  assert.equal((await app.inject('/v1/audio/voices?legacy=perhaps')).statusCode, 400);
+});
+
+test('the models are those of ElevenLabs for a client that sends its header, and of OpenAI for all others', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.listed = [...speech.listed, { name: 'odd', engine: 'x', languages: ['not a tag'], description: '' }];
+  const answer = await app.inject({ url: '/v1/models', headers: { 'xi-api-key': 'any' } });
+  const [model, ...others] = answer.json<Record<string, unknown>[]>();
+  assert.deepEqual(others, []);
+  assert.deepEqual([model?.['model_id'], model?.['can_do_text_to_speech']], ['parley', true]);
+  assert.equal(model?.['maximum_text_length_per_request'], 4096);
+  assert.deepEqual(model?.['languages'], [
+    { language_id: 'en-US', name: 'American English' },
+    { language_id: 'fr', name: 'French' },
+    { language_id: 'not a tag', name: 'not a tag' },
+  ]);
+  assert.equal((await app.inject('/v1/models')).json<{ object: string }>().object, 'list');
+});

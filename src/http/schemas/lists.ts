@@ -26,7 +26,18 @@ const LIST = { type: 'string', enum: ['list'] } as const;
 
 export const VOICES_SCHEMA: RouteSchema = {
   summary: 'The voices',
+  description: 'With `legacy=true` the answer is `voices` alone, a list of names.',
   tags: [TAGS.voices],
+  querystring: {
+    type: 'object',
+    properties: {
+      legacy: {
+        type: 'string',
+        pattern: '^([Tt]rue|[Ff]alse|1|0)$',
+        'x-must-be': 'true or false',
+      },
+    },
+  },
   response: {
     200: jsonAnswer(
       'every voice, under the two names that clients read, and those made over HTTP once more',
@@ -42,6 +53,7 @@ export const VOICES_SCHEMA: RouteSchema = {
 
 export const MODELS_SCHEMA: RouteSchema = {
   summary: 'The models',
+  description: 'With the header `xi-api-key` the answer is the list of models that ElevenLabs has.',
   tags: [TAGS.voices],
   response: { 200: jsonAnswer('every model', object({ object: LIST, data: listOf(MODEL) })) },
 };
