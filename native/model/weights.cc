@@ -1,5 +1,7 @@
 #include "model/weights.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
@@ -23,6 +25,39 @@ void ReadValues(const void* from, size_t count, float* values) {
   const auto* const own = static_cast<const Value*>(from);
   for (size_t i = 0; i < count; i++) values[i] = ToFloat(own[i]);
 }
+
+// Without their sign, bits of floating-point numbers are in the order of the values, and what is not finite follows.
+template <class Bits>
+Bits GreatestBits(const void* values, size_t count) {
+  const auto* const bits = static_cast<const Bits*>(values);
+  constexpr Bits kUnsigned = static_cast<Bits>(-1) >> 1;
+  Bits greatest = 0;
+  for (size_t i = 0; i < count; i++) greatest = std::max<Bits>(greatest, bits[i] & kUnsigned);
+  return greatest;
+}
+
+float GreatestOf(const Matrix& matrix) {
+  const size_t count = matrix.rows * matrix.columns;
+  float greatest = 0;
+  if (matrix.format == Format::kF32) {
+    const uint32_t bits = GreatestBits<uint32_t>(matrix.values, count);
+    std::memcpy(&greatest, &bits, sizeof greatest);
+    return greatest;
+  }
+  const uint16_t bits = GreatestBits<uint16_t>(matrix.values, count);
+  return matrix.format == Format::kF16 ? ToFloat(F16{bits}) : ToFloat(Bf16{bits});
+}
+
+void CheckMagnitude(float greatest, float most) {
+  if (greatest <= most) return;
+  char text[96];
+  std::snprintf(text, sizeof text, "holds a weight of %g; weights must be finite and at most %g", static_cast<double>(greatest),
+                static_cast<double>(most));
+  throw std::invalid_argument(text);
+}
+
+// Throws std::invalid_argument without a name.
+void CheckValues(const Matrix& host) { CheckMagnitude(GreatestOf(host), kGreatestWeight); }
 
 std::vector<float> ReadValues(const Matrix& matrix) {
   std::vector<float> values(matrix.rows * matrix.columns);
@@ -57,7 +92,15 @@ Format FormatFor(const Tensor& tensor, std::optional<Format> format) {
   return format && BytesOf(*format) < BytesOf(own) ? *format : own;
 }
 
-std::vector<float> ToFloats(const Tensor& tensor) { return ReadValues(HostView(tensor)); }
+std::vector<float> ToFloats(const Tensor& tensor) {
+  const Matrix host = HostView(tensor);
+  try {
+    CheckValues(host);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(tensor.name + ": " + error.what());
+  }
+  return ReadValues(host);
+}
 
 std::vector<uint8_t> Rounded(const float* values, size_t count, Format format) {
   std::vector<uint8_t> bytes(count * BytesOf(format));
@@ -98,6 +141,7 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
     kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
   } else {
     const std::vector<float> values = ReadValues(host);  // of every bf16 and f16 exactly
+    if (format == Format::kF16) CheckMagnitude(GreatestOf(host), kGreatestF16);
     const std::vector<uint8_t> rounded = Rounded(values.data(), values.size(), format);
     kept.values = Keep(rounded.data(), rounded.size());
   }
@@ -109,12 +153,14 @@ Matrix Weights::Of(const Tensor& tensor) { return Of(tensor, std::nullopt); }
 Matrix Weights::Of(const Tensor& tensor, std::optional<Format> wanted) {
   const Matrix host = HostView(tensor);
   const Format format = FormatFor(tensor, wanted);
-  if (format == host.format && kernels_.ReadsHostMemory()) {
-    mapped_bytes_ += tensor.bytes;
-    return host;
-  }
   try {
+    if (!HasScales(format)) CheckValues(host);
+    if (format == host.format && kernels_.ReadsHostMemory()) {
+      mapped_bytes_ += tensor.bytes;
+      return host;
+    }
     const Matrix kept = Kept(host, format);
+    if (HasScales(format)) CheckValues(host);  // quantization has refused what is not finite
     ForgetPages(tensor.data, tensor.bytes);
     return kept;
   } catch (const std::invalid_argument& error) {

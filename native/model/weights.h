@@ -31,8 +31,8 @@ enum class Quantize : uint8_t {
 // Tensors lie in a mapped file: pages of it that were converted are given back.
 // Owns what it made; views are good as long as it, the checkpoint and the backend.
 // Throws std::bad_alloc when memory is out, std::invalid_argument with the tensor's
-// name for weights that are not finite where they must be (quantization), or are no
-// floating-point numbers.
+// name for weights that are not finite, beyond kGreatestWeight or beyond what their
+// format holds, or are no floating-point numbers.
 class Weights {
  public:
   explicit Weights(Kernels& kernels) : kernels_(kernels) {}
@@ -75,7 +75,11 @@ Format FormatOf(Dtype dtype);
 // would change nothing, and from one format of 16 bits to the other something might be lost.
 Format FormatFor(const Tensor& tensor, std::optional<Format> format);
 
-// The values of a tensor of kWeightDtypes.
+// Products of larger weights overflow. Those of trained models are far below.
+inline constexpr float kGreatestWeight = 1e9f;
+inline constexpr float kGreatestF16 = 65504;
+
+// The values of a tensor of kWeightDtypes. Throws std::invalid_argument as Weights.
 std::vector<float> ToFloats(const Tensor& tensor);
 
 // Values in a format of 32 or 16 bits, rounded to nearest: its bytes, as a file has them.

@@ -111,6 +111,8 @@ class ThreadedEngine final : public Engine {
       return "";
     } catch (const std::bad_alloc&) {
       return kOutOfMemory;
+    } catch (const NotFinite& error) {
+      return options_.directory + ": warming up: " + error.what();
     } catch (const std::exception& error) {
       return error.what();
     }

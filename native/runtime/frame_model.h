@@ -10,8 +10,11 @@
 #ifndef PARLEY_RUNTIME_FRAME_MODEL_H_
 #define PARLEY_RUNTIME_FRAME_MODEL_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,11 +51,22 @@ class Generation {
   virtual size_t PromptLeft() const = 0;  // rows that Prefill has still to compute, from Begin on
 };
 
+// The model computed numbers that are not finite: its weights are damaged.
+class NotFinite : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+inline constexpr char kLogitsNotFinite[] = "the model computed what is not a number";
+inline constexpr char kSoundNotFinite[] = "the codec computed sound that is not finite";
+inline bool IsFinite(const float* samples, size_t count) {
+  return std::all_of(samples, samples + count, [](float sample) { return std::isfinite(sample); });
+}
+
 enum class FrameResult : uint8_t {
   kFrame,   // one more frame can be decoded
   kEnd,     // the model ended it: no frame
   kBudget,  // all draws are used up: no frame
-  kBroken,  // the model's numbers are none: no frame
+  kBroken,  // a logit is not finite: no frame
 };
 
 enum class VoiceResult : uint8_t {

@@ -34,8 +34,12 @@ std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& director
                                                      std::unique_ptr<Kernels> kernels, std::string* problem) {
   auto checkpoint = model::Checkpoint::Open(directory, parts.pieces, problem);
   if (checkpoint == nullptr) return nullptr;
-  return std::unique_ptr<QwenFrameModel>(
-      new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+  try {
+    return std::unique_ptr<QwenFrameModel>(
+        new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+  } catch (const std::invalid_argument& error) {
+    return *problem = directory + ": " + error.what(), nullptr;
+  }
 }
 
 QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,

@@ -83,7 +83,7 @@ void Stream::Stepped(FrameResult result, uint64_t step) {
   last_step_ = step;
   if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
   if (result == FrameResult::kBudget) return OutOfDraws();
-  if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, "the model computed what is not a number");
+  if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, kLogitsNotFinite);
   frames_++;
   undecoded_++;
   // A text that came bit by bit is measured when it is whole.
@@ -107,6 +107,10 @@ void Stream::OutOfDraws() {
 void Stream::Decoded(const float* samples, size_t frames, Clock::time_point now) {
   const size_t count = frames * model_.FrameSamples();
   undecoded_ -= frames;
+  if (!IsFinite(samples, count)) {
+    undecoded_ = 0;
+    return EndWith(Outcome::kFailed, kSoundNotFinite);
+  }
   try {
     sink_->Write(samples, count);
   } catch (const std::exception& error) {

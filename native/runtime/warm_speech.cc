@@ -75,6 +75,7 @@ void WarmSpeech::Step() {
   model_.Step(all.data(), all.size(), results.data());
   std::vector<Speaking> going_on;
   for (size_t i = 0; i < live_.size(); i++) {
+    if (results[i] == FrameResult::kBroken) throw NotFinite(kLogitsNotFinite);
     if (results[i] == FrameResult::kFrame) going_on.push_back({live_[i].generation, live_[i].undecoded + 1});
   }
   live_ = std::move(going_on);
@@ -89,6 +90,8 @@ void WarmSpeech::Decode() {
     at += std::exchange(one.undecoded, 0) * model_.FrameSamples();
   }
   if (!jobs.empty()) model_.Decode(jobs.data(), jobs.size());
+  const auto count = static_cast<size_t>(at - samples_.data());
+  if (!IsFinite(samples_.data(), count)) throw NotFinite(kSoundNotFinite);
 }
 
 }  // namespace parley::runtime

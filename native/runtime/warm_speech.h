@@ -44,7 +44,7 @@ class WarmSpeech {
 
   // So many more take part from now on.
   void Join(size_t count);
-  // A frame of each.
+  // A frame of each. Throws NotFinite, as Decode does.
   void Step();
   // All frames that were made and not decoded.
   void Decode();

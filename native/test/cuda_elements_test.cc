@@ -53,6 +53,7 @@ void SumsAndLimitsAreThoseOfTheCpu() {
     auto y = Wide(count, 1, 3);
     const auto x = Wide(count, 2, 3);
     y[0] = NAN;
+    if (count > 2) y[1] = INFINITY, y[2] = -INFINITY;
     Signal held(*cuda, y), other(*cuda, x), odd(*cuda, count + 1);
     cuda->Add(held.At(), other.At(), count);
     cuda->Clamp(held.At(), count, -1, 1.5f);

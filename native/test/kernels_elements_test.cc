@@ -238,6 +238,9 @@ void StatisticsOverTimeAreWeighted() {
   kernels->Add(y.data(), x.data(), 4);
   kernels->Clamp(y.data(), 4, 5, 8);
   CHECK((y == std::vector<float>{5, 6, 8, 6}));
+  y = {NAN, INFINITY, -INFINITY, 3e38f};
+  kernels->Clamp(y.data(), 4, -1, 1);
+  CHECK(std::isnan(y[0]) && std::isnan(y[1]) && std::isnan(y[2]) && y[3] == 1);
 }
 
 // Bit for bit, and nothing is written beside them.

@@ -276,6 +276,27 @@ void CallersFromManyThreadsDoNotDisturbEachOther() {
   CHECK_EQ(traces.bytes_left.load(), size_t{0});
 }
 
+void AModelThatComputesNoNumbersIsNotLoaded() {
+  for (const bool breaks_logits : {true, false}) {
+    EngineOptions options = Options();
+    options.directory = "/models/broken";
+    options.warm_up = true;
+    std::string problem;
+    const auto engine = OpenEngine(
+        options,
+        [&](std::string*) {
+          auto model = std::make_unique<ScriptedModel>();
+          model->breaks_logits = breaks_logits;
+          model->breaks_sound = !breaks_logits;
+          return model;
+        },
+        &problem);
+    CHECK(engine == nullptr);
+    CHECK_EQ(problem, std::string("/models/broken: warming up: ") +
+                          (breaks_logits ? "the model computed what is not a number" : "the codec computed sound that is not finite"));
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -290,5 +311,6 @@ int main() {
       {"an engine that is let go of closes", AnEngineThatIsLetGoOfCloses},
       {"an engine that cannot be opened says why", AnEngineThatCannotBeOpenedSaysWhy},
       {"callers from many threads do not disturb each other", CallersFromManyThreadsDoNotDisturbEachOther},
+      {"a model that computes no numbers is not loaded", AModelThatComputesNoNumbersIsNotLoaded},
   });
 }

@@ -184,6 +184,18 @@ void NumbersThatAreNoneEndOneStreamAlone() {
   CheckStillServing(desk);
 }
 
+void SoundThatIsNotFiniteEndsOneStreamAlone() {
+  Desk desk;
+  const auto good = Sink(), sink = Sink();
+  desk.Start("good frames=9", good);
+  desk.Start("a what=infinite after=3 frames=20", sink);
+  desk.ToIdle();
+  CHECK_EQ(EndOf(sink).outcome + "/" + EndOf(sink).problem, "failed/the codec computed sound that is not finite");
+  CHECK_EQ(sink->written, size_t{3 * 80});  // the chunk is not written
+  CHECK_EQ(EndOf(good).outcome, "done");
+  CheckStillServing(desk);
+}
+
 void ASinkThatThrowsEndsItsStreamAlone() {
   Desk desk;
   const auto good = Sink(), bad = Sink();
@@ -288,6 +300,7 @@ int main() {
       {"a mistake ends only the streams of that call", AMistakeEndsOnlyTheStreamsOfThatCall},
       {"a lost device is everybody's end", ALostDeviceIsEverybodysEnd},
       {"numbers that are none end one stream alone", NumbersThatAreNoneEndOneStreamAlone},
+      {"sound that is not finite ends one stream alone", SoundThatIsNotFiniteEndsOneStreamAlone},
       {"a sink that throws ends its stream alone", ASinkThatThrowsEndsItsStreamAlone},
       {"a cancelled stream ends before its next frame", ACancelledStreamEndsBeforeItsNextFrame},
       {"a cancel during a prompt is heard before the step", ACancelDuringAPromptIsHeardBeforeTheStep},

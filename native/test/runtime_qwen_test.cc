@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "kernels/cuda/plugin.h"
+#include "model/json.h"
+#include "model/weights.h"
 #include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
 
@@ -305,6 +307,82 @@ void EveryKindOfModelWarmsUpAndSaysWhatItIs() {
   }
 }
 
+// Every value of a tensor of the file becomes this.
+void Fill(CheckpointCopy* copy, const std::string& file, const std::string& tensor, float value, size_t most = SIZE_MAX) {
+  std::string bytes = copy->Read(file), problem;
+  uint64_t length = 0;
+  for (int n = 7; n >= 0; n--) length = length << 8 | static_cast<uint8_t>(bytes[static_cast<size_t>(n)]);
+  const auto header = model::JsonDocument::Parse(std::string_view(bytes).substr(8, length), &problem);
+  const model::Json entry = header->root().Find(tensor);
+  CHECK(entry.present());
+  const Format format = entry.Find("dtype").text() == "F32" ? Format::kF32 : Format::kBf16;
+  const std::vector<uint8_t> one = model::Rounded(&value, 1, format);
+  const model::Json offsets = entry.Find("data_offsets");
+  const auto begin = static_cast<size_t>(offsets.first().integer().value_or(0)), end = static_cast<size_t>(offsets.first().next().integer().value_or(0));
+  for (size_t at = begin, n = 0; at < end && n < most; at += one.size(), n++) {
+    for (size_t i = 0; i < one.size(); i++) bytes[8 + length + at + i] = static_cast<char>(one[i]);
+  }
+  copy->Write(file, bytes);
+}
+
+constexpr char kModelFile[] = "model.safetensors";
+constexpr char kCodecFile[] = "speech_tokenizer/model.safetensors";
+
+void WeightsThatAreNotFiniteAreNotLoaded() {
+  const struct {
+    const char *model, *file, *tensor;
+  } cases[] = {
+      {"tiny-customvoice", kCodecFile, "decoder.quantizer.rvq_rest.vq.layers.3._codebook.embedding_sum"},
+      {"tiny-customvoice", kCodecFile, "decoder.quantizer.rvq_first.vq.layers.0._codebook.cluster_usage"},
+      {"tiny-customvoice", kCodecFile, "decoder.pre_conv.conv.bias"},
+      {"tiny-customvoice", kCodecFile, "decoder.decoder.1.block.0.alpha"},
+      {"tiny-customvoice", kCodecFile, "decoder.upsample.0.1.dwconv.conv.weight"},
+      {"tiny-customvoice", kModelFile, "talker.model.text_embedding.weight"},
+      {"tiny-customvoice", kModelFile, "talker.model.layers.0.mlp.up_proj.weight"},
+      {"tiny-customvoice", kModelFile, "talker.code_predictor.lm_head.0.weight"},
+      {"tiny-base", kModelFile, "speaker_encoder.blocks.0.conv.weight"},
+      {"tiny-base", kCodecFile, "encoder.encoder.layers.0.conv.weight"},
+  };
+  for (const auto& one : cases) {
+    for (const float value : {NAN, INFINITY, 3e38f}) {
+      CheckpointCopy copy(one.model);
+      Fill(&copy, one.file, one.tensor, value, 1);
+      EngineOptions options;
+      options.directory = copy.path();
+      options.threads = 1;
+      options.warm_up = false;
+      const std::string wanted = copy.path() + ": " + one.tensor + ": holds a weight of ";
+      CHECK_EQ(OpenProblem(options).substr(0, wanted.size()), wanted);
+    }
+  }
+}
+
+// Each weight is a number, what is computed of them is none.
+void WeightsWhoseProductsOverflowAreNotLoaded() {
+  CheckpointCopy talker("tiny-customvoice"), codec("tiny-customvoice");
+  Fill(&talker, kModelFile, "talker.model.layers.0.post_attention_layernorm.weight", 9e8f);
+  for (const char* const name : {"gate_proj", "up_proj", "down_proj"}) {
+    Fill(&talker, kModelFile, std::string("talker.model.layers.0.mlp.") + name + ".weight", 9e8f);
+  }
+  Fill(&codec, kCodecFile, "decoder.decoder.1.block.0.alpha", 300);
+  const std::pair<CheckpointCopy*, const char*> cases[] = {{&talker, "the model computed what is not a number"},
+                                                           {&codec, "the codec computed sound that is not finite"}};
+  for (const auto& [copy, problem] : cases) {
+    EngineOptions options;
+    options.directory = copy->path();
+    options.threads = 1;
+    CHECK_EQ(OpenProblem(options), copy->path() + ": warming up: " + problem);
+    options.warm_up = false;
+    std::string none;
+    const auto engine = Engine::Open(options, &none);
+    CHECK_EQ(none, "");
+    if (engine == nullptr) continue;
+    const Said said = Say(*engine, Drawn(1));
+    CHECK_EQ(std::string(NameOf(said.end.outcome)) + ": " + said.end.problem, std::string("failed: ") + problem);
+    CHECK(said.samples.empty());
+  }
+}
+
 void AModelOfFewPositionsLoadsAndSpeaksWhatFits() {
   CheckpointCopy copy("tiny-customvoice");
   copy.Edit("config.json", "\"max_position_embeddings\": 32768", "\"max_position_embeddings\": 64");
@@ -358,5 +436,7 @@ int main() {
       {"every kind of model warms up and says what it is", EveryKindOfModelWarmsUpAndSaysWhatItIs},
       {"a model of few positions loads and speaks what fits", AModelOfFewPositionsLoadsAndSpeaksWhatFits},
       {"smaller formats speak too", SmallerFormatsSpeakToo},
+      {"weights that are not finite are not loaded", WeightsThatAreNotFiniteAreNotLoaded},
+      {"weights whose products overflow are not loaded", WeightsWhoseProductsOverflowAreNotLoaded},
   });
 }

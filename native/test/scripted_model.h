@@ -7,6 +7,7 @@
 #define PARLEY_TEST_SCRIPTED_MODEL_H_
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <new>
 #include <set>
@@ -30,7 +31,7 @@ struct Script {
   size_t rows = 4;       // of the prompt
   size_t words = 0;      // needed for its prompt, and then one a frame, if its text goes on
   size_t tokens = 1;     // of its text
-  std::string at, what;  // at=begin|prefill|step|decode what=memory|throw|broken
+  std::string at, what;  // at=begin|prefill|step|decode what=memory|throw|broken|infinite
   size_t after = 0;      // frames, for at=step and at=decode
   bool refuse = false;
 
@@ -103,6 +104,7 @@ class ScriptedModel : public FrameModel {
   size_t max_voices = 4;
   size_t voice_work_bytes = 0;
   std::set<std::string> bad_voices;
+  bool breaks_logits = false, breaks_sound = false;  // of all generations
 
   std::vector<std::string> log;  // what was called with whom
   size_t bytes_in_use = 0;
@@ -203,7 +205,8 @@ class ScriptedModel : public FrameModel {
       if (one.left_ > 0 || one.Starved()) throw std::logic_error("a step that cannot be");
       if (one.made_ >= one.script_.after) one.script_.Happens("step");
       results[n] = FrameResult::kFrame;
-      if (one.script_.what == "broken" && one.made_ == one.script_.after) results[n] = FrameResult::kBroken;
+      const bool is_broken = one.script_.what == "broken" && one.made_ == one.script_.after;
+      if (is_broken || breaks_logits) results[n] = FrameResult::kBroken;
       else if (one.made_ == one.script_.frames) results[n] = FrameResult::kEnd;
       else if (one.made_ + 1 == one.draws_) results[n] = FrameResult::kBudget;
       else one.made_++;
@@ -220,6 +223,8 @@ class ScriptedModel : public FrameModel {
         jobs[n].samples[i] = static_cast<float>(one.decoded_ + i / kFrameSamples + 1);
       }
       one.decoded_ += jobs[n].frames;
+      const bool is_broken = one.script_.what == "infinite" && one.decoded_ > one.script_.after;
+      if (is_broken || breaks_sound) jobs[n].samples[kFrameSamples / 2] = is_broken ? INFINITY : NAN;
       now_ += static_cast<Clock::rep>(jobs[n].frames) * decode_time;
     }
     log.push_back(line);

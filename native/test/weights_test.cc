@@ -135,6 +135,33 @@ void TrailingDimensionsAreColumns() {
   CHECK(matrix.format == Format::kF32);
 }
 
+void WeightsThatOverflowAreRefusedByName() {
+  const auto kernels = MakeKernels();
+  Weights weights(*kernels);
+  const auto tensor = [](Dtype dtype, const void* values, int64_t count) {
+    return Tensor{"a.weight", dtype, {1, count}, static_cast<const uint8_t*>(values), static_cast<size_t>(count) * FactsOf(dtype).bytes};
+  };
+  const std::string must = "; weights must be finite and at most 1e+09";
+  for (const auto& [value, told] : std::vector<std::pair<float, std::string>>{
+           {NAN, "nan"}, {-NAN, "nan"}, {INFINITY, "inf"}, {-INFINITY, "inf"}, {3e38f, "3e+38"}, {-3e38f, "3e+38"}, {2e9f, "2e+09"}}) {
+    const std::vector<float> floats = {1, -2, value, 4};
+    const std::vector<uint8_t> halves = Rounded(floats.data(), floats.size(), Format::kBf16);
+    const Tensor wide = tensor(Dtype::kF32, floats.data(), 4), narrow = tensor(Dtype::kBf16, halves.data(), 4);
+    CHECK_EQ(RefusalOf([&] { weights.Of(wide); }), "a.weight: holds a weight of " + told + must);
+    CHECK_EQ(RefusalOf([&] { ToFloats(wide); }), "a.weight: holds a weight of " + told + must);
+    CHECK_EQ(RefusalOf([&] { weights.Of(wide, Format::kBf16); }), "a.weight: holds a weight of " + told + must);
+    CHECK(RefusalOf([&] { weights.Of(narrow); }).find("a.weight: holds a weight of ") == 0);
+    CHECK(RefusalOf([&] { ToFloats(narrow); }).find("a.weight: holds a weight of ") == 0);
+    CHECK(RefusalOf([&] { weights.Of(wide, Format::kInt8); }) != "");
+  }
+  const std::vector<uint16_t> infinite = {0, 0x7C00, 1, 2};
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF16, infinite.data(), 4)); }), "a.weight: holds a weight of inf" + must);
+  const std::vector<float> large = {1, -70'000, 3, 1e9f};
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF32, large.data(), 4)); }), "");
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF32, large.data(), 3), Format::kF16); }),
+           "a.weight: holds a weight of 70000; weights must be finite and at most 65504");
+}
+
 void WhatCannotBeAWeightIsRefusedByName() {
   const auto kernels = MakeKernels();
   Weights weights(*kernels);
@@ -163,5 +190,6 @@ int main() {
       {"fp8 is off by a sixteenth at most", Fp8IsOffByASixteenthAtMost},
       {"trailing dimensions are columns", TrailingDimensionsAreColumns},
       {"what cannot be a weight is refused by name", WhatCannotBeAWeightIsRefusedByName},
+      {"weights that overflow are refused by name", WeightsThatOverflowAreRefusedByName},
   });
 }

@@ -47,9 +47,9 @@ void CpuKernels::Add(float* y, const float* x, size_t count) {
   });
 }
 
-// NaN stays.
+// v - v is 0, or NaN where v is infinite.
 void CpuKernels::Clamp(float* x, size_t count, float lowest, float highest) {
-  Each(x, count, [=](float v) { return v < lowest ? lowest : v > highest ? highest : v; });
+  Each(x, count, [=](float v) { return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v; });
 }
 
 void CpuKernels::AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) {

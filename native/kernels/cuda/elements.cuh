@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(kElementThreads) ClampKernel(const Elem
   LetNextBegin();
   const float lowest = args.lowest, highest = args.highest;
   EachOfFour(args.x, args.y, *args.count, [=](uint32_t, float v, float) {
-    return v < lowest ? lowest : v > highest ? highest : v;  // NaN stays
+    return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v;  // v - v is 0, or NaN where v is infinite
   });
 }
 

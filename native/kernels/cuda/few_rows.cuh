@@ -24,7 +24,8 @@ constexpr uint32_t kLoadsAtOnce = 4;        // of a thread, positions
 struct Bounds {
   float lowest = -INFINITY, highest = INFINITY;
 
-  __device__ __forceinline__ float Within(float v) const { return v < lowest ? lowest : v > highest ? highest : v; }  // NaN stays
+  // v - v is 0, or NaN where v is infinite.
+  __device__ __forceinline__ float Within(float v) const { return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v; }
 };
 
 struct FewRowsArgs {
