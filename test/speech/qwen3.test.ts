@@ -1,7 +1,7 @@
 // The native engine through the addon, on tiny checkpoints with random weights:
 // everything but what it sounds like.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -10,6 +10,7 @@ import { Engines } from '../../src/speech/engine-choice.js';
 import type { EngineNews } from '../../src/speech/engine-lifecycle.js';
 import type { SpeechRequest } from '../../src/speech/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/speech/engines/qwen3.js';
+import { tagOfStated } from '../../src/call/stated-language.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
@@ -353,6 +354,70 @@ test('a synthesis of which nothing comes is given up as one that took too long, 
   const short = { ...reference, hash: 'short', samples: samples.subarray(0, RATE) };
   assert.equal((await spoken(engine, { reference: short })).samples.length, 2 * FRAME);
   assert.equal(time.waiting, 0);
+});
+
+test('whatever manner of drawing the interface allows is spoken', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const voice = (await engine.voices())[0]?.name ?? '';
+  const said = async (options: SpeechRequest['options']) =>
+    (await spoken(engine, { voice, options: { seed: 5, maxNewTokens: 6, ...options } })).samples;
+  const greedy = await said({ temperature: 0 });
+  assert.equal(greedy.length, 5 * FRAME);
+  for (const temperature of [1e-9, 1e-300, Number.MIN_VALUE, 0.00009]) {
+    assert.deepEqual(await said({ temperature }), greedy, `temperature ${temperature}`);
+  }
+  assert.deepEqual(await said({ topP: 0 }), await said({ topP: 1e-6 }));
+  for (const options of [
+    { topP: 1e-12 },
+    { topP: 1 },
+    { topK: 0 },
+    { topK: 1 },
+    { temperature: 0.0001 },
+    { temperature: 2 },
+  ]) {
+    assert.equal((await said(options)).length, 5 * FRAME, JSON.stringify(options));
+  }
+  const all = await said({ topK: 1_000_000 });
+  for (const topK of [2 ** 31, 2 ** 40, Number.MAX_SAFE_INTEGER]) assert.deepEqual(await said({ topK }), all);
+  for (const seed of [-Number.MAX_SAFE_INTEGER, -1, 0, Number.MAX_SAFE_INTEGER]) {
+    assert.equal((await said({ seed })).length, 5 * FRAME, `seed ${seed}`);
+  }
+});
+
+test('a single token asked for is a frame of sound', async (t) => {
+  const engine = await openEngine(t, 'tiny-customvoice');
+  const voice = (await engine.voices())[0]?.name ?? '';
+  assert.equal((await spoken(engine, { voice, options: { maxNewTokens: 1 } })).samples.length, FRAME);
+  const limited = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 1 });
+  assert.equal((await spoken(limited, { voice })).samples.length, FRAME);
+});
+
+test('a checkpoint speaks every language that it names', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-model-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(join(GOLDEN, 'tiny-customvoice'), folder, { recursive: true });
+  const path = join(folder, 'config.json');
+  const names = { italian: 'dutch', japanese: 'Cantonese', korean: 'klingonish', french: 'Hebrew' };
+  const config = Object.entries(names).reduce(
+    (text, [from, to]) => text.replace(`"${from}":`, `"${to}":`),
+    readFileSync(path, 'utf8'),
+  );
+  writeFileSync(path, config);
+  const native = { directory: folder, quantize: 'none', codecFormat: 'f32', threads: 1, cores: [], maxStreams: 2, maxNewTokens: 0, maxVoices: 2, warmUp: false } as const; // prettier-ignore
+  const engines = await Engines.open({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000, native });
+  t.after(() => engines.close());
+  const sounds = new Map<string, Float32Array>();
+  for (const language of ['nl', 'nl-BE', 'yue', 'he', 'iw', tagOfStated('Klingonish') ?? '', 'de']) {
+    const { engine, voice, language: tag } = engines.resolve({ language });
+    const options = { seed: 3, maxNewTokens: 6 };
+    sounds.set(language, (await spoken(engine as Qwen3Engine, { voice, language: tag, options })).samples);
+  }
+  assert.deepEqual(sounds.get('nl-BE'), sounds.get('nl'));
+  assert.deepEqual(sounds.get('iw'), sounds.get('he'));
+  for (const language of ['yue', 'he', 'Klingonish', 'de']) {
+    assert.notDeepEqual(sounds.get(language), sounds.get('nl'), language);
+  }
+  assert.throws(() => engines.resolve({ language: 'it' }), { code: 'LANGUAGE_UNAVAILABLE' });
 });
 
 /** Has a voice made that takes far longer than anything that a test does meanwhile. */

@@ -38,6 +38,11 @@ import type { EngineLimits } from './worker-engine.js';
 // A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace, of English as of Chinese; half as long in
 // Russian. So this is room for somebody who speaks half as fast.
 const FRAMES_PER_BYTE = 2;
+// The engine's own limits. Below the first, the likeliest token alone is left, as with greedy decoding; below the second,
+// too. There are fewer tokens than the third.
+const LEAST_TEMPERATURE = 0.0001;
+const LEAST_TOP_P = 1e-6;
+const MOST_TOP_K = 1_000_000;
 const SEEDS = 2 ** 47; // as many as randomInt draws from
 
 export interface Qwen3Options extends EngineLimits {
@@ -301,9 +306,9 @@ export class Qwen3Engine implements SpeechEngine {
       ...(more === undefined ? {} : { moreText: true }),
       ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
       ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
-      ...(temperature === undefined ? {} : temperature === 0 ? { greedy: true } : { temperature }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(topK === undefined ? {} : { topK }),
+      ...temperatureOf(temperature),
+      ...(topP === undefined ? {} : { topP: Math.max(topP, LEAST_TOP_P) }),
+      ...(topK === undefined ? {} : { topK: Math.min(topK, MOST_TOP_K) }),
       ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
     };
   }
@@ -344,6 +349,11 @@ export class Qwen3Engine implements SpeechEngine {
       },
     };
   }
+}
+
+function temperatureOf(temperature: number | undefined): Pick<NativeRequest, 'temperature' | 'greedy'> {
+  if (temperature === undefined) return {};
+  return temperature < LEAST_TEMPERATURE ? { greedy: true } : { temperature };
 }
 
 /** Calls and WebSockets play the sound as it comes; an HTTP client may, and cannot say so. */
