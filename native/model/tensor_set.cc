@@ -10,6 +10,9 @@ namespace {
 
 constexpr const char* kSingle = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
+// Published codecs have more of these than the model uses.
+constexpr char kEncoderTables[] = "encoder.quantizer.";
+constexpr size_t kMostNamed = 8;
 
 // A file beside the index, and nothing that leads elsewhere.
 bool IsShardName(std::string_view name) {
@@ -19,6 +22,21 @@ bool IsShardName(std::string_view name) {
 }
 
 std::string Described(const char* dtype, const Shape& shape) { return std::string(dtype) + " " + ToString(shape); }
+
+// The name with each of its numbers replaced in turn, and where each replaced number ends.
+std::vector<std::pair<std::string, size_t>> NumbersReplaced(std::string_view name) {
+  std::vector<std::pair<std::string, size_t>> replaced;
+  size_t from = 0;
+  while (from <= name.size()) {
+    const size_t end = std::min(name.find('.', from), name.size());
+    const std::string_view part = name.substr(from, end - from);
+    if (!part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos) {
+      replaced.emplace_back(std::string(name.substr(0, from)) + "#" + std::string(name.substr(end)), end);
+    }
+    from = end + 1;
+  }
+  return replaced;
+}
 
 }  // namespace
 
@@ -89,7 +107,32 @@ bool TensorSet::Check(const std::vector<ExpectedTensor>& expected, std::string* 
                (tensor == nullptr ? "no such tensor" : Described(FactsOf(tensor->dtype).name, tensor->shape));
     return false;
   }
-  return true;
+  return CheckLayers(expected, problem);
+}
+
+bool TensorSet::CheckLayers(const std::vector<ExpectedTensor>& expected, std::string* problem) const {
+  std::set<std::string, std::less<>> names, layers;
+  for (const ExpectedTensor& wanted : expected) {
+    names.insert(wanted.name);
+    for (auto& [layer, end] : NumbersReplaced(wanted.name)) layers.insert(std::move(layer));
+  }
+  std::set<std::string> extra;
+  for (const Tensor* const tensor : tensors_) {
+    if (names.count(tensor->name) > 0 || tensor->name.compare(0, sizeof kEncoderTables - 1, kEncoderTables) == 0) continue;
+    for (const auto& [layer, end] : NumbersReplaced(tensor->name)) {
+      if (layers.count(layer) > 0) extra.insert(tensor->name.substr(0, end));
+    }
+  }
+  if (extra.empty()) return true;
+  std::string list;
+  size_t told = 0;
+  for (const std::string& layer : extra) {
+    if (told++ == kMostNamed) break;
+    list += (list.empty() ? "" : ", ") + layer.substr(0, 200);
+  }
+  if (extra.size() > kMostNamed) list += " and " + std::to_string(extra.size() - kMostNamed) + " more";
+  *problem = place_ + ": holds layers that the configuration does not have: " + list;
+  return false;
 }
 
 }  // namespace parley::model

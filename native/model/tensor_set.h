@@ -26,7 +26,8 @@ class TensorSet {
   const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
 
   // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else
-  // `problem` names the first that is not, what was expected and what was found.
+  // `problem` names the first that is not, what was expected and what was found. A layer beyond the expected ones is a
+  // problem, too: the configuration does not fit the file. Other tensors that nobody expects are left alone.
   bool Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
 
  private:
@@ -34,6 +35,7 @@ class TensorSet {
   bool AddShards(const std::string& directory, std::string* problem);
   bool Add(const std::string& path, std::string* problem);
   bool Sort(std::string* problem);
+  bool CheckLayers(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
 
   const std::string place_;  // for problems: the file or the index
   std::vector<std::unique_ptr<const SafetensorsFile>> files_;

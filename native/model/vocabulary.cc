@@ -66,6 +66,8 @@ bool Vocabulary::ReadMerges(const std::string& path, const Ids& ids, std::string
     *problem = path + ": line " + std::to_string(number) + ": " + *problem;
     return false;
   }
+  // Without merges every byte would be a token, and the model would babble.
+  if (rank == 0) return *problem = path + ": holds no merges", false;
   return true;
 }
 

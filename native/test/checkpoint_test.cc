@@ -177,6 +177,21 @@ void MissingFilesAreNamed() {
   CHECK_EQ(ProblemOf(copy), "model.safetensors: is empty");
 }
 
+// The file of a larger model beside the configuration of a smaller one.
+void LayersBeyondTheConfigurationAreNamed() {
+  const std::string holds = ": holds layers that the configuration does not have: ";
+  CheckpointCopy talker("tiny-customvoice");
+  talker.Edit("config.json", "\"num_hidden_layers\": 3", "\"num_hidden_layers\": 2");
+  CHECK_EQ(ProblemOf(talker), "model.safetensors" + holds + "talker.model.layers.2");
+  CheckpointCopy predictor("tiny-customvoice");
+  predictor.Edit("config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
+  CHECK_EQ(ProblemOf(predictor), "model.safetensors" + holds + "talker.code_predictor.model.layers.1");
+  const std::string codec = "speech_tokenizer/config.json";
+  CheckpointCopy decoder("tiny-customvoice");
+  decoder.Edit(codec, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
+  CHECK_EQ(ProblemOf(decoder), "speech_tokenizer/model.safetensors" + holds + "decoder.pre_transformer.layers.1");
+}
+
 void WrongTensorsAreNamed() {
   CheckpointCopy copy("tiny-base");
   const std::string weights = "model.safetensors", q = "talker.model.layers.1.self_attn.q_proj.weight";
@@ -292,6 +307,14 @@ void MisfitsAreNamed() {
   }
 }
 
+void AListWithoutMergesIsNamed() {
+  for (const char* const text : {"", "\n\n", "#version: 0.2\n", "#version: 0.2\r\n\r\n"}) {
+    CheckpointCopy copy("tiny-base");
+    copy.Write("merges.txt", text);
+    CHECK_EQ(ProblemOf(copy), "merges.txt: holds no merges");
+  }
+}
+
 // Their product is 2^68: no number of samples.
 void AbsurdRatesAreNamed() {
   const std::string file = "speech_tokenizer/config.json";
@@ -316,6 +339,8 @@ int main() {
       {"damaged shards are named", parley::DamagedShardsAreNamed},
       {"missing files are named", parley::MissingFilesAreNamed},
       {"wrong tensors are named", parley::WrongTensorsAreNamed},
+      {"layers beyond the configuration are named", parley::LayersBeyondTheConfigurationAreNamed},
+      {"a list without merges is named", parley::AListWithoutMergesIsNamed},
       {"every floating-point dtype is taken", parley::EveryFloatingPointDtypeIsTaken},
       {"tensors of other dtypes are named", parley::TensorsOfOtherDtypesAreNamed},
       {"misfits of the configuration are named", parley::MisfitsAreNamed},

@@ -65,6 +65,18 @@ void WhatIsAskedForComesBeforeWhatIsConfigured() {
   CHECK_EQ(Answer(question), "max_new_tokens is 32759; the prompt leaves 32758 of 32768 positions");
 }
 
+// The draw that ends a generation gives no frame.
+void TheLeastBudgetIsOneFrame() {
+  BudgetQuestion question = Asked(10);
+  question.requested = 1;
+  CHECK_EQ(Answer(question), "2 requested");
+  question.most_positions = 11;
+  CHECK_EQ(Answer(question), "max_new_tokens is 1; the prompt leaves 1 of 11 positions");
+  question = Asked(10);
+  question.configured = 1;
+  CHECK_EQ(Answer(question), "2 configured");
+}
+
 void ATextThatCannotBeSpokenToItsEndIsRefused() {
   CHECK_EQ(Answer(Asked(2047)), "8192 by text");
   CHECK_EQ(Answer(Asked(2048)), "the text takes about 8192 frames; 8192 are the most");
@@ -144,6 +156,7 @@ int main() {
       {"a text without an end gets two minutes", ATextWithoutAnEndGetsTwoMinutes},
       {"what is asked for comes before what is configured", WhatIsAskedForComesBeforeWhatIsConfigured},
       {"a text that cannot be spoken to its end is refused", ATextThatCannotBeSpokenToItsEndIsRefused},
+      {"the least budget is one frame", TheLeastBudgetIsOneFrame},
       {"the machine says what it has", TheMachineSaysWhatItHas},
       {"a group's limit holds for those below it", AGroupsLimitHoldsForThoseBelowIt},
       {"the older groups are read too", TheOlderGroupsAreReadToo},

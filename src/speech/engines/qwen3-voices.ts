@@ -1,23 +1,21 @@
 // What a Qwen3-TTS checkpoint offers, in the server's own terms.
 import type { EngineCapabilities, Voice } from '../engine.js';
+import { primaryTag, tagOfName } from '../language-names.js';
 import type { ModelFacts } from './native-speech.js';
 
-/** BCP 47 primary tags of the languages that published models name. */
-const TAGS: Readonly<Record<string, string>> = {
-  chinese: 'zh',
-  english: 'en',
-  french: 'fr',
-  german: 'de',
-  italian: 'it',
-  japanese: 'ja',
-  korean: 'ko',
-  portuguese: 'pt',
-  russian: 'ru',
-  spanish: 'es',
-};
-
-/** Of the published models. */
-export const QWEN3_LANGUAGES: readonly string[] = Object.values(TAGS).sort();
+/** BCP 47 primary tags of the languages that published models speak. */
+export const QWEN3_LANGUAGES: readonly string[] = [
+  'de',
+  'en',
+  'es',
+  'fr',
+  'it',
+  'ja',
+  'ko',
+  'pt',
+  'ru',
+  'zh',
+];
 
 /** Where one is the speaker's own, it is the voice's first language. */
 const NATIVE: Readonly<Record<string, string>> = {
@@ -27,14 +25,19 @@ const NATIVE: Readonly<Record<string, string>> = {
   sohee: 'ko',
 };
 
-/** Tags of the languages that the model speaks and the server can name. */
+/** Tags of the languages that the model speaks. */
 export function tagsOf(facts: ModelFacts): string[] {
-  return facts.languages.flatMap((name) => TAGS[name] ?? []).sort();
+  return [...new Set(facts.languages.map(tagOf))].sort();
 }
 
 /** The model's name of a language; undefined where it does not speak it. */
 export function languageOf(facts: ModelFacts, tag: string): string | undefined {
-  return facts.languages.find((name) => TAGS[name] === tag);
+  return facts.languages.find((name) => tagOf(name) === tag);
+}
+
+/** A language without a tag is asked for by the name that the checkpoint gives it. */
+function tagOf(name: string): string {
+  return tagOfName(name) ?? primaryTag(name);
 }
 
 export function voicesOf(facts: ModelFacts): Voice[] {
