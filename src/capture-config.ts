@@ -26,6 +26,9 @@ export interface CaptureFilesConfig {
   /** Media too. */
   readonly rtp: boolean;
   readonly bytesPerFile: number;
+  /** How long files are kept, and their bytes together; 0: without limit. */
+  readonly keepMs: number;
+  readonly keepBytes: number;
 }
 
 /** `marked`: those that ask for it. A call that fits one of the patterns is captured besides them. */
@@ -45,6 +48,8 @@ export const CAPTURE_VARIABLES = {
   PCAP_CALLS: 'off, all, marked (those whose INVITE has X-Parley-Capture: 1), or patterns such as to:100,from:+49*',
   PCAP_RTP: '1 has the sound in the files too, as on the wire',
   PCAP_BYTES: 'bytes of one file; what comes later is left out',
+  PCAP_KEEP_DAYS: 'days after which a file is removed; 0 keeps files for ever',
+  PCAP_KEEP_BYTES: 'bytes of all files together, above which the oldest are removed; 0 sets no limit',
   PCAP_KEYS: '1 leaves keys (SDES) and proofs of passwords in captures, which are blanked otherwise',
 } as const; // prettier-ignore
 
@@ -53,6 +58,8 @@ type Reader = ConfigReader<Variable>;
 
 const HEP_PORT = 9060; // Homer's
 const USUAL_BYTES = 32 * 1024 * 1024; // an hour of G.711 both ways is 80 MB
+const USUAL_KEPT_BYTES = 10 * 1024 ** 3;
+const DAY_MS = 86_400_000;
 const MOST_KEY = 256;
 const MOST_PATTERN = 256;
 
@@ -85,9 +92,11 @@ function readFiles(read: Reader): CaptureFilesConfig | undefined {
     calls: readCalls(read),
     rtp: read.flag('PCAP_RTP'),
     bytesPerFile: read.integer('PCAP_BYTES', USUAL_BYTES, 100_000, 2 ** 40),
+    keepMs: read.number('PCAP_KEEP_DAYS', 30, 0, 36_500) * DAY_MS,
+    keepBytes: read.integer('PCAP_KEEP_BYTES', USUAL_KEPT_BYTES, 0, 2 ** 50),
   };
   if (folder !== undefined) return files.calls === 'off' ? undefined : { folder, ...files };
-  for (const name of ['PCAP_CALLS', 'PCAP_RTP', 'PCAP_BYTES'] as const) {
+  for (const name of ['PCAP_CALLS', 'PCAP_RTP', 'PCAP_BYTES', 'PCAP_KEEP_DAYS', 'PCAP_KEEP_BYTES'] as const) {
     if (read.raw(name) !== undefined) read.problem(name, 'wants PCAP_DIR, the folder of the files');
   }
   return undefined;

@@ -16,9 +16,26 @@ function problemsOf(env: Record<string, string>): string[] {
 test('nothing is captured unless somebody says so, and secrets only where they are asked for', () => {
   assert.deepEqual(readConfig({}).captures, { collector: undefined, files: undefined, keys: false });
   assert.equal(readConfig({ PCAP_DIR: '/x', PCAP_CALLS: 'off' }).captures.files, undefined);
-  const files = { folder: '/x', calls: 'marked', rtp: false, bytesPerFile: 33_554_432 };
+  const files = {
+    folder: '/x',
+    calls: 'marked',
+    rtp: false,
+    bytesPerFile: 33_554_432,
+    keepMs: 2_592_000_000,
+    keepBytes: 10_737_418_240,
+  };
   assert.deepEqual(readConfig({ PCAP_DIR: '/x' }).captures.files, files);
 });
+
+test('how long captures are kept, and how many bytes of them, can be set or left without limit', () => {
+  const kept = (env: Record<string, string>) => {
+    const { keepMs, keepBytes } = readConfig({ PCAP_DIR: '/x', ...env }).captures.files ?? {};
+    return [keepMs, keepBytes];
+  };
+  assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0.5', PCAP_KEEP_BYTES: '1000' }), [43_200_000, 1000]);
+  assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0', PCAP_KEEP_BYTES: '0' }), [0, 0]);
+  assert.deepEqual(problemsOf({ PCAP_KEEP_DAYS: '1' }), ['PCAP_KEEP_DAYS wants PCAP_DIR, the folder of the files']);
+}); // prettier-ignore
 
 test('calls are chosen by a word or by patterns', () => {
   const calls = (PCAP_CALLS: string) => readConfig({ PCAP_DIR: '/x', PCAP_CALLS }).captures.files?.calls;

@@ -1,10 +1,10 @@
 // A capture file for each call, from its first INVITE until some time after its
 // end: SIP as it came and went, over TLS too, as datagrams that any reader of
 // captures shows, and media where somebody hands it in.
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Time } from '../../src/time.js';
 import type { Flow, Place } from '../transport/flow.js';
+import { CaptureFolder, captureName } from './capture-folder.js';
 import { ipDatagram } from './ip-datagram.js';
 import type { MediaSource } from './media-source.js';
 import { callIdIn, type MessageTap, type TapDirection } from './message-tap.js';
@@ -30,6 +30,9 @@ export interface CaptureLimits {
   /** Milliseconds after the last packet of what is no call (any more), for what is sent again; and of one that is. */
   readonly lingerMs: number;
   readonly idleMs: number;
+  /** Milliseconds for which files are kept, and their bytes together; 0: without limit. */
+  readonly keepMs: number;
+  readonly keepBytes: number;
 }
 
 export const CAPTURE_LIMITS: CaptureLimits = {
@@ -37,6 +40,8 @@ export const CAPTURE_LIMITS: CaptureLimits = {
   openFiles: 100,
   lingerMs: 35_000, // longer than any transaction
   idleMs: 7_200_000,
+  keepMs: 0,
+  keepBytes: 0,
 };
 
 const DRAIN_MS = 250; // copies of media wait that long, or for the next message, so that all is in order
@@ -66,6 +71,7 @@ export class CallCaptures implements MessageTap {
   /** Of calls, captured or not: their first INVITE may be yet to come. */
   readonly #sources = new Map<string, MediaSource>();
   readonly #closing = new Set<Promise<void>>();
+  readonly #folder: CaptureFolder;
   #callOffDrain: (() => void) | undefined;
   #turnedAway = 0;
   #dropped = 0;
@@ -74,6 +80,11 @@ export class CallCaptures implements MessageTap {
   constructor(options: CallCapturesOptions) {
     this.#options = options;
     this.#limits = { ...CAPTURE_LIMITS, ...options.limits };
+    const { folder, time, unixMs } = options;
+    const { keepMs, keepBytes } = this.#limits;
+    const isOpen = (path: string): boolean => [...this.#open.values()].some(({ file }) => file.path === path);
+    this.#folder = new CaptureFolder({ folder, keepMs, keepBytes, isOpen, time, unixMs });
+    this.#folder.start();
   }
 
   /** Files open now, calls that got none because of the limit or an error, packets that are in no file. */
@@ -141,6 +152,7 @@ export class CallCaptures implements MessageTap {
     this.#sources.clear();
     this.#callOffDrain?.();
     await Promise.all(this.#closing);
+    await this.#folder.close();
   }
 
   #begin(callId: string, direction: TapDirection, invite: Buffer, flow: Flow): Capture | undefined {
@@ -150,7 +162,7 @@ export class CallCaptures implements MessageTap {
       this.#turnedAway++;
       return undefined;
     }
-    const file = new PcapFile(join(folder, fileName(callId, unixMs())), this.#limits.bytesPerFile);
+    const file = new PcapFile(join(folder, captureName(callId, unixMs())), this.#limits.bytesPerFile);
     const capture: Capture = {
       file,
       invited: direction,
@@ -253,14 +265,11 @@ export class CallCaptures implements MessageTap {
     this.#dropped += capture.file.dropped;
     const closing = capture.file.close();
     this.#closing.add(closing);
-    void closing.then(() => this.#closing.delete(closing));
+    void closing.then(() => {
+      this.#closing.delete(closing);
+      void this.#folder.sweep();
+    });
   }
-}
-
-/** Nothing of what a peer wrote: the time, and a hash of the Call-ID. */
-function fileName(callId: string, unixMs: number): string {
-  const time = new Date(unixMs).toISOString().replace(/[-:.]/g, '');
-  return `${time}-${createHash('sha256').update(callId).digest('hex').slice(0, 16)}.pcap`;
 }
 
 function isInvite(bytes: Buffer): boolean {

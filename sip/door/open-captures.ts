@@ -41,7 +41,7 @@ export async function openCaptures(around: CaptureSurroundings): Promise<Capture
           unixMs: wallMs,
           mediaMs,
           wants: wantedCalls(files.calls, isTrusted),
-          limits: { bytesPerFile: files.bytesPerFile },
+          limits: { bytesPerFile: files.bytesPerFile, keepMs: files.keepMs, keepBytes: files.keepBytes },
         }),
     });
 }

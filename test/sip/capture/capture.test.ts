@@ -1,7 +1,7 @@
 // Copies of what a server says and hears: to a collector, and into files.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -290,3 +290,56 @@ test('transports hand a copy of every message to the tap, and no keep-alive', as
   const each = (transport: string) => [`out ${transport} OPTIONS`, `in ${transport} SIP/2.0`, `out ${transport} OPTIONS`];
   assert.deepEqual(seen, [...each('udp'), ...each('tcp'), 'in tcp OPTIONS', 'out tcp SIP/2.0']);
 }); // prettier-ignore
+
+/** A capture file of so many bytes that was last written to so many ms before UNIX_MS. */
+async function madeFile(folder: string, minute: number, bytes: number, ageMs: number): Promise<string> {
+  const name = `20231114T22${String(minute).padStart(2, '0')}00000Z-0123456789abcdef.pcap`;
+  await writeFile(join(folder, name), Buffer.alloc(bytes));
+  const seconds = (UNIX_MS - ageMs) / 1000;
+  await utimes(join(folder, name), seconds, seconds);
+  return name;
+}
+
+test('captures that are too old are removed at the start and every ten minutes, and other files are not', async (t) => {
+  const folder = await folderFor(t);
+  const [old, young] = [await madeFile(folder, 1, 10, 100_001), await madeFile(folder, 2, 10, 99_999)];
+  await writeFile(join(folder, 'notes.pcap'), 'mine');
+  await utimes(join(folder, 'notes.pcap'), 1, 1);
+  const time = new ManualTime();
+  const captures = new CallCaptures({
+    folder,
+    time,
+    unixMs: () => UNIX_MS + time.now(),
+    limits: { keepMs: 100_000 },
+  });
+  t.after(() => captures.close());
+  const left = async () => (await readdir(folder)).toSorted();
+  await until(async () => !(await left()).includes(old));
+  assert.deepEqual(await left(), [young, 'notes.pcap']);
+  time.advance(600_000);
+  await until(async () => !(await left()).includes(young));
+  assert.deepEqual(await left(), ['notes.pcap']);
+  await captures.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('when captures have too many bytes together, the oldest are removed, and none that is being written', async (t) => {
+  const folder = await folderFor(t);
+  const names = [
+    await madeFile(folder, 1, 400, 3),
+    await madeFile(folder, 2, 400, 2),
+    await madeFile(folder, 3, 400, 1),
+  ];
+  const time = new ManualTime();
+  const captures = new CallCaptures({ folder, time, unixMs: () => UNIX_MS, limits: { keepBytes: 900 } });
+  t.after(() => captures.close());
+  const left = async () => (await readdir(folder)).toSorted();
+  await until(async () => !(await left()).includes(names[0] ?? ''));
+  assert.deepEqual(await left(), names.slice(1));
+  captures.message('in', message('INVITE'), FOUR);
+  await until(async () => (await left()).length === 3);
+  const [open = ''] = (await left()).filter((name) => !names.includes(name));
+  time.advance(35_000);
+  await until(async () => (await left()).length === 2);
+  assert.deepEqual(await left(), [names[2], open]);
+});

@@ -1,0 +1,111 @@
+// Keeps the folder of capture files within an age and a size. It removes files
+// of its own naming only, the oldest first, and none that is being written.
+import { createHash } from 'node:crypto';
+import { readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Time } from '../../src/time.js';
+
+export interface CaptureFolderOptions {
+  readonly folder: string;
+  /** Milliseconds after its last packet for which a file is kept; 0: for ever. */
+  readonly keepMs: number;
+  /** Bytes of all files together; 0: without limit. */
+  readonly keepBytes: number;
+  readonly isOpen: (path: string) => boolean;
+  readonly time: Time;
+  /** The time of day, in milliseconds since 1970. */
+  readonly unixMs: () => number;
+}
+
+interface KeptFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly changedMs: number;
+}
+
+const NAME = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.pcap$/;
+const SWEEP_MS = 600_000;
+
+/** Nothing of what a peer wrote: the time, and a hash of the Call-ID. */
+export function captureName(callId: string, unixMs: number): string {
+  const time = new Date(unixMs).toISOString().replace(/[-:.]/g, '');
+  return `${time}-${createHash('sha256').update(callId).digest('hex').slice(0, 16)}.pcap`;
+}
+
+export class CaptureFolder {
+  readonly #options: CaptureFolderOptions;
+  #sweeping: Promise<void> | undefined;
+  #again = false;
+  #closed = false;
+  #cancelTimer = (): void => undefined;
+  #removed = 0;
+
+  constructor(options: CaptureFolderOptions) {
+    this.#options = options;
+  }
+
+  /** Files that were removed. */
+  get removed(): number {
+    return this.#removed;
+  }
+
+  /** Sweeps now and every ten minutes, if there is a limit. */
+  start(): void {
+    const { keepMs, keepBytes, time } = this.#options;
+    if (this.#closed || (keepMs === 0 && keepBytes === 0)) return;
+    void this.sweep();
+    this.#cancelTimer = time.after(SWEEP_MS, () => this.start());
+  }
+
+  /** Removes what is too old or too much; resolves when that is done. Sweeps that are asked for during one are one. */
+  sweep(): Promise<void> {
+    const { keepMs, keepBytes } = this.#options;
+    if (keepMs === 0 && keepBytes === 0) return Promise.resolve();
+    if (this.#sweeping !== undefined) this.#again = true;
+    this.#sweeping ??= this.#run().finally(() => (this.#sweeping = undefined));
+    return this.#sweeping;
+  }
+
+  /** Resolves when no sweep is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelTimer();
+    await this.#sweeping;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#again = false;
+      await this.#sweepOnce();
+    } while (this.#again && !this.#closed);
+  }
+
+  async #sweepOnce(): Promise<void> {
+    const { keepMs, keepBytes, isOpen, unixMs } = this.#options;
+    const files = await this.#files();
+    let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const oldestMs = keepMs === 0 ? -Infinity : unixMs() - keepMs;
+    const mostBytes = keepBytes === 0 ? Infinity : keepBytes;
+    for (const file of files) {
+      if (this.#closed) return;
+      if (isOpen(file.path) || (file.changedMs > oldestMs && bytes <= mostBytes)) continue;
+      const gone = await unlink(file.path).then(() => true, () => false); // prettier-ignore
+      if (!gone) continue; // another program has removed it, or its owner forbids it
+      bytes -= file.bytes;
+      this.#removed++;
+    }
+  }
+
+  /** The oldest first, as their names begin with the time. */
+  async #files(): Promise<readonly KeptFile[]> {
+    const { folder } = this.#options;
+    const names = await readdir(folder).catch((): string[] => []);
+    const found: KeptFile[] = [];
+    for (const name of names.filter((one) => NAME.test(one)).toSorted()) {
+      const path = join(folder, name);
+      const state = await stat(path).catch(() => undefined);
+      if (state?.isFile() === true) found.push({ path, bytes: state.size, changedMs: state.mtimeMs });
+    }
+    return found;
+  }
+}
