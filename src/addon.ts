@@ -32,13 +32,23 @@ export function fileBesideAddon(name: string): string {
 /** The addon's functions. `T` is the part of them that the caller's face describes. */
 export function loadAddon<T>(): T {
   const binary = findBinary();
+  return loadBinding(binary, 'npm run build:native', () => createRequire(import.meta.url)(binary) as T);
+}
+
+/** What `load` answers; a native part that this Node.js cannot load is told in one sentence, with what to run. */
+export function loadBinding<T>(name: string, command: string, load: () => T): T {
   try {
-    return createRequire(import.meta.url)(binary) as T;
+    return load();
   } catch (error) {
-    throw new ParleyError(
-      'ADDON_MISSING',
-      `${binary} cannot be loaded (${(error as Error).message}); build it again with: npm run build:native`,
-      { cause: error },
-    );
+    const message = `${name} ${troubleOf(error)}; build it again with: ${command}`;
+    throw new ParleyError('ADDON_MISSING', message, { cause: error });
   }
+}
+
+function troubleOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (message.includes('NODE_MODULE_VERSION'))
+    return `was built for another version of Node.js than ${process.version}`;
+  if (code === 'MODULE_NOT_FOUND') return `has no build for Node.js ${process.version}`;
+  return `cannot be loaded in Node.js ${process.version} (${message.split('\n', 1)[0]})`;
 }

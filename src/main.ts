@@ -249,7 +249,7 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(asked.env);
-  const terminal = process.stdout.isTTY ? new TerminalLog(TERMINAL.out) : undefined;
+  const terminal = process.stdout.isTTY ? new TerminalLog((text) => TERMINAL.out(text)) : undefined;
   const destination = terminal === undefined ? {} : { destination: terminal };
   const log = createLog({ level: config.logLevel, logText: config.logText, ...destination });
   process.once('exit', () => terminal?.failed());

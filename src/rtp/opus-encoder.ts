@@ -10,6 +10,7 @@
 // request, which libopus accepts before the first frame and after a reset only.
 import { createRequire } from 'node:module';
 import { toInt16 } from '../audio/pcm16.js';
+import { loadBinding } from '../addon.js';
 import { ParleyError } from '../errors.js';
 
 export interface OpusSettings {
@@ -63,9 +64,19 @@ interface NativeEncoder {
 
 type NativeClass = new (rate: number, channels: number) => NativeEncoder & NativeDecoder;
 
-const { OpusEncoder: Native } = createRequire(import.meta.url)('@discordjs/opus') as {
-  OpusEncoder: NativeClass;
-};
+let loaded: NativeClass | undefined;
+
+/** The package's class. Throws ADDON_MISSING where its binding was made for another Node.js. */
+export function loadOpus(): NativeClass {
+  const load = () =>
+    (createRequire(import.meta.url)('@discordjs/opus') as { OpusEncoder: NativeClass }).OpusEncoder;
+  loaded ??= loadBinding('the native part of @discordjs/opus', 'npm rebuild @discordjs/opus', load);
+  return loaded;
+}
+
+function native(rate: number): NativeEncoder & NativeDecoder {
+  return new (loadOpus())(rate, 1);
+}
 
 export class OpusFrameEncoder {
   readonly frameSamples: number;
@@ -88,7 +99,7 @@ export class OpusFrameEncoder {
     this.#samples = new Int16Array(this.frameSamples);
     this.#bytes = Buffer.from(this.#samples.buffer);
     this.#inBandFec = settings.inBandFec;
-    this.#native = new Native(SAMPLE_RATE, 1);
+    this.#native = native(SAMPLE_RATE);
     this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[settings.application]);
     this.#native.applyEncoderCTL(SET_COMPLEXITY, settings.complexity);
     this.#native.setBitrate(settings.bitsPerSecond);
@@ -133,7 +144,7 @@ const MOST_FRAME_SAMPLES = 5760; // 120 ms
 
 /** Decodes what an OpusFrameEncoder made; nothing from a network reaches it. */
 export class OpusFrameDecoder {
-  readonly #native: NativeDecoder = new Native(SAMPLE_RATE, 1);
+  readonly #native: NativeDecoder = native(SAMPLE_RATE);
   readonly #samples = new Int16Array(MOST_FRAME_SAMPLES);
   readonly #bytes = new Uint8Array(this.#samples.buffer);
 
@@ -156,7 +167,7 @@ const NO_SAMPLES = new Int16Array(0);
 /** Packets of a far end, whatever their frames are, as mono sound of 16 kHz. */
 export class OpusPacketDecoder {
   readonly sampleRate = HEARD_HZ;
-  readonly #native: NativeDecoder = new Native(HEARD_HZ, 1);
+  readonly #native: NativeDecoder = native(HEARD_HZ);
 
   /** Nothing for what is no packet of Opus. */
   decode(payload: Uint8Array): Int16Array {

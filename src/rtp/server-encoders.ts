@@ -2,8 +2,11 @@
 import type { Config } from '../config.js';
 import type { Log } from '../observe/log.js';
 import { EncoderPool } from './encoder-pool.js';
+import { loadOpus } from './opus-encoder.js';
 
+/** Throws ADDON_MISSING where the Opus encoder does not load. */
 export function openEncoders(config: Config, log: Log): EncoderPool {
+  loadOpus(); // a worker could only say that it died
   return new EncoderPool({
     workers: config.encoderWorkers,
     trim: { thresholdDb: config.silenceThresholdDb },
