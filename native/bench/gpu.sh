@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
 STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products lost}"
 LIMIT=520 # seconds of a stage
-PARITY="cuda_speech_test cuda_layers_test cuda_residual_test cuda_layer_run_test cuda_code_passes_test" # all but the first: bit by bit
+PARITY="cuda_speech cuda_layers cuda_residual cuda_layer_run cuda_code_passes" # all but the first: bit by bit
 mkdir -p "$WORK/done"
 export PARLEY_CUDA_FILE="$WORK/build/parley_cuda.so"
 
@@ -21,11 +21,11 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench write_checkpoint $PARITY >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench write_checkpoint cuda_tests >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
-stage_parity() { for test in $PARITY; do "$WORK/build/$test" || return 1; done; }
+stage_parity() { for group in $PARITY; do "$WORK/build/cuda_tests" "$group" || return 1; done; }
 checkpoint() { # size
   [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
 }
@@ -39,7 +39,7 @@ stage_bench-bytes() {
 }
 stage_sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not installed"; return 1; }
-  compute-sanitizer --error-exitcode 9 --tool memcheck "$WORK/build/cuda_speech_test" | tail -20
+  compute-sanitizer --error-exitcode 9 --tool memcheck --target-processes all "$WORK/build/cuda_tests" cuda_speech | tail -20
 }
 # Ten thousand streams that come and go: memory in use at the end is that of the beginning.
 stage_joins() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" "$(yes 100 | head -100 | paste -sd,)" 5 | tail -12; }

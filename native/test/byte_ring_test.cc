@@ -240,7 +240,7 @@ void AnAbortFreesBothThreads() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(byte_ring) {
   return parley::test::Run({
       {"bytes come out in order around the edge", parley::BytesComeOutInOrderAroundTheEdge},
       {"whole units only", parley::WholeUnitsOnly},

@@ -1,4 +1,5 @@
-// What a native test needs: named cases, and a check that prints what it saw.
+// A native test needs this: groups of named cases, and a check that prints what it saw. One program has the groups of a room, one of each
+// file; test/groups.cc runs them.
 #ifndef PARLEY_TEST_CHECK_H_
 #define PARLEY_TEST_CHECK_H_
 
@@ -59,17 +60,29 @@ std::string RefusalOf(const Work& work) {
 
 using Case = std::pair<const char*, std::function<void()>>;
 
-// The exit code for main.
-inline int Run(const std::vector<Case>& cases) {
-  for (const Case& one : cases) {
-    const int before = Failures();
-    one.second();
-    std::printf("%s %s\n", Failures() == before ? "ok    " : "FAILED", one.first);
-  }
-  return Failures() == 0 ? 0 : 1;
-}
+// Runs those that are asked for on the command line; the exit code. An exception that leaves a case fails it.
+int Run(const std::vector<Case>& cases);
+
+// The cases of one file: `run` returns the exit code.
+struct Group {
+  const char* name;
+  int (*run)();
+};
+
+// Of this program, in the order of their names.
+std::vector<Group>& Groups();
+
+struct Registration {
+  Registration(const char* name, int (*run)()) { Groups().push_back({name, run}); }
+};
 
 }  // namespace parley::test
+
+// TEST_GROUP(name) { return parley::test::Run({...}); }
+#define TEST_GROUP(name)                                                         \
+  static int RunGroup_##name();                                                  \
+  static const ::parley::test::Registration kGroup_##name(#name, RunGroup_##name); \
+  static int RunGroup_##name()
 
 #define CHECK_EQ(seen, wanted) ::parley::test::CheckEqual((seen), (wanted), #seen, __FILE__, __LINE__)
 #define CHECK(condition) ::parley::test::CheckEqual(static_cast<bool>(condition), true, #condition, __FILE__, __LINE__)

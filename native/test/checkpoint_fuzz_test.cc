@@ -197,7 +197,7 @@ void Run(const char* name, size_t (*episode)(uint64_t)) { CHECK(fuzz::RunPart(na
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(checkpoint_fuzz) {
   using namespace parley;
   return test::Run({
       {"broken model configurations are refused or good", [] { Run("config.json", BreakModelConfigs); }},

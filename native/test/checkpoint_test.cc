@@ -329,7 +329,7 @@ void AbsurdRatesAreNamed() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(checkpoint) {
   return parley::test::Run({
       {"configurations are read", parley::ConfigurationsAreRead},
       {"a model may have any size", parley::AModelMayHaveAnySize},

@@ -233,7 +233,7 @@ void WhatIsNoCodeIsRefusedBeforeAnythingIsComputed() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(codec_decoder) {
   using namespace parley::test;
   return Run({
       {"waveforms are the reference's", WaveformsAreTheReferences},

@@ -1,43 +1,11 @@
 // Codecs of sizes that no published checkpoint has, against the specification written down plainly;
 // and what a decoder takes of memory.
-#include <cstdlib>
-#include <new>
-
 #include "model/codec_decoder.h"
+#include "test/counted_memory.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
 #include "test/plain_codec.h"
 #include "test/random_codec.h"
-
-namespace {
-
-thread_local size_t allocations = 0;  // of this thread
-
-}  // namespace
-
-// Not inlined: the compiler would take them for a mismatch.
-#define PARLEY_COUNTED __attribute__((noinline))
-
-PARLEY_COUNTED void* operator new(size_t bytes) {
-  allocations++;
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-PARLEY_COUNTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  allocations++;
-  return std::malloc(bytes);
-}
-PARLEY_COUNTED void operator delete(void* memory) noexcept { std::free(memory); }
-PARLEY_COUNTED void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-
-// The backend's memory comes this way. A sanitizer has its own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-extern "C" void* __libc_calloc(size_t count, size_t bytes);
-extern "C" void* calloc(size_t count, size_t bytes) {
-  allocations++;
-  return __libc_calloc(count, bytes);
-}
-#endif
 
 namespace parley::test {
 namespace {
@@ -139,26 +107,26 @@ void NothingIsAllocatedOnceItIsWarm() {
       states.push_back(decoder.NewState());
       jobs.push_back({states.back().get(), codes.data(), 30, s == 2 ? nullptr : samples.data()});
     }
-    const size_t before = allocations;
+    const size_t before = Allocations().own;
     for (const size_t frames : {30, 1, 12}) {  // the longest passes, and those of most streams
       for (CodecDecoder::Job& job : jobs) job.frames = frames;
       decoder.Decode(jobs.data(), jobs.size());
     }
-    CHECK(allocations > before);  // they are seen
-    const size_t warm = allocations;
+    CHECK(Allocations().own > before);  // they are seen
+    const size_t warm = Allocations().own;
     for (const size_t frames : {1, 30, 7, 12, 3}) {
       for (CodecDecoder::Job& job : jobs) job.frames = frames;
       decoder.Decode(jobs.data(), jobs.size());
       decoder.Decode(jobs.data(), 1);
     }
-    CHECK_EQ(allocations - warm, size_t{0});
+    CHECK_EQ(Allocations().own - warm, size_t{0});
   }
 }
 
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(codec_sizes) {
   using namespace parley::test;
   return Run({
       {"any sizes decode as the specification says", AnySizesDecodeAsTheSpecificationSays},

@@ -169,7 +169,7 @@ void TheBeginningOfTheFirstBlockIsTheReferences() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(codec_stages) {
   using namespace parley::test;
   return Run({
       {"codes become the sum of their entries", CodesBecomeTheSumOfTheirEntries},

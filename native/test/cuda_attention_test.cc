@@ -244,7 +244,7 @@ void ARingForgetsWhatNobodySees() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_attention) {
   using namespace parley::test;
   return Run({
       {"attention is the CPU's", AttentionIsTheCpus},

@@ -194,7 +194,7 @@ void WrongShapesAreRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_backend) {
   using namespace parley::test;
   return Run({
       {"frames are those of the CPU", FramesAreThoseOfTheCpu},

@@ -182,7 +182,7 @@ void WhatDoesNotFitIsLeftToTheGrids() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_code_passes) {
   using namespace parley::test;
   return Run({{"all passes at once give the codes of each", AllPassesAtOnceGiveTheCodesOfEach},
               {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},

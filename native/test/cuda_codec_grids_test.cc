@@ -57,7 +57,7 @@ void AFrameOfOneStreamTakesFewGrids() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_codec_grids) {
   using namespace parley::test;
   return Run({{"a frame of one stream takes few grids", AFrameOfOneStreamTakesFewGrids}});
 }

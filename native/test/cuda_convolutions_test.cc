@@ -197,7 +197,7 @@ void ADepthwiseConvolutionHasTheBitsOfTheCpu() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_convolutions) {
   using namespace parley::test;
   return Run({
       {"streams that are convolved together stay apart", StreamsThatAreConvolvedTogetherStayApart},

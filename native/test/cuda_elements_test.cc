@@ -284,7 +284,7 @@ void NothingDependsOnTheOrderOfThreads() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_elements) {
   using namespace parley::test;
   return Run({
       {"activations are those of the CPU", ActivationsAreThoseOfTheCpu},

@@ -347,7 +347,7 @@ void NumbersKeepTheirFormats() {
 }  // namespace
 }  // namespace parley::cuda
 
-int main() {
+TEST_GROUP(cuda_emulator) {
   using namespace parley::cuda;
   return parley::test::Run({
       {"a block sums in every order", ABlockSumsInEveryOrder},

@@ -254,7 +254,7 @@ void WhatDoesNotFitIsDoneInSteps() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_joined_input) {
   using namespace parley::test;
   return Run({
       {"a convolution has the same bits in one pass", AConvolutionHasTheSameBitsInOnePass},

@@ -103,7 +103,7 @@ void AWholeTransformerGivesTheBitsOfItsPieces() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_layer_run) {
   using namespace parley::test;
   return Run({{"a whole transformer gives the bits of its pieces", AWholeTransformerGivesTheBitsOfItsPieces},
               {"layers of the models' sizes give the bits of their pieces", LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},

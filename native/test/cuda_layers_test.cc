@@ -145,7 +145,7 @@ void NormedRowsAreTheNormMultiplied() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_layers) {
   using namespace parley::test;
   return Run({{"halves give the bits of their parts", HalvesGiveTheBitsOfTheirParts},
               {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied}});

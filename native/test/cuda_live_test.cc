@@ -186,7 +186,7 @@ void TheWarmUpKnowsWhatComes() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_live) {
   using namespace parley::test;
   return Run({
       {"what is asked for was asked for before", WhatIsAskedForWasAskedForBefore},

@@ -91,7 +91,7 @@ void ManyComeAndGoWithoutGrowthOrOverlap() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_memory_pool) {
   using namespace parley::test;
   return Run({
       {"parts are aligned and apart", PartsAreAlignedAndApart},

@@ -154,7 +154,7 @@ void ItSaysWhatItIs() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_memory) {
   using namespace parley::test;
   return Run({
       {"memory is zeroed and aligned", MemoryIsZeroedAndAligned},

@@ -113,7 +113,7 @@ void SumsOverTimeAreTheCpus() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_norms) {
   using namespace parley::test;
   return Run({
       {"norms are the CPU's", NormsAreTheCpus},

@@ -203,7 +203,7 @@ void PlansChangeWhereTheyShould() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_product_cuts) {
   using namespace parley::test;
   return Run({
       {"every cut gives the same bits", EveryCutGivesTheSameBits},

@@ -253,7 +253,7 @@ void NothingIsComputedOfNothing() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_products) {
   using namespace parley::test;
   return Run({
       {"a product is what the CPU says", AProductIsWhatTheCpuSays},

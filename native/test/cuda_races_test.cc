@@ -215,7 +215,7 @@ namespace __tsan {
 __attribute__((visibility("default"))) bool OnFinalize(bool) { return false; }
 }  // namespace __tsan
 
-int main() {
+TEST_GROUP(cuda_races) {
   using namespace parley::cuda;
   if (!emulator::races::kAreChecked) {
     std::fprintf(stderr, "races are looked for under ThreadSanitizer alone\n");

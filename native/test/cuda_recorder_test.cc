@@ -337,7 +337,7 @@ void TooMuchMemoryIsBadAlloc() {
 }  // namespace
 }  // namespace parley::cuda
 
-int main() {
+TEST_GROUP(cuda_recorder) {
   using namespace parley::cuda;
   return parley::test::Run({
       {"nothing runs before somebody waits", NothingRunsBeforeSomebodyWaits},

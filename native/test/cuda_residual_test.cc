@@ -181,7 +181,7 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_residual) {
   using namespace parley::test;
   return Run({
       {"a unit has the same bits in two grids", AUnitHasTheSameBitsInTwoGrids},

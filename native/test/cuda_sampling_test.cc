@@ -157,7 +157,7 @@ void WhatIsNoNumberIsRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_sampling) {
   using namespace parley::test;
   return Run({
       {"every rule chooses as on the CPU", EveryRuleChoosesAsOnTheCpu},

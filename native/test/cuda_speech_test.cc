@@ -123,7 +123,7 @@ void TheCodecsSoundIsTheCpus() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(cuda_speech) {
   using namespace parley::test;
   return Run({
       {"the reference's codes are spoken", TheReferencesCodesAreSpoken},

@@ -308,7 +308,7 @@ void WithoutStartNothingHappens() {
 
 }  // namespace
 
-int main() {
+TEST_GROUP(dtls) {
   return test::Run({
       {"two endpoints agree on keys", TwoTalk},
       {"each datagram of a handshake may be lost", EveryLossIsMadeUpFor},

@@ -1,9 +1,9 @@
 // Runs episodes of fuzzing from seeds, on two threads, for a time; whatever
 // ends the process says first which episode it was.
 //
-//   FUZZ_SECONDS=600 ./intake_fuzz_test     for so long, both threads together
-//   FUZZ_SEED=... ./intake_fuzz_test        the same run again
-//   FUZZ_EPISODE=... ./intake_fuzz_test     one episode again, as a failure named it
+//   FUZZ_SECONDS=600 ./media_tests intake_fuzz     for so long, both threads together
+//   FUZZ_SEED=... ./media_tests intake_fuzz        the same run again
+//   FUZZ_EPISODE=... ./media_tests intake_fuzz     one episode again, as a failure named it
 #ifndef PARLEY_TEST_FUZZ_RUN_H_
 #define PARLEY_TEST_FUZZ_RUN_H_
 
@@ -27,11 +27,13 @@
 
 namespace parley::fuzz {
 
-// With the sanitizer that sees reads and writes out of bounds a minute; else enough to see that it runs.
+// With the sanitizer that sees reads and writes out of bounds a minute, with that of threads some seconds; else enough to see that it runs.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr double kUsualSeconds = 60;
-#else
+#elif defined(__SANITIZE_THREAD__)
 constexpr double kUsualSeconds = 6;
+#else
+constexpr double kUsualSeconds = 2;
 #endif
 constexpr size_t kThreads = 2;
 

@@ -266,7 +266,7 @@ void TheyWereMany() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(intake_fuzz) {
   return parley::test::Run({
       {"broken plain packets break nothing", parley::PlainPackets},
       {"broken encrypted packets break nothing", parley::EncryptedPackets},

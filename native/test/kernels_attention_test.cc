@@ -202,7 +202,7 @@ void ACacheThatHasForgottenIsRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_attention) {
   using namespace parley::test;
   return Run({
       {"attention is what double precision says", AttentionIsWhatDoublePrecisionSays},

@@ -250,7 +250,7 @@ void SignalsArePaddedInThreeWays() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_convolution) {
   using namespace parley::test;
   return Run({
       {"a causal convolution is its definition however it is fed", ACausalConvolutionIsItsDefinitionHoweverItIsFed},

@@ -314,7 +314,7 @@ void TheMelSpectrumIsThePlainSum() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_elements) {
   using namespace parley::test;
   return Run({
       {"sixteen bits round to the nearest", SixteenBitsRoundToTheNearest},

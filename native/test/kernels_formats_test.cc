@@ -64,7 +64,7 @@ void WhatIsTooLargeOrTooSmallStaysWithinTheFormat() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_formats) {
   using namespace parley::test;
   return Run({
       {"every code is what the format says", EveryCodeIsWhatTheFormatSays},

@@ -76,7 +76,7 @@ void WhatIsReservedAndNotTouchedCostsNothing() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_memory) {
   using namespace parley::test;
   return Run({
       {"memory is zeroed and aligned", MemoryIsZeroedAndAligned},

@@ -273,7 +273,7 @@ void ShapesThatDoNotFitAreRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_product) {
   using namespace parley::test;
   return Run({
       {"a product is what double precision says", AProductIsWhatDoublePrecisionSays},

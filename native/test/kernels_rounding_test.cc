@@ -184,7 +184,7 @@ void AVectorsResultDoesNotDependOnItsBatch() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(kernels_rounding) {
   using namespace parley::test;
   return Run({
       {"a product is what its definition says", AProductIsWhatItsDefinitionSays},

@@ -352,7 +352,7 @@ void EverythingMayHappenAtOnce() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(media_socket) {
   using namespace parley::test;
   return Run({
       {"two ends hear each other", TwoEndsHearEachOther},

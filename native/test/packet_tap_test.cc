@@ -223,7 +223,7 @@ void OnAndOffWhilePacketsFlow() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(packet_tap) {
   using namespace parley::test;
   return Run({
       {"both ways come in the order of time", BothWaysComeInTheOrderOfTime},

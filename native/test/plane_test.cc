@@ -242,7 +242,7 @@ void WhatIsGivenUpMakesRoom() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(plane) {
   using namespace parley::test;
   return Run({
       {"packets are marked Expedited Forwarding", PacketsAreMarkedExpedited},

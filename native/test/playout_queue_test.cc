@@ -260,7 +260,7 @@ void ManyTracksAreCountedApart() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(playout_queue) {
   using namespace parley::test;
   return Run({
       {"frames and marks leave in order", FramesAndMarksLeaveInOrder},

@@ -149,7 +149,7 @@ void NothingIsLostOrSentAndDropped() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(playout_stress) {
   using namespace parley::test;
   return Run({{"nothing is lost, and nothing is both sent and dropped", NothingIsLostOrSentAndDropped}});
 }

@@ -228,7 +228,7 @@ void TextCannotSteerTheModel() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(prompt) {
   return parley::test::Run({
       {"every golden prompt is made", parley::EveryGoldenPromptIsMade},
       {"requests that do not fit are refused", parley::RequestsThatDoNotFitAreRefused},

@@ -111,7 +111,7 @@ void ARateOfNothingIsRefused() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(resampling) {
   return parley::test::Run({
       {"tones of the pass band come out as they were", parley::TonesOfThePassBandComeOutAsTheyWere},
       {"tones that the new rate cannot hold are not heard", parley::TonesThatTheNewRateCannotHoldAreNotHeard},

@@ -296,7 +296,7 @@ void WhatTakesLongerIsRememberedForAWhile() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_admission) {
   using namespace parley::test;
   return Run({
       {"nobody who is let in misses sound", NobodyWhoIsLetInMissesSound},

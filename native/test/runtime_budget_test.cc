@@ -149,7 +149,7 @@ void TheOlderGroupsAreReadToo() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_budget) {
   using namespace parley::test;
   return Run({
       {"a text gets three times its ordinary length and four seconds", ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds},

@@ -300,7 +300,7 @@ void AModelThatComputesNoNumbersIsNotLoaded() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_engine) {
   using namespace parley::test;
   return Run({
       {"an engine speaks and rests", AnEngineSpeaksAndRests},

@@ -11,7 +11,7 @@ void EveryGoldenRequestGivesItsWaveform() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_golden) {
   using namespace parley::test;
   return Run({
       {"every golden request gives its waveform", EveryGoldenRequestGivesItsWaveform},

@@ -76,7 +76,7 @@ void TheEngineSpeaksTheSameThere() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_memory_node) {
   using namespace parley::test;
   return Run({
       {"a thread and those that it starts prefer the node", AThreadAndThoseThatItStartsPreferTheNode},

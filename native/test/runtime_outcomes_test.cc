@@ -283,7 +283,7 @@ void WhoeverEndsLetsGoOfItsSink() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_outcomes) {
   using namespace parley::test;
   return Run({
       {"a stream that the model ends is done", AStreamThatTheModelEndsIsDone},

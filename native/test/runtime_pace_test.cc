@@ -297,7 +297,7 @@ void ReadersTakeTurnsWhereAStepIsTooSmallForAll() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_pace) {
   using namespace parley::test;
   return Run({
       {"times are on the line through what was measured", TimesAreOnTheLineThroughWhatWasMeasured},

@@ -418,7 +418,7 @@ void SmallerFormatsSpeakToo() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_qwen) {
   using namespace parley::test;
   return Run({
       {"a seed gives the same sound and another another", ASeedGivesTheSameSoundAndAnotherAnother},

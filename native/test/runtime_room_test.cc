@@ -79,7 +79,7 @@ void TooManyWhoWaitForMemoryAreRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_room) {
   using namespace parley::test;
   return Run({
       {"beyond the waiting nobody is taken", BeyondTheWaitingNobodyIsTaken},

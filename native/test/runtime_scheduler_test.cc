@@ -288,7 +288,7 @@ void StepsAndFramesAreCounted() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_scheduler) {
   using namespace parley::test;
   return Run({
       {"a stream is read, prefilled, stepped and decoded in its first round",

@@ -192,7 +192,7 @@ void AnEndlessWordIsNotReadAgainForEveryLetter() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_text_feed) {
   using namespace parley::test;
   return Run({
       {"every cut gives the ids of the whole", EveryCutGivesTheIdsOfTheWhole},

@@ -139,7 +139,7 @@ void EncodingTakesMemoryToo() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(runtime_voices) {
   using namespace parley::test;
   return Run({
       {"a recording is encoded between the frames of others", ARecordingIsEncodedBetweenTheFramesOfOthers},

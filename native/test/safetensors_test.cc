@@ -128,7 +128,7 @@ void FilesThatAreNoneAreRefused() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(safetensors) {
   return parley::test::Run({
       {"JSON is read", parley::JsonIsRead},
       {"what is not JSON is refused", parley::WhatIsNotJsonIsRefused},

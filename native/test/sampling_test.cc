@@ -217,7 +217,7 @@ void TheReferencesLogitsAreProcessedAsByIt() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(sampling) {
   using namespace parley::test;
   return Run({
       {"Philox gives its known answers", PhiloxGivesItsKnownAnswers},

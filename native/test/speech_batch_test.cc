@@ -159,7 +159,7 @@ void APrefixIsKeptOfRowsThatWereComputed() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(speech_batch) {
   using namespace parley::test;
   return Run({
       {"a batch gives every stream the bits of one alone", ABatchGivesEveryStreamTheBitsOfOneAlone},

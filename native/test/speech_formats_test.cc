@@ -146,7 +146,7 @@ void ACodebookThatIsNotFiniteIsRefusedByName() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(speech_formats) {
   using namespace parley::test;
   return Run({
       {"weights of bf16 in f32 give the golden waveforms", WeightsOfBf16InF32GiveTheGoldenWaveforms},

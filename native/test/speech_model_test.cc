@@ -117,7 +117,7 @@ void EveryGoldenCaseIsSpokenCodeByCode() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(speech_model) {
   using namespace parley::test;
   return Run({
       {"every row of a prompt is the reference's", EveryRowOfAPromptIsTheReferences},

@@ -103,7 +103,7 @@ void EveryLevelTakesFewerBytesThanTheOneBefore() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(speech_precision) {
   using namespace parley::test;
   return Run({
       {"a cache of 16 bits is off by little", ACacheOfSixteenBitsIsOffByLittle},

@@ -1,33 +1,10 @@
 // The life of a stream: text that comes late, requests that are refused, damage
 // that stays its own, and steps that allocate nothing.
-#include <atomic>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <stdexcept>
 
+#include "test/counted_memory.h"
 #include "test/speakers.h"
-
-namespace {
-
-std::atomic<size_t> allocations{0};
-
-}  // namespace
-
-// Not inlined: the compiler would take them for a mismatch.
-#define PARLEY_COUNTED __attribute__((noinline))
-
-PARLEY_COUNTED void* operator new(size_t bytes) {
-  allocations++;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-PARLEY_COUNTED void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  allocations++;
-  return std::malloc(bytes);
-}
-PARLEY_COUNTED void operator delete(void* memory) noexcept { std::free(memory); }
-PARLEY_COUNTED void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace parley::test {
 namespace {
@@ -303,9 +280,9 @@ void StepsAllocateNothingOnceWarm() {
     model.Prefill(batch.data(), batch.size());
     std::vector<StepResult> results(batch.size());
     std::vector<int32_t> codes(batch.size() * 16);
-    const size_t heap = allocations, device = kernels->allocations;
+    const size_t heap = Allocations().all, device = kernels->allocations;
     for (made = 0; made < 30; made++) model.Step(batch.data(), batch.size(), results.data(), codes.data());
-    during = allocations - heap + kernels->allocations - device;
+    during = Allocations().all - heap + kernels->allocations - device;
     CHECK(results.front() == StepResult::kFrame);
   }
   CHECK_EQ(during, size_t{0});
@@ -342,7 +319,7 @@ void AStreamTakesTheBytesThatWereSaid() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(speech_stream) {
   using namespace parley::test;
   return Run({
       {"a starved stream waits and gives the same codes", AStarvedStreamWaitsAndGivesTheSameCodes},

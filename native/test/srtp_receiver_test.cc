@@ -287,7 +287,7 @@ void TheSameKeysAreKnownAgain() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(srtp_receiver) {
   return parley::test::Run({
       {"published packets are opened", parley::PublishedPacketsAreOpened},
       {"packets with a master key index are opened", parley::PacketsWithAMasterKeyIndexAreOpened},

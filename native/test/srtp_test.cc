@@ -288,7 +288,7 @@ void NothingIsAllocatedPerPacket() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(srtp) {
   CRYPTO_set_mem_functions(parley::CountedMalloc, parley::CountedRealloc, parley::PlainFree);
   return parley::test::Run({
       {"the reference matches RFC 3711, B.2 and B.3", parley::ReferenceMatchesRfc3711},

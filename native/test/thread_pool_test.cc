@@ -142,7 +142,7 @@ void OptionsOutOfRangeAreRefused() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(thread_pool) {
   using namespace parley::test;
   return Run({
       {"every part runs once and is seen afterwards", EveryPartRunsOnceAndIsSeenAfterwards},

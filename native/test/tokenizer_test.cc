@@ -185,7 +185,7 @@ void LongWordsTakeLinearTime() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(tokenizer) {
   return parley::test::Run({
       {"ids match the reference", parley::IdsMatchTheReference},
       {"pieces match the reference", parley::PiecesMatchTheReference},

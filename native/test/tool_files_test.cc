@@ -123,7 +123,7 @@ void WhatIsNoSoundIsNamed() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(tool_files) {
   return parley::test::Run({
       {"options are read, and mistakes named", parley::OptionsAreReadAndMistakesNamed},
       {"every width of sample is read", parley::EveryWidthOfSampleIsRead},

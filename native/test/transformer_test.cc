@@ -255,7 +255,7 @@ void ARingThatWentRoundIsCopiedWholeOrNotAtAll() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(transformer) {
   using namespace parley::test;
   return Run({
       {"every layer of the prefill is the reference's", EveryLayerOfThePrefillIsTheReferences},

@@ -94,7 +94,7 @@ void AQueueThatRanDryIsOne() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(underrun) {
   using namespace parley::test;
   return Run({
       {"a clear in the middle of a tick is no underrun", AClearIsNoUnderrun},

@@ -231,7 +231,7 @@ void WithoutMemoryTheEncoderStaysWhole() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(voice_encoder) {
   using namespace parley::test;
   return Run({
       {"a recording that is none is refused", ARecordingThatIsNoneIsRefused},

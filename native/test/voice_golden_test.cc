@@ -149,7 +149,7 @@ void TheNumberOfThreadsDoesNotShow() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(voice_golden) {
   using namespace parley::test;
   return Run({
       {"the mel spectrum is the reference's", TheMelSpectrumIsTheReferences},

@@ -285,7 +285,7 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(voice_pieces) {
   using namespace parley::test;
   return Run({
       {"stages are done in order and up to a cost", StagesAreDoneInOrderAndUpToACost},

@@ -122,7 +122,7 @@ void ACodecEncoderThatNeedsNoLastStrideIsWhatTheFormulasSay() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(voice_shapes) {
   using namespace parley::test;
   return Run({
       {"the plain formulas are the reference's", ThePlainFormulasAreTheReferences},

@@ -116,7 +116,7 @@ void WhereNothingIsKeptNothingIsFound() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(voice_store) {
   return parley::test::Run({
       {"a voice is found by its hash", parley::AVoiceIsFoundByItsHash},
       {"the longest unused goes first", parley::TheLongestUnusedGoesFirst},

@@ -179,7 +179,7 @@ void WhatCannotBeAWeightIsRefusedByName() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(weights) {
   using namespace parley::test;
   return Run({
       {"a matrix in its own format is read in place", AMatrixInItsOwnFormatIsReadInPlace},

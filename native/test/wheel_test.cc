@@ -127,7 +127,7 @@ void ALeftPhaseIsTakenAgain() {
 }  // namespace
 }  // namespace parley::test
 
-int main() {
+TEST_GROUP(wheel) {
   using namespace parley::test;
   return Run({
       {"nodes leave in order of their exact due times", NodesLeaveInOrderOfTheirExactDueTimes},

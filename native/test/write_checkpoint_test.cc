@@ -281,7 +281,7 @@ void WhatCannotBeIsRefused() {
 }  // namespace
 }  // namespace parley
 
-int main() {
+TEST_GROUP(write_checkpoint) {
   return parley::test::Run({
       {"published sizes are met to the byte", parley::PublishedSizesAreMetToTheByte},
       {"published ids stand in the configuration", parley::PublishedIdsStandInTheConfiguration},
