@@ -17,6 +17,7 @@ using Codes = std::vector<int32_t>;
 
 constexpr size_t kGroups = 16;  // of the golden checkpoints
 constexpr const char* kModels[] = {"tiny-customvoice", "tiny-base"};
+constexpr double kMostApart = 3e-6;  // of samples in float32: 6.9e-7 was seen
 
 struct Loaded {
   std::unique_ptr<const Checkpoint> checkpoint;
@@ -71,7 +72,7 @@ void WaveformsAreTheReferences() {
     const Loaded codec(name);
     for (const char* count : {"1", "7", "40", "130"}) {
       const Values wave = codec.Decode(codec.CodesOf(std::string("codes_") + count));
-      CHECK(MostApart(wave, codec.vectors.Read(std::string("wave_") + count)) <= 1e-5);
+      CHECK(MostApart(wave, codec.vectors.Read(std::string("wave_") + count)) <= kMostApart);
     }
   }
 }
@@ -81,14 +82,14 @@ void AStreamIsNotCutAtThreeHundredFrames() {
   const Loaded codec("tiny-base");
   const size_t frame = codec.decoder->frame_samples();
   const Values wave = Part(codec.Decode(codec.CodesOf("codes_330")), 298 * frame, 304 * frame);
-  CHECK(MostApart(wave, codec.vectors.Read("wave_330_full_298_304")) <= 1e-5);
+  CHECK(MostApart(wave, codec.vectors.Read("wave_330_full_298_304")) <= kMostApart);
   CHECK(MostApart(wave, codec.vectors.Read("wave_330_chunked_298_304")) > 1e-4);
 }
 
 void AGenerationIsTheReferencesFromItsCodes() {
   const Loaded codec("tiny-customvoice");
   const GoldenVectors generation("tiny-customvoice__lang_english");
-  CHECK(MostApart(codec.Decode(generation.Read<int32_t>("codes")), generation.Read("waveform")) <= 1e-5);
+  CHECK(MostApart(codec.Decode(generation.Read<int32_t>("codes")), generation.Read("waveform")) <= kMostApart);
 }
 
 // The reference decodes recording and generation as one, and drops the recording's samples.
@@ -98,7 +99,7 @@ void AVoiceByExampleGoesOnFromItsRecording() {
   const auto voice = codec.decoder->NewState();
   codec.Pass(voice.get(), recording.Read<int32_t>("codes"));
   const auto stream = codec.decoder->CopyOf(*voice);
-  CHECK(MostApart(codec.Decode(stream.get(), generation.Read<int32_t>("codes")), generation.Read("waveform")) <= 1e-5);
+  CHECK(MostApart(codec.Decode(stream.get(), generation.Read<int32_t>("codes")), generation.Read("waveform")) <= kMostApart);
 }
 
 void AnyCutGivesTheSameSamples() {
@@ -201,14 +202,14 @@ void FarAlongAStreamTheAnglesAreStillExact() {
   state->keys().Advance(10'000'000);
   const Values far = codec.Decode(state.get(), codes);
   const size_t settled = 90 * codec.decoder->frame_samples();  // three layers with a window of 20, and the convolutions
-  CHECK(MostApart(Part(far, settled, far.size()), Part(whole, settled, whole.size())) <= 1e-5);
+  CHECK(MostApart(Part(far, settled, far.size()), Part(whole, settled, whole.size())) <= kMostApart);
 }
 
 void WeightsOfHalfTheSizeAreNearlyAsGood() {
   for (const char* name : kModels) {
     const Loaded codec(name, cpu::ChooseVariant(), 1, Format::kF16), exact(name);
     const double error = RmsError(codec.Decode(codec.CodesOf("codes_130")), codec.vectors.Read("wave_130"));
-    CHECK(-20 * std::log10(error) >= 36);
+    CHECK(-20 * std::log10(error) >= 55);  // 59.8
     CHECK(-20 * std::log10(error) <= 100);  // it was not f32 after all
     CHECK(codec.decoder->WeightBytes() < exact.decoder->WeightBytes());
   }

@@ -144,8 +144,8 @@ void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted,
   for (size_t i = 0; i < seen.size() && worst < 1; i++) {
     worst = std::isnan(seen[i]) ? INFINITY : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
   }
-  if (worst >= 2e-5) std::printf("%s: off by %g\n", what, worst);
-  CHECK(worst < 2e-5);
+  if (worst >= 1e-6) std::printf("%s: off by %g\n", what, worst);
+  CHECK(worst < 1e-6);  // 1.8e-7
 }
 
 void AttentionIsTheCpus() {

@@ -138,7 +138,7 @@ void FramesAreThoseOfTheCpu() {
       off = std::max(off, std::fabs(seen[i] - wanted[i]));
     }
     CHECK(largest > 1);
-    CHECK(off < 2e-4f * largest);  // activations have 16 bits in the products
+    CHECK(off < 4e-5f * largest);  // 9.7e-6: activations have 16 bits in the products
   }
 }
 

@@ -93,14 +93,14 @@ void SumsOverTimeAreTheCpus() {
       const auto x = RandomFloats(rows * stride, 20), weights = RandomFloats(rows * stride, 21), gain = RandomFloats(channels, 22);
       for (const float* w : {static_cast<const float*>(nullptr), weights.data()}) {
         CheckBoth(
-            2 * channels, 1e-6,
+            2 * channels, 1e-7,
             [&](Kernels& k, float* y) { k.Statistics(x.data(), w, rows, channels, stride, 1e-6f, y, y + channels); },
             [&](Queue& q, float* y) {
               cuda::EnqueueStatistics(q, x.data(), w, rows, channels, stride, 1e-6f, y, y + channels);
             });
       }
       CheckBoth(
-          x.size(), 1e-6, [&](Kernels& k, float* y) { k.SoftmaxOverTime(y, rows, channels, stride); },
+          x.size(), 1e-7, [&](Kernels& k, float* y) { k.SoftmaxOverTime(y, rows, channels, stride); },
           [&](Queue& q, float* y) { cuda::EnqueueSoftmaxOverTime(q, y, rows, channels, stride); }, x);
       const auto y0 = RandomFloats(rows * channels, 23);
       CheckBoth(

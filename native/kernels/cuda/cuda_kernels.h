@@ -29,7 +29,7 @@ struct CudaOptions {
   bool full_vectors = false;  // see ProductRules
 };
 
-class CudaKernels final : public Kernels {
+class CudaKernels : public Kernels {
  public:
   CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options);
   ~CudaKernels() override;
