@@ -12,6 +12,7 @@ import { spokenForm, type FormOptions } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import { isMarkup, type TextFormat } from './text-format.js';
 import { nothingToSay, sentencesOf, tooLong } from './text-source.js';
+import type { Turn } from './text-turns.js';
 
 export const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
 
@@ -73,6 +74,29 @@ export function unheededMarkup(source: string): string[] {
 
 /** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for SSML that is none. */
 export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
+  const steps = readingSteps(request, limits);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The same, one sentence at each turn. Rejects as `readText` throws, and as `turn` does. */
+export async function readLongText(
+  request: TextToRead,
+  limits: ReadingLimits,
+  turn: Turn,
+): Promise<ReadText> {
+  const steps = readingSteps(request, limits);
+  let step = steps.next();
+  while (step.done !== true) {
+    await turn();
+    step = steps.next();
+  }
+  return step.value;
+}
+
+/** Pauses before each sentence. */
+function* readingSteps(request: TextToRead, limits: ReadingLimits): Generator<void, ReadText> {
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
   const languages = new LanguagePlan(language);
@@ -82,14 +106,22 @@ export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
     const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 }, language);
     const isOnly = sentences.length === 1;
     languages.begin(sentences);
-    const read = sentences.map((sentence) => reader.plain(sentence, text, isOnly));
+    const read: ReadSentence[] = [];
+    for (const sentence of sentences) {
+      yield;
+      read.push(reader.plain(sentence, text, isOnly));
+    }
     return { sentences: read, endPauseMs: 0, unheeded: [] };
   }
   const marked = readMarkup(text);
   const { sentences, endPauseMs } = sentencesOfMarkup(marked, language);
   if (sentences.length === 0) throw nothingToSay();
   const isOnly = sentences.length === 1;
-  const read = sentences.map((one) => (one.kind === 'bleep' ? one : reader.marked(one, text, isOnly)));
+  const read: ReadText['sentences'][number][] = [];
+  for (const one of sentences) {
+    yield;
+    read.push(one.kind === 'bleep' ? one : reader.marked(one, text, isOnly));
+  }
   return { sentences: read, endPauseMs, unheeded: marked.unheeded };
 }
 

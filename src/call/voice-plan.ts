@@ -13,6 +13,7 @@ import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import { nothingToSay } from './text-source.js';
+import type { Turn } from './text-turns.js';
 
 /** What a request states of how its text is read. */
 export interface ReadingWish extends VoiceWish {
@@ -46,6 +47,20 @@ export class VoicePlan {
     const isOnly = sentences.length === 1;
     this.#languages.begin(sentences);
     const spoken = sentences.flatMap(({ text }) => this.#sentence(text, isOnly) ?? []);
+    if (spoken.length === 0) throw nothingToSay();
+    return spoken;
+  }
+
+  /** The same, one sentence at each turn. */
+  async wholeInTurns(sentences: readonly { readonly text: string }[], turn: Turn): Promise<SpokenSentence[]> {
+    const isOnly = sentences.length === 1;
+    this.#languages.begin(sentences);
+    const spoken: SpokenSentence[] = [];
+    for (const { text } of sentences) {
+      await turn();
+      const sentence = this.#sentence(text, isOnly);
+      if (sentence !== undefined) spoken.push(sentence);
+    }
     if (spoken.length === 0) throw nothingToSay();
     return spoken;
   }

@@ -1,10 +1,12 @@
 // A text that is there whole, words or SSML, as pieces for a line.
 import type { SpeechRouting } from '../speech/routing.js';
-import { sentencesOfMarkup } from '../text/markup/marked-sentences.js';
+import { type MarkedSentence, sentencesOfMarkup } from '../text/markup/marked-sentences.js';
 import { readMarkup } from '../text/markup/read-markup.js';
-import type { LinePiece } from './line-piece.js';
+import { type Sentence, SentenceStream } from '../text/sentences.js';
+import type { LinePiece, SpokenSentence } from './line-piece.js';
 import { markedPieces } from './marked-pieces.js';
 import { nothingToSay, sentencesOf, tooLong, type TextLimits } from './text-source.js';
+import { SLICE, type Turn } from './text-turns.js';
 import { VoicePlan, type ReadingWish } from './voice-plan.js';
 
 export interface WholeTextWish extends ReadingWish {
@@ -29,4 +31,58 @@ export function wholeText(
   const pieces = markedPieces(speech, text, (sentence, isOnly) => plan.marked(sentence, isOnly));
   if (pieces.length === 0) throw nothingToSay();
   return pieces;
+}
+
+/** The same, a slice at each turn. Rejects as `wholeText` throws, and as `turn` does. */
+export async function longText(
+  text: string,
+  wish: WholeTextWish,
+  routing: SpeechRouting,
+  limits: TextLimits,
+  turn: Turn,
+): Promise<LinePiece[]> {
+  const plan = new VoicePlan(routing, wish, limits);
+  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+  if (wish.markup !== true)
+    return await plan.wholeInTurns(await sentencesInTurns(text, turn, wish.language), turn);
+  await turn();
+  const speech = sentencesOfMarkup(readMarkup(text), wish.language);
+  const isOnly = speech.sentences.length === 1;
+  const spoken = new Map<MarkedSentence, () => SpokenSentence | undefined>();
+  for (const sentence of speech.sentences) {
+    if (sentence.kind === 'bleep') continue;
+    await turn();
+    spoken.set(
+      sentence,
+      settled(() => plan.marked(sentence, isOnly)),
+    );
+  }
+  const pieces = markedPieces(speech, text, (sentence) => spoken.get(sentence)?.());
+  if (pieces.length === 0) throw nothingToSay();
+  return pieces;
+}
+
+/** Does the work now. What it throws is thrown by the function returned: only `markedPieces` knows its place. */
+function settled<T>(work: () => T): () => T {
+  try {
+    const value = work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/** The sentences of a text are the same however it is cut into tokens. */
+async function sentencesInTurns(text: string, turn: Turn, language?: string): Promise<Sentence[]> {
+  const stream = new SentenceStream({ language });
+  const sentences: Sentence[] = [];
+  for (let at = 0; at < text.length; at += SLICE) {
+    await turn();
+    sentences.push(...stream.push(text.slice(at, at + SLICE)));
+  }
+  sentences.push(...stream.end());
+  if (sentences.length === 0) throw nothingToSay();
+  return sentences;
 }

@@ -1,7 +1,14 @@
 // How a text would be spoken, for those who wonder why it sounds as it does.
 import type { FastifyInstance } from 'fastify';
 import { tagOfStated } from '../call/stated-language.js';
-import { readText, requestLexicon, type ReadText, type ReadingLimits } from '../call/text-reading.js';
+import {
+  readLongText,
+  readText,
+  requestLexicon,
+  type ReadText,
+  type ReadingLimits,
+} from '../call/text-reading.js';
+import { SLICE, TextTurns } from '../call/text-turns.js';
 import type { SpeechFieldLimits } from './schemas/speech-fields.js';
 import { normalizeSchema } from './schemas/text.js';
 
@@ -14,18 +21,18 @@ interface NormalizeBody {
 
 export function addTextRoutes(app: FastifyInstance, limits: SpeechFieldLimits & ReadingLimits): void {
   const options = { schema: normalizeSchema(limits) };
-  app.post<{ Body: NormalizeBody }>('/v1/text/normalize', options, ({ body }) => {
+  const turns = new TextTurns();
+  app.post<{ Body: NormalizeBody }>('/v1/text/normalize', options, async ({ body, client }) => {
     const { text, ssml, lexicon } = body;
     const language = body.language === undefined ? undefined : tagOfStated(body.language);
-    const read = readText(
-      {
-        text,
-        format: ssml === undefined ? 'auto' : ssml ? 'ssml' : 'text',
-        ...(language === undefined ? {} : { language }),
-        ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
-      },
-      limits,
-    );
+    const request = {
+      text,
+      format: ssml === undefined ? ('auto' as const) : ssml ? ('ssml' as const) : ('text' as const),
+      ...(language === undefined ? {} : { language }),
+      ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+    };
+    if (text.length <= SLICE) return answerOf(readText(request, limits));
+    const read = await turns.read(client, text.length, (turn) => readLongText(request, limits, turn));
     return answerOf(read);
   });
 }
