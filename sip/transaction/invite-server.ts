@@ -20,7 +20,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #state: State = 'proceeding';
   #last: Buffer | undefined; // what a retransmission of the request gets
   #intervalMs: number;
-  #repeat: RunningTimer | undefined; // trying, G
+  #repeat: RunningTimer | undefined; // G
   #limit: RunningTimer | undefined; // H, I, L
 
   constructor(request: SipRequest, flow: Flow, toTag: string, ground: Ground, key: string) {
@@ -30,7 +30,11 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#ground = ground;
     this.#key = key;
     this.#intervalMs = ground.durations.t1;
-    this.#repeat = ground.timers.start(ground.durations.trying, 'trying', this);
+  }
+
+  /** 100, before anybody has looked at the INVITE, so that it is not sent again. */
+  begin(): void {
+    this.respond({ status: 100 });
   }
 
   get state(): State {
@@ -48,7 +52,8 @@ export class InviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.#state !== 'proceeding') return false;
     const { status } = response;
-    const bytes = responseBytes(this.request, status === 100 ? response : { ...response, toTag: this.toTag });
+    const answerable = { via: this.#ground.viaIn(this.request), fields: this.request.fields };
+    const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
     this.#repeat?.stop();
     this.#last = bytes;
     if (status >= 200) this.#ground.inviteAnswered();
@@ -89,8 +94,7 @@ export class InviteServerTransaction implements ServerTransaction {
   }
 
   expired(timer: TimerName): void {
-    if (timer === 'trying') this.respond({ status: 100 });
-    else if (timer === 'G') this.#sendAgain();
+    if (timer === 'G') this.#sendAgain();
     else this.#end(timer === 'H' ? 'unacknowledged' : 'done');
   }
 

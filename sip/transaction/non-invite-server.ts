@@ -46,7 +46,8 @@ export class NonInviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.answered) return false;
     const { status } = response;
-    const bytes = responseBytes(this.request, status === 100 ? response : { ...response, toTag: this.toTag });
+    const answerable = { via: this.#ground.viaIn(this.request), fields: this.request.fields };
+    const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
     this.#last = bytes;
     this.#state = status < 200 ? 'proceeding' : 'completed';
     this.#refused = status >= 300;

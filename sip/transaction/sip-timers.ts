@@ -9,11 +9,9 @@ export interface SipTimers {
   readonly t4: number;
   /** For a response to a response of the other side: D. */
   readonly d: number;
-  /** Until a request that nobody answers is told to be tried: RFC 3261, section 17.2.1. */
-  readonly trying: number;
 }
 
-export const SIP_TIMERS: SipTimers = { t1: 500, t2: 4000, t4: 5000, d: 32_000, trying: 200 };
+export const SIP_TIMERS: SipTimers = { t1: 500, t2: 4000, t4: 5000, d: 32_000 };
 
 /** B, F, H, J, L, M: how long a transaction may take at most. */
 export function lifetime({ t1 }: SipTimers): number {

@@ -5,7 +5,7 @@
 import type { Time } from '../../src/time.js';
 
 /** Letters are those of RFC 3261, section 17, and RFC 6026; the rest is said where it is used. */
-export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M' | 'trying' | 'cancelled' | 'answer' | 'unanswered'; // prettier-ignore
+export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M' | 'cancelled' | 'answer' | 'unanswered'; // prettier-ignore
 
 export interface TimerOwner {
   expired(timer: TimerName): void;

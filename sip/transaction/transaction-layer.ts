@@ -5,6 +5,7 @@ import { type Parsed, parseMessage } from '../message/parser.js';
 import { type Answerable, type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
+import { Via } from '../message/via.js';
 import { type RequestData, type ResponseData, responseBytes } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
@@ -51,7 +52,7 @@ export interface TransactionLayerOptions {
   readonly durations?: Partial<SipTimers>;
   readonly limits?: Partial<TransactionLimits>;
   /** Says which new calls are refused because there is too much to do; none, if nobody says. */
-  readonly load?: Pick<LoadGauge, 'refuses'>;
+  readonly load?: Pick<LoadGauge, 'refuses' | 'control'>;
   /** A message met a defect of ours: it was refused with 500 where it could be. Thrown, if nobody is told. */
   readonly failed?: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
@@ -77,6 +78,7 @@ export class TransactionLayer {
       durations: { ...SIP_TIMERS, ...options.durations },
       serverGone: (key) => this.#servers.delete(key),
       clientGone: (key) => this.#clients.delete(key),
+      viaIn: ({ via }) => this.#viaWithLoad(via),
       inviteAnswered: () => this.#pendingInvites--,
       cancel: (invite) => this.#cancel(invite),
     };
@@ -197,6 +199,7 @@ export class TransactionLayer {
       this.#pendingInvites++;
       const transaction = new InviteServerTransaction(request, flow, token(), this.#ground, key);
       this.#servers.set(key, transaction);
+      transaction.begin();
       this.#options.user.request(request, transaction);
       return;
     }
@@ -224,10 +227,12 @@ export class TransactionLayer {
     const isOurs = request.to.tag !== undefined || request.method === 'CANCEL';
     const isFull = this.#servers.size >= (isOurs ? server * 1.25 : server);
     const isInvite = request.method === 'INVITE' && !isOurs;
-    const isTooMuch =
-      isInvite &&
-      (this.#pendingInvites >= pendingInvites || (this.#options.load?.refuses(request.callId) ?? false));
-    if (!isFull && !isTooMuch) return undefined;
+    const isTooMany = isInvite && this.#pendingInvites >= pendingInvites;
+    if (!isFull && !isTooMany) {
+      // Only a share is refused: Retry-After would tell a proxy to send nothing at all (RFC 3261, section 21.5.4).
+      const isShed = isInvite && (this.#options.load?.refuses(request.callId) ?? false);
+      return isShed ? refusal(503, 'Service Unavailable') : undefined;
+    }
     return refusal(503, 'Service Unavailable', [['Retry-After', String(this.#retryAfter(request))]]);
   }
 
@@ -238,8 +243,26 @@ export class TransactionLayer {
 
   #answerStatelessly(request: Answerable, { status, reason, headers }: Refusal, flow: Flow): void {
     const tag = statelessTag(`${request.via.branch ?? ''} ${request.fields.first('call-id') ?? ''}`);
-    const bytes = responseBytes(request, { status, reason, headers, toTag: tag });
+    const answerable = { via: this.#viaWithLoad(request.via), fields: request.fields };
+    const bytes = responseBytes(answerable, { status, reason, headers, toTag: tag });
     void this.#options.wire.respond(bytes, request.via, flow);
+  }
+
+  /** With how much of its load the peer should leave away, if it offers to (RFC 7339, section 4). */
+  #viaWithLoad(via: Via): Via {
+    const { load } = this.#options;
+    if (load === undefined || via.params.get('oc') !== '') return via;
+    const algorithms = (via.params.get('oc-algo') ?? '').toLowerCase().split(',');
+    if (!algorithms.some((name) => name.trim() === 'loss')) return via;
+    const { loss, validityMs, sequence } = load.control;
+    const told = {
+      oc: String(loss),
+      'oc-algo': '"loss"',
+      'oc-validity': String(validityMs),
+      'oc-seq': sequence,
+    };
+    const params = Object.entries(told).reduce((all, [name, value]) => all.with(name, value), via.params);
+    return new Via(via.transport, via.sentBy, params, via.version);
   }
 
   #response(response: SipResponse): void {

@@ -1,4 +1,5 @@
 // What transactions need of the transports. `Transports` is one.
+import type { Answerable } from '../message/refusal.js';
 import type { Via } from '../message/via.js';
 import type { Flow, TransportFailure } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
@@ -20,6 +21,8 @@ export interface Ground {
   readonly wire: Wire;
   readonly timers: TimerQueue;
   readonly durations: SipTimers;
+  /** The Via that responses to a request carry now. */
+  viaIn(request: Answerable): Via;
   /** A transaction is over: nothing more is handed to it. */
   serverGone(key: string): void;
   clientGone(key: string): void;

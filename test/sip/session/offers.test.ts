@@ -116,6 +116,7 @@ void test('a re-INVITE that nobody answers ends the call after 64 T1', async () 
 async function unanswered(status: number) {
   const talk = await talking();
   const { ends, call, session } = talk;
+  ends.network.carriesTrying = true;
   let invite: SipRequest | undefined;
   const { request } = ends.calling.agent;
   ends.calling.agent.request = (asked, transaction) => {

@@ -150,7 +150,7 @@ test('an INVITE is taken back at once when the peer is there, else when it says 
         transaction.user = { ...user, cancelled: () => transaction.respond({ status: 487 }) };
       }
     });
-    network.layer(CALLEE, callee, 'udp', { durations: { trying: 100_000 } });
+    network.layer(CALLEE, callee);
     const heard = new Heard();
     const invite = caller.sendInvite(request(), TARGET, heard);
     await network.pass(100);

@@ -13,12 +13,14 @@ test('the longer messages wait, the more calls are refused, and none once they d
   };
   assert.equal(sharesAfter(10), '0.00');
   assert.equal(gauge.refuses('any'), false);
-  delayMs = 150;
+  delayMs = 240;
+  assert.equal(sharesAfter(10), '0.00');
+  delayMs = 375;
   assert.equal(sharesAfter(3), '0.30');
-  delayMs = 2000;
+  delayMs = 5000;
   assert.equal(sharesAfter(1), '0.60');
   assert.equal(sharesAfter(5), '0.98');
-  delayMs = 80;
+  delayMs = 200;
   assert.equal(sharesAfter(10), '0.98'); // neither too long nor short enough
   delayMs = 10;
   assert.equal(sharesAfter(10), '0.68');
@@ -46,4 +48,18 @@ test('the share of calls that is refused is that of their names, and the same ca
   const refused = names.filter((name) => gauge.refuses(name));
   assert.ok(Math.abs(refused.length / names.length - 0.3) < 0.02, `${refused.length} of ${names.length}`);
   assert.ok(refused.every((name) => gauge.refuses(name)));
+});
+
+test('a peer is told the share in percent, for half a second, with a number that grows when it changes', () => {
+  const time = new ManualTime();
+  let delayMs = 0;
+  const gauge = new LoadGauge({ time, delayMs: () => delayMs, wallMs: () => 1_795_000_000_125 });
+  time.advance(1000);
+  assert.deepEqual(gauge.control, { loss: 0, validityMs: 0, sequence: '1795000000.125' });
+  delayMs = 1000;
+  time.advance(200);
+  assert.deepEqual(gauge.control, { loss: 30, validityMs: 500, sequence: '1795000000.126' });
+  time.advance(100);
+  assert.deepEqual(gauge.control, { loss: 60, validityMs: 500, sequence: '1795000000.127' });
+  gauge.close();
 });

@@ -47,19 +47,67 @@ function open(callee = new Callee(), transport: 'udp' | 'tcp' = 'udp', more = {}
 const statuses = (network: Network): string[] =>
   network.sentBy(CALLEE).map((line) => line.replace(/SIP\/2\.0 (\d+) .*/, '$1'));
 
-test('an INVITE that its user does not answer within 200 ms is told to be tried, once', async () => {
-  const { network, send, callee } = open();
+test('an INVITE is told to be tried at once, before its user hears of it, and again when it comes again', async () => {
+  const { network, send, callee } = open(new Callee((transaction) => transaction.respond({ status: 180 })));
+  network.carriesTrying = true;
   send();
-  await network.pass(190);
-  assert.deepEqual(statuses(network), []);
-  await network.pass(1000);
-  assert.deepEqual(statuses(network), ['200 100']);
+  await network.pass(0);
+  assert.deepEqual(statuses(network), ['0 100', '0 180']);
   assert.doesNotMatch(network.carried[0]?.text ?? '', /To: .*tag=/);
+  const silent = open();
+  silent.network.carriesTrying = true;
+  silent.send();
+  await silent.network.pass(1190);
+  silent.send();
+  await silent.network.pass(10);
+  assert.deepEqual(statuses(silent.network), ['0 100', '1190 100']);
+  assert.deepEqual([callee.events, silent.callee.events], [['INVITE'], ['INVITE']]);
+});
+
+const BUSY = { loss: 30, validityMs: 500, sequence: '1795000000.125' };
+
+test('a share of calls that is refused is told so without Retry-After, which would stop all of them', async () => {
+  const load = { refuses: (callId: string) => callId !== 'let in', control: BUSY };
+  const { network, send, callee } = open(new Callee(), 'udp', { load });
   send();
   await network.pass(10);
-  assert.deepEqual(statuses(network), ['200 100', '1190 100']);
-  assert.deepEqual(callee.events, ['INVITE']);
+  assert.deepEqual([statuses(network), callee.events], [['0 503'], []]);
+  assert.doesNotMatch(network.carried[0]?.text ?? '', /Retry-After/i);
 });
+
+test('where there is room for no call at all, Retry-After says when there may be', async () => {
+  const { network, send } = open(new Callee(), 'udp', { limits: { pendingInvites: 0 } });
+  send();
+  await network.pass(10);
+  assert.match(network.carried[0]?.text ?? '', /^SIP\/2\.0 503 [^]*\r\nRetry-After: \d+\r\n/);
+});
+
+for (const [offered, expected] of [
+  [';oc;oc-algo="loss"', ';oc=30;oc-algo="loss";oc-validity=500;oc-seq=1795000000.125'],
+  [';oc;oc-algo="rate,loss"', ';oc=30;oc-algo="loss";oc-validity=500;oc-seq=1795000000.125'],
+  [';oc;oc-algo="rate"', ';oc;oc-algo="rate"'],
+  [';oc=5;oc-algo="loss"', ';oc=5;oc-algo="loss"'],
+  ['', ''],
+] as const) {
+  for (const refuses of [false, true]) {
+    test(`a peer that offers "${offered}" is told the share by which to send less, ${refuses ? 'refused' : 'let in'}`, async () => {
+      const load = { refuses: () => refuses, control: BUSY };
+      const { network, layer } = open(
+        new Callee((transaction) => transaction.respond({ status: 486 })),
+        'udp',
+        { load },
+      );
+      network.carriesTrying = true;
+      const text = bytes()
+        .toString()
+        .replace(/(\r\nVia: [^\r]*)/, `$1${offered}`);
+      layer.received(Buffer.from(text), network.flow(CALLEE, CALLER));
+      await network.pass(0);
+      const vias = network.carried.map((one) => /\r\nVia: [^;]*;branch=[^;\r]*([^\r]*)/.exec(one.text)?.[1]);
+      assert.deepEqual(vias, refuses ? [expected] : [expected, expected]);
+    });
+  }
+}
 
 test('an INVITE that comes again gets what was last said, and its user hears of it once', async () => {
   const { network, send, layer, callee } = open(

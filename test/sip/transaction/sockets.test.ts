@@ -47,7 +47,7 @@ for (const transport of ['udp', 'tcp'] as const) {
     await until(() => heard.events.includes(180));
     invite.cancel();
     await until(() => callee.events.includes('acknowledged'));
-    assert.deepEqual(heard.events, [180, 487]);
+    assert.deepEqual(heard.events, [100, 180, 487]);
     assert.equal(called.layer.countOf('retransmissions'), 0);
     assert.equal(called.transports.connections, transport === 'tcp' ? 1 : 0);
   });
