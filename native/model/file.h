@@ -15,14 +15,17 @@ bool ReadFile(const std::string& path, size_t most_bytes, std::string* text, std
 
 bool FileExists(const std::string& path);
 
-// A regular file mapped for reading, unmapped by the destructor. It must not be
-// shortened meanwhile: the system answers a read behind its end with SIGBUS.
-// Replace a checkpoint by renaming, as downloaders do, not by writing into it.
+// A regular file mapped for reading, unmapped by the destructor. The system answers a read behind the end of a file that
+// became shorter with SIGBUS: a handler then maps zeros there, so that the process lives, and Changed() tells of it.
+// Replace a checkpoint by renaming, as downloaders do: the old file stays whole while it is mapped.
 class MappedFile {
  public:
   // Null with `problem` set when it cannot be opened, is no regular file or empty.
   static std::unique_ptr<const MappedFile> Open(const std::string& path, std::string* problem);
   ~MappedFile();
+  // Whether the file was written to, or could not be read, since it was mapped: by its size, its time of modification, and
+  // the reads that failed. `problem` begins without the path.
+  bool Changed(std::string* problem) const;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
@@ -30,10 +33,13 @@ class MappedFile {
   size_t size() const { return size_; }
 
  private:
-  MappedFile(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  MappedFile(int fd, const uint8_t* data, size_t size) : fd_(fd), data_(data), size_(size) {}
 
+  const int fd_;
   const uint8_t* const data_;
   const size_t size_;
+  int64_t modified_seconds_ = 0, modified_nanoseconds_ = 0;
+  size_t place_ = 0;  // among the mappings that the handler knows
 };
 
 // Gives back the memory of the whole pages in this part of a mapped file; a later read maps them

@@ -146,6 +146,11 @@ bool SafetensorsFile::ReadHeader(std::string* problem) {
   return CheckCover(std::move(all), data, payload, problem);
 }
 
+bool SafetensorsFile::Changed(std::string* problem) const {
+  if (!file_->Changed(problem)) return false;
+  return *problem = path_ + ": " + *problem, true;
+}
+
 const Tensor* SafetensorsFile::Find(std::string_view name) const {
   const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name,
                                       [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });

@@ -26,6 +26,8 @@ class SafetensorsFile {
   const std::string& path() const { return path_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }  // by name
   const Tensor* Find(std::string_view name) const;                 // null: none
+  // As MappedFile::Changed; `problem` begins with the path.
+  bool Changed(std::string* problem) const;
 
  private:
   SafetensorsFile(std::string path, std::unique_ptr<const MappedFile> file)

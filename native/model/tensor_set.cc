@@ -99,6 +99,10 @@ const Tensor* TensorSet::Find(std::string_view name) const {
   return found != tensors_.end() && (*found)->name == name ? *found : nullptr;
 }
 
+bool TensorSet::Changed(std::string* problem) const {
+  return std::any_of(files_.begin(), files_.end(), [problem](const auto& file) { return file->Changed(problem); });
+}
+
 bool TensorSet::Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const {
   for (const ExpectedTensor& wanted : expected) {
     const Tensor* const tensor = Find(wanted.name);

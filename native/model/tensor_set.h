@@ -25,6 +25,9 @@ class TensorSet {
   const Tensor* Find(std::string_view name) const;  // null: none
   const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
 
+  // Whether one of the files was changed since it was opened; `problem` names it.
+  bool Changed(std::string* problem) const;
+
   // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else
   // `problem` names the first that is not, what was expected and what was found. A layer beyond the expected ones is a
   // problem, too: the configuration does not fit the file. Other tensors that nobody expects are left alone.

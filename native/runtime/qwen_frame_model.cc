@@ -34,9 +34,11 @@ std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& director
                                                      std::unique_ptr<Kernels> kernels, std::string* problem) {
   auto checkpoint = model::Checkpoint::Open(directory, parts.pieces, problem);
   if (checkpoint == nullptr) return nullptr;
+  const model::Checkpoint& files = *checkpoint;
   try {
-    return std::unique_ptr<QwenFrameModel>(
-        new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+    std::unique_ptr<QwenFrameModel> model(new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+    if (files.Changed(problem)) return nullptr;
+    return model;
   } catch (const std::invalid_argument& error) {
     return *problem = directory + ": " + error.what(), nullptr;
   }
@@ -57,6 +59,11 @@ QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr
 }
 
 QwenFrameModel::~QwenFrameModel() = default;
+
+void QwenFrameModel::CheckFiles() const {
+  std::string problem;
+  if (kernels_->ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
+}
 
 void QwenFrameModel::FillFacts() {
   facts_ = FactsOf(*checkpoint_);
@@ -107,6 +114,7 @@ VoiceResult QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& re
   }
   if (result == VoiceResult::kWorking) return result;
   if (result == VoiceResult::kReady) {
+    CheckFiles();
     voices_.Keep(work_->hash(), work_->voice());
     *voice = work_->voice();
   }
@@ -168,13 +176,17 @@ size_t QwenFrameModel::BytesOf(const Generation& generation, size_t draws) const
   return stream + (KeepsPrefix(one) ? speech_->PrefixBytes(one.shared_rows()) : 0);
 }
 
-void QwenFrameModel::Begin(Generation& generation, size_t draws) { Of(generation).Begin(*speech_, *codec_, draws); }
+void QwenFrameModel::Begin(Generation& generation, size_t draws) {
+  CheckFiles();
+  Of(generation).Begin(*speech_, *codec_, draws);
+}
 
 void QwenFrameModel::Prefill(Generation* const* generations, size_t count, size_t rows) {
   const Stopwatch watch(&times_.prefill);
   std::vector<model::SpeechStream*> streams;
   for (size_t n = 0; n < count; n++) streams.push_back(Of(*generations[n]).stream());
   speech_->Prefill(streams.data(), count, rows);
+  CheckFiles();
   for (size_t n = 0; n < count; n++) {
     const QwenGeneration& one = Of(*generations[n]);
     if (one.PromptLeft() > 0 || !KeepsPrefix(one)) continue;
@@ -193,6 +205,7 @@ void QwenFrameModel::Step(Generation* const* generations, size_t count, FrameRes
   std::vector<model::StepResult> made(count);
   codes_.resize(count * groups);
   speech_->Step(streams.data(), count, made.data(), codes_.data());
+  CheckFiles();
   times_.talker += speech_->last_step().talker;
   times_.predictor += speech_->last_step().predictor;
   for (size_t n = 0; n < count; n++) {
@@ -217,6 +230,7 @@ void QwenFrameModel::Decode(const DecodeJob* jobs, size_t count) {
     decoded.push_back({one.codec(), one.codes().data(), jobs[n].frames, jobs[n].samples});
   }
   codec_->Decode(decoded.data(), count);
+  CheckFiles();
   for (size_t n = 0; n < count; n++) {
     std::vector<int32_t>& codes = Of(*jobs[n].generation).codes();
     codes.erase(codes.begin(), codes.begin() + static_cast<ptrdiff_t>(jobs[n].frames) * groups);

@@ -68,6 +68,8 @@ class QwenFrameModel final : public FrameModel {
   QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,
                  const Parts& parts, size_t memory);
   void FillFacts();
+  // Throws BackendLost where weights that are used in place were changed in their file.
+  void CheckFiles() const;
   bool KeepsPrefix(const QwenGeneration& generation) const;
   void KeepPrefix(const QwenGeneration& generation);
   bool RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const;

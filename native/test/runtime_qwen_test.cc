@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "kernels/cuda/plugin.h"
@@ -383,6 +384,44 @@ void WeightsWhoseProductsOverflowAreNotLoaded() {
   }
 }
 
+// The process lives, others speak on, and what is on its way is told which file it was.
+void AFileThatChangesUnderAnEngineEndsTheEngineAlone() {
+  for (const char* const file : {kModelFile, kCodecFile}) {
+    for (const bool is_cut : {true, false}) {
+      CheckpointCopy copy("tiny-customvoice");
+      const std::string whole = copy.Read(file);
+      copy.Write(file, whole);
+      const auto engine = OpenedEngine(copy.path());
+      CHECK(!Say(*engine, Drawn(1)).samples.empty());
+      SpeechRequest endless = Drawn(2);
+      endless.max_new_tokens = 20'000;
+      const auto listener = std::make_shared<Listener>();
+      const uint64_t frames = engine->stats().frames;
+      CHECK(engine->Start(endless, listener) != 0);
+      while (engine->stats().frames < frames + 3) std::this_thread::yield();
+      if (is_cut) std::filesystem::resize_file(copy.path() + "/" + file, 4096);
+      else std::fstream(copy.path() + "/" + file, std::ios::in | std::ios::out | std::ios::binary) << whole;
+      const StreamEnd end = listener->AwaitEnd();
+      CHECK_EQ(std::string(NameOf(end.outcome)), "lost");
+      CHECK_EQ(end.problem.substr(0, copy.path().size() + 1 + std::strlen(file)), copy.path() + "/" + file);
+      for (const float sample : listener->samples()) CHECK(std::isfinite(sample));
+      CHECK_EQ(std::string(NameOf(Say(*engine, Drawn(3)).end.outcome)), "lost");
+      CHECK(!Say(CustomVoice(), Drawn(1)).samples.empty());
+    }
+  }
+}
+
+// As downloaders do: the engine speaks on with the file that it has.
+void AFileThatIsReplacedByRenamingChangesNothing() {
+  CheckpointCopy copy("tiny-customvoice");
+  copy.Write(kModelFile, copy.Read(kModelFile));
+  const auto engine = OpenedEngine(copy.path());
+  const std::vector<float> before = Say(*engine, Drawn(1)).samples;
+  copy.Write("other", "another file");
+  std::filesystem::rename(copy.path() + "/other", copy.path() + "/" + kModelFile);
+  CHECK(Say(*engine, Drawn(1)).samples == before);
+}
+
 void AModelOfFewPositionsLoadsAndSpeaksWhatFits() {
   CheckpointCopy copy("tiny-customvoice");
   copy.Edit("config.json", "\"max_position_embeddings\": 32768", "\"max_position_embeddings\": 64");
@@ -436,6 +475,8 @@ TEST_GROUP(runtime_qwen) {
       {"every kind of model warms up and says what it is", EveryKindOfModelWarmsUpAndSaysWhatItIs},
       {"a model of few positions loads and speaks what fits", AModelOfFewPositionsLoadsAndSpeaksWhatFits},
       {"smaller formats speak too", SmallerFormatsSpeakToo},
+      {"a file that changes under an engine ends the engine alone", AFileThatChangesUnderAnEngineEndsTheEngineAlone},
+      {"a file that is replaced by renaming changes nothing", AFileThatIsReplacedByRenamingChangesNothing},
       {"weights that are not finite are not loaded", WeightsThatAreNotFiniteAreNotLoaded},
       {"weights whose products overflow are not loaded", WeightsWhoseProductsOverflowAreNotLoaded},
   });

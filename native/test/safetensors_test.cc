@@ -2,7 +2,10 @@
 #include "model/safetensors.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "model/json.h"
 #include "test/check.h"
@@ -125,6 +128,47 @@ void FilesThatAreNoneAreRefused() {
   CHECK_EQ(problem, (folder / "long") + ": is 5 bytes; at most 4 are read");
 }
 
+void AFileThatBecomesShorterIsReadAsZerosAndToldOf() {
+  test::TempFolder folder;
+  const std::string path = folder / "weights";
+  test::WriteAll(path, std::string(100'000, 'x'));
+  std::string problem;
+  const auto file = MappedFile::Open(path, &problem), other = MappedFile::Open(path, &problem);
+  CHECK(file != nullptr && !file->Changed(&problem));
+  CHECK_EQ(file->data()[99'999], 'x');
+  CHECK_EQ(truncate(path.c_str(), 10'000), 0);
+  CHECK_EQ(file->data()[9'999], 'x');
+  for (const size_t at : {size_t{50'000}, size_t{99'999}, size_t{20'000}}) CHECK_EQ(file->data()[at], 0);
+  CHECK_EQ(other->data()[60'000], 0);
+  CHECK(file->Changed(&problem));
+  CHECK_EQ(problem, "was 100000 bytes when it was loaded, and is 10000 now; replace a checkpoint by renaming, and load it again");
+  // As long as before: the bytes were others meanwhile.
+  test::WriteAll(path, std::string(100'000, 'y'));
+  CHECK(file->Changed(&problem));
+  CHECK_EQ(problem, "was written to since it was loaded; replace a checkpoint by renaming, and load it again");
+}
+
+// Elsewhere the error ends the process, as it does without the handler.
+void ABusErrorElsewhereIsNotHandled() {
+  test::TempFolder folder;
+  const std::string path = folder / "other";
+  test::WriteAll(path, std::string(10'000, 'x'));
+  const int status = [&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int fd = open(path.c_str(), O_RDONLY);
+      const auto* const bytes = static_cast<const volatile uint8_t*>(mmap(nullptr, 10'000, PROT_READ, MAP_SHARED, fd, 0));
+      std::string problem;
+      if (MappedFile::Open(path, &problem) == nullptr || truncate(path.c_str(), 0) != 0) _exit(1);
+      _exit(bytes[5'000] == 0 ? 2 : 3);
+    }
+    int ended = 0;
+    waitpid(child, &ended, 0);
+    return ended;
+  }();
+  CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) > 3);  // a sanitizer exits by itself
+}
+
 }  // namespace
 }  // namespace parley
 
@@ -134,5 +178,7 @@ TEST_GROUP(safetensors) {
       {"what is not JSON is refused", parley::WhatIsNotJsonIsRefused},
       {"headers are checked", parley::HeadersAreChecked},
       {"files that are none are refused", parley::FilesThatAreNoneAreRefused},
+      {"a file that becomes shorter is read as zeros, and told of", parley::AFileThatBecomesShorterIsReadAsZerosAndToldOf},
+      {"a bus error elsewhere is not handled", parley::ABusErrorElsewhereIsNotHandled},
   });
 }

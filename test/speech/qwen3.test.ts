@@ -509,6 +509,22 @@ test('a folder that is none, and a checkpoint that is damaged, are named at the 
   assert.match((await codeOf(openEngine(t, '', { directory: folder }))).message, /model\.safetensors/);
 });
 
+test('weights that are cut under a running engine end its sentences, not the process, and are named', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-model-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(join(GOLDEN, 'tiny-customvoice'), folder, { recursive: true });
+  const engine = await openEngine(t, '', { directory: folder });
+  const voice = (await engine.voices())[0]?.name ?? '';
+  assert.equal((await spoken(engine, { voice, options: { maxNewTokens: 3 } })).samples.length, 2 * FRAME);
+  truncateSync(join(folder, 'model.safetensors'), 100_000);
+  const lost = await codeOf(spoken(engine, { voice }));
+  assert.equal(lost.code, 'ENGINE_LOST');
+  assert.match(String((lost.cause as Error).message), /model\.safetensors: was \d+ bytes .* is 100000 now/);
+  const next = await codeOf(spoken(engine, { voice }));
+  assert.equal(next.code, 'ENGINE_UNAVAILABLE');
+  assert.match(engine.trouble ?? '', /model\.safetensors/);
+});
+
 test('ENGINE=auto speaks with a checkpoint where there is one, in its languages, and with others besides', async (t) => {
   const native = { directory: join(GOLDEN, 'tiny-customvoice'), quantize: 'none', codecFormat: 'f32', threads: 1, cores: [], maxStreams: 2, maxNewTokens: 0, maxVoices: 2 } as const; // prettier-ignore
   const engines = await Engines.open({ engine: 'auto', maxWaiting: 8, renderTimeoutMs: 20_000, native });
