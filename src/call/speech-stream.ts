@@ -100,11 +100,12 @@ export class SpeechStream implements SoundSource {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const chunk = new Uint8Array(CHUNK_BYTES);
     try {
       for (;;) {
-        const chunk = new Uint8Array(CHUNK_BYTES);
         const taken = this.#ring.read(chunk);
-        if (taken > 0) yield chunk.subarray(0, taken);
+        // A copy of its own length: whoever keeps it would keep the rest of the buffer, too.
+        if (taken > 0) yield chunk.slice(0, taken);
         else if (taken < 0 || this.#isDone()) break;
         else await this.#ring.readable();
       }

@@ -68,6 +68,16 @@ async function bodyOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+test('a piece of sound holds no more memory than its bytes', async () => {
+  const stream = await serviceOf(new InstantEngine()).openStream(wish('Hello there. Goodbye.'), never());
+  let pieces = 0;
+  for await (const piece of stream) {
+    assert.equal(piece.buffer.byteLength, piece.byteLength);
+    pieces++;
+  }
+  assert.ok(pieces > 0);
+});
+
 test('the outcome of a file has the header that states its length', async () => {
   const engine = new ScriptedEngine();
   engine.sounds.set('Hello there.', buzz(70, 0.5));
