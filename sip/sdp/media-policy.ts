@@ -16,7 +16,7 @@ export interface MediaPolicy {
   readonly rtcpMux: boolean;
   /** SRTP: never without, wherever the peer can, or never. */
   readonly security: Security;
-  /** Ways to agree on keys, the preferred one first. An offer of ours has the first one. */
+  /** Ways to agree on keys, the preferred one first. An offer of ours has the first one, or all if it allows plain RTP. */
   readonly keyings: readonly Keying[];
   /** Suites for SDES, the preferred one first. An offer of ours has the first two. */
   readonly suites: readonly CryptoSuite[];
@@ -50,7 +50,7 @@ export interface KeyingUse {
 
 /**
  * Ways to agree on keys, the preferred one first, if none are configured. SDES comes first over TLS. It comes first, too,
- * in an offer that allows plain RTP (RFC 8643): telephones that take keys in such an offer take those of SDES.
+ * in an offer that allows plain RTP (RFC 8643), which has keys of both.
  */
 export function usualKeyings({ overTls, offers }: KeyingUse): readonly Keying[] {
   return overTls || offers === 'prefer' ? ['sdes', 'dtls'] : ['dtls', 'sdes'];

@@ -56,6 +56,7 @@ export function makeOffer(by: Offering): Offered {
     local,
     ice,
     mid,
+    isBrief: current === undefined,
   });
   const count = Math.max(by.sections.length, 1);
   const media = Array.from({ length: count }, (_, at) => {
@@ -113,7 +114,7 @@ function offeredKeys(by: Offering): OfferedKeys {
   }
   const keyings = policy.keyings.filter((keying) => keying === 'sdes' || end.fingerprints.length > 0);
   const [keying] = keyings;
-  const cryptos = keying === 'sdes' ? policy.suites.slice(0, MOST_SUITES).map(crypto) : [];
+  const cryptos = policy.suites.slice(0, MOST_SUITES).map(crypto);
   if (policy.security === 'off') return { protocol: 'RTP/AVP', secured: 'no', ...none };
   if (policy.security === 'require') {
     // Browsers know the profile with feedback alone (RFC 8834 section 4.2).
@@ -124,8 +125,9 @@ function offeredKeys(by: Offering): OfferedKeys {
   return {
     protocol: 'RTP/AVP', // with keys beside it: whoever cannot use them talks in plain (RFC 8643)
     secured: 'no',
-    cryptos,
-    dtls: keying === 'dtls' ? dtls : undefined,
+    cryptos: keyings.includes('sdes') ? cryptos : [],
+    // Without tls-id, which few peers know: the offer is to fit into a datagram.
+    dtls: keyings.includes('dtls') ? { ...dtls, tlsId: undefined } : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 // The audio section that we write, as an offer or as an answer.
-import type { Encoding } from './audio-format.js';
+import { staticEncoding, type Encoding } from './audio-format.js';
 import { writeCrypto, type CryptoAttribute } from './crypto-attribute.js';
 import type { Direction } from './direction.js';
 import { writeDtls, type DtlsParameters } from './dtls-parameters.js';
@@ -25,13 +25,15 @@ export interface OurSection {
   readonly local: Connection;
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
+  /** Payload types that every peer knows have no rtpmap (RFC 3551, section 6), so that an INVITE fits into a datagram. */
+  readonly isBrief?: boolean;
 }
 
 export function audioSection(ours: OurSection): MediaDescription {
   const { protocol, formats, end, rtcpMux, cryptos, dtls, local, ice } = ours;
   const attributes: Attribute[] = [
     ...midAttributes(ours.mid),
-    ...formats.flatMap(formatAttributes),
+    ...formats.flatMap((format) => formatAttributes(format, ours.isBrief === true)),
     { name: 'ptime', value: String(ours.packetTimeMs) },
     { name: ours.direction },
     ...(rtcpMux ? [{ name: 'rtcp-mux' }] : []),
@@ -58,12 +60,12 @@ function midAttributes(mid: string | undefined): Attribute[] {
   return mid === undefined ? [] : [{ name: 'mid', value: mid }];
 }
 
-function formatAttributes(format: OurFormat): Attribute[] {
+function formatAttributes(format: OurFormat, isBrief: boolean): Attribute[] {
   const { payloadType, name, clockRate, channels } = format;
   const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
   const parameters = parametersOf(format);
   return [
-    { name: 'rtpmap', value: map },
+    ...(isBrief && staticEncoding(payloadType) !== undefined ? [] : [{ name: 'rtpmap', value: map }]),
     ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),
   ];
 }

@@ -242,8 +242,9 @@ test('our offer: keys in a plain section where security is preferred, a secured 
   };
   const suites = ['1 AEAD_AES_128_GCM', '2 AES_CM_128_HMAC_SHA1_80'];
   assert.deepEqual(shape({ security: 'off' }), ['RTP/AVP', [], []]);
-  assert.deepEqual(shape({ security: 'prefer' }), ['RTP/AVP', suites, []]);
-  assert.deepEqual(shape({ security: 'prefer', keyings: ['dtls', 'sdes'] }), ['RTP/AVP', [], ['actpass']]);
+  assert.deepEqual(shape({ security: 'prefer' }), ['RTP/AVP', suites, ['actpass']]);
+  assert.deepEqual(shape({ security: 'prefer', keyings: ['sdes'] }), ['RTP/AVP', suites, []]);
+  assert.deepEqual(shape({ security: 'prefer', keyings: ['dtls'] }), ['RTP/AVP', [], ['actpass']]);
   assert.deepEqual(shape({ security: 'require', suites: CRYPTO_SUITES }), [
     'RTP/SAVP',
     ['1 AES_CM_128_HMAC_SHA1_80', '2 AEAD_AES_128_GCM'],
@@ -271,7 +272,7 @@ for (const [what, policy, lines, kind] of [
     ['RTP/AVP 0', PRINT, 'a=setup:active'],
     'dtls',
   ],
-  ['a fingerprint', { security: 'prefer' }, ['RTP/AVP 0', PRINT, 'a=setup:active'], 'none'],
+  ['a fingerprint', { security: 'prefer' }, ['RTP/AVP 0', PRINT, 'a=setup:active'], 'dtls'],
   ['a fingerprint', { keyings: ['dtls'] }, ['UDP/TLS/RTP/SAVP 0', PRINT, 'a=setup:passive'], 'dtls'],
 ] as const) {
   test(`an answer with ${what} to ${JSON.stringify(policy)}: ${kind ?? '488'}`, () => {
