@@ -20,7 +20,10 @@ const PLAY = `data:text/plain;base64,${Buffer.from(TEXT).toString('base64')}`;
 let server: TelephoneServer;
 
 before(async () => {
-  server = await TelephoneServer.start({ ENGINE: 'auto', ESPEAK: '1' }, { routes: [{ to: 'annc', announce: {} }] });
+  server = await TelephoneServer.start(
+    { ENGINE: 'auto', ESPEAK: '1' },
+    { routes: [{ to: 'annc', announce: {} }] },
+  );
 });
 after(() => server.close());
 
