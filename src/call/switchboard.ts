@@ -85,10 +85,11 @@ export class Switchboard {
     }
     const { door, clients = [], dialled = false } = origin;
     const place = this.#clients.take(clients, !dialled);
-    const id = newId(door);
-    const making = makePort(id);
-    this.#opening.add(making);
+    let making: Promise<MediaPort> | undefined;
     try {
+      const id = newId(door);
+      making = makePort(id);
+      this.#opening.add(making);
       const call = new Call(id, door, await making, this.#parts);
       place.opened();
       void call.closed.then(() => place.release());
@@ -98,7 +99,7 @@ export class Switchboard {
       place.release();
       throw error;
     } finally {
-      this.#opening.delete(making);
+      if (making !== undefined) this.#opening.delete(making);
     }
   }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CallParts, MediaPort } from '../../src/call/call.js';
 import { callClients, ClientCalls, clientLimits } from '../../src/call/client-calls.js';
+import { Switchboard } from '../../src/call/switchboard.js';
+import { ParleyError } from '../../src/errors.js';
 
 const LIMITS = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
 
@@ -75,4 +78,21 @@ test('a client is counted by its key and its network, and by the key alone behin
   ] as const) {
     assert.deepEqual(callClients(key, address), names);
   }
+});
+
+test('a call that is given up before it is set up gives its place back, at once or later', async () => {
+  const options = { maxCalls: 9, newId: () => 'call', clientLimits: { ...LIMITS, maxCallsPerClient: 2 } };
+  const switchboard = new Switchboard({} as CallParts, options);
+  const noPort = new ParleyError('CALL_LIMIT', 'no pair of ports is free');
+  const failing: readonly (() => Promise<MediaPort>)[] = [
+    () => Promise.reject(noPort),
+    () => {
+      throw noPort;
+    },
+  ];
+  for (const makePort of [...failing, ...failing, ...failing]) {
+    await assert.rejects(switchboard.open(makePort, { door: 'sip', clients: ['a'] }), noPort);
+    await assert.rejects(switchboard.open(makePort, { door: 'sip', clients: ['a'], dialled: true }), noPort);
+  }
+  assert.equal(switchboard.size, 0);
 });
