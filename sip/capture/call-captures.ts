@@ -284,7 +284,7 @@ function changeBy(bytes: Buffer): Change | undefined {
   if (head.startsWith('INVITE ')) return 'again';
   if (head.startsWith('BYE ')) return 'over';
   const [, status = ''] = /^SIP\/2\.0 ([1-6]\d\d)/.exec(head) ?? [];
-  if (status === '' || !/\r\nCSeq[ \t]*:[ \t]*\d+[ \t]+INVITE/i.test(head)) return undefined;
+  if (status === '' || !/\nCSeq[ \t]*:[ \t]*\d+[ \t]+INVITE/i.test(head)) return undefined;
   if (status === '401' || status === '407') return 'challenged';
   return status < '200' ? 'under way' : status < '300' ? 'established' : 'refused';
 }

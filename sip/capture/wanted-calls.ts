@@ -1,6 +1,7 @@
 // Which calls are captured, by what the configuration says and by what their
 // first INVITE asks for.
 import type { CapturedCalls } from '../../src/capture-config.js';
+import { headEnd } from '../message/head-lines.js';
 import { parseMessage } from '../message/parser.js';
 import { Pattern } from '../pattern.js';
 import { fits } from '../routing-table.js';
@@ -11,7 +12,7 @@ import type { TapDirection } from './message-tap.js';
 export type WantsCall = (direction: TapDirection, invite: Buffer, flow: Flow) => boolean;
 
 const HEAD_BYTES = 8192; // the mark is not looked for further behind
-const MARK = /\r\nx-parley-capture[ \t]*:[ \t]*1[ \t]*\r\n/i;
+const MARK = /\nx-parley-capture[ \t]*:[ \t]*1[ \t]*\r?\n/i;
 
 /** `isTrusted`: whether who calls from there may ask for a file by a mark; what we send ourselves always may. */
 export function wantedCalls(calls: CapturedCalls, isTrusted: (address: string) => boolean): WantsCall {
@@ -31,7 +32,6 @@ export function wantedCalls(calls: CapturedCalls, isTrusted: (address: string) =
 
 /** Without the body, which is not the sender's own words everywhere. */
 function headOf(message: Buffer): string {
-  const head = message.toString('latin1', 0, HEAD_BYTES);
-  const end = head.indexOf('\r\n\r\n');
-  return end < 0 ? head : head.slice(0, end + 2);
+  const { body = HEAD_BYTES } = headEnd(message, 0) ?? {};
+  return message.toString('latin1', 0, Math.min(body, HEAD_BYTES));
 }

@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { CallCaptures, type CallCapturesOptions } from '../../../sip/capture/call-captures.js';
 import { HepSender } from '../../../sip/capture/hep-sender.js';
 import { callIdIn, type MessageTap, severalTaps } from '../../../sip/capture/message-tap.js';
+import { wantedCalls } from '../../../sip/capture/wanted-calls.js';
 import { ipDatagram } from '../../../sip/capture/ip-datagram.js';
 import { PcapFile } from '../../../sip/capture/pcap-file.js';
 import { requestBytes } from '../../../sip/message/serialiser.js';
@@ -88,6 +89,23 @@ test('a call has a file of its own, with what came and went as datagrams', async
     [`20010db8${'0'.repeat(23)}7 5070`, message('INVITE', 'six')],
   ]);
 }); // prettier-ignore
+
+test('messages with a bare LF at the end of their lines are captured, too', async (t) => {
+  const bare = (bytes: Buffer): Buffer =>
+    Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+  assert.equal(callIdIn(bare(message('INVITE', 'a@b'))), 'a@b');
+  const { captures, time } = await openCaptures(t);
+  captures.message('in', bare(message('INVITE')), FOUR);
+  captures.message('out', bare(reply(486)), FOUR);
+  time.advance(35_000);
+  assert.equal(captures.counts.open, 0);
+  const wants = wantedCalls('marked', () => true);
+  const marked = message('INVITE').toString('latin1').replace('\r\n', '\r\nX-Parley-Capture: 1\r\n');
+  assert.equal(wants('in', Buffer.from(marked), FOUR), true);
+  assert.equal(wants('in', bare(Buffer.from(marked)), FOUR), true);
+  const inBody = Buffer.from('INVITE sip:a@h SIP/2.0\nVia: x\n\nv=0\nX-Parley-Capture: 1\n');
+  assert.equal(wants('in', inBody, FOUR), false);
+});
 
 test('file names hold nothing that a peer wrote, and files are for their owner', async (t) => {
   const { captures, files } = await openCaptures(t);
