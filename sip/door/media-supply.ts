@@ -38,7 +38,7 @@ export function mediaPolicy({
     comfortNoise,
     rtcpMux: true,
     security: srtp,
-    keyings: srtpKeying ?? usualKeyings({ overTls: false, offers: undefined }),
+    keyings: srtpKeying ?? usualKeyings(false),
     suites: CRYPTO_SUITES,
   };
 }
@@ -62,8 +62,7 @@ export function incomingWish({ transport, offers, trunk, server }: IncomingCall)
     const offer = offers && security !== 'off' ? ({ srtp: 'require', offerIce: true } as const) : {};
     return { keyings: ['dtls', 'sdes'], ...offer };
   }
-  const usual = { overTls: transport === 'tls', offers: offers ? security : undefined };
-  return { srtp: trunk?.srtp, keyings: trunk?.keying ?? server.keying ?? usualKeyings(usual) };
+  return { srtp: trunk?.srtp, keyings: trunk?.keying ?? server.keying ?? usualKeyings(transport === 'tls') };
 }
 
 export class MediaSupply {

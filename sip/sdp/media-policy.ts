@@ -41,17 +41,10 @@ export function addressOf(end: LocalEnd, family: 4 | 6): string | undefined {
   return family === 6 ? end.ip6 : end.ip4;
 }
 
-export interface KeyingUse {
-  /** The signalling runs over TLS, so a key in a description is secret. */
-  readonly overTls: boolean;
-  /** Set for an offer of ours. */
-  readonly offers: Security | undefined;
-}
-
 /**
- * Ways to agree on keys, the preferred one first, if none are configured. SDES comes first over TLS. It comes first, too,
- * in an offer that allows plain RTP (RFC 8643), which has keys of both.
+ * Ways to agree on keys, the preferred one first, if none are configured. A key in a description is as secret as the
+ * signalling, so SDES comes first over TLS alone.
  */
-export function usualKeyings({ overTls, offers }: KeyingUse): readonly Keying[] {
-  return overTls || offers === 'prefer' ? ['sdes', 'dtls'] : ['dtls', 'sdes'];
+export function usualKeyings(overTls: boolean): readonly Keying[] {
+  return overTls ? ['sdes', 'dtls'] : ['dtls', 'sdes'];
 }

@@ -216,7 +216,7 @@ class CallWay {
     { srtp, keying }: Partial<TrunkSettings>,
   ): readonly Keying[] {
     const offers = srtp ?? this.#options.srtp;
-    const keyings = keying ?? this.#options.keying ?? usualKeyings({ overTls: transport === 'tls', offers });
+    const keyings = keying ?? this.#options.keying ?? usualKeyings(transport === 'tls');
     // After RTP/AVP, which has keys as a wish, each way is tried as a demand.
     this.#otherOffers = offers === 'require' ? keyings.slice(1) : offers === 'prefer' ? [...keyings] : [];
     return keyings;

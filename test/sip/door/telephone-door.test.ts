@@ -182,7 +182,7 @@ test('a call that comes in has the keys of its trunk, or of its transport', asyn
     [{ trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] }, true, { srtp: 'require', keyings: ['sdes'] }],
     [{ trunks: [trunk], keying: ['dtls'] }, true, { srtp: undefined, keyings: ['dtls'] }],
     [{ srtp: 'require' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
-    [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['sdes', 'dtls'] }],
+    [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, false, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
   ] as const) {
     const { door, wishes, socket } = await open(t, 60_000, parts);
