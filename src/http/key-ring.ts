@@ -1,7 +1,7 @@
 // The API keys that open the server, kept as digests only.
 //
-// Digests are salted with a secret of the process: the short name that a key
-// has in queues and limits says nothing that would help to guess it.
+// Digests are salted with a secret of the process: the name that a key has in
+// queues, limits and calls says nothing that would help to guess it.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { apiKeyIn } from '../config.js';
 
@@ -17,8 +17,6 @@ export interface KeyRingOptions {
   readonly file?: boolean;
   readonly salt?: Uint8Array;
 }
-
-const NAME_BYTES = 4;
 
 export class KeyRing {
   readonly #salt: Uint8Array;
@@ -52,8 +50,8 @@ export class KeyRing {
   #key(entry: string): Key {
     const { name, key } = apiKeyIn(entry);
     const digest = this.#digest(key);
-    // The space keeps it apart from every name that a key can be given.
-    return { digest, name: name ?? `key ${digest.toString('hex', 0, NAME_BYTES)}` };
+    // The space keeps it apart from every name that a key can be given. The digest is whole: names decide who owns a call.
+    return { digest, name: name ?? `key ${digest.toString('hex')}` };
   }
 
   #digest(key: string): Buffer {

@@ -22,8 +22,18 @@ test('a key may have a name, before it and a space, that stays its own', () => {
   const ring = new KeyRing({ keys: [`acme ${ONE}`], file: true });
   ring.replaceFileKeys([`shop-2\t ${TWO}`, THREE]);
   assert.deepEqual([ring.nameOf(ONE), ring.nameOf(TWO)], ['acme', 'shop-2']);
-  assert.match(ring.nameOf(THREE) ?? '', /^key [0-9a-f]{8}$/);
+  assert.match(ring.nameOf(THREE) ?? '', /^key [0-9a-f]{64}$/);
   assert.deepEqual([ring.nameOf(`acme ${ONE}`), ring.nameOf('acme')], [undefined, undefined]);
+});
+
+test('keys whose digests begin with the same 32 bits have different names', () => {
+  // Found by trial: SHA-256 of 16 zero bytes and either key begins with be5bf6cd.
+  const alike = ['unnamed-key-057558', 'unnamed-key-105086'] as const;
+  const ring = new KeyRing({ keys: alike, salt: new Uint8Array(16) });
+  const [one = '', other = ''] = alike.map((key) => ring.nameOf(key));
+  assert.equal(one.slice(0, 12), 'key be5bf6cd');
+  assert.equal(other.slice(0, 12), 'key be5bf6cd');
+  assert.notEqual(one, other);
 });
 
 test('a file that is not usable is told with its line, and with nothing of a key', () => {
@@ -51,7 +61,7 @@ test('a key keeps its name when others come and go, and the name tells nothing o
   ring.replaceFileKeys([TWO, THREE]);
   const names = [ONE, TWO, THREE].map((key) => ring.nameOf(key));
   assert.equal(new Set(names).size, 3);
-  for (const name of names) assert.match(name ?? '', /^key [0-9a-f]{8}$/);
+  for (const name of names) assert.match(name ?? '', /^key [0-9a-f]{64}$/);
   ring.replaceFileKeys([THREE]);
   assert.deepEqual(
     [ONE, TWO, THREE].map((key) => ring.nameOf(key)),

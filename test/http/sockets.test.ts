@@ -157,7 +157,7 @@ test('a key comes in either header or as a subprotocol, which is confirmed only 
     assert.equal(client.socket.protocol, confirmed);
   }
   const clients = new Set(dialect.conversations.map(({ visit }) => visit.client));
-  assert.match([...clients].join(), /^key [0-9a-f]{8}$/, 'one and the same');
+  assert.match([...clients].join(), /^key [0-9a-f]{64}$/, 'one and the same');
   for (const headers of [
     {},
     { authorization: 'Bearer ' },
@@ -184,7 +184,7 @@ test('a dialect may take the key from the first message, but not for ever, and n
     [visit.authorize(''), visit.authorize('wrong'), visit.authorize(key)],
     [false, false, true],
   );
-  assert.match(visit.client, /^key [0-9a-f]{8}$/);
+  assert.match(visit.client, /^key [0-9a-f]{64}$/);
   assert.equal(visit.authorize('wrong'), true, 'it is authorized already');
 
   const silent = await SocketClient.open(t, room);

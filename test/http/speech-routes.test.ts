@@ -249,7 +249,7 @@ test('who asks is told apart by key, and by address where there is none', async 
   }
   const clients = speech.requests.map((request) => request.client);
   assert.equal(new Set(clients).size, 2);
-  for (const client of clients) assert.match(client ?? '', /^key [0-9a-f]{8}$/);
+  for (const client of clients) assert.match(client ?? '', /^key [0-9a-f]{64}$/);
 });
 
 test('a client that leaves stops the work, before the first byte and after it', async (t) => {
