@@ -60,11 +60,14 @@ export class DestinationRules {
   }
 }
 
-/** In small letters; a number without what people write between its digits. */
+/**
+ * In small letters; a number without any other character between its digits: whoever dials it may pass over more than
+ * the separators of RFC 3966.
+ */
 function calledUser(to: WrittenAddress): string {
   const user = (to.kind === 'user' ? to.user : (to.uri.user ?? '')).toLowerCase();
-  const [number = ''] = /^[+\d*#().\s-]+(?=;|$)/.exec(user) ?? [];
-  return number.replace(/[().\s-]/g, '') + user.slice(number.length);
+  const [number = ''] = /^[^a-z;]*\d[^a-z;]*(?=;|$)/.exec(user) ?? [];
+  return number.replace(/[^+\d*#]/g, '') + user.slice(number.length);
 }
 
 function isUserPrefix(prefix: string): boolean {

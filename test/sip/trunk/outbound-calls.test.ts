@@ -353,3 +353,13 @@ test('a destination is a prefix, a host or everything else', async () => {
   }
   assert.deepEqual(called(), ['sip:Sales1@carrier.example', `sip:bob@${CALLEE}`]);
 }); // prettier-ignore
+
+test('no character between the digits of a number takes it to another prefix', async () => {
+  const destinations = [{ prefix: '+49', callsPerMinute: undefined }, { prefix: '+49900', callsPerMinute: 0 }];
+  const { place, called } = open([CARRIER], { limits: { destinations } });
+  for (const user of ['+49/900', '+49,900', '+49%00900', '+49%e2%80%8b900', '%c2%a0+49900', '+49_900', '+49!9', '+49.9!']) {
+    await assert.rejects(place({ to: `sip:${user}00@carrier.example` }), { code: 'FORBIDDEN', field: 'to' }, user);
+  }
+  await place({ to: 'sip:+49/30@carrier.example' });
+  assert.deepEqual(called(), ['sip:+49/30@carrier.example']);
+}); // prettier-ignore
