@@ -140,7 +140,7 @@ void ACodebookThatIsNotFiniteIsRefusedByName() {
   options.directory = copy.path();
   std::string problem;
   CHECK(Engine::Open(options, &problem) == nullptr);
-  CHECK_EQ(problem, name + ": entry 0 or its usage is not finite");
+  CHECK_EQ(problem, copy.path() + ": " + name + ": holds a weight of inf; weights must be finite and at most 1e+09");
 }
 
 }  // namespace
