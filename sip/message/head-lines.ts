@@ -4,7 +4,6 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { type HeaderField, headerKey } from './header-fields.js';
 import { CHARACTERS } from './scanner.js';
 
-export const HEAD_END = '\r\n\r\n';
 const MOST_FIELDS = 200;
 const CR = 0x0d;
 

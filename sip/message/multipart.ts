@@ -1,7 +1,7 @@
 // A body in several parts (RFC 2046 section 5.1, RFC 5621): those parts of it
 // that somebody here understands. A sender may demand that every part is.
 import { refused, type Judged } from '../judged.js';
-import { HEAD_END, headLines } from './head-lines.js';
+import { headEnd, headLines } from './head-lines.js';
 import { HeaderFields } from './header-fields.js';
 import { type MediaType, parseMediaType } from './media-type.js';
 import { headerParameters } from './parameters.js';
@@ -18,6 +18,8 @@ const MOST_PARTS = 16; // of all levels together
 const MOST_LEVELS = 3;
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/; // RFC 2046, section 5.1.1
 const CRLF = '\r\n';
+const CR = 0x0d;
+const LF = 0x0a;
 const PLAIN_TEXT: MediaType | undefined = parseMediaType('text/plain');
 
 interface RawPart extends BodyPart {
@@ -102,25 +104,32 @@ class Walk {
   }
 }
 
-/** What stands between the delimiters. */
+/** What stands between the delimiters. Lines may end in LF alone, as in the head of a message. */
 function split(body: Buffer, boundary: string, most: number): Judged<Buffer[]> {
   if (!BOUNDARY.test(boundary)) return refused(400, 'the boundary of a multipart body is not well-formed');
-  const delimiter = Buffer.from(`${CRLF}--${boundary}`);
+  const delimiter = Buffer.from(`--${boundary}`);
   const pieces: Buffer[] = [];
   let start = -1;
-  // The first delimiter may begin the body; a line that only begins like one is none.
-  for (let at = body.indexOf(delimiter.subarray(2)) === 0 ? -2 : body.indexOf(delimiter); ;) {
+  // A line that only begins like a delimiter is none.
+  for (let at = lineAt(body, delimiter, 0); ;) {
     if (at === -1) return refused(400, 'a multipart body does not end');
     const after = at + delimiter.length;
     const rest = lineEnd(body, after);
     if (rest !== undefined) {
-      if (start >= 0) pieces.push(body.subarray(start, Math.max(start, at)));
+      if (start >= 0) pieces.push(body.subarray(start, Math.max(start, at - (body[at - 2] === CR ? 2 : 1))));
       if (pieces.length > most) return refused(413, `the body has more than ${MOST_PARTS} parts`);
       if (rest === 'last') return { value: pieces };
       start = rest;
     }
-    at = body.indexOf(delimiter, rest === undefined ? after : Math.max(after, start - CRLF.length));
+    at = lineAt(body, delimiter, rest ?? after);
   }
+}
+
+/** Where the next line begins with `text`; -1 if none does. */
+function lineAt(body: Buffer, text: Buffer, from: number): number {
+  let at = body.indexOf(text, from);
+  while (at > 0 && body[at - 1] !== LF) at = body.indexOf(text, at + 1);
+  return at;
 }
 
 /** Where the line after a delimiter begins; undefined where it is none. */
@@ -128,19 +137,25 @@ function lineEnd(body: Buffer, after: number): number | 'last' | undefined {
   if (body[after] === 0x2d && body[after + 1] === 0x2d) return 'last';
   let at = after;
   while (body[at] === 0x20 || body[at] === 0x09) at++;
-  return body[at] === 0x0d && body[at + 1] === 0x0a ? at + 2 : undefined;
+  if (body[at] === CR) at++;
+  return body[at] === LF ? at + 1 : undefined;
 }
 
 function readPart(piece: Buffer): RawPart | undefined {
-  const bare = piece.indexOf(CRLF) === 0; // no header at all
-  const end = bare ? 0 : piece.indexOf(HEAD_END);
-  const head = piece.subarray(0, end < 0 ? piece.length : end);
-  const { fields: list, fault } = headLines(Buffer.concat([Buffer.from(bare ? '' : CRLF), head]));
+  const bare = /^\r?\n/.exec(piece.toString('latin1', 0, 2))?.[0].length; // no header at all
+  const { end, body } =
+    bare === undefined
+      ? (headEnd(piece, 0) ?? { end: piece.length, body: piece.length })
+      : { end: 0, body: bare };
+  const head = piece.subarray(0, end);
+  const { fields: list, fault } = headLines(
+    Buffer.concat([Buffer.from(bare === undefined ? CRLF : ''), head]),
+  );
   const fields = new HeaderFields(list);
   const stated = fields.first('content-type');
   const type = stated === undefined ? PLAIN_TEXT : parseMediaType(stated);
   if (fault !== undefined || type === undefined) return undefined;
-  const content = end < 0 ? Buffer.alloc(0) : piece.subarray(end + (bare ? CRLF.length : HEAD_END.length));
+  const content = piece.subarray(body);
   const coding = (fields.first('content-transfer-encoding') ?? 'binary').toLowerCase();
   const isPacked = fields.all('content-encoding').some((name) => name.toLowerCase() !== 'identity');
   return {

@@ -40,6 +40,16 @@ test('the part of a type is found, wherever it stands', () => {
   assert.deepEqual(both, [...wanted, 'application/isup signal <a/>']);
 });
 
+test('parts are told apart, too, where lines end in LF alone', () => {
+  const bare = (text: string): string => text.replaceAll('\r\n', '\n');
+  const both = ['application/sdp', 'application/isup'];
+  const found = [`application/sdp session ${bare(SDP)}`, 'application/isup signal <a/>'];
+  assert.deepEqual(partsOf(bare(DESCRIPTION + XML + END), both), found);
+  assert.deepEqual(partsOf(bare(`before\r\n${DESCRIPTION}${XML}${END}`), both), found);
+  assert.deepEqual(partsOf(bare(part('Hello', '--no delimiter') + END), ['text/plain']), 400);
+  assert.deepEqual(partsOf('--b 1\n\nHello\n--b 1--', ['text/plain']), ['text/plain render Hello']);
+});
+
 test("RFC 4475's multipart body holds its text and its bytes", () => {
   const type = 'multipart/mixed;boundary=7a9cbec02ceef655';
   const found = partsOf(MPART01_BODY, ['text/plain', 'application/octet-stream'], type);
