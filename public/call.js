@@ -11,7 +11,7 @@ export const WRONG_KEY = 'The server does not accept this API key. Check it and 
 
 /** What went wrong, in words that can be shown. `status` is the HTTP status, 0 where there was none. */
 export class CallError extends Error {
-  constructor(message, status = 0, options = undefined) {
+  constructor(message, status = 0, options) {
     super(message, options);
     this.status = status;
   }
