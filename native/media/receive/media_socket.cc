@@ -191,12 +191,13 @@ void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from
   if (!foreign_told_) foreign_told_ = queue_->Put({handle_, InboundEvent::kForeign, 0, 0, time_->Now()});
 }
 
-// Without sockets the stream's target is the caller's business.
+// Without sockets the stream's target is the caller's business. A port below
+// kLowestPort, such as the discard port, is none that media is sent to.
 void MediaSocket::Aim() {
   if (!stream_ || !ports_) return;
   const Address& to = intake_.latch().target();
   std::unique_ptr<Target> target;
-  if (to.known()) target = Target::From(ports_->rtp(), ports_->family(), to);
+  if (to.known() && to.port() >= Latch::kLowestPort) target = Target::From(ports_->rtp(), ports_->family(), to);
   const Address reports = intake_.rtcp_target();
   if (target && ports_->rtcp() >= 0 && reports != to) {
     auto way = Target::From(ports_->rtcp(), ports_->family(), reports);

@@ -418,7 +418,9 @@ for (const port of [1, 53, 1023, 24_600]) {
     assert.equal(pass(1000), 0);
     const discard = phone.describe('0 101', [`a=rtcp:${port}`], { port: 9 });
     assert.equal(refusalOf(call.media.answer(discard)).status, 488);
-    // Nothing is sent to an address of zeros.
+    // Nothing is sent to the discard port, or to an address of zeros.
+    assert.equal(call.media.answer(phone.describe('0 101', [], { port: 9 })).refusal, undefined);
+    assert.equal(pass(1000), 0);
     assert.equal(call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0', port: 9 })).refusal, undefined);
   });
 } // prettier-ignore
