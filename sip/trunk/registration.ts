@@ -125,6 +125,10 @@ export class Registration {
       this.#expires = least;
       outcome = await this.#send(least);
     }
+    if (this.#isTwofoldRefused(outcome)) {
+      this.#stale = undefined;
+      outcome = await this.#send(this.#expires);
+    }
     if ('response' in outcome && outcome.response.status < 300) this.#accepted(outcome.response, outcome.flow);
     else this.#failed(outcome);
   } // prettier-ignore
@@ -156,6 +160,13 @@ export class Registration {
   /** A further Contact that takes the binding of a lost connection back: the registrar would go on sending calls to it. */
   #withdrawn(contact: string): string {
     return this.#stale === undefined || this.#stale === contact ? '' : `, <${this.#stale}>;expires=0`;
+  }
+
+  /** Some registrars take one Contact alone: the old binding is then left until it expires. */
+  #isTwofoldRefused(outcome: SendOutcome): boolean {
+    if (!('response' in outcome) || outcome.response.status < 400 || outcome.response.status >= 500)
+      return false;
+    return this.#withdrawn(this.#options.contact(outcome.flow)) !== '';
   }
 
   /** What a 423 asks for, where that is more than was asked for and no mistake. */

@@ -205,6 +205,25 @@ test('the binding of a connection that was lost is taken back with the next regi
   assert.deepEqual(requests.at(-1)?.request.all('contact'), [two]);
 });
 
+test('a registrar that takes one Contact alone is asked again without the old binding', async () => {
+  const { network, trunk, requests, registrar } = openTrunk({ register: {} }, 'tcp');
+  let connection = 1;
+  const plain = network.flow.bind(network);
+  network.flow = (...ends) => ({ ...plain(...ends), local: { address: CALLER, port: connection } });
+  trunk.start();
+  await network.pass(20_000, 100);
+  connection = 2;
+  const granted = registrar.answer;
+  registrar.answer = (transaction, request) =>
+    (request.all('contact').length > 1 ? status(400) : granted)(transaction, request);
+  network.closeConnections();
+  await network.pass(100);
+  const [one, two] = ['<sip:4930@192.0.2.1:1>', '<sip:4930@192.0.2.1:2>'];
+  const contacts = requests.map(({ request }) => request.all('contact'));
+  assert.deepEqual(contacts, [[one], [two, `${one};expires=0`], [two]]);
+  assert.equal(trunk.view.registration?.registered, true);
+});
+
 test('a Contact that stays the same is not taken back when its connection is lost', async () => {
   const { network, trunk, requests } = openTrunk({ register: {} }, 'tcp');
   trunk.start();
