@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { CAPTURE_VARIABLES, readCaptureConfig, type CaptureConfig } from './capture-config.js';
 import { noticesOf } from './config-notices.js';
 import { ConfigReader, type Environment } from './config-reader.js';
+import { ELEVENLABS_VARIABLES, readElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-config.js';
 import { ParleyError } from './errors.js';
 import {
   MODEL_VARIABLES,
@@ -30,6 +31,7 @@ export interface Config {
   /** espeak may be used where its package, which is under GPL-3.0, is installed. */
   readonly espeak: boolean;
   readonly defaultVoice: string | undefined;
+  readonly elevenLabsVoices: ElevenLabsVoices;
   readonly maxCalls: number;
   /** 0: the default, which follows from `maxCalls`. */
   readonly maxCallsPerClient: number;
@@ -116,6 +118,7 @@ export const VARIABLES = {
   ENGINE: 'auto, qwen3, flite or espeak',
   ESPEAK: '1 uses espeak (GPL-3.0) where its package is installed',
   DEFAULT_VOICE: 'voice of requests that name none',
+  ...ELEVENLABS_VARIABLES,
   MAX_CALLS: 'calls open at once',
   MAX_CALLS_PER_CLIENT: 'calls that each key or address may have at once; 0 for as many as MAX_CALLS',
   MAX_HALF_OPEN_PER_CLIENT:
@@ -281,6 +284,7 @@ export function readConfig(env: Environment, machine: MachineFiles = LINUX): Con
     engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
     espeak: read.flag('ESPEAK'),
     defaultVoice: read.raw('DEFAULT_VOICE'),
+    elevenLabsVoices: readElevenLabsVoices(read),
     maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
     maxCallsPerClient: read.integer('MAX_CALLS_PER_CLIENT', 0, 0, 100_000),
     maxHalfOpenPerClient: read.integer('MAX_HALF_OPEN_PER_CLIENT', 0, 0, 100_000),

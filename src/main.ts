@@ -43,7 +43,7 @@ import { TERMINAL } from './normalize-command.js';
 import { AudioCache } from './speech/audio-cache.js';
 import type { Engines } from './speech/engine-choice.js';
 import { openRedisTier } from './speech/redis-tier.js';
-import { openEngines, useDefaultVoice } from './speech/server-engines.js';
+import { openEngines, useConfiguredVoices } from './speech/server-engines.js';
 import { VoiceWorkshop } from './speech/voice-workshop.js';
 
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
@@ -113,7 +113,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => engines.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
-  useDefaultVoice(engines, config);
+  useConfiguredVoices(engines, config);
   const [certificate] = await Promise.all([
     makeCertificate(),
     encoders.ready(),
@@ -208,6 +208,7 @@ function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | u
     dialects: speechDialects({
       speaker: new SpokenSentences({ speech, routing: engines, limits: config, continuity }),
       limits: config,
+      elevenLabsVoices: config.elevenLabsVoices,
       time: systemTime,
       checkModel: (name) => new ModelNames(config.modelId, config.strictModels).check(name),
       failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),

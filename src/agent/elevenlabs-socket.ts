@@ -14,6 +14,8 @@ import { SpeechRate } from './sound-messages.js';
 export interface ElevenLabsParts {
   readonly speaker: SentenceSpeaker;
   readonly time: Time;
+  /** Names of voices by the ids that clients send; an id that is not there is itself a name. */
+  readonly voices?: ReadonlyMap<string, string>;
   /** Characters that the speaker takes as one text. */
   readonly maxTextLength: number;
   /** Told of every failure that is not the peer's: for the log. */
@@ -69,8 +71,8 @@ export class ElevenLabsSocket {
 
   context({ first, ...wish }: ContextWish): ElevenLabsContext {
     const { format, language, seed, normalize, autoMode, markup } = this.#usable();
-    const { speaker, maxTextLength } = this.parts;
-    const voice = this.#visit.params['voice_id'] ?? '';
+    const { speaker, maxTextLength, voices } = this.parts;
+    const id = this.#visit.params['voice_id'] ?? '';
     const { speed, schedule } = first;
     return new ElevenLabsContext({
       speaker,
@@ -80,7 +82,7 @@ export class ElevenLabsSocket {
       rate: (this.#rate ??= new SpeechRate(speed)),
       schedule: { autoMode, markup, ...(schedule === undefined ? {} : { schedule }) },
       manner: {
-        voice,
+        voice: voices?.get(id) ?? id,
         container: format.container,
         sampleRate: format.sampleRate,
         client: this.#visit.client,

@@ -19,6 +19,8 @@ export interface SpeechSocketParts {
   readonly speaker: SentenceSpeaker;
   readonly limits: SpeechSocketLimits;
   readonly time: Time;
+  /** Names of voices by the ids that ElevenLabs' clients send. */
+  readonly elevenLabsVoices?: ReadonlyMap<string, string>;
   /** Throws MODEL_UNKNOWN where a text may not name its model so. */
   readonly checkModel: (name: string | undefined) => void;
   /** Told of every failure that is not the peer's. */
@@ -28,6 +30,12 @@ export interface SpeechSocketParts {
 }
 
 export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
-  const { maxTextLength } = parts.limits;
-  return [legacySocket(parts), omniSocket(parts), ...elevenLabsDialects({ ...parts, maxTextLength })];
+  const { limits, elevenLabsVoices } = parts;
+  const { maxTextLength } = limits;
+  const voices = elevenLabsVoices === undefined ? {} : { voices: elevenLabsVoices };
+  return [
+    legacySocket(parts),
+    omniSocket(parts),
+    ...elevenLabsDialects({ ...parts, ...voices, maxTextLength }),
+  ];
 }

@@ -8,11 +8,14 @@ import { keyFields, renderingKey } from '../speech/rendering-key.js';
 import type { SpeechRouting, VoiceWish } from '../speech/routing.js';
 import type { Sound, SoundSource } from '../speech/sound.js';
 import type { Lexicon } from '../text/lexicon.js';
+import { SentenceStream } from '../text/sentences.js';
 import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
+import { LanguagePlan } from './language-plan.js';
 import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
+import { SLICE } from './text-turns.js';
 
 const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
 
@@ -58,6 +61,19 @@ export interface CachedSpeechParts {
   readonly samples?: SampleVoices;
 }
 
+export interface SpeakerWish extends VoiceWish {
+  readonly text?: string;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+}
+
+export interface Speaker {
+  readonly voice?: string;
+  readonly language: string;
+  /** The voice stands in for the one of OpenAI or Qwen that the wish names. */
+  readonly standsIn?: true;
+}
+
 export class CachedSpeech {
   readonly #speech: Speech;
   readonly #cache: AudioCache;
@@ -87,11 +103,16 @@ export class CachedSpeech {
 
   /**
    * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
-   * description. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE.
+   * description. A voice that stands in for another is that of the first sentence. Throws VOICE_UNKNOWN and
+   * LANGUAGE_UNAVAILABLE.
    */
-  spokenBy(wish: VoiceWish): { readonly voice?: string; readonly language: string } {
-    const { voice, language, reference } = this.#routing.resolve(wish);
-    return reference === undefined ? { voice, language } : { language };
+  spokenBy({ text = '', markup, ...wish }: SpeakerWish): Speaker {
+    const resolved = this.#routing.resolve(wish);
+    if (resolved.reference !== undefined) return { language: resolved.language };
+    if (resolved.standsIn !== true) return { voice: resolved.voice, language: resolved.language };
+    const found = wish.language === undefined && markup !== true ? firstLanguage(text) : undefined;
+    const standIn = found === undefined ? resolved : this.#routing.resolve({ ...wish, language: found });
+    return { voice: standIn.voice, language: standIn.language, standsIn: true };
   }
 
   async reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference> {
@@ -160,4 +181,15 @@ export class CachedSpeech {
     const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
     return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
   }
+}
+
+/** The language that the first sentence of a text is taken for, read in its first slice. */
+function firstLanguage(text: string): string | undefined {
+  const stream = new SentenceStream({});
+  const sentences = [...stream.push(text.slice(0, SLICE)), ...stream.end()];
+  const [first] = sentences;
+  if (first === undefined) return undefined;
+  const plan = new LanguagePlan();
+  plan.begin(sentences);
+  return plan.of(first.text, sentences.length === 1);
 }

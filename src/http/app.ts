@@ -13,6 +13,7 @@ import { addCallRoutes, addHangupRoute, type BrowserCalls } from './call-routes.
 import { addBatchRoute } from './batch-routes.js';
 import { admitOrigin } from './cors.js';
 import { addElevenLabsRoutes } from './elevenlabs-routes.js';
+import type { ElevenLabsVoices } from './elevenlabs-voices.js';
 import { errorBody, errorReply, sendError } from './error-reply.js';
 import type { EventReplies } from './event-replies.js';
 import type { Gate } from './gate.js';
@@ -64,6 +65,8 @@ export interface AppOptions {
     /** Requests that name another model are refused. */
     readonly strict: boolean;
   };
+  /** Names of voices by the ids that ElevenLabs' clients send. */
+  readonly elevenLabsVoices?: ElevenLabsVoices;
   /** False leaves /metrics out. */
   readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
@@ -138,7 +141,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addLegacyRoutes(app, speaking);
   addBatchRoute(app, speaking);
   addTextRoutes(app, limits);
-  void app.register(async (scope) => addElevenLabsRoutes(scope, speaking));
+  void app.register(async (scope) => addElevenLabsRoutes(scope, speaking, options.elevenLabsVoices));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
   const status = { health, metrics, exposesMetrics, telephone: options.telephone, gate: parts.gate };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });

@@ -29,6 +29,8 @@ interface Made {
   readonly chunks: readonly Uint8Array[];
   /** Fields of the item that its engine cannot heed. */
   readonly ignored: readonly string[];
+  /** The voice that stands in for the one that the item names; undefined where none does. */
+  readonly standIn: string | undefined;
   readonly outcome: AudioOutcome | undefined;
 }
 
@@ -96,8 +98,11 @@ export class BatchStream implements AudioStream {
       return;
     }
     this.#outcomes.push(made.outcome);
-    const { contentType, ignored } = made;
-    const told = ignored.length === 0 ? {} : { ignored_fields: ignored };
+    const { contentType, ignored, standIn } = made;
+    const told = {
+      ...(standIn === undefined ? {} : { voice: standIn }),
+      ...(ignored.length === 0 ? {} : { ignored_fields: ignored }),
+    };
     const fields = { index, status: 'success', media_type: contentType, error: null, ...told };
     yield Buffer.from(`${comma}${JSON.stringify(fields).slice(0, -1)},"audio_data":"`);
     const bytes = Buffer.concat(wholeFile(Buffer.concat(made.chunks), made.outcome?.header));
@@ -123,6 +128,7 @@ export class BatchStream implements AudioStream {
     const { speech, client } = this.#parts;
     const signal = this.#signal;
     const { request, ignored } = await preparedWithVoice(speech, item.wish, client, signal);
+    const { standsIn, voice } = speech.spokenBy?.(request) ?? {};
     const found = speech.find(request);
     const sound = found === undefined ? await speech.openStream(request, signal) : new FoundStream(found);
     const chunks: Uint8Array[] = [];
@@ -133,7 +139,13 @@ export class BatchStream implements AudioStream {
       if (bytes > MAX_ITEM_BYTES) throw tooLarge();
       chunks.push(chunk);
     }
-    return { contentType: item.wish.format.contentType, chunks, ignored, outcome: await ownOutcome(sound) };
+    return {
+      contentType: item.wish.format.contentType,
+      chunks,
+      ignored,
+      standIn: standsIn === true ? voice : undefined,
+      outcome: await ownOutcome(sound),
+    };
   }
 }
 

@@ -22,9 +22,9 @@ export const ELEVENLABS_NAMES: FieldNames = {
   normalize: 'apply_text_normalization',
 };
 
-/** Throws INVALID_FIELD. */
+/** `voice` by its name here. Throws INVALID_FIELD. */
 export function speechBodyOf(
-  voiceId: string,
+  voice: string,
   outputFormat: string = DEFAULT_OUTPUT_FORMAT,
   body: ElevenLabsBody,
 ): SpeechBody {
@@ -33,7 +33,7 @@ export function speechBodyOf(
   const { format, sampleRate } = readOutputFormat(outputFormat);
   return {
     input: text,
-    voice: voiceId,
+    voice,
     response_format: format.name,
     sample_rate: sampleRate,
     ...(model === undefined ? {} : { model }),

@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AudioStream } from './audio-replies.js';
 import { ELEVENLABS_NAMES, type ElevenLabsBody, speechBodyOf } from './elevenlabs-body.js';
-import { addElevenLabsVoices } from './elevenlabs-voices.js';
+import { addElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-voices.js';
 import type { ErrorBody } from './error-reply.js';
 import { renamed } from './field-names.js';
 import { textToSpeechSchema, timedSpeechSchema, timedStreamSchema } from './schemas/elevenlabs.js';
@@ -26,15 +26,20 @@ type Form = (sound: AudioStream, text: string) => AudioStream;
 const SPEECH = '/v1/text-to-speech/:voice_id';
 
 /** In a scope of its own: its hooks are for these routes only. */
-export function addElevenLabsRoutes(scope: FastifyInstance, parts: SpeakingParts): void {
+export function addElevenLabsRoutes(
+  scope: FastifyInstance,
+  parts: SpeakingParts,
+  voices: ElevenLabsVoices = new Map(),
+): void {
   const { limits, models, speech } = parts;
   scope.addHook('preSerialization', async (_request, _reply, payload) => withDetail(payload));
 
+  const voiceOf = ({ voice_id: id }: Route['Params']) => voices.get(id) ?? id;
   const speak = async (request: FastifyRequest<Route>, reply: FastifyReply, form?: Form) => {
     const { params, query, body } = request;
     try {
       models.check(body.model_id);
-      const wish = readSpeechRequest(speechBodyOf(params.voice_id, query.output_format, body));
+      const wish = readSpeechRequest(speechBodyOf(voiceOf(params), query.output_format, body));
       const how = form === undefined ? {} : { form: (sound: AudioStream) => form(sound, body.text) };
       await answerSpeech({ parts, wish, request, reply, names: ELEVENLABS_NAMES, ...how });
     } catch (error) {
@@ -53,7 +58,7 @@ export function addElevenLabsRoutes(scope: FastifyInstance, parts: SpeakingParts
   scope.post<Route>(`${SPEECH}/stream/with-timestamps`, stream, (request, reply) =>
     speak(request, reply, timedLines),
   );
-  addElevenLabsVoices(scope, speech);
+  addElevenLabsVoices(scope, speech, voices);
 }
 
 // The names that their documents have for what clients may want to tell apart.

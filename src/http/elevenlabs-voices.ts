@@ -14,14 +14,26 @@ interface Search {
   Querystring: { search?: string; page_size?: string; next_page_token?: string };
 }
 
-export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechSource, 'voices'>): void {
+/** Names of voices of this server by the ids that ElevenLabs' clients send. */
+export type ElevenLabsVoices = ReadonlyMap<string, string>;
+
+type VoiceList = Pick<SpeechSource, 'voices' | 'spokenBy'>;
+
+/** A voice by one of its ids. */
+interface IdentifiedVoice {
+  readonly id: string;
+  readonly voice: ListedVoice;
+}
+
+export function addElevenLabsVoices(scope: FastifyInstance, speech: VoiceList, ids: ElevenLabsVoices): void {
+  const listed = () => identified(speech, ids);
   scope.get('/v1/voices', { schema: ELEVENLABS_VOICES_SCHEMA }, async () => ({
-    voices: (await speech.voices()).map(voiceEntry),
+    voices: (await listed()).map(voiceEntry),
   }));
 
   scope.get<Search>('/v2/voices', { schema: VOICE_SEARCH_SCHEMA }, async ({ query }) => {
     const { search = '', page_size: size, next_page_token: token = '0' } = query;
-    const found = (await speech.voices()).filter((voice) => holds(voice, search.toLowerCase()));
+    const found = (await listed()).filter(({ voice }) => holds(voice, search.toLowerCase()));
     const from = Number(token);
     const to = size === undefined ? found.length : from + Number(size);
     const more = to < found.length;
@@ -35,11 +47,12 @@ export function addElevenLabsVoices(scope: FastifyInstance, speech: Pick<SpeechS
 
   const one = { schema: ELEVENLABS_VOICE_SCHEMA };
   scope.get<{ Params: { voice_id: string } }>('/v1/voices/:voice_id', one, async ({ params }) => {
+    const voices = await listed();
     const wanted = spelled(params.voice_id);
-    const voice = (await speech.voices()).find(
-      ({ name, made }) => made?.id === wanted || spelled(name) === wanted,
-    );
-    if (voice !== undefined) return voiceEntry(voice);
+    const found =
+      voices.find(({ id }) => id === params.voice_id) ??
+      voices.find(({ id, voice }) => id === wanted || spelled(voice.name) === wanted);
+    if (found !== undefined) return voiceEntry(found);
     throw new ParleyError('NOT_FOUND', 'there is no voice of this id; /v1/voices lists those there are', {
       field: 'voice_id',
     });
@@ -87,9 +100,37 @@ function languageName(tag: string): string {
 
 const CATEGORIES = { sample: 'cloned', prompt: 'generated' } as const;
 
-function voiceEntry({ name, engine, languages, description, made }: ListedVoice) {
+/** Every voice by its own id, then those that ids of ElevenLabs stand for. */
+async function identified(speech: VoiceList, ids: ElevenLabsVoices): Promise<IdentifiedVoice[]> {
+  const voices = await speech.voices();
+  const own = voices.map((voice) => ({ id: voice.made?.id ?? voice.name, voice }));
+  const mapped = [...ids].flatMap(([id, name]) => {
+    const voice = voiceNamed(name, voices) ?? standIn(name, voices, speech);
+    return voice === undefined ? [] : [{ id, voice }];
+  });
+  return [...own.filter(({ id }) => !ids.has(id)), ...mapped];
+}
+
+function voiceNamed(name: string, voices: readonly ListedVoice[]): ListedVoice | undefined {
+  const wanted = spelled(name);
+  return voices.find((voice) => voice.made?.id === wanted || spelled(voice.name) === wanted);
+}
+
+/** The voice that speaks for a name of OpenAI or Qwen; undefined for a voice that was removed. */
+function standIn(name: string, voices: readonly ListedVoice[], speech: VoiceList): ListedVoice | undefined {
+  try {
+    const { voice } = speech.spokenBy?.({ voice: name }) ?? {};
+    return voices.find((listed) => listed.name === voice);
+  } catch (error) {
+    if (error instanceof ParleyError) return undefined;
+    throw error;
+  }
+}
+
+function voiceEntry({ id, voice }: IdentifiedVoice) {
+  const { name, engine, languages, description, made } = voice;
   return {
-    voice_id: made?.id ?? name,
+    voice_id: id,
     name,
     category: made === undefined ? 'premade' : CATEGORIES[made.kind],
     description,

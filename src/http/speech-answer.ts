@@ -40,6 +40,7 @@ interface Asked {
 
 type Headers = Readonly<Record<string, string>>;
 
+const VOICE = 'x-voice';
 const IGNORED = 'x-ignored-fields';
 const INPUT = { text: 'input' }; // as at OpenAI
 
@@ -75,7 +76,9 @@ function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSoun
   const form = formOf(asked);
   // What the engine ignores may be known only once the voice is made.
   const headers = {
-    ...(form === undefined ? audioHeaders(asked) : { ...rawHeaders(wish), ...asked.headers }),
+    ...(form === undefined
+      ? audioHeaders(asked)
+      : { ...rawHeaders(wish), ...asked.headers, ...voiceHeader(asked) }),
   };
   return parts.replies.send(reply, {
     open: async (signal) => {
@@ -127,12 +130,21 @@ const PLAIN_HEADERS: ReadonlyMap<AudioFormat, Headers> = new Map(
   AUDIO_FORMATS.map((format) => [format, { 'content-type': format.contentType }]),
 );
 
-function audioHeaders({ wish, names, headers }: Asked, ready?: PreparedSpeech): Headers {
+function audioHeaders(asked: Asked, ready?: PreparedSpeech): Headers {
+  const { wish, names, headers } = asked;
   const plain = PLAIN_HEADERS.get(wish.format) ?? {};
   const ignored = ready === undefined ? undefined : ignoredNames(ready, names);
-  if (wish.format.raw === undefined && ignored === undefined && headers === undefined) return plain;
+  const standIn = voiceHeader(asked);
+  if (wish.format.raw === undefined && ignored === undefined && (headers ?? standIn) === undefined)
+    return plain;
   const told = ignored === undefined ? {} : { [IGNORED]: ignored };
-  return { ...plain, ...rawHeaders(wish), ...headers, ...told };
+  return { ...plain, ...rawHeaders(wish), ...headers, ...standIn, ...told };
+}
+
+/** Names the voice that stands in for the one that was asked for. */
+function voiceHeader({ request: { speechLog } }: Asked): Headers | undefined {
+  const standIn = speechLog?.standIn;
+  return standIn === undefined ? undefined : { [VOICE]: standIn };
 }
 
 /** Raw samples say nothing of themselves; these are said in the names that ffmpeg has for them. */

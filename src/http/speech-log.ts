@@ -27,6 +27,8 @@ export class SpeechLog {
   language: string | undefined;
   /** The engine's own voice and language, for the metrics; absent until they are known. */
   spoken: { readonly voice: string; readonly language: string } | undefined;
+  /** The voice that stands in for the one of OpenAI or Qwen that the request names; undefined where none does. */
+  standIn: string | undefined;
   /** Set once it is known; absent where the cache was not asked. */
   cache: 'hit' | 'miss' | undefined;
   /** Set at the end of the sound. */
@@ -43,9 +45,10 @@ export class SpeechLog {
   resolve(speech: Pick<SpeechSource, 'spokenBy'>, choice: VoiceChoice): void {
     const spoken = speech.spokenBy?.(choice);
     if (spoken === undefined) return;
-    const { voice = CUSTOM, language } = spoken;
+    const { voice = CUSTOM, language, standsIn } = spoken;
     this.voice ??= voice;
     this.language ??= language;
     this.spoken = { voice, language };
+    if (standsIn === true) this.standIn = voice;
   }
 }

@@ -40,8 +40,9 @@ export interface SpokenRequest {
   readonly lexicon?: NonNullable<SpeechStreamRequest['lexicon']>;
 }
 
-/** What decides which engine speaks. */
-export type VoiceChoice = Pick<SpokenRequest, 'voice' | 'language' | 'reference'>;
+/** What decides which engine speaks; the text does where no language is stated. */
+export type VoiceChoice = Pick<SpokenRequest, 'voice' | 'language' | 'reference'> &
+  Partial<Pick<SpokenRequest, 'text' | 'markup'>>;
 
 /** What that engine can do. */
 export interface EngineAbilities {
@@ -62,6 +63,8 @@ export interface FoundSound {
 export interface SpokenBy {
   readonly voice?: string;
   readonly language: string;
+  /** The voice stands in for the one of OpenAI or Qwen that the request names. */
+  readonly standsIn?: true;
 }
 
 export interface SpeechSource {

@@ -1,9 +1,10 @@
 // The engines of this server, and which of them speaks what.
 //
 //   a voice of ours  ──▶ its engine, if the voice speaks the language
-//   OpenAI's name    ──▶ the voice it stands for, or the language's first choice
 //   a voice made here, or one that comes along
 //                    ──▶ the first engine that can speak with it, in the language
+//   OpenAI's or Qwen's name
+//                    ──▶ the voice it stands for, or the language's first choice
 //   a language       ──▶ the first engine that speaks it: its default or best voice
 //   nothing          ──▶ the default voice
 //
@@ -25,7 +26,7 @@ import type {
   VoiceWish,
 } from './routing.js';
 import type { SpeechClass } from './urgency.js';
-import { nearestNames, OPENAI_VOICES } from './voice-names.js';
+import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
 
 const NAMED_AT_ONCE = 3;
 
@@ -118,11 +119,11 @@ export class Engines implements SpeechRouting {
     const name = wish.voice.trim().toLowerCase();
     const own = this.#named(name);
     if (own !== undefined) return this.#checked(own, language);
-    const alias = OPENAI_VOICES[name];
-    if (alias === undefined) return this.#byCustom(wish.voice, language);
-    const meant = this.#named(alias);
-    if (meant !== undefined && speaks(meant, language)) return resolved(meant, language);
-    return this.#byLanguage(language);
+    const standIn = this.#custom?.named(wish.voice) === undefined ? standInFor(name) : undefined;
+    if (standIn === undefined) return this.#byCustom(wish.voice, language);
+    const meant = this.#named(standIn);
+    const isAble = meant !== undefined && speaks(meant, language);
+    return { ...(isAble ? resolved(meant, language) : this.#byLanguage(language)), standsIn: true };
   }
 
   /** Voices that are made while the server runs. */
@@ -133,7 +134,8 @@ export class Engines implements SpeechRouting {
   /** Whose voice is meant where none is named. Throws as `resolve` does where it cannot be spoken with. */
   useDefault(voice: string): void {
     const name = voice.trim().toLowerCase();
-    const found = this.#named(name) ?? this.#named(OPENAI_VOICES[name] ?? '');
+    const isCustom = this.#custom?.named(voice) !== undefined;
+    const found = this.#named(name) ?? (isCustom ? undefined : this.#named(standInFor(name) ?? ''));
     if (found !== undefined) this.#default = found;
     this.#defaultCustom =
       found === undefined ? { name: voice, ...this.#byCustom(voice, undefined) } : undefined;
@@ -144,7 +146,7 @@ export class Engines implements SpeechRouting {
     checkAble(kind, this.#engines, language, field);
   }
 
-  /** A voice of an engine, or an alias of one, bears this name. */
+  /** A voice of an engine, or of OpenAI, bears this name. Qwen's names are free for voices made here. */
   isNamed(name: string): boolean {
     const known = name.trim().toLowerCase();
     return this.#named(known) !== undefined || Object.hasOwn(OPENAI_VOICES, known);
@@ -314,7 +316,7 @@ export class Engines implements SpeechRouting {
   #unknown(name: string): ParleyError {
     const custom = this.#custom?.customVoices() ?? [];
     const names = [...this.#candidates.map(({ voice }) => voice.name), ...custom.map((voice) => voice.name)];
-    const nearest = nearestNames(name, [...names, ...Object.keys(OPENAI_VOICES)], NAMED_AT_ONCE);
+    const nearest = nearestNames(name, [...names, ...FOREIGN_NAMES], NAMED_AT_ONCE);
     return new ParleyError(
       'VOICE_UNKNOWN',
       `there is no voice "${name}"; the nearest are ${nearest.join(', ')}`,

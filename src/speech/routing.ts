@@ -15,6 +15,8 @@ export interface ResolvedVoice {
   readonly voice: string;
   readonly language: string;
   readonly reference?: VoiceReference;
+  /** It stands in for the voice of OpenAI or Qwen that the wish names. */
+  readonly standsIn?: true;
 }
 
 export type ReferenceKind = VoiceReference['kind'];
@@ -40,7 +42,7 @@ export interface CustomVoices {
 export interface VoiceAbilities {
   /** Throws CAPABILITY_MISSING where no engine speaks with such a voice, LANGUAGE_UNAVAILABLE where none of them speaks this. */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
-  /** A voice of an engine, or an alias of one, bears this name. */
+  /** A voice of an engine, or of OpenAI, bears this name. */
   isNamed(name: string): boolean;
 }
 

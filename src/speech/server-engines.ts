@@ -42,12 +42,30 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
   };
 }
 
-/** When kept voices are there, since it may be one of them. */
-export function useDefaultVoice(engines: Engines, { defaultVoice }: Config): void {
-  try {
-    if (defaultVoice !== undefined) engines.useDefault(defaultVoice);
-  } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
-    throw new ParleyError('CONFIG_INVALID', `DEFAULT_VOICE: ${error.message}`, { cause: error });
+/**
+ * Uses the default voice, and checks all voices that the configuration names. To be called when kept voices are there,
+ * since they may be among them. Throws CONFIG_INVALID with every mistake at once.
+ */
+export function useConfiguredVoices(
+  engines: Engines,
+  { defaultVoice, elevenLabsVoices }: Pick<Config, 'defaultVoice' | 'elevenLabsVoices'>,
+): void {
+  const problems: ParleyError[] = [];
+  const check = (where: string, use: () => void) => {
+    try {
+      use();
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      problems.push(new ParleyError('CONFIG_INVALID', `${where}: ${error.message}`, { cause: error }));
+    }
+  };
+  if (defaultVoice !== undefined) check('DEFAULT_VOICE', () => engines.useDefault(defaultVoice));
+  for (const [id, voice] of elevenLabsVoices) {
+    check(`ELEVENLABS_VOICES_FILE "${id}"`, () => void engines.resolve({ voice }));
   }
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  if (others.length === 0) throw first;
+  const messages = problems.map(({ message }) => message);
+  throw new ParleyError('CONFIG_INVALID', `the configuration is not usable:\n- ${messages.join('\n- ')}`);
 }

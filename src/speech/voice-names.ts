@@ -1,5 +1,5 @@
-// Names that clients use for voices: OpenAI's, which stand for one of ours, and
-// the nearest of ours to a mistyped one.
+// Names that clients use for voices: OpenAI's and Qwen's, which stand for one of
+// ours, and the nearest of ours to a mistyped one.
 
 // OpenAI's SDKs insist on one of these. Each stands for the voice of ours that
 // comes closest in kind; in another language it only means "no preference".
@@ -18,6 +18,32 @@ export const OPENAI_VOICES: Readonly<Record<string, string>> = {
   shimmer: 'slt',
   verse: 'awb',
 };
+
+// The speakers of Qwen3-TTS's CustomVoice checkpoints. Without such a checkpoint these voices stand in for them.
+export const QWEN_VOICES: Readonly<Record<string, string>> = {
+  aiden: 'rms',
+  dylan: 'rms',
+  eric: 'awb',
+  ono_anna: 'slt',
+  ryan: 'rms',
+  serena: 'slt',
+  sohee: 'slt',
+  uncle_fu: 'kal16',
+  vivian: 'slt',
+};
+
+const STAND_INS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(OPENAI_VOICES),
+  ...Object.entries(QWEN_VOICES),
+]);
+
+/** The voice that stands for one of OpenAI's or Qwen's; `name` in lower case. */
+export function standInFor(name: string): string | undefined {
+  return STAND_INS.get(name);
+}
+
+/** Every name that another voice can stand for. */
+export const FOREIGN_NAMES: readonly string[] = [...STAND_INS.keys()];
 
 /** Levenshtein: single characters inserted, removed or replaced. */
 function distance(a: string, b: string): number {

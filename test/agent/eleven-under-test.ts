@@ -19,6 +19,8 @@ export interface ElevenUnderTest {
 }
 
 interface Options {
+  readonly voiceId?: string;
+  readonly voices?: ElevenLabsParts['voices'];
   readonly query?: string;
   readonly authorize?: (key: string) => boolean;
   readonly maxTextLength?: number;
@@ -27,6 +29,7 @@ interface Options {
 
 function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: Options): ElevenUnderTest {
   const { query = 'output_format=pcm_8000', authorize = () => true, maxTextLength = 4096, prepare } = options;
+  const { voiceId = 'slt', voices = new Map<string, string>() } = options;
   const time = new ManualTime();
   const speaker = new ScriptedSpeaker(time);
   prepare?.(speaker);
@@ -34,13 +37,13 @@ function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: 
   const failures: ParleyError[] = [];
   const failed = (error: ParleyError) => void failures.push(error);
   const visit: Visit = {
-    url: new URL(`ws://somewhere/v1/text-to-speech/slt/${path}?${query}`),
-    params: { voice_id: 'slt' },
+    url: new URL(`ws://somewhere/v1/text-to-speech/${voiceId}/${path}?${query}`),
+    params: { voice_id: voiceId },
     client: 'tester',
     requestId: 'req-1',
     authorize,
   };
-  const conversation = make({ speaker, time, maxTextLength, failed }).open(peer, visit);
+  const conversation = make({ speaker, time, voices, maxTextLength, failed }).open(peer, visit);
   const tell = (...messages: object[]) => {
     for (const message of messages) conversation.message(JSON.stringify(message));
   };

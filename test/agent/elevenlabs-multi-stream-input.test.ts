@@ -319,3 +319,16 @@ test('the key of the first message is asked once for the socket', async () => {
   assert.equal(stranger.peer.messages[0]?.error, 'invalid_api_key');
   assert.equal(stranger.peer.closedWith?.[0], 1008);
 });
+
+test('an id of the file stands for its voice, and another one is the name of a voice', async () => {
+  const voices = new Map([['21m00Tcm4TlvDq8ikWAM', 'vivian']]);
+  for (const [voiceId, voice] of [
+    ['21m00Tcm4TlvDq8ikWAM', 'vivian'],
+    ['slt', 'slt'],
+  ] as const) {
+    const { tell, speaker } = openMulti({ voiceId, voices });
+    tell({ context_id: 'a', text: 'Hello there. ' }, { context_id: 'a', flush: true });
+    await until(() => speaker.calls.length === 1);
+    assert.equal(speaker.calls[0]?.manner.voice, voice);
+  }
+});

@@ -285,3 +285,16 @@ test('a socket that goes stops all work and leaves no timer', async () => {
   );
   assert.ok(speaker.sounds[0]?.cancelled);
 });
+
+test('an id of the file stands for its voice, and another one is the name of a voice', async () => {
+  const voices = new Map([['21m00Tcm4TlvDq8ikWAM', 'vivian']]);
+  for (const [voiceId, voice] of [
+    ['21m00Tcm4TlvDq8ikWAM', 'vivian'],
+    ['slt', 'slt'],
+  ] as const) {
+    const { tell, speaker } = openStreamInput({ voiceId, voices });
+    tell({ text: 'Hello there. ' }, { text: '' });
+    await until(() => speaker.calls.length === 1);
+    assert.equal(speaker.calls[0]?.manner.voice, voice);
+  }
+});

@@ -6,6 +6,8 @@ import type { SpeechStreamRequest } from '../../src/call/speech-stream.js';
 import type { LineSettings } from '../../src/rtp/line-messages.js';
 import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
 import { AudioCache } from '../../src/speech/audio-cache.js';
+import { Engines } from '../../src/speech/engine-choice.js';
+import type { SpeechRouting } from '../../src/speech/routing.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { FakeStream } from '../http/fake-speech.js';
 
@@ -19,7 +21,7 @@ function openSpeech(
   settings = SETTINGS,
   cache = new AudioCache({ maxEntries, maxBytes: 10_000 }),
   frames = new FrameCache(0, settings),
-  routing: InstantEngine = new InstantEngine(),
+  routing: SpeechRouting = new InstantEngine(),
 ) {
   const requests: SpeechStreamRequest[] = [];
   const speech = {
@@ -153,4 +155,38 @@ test('a sample of a voice is for whoever makes voices of them, and refused where
   const able = new CachedSpeech(inner, { cache, routing: new InstantEngine(), settings: SETTINGS, samples });
   assert.deepEqual(await able.reference(sample, never), { kind: 'prompt', hash: 'a', prompt: 'b' });
   assert.deepEqual(made, [sample]);
+});
+
+test('a stand-in is the voice of the first sentence, where no language is stated', async () => {
+  class NamedEngine extends InstantEngine {
+    override readonly name: string;
+
+    constructor(name: string, languages: readonly string[]) {
+      super({ languages });
+      this.name = name;
+    }
+
+    override async voices() {
+      return (await super.voices()).map((voice) => ({ ...voice, engine: this.name, name: this.name }));
+    }
+  }
+  const routing = await Engines.of([new NamedEngine('slt', ['en']), new NamedEngine('french', ['fr'])]);
+  const cache = new AudioCache({ maxEntries: 8, maxBytes: 10_000 });
+  const { speech } = openSpeech(8, SETTINGS, cache, new FrameCache(0, SETTINGS), routing);
+  const english = 'Good morning to all of you.';
+  const french = 'Bonjour, je voudrais une table pour deux personnes.';
+  const [slt, other] = [
+    { voice: 'slt', language: 'en', standsIn: true },
+    { voice: 'french', language: 'fr', standsIn: true },
+  ];
+  for (const voice of ['alloy', 'vivian']) {
+    assert.deepEqual(speech.spokenBy({ voice }), slt);
+    assert.deepEqual(speech.spokenBy({ voice, text: english }), slt);
+    assert.deepEqual(speech.spokenBy({ voice, text: french }), other);
+    assert.deepEqual(speech.spokenBy({ voice, text: `${french} ${english}`, language: 'en' }), slt);
+    assert.deepEqual(speech.spokenBy({ voice, text: `${english} ${french}` }), slt);
+    assert.deepEqual(speech.spokenBy({ voice, text: `<speak>${french}</speak>`, markup: true }), slt);
+    assert.deepEqual(speech.spokenBy({ voice, text: '…' }), slt);
+  }
+  assert.deepEqual(speech.spokenBy({ voice: 'slt', text: english }), { voice: 'slt', language: 'en' });
 });

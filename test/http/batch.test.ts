@@ -35,6 +35,18 @@ function soundOf({ audio_data: data }: Result): string {
   return Buffer.from(data ?? '', 'base64').toString();
 }
 
+test('an item that a stand-in speaks names its voice', async (t) => {
+  const { app, speech } = await openApp(t);
+  speech.whole = ['a sound'];
+  speech.speaker = { voice: 'slt', language: 'en', standsIn: true };
+  const payload = { items: [{ input: 'One.', voice: 'vivian' }] };
+  const answer = await app.inject({ method: 'POST', url: BATCH, payload });
+  assert.deepEqual(
+    answer.json<{ results: { voice?: string }[] }>().results.map(({ voice }) => voice),
+    ['slt'],
+  );
+});
+
 test('every text comes back in its place, with what its item says and the body says for all', async (t) => {
   const { app, speech } = await openApp(t);
   speech.whole = ['a sound', ' in parts'];

@@ -82,6 +82,58 @@ test('a text in a voice is answered with sound in the form that the query names'
   }
 });
 
+const VOICE_IDS = new Map([
+  ['21m00Tcm4TlvDq8ikWAM', 'FR'],
+  ['pNInz6obpgDQGcFmaJgB', 'vivian'],
+  ['goneVoiceId', 'Gone'],
+]);
+
+test('ids of the file stand for its voices at every address that speaks', async (t) => {
+  const { app, speech } = await openApp(t, { elevenLabsVoices: VOICE_IDS });
+  speech.whole = ['bytes'];
+  for (const path of WITH_TIMES) {
+    for (const [id, voice] of [
+      ...VOICE_IDS,
+      ['21m00tcm4tlvdq8ikwam', '21m00tcm4tlvdq8ikwam'],
+      ['slt', 'slt'],
+    ]) {
+      const url = `/v1/text-to-speech/${id}${path}`;
+      const answer = await app.inject({ method: 'POST', url, payload: { text: 'Hello.' } });
+      assert.equal(answer.statusCode, 200, answer.body);
+      assert.equal(speech.requests.at(-1)?.voice, voice, url);
+    }
+  }
+});
+
+test('ids of the file are listed with their voices, and found alone', async (t) => {
+  const { app, speech } = await openApp(t, { elevenLabsVoices: VOICE_IDS });
+  speech.speaker = { voice: 'slt', language: 'en', standsIn: true };
+  speech.whole = [];
+  const idsAt = async (url: string) => {
+    const { voices } = (await app.inject(url)).json<{ voices: { voice_id: string; name: string }[] }>();
+    return voices.map(({ voice_id: id, name }) => `${id} ${name}`);
+  };
+  const all = ['slt slt', 'fr fr', '21m00Tcm4TlvDq8ikWAM fr', 'pNInz6obpgDQGcFmaJgB slt', 'goneVoiceId slt'];
+  assert.deepEqual(await idsAt('/v1/voices'), all);
+  assert.deepEqual(await idsAt('/v2/voices'), all);
+  assert.deepEqual(await idsAt('/v2/voices?search=french'), [all[1], all[2]]);
+  const one = await app.inject('/v1/voices/21m00Tcm4TlvDq8ikWAM');
+  assert.deepEqual(
+    [one.statusCode, one.json<{ voice_id: string }>().voice_id],
+    [200, '21m00Tcm4TlvDq8ikWAM'],
+  );
+  const plain = await openApp(t);
+  assert.equal((await plain.app.inject('/v1/voices/21m00Tcm4TlvDq8ikWAM')).statusCode, 404);
+});
+
+test('an id of the file whose voice was removed is listed no more', async (t) => {
+  const { app, speech } = await openApp(t, { elevenLabsVoices: new Map([['goneVoiceId', 'Gone']]) });
+  speech.unknown = new ParleyError('VOICE_UNKNOWN', 'no voice "Gone"', { field: 'voice' });
+  assert.equal((await app.inject('/v1/voices/goneVoiceId')).statusCode, 404);
+  const { voices } = (await app.inject('/v1/voices')).json<{ voices: unknown[] }>();
+  assert.equal(voices.length, VOICES.length);
+});
+
 test('speed and language of the body are heeded, nulls are fields left out', async (t) => {
   const { app, speech } = await openApp(t);
   speech.whole = ['bytes'];

@@ -108,6 +108,8 @@ export class FakeSpeech implements SpeechSource {
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
   /** The voice and language of whatever is asked for. */
   speaker: SpokenBy | undefined;
+  /** When set, nobody is known to speak whatever is asked for. */
+  unknown: ParleyError | undefined;
   /** What was asked to be made a voice of. */
   readonly samples: Sample[] = [];
   #opened: (() => void)[] = [];
@@ -121,7 +123,12 @@ export class FakeSpeech implements SpeechSource {
   }
 
   get spokenBy(): SpeechSource['spokenBy'] {
-    const { speaker } = this;
+    const { speaker, unknown } = this;
+    if (unknown !== undefined) {
+      return () => {
+        throw unknown;
+      };
+    }
     return speaker === undefined ? undefined : () => speaker;
   }
 

@@ -1,6 +1,8 @@
 // Text to the bytes of an HTTP answer with everything real: server, engine,
 // rings, encoder worker and sockets.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../src/audio/ready.js';
@@ -12,7 +14,10 @@ import type { SpeechEngine } from '../../src/speech/engine.js';
 import { fliteEngine } from '../../src/speech/engines/flite.js';
 import { until } from '../fakes/until.js';
 import { readAll } from '../speech/read-ring.js';
+import { QWEN_VOICES } from '../../src/speech/voice-names.js';
 import { errorIn } from './app-under-test.js';
+import { SocketClient } from './socket-client.js';
+import { temporaryFolder } from './tls-files.js';
 
 const CONFIG = readConfig({ PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' });
 const RATE = 24_000; // Hz, of every answer
@@ -234,4 +239,111 @@ test('what the server cannot speak is refused in full, before any sound', async 
     assert.equal(errorIn(await answer.text()).param, field);
   }
   await freed(server);
+});
+
+test('a voice of OpenAI or Qwen is spoken by a stand-in that a header names, made anew or kept', async () => {
+  const [vivian, plain] = [{ input: 'Hello.', voice: 'vivian' }, { input: 'Hello.' }];
+  for (const voice of [
+    'alloy',
+    'vivian',
+    'serena',
+    'uncle_fu',
+    'dylan',
+    'eric',
+    'ryan',
+    'aiden',
+    'ono_anna',
+    'sohee',
+  ]) {
+    for (const cache of ['miss', 'hit']) {
+      const answer = await ask(server.url, { ...plain, voice, response_format: 'mp3' });
+      assert.equal(answer.status, 200);
+      await bodyOf(answer);
+      const told = [answer.headers.get('x-voice'), answer.headers.get('x-cache')];
+      assert.deepEqual(told, [QWEN_VOICES[voice] ?? 'slt', cache], voice);
+    }
+  }
+  const events = await ask(server.url, { ...vivian, stream_format: 'sse' });
+  assert.equal(events.headers.get('x-voice'), 'slt');
+  await bodyOf(events);
+  const own = await ask(server.url, plain);
+  assert.equal(own.headers.get('x-voice'), null);
+  await bodyOf(own);
+  await freed(server);
+});
+
+test("the ids of ElevenLabs' voices and Qwen's names speak at ElevenLabs' addresses", async (t) => {
+  const file = join(temporaryFolder(t), 'voices.json');
+  writeFileSync(file, JSON.stringify({ '21m00Tcm4TlvDq8ikWAM': 'rms', pNInz6obpgDQGcFmaJgB: 'Vivian' }));
+  const environment = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' };
+  const other = await startServer(readConfig({ ...environment, ELEVENLABS_VOICES_FILE: file }));
+  t.after(() => other.close());
+  const speak = async (url: string, voice: string) => {
+    const answer = await fetch(`${url}/v1/text-to-speech/${voice}/with-timestamps?output_format=pcm_16000`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'Hello there.' }),
+    });
+    const body = (await answer.json()) as { audio_base64?: string; detail?: { status: string } };
+    return { body, told: [answer.status, answer.headers.get('x-voice')] };
+  };
+  const [rms, slt] = [await speak(other.url, 'rms'), await speak(other.url, 'slt')];
+  const [one, two] = [
+    await speak(other.url, '21m00Tcm4TlvDq8ikWAM'),
+    await speak(other.url, 'pNInz6obpgDQGcFmaJgB'),
+  ];
+  assert.deepEqual(
+    [rms.told, slt.told],
+    [
+      [200, null],
+      [200, null],
+    ],
+  );
+  assert.deepEqual(
+    [one.told, two.told],
+    [
+      [200, null],
+      [200, 'slt'],
+    ],
+  );
+  assert.equal(one.body.audio_base64, rms.body.audio_base64);
+  assert.equal(two.body.audio_base64, slt.body.audio_base64);
+  assert.deepEqual((await speak(other.url, 'vivian')).told, [200, 'slt']);
+  for (const path of ['stream-input', 'multi-stream-input']) {
+    for (const [voice, { body }] of [
+      ['21m00Tcm4TlvDq8ikWAM', rms],
+      ['pNInz6obpgDQGcFmaJgB', slt],
+    ] as const) {
+      const address = `${other.url}/v1/text-to-speech/${voice}/${path}?output_format=pcm_16000`;
+      const client = await SocketClient.open(t, address);
+      client.send({ text: 'Hello there.' });
+      client.send(path === 'stream-input' ? { text: '' } : { close_socket: true });
+      await client.closed();
+      const parts = client.told.map(({ audio }) => (typeof audio === 'string' ? audio : ''));
+      const sound = Buffer.concat(parts.map((part) => Buffer.from(part, 'base64')));
+      assert.equal(sound.toString('base64'), body.audio_base64, `${voice} ${path}`);
+    }
+  }
+  const unmapped = await speak(server.url, '21m00Tcm4TlvDq8ikWAM');
+  assert.deepEqual([unmapped.told[0], unmapped.body.detail?.status], [400, 'voice_not_found']);
+  const listed = (await (await fetch(`${other.url}/v1/voices`)).json()) as { voices: { voice_id: string }[] };
+  const ids = listed.voices.map(({ voice_id: id }) => id).slice(-2);
+  assert.deepEqual(ids, ['21m00Tcm4TlvDq8ikWAM', 'pNInz6obpgDQGcFmaJgB']);
+});
+
+test('voices that the configuration names and nobody has keep the server from starting, all told at once', async (t) => {
+  const file = join(temporaryFolder(t), 'voices.json');
+  writeFileSync(file, JSON.stringify({ good: 'slt', wrong: 'Rachel', worse: 'Adam' }));
+  const environment = {
+    PORT: '0',
+    SIP_ENABLED: '0',
+    ENGINE: 'flite',
+    LOG_LEVEL: 'silent',
+    DEFAULT_VOICE: 'Anna',
+  };
+  await assert.rejects(startServer(readConfig({ ...environment, ELEVENLABS_VOICES_FILE: file })), {
+    code: 'CONFIG_INVALID',
+    message:
+      /^the configuration is not usable:\n- DEFAULT_VOICE: there is no voice "Anna".*\n- ELEVENLABS_VOICES_FILE "wrong": there is no voice "Rachel".*\n- ELEVENLABS_VOICES_FILE "worse": there is no voice "Adam".*$/,
+  });
 });

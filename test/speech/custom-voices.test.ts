@@ -199,3 +199,23 @@ test('names of engines, and those that OpenAI has, are known to be taken', async
     assert.equal(routing.isNamed(name), true, name);
   for (const name of ['Anna', 'constructor']) assert.equal(routing.isNamed(name), false, name);
 });
+
+test('a speaker of a checkpoint, or a voice made here, goes before the stand-in of its name', async () => {
+  class Checkpoint extends InstantEngine {
+    override async voices() {
+      return (await super.voices()).map((voice) => ({ ...voice, name: 'vivian' }));
+    }
+  }
+  const ryan: CustomVoice = { id: 'voice_3', name: 'Ryan', description: '', reference: SAMPLE };
+  const routing = await open([new Checkpoint({ clone: true })], [ryan]);
+  const spokenBy = (voice: string) => {
+    const { voice: name, reference, standsIn } = routing.resolve({ voice });
+    return [name, reference?.kind, standsIn];
+  };
+  assert.deepEqual(spokenBy('Vivian'), ['vivian', undefined, undefined]);
+  assert.deepEqual(spokenBy('ryan'), ['vivian', 'sample', undefined]);
+  assert.deepEqual(spokenBy('serena'), ['vivian', undefined, true]);
+  assert.equal(routing.isNamed('Serena'), false);
+  routing.useDefault('Ryan');
+  assert.equal(routing.resolve({}).reference?.kind, 'sample');
+});

@@ -6,7 +6,7 @@ import { Engines } from '../../src/speech/engine-choice.js';
 import type { EngineSetup } from '../../src/speech/engine-setup.js';
 import { ESPEAK_PACKAGE } from '../../src/speech/engines/espeak.js';
 import type { VoiceWish } from '../../src/speech/routing.js';
-import { OPENAI_VOICES } from '../../src/speech/voice-names.js';
+import { OPENAI_VOICES, QWEN_VOICES } from '../../src/speech/voice-names.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 
 const ABSENT = () => undefined;
@@ -156,6 +156,28 @@ test('every name of a voice of OpenAI is met', async (t) => {
   ];
   for (const voice of [...names, 'marin', 'cedar', 'Alloy']) {
     assert.equal(choose(engines, { voice }), `flite ${OPENAI_VOICES[voice.toLowerCase()]} en`);
+  }
+});
+
+test('every speaker of a CustomVoice checkpoint is met without one, in every language that is spoken', async (t) => {
+  const names = ['vivian', 'serena', 'uncle_fu', 'dylan', 'eric', 'ryan', 'aiden', 'ono_anna', 'sohee'];
+  const english = await openEngines(t, { resolvePackage: ABSENT });
+  for (const voice of [...names, ' Vivian ', 'Uncle_Fu']) {
+    const standIn = QWEN_VOICES[voice.trim().toLowerCase()];
+    assert.equal(choose(english, { voice }), `flite ${standIn} en`);
+    assert.equal(english.resolve({ voice }).standsIn, true);
+  }
+  assert.equal(english.resolve({ voice: 'slt' }).standsIn, undefined);
+  const all = await openEngines(t, {});
+  for (const voice of names) assert.equal(choose(all, { voice, language: 'it' }), 'espeak espeak-it it');
+  const first = await openEngines(t, { defaultVoice: 'vivian' });
+  assert.equal(choose(first, {}), 'flite slt en');
+});
+
+test('a word that every object of JavaScript has is no voice', async (t) => {
+  const engines = await openEngines(t, {});
+  for (const voice of ['constructor', 'toString', '__proto__']) {
+    assert.match(choose(engines, { voice }), /^VOICE_UNKNOWN/);
   }
 });
 

@@ -27,9 +27,13 @@ const RESULT = object(
     media_type: { ...NULLABLE, description: 'of the sound' },
     error: { ...NULLABLE, description: 'what was wrong, in words' },
     error_detail: { type: 'object', description: 'the same as the error object of other answers has it' },
+    voice: {
+      ...STRING,
+      description: 'the voice that stands in for the one of OpenAI or Qwen that was named',
+    },
     ignored_fields: { ...listOf(STRING), description: 'fields that the engine cannot heed' },
   },
-  ['error_detail', 'ignored_fields'],
+  ['error_detail', 'voice', 'ignored_fields'],
 );
 
 export function batchSchema(limits: SpeechFieldLimits): RouteSchema {

@@ -70,7 +70,11 @@ const TIMED = object({ audio_base64: STRING, alignment: TIMES, normalized_alignm
 
 function speaking(summary: string, limits: SpeechFieldLimits, answer: RouteSchema['response']): RouteSchema {
   const params = object({
-    voice_id: { ...STRING, description: 'the name of a voice, or the id of one that was made here' },
+    voice_id: {
+      ...STRING,
+      description:
+        'the name of a voice, the id of one that was made here, or an id of ELEVENLABS_VOICES_FILE',
+    },
   });
   return {
     summary,

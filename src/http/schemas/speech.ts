@@ -62,6 +62,10 @@ export const AUDIO_ANSWER: Answer = {
   description: 'the sound',
   headers: {
     'X-Cache': { type: 'string', enum: ['hit', 'miss'], description: 'absent where the cache was not asked' },
+    'X-Voice': {
+      ...STRING,
+      description: 'the voice that stands in for the one of OpenAI or Qwen that was named',
+    },
     'X-Ignored-Fields': { ...STRING, description: 'fields of the request that its engine cannot heed' },
     'X-Latency-Queue-Ms': MS,
     'X-Latency-Load-Ms': MS,
