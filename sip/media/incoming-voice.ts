@@ -33,7 +33,7 @@ export class IncomingVoice {
 
   /** Address of the peer's signalling; holds for the descriptions that come next. */
   signalledFrom(address: string): void {
-    this.#signalling = address;
+    this.#signalling = address.replace(/%.*/, ''); // the zone (RFC 4007) names a link, and is no part of the address
   }
 
   /** Without keys nothing is believed. */

@@ -404,6 +404,16 @@ test('an answer to our offer shows that the peer is there', async (t) => {
   assert.ok((await phone.packets(pass(100))).length >= 5);
 });
 
+test('a description of a peer whose signalling has a link-local address is answered', async (t) => {
+  const { leg } = stage(t);
+  const phone = await Phone.open(t);
+  for (const address of ['fe80::1%eth0', '::ffff:192.0.2.1', '2001:db8::1']) {
+    const { media } = leg(PLAIN);
+    media.signalledFrom(address);
+    assert.equal(media.answer(phone.describe()).refusal, undefined, address);
+  }
+});
+
 for (const port of [1, 53, 1023, 24_600]) {
   test(`a description that wants media at port ${port}, of a service or of our own, is refused`, async (t) => {
     const { leg, pass } = stage(t);
