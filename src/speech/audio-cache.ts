@@ -12,7 +12,7 @@ import type { Sound, SoundSource } from './sound.js';
 export interface AudioCacheLimits {
   /** Renderings kept; 0 keeps none. */
   readonly maxEntries: number;
-  /** Bytes of sound, of what is kept and what is being made to be kept. */
+  /** Bytes of sound that is kept, is being made to be kept, or was evicted while a request still follows it. */
   readonly maxBytes: number;
 }
 
@@ -49,6 +49,12 @@ interface Making {
   readonly origin: Origin;
 }
 
+interface Stored {
+  readonly sound: Sound;
+  /** Undefined once no request follows it any more. */
+  followed: SharedRendering | undefined;
+}
+
 /** Where it comes from, known once that is found out. */
 interface Origin {
   shared: boolean;
@@ -59,7 +65,7 @@ type Start = (signal: AbortSignal) => Promise<SoundSource>;
 
 export class AudioCache {
   readonly #limits: AudioCacheLimits;
-  readonly #stored = new Map<string, Sound>(); // least recently used first
+  readonly #stored = new Map<string, Stored>(); // least recently used first
   readonly #making = new Map<string, Making>();
   readonly #tier: RenderingTier | undefined;
   #bytes = 0;
@@ -93,12 +99,12 @@ export class AudioCache {
 
   /** A rendering that is there whole. */
   find(key: string): Sound | undefined {
-    const sound = this.#stored.get(key);
-    if (sound === undefined) return undefined;
+    const stored = this.#stored.get(key);
+    if (stored === undefined) return undefined;
     this.#stored.delete(key);
-    this.#stored.set(key, sound);
+    this.#stored.set(key, stored);
     this.#hits++;
-    return sound;
+    return stored.sound;
   }
 
   /**
@@ -142,9 +148,11 @@ export class AudioCache {
         const current = this.#making.get(key)?.rendering === rendering;
         if (current) this.#making.delete(key);
         if (sound !== undefined && current) {
-          this.#store(key, sound);
+          this.#store(key, sound, rendering);
           origin.leave?.(sound);
-        } else if (sound !== undefined) this.#bytes -= sound.bytes.byteLength;
+        } else if (sound !== undefined) {
+          rendering.whenUnread(() => (this.#bytes -= sound.bytes.byteLength));
+        }
       },
     });
     const making = { rendering, origin };
@@ -174,9 +182,11 @@ export class AudioCache {
   }
 
   /** Its bytes were counted while it was made. */
-  #store(key: string, sound: Sound): void {
+  #store(key: string, sound: Sound, rendering: SharedRendering): void {
     this.#evict(key);
-    this.#stored.set(key, sound);
+    const stored: Stored = { sound, followed: rendering };
+    rendering.whenUnread(() => (stored.followed = undefined));
+    this.#stored.set(key, stored);
     for (const oldest of this.#stored.keys()) {
       if (this.#stored.size <= this.#limits.maxEntries) break;
       this.#evict(oldest);
@@ -194,8 +204,12 @@ export class AudioCache {
   }
 
   #evict(key: string): void {
-    this.#bytes -= this.#stored.get(key)?.bytes.byteLength ?? 0;
+    const stored = this.#stored.get(key);
+    if (stored === undefined) return;
     this.#stored.delete(key);
+    const letGo = () => void (this.#bytes -= stored.sound.bytes.byteLength);
+    if (stored.followed === undefined) letGo();
+    else stored.followed.whenUnread(letGo);
   }
 }
 

@@ -8,7 +8,7 @@ import type { SentencePlace, Sound, SoundOutcome, SoundSource } from './sound.js
 export interface RenderingOptions {
   /** Asks for room to keep so many bytes more; where there is none, only what a reader still needs is kept. */
   readonly keep: (bytes: number) => boolean;
-  /** Gives that room back. */
+  /** Gives that room back, once no reader holds the bytes. */
   readonly letGo: (bytes: number) => void;
   /** Told once: the whole sound, kept in the room taken; undefined when there is none to keep. */
   readonly ended: (sound: Sound | undefined) => void;
@@ -38,6 +38,7 @@ export class SharedRendering {
   #whole = true;
   #pulling = false;
   #end: RenderingEnd | undefined;
+  readonly #unread: (() => void)[] = [];
 
   constructor(start: (signal: AbortSignal) => Promise<SoundSource>, options: RenderingOptions) {
     this.#options = options;
@@ -76,7 +77,19 @@ export class SharedRendering {
   }
 
   leave(reader: RenderingReader): void {
-    if (!this.#readers.delete(reader) || this.#readers.size > 0 || this.#end !== undefined) return;
+    if (!this.#readers.delete(reader) || this.#readers.size > 0) return;
+    if (this.#end === undefined) this.#giveUp();
+    this.#chunks.length = 0;
+    for (const action of this.#unread.splice(0)) action();
+  }
+
+  /** Runs the action once no reader is left, which may be now. */
+  whenUnread(action: () => void): void {
+    if (this.#readers.size === 0) action();
+    else this.#unread.push(action);
+  }
+
+  #giveUp(): void {
     this.#controller.abort(GIVEN_UP);
     void this.#source.then(
       (source) => source.cancel(),
@@ -147,7 +160,7 @@ export class SharedRendering {
         const { outcome } = end;
         this.#options.ended({ contentType: this.#contentType, bytes: this.#joined(), outcome });
       } else {
-        this.#options.letGo(this.#keptBytes);
+        this.whenUnread(() => this.#options.letGo(this.#keptBytes));
         this.#options.ended(undefined);
       }
     }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ParleyError } from '../../src/errors.js';
 import { AudioCache, type CachedStream } from '../../src/speech/audio-cache.js';
+import { SharedRendering } from '../../src/speech/shared-rendering.js';
 import { renderingKey } from '../../src/speech/rendering-key.js';
 import { FakeStream } from '../http/fake-speech.js';
 
@@ -130,6 +131,68 @@ test('the work stops when the last reader leaves, and the next one begins anew',
   assert.deepEqual([cache.figures.bytes, cache.find('a')], [0, undefined]);
   await put(cache, 'a', 'whole');
   assert.equal(found(cache, 'a'), 'whole');
+});
+
+test('a rendering that nobody follows any more holds no sound and takes none from its source', async () => {
+  let kept = 0;
+  let taken = 0;
+  const stream = new FakeStream('audio/wav');
+  const source = {
+    contentType: stream.contentType,
+    outcome: stream.outcome,
+    cancel: () => stream.cancel(),
+    async *[Symbol.asyncIterator]() {
+      for await (const chunk of stream) {
+        taken += chunk.byteLength;
+        yield chunk;
+      }
+    },
+  };
+  const rendering = new SharedRendering(() => Promise.resolve(source), {
+    keep: (bytes) => ((kept += bytes), true),
+    letGo: (bytes) => void (kept -= bytes),
+    ended: () => undefined,
+  });
+  const reader = rendering.join();
+  await rendering.opened();
+  stream.push('four');
+  await reader[Symbol.asyncIterator]().next();
+  assert.deepEqual([kept, taken, rendering.at(0)?.byteLength], [4, 4, 4]);
+  reader.cancel();
+  stream.push('more');
+  rendering.pull();
+  await stream.cancelled;
+  assert.deepEqual([kept, taken, rendering.at(0)], [0, 4, undefined]);
+});
+
+test('the sound of a failed rendering counts until its last reader has left', async () => {
+  const cache = open();
+  const source = new Source();
+  const first = await cache.follow('a', source.start, never);
+  const slow = await cache.follow('a', source.start, never);
+  const reading = textOf(first);
+  source.last.push('eight by');
+  source.last.end(new ParleyError('ENGINE_FAILED', 'it broke'));
+  await assert.rejects(reading, { code: 'ENGINE_FAILED' });
+  assert.equal(cache.figures.bytes, 8);
+  slow.cancel();
+  assert.equal(cache.figures.bytes, 0);
+});
+
+test('a sound that is evicted while somebody follows it counts until then, and nothing takes its room', async () => {
+  const cache = open(8, 10);
+  const source = new Source();
+  const first = await cache.follow('a', source.start, never);
+  const slow = await cache.follow('a', source.start, never);
+  source.last.push('eight by');
+  source.last.end();
+  assert.equal(await textOf(first), 'eight by');
+  await put(cache, 'b', 'bbb');
+  assert.deepEqual([found(cache, 'a'), found(cache, 'b'), cache.figures.bytes], [undefined, undefined, 8]);
+  assert.equal(await textOf(slow), 'eight by');
+  assert.equal(cache.figures.bytes, 0);
+  await put(cache, 'b', 'bbb');
+  assert.deepEqual([found(cache, 'b'), cache.figures.bytes], ['bbb', 3]);
 });
 
 test('a request that is given up before anything was there leaves nothing', async () => {
