@@ -83,7 +83,8 @@ interface FoundSound {
 
 type Headers = Readonly<Record<string, string>>;
 
-// Of one whole reply: 11 minutes of 24 kHz PCM. Whoever wants more takes a stream.
+// Of one whole reply: 11 minutes of 24 kHz PCM; a longer sound is streamed. All replies that are gathered, or sent
+// from the cache, hold at most the total.
 const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
 
 // A proxy must neither hold a stream back until it is whole, nor keep it.
@@ -138,7 +139,10 @@ export class AudioReplies {
     }
   }
 
-  /** A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for whole. */
+  /**
+   * A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for whole.
+   * Throws QUEUE_FULL if slow clients hold as much as they may.
+   */
   sendWhole(
     reply: FastifyReply,
     { contentType, bytes, outcome }: FoundSound,
@@ -147,15 +151,23 @@ export class AudioReplies {
   ): void {
     const totalMs = performance.now() - reply.request.startedAtMs;
     const pieces = asFile ? wholeFile(bytes, outcome.header) : [bytes];
+    if (isLarge(reply, bytes)) this.#hold(reply, bytes);
     const length = ['x-cache', 'hit', 'content-length', String(lengthOf(pieces))];
     begin(reply, { 'content-type': contentType, ...headers }, [...length, ...foundHeaders(totalMs)]);
     this.#end(reply, pieces);
   }
 
+  /** Counts a sound until its client has taken it or left. */
+  #hold({ raw }: FastifyReply, bytes: Uint8Array): void {
+    const letGo = this.#wholes.share(bytes);
+    raw.once('close', letGo);
+    if (isGone(raw)) letGo(); // it may be closed already
+  }
+
   /** The system takes a small sound at once; for the rest the socket watches whether anything moves. */
-  #end({ raw }: FastifyReply, pieces: readonly Uint8Array[]): void {
-    if (lengthOf(pieces) > raw.writableHighWaterMark)
-      raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
+  #end(reply: FastifyReply, pieces: readonly Uint8Array[]): void {
+    const { raw } = reply;
+    if (isLarge(reply, ...pieces)) raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
     for (const piece of pieces.slice(0, -1)) raw.write(piece);
     raw.end(pieces.at(-1));
   }
@@ -272,6 +284,11 @@ async function outcomeOf({ reply, stream }: BegunSound): Promise<AudioOutcome | 
 
 function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** Whether some of it may wait for the client. */
+function isLarge({ raw }: FastifyReply, ...pieces: readonly Uint8Array[]): boolean {
+  return lengthOf(pieces) > raw.writableHighWaterMark;
 }
 
 function cacheHeader({ cache }: AudioStream): Record<string, string> {

@@ -66,8 +66,8 @@ async function answer(asked: Asked): Promise<void> {
   if (formOf(asked) !== undefined) return make(asked, ready, found);
   speechLog.cache = 'hit';
   speechLog.timing = NO_WORK;
-  begun(asked);
   replies.sendWhole(reply, found, audioHeaders(asked, ready), wish.delivery === 'whole');
+  begun(asked);
   return undefined;
 }
 

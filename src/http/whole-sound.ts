@@ -12,6 +12,8 @@ export interface WholeLimits {
 
 export class WholeSounds {
   readonly #limits: WholeLimits;
+  /** Replies that send each sound from where it lies. */
+  readonly #shared = new Map<Uint8Array, number>();
   #held = 0;
 
   constructor(limits: WholeLimits) {
@@ -48,15 +50,50 @@ export class WholeSounds {
     return { bytes: Buffer.concat(chunks), letGo };
   }
 
+  /**
+   * Counts a sound that is sent from where it lies, once however many replies send it. The function returned, which
+   * may be called again, gives its bytes back. Throws QUEUE_FULL; a sound is never refused if nothing else is held.
+   */
+  share(bytes: Uint8Array): () => void {
+    const replies = this.#shared.get(bytes) ?? 0;
+    if (replies === 0) {
+      if (this.#held > 0) this.#checkTotal(bytes.byteLength);
+      this.#held += bytes.byteLength;
+    }
+    this.#shared.set(bytes, replies + 1);
+    let held = true;
+    return () => {
+      if (held) this.#unshare(bytes);
+      held = false;
+    };
+  }
+
+  #unshare(bytes: Uint8Array): void {
+    const left = (this.#shared.get(bytes) ?? 1) - 1;
+    if (left > 0) {
+      this.#shared.set(bytes, left);
+      return;
+    }
+    this.#shared.delete(bytes);
+    this.#held -= bytes.byteLength;
+  }
+
   #checkRoom(taken: number, more: number): void {
-    const { maxBytes, maxTotalBytes } = this.#limits;
+    const { maxBytes } = this.#limits;
     if (taken + more > maxBytes) {
       const limit = `"stream" must not be false for a sound of more than ${maxBytes} bytes`;
       throw new ParleyError('INVALID_FIELD', limit, { field: 'stream' });
     }
-    if (this.#held + more > maxTotalBytes) {
-      throw new ParleyError('QUEUE_FULL', `${maxTotalBytes} bytes of whole sounds are being made already`);
-    }
+    this.#checkTotal(more);
+  }
+
+  #checkTotal(more: number): void {
+    const { maxTotalBytes } = this.#limits;
+    if (this.#held + more <= maxTotalBytes) return;
+    throw new ParleyError(
+      'QUEUE_FULL',
+      `${maxTotalBytes} bytes of whole sounds are being made or sent already`,
+    );
   }
 }
 

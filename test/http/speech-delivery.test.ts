@@ -1,10 +1,13 @@
 // The ways in which sound is sent: as a stream, whole, and as events.
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import type { SoundOutcome } from '../../src/speech/sound.js';
+import { WholeSounds } from '../../src/http/whole-sound.js';
+import { until } from '../fakes/until.js';
 import { errorIn, openApp, openServer } from './app-under-test.js';
 
 const SPEECH = '/v1/audio/speech';
@@ -166,6 +169,47 @@ test('a whole sound has a bound, and whoever meets it is told of streams', async
     param: 'stream',
     code: 'invalid_value',
   });
+});
+
+test('sounds of the cache that slow clients hold have a bound, and each counts once', () => {
+  const wholes = new WholeSounds({ maxBytes: 10, maxTotalBytes: 10 });
+  const [large, six, five] = [new Uint8Array(11), new Uint8Array(6), new Uint8Array(5)];
+  const letGoLarge = wholes.share(large);
+  assert.equal(wholes.held, 11);
+  letGoLarge();
+  letGoLarge();
+  const first = wholes.share(six);
+  const second = wholes.share(six);
+  assert.equal(wholes.held, 6);
+  assert.throws(() => wholes.share(five), { code: 'QUEUE_FULL' });
+  first();
+  assert.equal(wholes.held, 6);
+  second();
+  wholes.share(five);
+  assert.equal(wholes.held, 5);
+});
+
+test('a found sound is refused while a client that does not read holds as much as may be held', async (t) => {
+  const { url, speech } = await openServer(t);
+  const found = (mebibytes: number) => ({
+    contentType: 'audio/mpeg',
+    bytes: new Uint8Array(mebibytes * 1024 * 1024),
+    outcome: OUTCOME,
+  });
+  speech.found = found(200);
+  const { port, hostname } = new URL(url);
+  const slow = connect(Number(port), hostname);
+  const body = JSON.stringify({ input: 'Hello.' });
+  slow.write(
+    `POST ${SPEECH} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(slow, 'readable');
+  speech.found = found(57);
+  const refused = await asked(url, {});
+  assert.equal(refused.message.statusCode, 503);
+  assert.deepEqual(errorIn(refused.body.toString()).code, 'queue_full');
+  slow.destroy();
+  await until(async () => (await asked(url, {})).message.statusCode === 200);
 });
 
 test('a sound that is found tells that it took nothing', async (t) => {
