@@ -18,10 +18,11 @@ import { soundPiece } from './played-sound.js';
 import type { LineManner } from './speech-line.js';
 import { isMarkup, type TextFormat } from './text-format.js';
 import { sentencesFrom, type TextLimits } from './text-source.js';
+import { TextTurns } from './text-turns.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
 import { UtteranceQueue, type Interruption } from './utterance-queue.js';
 import { VoicePlan } from './voice-plan.js';
-import { wholeText } from './whole-text.js';
+import { callPieces } from './whole-text.js';
 
 export type { MediaPort } from './media-port.js';
 export type { Interruption } from './utterance-queue.js';
@@ -52,6 +53,8 @@ export interface CallParts {
   /** Each sentence by itself where absent. */
   readonly continuity?: Continuity;
   readonly limits: CallLimits;
+  /** Of all calls, for long texts; the call has its own where absent. */
+  readonly turns?: TextTurns;
   readonly time: Time;
   readonly log: CallLog;
   readonly metrics: CallMetrics;
@@ -84,6 +87,7 @@ export class Call {
   /** What a text may take its time by; it stands still while the call is held. */
   readonly #textTime: PausableTime;
   readonly #goodbye: Goodbye;
+  readonly #turns: TextTurns;
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
@@ -91,6 +95,7 @@ export class Call {
     this.id = id;
     this.door = door;
     this.#parts = parts;
+    this.#turns = parts.turns ?? new TextTurns();
     this.#textTime = new PausableTime(parts.time);
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
@@ -113,7 +118,8 @@ export class Call {
 
   /**
    * Speaks a text after those already given. Throws CALL_CLOSED, QUEUE_FULL, and for a whole text at once
-   * TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with these later.
+   * TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with these later. A long
+   * text is read in turns: what only its reading shows fails it later, too.
    */
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     this.#refuseMore();
@@ -122,13 +128,10 @@ export class Call {
 
   #say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
     const { limits, routing } = this.#parts;
-    const whole =
-      typeof text === 'string'
-        ? wholeText(text, { ...options, markup: isMarkup(text, options.format) }, routing, limits)
-        : undefined;
+    const whole = typeof text === 'string' ? this.#whole(text, options) : undefined;
     const utterance = this.#newUtterance(options.receivedAtMs);
     const sentences =
-      whole ??
+      (typeof whole === 'function' ? whole(utterance.signal) : whole) ??
       new VoicePlan(routing, options, limits).arriving(
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
@@ -140,6 +143,11 @@ export class Call {
       );
     this.#queue.start(utterance, sentences);
     return utterance;
+  }
+
+  #whole(text: string, options: SpeakOptions): ReturnType<typeof callPieces> {
+    const markup = isMarkup(text, options.format);
+    return callPieces(text, { ...options, markup, client: this.id }, { ...this.#parts, turns: this.#turns });
   }
 
   /**

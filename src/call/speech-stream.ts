@@ -12,15 +12,15 @@ import type { SentencePlace, SoundOutcome, SoundSource } from '../speech/sound.j
 import type { SpeechClass } from '../speech/urgency.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
-import type { LinePiece, LinePieces } from './line-piece.js';
+import type { LinePieces } from './line-piece.js';
 import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart } from './sentence-run.js';
 import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
 import type { TextLimits } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
-import { SLICE, TextTurns, type Turn } from './text-turns.js';
-import { longText, wholeText } from './whole-text.js';
+import { TextTurns } from './text-turns.js';
+import { readPieces } from './whole-text.js';
 import { placedWord } from './written-words.js';
 
 export interface SpeechStreamRequest {
@@ -164,15 +164,9 @@ export class SpeechService {
 
   /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
   async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
-    const sentences = await this.#pieces(request, signal);
+    const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
+    const sentences = await readPieces(request.text, request, reader, signal);
     return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
-  }
-
-  async #pieces(request: SpeechStreamRequest, signal: AbortSignal): Promise<LinePiece[]> {
-    const { text, client = '' } = request;
-    if (text.length <= SLICE) return wholeText(text, request, this.#routing, this.#limits);
-    const work = (turn: Turn) => longText(text, request, this.#routing, this.#limits, turn);
-    return await this.#turns.read(client, text.length, work, signal);
   }
 
   /** A sentence of a run as a stream of its own; the request says how it is to sound. */

@@ -19,8 +19,10 @@ import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
 import { Listener } from './listener.js';
 import { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
-import { sentencesFrom, sentencesOf, type TextLimits } from './text-source.js';
+import { sentencesFrom, type TextLimits } from './text-source.js';
+import { TextTurns } from './text-turns.js';
 import { VoicePlan } from './voice-plan.js';
+import { readPieces } from './whole-text.js';
 
 /** How a text is to be spoken. */
 export interface SpeakingManner {
@@ -88,6 +90,7 @@ const CHUNK_BYTES = 16 * 1024; // of a rendering that is there whole: as others 
 
 export class SpokenSentences implements SentenceSpeaker {
   readonly #parts: SentenceParts;
+  readonly #turns = new TextTurns();
 
   constructor(parts: SentenceParts) {
     this.#parts = parts;
@@ -99,8 +102,10 @@ export class SpokenSentences implements SentenceSpeaker {
     signal: AbortSignal,
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
     if (manner.markup === true && typeof text === 'string') return yield* this.#marked(text, manner, signal);
+    const reader = { ...this.#parts, turns: this.#turns };
+    const given = typeof text === 'string' ? await readPieces(text, manner, reader, signal) : text;
     const controller = new AbortController();
-    const reading = new Reading(this.#parts, text, manner, AbortSignal.any([signal, controller.signal]));
+    const reading = new Reading(this.#parts, given, manner, AbortSignal.any([signal, controller.signal]));
     try {
       let next = reading.open();
       for (let sentence = await next; sentence !== undefined; sentence = await next) {
@@ -148,7 +153,7 @@ class Reading {
 
   constructor(
     parts: SentenceParts,
-    text: string | AsyncIterable<string>,
+    text: readonly LinePiece[] | AsyncIterable<string>,
     manner: SpeakingManner,
     signal: AbortSignal,
   ) {
@@ -158,11 +163,10 @@ class Reading {
     this.#signal = signal;
     this.#listener = new Listener(time, manner.speed);
     signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
-    const plan = new VoicePlan(routing, manner, limits);
     const pieces: LinePieces =
-      typeof text === 'string'
-        ? plan.whole(sentencesOf(text, limits, manner.language))
-        : plan.arriving(
+      Symbol.iterator in text
+        ? text
+        : new VoicePlan(routing, manner, limits).arriving(
             sentencesFrom(text, {
               limits,
               language: manner.language,

@@ -3,8 +3,9 @@ import { ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-calls.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
 import { isMarkup } from './text-format.js';
+import { TextTurns } from './text-turns.js';
 import type { Time } from '../time.js';
-import { wholeText } from './whole-text.js';
+import { checkText } from './whole-text.js';
 
 /** The name of the API key that may use every call. */
 const ADMIN_KEY = 'admin';
@@ -44,7 +45,7 @@ export class Switchboard {
   #closing: Promise<void> | undefined;
 
   constructor(parts: CallParts, options: SwitchboardOptions) {
-    this.#parts = parts;
+    this.#parts = { turns: new TextTurns(), ...parts };
     this.#options = options;
     const unlimited = { maxCallsPerClient: Infinity, maxHalfOpenPerClient: Infinity };
     this.#clients = new ClientCalls(options.clientLimits ?? unlimited);
@@ -65,8 +66,7 @@ export class Switchboard {
 
   /** Throws what `Call.speak` would throw at once for this text, before there is a call. */
   check(text: string, options: SpeakOptions = {}): void {
-    const { routing, limits } = this.#parts;
-    wholeText(text, { ...options, markup: isMarkup(text, options.format) }, routing, limits);
+    checkText(text, { ...options, markup: isMarkup(text, options.format) }, this.#parts);
   }
 
   /**

@@ -2,10 +2,12 @@
 //
 // The limits live here: how long a text may be, and how long a producer of
 // tokens may stay silent before its text counts as given up.
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import { SentenceStream, type Sentence } from '../text/sentences.js';
 import type { Time } from '../time.js';
+import { SLICE } from './text-turns.js';
 
 export interface TextLimits {
   /** UTF-16 units that one text may have. */
@@ -58,7 +60,8 @@ export interface TokenOptions {
 }
 
 /**
- * The sentences of a text that arrives in tokens, each as soon as its end is certain. Throws TEXT_TOO_LONG,
+ * The sentences of a text that arrives in tokens, each as soon as its end is certain. A long token is read in slices,
+ * with a round of the event loop between two of them. Throws TEXT_TOO_LONG,
  * TEXT_EMPTY, TIMEOUT when the producer falls silent, ABORTED with the signal.
  */
 export async function* sentencesFrom(
@@ -76,9 +79,12 @@ export async function* sentencesFrom(
       if (next.done) break;
       length += next.value.length;
       if (length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-      for (const sentence of stream.push(next.value)) {
-        spoken = true;
-        yield { ...sentence, isOnly: false };
+      for (let at = 0; at < next.value.length; at += SLICE) {
+        if (at > 0) await nextLoop();
+        for (const sentence of stream.push(next.value.slice(at, at + SLICE))) {
+          spoken = true;
+          yield { ...sentence, isOnly: false };
+        }
       }
     }
     const last = stream.end();

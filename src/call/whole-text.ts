@@ -3,10 +3,10 @@ import type { SpeechRouting } from '../speech/routing.js';
 import { type MarkedSentence, sentencesOfMarkup } from '../text/markup/marked-sentences.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import { type Sentence, SentenceStream } from '../text/sentences.js';
-import type { LinePiece, SpokenSentence } from './line-piece.js';
+import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
 import { markedPieces } from './marked-pieces.js';
 import { nothingToSay, sentencesOf, tooLong, type TextLimits } from './text-source.js';
-import { SLICE, type Turn } from './text-turns.js';
+import { SLICE, type TextTurns, type Turn } from './text-turns.js';
 import { VoicePlan, type ReadingWish } from './voice-plan.js';
 
 export interface WholeTextWish extends ReadingWish {
@@ -60,6 +60,51 @@ export async function longText(
   const pieces = markedPieces(speech, text, (sentence) => spoken.get(sentence)?.());
   if (pieces.length === 0) throw nothingToSay();
   return pieces;
+}
+
+/** What texts are read with, and whose turns the long ones take. */
+export interface TextReader {
+  readonly routing: SpeechRouting;
+  readonly limits: TextLimits;
+  readonly turns: TextTurns;
+}
+
+/** The pieces of a text of any length: a long one is read in turns. Rejects as `longText` and `turns` do. */
+export async function readPieces(
+  text: string,
+  wish: WholeTextWish & { readonly client?: string },
+  { routing, limits, turns }: TextReader,
+  signal: AbortSignal,
+): Promise<LinePiece[]> {
+  if (text.length <= SLICE) return wholeText(text, wish, routing, limits);
+  const work = (turn: Turn) => longText(text, wish, routing, limits, turn);
+  return await turns.read(wish.client ?? '', text.length, work, signal);
+}
+
+/** As `wholeText`; of a long text without markup, throws only what can be known without reading it. */
+export function checkText(
+  text: string,
+  wish: WholeTextWish,
+  { routing, limits }: Pick<TextReader, 'routing' | 'limits'>,
+): void {
+  if (wish.markup === true || text.length <= SLICE) return void wholeText(text, wish, routing, limits);
+  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+  if (!/[\p{L}\p{N}]/u.test(text)) throw nothingToSay();
+  if (wish.voice !== undefined || wish.language !== undefined) routing.resolve(wish);
+}
+
+/** The pieces for a call. A long text without markup is read in turns, once the pieces are asked for. */
+export function callPieces(
+  text: string,
+  wish: WholeTextWish & { readonly client: string },
+  reader: TextReader,
+): LinePieces | ((signal: AbortSignal) => LinePieces) {
+  const { routing, limits } = reader;
+  if (wish.markup === true || text.length <= SLICE) return wholeText(text, wish, routing, limits);
+  checkText(text, wish, reader);
+  return async function* inTurns(signal: AbortSignal) {
+    yield* await readPieces(text, wish, reader, signal);
+  };
 }
 
 /** Does the work now. What it throws is thrown by the function returned: only `markedPieces` knows its place. */

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readLongText, readText } from '../../src/call/text-reading.js';
-import { TextTurns, type Turn } from '../../src/call/text-turns.js';
-import { longText, wholeText } from '../../src/call/whole-text.js';
+import { sentencesFrom, sentencesOf } from '../../src/call/text-source.js';
+import { SLICE, TextTurns, type Turn } from '../../src/call/text-turns.js';
+import { checkText, longText, wholeText } from '../../src/call/whole-text.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SpeechRouting } from '../../src/speech/routing.js';
+import { ManualTime } from '../fakes/manual-time.js';
 import { ScriptedEngine } from '../fakes/scripted-engine.js';
+import { openCalls } from '../fakes/open-calls.js';
+import { until } from '../fakes/until.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const WORST = '0-'.repeat(2000);
@@ -25,6 +29,7 @@ const ROUTING: SpeechRouting = {
   },
   voices: () => Promise.resolve([]),
 };
+const calls = openCalls();
 const NOW: Turn = () => Promise.resolve();
 
 function refused(code: string) {
@@ -117,4 +122,42 @@ test('a text that is given up is read no further', async () => {
   controller.abort();
   await assert.rejects(reading, refused('ABORTED'));
   assert.equal(slices, 1);
+});
+
+test('a long text of a call is read in turns, and told at once what can be known of it', async () => {
+  const { call, engine } = calls.open();
+  const long = 'One is here. '.repeat(60);
+  const first = call.speak(long);
+  const second = call.speak('Two is there.');
+  assert.deepEqual(engine.begun, []);
+  assert.throws(() => call.speak('x'.repeat(5000)), refused('TEXT_TOO_LONG'));
+  assert.throws(() => call.speak('-'.repeat(1000)), refused('TEXT_EMPTY'));
+  const reader = { routing: ROUTING, limits: LIMITS };
+  assert.throws(() => checkText(long, { voice: 'nobody' }, reader), refused('VOICE_UNKNOWN'));
+  await until(() => engine.begun.includes('One is here.'));
+  assert.deepEqual([first.state, second.state], ['waiting', 'waiting']);
+  call.interrupt('enough');
+  await Promise.all([first.ended, second.ended]);
+});
+
+test('a long token is read in slices, with a round of the event loop between two of them', async () => {
+  const time = new ManualTime(0);
+  const { signal } = new AbortController();
+  let rounds = 0;
+  let isOver = false;
+  const look = () => {
+    rounds++;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  const one = async function* () {
+    yield WORST;
+  };
+  const sentences: string[] = [];
+  const options = { limits: LIMITS, time, signal, onPause: () => undefined };
+  for await (const { text } of sentencesFrom(one(), options)) sentences.push(text);
+  isOver = true;
+  assert.ok(rounds >= WORST.length / SLICE - 1, `${rounds} rounds`);
+  const whole = sentencesOf(WORST, LIMITS).map(({ text }) => text);
+  assert.deepEqual(sentences, whole);
 });

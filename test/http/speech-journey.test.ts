@@ -12,6 +12,7 @@ import { startServer, type Server } from '../../src/main.js';
 import { Engines } from '../../src/speech/engine-choice.js';
 import type { SpeechEngine } from '../../src/speech/engine.js';
 import { fliteEngine } from '../../src/speech/engines/flite.js';
+import { InstantEngine } from '../fakes/instant-engine.js';
 import { until } from '../fakes/until.js';
 import { readAll } from '../speech/read-ring.js';
 import { QWEN_VOICES } from '../../src/speech/voice-names.js';
@@ -346,4 +347,38 @@ test('voices that the configuration names and nobody has keep the server from st
     message:
       /^the configuration is not usable:\n- DEFAULT_VOICE: there is no voice "Anna".*\n- ELEVENLABS_VOICES_FILE "wrong": there is no voice "Rachel".*\n- ELEVENLABS_VOICES_FILE "worse": there is no voice "Adam".*$/,
   });
+});
+
+test('/health is answered while twenty long texts are read, over HTTP and over WebSockets', async (t) => {
+  const worst = '0-'.repeat(2000);
+  const engine = new InstantEngine();
+  engine.behaviour = { kind: 'hang' };
+  const other = await startServer(CONFIG, { engines: await Engines.of([engine]) });
+  t.after(() => other.close());
+  const health = async () => {
+    const answer = await fetch(`${other.url}/health`);
+    assert.equal(answer.status, 200);
+    await answer.arrayBuffer();
+    return engine.requests.length;
+  };
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, () => SocketClient.open(t, `${other.url}/v1/audio/speech/ws`)),
+  );
+  await health(); // whatever is made once is made
+  for (const client of clients) client.send({ input: worst, cache: false });
+  // No text was read to its end: the engine is given the first sentence of a text only then.
+  assert.equal(await health(), 0);
+  await until(() => engine.requests.length === 20);
+  for (const client of clients) client.socket.terminate();
+  await until(() => engine.active === 0);
+
+  const controller = new AbortController();
+  const answers = Array.from({ length: 20 }, () =>
+    ask(other.url, { input: worst, voice: 'alloy', cache: false }, controller.signal),
+  );
+  assert.equal(await health(), 20);
+  await until(() => engine.requests.length >= 40);
+  controller.abort();
+  await Promise.allSettled(answers);
+  await until(() => engine.active === 0);
 });
