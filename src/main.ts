@@ -27,6 +27,7 @@ import { warmUpTexts } from './call/warm-up.js';
 import { Closing } from './closing.js';
 import { readConfig, type Config } from './config.js';
 import { failStart } from './failed-start.js';
+import { garbageCollector, IdleMemory, trimHeap } from './idle-memory.js';
 import { ModelNames } from './http/model-names.js';
 import { pageFolder } from './http/page-folder.js';
 import { HttpServer } from './http/server.js';
@@ -138,6 +139,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => telephone?.close());
   const http = openHttp(parts, door, telephone);
   closing.add(() => http.close());
+  const memory = returnMemory(parts);
+  closing.add(() => memory.close());
   for (const notice of config.notices) log.warn(notice);
   const url = await http.listen();
   const { missing, languageNotice } = engines;
@@ -225,6 +228,16 @@ function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | u
     health: () => healthOf(parts),
     metrics,
     log,
+  });
+}
+
+function returnMemory({ encoders, switchboard }: Parts): IdleMemory {
+  return new IdleMemory({
+    time: systemTime,
+    begun: () => encoders.opened,
+    isIdle: () => switchboard.size === 0 && encoders.lines.every((lines) => lines === 0),
+    collect: garbageCollector(),
+    trim: trimHeap,
   });
 }
 

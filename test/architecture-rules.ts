@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/addon.ts': ['src/errors.ts'],
   'src/closing.ts': [],
   'src/failed-start.ts': ['src/errors.ts'],
+  'src/idle-memory.ts': [TIME, 'src/addon.ts'],
   'src/cli.ts': ['src/normalize-command.ts'],
   'src/normalize-command.ts': ['src/errors.ts', 'src/call'],
   'src/stop-signals.ts': ['src/observe'],

@@ -63,6 +63,11 @@ export class EncoderPool {
     return this.#threads.map((thread) => thread.lines);
   }
 
+  /** Lines and carries opened so far. */
+  get opened(): number {
+    return this.#lineCount;
+  }
+
   /** Throws ENCODER_FAILED when no worker can be started, WRONG_STATE after a close. */
   open(sink: LineSink, options: LineOptions = {}): EncoderLine {
     const thread = this.#leastLoaded();
