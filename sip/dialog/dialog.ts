@@ -13,6 +13,8 @@ export interface OwnInvite {
   readonly tag: string;
   /** Value of From, with the tag. */
   readonly from: string;
+  /** Value of To. */
+  readonly to: string;
   /** The Request-URI: the remote target of a peer that gives no Contact. */
   readonly uri: Uri;
 }
@@ -88,9 +90,9 @@ export class Dialog implements DialogId {
     return new Dialog({
       callId: own.callId,
       localTag: own.tag,
-      remoteTag: response.to.tag ?? '',
+      remoteTag: response.toTag ?? '',
       local: own.from,
-      remote: response.first('to') ?? '',
+      remote: response.toValue(own.to),
       remoteTarget: targetIn(response) ?? own.uri,
       routeSet: response.all('record-route').toReversed(),
       localCSeq: response.cseq.number,

@@ -8,8 +8,8 @@ import type { Session } from '../session/session.js';
 /** What a request or response says of its dialog. */
 interface Concerning {
   readonly callId: string;
-  readonly from: { readonly tag?: string | undefined };
-  readonly to: { readonly tag?: string | undefined };
+  readonly from: { readonly tag?: string | undefined } | undefined;
+  readonly to: { readonly tag?: string | undefined } | undefined;
 }
 
 const MOST_ENDED = 1000;
@@ -54,7 +54,7 @@ export class PhoneBook {
 
   /** The call that a message of its far end belongs to. */
   concernedBy({ callId, from, to }: Concerning): PhoneCall | undefined {
-    const tags = [from.tag, to.tag];
+    const tags = [from?.tag, to?.tag];
     return this.open.find(({ leg }) => {
       const dialog = leg?.session.dialog;
       return dialog !== undefined && dialog.callId === callId && tags.includes(dialog.remoteTag);

@@ -19,12 +19,13 @@ const ONCE: ReadonlySet<string> = new Set([
   'call-id', 'content-length', 'content-type', 'cseq', 'expires', 'from', 'max-forwards', 'min-se', 'refer-to',
   'replaces', 'session-expires', 'to',
 ]); // prettier-ignore
+const ONCE_IN_RESPONSE: ReadonlySet<string> = new Set(['content-length', 'cseq']);
 
 /** As a reason phrase, such as "Missing Call-ID" or "Bad CSeq". */
 export type Fault = string;
 
 export function mandatory(fields: HeaderFields): Mandatory | Fault {
-  const repeated = repeatedField(fields);
+  const repeated = repeatedField(fields, ONCE);
   if (repeated !== undefined) return `Repeated ${repeated}`;
   const via = required(fields, 'Via', parseVia);
   if (typeof via === 'string') return via;
@@ -42,6 +43,19 @@ export function mandatory(fields: HeaderFields): Mandatory | Fault {
   return { via, from, to, callId, cseq, maxForwards };
 }
 
+/**
+ * A client finds the request of a response by the branch of Via and by CSeq (RFC 3261, section 17.1.3). The other fields
+ * are known from that request, so a response may lack them, repeat them or have them wrong.
+ */
+export function mandatoryInResponse(fields: HeaderFields): Pick<Mandatory, 'via' | 'cseq'> | Fault {
+  const repeated = repeatedField(fields, ONCE_IN_RESPONSE);
+  if (repeated !== undefined) return `Repeated ${repeated}`;
+  const via = required(fields, 'Via', parseVia);
+  if (typeof via === 'string') return via;
+  const cseq = required(fields, 'CSeq', parseCSeq);
+  return typeof cseq === 'string' ? cseq : { via, cseq };
+}
+
 function required<T extends object>(
   fields: HeaderFields,
   name: string,
@@ -51,10 +65,10 @@ function required<T extends object>(
   return value === undefined ? `Missing ${name}` : (parse(value) ?? `Bad ${name}`);
 }
 
-function repeatedField(fields: HeaderFields): string | undefined {
+function repeatedField(fields: HeaderFields, once: ReadonlySet<string>): string | undefined {
   const seen = new Set<string>();
   for (const { key, name } of fields.list) {
-    if (!ONCE.has(key)) continue;
+    if (!once.has(key)) continue;
     if (seen.has(key)) return name;
     seen.add(key);
   }

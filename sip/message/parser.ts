@@ -3,7 +3,7 @@
 import { wholeNumber } from './cseq.js';
 import { headEnd, type HeadLines, headLines } from './head-lines.js';
 import { HeaderFields } from './header-fields.js';
-import { type Mandatory, mandatory } from './mandatory.js';
+import { type Mandatory, mandatory, mandatoryInResponse } from './mandatory.js';
 import { type Answerable, type Refusal, refusal } from './refusal.js';
 import { parseNameAddr } from './name-addr.js';
 import { type Contacts, SipRequest } from './request.js';
@@ -110,7 +110,7 @@ function refused(whole: Whole, method: string, status: number, reason: string): 
 
 function responseOf(whole: Whole, status: number, reason: string, version: string): Parsed {
   const { fields, body, source, lines } = whole;
-  const values = mandatory(fields);
+  const values = mandatoryInResponse(fields);
   if (typeof values === 'string' || version !== '2.0' || lines.fault !== undefined || body === undefined) {
     return { kind: 'ignored', reason: 'bad-response' };
   }

@@ -6,7 +6,7 @@ import { type MediaType, parseMediaType } from './media-type.js';
 import { type NameAddr, parseNameAddr } from './name-addr.js';
 import type { Source, Via } from './via.js';
 
-export interface ResponseParts extends Mandatory {
+export interface ResponseParts extends Pick<Mandatory, 'via' | 'cseq'> {
   readonly status: number;
   readonly reason: string;
   readonly fields: HeaderFields;
@@ -14,15 +14,14 @@ export interface ResponseParts extends Mandatory {
   readonly source: Source | undefined;
 }
 
+const TAG = /;[ \t]*tag[ \t]*=[ \t]*([\w.!%*+`'~-]{1,512})/i;
+
 export class SipResponse {
   readonly status: number;
   readonly reason: string;
   readonly fields: HeaderFields;
   /** The topmost one: that of the client whose request is answered. */
   readonly via: Via;
-  readonly from: NameAddr;
-  readonly to: NameAddr;
-  readonly callId: string;
   readonly cseq: CSeq;
   readonly body: Buffer;
   readonly source: Source | undefined;
@@ -32,9 +31,6 @@ export class SipResponse {
     this.reason = parts.reason;
     this.fields = parts.fields;
     this.via = parts.via;
-    this.from = parts.from;
-    this.to = parts.to;
-    this.callId = parts.callId;
     this.cseq = parts.cseq;
     this.body = parts.body;
     this.source = parts.source;
@@ -46,6 +42,35 @@ export class SipResponse {
 
   all(name: string): string[] {
     return this.fields.all(name);
+  }
+
+  /** '' where there is none. */
+  get callId(): string {
+    return this.first('call-id') ?? '';
+  }
+
+  /** Undefined where it is missing or not well-formed; so is `to`. */
+  get from(): NameAddr | undefined {
+    return parseNameAddr(this.first('from') ?? '');
+  }
+
+  get to(): NameAddr | undefined {
+    return parseNameAddr(this.first('to') ?? '');
+  }
+
+  /** That of To, also where the rest of To is not well-formed; undefined where there is none or an empty one. */
+  get toTag(): string | undefined {
+    const { to } = this;
+    if (to !== undefined) return to.tag === '' ? undefined : to.tag;
+    const text = this.first('to') ?? '';
+    return TAG.exec(text.slice(text.lastIndexOf('>') + 1))?.[1];
+  }
+
+  /** Value for the To of an ACK, and of requests in a dialog: what came where it is well-formed, else that of our request. */
+  toValue(sent: string): string {
+    const { to } = this;
+    if (to !== undefined && to.tag !== '') return this.first('to') ?? '';
+    return this.toTag === undefined ? sent : `${sent};tag=${this.toTag}`;
   }
 
   get contact(): NameAddr | undefined {

@@ -190,7 +190,7 @@ export class OutgoingInvite {
 
   /** Undefined where there are too many, and for a response without a To tag that describes nothing: any proxy says so. */
   #provisionalFork(response: SipResponse): Fork | undefined {
-    const { tag = '' } = response.to;
+    const { toTag: tag = '' } = response;
     const known = this.#forks.get(tag);
     if (known !== undefined || this.#forks.size >= MOST_FORKS) return known;
     return tag === '' && descriptionIn(response) === undefined ? undefined : this.#newFork(response);
@@ -198,7 +198,7 @@ export class OutgoingInvite {
 
   /** Without a To tag it is from the only phone that rang, or from a peer of RFC 2543. */
   #acceptedFork(response: SipResponse): Fork {
-    const { tag = '' } = response.to;
+    const { toTag: tag = '' } = response;
     if (tag !== '') return this.#forks.get(tag) ?? this.#newFork(response);
     this.#untagged ??= this.#forks.get('') ?? this.#onlyRinging() ?? this.#newFork(response);
     return this.#untagged;
@@ -214,8 +214,14 @@ export class OutgoingInvite {
   #newFork(response: SipResponse): Fork {
     const { plan } = this.#options;
     const from = `${plan.from};tag=${this.#tag}`;
-    const uri = parseUri(plan.uri) ?? response.to.uri;
-    const dialog = Dialog.ofClient(response, { callId: this.#callId, tag: this.#tag, from, uri });
+    const uri = parseUri(plan.uri) ?? plan.journey.nextHop;
+    const dialog = Dialog.ofClient(response, {
+      callId: this.#callId,
+      tag: this.#tag,
+      from,
+      to: plan.to,
+      uri,
+    });
     const fork: Fork = new Fork(
       this.#dialogOf(dialog, response, () => fork),
       plan.media,

@@ -4,8 +4,7 @@ import type { SipResponse } from '../message/response.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 
 export function ackOf(invite: RequestData, response: SipResponse): RequestData {
-  const to = response.first('to') ?? '';
-  return { method: 'ACK', uri: invite.uri, headers: kept(invite, 'ACK', to) };
+  return { method: 'ACK', uri: invite.uri, headers: kept(invite, 'ACK', (sent) => response.toValue(sent)) };
 }
 
 export function cancelOf(invite: RequestData): RequestData {
@@ -14,11 +13,11 @@ export function cancelOf(invite: RequestData): RequestData {
 
 const KEPT: ReadonlySet<string> = new Set(['from', 'to', 'call-id', 'cseq', 'route']);
 
-function kept(invite: RequestData, method: string, to?: string): HeaderLine[] {
+function kept(invite: RequestData, method: string, to = (sent: string) => sent): HeaderLine[] {
   return invite.headers.flatMap(([name, value]): HeaderLine[] => {
     const key = name.toLowerCase();
     if (!KEPT.has(key)) return [];
     if (key === 'cseq') return [[name, value.replace(/\S+\s*$/, method)]];
-    return [[name, key === 'to' && to !== undefined ? to : value]];
+    return [[name, key === 'to' ? to(value) : value]];
   });
 }

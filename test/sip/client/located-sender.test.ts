@@ -50,7 +50,7 @@ function heard(): { events: string[]; user: InviteUser } {
     'failure' in outcome ? `${outcome.failure.reason} ${outcome.failure.status}` : `refused ${outcome.response.status}`;
   const user: InviteUser = {
     provisional: ({ status }) => events.push(String(status)),
-    accepted: ({ status, to }) => events.push(`${status} ${to.tag === undefined ? '' : 'tagged'}`.trim()),
+    accepted: ({ status, toTag }) => events.push(`${status} ${toTag === undefined ? '' : 'tagged'}`.trim()),
     refused: (outcome) => events.push(named(outcome)),
   };
   return { events, user };

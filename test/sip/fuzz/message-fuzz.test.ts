@@ -67,7 +67,7 @@ test('no message makes the parser throw, and every answer to one can be read', (
     else if (parsed.kind === 'refused') assertAnswer(parsed.request, parsed.refusal);
     else if (parsed.kind === 'response') {
       const { response } = parsed;
-      void [response.contact, response.contentType, response.all('via'), clientKey(response)];
+      void [response.contact, response.contentType, response.toTag, response.all('via'), clientKey(response)];
     }
   });
   for (const count of Object.values(kinds)) assert.ok(count > 2000, JSON.stringify(kinds));
@@ -81,8 +81,8 @@ function brokenRules(text: string): string[] {
   return [
     ...(isRequest && start.includes('?Subject=') ? ['Bad Request-URI'] : []),
     ...(isRequest && count(/^(?:Contact|m): \*/) > 0 && count(/^(?:Contact|m):/) > 1 ? ['Bad Contact'] : []),
-    ...(count(/^Session-Expires:/) > 1 ? ['Repeated Session-Expires'] : []),
-    ...(count(/^Replaces:/) > 1 ? ['Repeated Replaces'] : []),
+    ...(isRequest && count(/^Session-Expires:/) > 1 ? ['Repeated Session-Expires'] : []),
+    ...(isRequest && count(/^Replaces:/) > 1 ? ['Repeated Replaces'] : []),
   ];
 }
 
@@ -94,8 +94,6 @@ test('what is legal is read, and what breaks a rule across fields is refused by 
     const parsed = parseMessage(Buffer.from(text), SOURCE);
     found[rules.length === 0 ? 'legal' : 'broken']++;
     if (rules.length === 0) assert.equal(parsed.kind, text.startsWith('SIP/') ? 'response' : 'request', text);
-    else if (text.startsWith('SIP/'))
-      assert.deepEqual(parsed, { kind: 'ignored', reason: 'bad-response' }, text);
     else if (text.startsWith('ACK ')) assert.deepEqual(parsed, { kind: 'ignored', reason: 'bad-ack' }, text);
     else assert.ok(parsed.kind === 'refused' && rules.includes(parsed.refusal.reason), text);
   }

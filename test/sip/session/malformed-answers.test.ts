@@ -193,3 +193,77 @@ void test('early media is heard without a Contact, and without a To tag', async 
     assert.equal(out.callee.acks.length, 1);
   }
 });
+
+/** To of a response whose tag is empty or cannot be read, or no To at all. */
+const UNREADABLE = [
+  (text: string) => text.replace(/^(To:.*)$/m, '$1;tag='),
+  (text: string) => text.replace(/^(To:.*)$/m, '$1;tag=""'),
+  (text: string) => text.replace(/^To:.*$/m, 'To: "Bob <sip:bob@example.com>'),
+  (text: string) => text.replace(/^To:.*$/m, 'To:'),
+  (text: string) => text.replace(/^To:.*\r\n/m, ''),
+];
+
+void test('a 2xx with an empty tag, or without a To that can be read, is as one without a To tag', async () => {
+  for (const edit of UNREADABLE) {
+    const out = new CallingOut();
+    const session = await out.call();
+    for (let times = 1; times <= 2; times++) {
+      await out.respond(200, { tagged: false, body: 'answer', edit });
+      assert.equal(out.callee.acks.length, times);
+    }
+    assert.deepEqual([session.state, session.dialog?.remoteTag], ['confirmed', '']);
+    await out.hungUp(session);
+    const to = [out.callee.acks[0], ...out.requests('BYE')].map((request) => request?.first('to'));
+    assert.deepEqual(to, ['<sip:bob@example.com>', '<sip:bob@example.com>']);
+    await out.settled();
+  }
+});
+
+void test('a 2xx with an empty tag and without a usable description is acknowledged and ended', async () => {
+  for (const edit of UNREADABLE) {
+    const out = new CallingOut();
+    await out.call();
+    await out.respond(200, { tagged: false, body: 'bad', edit });
+    assert.deepEqual([out.callee.acks.length, out.requests('BYE').length], [1, 1]);
+    await out.settled();
+  }
+});
+
+void test('the tag of a To that is otherwise not well-formed is the one of the dialog', async () => {
+  const out = new CallingOut();
+  const session = await out.call();
+  await out.respond(200, { body: 'answer', edit: (text) => text.replace(/^To: </m, 'To: "Bob <') });
+  assert.equal(session.dialog?.remoteTag, 'one');
+  assert.deepEqual(out.callee.acks.map((ack) => ack.first('to')), ['<sip:bob@example.com>;tag=one']); // prettier-ignore
+});
+
+void test('a 2xx without From or Call-ID, with them wrong, or with fields twice, is acknowledged', async () => {
+  const edits: readonly ((text: string) => string)[] = [
+    (text) => text.replace(/^From:.*\r\n/m, ''),
+    (text) => text.replace(/^From:.*$/m, 'From: "Alice <sip:x>'),
+    (text) => text.replace(/^Call-ID:.*\r\n/m, ''),
+    (text) => text.replace(/^(To:.*)$/m, '$1\r\n$1'),
+    (text) => text.replace(/^(CSeq:.*)$/m, '$1\r\nMax-Forwards: many\r\nExpires: 1\r\nExpires: 2'),
+  ];
+  for (const edit of edits) {
+    const out = new CallingOut();
+    const session = await out.call();
+    await out.respond(200, { body: 'answer', edit });
+    const [ack] = out.callee.acks;
+    assert.deepEqual([ack?.first('from'), ack?.callId], [out.invite.first('from'), out.invite.callId]);
+    assert.equal(session.dialog?.remoteTag, 'one');
+    await out.hungUp(session);
+    await out.settled();
+  }
+});
+
+void test('a refusal without a To that can be read is acknowledged, and ends the call', async () => {
+  for (const edit of UNREADABLE) {
+    const out = new CallingOut();
+    await out.call();
+    await out.respond(486, { tagged: false, edit });
+    assert.ok(out.network.carried.some((one) => /^ACK [^]*\r\nTo: <sip:bob@example.com>\r\n/.test(one.text)));
+    assert.equal(out.told.end?.status, 486);
+    await out.settled();
+  }
+});

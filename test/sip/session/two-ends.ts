@@ -201,8 +201,15 @@ export class Calling {
   }
 
   #open(response: SipResponse): InDialog {
-    const { callId, from } = response;
-    const own = { callId, tag: from.tag ?? '', from: response.first('from') ?? '', uri: response.to.uri };
+    const { callId, from, to } = response;
+    assert.ok(from && to);
+    const own = {
+      callId,
+      tag: from.tag ?? '',
+      from: response.first('from') ?? '',
+      to: `<${to.uri.text}>`,
+      uri: to.uri,
+    };
     const dialog = Dialog.ofClient(response, own);
     const inDialog = new InDialog({
       dialog,
