@@ -2,11 +2,14 @@
 // what is sent for each of its sentences.
 //
 //   audio.start ─▶ binary, once or in pieces ─▶ audio.done      for each sentence
+import { ParleyError } from '../errors.js';
 import type { SpokenSentenceSound } from '../call/spoken-sentences.js';
 import { tooLong } from '../call/text-source.js';
 import { TokenStream } from '../call/token-stream.js';
 import type { Peer } from './dialect.js';
 import type { OmniConfig } from './omni-message.js';
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024; // 5 min of the default format: no one message needs more
 
 export class OmniUtterance {
   readonly index: number;
@@ -84,10 +87,16 @@ export class OmniUtterance {
 
   async *#pieces(sound: SpokenSentenceSound['sound'], signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const whole: Uint8Array[] = [];
+    let bytes = 0;
     for await (const chunk of sound) {
       if (signal.aborted) return;
-      if (this.config.streamAudio) yield chunk;
-      else whole.push(chunk);
+      if (this.config.streamAudio) {
+        yield chunk;
+        continue;
+      }
+      bytes += chunk.byteLength;
+      if (bytes > MAX_MESSAGE_BYTES) throw tooLarge();
+      whole.push(chunk);
     }
     if (whole.length === 0 || signal.aborted) return;
     const header = (await sound.outcome)?.header;
@@ -96,4 +105,9 @@ export class OmniUtterance {
     // The beginning of a stream cannot state the length; that of a whole file does.
     yield header === undefined ? file : Buffer.concat([header.bytes, file.subarray(header.replaced)]);
   }
+}
+
+function tooLarge(): ParleyError {
+  const message = `the sound of one sentence may have ${MAX_MESSAGE_BYTES} bytes as one message; "stream_audio": true sends it in pieces`;
+  return new ParleyError('TOO_LARGE', message, { field: 'stream_audio' });
 }

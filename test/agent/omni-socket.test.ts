@@ -96,6 +96,28 @@ test('without stream_audio each sentence is one message: a whole file, which sta
   assert.deepEqual(peer.messages, []);
 });
 
+test('a sentence with more sound than one message may have is refused by name, and its work stopped', async () => {
+  const { say, told, speech } = open({ type: 'session.config' });
+  const sentence = 'far too long.';
+  speech.held.add(sentence);
+  say(text(sentence), DONE);
+  await until(() => speech.active === 1);
+  for (let mebibytes = 0; mebibytes < 16; mebibytes++) speech.more(sentence, Buffer.alloc(1024 * 1024));
+  const [begin, refusal, ...rest] = await told(4);
+  assert.deepEqual(begin, start(0, 0, sentence, { format: 'wav' }));
+  assert.deepEqual(refusal, {
+    type: 'error',
+    message:
+      'the sound of one sentence may have 16777216 bytes as one message; "stream_audio": true sends it in pieces',
+    code: 'too_large',
+    param: 'stream_audio',
+    utterance_index: 0,
+    sentence_index: 0,
+  });
+  assert.deepEqual(rest, [end(0, 0, 0, { error: true }), sessionDone(0, 1)]);
+  assert.equal(speech.active, 0);
+});
+
 test('a described voice is made for the session', async () => {
   const { say, told, speech } = open({ ...CONFIG, task_type: 'VoiceDesign', instructions: 'an old sailor' });
   say(text('Hi.'), DONE);

@@ -72,6 +72,11 @@ export class ScriptedSpeech {
     return Promise.resolve(stream);
   }
 
+  /** More sound of a sentence that is held. */
+  more(text: string, bytes: Uint8Array): void {
+    this.#open.get(text)?.push(bytes);
+  }
+
   /** The rest of a sentence that was held. */
   finish(text: string): void {
     const stream = this.#open.get(text);
