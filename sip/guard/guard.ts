@@ -124,8 +124,7 @@ export class Guard {
     if (expected) return this.#accept(peer);
     if (isScanner(userAgent)) return this.#drop('scanner');
     if (!allowed && this.#failures.waitMs(source.key) > 0) return this.#drop('banned');
-    const waitMs = this.#requests.take(source.key);
-    if (waitMs > 0) return this.#limit(method, allowed, waitMs);
+    if (this.#requests.take(source.key) > 0) return this.#limit(method, allowed);
     if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // these cannot be challenged (RFC 3261 section 22.1)
     this.#counts.challenged++;
     return { kind: 'challenge', peer };
@@ -151,10 +150,10 @@ export class Guard {
   }
 
   /** One who has not shown a password yet is not worth an answer each; nor has ACK ever one. */
-  #limit(method: string, allowed: boolean, waitMs: number): Decision {
+  #limit(method: string, allowed: boolean): Decision {
     if (!allowed || method === 'ACK') return this.#drop('flood');
     this.#counts.refused++;
-    const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)));
-    return { kind: 'refuse', refusal: refusal(503, 'Service Unavailable', [['Retry-After', seconds]]) };
+    // Only the excess is refused: Retry-After would tell a proxy to send nothing at all (RFC 3261, section 21.5.4).
+    return { kind: 'refuse', refusal: refusal(503, 'Service Unavailable') };
   }
 }
