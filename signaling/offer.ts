@@ -45,7 +45,7 @@ export interface Offer {
 }
 
 export interface OfferedSctp {
-  /** `sctpmap` is the form of the drafts before RFC 8841, with the port in the media line. */
+  /** The attribute that states the port: `sctpmap` is that of the drafts before RFC 8841. */
   readonly form: 'sctp-port' | 'sctpmap';
   readonly sctpPort: number;
   readonly maxMessageSize: number;
@@ -198,8 +198,7 @@ function readTransport(sections: readonly SdpSection[]) {
 
 function readSctp({ section, formats }: MediaSection): OfferedSctp {
   const [format = ''] = formats;
-  const form = /^\d+$/.test(format) ? 'sctpmap' : 'sctp-port';
-  const sctpPort = form === 'sctpmap' ? mappedPort(section, format) : statedPort(section);
+  const { form, sctpPort } = readSctpPort(section, format);
   const size = attribute([section], 'max-message-size');
   if (size === undefined) return { form, sctpPort, maxMessageSize: 65_536 }; // RFC 8841 section 6.1
   if (!/^\d{1,15}$/.test(size.value)) throw badLine(size.line, 'must be a number of bytes');
@@ -210,20 +209,30 @@ function readSctp({ section, formats }: MediaSection): OfferedSctp {
   return { form, sctpPort, maxMessageSize };
 }
 
-function statedPort(section: SdpSection): number {
-  const port = attribute([section], 'sctp-port');
-  if (port === undefined) throw badLine(section.first, 'must be followed by a=sctp-port');
-  return sctpPort(port.line, port.value);
-}
-
-/** draft-ietf-mmusic-sctp-sdp-05 section 5.1: `a=sctpmap:PORT webrtc-datachannel STREAMS`, once for each port. */
-function mappedPort(section: SdpSection, format: string): number {
-  const map = attributes(section, 'sctpmap').find(({ value }) => value.split(' ', 1)[0] === format);
-  if (map === undefined) throw badLine(section.first, `must be followed by a=sctpmap:${format}`);
-  if (!/^\d+ webrtc-datachannel(?: \d{1,5})?$/i.test(map.value)) {
-    throw badLine(map.line, 'must map the port to webrtc-datachannel');
+/**
+ * RFC 8841 has `a=sctp-port` and no port in the media line. Drafts before it have the port in the media line and in
+ * `a=sctpmap:PORT webrtc-datachannel STREAMS`, once for each port (draft-ietf-mmusic-sctp-sdp-05, section 5.1). Some peers
+ * mix the two: the port has to be stated in one of the attributes.
+ */
+function readSctpPort(section: SdpSection, format: string): Pick<OfferedSctp, 'form' | 'sctpPort'> {
+  const inLine = /^\d+$/.test(format);
+  const map = attributes(section, 'sctpmap').find(
+    ({ value }) => !inLine || value.split(' ', 1)[0] === format,
+  );
+  const stated = attribute([section], 'sctp-port');
+  if (map !== undefined && (inLine || stated === undefined)) {
+    if (!/^\d+ webrtc-datachannel(?: \d{1,5})?$/i.test(map.value)) {
+      throw badLine(map.line, 'must map the port to webrtc-datachannel');
+    }
+    const [port = ''] = map.value.split(' ', 1);
+    return { form: 'sctpmap', sctpPort: sctpPort(inLine ? section.first : map.line, port) };
   }
-  return sctpPort(section.first, format);
+  if (stated === undefined) {
+    const older = inLine ? ` or a=sctpmap:${format}` : '';
+    throw badLine(section.first, `must be followed by a=sctp-port${older}`);
+  }
+  if (inLine && stated.value !== format) throw badLine(stated.line, 'must be the port of its m= line');
+  return { form: 'sctp-port', sctpPort: sctpPort(stated.line, stated.value) };
 }
 
 function sctpPort(line: SdpLine, port: string): number {

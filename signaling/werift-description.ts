@@ -77,8 +77,11 @@ export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
 
 /** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */
 function inOfferedForm(answer: string, { use, protocol, formats }: OfferedSection): string {
+  // A number is the SCTP port of whoever describes itself.
+  const port = /^a=sctp(?:-port|map):(\d+)/m.exec(answer)?.[1];
+  const own = formats.map((format) => (/^\d+$/.test(format) ? (port ?? format) : format));
   return answer.replace(/^m=(\S+ \S+) \S+ ([^\r]*)/, (_line, start: string, answered: string) =>
-    ['m=' + start, protocol, use === 'data' ? formats.join(' ') : answered].join(' '),
+    ['m=' + start, protocol, use === 'data' ? own.join(' ') : answered].join(' '),
   );
 }
 

@@ -143,6 +143,8 @@ test('an answer has the transport protocols and the form of SCTP that were offer
     ['UDP/TLS/RTP/SAVP', 'DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
     ['RTP/SAVPF', 'TCP/DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
     ['TCP/DTLS/RTP/SAVPF', 'DTLS/SCTP 5000', 'sctpmap:5000 webrtc-datachannel 65535'],
+    ['RTP/SAVPF', 'DTLS/SCTP 5000', 'sctp-port:5000'],
+    ['RTP/SAVPF', 'DTLS/SCTP webrtc-datachannel', 'sctpmap:5000 webrtc-datachannel 65535'],
     ['RTP/SAVP', 'UDP/DTLS/SCTP 5000', 'sctpmap:5000 webrtc-datachannel 65535'],
   ] as const) {
     const offer = chromiumOffer((line) => {
@@ -158,6 +160,20 @@ test('an answer has the transport protocols and the form of SCTP that were offer
     ]);
     await door.hangUp(id);
   }
+});
+
+test('an answer in the older form of SCTP names our own port, whatever port was offered', async (t) => {
+  const { door } = await openDoor(t);
+  const offer = chromiumOffer((line) => {
+    if (line.startsWith('m=application')) return 'm=application 9 DTLS/SCTP 5001';
+    return line.startsWith('a=sctp-port') ? 'a=sctpmap:5001 webrtc-datachannel 1024' : line;
+  });
+  const { id, sdp } = await door.open({ sdp: offer });
+  assert.deepEqual(sdp.match(/^(?:m=application|a=sctp).*$/gm), [
+    'm=application 9 DTLS/SCTP 5000',
+    'a=sctpmap:5000 webrtc-datachannel 65535',
+  ]);
+  await door.hangUp(id);
 });
 
 test('a browser that insists on starting the handshake, or on not starting it, is given its way', async (t) => {

@@ -64,6 +64,18 @@ for (const [protocol, map, port] of [
   });
 }
 
+test('the port of SCTP is taken from either attribute, whatever the form of the media line', () => {
+  const older = chromiumOffer((line) =>
+    line.startsWith('m=application') ? 'm=application 9 DTLS/SCTP 5000' : line,
+  );
+  for (const [offer, form] of [
+    [older, 'sctp-port'],
+    [olderOffer('UDP/DTLS/SCTP webrtc-datachannel', '5000 webrtc-datachannel 65535'), 'sctpmap'],
+  ] as const) {
+    assert.deepEqual(readOffer(offer).data, { mid: '1', form, sctpPort: 5000, maxMessageSize: 262_144 });
+  }
+});
+
 test('line feeds alone end lines as well', () => {
   assert.deepEqual(readOffer(chromiumOffer().replaceAll('\r\n', '\n')), readOffer(chromiumOffer()));
 });
@@ -146,8 +158,12 @@ test('what is malformed or missing is refused with its line', () => {
     [offerWith('a=group'), /BUNDLE has to list both/],
     [offerWith('a=sctp-port'), /must be followed by a=sctp-port/],
     [offerWith('a=sctp-port', 'a=sctp-port:0'), /must be a port from 1 to 65535/],
-    [olderOffer('DTLS/SCTP 5000'), /must be followed by a=sctpmap:5000/],
-    [olderOffer('DTLS/SCTP 5000', '5001 webrtc-datachannel'), /must be followed by a=sctpmap:5000/],
+    [olderOffer('DTLS/SCTP 5000'), /must be followed by a=sctp-port or a=sctpmap:5000/],
+    [offerWith('m=application', 'm=application 9 DTLS/SCTP 5001'), /must be the port of its m= line/],
+    [
+      olderOffer('DTLS/SCTP 5000', '5001 webrtc-datachannel'),
+      /must be followed by a=sctp-port or a=sctpmap:5000/,
+    ],
     [olderOffer('DTLS/SCTP 5000', '5000 t140 16'), /must map the port to webrtc-datachannel/],
     [olderOffer('DTLS/SCTP 0', '0 webrtc-datachannel 16'), /must be a port from 1 to 65535/],
     [olderOffer('DTLS/SCTP 65536', '65536 webrtc-datachannel'), /must be a port from 1 to 65535/],
