@@ -48,7 +48,7 @@ export interface IncomingCall {
   /** The INVITE leaves the offer to us. */
   readonly offers: boolean;
   /** What its trunk, if it has one, and the server are configured for. */
-  readonly trunk: Pick<TrunkSettings, 'srtp' | 'keying'> | undefined;
+  readonly trunk: Pick<TrunkSettings, 'srtp' | 'keying' | 'addresses'> | undefined;
   readonly server: { readonly srtp: Security; readonly keying?: readonly Keying[] | undefined };
 }
 
@@ -62,7 +62,9 @@ export function incomingWish({ transport, offers, trunk, server }: IncomingCall)
     const offer = offers && security !== 'off' ? ({ srtp: 'require', offerIce: true } as const) : {};
     return { keyings: ['dtls', 'sdes'], ...offer };
   }
-  return { srtp: trunk?.srtp, keyings: trunk?.keying ?? server.keying ?? usualKeyings(transport === 'tls') };
+  const networks = trunk === undefined || trunk.addresses.length === 0 ? {} : { networks: trunk.addresses };
+  const keyings = trunk?.keying ?? server.keying ?? usualKeyings(transport === 'tls');
+  return { srtp: trunk?.srtp, keyings, ...networks };
 }
 
 export class MediaSupply {
@@ -95,7 +97,7 @@ export class MediaSupply {
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
   open(
     localAddress: string,
-    { codecs, srtp, keyings, offerIce = false }: Partial<MediaWish> = {},
+    { codecs, srtp, keyings, offerIce = false, networks = [] }: Partial<MediaWish> = {},
   ): CallMedia {
     const { config, plane, time, log } = this.#parts;
     const { hosts, publicAddresses } = config.sip;
@@ -120,7 +122,10 @@ export class MediaSupply {
       localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
       certificate: this.#certificate,
       forbids: (address, port) => this.#isOurSignalling(address, port),
-      networks: config.phoneMedia.rtpLatchNetworks,
+      networks: [
+        ...config.phoneMedia.rtpLatchNetworks,
+        ...networks.map((item) => item.replace(/%[^/]*/, '')),
+      ],
       departed: () => this.#departures++,
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,

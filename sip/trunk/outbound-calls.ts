@@ -53,6 +53,8 @@ export interface MediaWish {
   readonly keyings?: readonly Keying[];
   /** An offer of ours has ICE. */
   readonly offerIce?: boolean;
+  /** Addresses and networks of the trunk: media may come from there, whatever its description announces. */
+  readonly networks?: readonly string[];
 }
 
 export interface CallToPlace {
@@ -239,11 +241,12 @@ class CallWay {
   }
 
   #by(trunk: Trunk): CallPlan {
-    const { codecs, srtp } = trunk.settings;
+    const { codecs, srtp, addresses } = trunk.settings;
     const { to } = this.#wish;
     const transport = trunk.settings.transport ?? (to.kind === 'uri' ? transportOf(to.uri) : undefined);
     const keyings = this.#keyings(transport, trunk.settings);
-    const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp, keyings });
+    const networks = addresses.length === 0 ? {} : { networks: addresses };
+    const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp, keyings, ...networks });
     this.trunk = trunk;
     this.plan = planByTrunk(this.#wish, trunk, media);
     return this.plan;

@@ -176,11 +176,11 @@ test('an INVITE has fewer than 1,200 bytes, whatever keys it offers', async (t) 
   }
 });
 
-test('a call that comes in has the keys of its trunk, or of its transport', async (t) => {
+test('a call that comes in has the keys and addresses of its trunk, or the keys of its transport', async (t) => {
   const trunk = { name: 'carrier', domain: 'carrier.example', authRealms: [], lateOffer: false, assertedIdentity: false, addresses: ['127.0.0.1'] };
   for (const [parts, offers, wish] of [
-    [{ trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] }, true, { srtp: 'require', keyings: ['sdes'] }],
-    [{ trunks: [trunk], keying: ['dtls'] }, true, { srtp: undefined, keyings: ['dtls'] }],
+    [{ trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] }, true, { srtp: 'require', keyings: ['sdes'], networks: ['127.0.0.1'] }],
+    [{ trunks: [trunk], keying: ['dtls'] }, true, { srtp: undefined, keyings: ['dtls'], networks: ['127.0.0.1'] }],
     [{ srtp: 'require' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, false, { srtp: undefined, keyings: ['dtls', 'sdes'] }],

@@ -170,6 +170,14 @@ for (const [what, trunk, options, first, others] of [
   });
 } // prettier-ignore
 
+test('media of a call may come from the addresses of its own trunk, and of no other', async () => {
+  const addresses = ['192.0.2.0/24', '2001:db8::7'];
+  const { place, statuses, medias } = open([{ ...CARRIER, addresses }, SPARE]);
+  statuses['carrier.example'] = 500;
+  await place({ to: '100' });
+  assert.deepEqual(medias.map(({ networks }) => networks), [addresses, undefined]);
+}); // prettier-ignore
+
 test('keys of a direct call over TLS are those of SDES first', async () => {
   const { place, medias } = open([], { srtp: 'require' });
   await place({ to: `sips:bob@${CALLEE}` });
