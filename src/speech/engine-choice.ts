@@ -230,13 +230,13 @@ export class Engines implements SpeechRouting {
     const custom = this.#defaultCustom?.name;
     if (custom !== undefined && (language === undefined || this.#customSpeaks(custom, language))) {
       const meant = this.#byCustom(custom, language);
-      const other = this.#insteadOf(meant.engine, meant.language);
+      const other = this.#insteadOf(meant.engine, meant.language, language);
       return other === undefined ? meant : resolved(other, meant.language);
     }
     if (language === undefined && this.#default !== undefined) {
       const { engine, voice } = this.#default;
       const spoken = primaryTag(voice.languages[0] ?? '');
-      return resolved(this.#insteadOf(engine, spoken) ?? this.#default, undefined);
+      return resolved(this.#insteadOf(engine, spoken, language) ?? this.#default, undefined);
     }
     if (language === undefined) throw noOwnVoice();
     const able = this.#able(language);
@@ -255,10 +255,15 @@ export class Engines implements SpeechRouting {
     throw isSpoken ? noOwnVoice(language) : this.#unspoken(language);
   }
 
-  /** Who speaks where no voice was asked for and the engine whose turn it is cannot now; undefined where it can, or nobody can. */
-  #insteadOf({ usable }: SpeechEngine, language: string): Candidate | undefined {
+  /**
+   * The fallback voice when no voice was requested and the preferred engine is unavailable; undefined if none is needed or
+   * none exists. It speaks the language of the preferred voice. Without a requested language any voice is better than none.
+   */
+  #insteadOf({ usable }: SpeechEngine, spoken: string, requested: string | undefined): Candidate | undefined {
     if (usable) return undefined;
-    return this.#candidates.find(({ engine, primaries }) => engine.usable && primaries.has(language));
+    const others = this.#candidates.filter(({ engine }) => engine.usable);
+    const same = others.find(({ primaries }) => primaries.has(spoken));
+    return same ?? (requested === undefined ? others[0] : undefined);
   }
 
   /** The voice is made for this language, or for none in particular. */

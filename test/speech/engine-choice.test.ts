@@ -253,6 +253,19 @@ test('an engine in trouble is passed over where another speaks the language', as
   assert.equal(choose(engines, { language: 'de' }), 'broken instant de');
 });
 
+test('without a requested language an engine of any language takes the place of one that cannot speak', async () => {
+  const german = new Broken({ languages: ['de'] });
+  const preferred = await Engines.of([german, new InstantEngine()]);
+  assert.equal(choose(preferred, {}), 'broken instant de');
+  await preferred.load().catch(() => undefined);
+  assert.equal(choose(preferred, {}), 'instant instant en');
+  assert.equal(
+    choose(preferred, { language: 'de' }),
+    'broken instant de',
+    'a requested language is not replaced',
+  );
+});
+
 test('what the engines are at is told of the one that speaks by default', async () => {
   const engine = new InstantEngine();
   const gpu = new InstantEngine({ languages: ['de'] });
