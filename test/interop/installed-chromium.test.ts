@@ -24,7 +24,7 @@ test('the browser is the one that CHROMIUM_PATH names, else the first on PATH, a
   assert.equal(installedChromium({ PATH: on('empty', 'locked', 'full', 'a', 'b') }), first);
   assert.equal(installedChromium({ CHROMIUM_PATH: '', PATH: on('b', 'a') }), second);
   assert.equal(installedChromium({ CHROMIUM_PATH: join(folder, 'nothing'), PATH: on('a') }), first);
-  assert.throws(() => installedChromium({ PATH: on('empty', 'locked') }), /run \.\/setup\.sh test/);
+  assert.throws(() => installedChromium({ PATH: on('empty', 'locked') }), /run \.\/setup\.sh full/);
   assert.throws(() => installedChromium({}), /CHROMIUM_PATH/);
 });
 
