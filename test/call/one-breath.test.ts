@@ -65,7 +65,7 @@ async function eventsOf(under: CallUnderTest, utterance: Utterance): Promise<str
   under.call.onEvent = (event) => {
     if ('sentence' in event) told.push(`${event.type} ${event.sentence} at ${frames}: ${event.text}`);
   };
-  await play(under, utterance, { aheadMs: 100, leaves: () => frames++ });
+  await play(under, utterance, { aheadMs: 400, leaves: () => frames++ });
   return told;
 }
 
