@@ -7,6 +7,8 @@ import { until } from '../fakes/until.js';
 import type { Address } from '../interop/telephone/sipp.js';
 
 let counter = 0;
+/** Nobody listens there. Nothing is sent to the discard port, 9. */
+const DEAF_PORT = 65_534;
 
 export interface Wording {
   readonly method?: string;
@@ -132,7 +134,7 @@ export function request(from: RawCaller, wording: Wording = {}): string {
     fromTag = `f${n}`,
   } = wording;
   const { toTag, cseq = 1, headers = [], branch = `z9hG4bKraw${n}` } = wording;
-  const body = wording.body ?? (method === 'INVITE' ? offer(from.local.host, 9) : '');
+  const body = wording.body ?? (method === 'INVITE' ? offer(from.local.host, DEAF_PORT) : '');
   const place = from.local.host.includes(':') ? `[${from.local.host}]` : from.local.host;
   return [
     `${method} ${uri} SIP/2.0`,
@@ -256,7 +258,7 @@ export function okTo(text: string, status = 200, tag = ''): string {
 
 /** A 200 to an INVITE of the server, which takes the call with PCMU at a port where nobody listens. */
 export function acceptanceOf(invite: string, { host, port }: Address, transport = 'udp'): string {
-  const body = offer(host, 9);
+  const body = offer(host, DEAF_PORT);
   const own = [
     `Contact: <sip:there@${host}:${port};transport=${transport}>`,
     'Content-Type: application/sdp',

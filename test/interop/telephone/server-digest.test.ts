@@ -22,7 +22,7 @@ function serverOf(t: TestContext, environment: Environment = {}, files: Telephon
 
 test('SIPp is let in with the right password, over UDP and TCP, and with no other', async (t) => {
   const server = await serverOf(t);
-  const keys = { rtp_port: 9 };
+  const keys = { rtp_port: 65_534 };
   for (const transport of ['udp', 'tcp'] as const) {
     const rtp = await kept(t, RtpPeer.open());
     const options = { transport, keys: { rtp_port: rtp.port }, credentials: RIGHT, holdMs: 500 };

@@ -130,7 +130,7 @@ for (const transport of BOTH) {
 
   test(`a target that is busy is told to the caller, whose call goes on (${transport})`, async (t) => {
     const { sipp } = await callee(t, 'answer-busy', transport);
-    const keys = { rtp_port: 9, refer_to: uriOf(sipp.address, transport) };
+    const keys = { rtp_port: 65_534, refer_to: uriOf(sipp.address, transport) };
     const caller = await kept(t, Sipp.call(server.address, 'call-refers', { transport, keys, holdMs: 100 }));
     await Promise.all([caller.succeeded(), sipp.succeeded()]);
     assert.match(caller.messages(), /Subscription-State: terminated[^]*SIP\/2\.0 486 Busy Here/);
@@ -139,7 +139,7 @@ for (const transport of BOTH) {
 
   test(`whom the server has called may have itself put through, too (${transport})`, async (t) => {
     const { sipp } = await callee(t, 'answer-basic', transport);
-    const keys = { rtp_port: 9, refer_to: uriOf(sipp.address, transport) };
+    const keys = { rtp_port: 65_534, refer_to: uriOf(sipp.address, transport) };
     const asking = await kept(t, Sipp.answer('answer-refers', { transport, keys }));
     const { id } = await server.telephone.place({ to: uriOf(asking.address, transport) });
     await asking.succeeded();
@@ -151,7 +151,7 @@ for (const transport of BOTH) {
   test(`a caller has the server take the place of a dialog elsewhere (${transport})`, async (t) => {
     const { sipp } = await callee(t, 'answer-basic', transport);
     const replaced = { replaced_call: 'elsewhere', replaced_to_tag: 'to-1', replaced_from_tag: 'from-1' };
-    const keys = { rtp_port: 9, refer_to: uriOf(sipp.address, transport), ...replaced };
+    const keys = { rtp_port: 65_534, refer_to: uriOf(sipp.address, transport), ...replaced };
     const caller = await kept(t, Sipp.call(server.address, 'call-refers-to-replace', { transport, keys }));
     await caller.succeeded();
     await server.telephone.hangUp(server.telephone.list()[0]?.id ?? '');

@@ -80,7 +80,7 @@ for (const transport of ['udp', 'tcp']) {
     await until(() => registers(kamailio) > asked);
     assert.equal(server.telephone.registrations[0]?.state, 'registered');
     await server.close();
-    const options = { service: 'parley', keys: { rtp_port: 9 } };
+    const options = { service: 'parley', keys: { rtp_port: 65_534 } };
     const caller = await kept(t, Sipp.call(kamailio.address, 'call-refused', options));
     await caller.succeeded();
     assert.match(caller.messages(), /SIP\/2\.0 404 Not Found/);
@@ -221,7 +221,7 @@ for (const transport of ['udp', 'tcp'] as const) {
   test(`a challenge of 401 and one of 407 are answered with the account of the trunk over ${transport}`, async (t) => {
     for (const challenge of ['401', '407']) {
       const credentials = { user: 'parley', password: USERS.parley };
-      const options = { credentials, transport, keys: { rtp_port: 9 } };
+      const options = { credentials, transport, keys: { rtp_port: 65_534 } };
       const callee = await kept(t, Sipp.answer(`answer-challenges-${challenge}`, options));
       const domain = `127.0.0.1:${callee.address.port}`;
       const account = { username: 'parley', password: USERS.parley, authRealms: ['sipp'] };
