@@ -198,7 +198,10 @@ for (const transport of BOTH) {
   });
 
   test(`many calls at once over ${transport} are all heard out, without anything sent twice`, async (t) => {
-    const sipp = await kept(t, Sipp.answer('answer-basic', { calls: 30, keys: { rtp_port: 65_534 }, transport }));
+    const sipp = await kept(
+      t,
+      Sipp.answer('answer-basic', { calls: 30, keys: { rtp_port: 65_534 }, transport }),
+    );
     const to = `sip:bob@127.0.0.1:${sipp.address.port};transport=${transport}`;
     const say = { text: 'Yes.', after: 'hangup' } as const;
     await Promise.all(Array.from({ length: 30 }, () => server.telephone.place({ to, say })));
