@@ -95,7 +95,7 @@ endfunction()
 # A test of ctest for a group of a program.
 function(add_group room name)
   add_test(NAME ${name} COMMAND ${room}_tests ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<STREQUAL:${PARLEY_SPEECH},RACES>,600,120>)
+  set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<STREQUAL:${PARLEY_SPEECH},RACES>,600,300>)
   if(name MATCHES ${TIMED_TESTS})
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   elseif(name MATCHES "_fuzz$")
