@@ -14,7 +14,7 @@ export interface IdleMemoryParts {
   readonly time: Time;
   /** Pieces of sound begun so far: memory is returned once after some were. */
   readonly begun: () => number;
-  /** Whether nothing is being spoken and no call stands. */
+  /** True if nothing is being spoken and no call stands. */
   readonly isIdle: () => boolean;
   readonly collect: () => void;
   readonly trim: () => void;

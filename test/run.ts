@@ -57,7 +57,7 @@ interface Choice {
   readonly sources: readonly string[];
   readonly native: boolean;
   readonly parts: readonly Part[];
-  /** Whether the run is limited to what a difference can reach, which may be no test at all. */
+  /** True if the run is limited to what a difference can reach, which may be no test at all. */
   readonly byDifference: boolean;
 }
 

@@ -46,7 +46,7 @@ export function changedSince(root: string, revision: string): readonly string[] 
 export interface Reach {
   /** Test files that a change can reach. */
   readonly files: readonly string[];
-  /** Whether it can reach the native tests. */
+  /** True if it can reach the native tests. */
   readonly native: boolean;
 }
 

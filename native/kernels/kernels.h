@@ -318,7 +318,7 @@ class Kernels {
   // y may be x.
   virtual void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) = 0;
   virtual void Add(float* y, const float* x, size_t count) = 0;
-  // What is not finite becomes or stays NaN.
+  // A value that is not finite becomes or stays NaN.
   virtual void Clamp(float* x, size_t count, float lowest, float highest) = 0;
 
   // --- over time, for the speaker encoder: x [rows, channels], a row every `stride` floats, so that a few channels

@@ -39,7 +39,7 @@ class Checkpoint {
   const Tensor& ModelTensor(std::string_view name) const { return Required(*model_, name); }
   const Tensor& CodecTensor(std::string_view name) const { return Required(*codec_, name); }
 
-  // Whether a file of weights was changed since Open(): what is computed with it is of no use. `problem` names it.
+  // True if a file of weights was changed since Open(): what is computed with it is of no use. `problem` names it.
   bool Changed(std::string* problem) const { return model_->Changed(problem) || codec_->Changed(problem); }
 
   const TensorSet& model() const { return *model_; }

@@ -23,7 +23,7 @@ class MappedFile {
   // Null with `problem` set when it cannot be opened, is no regular file or empty.
   static std::unique_ptr<const MappedFile> Open(const std::string& path, std::string* problem);
   ~MappedFile();
-  // Whether the file was written to, or could not be read, since it was mapped: by its size, its time of modification, and
+  // True if the file was written to, or could not be read, since it was mapped: by its size, its time of modification, and
   // the reads that failed. `problem` begins without the path.
   bool Changed(std::string* problem) const;
   MappedFile(const MappedFile&) = delete;

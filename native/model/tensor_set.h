@@ -25,7 +25,7 @@ class TensorSet {
   const Tensor* Find(std::string_view name) const;  // null: none
   const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
 
-  // Whether one of the files was changed since it was opened; `problem` names it.
+  // True if one of the files was changed since it was opened; `problem` names it.
   bool Changed(std::string* problem) const;
 
   // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else

@@ -188,7 +188,7 @@ Clock::duration Scheduler::LeastWorkOf(size_t streams, size_t bare) const {
   return std::min(work, step + static_cast<Clock::rep>(std::max(bare, LeastDecoded(streams))) * decode_rate_.Each());
 }
 
-// Whether all live listeners still get a frame in a frame's time when this one is live, in the mean and, for those who have
+// True if all live listeners still get a frame in a frame's time when this one is live, in the mean and, for those who have
 // just begun and have nothing kept, in a round that takes long. The others step aside: StreamsToStep takes as many of them as
 // there is time for, and at least one.
 bool Scheduler::KeepsPace(const Stream& newcomer) {

@@ -63,7 +63,7 @@ int Run(const std::vector<Case>& cases) {
 
 namespace {
 
-// Whether it passed.
+// True if it passed.
 bool RunApart(const Group& group) {
   std::snprintf(running, kNameBytes, "the beginning");
   const pid_t parent = getpid(), child = fork();

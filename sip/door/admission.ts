@@ -40,7 +40,7 @@ export class Admission {
     return this.#guard.knows(address) || this.#correspondents.knows(address);
   }
 
-  /** Whether a message of so many bytes from there is to be parsed: the first bound of all, for it costs nothing. */
+  /** True if a message of so many bytes from there is to be parsed: the first bound of all, for it costs nothing. */
   reads(address: string, bytes: number): boolean {
     return this.#guard.reads(address, bytes);
   }
@@ -67,7 +67,7 @@ export class Admission {
     return busy ? undefined : this.#judge(this.#digest, request, decision.peer, address);
   }
 
-  /** Whether it was let in by a password: its sender got our challenge, wherever its address says that it is. */
+  /** True if it was let in by a password: its sender got our challenge, wherever its address says that it is. */
   authenticated(request: SipRequest): boolean {
     return this.#users.has(request);
   }

@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * Whether media cannot be sent to `announced` although `peer`, whose signalling comes from outside, names it: an address
+ * True if media cannot be sent to `announced` although `peer`, whose signalling comes from outside, names it: an address
  * of the peer's own network, behind a translator.
  */
 export function isUnroutable(announced: string, peer: string): boolean {

@@ -92,7 +92,7 @@ export class Guard {
     return this.#isAllowed(source) || source.challenged;
   }
 
-  /** Whether a message of so many bytes from there is to be parsed; one that is not counts as dropped. */
+  /** True if a message of so many bytes from there is to be parsed; one that is not counts as dropped. */
   reads(address: string, bytes: number): boolean {
     const units = Math.ceil(bytes / UNIT_BYTES);
     if (this.#reading === undefined || this.#reading.take(this.#sources.of(address).key, units) === 0)

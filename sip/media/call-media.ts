@@ -51,7 +51,7 @@ export interface CallMediaParts {
   readonly localAddress?: string;
   /** Networks that media may come from although no description and no signalling names them. */
   readonly networks?: readonly string[];
-  /** Whether media may not be sent there, whatever a description says: to ourselves. */
+  /** True if media may not be sent there, whatever a description says: to ourselves. */
   readonly forbids?: (address: string, port: number) => boolean;
   /** Told each time that the media is found at another address than the announced one. */
   readonly departed?: () => void;
@@ -393,7 +393,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 }
 
-/** Whether it is ours to begin a handshake, with nothing but the description to say where. */
+/** True if it is ours to begin a handshake, with nothing but the description to say where. */
 function connects({ keys, ice }: AgreedAudio): boolean {
   return keys.kind === 'dtls' && keys.setup === 'active' && ice === undefined;
 }

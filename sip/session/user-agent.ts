@@ -25,7 +25,7 @@ export interface Admission {
    * ended. `busy`: it is refused with 503 where this says nothing else, so no password of it is to be spent.
    */
   admits(request: SipRequest, flow: Flow, expected: boolean, busy: boolean): Refusal | 'silence' | undefined;
-  /** Whether the request was let in by a password, for which its sender had to get our challenge. */
+  /** True if the request was let in by a password, for which its sender had to get our challenge. */
   authenticated?(request: SipRequest): boolean;
   /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
   answersMalformed?(flow: Flow): boolean;

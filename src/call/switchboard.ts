@@ -11,7 +11,7 @@ import { checkText } from './whole-text.js';
 const ADMIN_KEY = 'admin';
 
 /**
- * Whether the client with the API key of this name may use a call of `owner`. A call without an owner belongs to every
+ * True if the client with the API key of this name may use a call of `owner`. A call without an owner belongs to every
  * key. On a server without keys `key` is undefined, and every client may use every call.
  */
 export function mayUseCall(key: string | undefined, owner: string | undefined): boolean {

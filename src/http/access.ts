@@ -56,7 +56,7 @@ export class AccessGuard {
     this.#loopback = isLoopbackName(host);
   }
 
-  /** Whether requests need a key at all. */
+  /** True if requests need a key at all. */
   get keyed(): boolean {
     return this.#keys.required;
   }

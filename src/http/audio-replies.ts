@@ -286,7 +286,7 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** Whether some of it may wait for the client. */
+/** True if some of it may wait for the client. */
 function isLarge({ raw }: FastifyReply, ...pieces: readonly Uint8Array[]): boolean {
   return lengthOf(pieces) > raw.writableHighWaterMark;
 }

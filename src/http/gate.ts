@@ -17,7 +17,7 @@ export class Gate {
     this.#rates = rates;
   }
 
-  /** Whether clients are told apart by their keys: then calls have owners. */
+  /** True if clients are told apart by their keys: then calls have owners. */
   get keyed(): boolean {
     return this.#guard.keyed;
   }
@@ -44,7 +44,7 @@ export class Gate {
   }
 
   /**
-   * Whether the request may see what strangers may not: it comes from this machine, it has a key, or the server has
+   * True if the request may see what strangers may not: it comes from this machine, it has a key, or the server has
    * none. Throws RATE_LIMITED for too many wrong keys.
    */
   isKnown(visit: Omit<Visit, 'access'>): boolean {

@@ -27,7 +27,7 @@ export type ReleaseSlot = () => void;
 export interface EngineSlot {
   (): void;
   /**
-   * Whether the sentence waits within the engine, for others that have a slot as well. It counts as waiting, and
+   * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting, and
    * `giveUp` is called where it waits for longer than it may, the time before it had a slot included.
    */
   waits(waiting: boolean, giveUp: (error: ParleyError) => void): void;
@@ -203,7 +203,7 @@ class SlotTimes {
     this.#pause = { sinceMs: nowMs, forgetLimit };
   }
 
-  /** Whether it was waiting. */
+  /** True if it was waiting. */
   resume(nowMs: number): boolean {
     if (this.#pause === undefined) return false;
     const { sinceMs, forgetLimit } = this.#pause;

@@ -27,7 +27,7 @@ __device__ __forceinline__ bool FitsLanes(const NormArgs& args, const float* x, 
          IsAligned16(args.weight) && IsAligned16(args.bias);
 }
 
-// What a lane has of a row of weights or values; all of it is asked for at once.
+// A lane's part of a row of weights or values; all of it is asked for at once.
 struct LaneFours {
   float4 fours[kLaneFours];
 

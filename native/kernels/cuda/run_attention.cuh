@@ -126,7 +126,7 @@ struct RunAttention {
     if (ThisThread() % 32 == 0) shared.largest[warp] = state->largest[0], shared.sums[warp] = state->sums[0];
   }
 
-  // What the row sees; thread t < kRunDim has value t.
+  // Scores of the positions that the row sees; thread t < kRunDim has value t.
   __device__ __forceinline__ SoftmaxPart See(const RunLayer& layer, uint32_t step) const {
     constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
     const uint32_t at = ThisThread() % kRunDim;

@@ -62,7 +62,7 @@ class Latch {
     candidates_ = {};
   }
 
-  // Whether the packet is the call's.
+  // True if the packet is the call's.
   bool Accept(const Arrival& packet, int64_t now_ns) {
     if (rules_.announced_only ? packet.from != announced_ : !Takes(packet, now_ns)) return packet.proven;
     if (packet.from != latched_) Move(packet.from);

@@ -80,7 +80,7 @@ test('a new certificate is shown to new connections, and calls on others go on',
   assert.deepEqual(server.telephone.list()[0]?.end, { reason: 'peer hung up' });
 });
 
-/** Whether the server believes the certificate of a client, which it says with an answer. */
+/** True if the server believes the certificate of a client, which it says with an answer. */
 async function isBelieved(port: number, pair: { readonly cert: string; readonly key: string }): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port, ...pair, rejectUnauthorized: false });
   const head = 'OPTIONS sip:127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKo\r\nFrom: <sip:a@b>;tag=1\r\n';

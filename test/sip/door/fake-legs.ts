@@ -139,7 +139,7 @@ export class FakeMedia {
     // It sends nothing.
   }
 
-  /** Whether what is sent to the far end may leave. */
+  /** True if what is sent to the far end may leave. */
   confirms = true;
 
   onceConfirmed(action: () => void): void {

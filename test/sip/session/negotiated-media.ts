@@ -49,7 +49,7 @@ export class NegotiatedMedia implements SessionMedia {
 
   signalledFrom(): void {}
 
-  /** Whether media may leave. */
+  /** True if media may leave. */
   isConfirmed = false;
 
   confirmed(): void {

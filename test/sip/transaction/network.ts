@@ -34,7 +34,7 @@ export class Network {
   readonly delayMs: number;
   /** Whether the next message is lost. */
   loses: (text: string, from: string) => boolean = () => false;
-  /** Whether the 100 is carried that every INVITE gets at once. Most tests are about what comes after it. */
+  /** True if the 100 is carried that every INVITE gets at once. Most tests are about what comes after it. */
   carriesTrying = false;
   /** What a client's wire says instead of sending. */
   failure: TransportFailure | undefined;
