@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Continuity } from '../../src/call/continuity.js';
 import { FrameCache } from '../../src/call/frame-cache.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
+import { FRAME_MS, HIGH_MS, LOW_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { ScriptedEngine } from '../fakes/scripted-engine.js';
 import { StreamingEngine, type StreamingEngineOptions } from '../fakes/streaming-engine.js';
@@ -29,8 +29,8 @@ function openCall(options: StreamingEngineOptions = {}, frames?: FrameCache) {
 interface Playing {
   /** Frames. */
   readonly most?: number;
-  /** What has to be queued before a frame leaves, unless that is all: a mark comes a moment after its frame. */
-  readonly aheadMs?: number;
+  /** Frames leave only from a full queue, until the encoder is asked for more: a mark is set a moment after its frame. */
+  readonly fromFull?: boolean;
   /** Told before each frame leaves. */
   readonly leaves?: () => void;
 }
@@ -39,7 +39,7 @@ interface Playing {
 async function play(
   { call, port, pass }: CallUnderTest,
   utterance: Utterance,
-  { most = Infinity, aheadMs = 0, leaves = () => undefined }: Playing = {},
+  { most = Infinity, fromFull = false, leaves = () => undefined }: Playing = {},
 ): Promise<number> {
   let over = false;
   let pushed = false;
@@ -47,10 +47,13 @@ async function play(
   void utterance.pushed.then(() => (pushed = true));
   const sent = () => port.playout.sent(utterance.number);
   const before = sent();
+  let fills = fromFull;
   await until(() => {
     if (over || sent() - before >= most) return true;
     const { queuedMs } = call.stats();
-    if (!pushed && queuedMs <= aheadMs) return false;
+    if (queuedMs >= HIGH_MS || pushed) fills = false;
+    else if (fromFull && queuedMs < LOW_MS) fills = true;
+    if (fills || (!pushed && queuedMs === 0)) return false;
     if (queuedMs > 0) leaves();
     pass(FRAME_MS); // the end of all is behind the last frame
     return false;
@@ -65,7 +68,7 @@ async function eventsOf(under: CallUnderTest, utterance: Utterance): Promise<str
   under.call.onEvent = (event) => {
     if ('sentence' in event) told.push(`${event.type} ${event.sentence} at ${frames}: ${event.text}`);
   };
-  await play(under, utterance, { aheadMs: 400, leaves: () => frames++ });
+  await play(under, utterance, { fromFull: true, leaves: () => frames++ });
   return told;
 }
 

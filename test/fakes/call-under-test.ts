@@ -10,6 +10,9 @@ import { ManualTime } from './manual-time.js';
 import { ScriptedEngine } from './scripted-engine.js';
 
 export const FRAME_MS = 20;
+/** The playout's queue: the encoder is asked for more below the first, and waits from the second on. */
+export const LOW_MS = 400;
+export const HIGH_MS = 1500;
 /** Of the first packet that a test sees; both wrap within every test. */
 export const FIRST_SEQUENCE = 65_535;
 export const FIRST_TIMESTAMP = 4_294_967_200;
@@ -69,8 +72,8 @@ function portOf(
     sequence: FIRST_SEQUENCE - 1,
     timestamp: FIRST_TIMESTAMP - ticks,
     silence: codec.silence(frameMs),
-    lowMs: 400,
-    highMs: 1500,
+    lowMs: LOW_MS,
+    highMs: HIGH_MS,
     cname: 'call',
     rtcpIntervalMs: 0,
   };
