@@ -81,8 +81,11 @@ export class InboundCalls {
   /** A call from its INVITE on: answered, or refused, once its prelude is over. */
   #take(session: InboundSession, { route, owner, prelude: plan, what }: Answer): void {
     const { switchboard, book, openMedia, mediaWish, opened, time } = this.#parts;
+    let confirm: () => void = () => undefined;
+    const confirmed = new Promise<void>((resolve) => (confirm = resolve));
     const makePort = (id: string): Promise<MediaPort> => {
       const media = openMedia(session.flow.local.address, mediaWish(session));
+      media.onceConfirmed(confirm);
       const info = { ...this.#infoOf(id, session), route, ...(owner === undefined ? {} : { owner }) };
       const phone = new PhoneCall(info, this.#parts);
       book.add(phone);
@@ -99,7 +102,7 @@ export class InboundCalls {
     const { address } = session.peer;
     // An allowed network is a trunk's or a telephone system's, which has the calls of many.
     const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
-    switchboard.open(makePort, { door: 'sip', clients }).then(
+    switchboard.open(makePort, { door: 'sip', clients, confirmed }).then(
       (call) => book.get(call.id).talks(call),
       (error: unknown) => refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );

@@ -32,6 +32,8 @@ export interface CallOrigin {
   readonly clients?: readonly string[];
   /** The server itself places the call: it may ring for long, and does not count as half-open. */
   readonly dialled?: boolean;
+  /** Resolves when the peer has shown that it is there: until then the call is half-open. Absent: with its port. */
+  readonly confirmed?: Promise<void>;
 }
 
 export class Switchboard {
@@ -83,7 +85,7 @@ export class Switchboard {
         retryAfterSeconds: 5,
       });
     }
-    const { door, clients = [], dialled = false } = origin;
+    const { door, clients = [], dialled = false, confirmed } = origin;
     const place = this.#clients.take(clients, !dialled);
     let making: Promise<MediaPort> | undefined;
     try {
@@ -91,7 +93,8 @@ export class Switchboard {
       making = makePort(id);
       this.#opening.add(making);
       const call = new Call(id, door, await making, this.#parts);
-      place.opened();
+      if (confirmed === undefined) place.opened();
+      else void confirmed.then(() => place.opened());
       void call.closed.then(() => place.release());
       this.#connect(call);
       return call;

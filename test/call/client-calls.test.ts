@@ -4,7 +4,12 @@ import type { CallParts, MediaPort } from '../../src/call/call.js';
 import { callClients, ClientCalls, clientLimits } from '../../src/call/client-calls.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import { ParleyError } from '../../src/errors.js';
+import { PCMU } from '../../src/rtp/codec.js';
+import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import { FRAME_MS, openCall } from '../fakes/call-under-test.js';
+import { ScriptedEngine } from '../fakes/scripted-engine.js';
 
+const NO_ENCODERS = {} as EncoderPool;
 const LIMITS = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
 
 test('a client has so many calls in set-up, and so many in all, and others are not kept out', () => {
@@ -95,4 +100,37 @@ test('a call that is given up before it is set up gives its place back, at once 
     await assert.rejects(switchboard.open(makePort, { door: 'sip', clients: ['a'], dialled: true }), noPort);
   }
   assert.equal(switchboard.size, 0);
+});
+
+test('a call whose peer has not shown that it is there counts as half-open, until it does or the call ends', async () => {
+  const engine = new ScriptedEngine();
+  const { openPort, time, close } = openCall(NO_ENCODERS, undefined, { engine });
+  const nothing = () => undefined;
+  const switchboard = new Switchboard(
+    {
+      routing: engine,
+      encoders: NO_ENCODERS,
+      limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
+      time,
+      log: { info: nothing, warn: nothing },
+      metrics: { callOpened: nothing, callClosed: nothing, utteranceEnded: nothing, firstAudio: nothing },
+    },
+    { maxCalls: 9, newId: () => `call-${switchboard.size}`, clientLimits: LIMITS },
+  );
+  const confirms: (() => void)[] = [];
+  const open = () => {
+    const confirmed = new Promise<void>((resolve) => confirms.push(resolve));
+    const origin = { door: 'sip', clients: ['a'], confirmed };
+    return switchboard.open(() => Promise.resolve(openPort(PCMU, FRAME_MS)), origin);
+  };
+  const [first] = [await open(), await open()];
+  await assert.rejects(open(), /2 calls in set-up/);
+  confirms[0]?.();
+  await first.spoken();
+  const third = await open();
+  await assert.rejects(open(), /3 calls, which is what MAX_CALLS_PER_CLIENT allows/);
+  await third.close('never acknowledged');
+  await open();
+  await switchboard.close();
+  await close();
 });

@@ -141,9 +141,17 @@ export class FakeMedia {
 
   /** True if what is sent to the far end may leave. */
   confirms = true;
+  readonly #awaiting: (() => void)[] = [];
 
   onceConfirmed(action: () => void): void {
     if (this.confirms) action();
+    else this.#awaiting.push(action);
+  }
+
+  /** The far end shows that it is there. */
+  confirm(): void {
+    this.confirms = true;
+    for (const action of this.#awaiting.splice(0)) action();
   }
 
   hold(held: boolean): void {

@@ -28,13 +28,15 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
   const table = rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
   assert.ok(table);
   const counted: string[] = [];
+  const counts = { confirmed: 0 };
   const inbound = new InboundCalls({
     ...parts,
     book,
     answering: new Answering(table, { text: 'Hello.' }, ringMs),
     switchboard: {
-      open: async (makePort: (id: string) => Promise<MediaPort>, { clients = [] }: CallOrigin) => {
+      open: async (makePort: (id: string) => Promise<MediaPort>, { clients = [], confirmed }: CallOrigin) => {
         counted.push(...clients);
+        void confirmed?.then(() => counts.confirmed++);
         if (failing.open !== undefined) throw failing.open;
         await makePort('call-1');
         return asCall(call);
@@ -62,7 +64,7 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
     await settled();
   };
   const phone = () => book.get('call-1');
-  return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone, counted };
+  return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone, counted, counts };
 } // prettier-ignore
 
 const SAY = { text: 'Good morning.' };
@@ -226,6 +228,16 @@ void test('a call is counted for the address that it comes from unless that is a
     return counted;
   };
   assert.deepEqual([await from(false), await from(true)], [['address 127.0.0.1'], []]);
+});
+
+void test('a call that is answered is half-open until its far end has shown that it is there', async () => {
+  const { session, media, come, counts } = door();
+  media.confirms = false;
+  await come();
+  assert.deepEqual([session.asked, counts.confirmed], [['accept'], 0]);
+  media.confirm();
+  await settled();
+  assert.equal(counts.confirmed, 1);
 });
 
 void test('a text that cannot be spoken is refused before it rings', async () => {
