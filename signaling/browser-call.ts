@@ -8,10 +8,10 @@
 import type { Call, MediaPort } from '../src/call/call.js';
 import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
-import { ticksPerFrame } from '../src/rtp/codec.js';
-import type { SrtpKeys } from '../src/rtp/media-addon.js';
-import type { MediaPlane } from '../src/rtp/media-plane.js';
-import type { Playout } from '../src/rtp/playout.js';
+import { ticksPerFrame } from '../src/codecs/codec.js';
+import type { SrtpKeys } from '../src/media/media-addon.js';
+import type { MediaPlane } from '../src/media/media-plane.js';
+import type { Playout } from '../src/media/playout.js';
 import type { RTCDataChannel } from 'werift';
 import { DataChannelSession, type DataChannelLimits, type ServerMessage } from './data-channel.js';
 import { NativeTransport } from './native-transport.js';

@@ -15,8 +15,8 @@ import {
   readDtlsRecords,
   type DtlsRecord,
   type DtlsSender,
-} from '../src/rtp/dtls-record.js';
-import { ATTRIBUTE, BINDING, isSealedWith, readStun, valueOf } from '../src/rtp/stun-message.js';
+} from '../src/media/dtls-record.js';
+import { ATTRIBUTE, BINDING, isSealedWith, readStun, valueOf } from '../src/media/stun-message.js';
 import { members, method, text, type DtlsInternals, type IceInternals, type Members } from './werift-internals.js'; // prettier-ignore
 
 const LAST_OF_STUN = 3; // first byte, RFC 7983 section 7

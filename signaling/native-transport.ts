@@ -8,8 +8,8 @@
 // follows the nominated pair and has let go of the socket before it closes,
 // because werift unsets the pair first.
 import { asParleyError, ParleyError } from '../src/errors.js';
-import type { SrtpKeys } from '../src/rtp/media-addon.js';
-import type { Playout } from '../src/rtp/playout.js';
+import type { SrtpKeys } from '../src/media/media-addon.js';
+import type { Playout } from '../src/media/playout.js';
 import {
   descriptor,
   dtlsOf,

@@ -5,7 +5,7 @@
 // negotiated that the native sender does not do, and no line that was not
 // checked reaches a parser that trusts its input.
 import { isIP } from 'node:net';
-import { OPUS, PCMA, PCMU, type Codec } from '../src/rtp/codec.js';
+import { OPUS, PCMA, PCMU, type Codec } from '../src/codecs/codec.js';
 import { ParleyError } from '../src/errors.js';
 import {
   attribute,

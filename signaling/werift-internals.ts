@@ -4,7 +4,7 @@
 import { Socket } from 'node:dgram';
 import { SrtpSession, type RTCPeerConnection } from 'werift';
 import { ParleyError } from '../src/errors.js';
-import type { SrtpKeys } from '../src/rtp/media-addon.js';
+import type { SrtpKeys } from '../src/media/media-addon.js';
 
 export type Members = Record<PropertyKey, unknown>;
 

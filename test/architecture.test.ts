@@ -34,18 +34,24 @@ function ruleOn(path: string, text: string): string[] {
 test('an import that the plan does not know is named with its file', () => {
   for (const [path, text, breach] of [
     ['src/audio/a.ts', "import { Call } from '../call/call.js';", 'may not import src/call/call.ts'],
-    ['src/rtp/a.ts', "import type { V } from '../speech/engine.js';", 'may not import src/speech/engine.ts'],
-    ['src/speech/a.ts', "import { x } from '../text/sentences.js';", 'may not import src/text/sentences.ts'],
+    [
+      'src/media/a.ts',
+      "import type { V } from '../encoding/marks.js';",
+      'may not import src/encoding/marks.ts',
+    ],
+    [
+      'src/encoding/a.ts',
+      "import type { V } from '../engines/engine.js';",
+      'may not import src/engines/engine.ts',
+    ],
+    ['src/speaking/a.ts', "import type { V } from '../call/call.js';", 'may not import src/call/call.ts'],
+    ['src/engines/a.ts', "import { x } from '../text/sentences.js';", 'may not import src/text/sentences.ts'],
     ['src/text/a.ts', "const b = await import('../audio/wav.js');", 'may not import src/audio/wav.ts'],
-    ['src/http/a.ts', "import '../../signaling/offer.js';", 'may not import signaling/offer.ts'],
-    ['signaling/a.ts', "import { y } from '../src/http/app.js';", 'may not import src/http/app.ts'],
+    ['src/api/calls/a.ts', "import '../../../signaling/offer.js';", 'may not import signaling/offer.ts'],
+    ['signaling/a.ts', "import { y } from '../src/api/http/app.js';", 'may not import src/api/http/app.ts'],
     ['src/call/a.ts', "import { z } from '../addon.js';", 'may not import src/addon.ts'],
     ['src/errors.ts', "import { c } from './config.js';", 'may not import src/config.ts'],
-    [
-      'src/call/a.ts',
-      "new Worker(new URL('../http/w.js', import.meta.url));",
-      'may not import src/http/w.ts',
-    ],
+    ['src/call/a.ts', "new Worker(new URL('../api/w.js', import.meta.url));", 'may not import src/api/w.ts'],
     ['src/call/a.ts', "import {\n  a,\n  b,\n} from '../main.js';", 'may not import src/main.ts'],
     ['src/noise/a.ts', '', 'stands in no room of the plan'],
   ] as const) {
@@ -57,8 +63,8 @@ test('a package away from its home is named with its file', () => {
   assert.deepEqual(ruleOn('src/call/a.ts', "import { fastify } from 'fastify';"), [
     'src/call/a.ts: is no home of the package fastify',
   ]);
-  assert.deepEqual(ruleOn('src/rtp/other.ts', "const opus = require('@discordjs/opus');"), [
-    'src/rtp/other.ts: is no home of the package @discordjs/opus',
+  assert.deepEqual(ruleOn('src/codecs/other.ts', "const opus = require('@discordjs/opus');"), [
+    'src/codecs/other.ts: is no home of the package @discordjs/opus',
   ]);
   assert.deepEqual(ruleOn('src/main.ts', "import x from 'left-pad/deep';"), [
     'src/main.ts: is no home of the package left-pad',
@@ -76,7 +82,7 @@ test('a file that is too long, nameless or a mere list of exports is named', () 
   for (const path of [
     'src/call/utils.ts',
     'src/call/call-types.ts',
-    'src/http/helpers/a.ts',
+    'src/api/helpers/a.ts',
     'test/common.ts',
   ]) {
     assert.deepEqual(ruleOn(path, ''), [`${path}: a file is named by the noun that it holds`]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig, VARIABLES } from '../src/config.js';
 import { ParleyError } from '../src/errors.js';
-import { temporaryFolder } from './http/tls-files.js';
+import { temporaryFolder } from './api/http/tls-files.js';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

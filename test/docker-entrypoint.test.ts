@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { temporaryFolder } from './http/tls-files.js';
+import { temporaryFolder } from './api/http/tls-files.js';
 
 const ENTRYPOINT = join(import.meta.dirname, '..', '..', 'native', 'docker-entrypoint.sh');
 const SHELL_TOOLS = ['bash', 'env', 'dirname', 'timeout', 'sleep'];

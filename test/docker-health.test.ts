@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { GpuServer } from './fakes/gpu-server.js';
 import { until } from './fakes/until.js';
-import { openServer } from './http/app-under-test.js';
-import { makePair, temporaryFolder } from './http/tls-files.js';
+import { openServer } from './api/app-under-test.js';
+import { makePair, temporaryFolder } from './api/http/tls-files.js';
 
 const HEALTH = join(import.meta.dirname, '..', '..', 'native', 'docker-health.mjs');
 

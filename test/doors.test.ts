@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { readConfig } from '../src/config.js';
 import { startServer } from '../src/main.js';
 import { createLog } from '../src/observe/log.js';
-import { ask, openSession } from './http/http2-client.js';
-import { makePair, temporaryFolder, TlsFiles } from './http/tls-files.js';
+import { ask, openSession } from './api/http/http2-client.js';
+import { makePair, temporaryFolder, TlsFiles } from './api/http/tls-files.js';
 
 const KEY = 'key-one-0123456789';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { FileWatch } from '../src/file-watch.js';
 import { ManualTime } from './fakes/manual-time.js';
 import { until } from './fakes/until.js';
-import { temporaryFolder } from './http/tls-files.js';
+import { temporaryFolder } from './api/http/tls-files.js';
 
 test('a file that is written, renamed over or put behind a link is told at once', async (t) => {
   const folder = temporaryFolder(t);

@@ -13,8 +13,8 @@ const REST = [
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
-  /^test\/(?:call\/audio-formats|rtp\/(?:containers|g722|mp3-encoder))\.test\.ts$/, // decoded by ffmpeg
-  /^test\/(?:speech\/redis-tier|http\/shared-renderings)\.test\.ts$/, // a Redis server
+  /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3-encoder))\.test\.ts$/, // decoded by ffmpeg
+  /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];
 
 export const partOf = (file: string): Part => (REST.some((pattern) => pattern.test(file)) ? 'rest' : 'quick');

@@ -5,8 +5,8 @@
 
 namespace parley {
 
-// Adds identity... and dtls... functions; src/rtp/dtls-certificate.ts and
-// src/rtp/dtls-association.ts are their face.
+// Adds identity... and dtls... functions; src/media/dtls-certificate.ts and
+// src/media/dtls-association.ts are their face.
 void InitDtls(Napi::Env env, Napi::Object exports);
 
 }  // namespace parley

@@ -27,8 +27,8 @@ struct PlaneEntry {
   napi_env env;  // whose end closes the plane
 };
 
-// Adds plane..., stream..., socket... and ports... functions; src/rtp/media-plane.ts,
-// src/rtp/playout.ts and src/rtp/media-socket.ts are their face.
+// Adds plane..., stream..., socket... and ports... functions; src/media/media-plane.ts,
+// src/media/playout.ts and src/media/media-socket.ts are their face.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);

@@ -5,7 +5,7 @@
 
 namespace parley {
 
-// Adds the speech... functions; src/speech/engines/native-speech.ts is their face.
+// Adds the speech... functions; src/engines/qwen3/native-speech.ts is their face.
 void InitSpeech(Napi::Env env, Napi::Object exports);
 
 }  // namespace parley

@@ -1,9 +1,9 @@
 // Ports and rules for the media of telephone calls: what each call is given.
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config.js';
-import type { MediaPlane } from '../../src/rtp/media-plane.js';
-import { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
-import { RtpPorts } from '../../src/rtp/rtp-ports.js';
+import type { MediaPlane } from '../../src/media/media-plane.js';
+import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import { RtpPorts } from '../../src/media/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { parseAddress } from '../guard/address-list.js';
 import { OwnAddresses } from '../guard/own-addresses.js';

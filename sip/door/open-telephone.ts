@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { readAuthorities, readCertificate } from '../../src/certificate.js';
 import type { CallRecord } from '../../src/call/call-record.js';
-import type { PreparedSpeech } from '../../src/call/prepared-speech.js';
+import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { Config } from '../../src/config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import { CODECS } from '../../src/rtp/codec.js';
-import type { MediaPlane } from '../../src/rtp/media-plane.js';
+import { CODECS } from '../../src/codecs/codec.js';
+import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';
 import { digestAlgorithm } from '../auth/digest-algorithm.js';

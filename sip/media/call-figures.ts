@@ -1,8 +1,8 @@
 // What is known of a call's media at its end, or in its middle: figures of the
 // call's record.
 import type { CallRecord } from '../../src/call/call-record.js';
-import { mosOf, ratingOf } from '../../src/rtp/call-quality.js';
-import type { SocketStats } from '../../src/rtp/socket-addon.js';
+import { mosOf, ratingOf } from '../../src/media/call-quality.js';
+import type { SocketStats } from '../../src/media/socket-addon.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { SentCounts } from './outgoing-voice.js';
 

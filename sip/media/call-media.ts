@@ -7,12 +7,12 @@
 // Whoever opens it closes it; until then its ports are taken.
 import type { MediaPort } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import type { CallerSound } from '../../src/rtp/caller-audio.js';
-import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
-import type { IceComponent } from '../../src/rtp/ice-lite.js';
-import type { MediaPlane } from '../../src/rtp/media-plane.js';
-import type { MediaSocket } from '../../src/rtp/media-socket.js';
-import type { RtpPorts } from '../../src/rtp/rtp-ports.js';
+import type { CallerSound } from '../../src/media/caller-audio.js';
+import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import type { IceComponent } from '../../src/media/ice-lite.js';
+import type { MediaPlane } from '../../src/media/media-plane.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
+import type { RtpPorts } from '../../src/media/rtp-ports.js';
 import type { Time } from '../../src/time.js';
 import { refused, type Judged } from '../judged.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/media-source.js';

@@ -1,8 +1,8 @@
 // Keys that we press at the far end (RFC 4733): as many as wait survive a change
 // of the stream, and whoever pressed them hears when the last one has left.
-import { eventOf } from '../../src/rtp/media-socket.js';
-import type { DigitTone } from '../../src/rtp/media-addon.js';
-import type { Playout } from '../../src/rtp/playout.js';
+import { eventOf } from '../../src/media/media-socket.js';
+import type { DigitTone } from '../../src/media/media-addon.js';
+import type { Playout } from '../../src/media/playout.js';
 import type { Time } from '../../src/time.js';
 
 /** As the far end takes them. */

@@ -1,10 +1,10 @@
 // What the call hears: formats, keys and whereabouts of the far end, and its
 // sound for whoever listens.
-import type { IceComponent } from '../../src/rtp/ice-lite.js';
-import { CODECS } from '../../src/rtp/codec.js';
-import { CallerAudio, type CallerSound } from '../../src/rtp/caller-audio.js';
-import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/rtp/media-socket.js';
-import type { SrtpKeys } from '../../src/rtp/media-addon.js';
+import type { IceComponent } from '../../src/media/ice-lite.js';
+import { CODECS } from '../../src/codecs/codec.js';
+import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
+import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/media/media-socket.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
 import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { AudioCodecName } from '../sdp/audio-format.js';

@@ -1,8 +1,8 @@
 // What captures are given of a leg: its packets with both ends, and how they
 // fared.
 import type { MediaQuality, MediaSource } from '../capture/media-source.js';
-import { CODECS } from '../../src/rtp/codec.js';
-import type { MediaSocket } from '../../src/rtp/media-socket.js';
+import { CODECS } from '../../src/codecs/codec.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { CallFigures } from './call-figures.js';
 import type { SentSource } from './outgoing-voice.js';

@@ -1,12 +1,12 @@
 // How packets come to the far end where the descriptions alone do not say it:
 // ICE finds the way, DTLS brings the keys, or both, or neither.
 import type { ParleyError } from '../../src/errors.js';
-import type { DtlsKeys } from '../../src/rtp/dtls-addon.js';
-import type { DtlsCertificate } from '../../src/rtp/dtls-certificate.js';
-import { sameAssociation, type HandshakeTerms } from '../../src/rtp/handshake-terms.js';
-import { IceLite, type IceComponent } from '../../src/rtp/ice-lite.js';
-import { MediaHandshake } from '../../src/rtp/media-handshake.js';
-import type { MediaSocket } from '../../src/rtp/media-socket.js';
+import type { DtlsKeys } from '../../src/media/dtls-addon.js';
+import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import { sameAssociation, type HandshakeTerms } from '../../src/media/handshake-terms.js';
+import { IceLite, type IceComponent } from '../../src/media/ice-lite.js';
+import { MediaHandshake } from '../../src/media/media-handshake.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { AgreedIce } from '../sdp/ice-parameters.js';

@@ -3,11 +3,11 @@
 //
 // Each change needs another playout; it goes on where the one before stopped, so
 // that the far end sees the same source with the next sequence number.
-import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/rtp/codec.js';
-import type { SrtpKeys, StreamOptions } from '../../src/rtp/media-addon.js';
-import type { MediaPlane } from '../../src/rtp/media-plane.js';
-import type { MediaSocket } from '../../src/rtp/media-socket.js';
-import type { Playout } from '../../src/rtp/playout.js';
+import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/codecs/codec.js';
+import type { SrtpKeys, StreamOptions } from '../../src/media/media-addon.js';
+import type { MediaPlane } from '../../src/media/media-plane.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
+import type { Playout } from '../../src/media/playout.js';
 import type { RandomBytes } from '../sdp/local-side.js';
 import { identityOf } from './sdes-keys.js';
 

@@ -1,5 +1,5 @@
 // Keys as a description carries them, and as the media plane takes them.
-import type { SrtpKeys } from '../../src/rtp/media-addon.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
 import type { AgreedKeys } from '../sdp/agreed-audio.js';
 import type { CryptoSuite } from '../sdp/crypto-attribute.js';
 

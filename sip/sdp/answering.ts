@@ -1,6 +1,6 @@
 // Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
 // one codec, and everything else is refused with port 0.
-import { sameAssociation } from '../../src/rtp/handshake-terms.js';
+import { sameAssociation } from '../../src/media/handshake-terms.js';
 import type { Judged } from '../judged.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';

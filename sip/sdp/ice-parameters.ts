@@ -1,6 +1,6 @@
 // ICE in descriptions (RFC 8839). This server is lite: it names its own addresses
 // as candidates and waits for the checks of the peer.
-import type { IceCredentials } from '../../src/rtp/ice-lite.js';
+import type { IceCredentials } from '../../src/media/ice-lite.js';
 import type { LocalEnd } from './media-policy.js';
 import { hasAttribute, valuesOf, type Attribute, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
 

@@ -1,6 +1,6 @@
 // Places calls: through the trunks, one after the other until one takes the
 // call, or straight to a SIP URI.
-import type { CodecName } from '../../src/rtp/codec.js';
+import type { CodecName } from '../../src/codecs/codec.js';
 import { ParleyError } from '../../src/errors.js';
 import type { PhoneCallRequest } from '../../src/call/phone-calls.js';
 import { retryAfterMs } from '../client/attempts.js';

@@ -11,7 +11,7 @@
 //
 // A password may stand in the file itself, in a variable of the environment or
 // in a file of its own.
-import type { CodecName } from '../../src/rtp/codec.js';
+import type { CodecName } from '../../src/codecs/codec.js';
 import { isNetwork } from '../guard/address-list.js';
 import { parseUri, type Uri } from '../message/uri.js';
 import type { Keying } from '../sdp/media-policy.js';

@@ -1,6 +1,6 @@
 // What is configured of a trunk: the account at a carrier or an exchange that
 // calls go out by.
-import type { CodecName } from '../../src/rtp/codec.js';
+import type { CodecName } from '../../src/codecs/codec.js';
 import type { Uri } from '../message/uri.js';
 import type { Keying, Security } from '../sdp/media-policy.js';
 

@@ -1,5 +1,5 @@
 // What is left of a call when it is over: one line of the log, one webhook.
-import type { CodecName } from '../rtp/codec.js';
+import type { CodecName } from '../codecs/codec.js';
 import type { PhoneCallEnd } from './phone-calls.js';
 
 export interface CallRecord {

@@ -4,14 +4,14 @@
 //                 line ────┘                         begins waits until all is carried
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { ParleyError } from '../errors.js';
-import type { Carry } from '../rtp/carry.js';
-import type { EncoderLine } from '../rtp/encoder-line.js';
-import type { CarriedSound } from '../rtp/encoder-pool.js';
-import type { Cleared } from '../rtp/media-addon.js';
-import { NOTHING_TAKEN } from '../rtp/taken-queue.js';
-import type { PayloadForm } from '../rtp/transcoder.js';
+import type { Carry } from '../encoding/carry.js';
+import type { EncoderLine } from '../encoding/encoder-line.js';
+import type { CarriedSound } from '../encoding/encoder-pool.js';
+import type { Cleared } from '../media/media-addon.js';
+import { NOTHING_TAKEN } from '../media/taken-queue.js';
+import type { PayloadForm } from '../encoding/transcoder.js';
 import type { MediaPort } from './media-port.js';
-import type { EncoderSource } from './speech-line.js';
+import type { EncoderSource } from '../speaking/speech-line.js';
 
 /** What is encoded, and what is carried from playout to playout. */
 export interface CallEncoders extends EncoderSource {

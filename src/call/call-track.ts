@@ -6,13 +6,13 @@
 // A line keeps the form that it began with. Before that, and while no sentence
 // of it was found in the cache, a move gives it that of the new port.
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { EncoderLine } from '../rtp/encoder-line.js';
-import type { ClearedTrack } from '../rtp/media-addon.js';
-import { TRACK_ENDED } from '../rtp/marks.js';
+import type { EncoderLine } from '../encoding/encoder-line.js';
+import type { ClearedTrack } from '../media/media-addon.js';
+import { TRACK_ENDED } from '../encoding/marks.js';
 import { isSame, type CallRoute, type Moved } from './call-route.js';
-import type { FrameCache, KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
+import type { FrameCache, KeptSentence, LineFrames, SentenceManner } from '../speaking/frame-cache.js';
 import type { MediaPort } from './media-port.js';
-import { spokenText, type SpokenSegment } from './spoken-text.js';
+import { spokenText, type SpokenSegment } from '../speaking/spoken-text.js';
 
 interface Pad {
   readonly atMs: number;

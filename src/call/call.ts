@@ -2,27 +2,27 @@
 // through the call's playout, one after another, until somebody interrupts.
 // What is in the making is the queue's (utterance-queue.ts).
 import { ParleyError } from '../errors.js';
-import type { Codec } from '../rtp/codec.js';
-import type { Playout } from '../rtp/playout.js';
-import type { SpeechRouting } from '../speech/routing.js';
+import type { Codec } from '../codecs/codec.js';
+import type { Playout } from '../media/playout.js';
+import type { SpeechRouting } from '../engines/routing.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { Time } from '../time.js';
 import type { CallEncoders } from './call-route.js';
-import type { Continuity } from './continuity.js';
-import type { FrameCache } from './frame-cache.js';
+import type { Continuity } from '../speaking/continuity.js';
+import type { FrameCache } from '../speaking/frame-cache.js';
 import { Goodbye, type LastWords } from './goodbye.js';
 import type { MediaPort } from './media-port.js';
 import { PausableTime } from './pausable-time.js';
 import type { PlayedSound } from './phone-calls.js';
 import { soundPiece } from './played-sound.js';
-import type { LineManner } from './speech-line.js';
-import { isMarkup, type TextFormat } from './text-format.js';
-import { sentencesFrom, type TextLimits } from './text-source.js';
-import { TextTurns } from './text-turns.js';
+import type { LineManner } from '../speaking/speech-line.js';
+import { isMarkup, type TextFormat } from '../speaking/text-format.js';
+import { sentencesFrom, type TextLimits } from '../speaking/text-source.js';
+import { TextTurns } from '../speaking/text-turns.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
 import { UtteranceQueue, type Interruption } from './utterance-queue.js';
-import { VoicePlan } from './voice-plan.js';
-import { callPieces } from './whole-text.js';
+import { VoicePlan } from '../speaking/voice-plan.js';
+import { callPieces } from '../speaking/whole-text.js';
 
 export type { MediaPort } from './media-port.js';
 export type { Interruption } from './utterance-queue.js';

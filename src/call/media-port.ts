@@ -1,6 +1,6 @@
 // One call's way onto the wire, whatever door made it.
-import type { Codec } from '../rtp/codec.js';
-import type { Playout } from '../rtp/playout.js';
+import type { Codec } from '../codecs/codec.js';
+import type { Playout } from '../media/playout.js';
 
 /** The door that made it hands it over; the call closes it. */
 export interface MediaPort {

@@ -1,10 +1,10 @@
 // Telephone calls as an application drives them: placed, spoken into, watched
 // and ended. A door implements it (sip/), another offers it (src/http).
-import type { CodecName } from '../rtp/codec.js';
+import type { CodecName } from '../codecs/codec.js';
 import type { ErrorCode } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { CallEvent, Interruption } from './call.js';
-import type { TextFormat } from './text-format.js';
+import type { TextFormat } from '../speaking/text-format.js';
 
 /**
  *   dialling ─▶ ringing ─▶ connected ◀─▶ held

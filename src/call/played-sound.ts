@@ -2,9 +2,9 @@
 // written into the line's ring as often as it is to be heard.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, ParleyError } from '../errors.js';
-import type { SpeechEnd } from '../speech/engine.js';
+import type { SpeechEnd } from '../engines/engine.js';
 import type { PlayedSound } from './phone-calls.js';
-import type { SoundPiece } from './line-piece.js';
+import type { SoundPiece } from '../speaking/line-piece.js';
 
 /** Hz: what the resampler has filters for. */
 const RATES: readonly number[] = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];

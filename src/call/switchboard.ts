@@ -2,10 +2,10 @@
 import { ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-calls.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
-import { isMarkup } from './text-format.js';
-import { TextTurns } from './text-turns.js';
+import { isMarkup } from '../speaking/text-format.js';
+import { TextTurns } from '../speaking/text-turns.js';
 import type { Time } from '../time.js';
-import { checkText } from './whole-text.js';
+import { checkText } from '../speaking/whole-text.js';
 
 /** The name of the API key that may use every call. */
 const ADMIN_KEY = 'admin';

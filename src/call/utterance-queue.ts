@@ -2,15 +2,15 @@
 // was heard of each, and where they go on when the call does.
 import type { ParleyError } from '../errors.js';
 import { asParleyError, isAborted } from '../errors.js';
-import { TRACK_ENDED } from '../rtp/marks.js';
+import { TRACK_ENDED } from '../encoding/marks.js';
 import type { Time } from '../time.js';
 import { CallRoute, type CallEncoders } from './call-route.js';
 import { CallTrack } from './call-track.js';
-import type { Continuity } from './continuity.js';
-import type { FrameCache } from './frame-cache.js';
+import type { Continuity } from '../speaking/continuity.js';
+import type { FrameCache } from '../speaking/frame-cache.js';
 import type { MediaPort } from './media-port.js';
-import { callPace } from './pace.js';
-import { SpeechLine, type LineManner } from './speech-line.js';
+import { callPace } from '../speaking/pace.js';
+import { SpeechLine, type LineManner } from '../speaking/speech-line.js';
 import { Utterance, type UtteranceEnd, type UtteranceEvent } from './utterance.js';
 
 export interface Interruption {

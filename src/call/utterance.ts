@@ -7,10 +7,10 @@
 // It is spoken when its last packet left, not when the engine finished: the end
 // travels through the playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
-import { decodeMark } from '../rtp/marks.js';
-import type { LinePieces } from './line-piece.js';
-import type { SpeechLine } from './speech-line.js';
-import type { SpokenSegment } from './spoken-text.js';
+import { decodeMark } from '../encoding/marks.js';
+import type { LinePieces } from '../speaking/line-piece.js';
+import type { SpeechLine } from '../speaking/speech-line.js';
+import type { SpokenSegment } from '../speaking/spoken-text.js';
 
 export type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TimeStretch } from '../../src/audio/time-stretch.js';
-import { randomFrom } from '../http/mutations.js';
+import { randomFrom } from '../api/mutations.js';
 import { fitTone, rms, tone, voiceLike } from './tones.js';
 
 const SPEEDS = [0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2, 3, 4];

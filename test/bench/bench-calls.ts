@@ -2,16 +2,16 @@
 // channel session, call room, encoder pool and media plane; packets go out
 // encrypted over the loopback interface, a socket per call.
 import { createSocket, type Socket } from 'node:dgram';
-import { FrameCache } from '../../src/call/frame-cache.js';
+import { FrameCache } from '../../src/speaking/frame-cache.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call.js';
 import { systemTime } from '../../src/time.js';
-import { warmUpTexts } from '../../src/call/warm-up.js';
-import { OPUS, ticksPerFrame, type Codec } from '../../src/rtp/codec.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
-import type { SpeechEngine } from '../../src/speech/engine.js';
-import type { SpeechRouting } from '../../src/speech/routing.js';
+import { warmUpTexts } from '../../src/speaking/warm-up.js';
+import { OPUS, ticksPerFrame, type Codec } from '../../src/codecs/codec.js';
+import { EncoderPool } from '../../src/encoding/encoder-pool.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
+import type { SpeechEngine } from '../../src/engines/engine.js';
+import type { SpeechRouting } from '../../src/engines/routing.js';
 import { DataChannelSession, type ServerMessage } from '../../signaling/data-channel.js';
 import { descriptorOf } from './socket-descriptor.js';
 import { streamPlans, type StreamPlan } from './stream-plan.js';

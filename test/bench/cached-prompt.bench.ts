@@ -8,9 +8,9 @@
 // all threads of the process is counted; what the same calls take while they
 // are silent (clock, encryption, sending) is measured before and taken off.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPUS, PCMU, type Codec } from '../../src/rtp/codec.js';
-import type { SpeechEngine } from '../../src/speech/engine.js';
-import { fliteEngine } from '../../src/speech/engines/flite.js';
+import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
+import type { SpeechEngine } from '../../src/engines/engine.js';
+import { fliteEngine } from '../../src/engines/flite/flite.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, type BenchCall } from './bench-calls.js';

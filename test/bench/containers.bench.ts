@@ -5,14 +5,14 @@
 //
 // Five seconds of a voice-like sound at 24 kHz, pushed through one line without
 // threads; the median of several runs, each with its encoder opened and closed.
-import type { ContainerName } from '../../src/rtp/container.js';
-import { openContainer } from '../../src/rtp/container-makers.js';
-import { EncoderShelf } from '../../src/rtp/encoder-shelf.js';
-import { BytesSink } from '../../src/rtp/bytes-sink.js';
-import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
+import type { ContainerName } from '../../src/codecs/container.js';
+import { openContainer } from '../../src/codecs/container-makers.js';
+import { EncoderShelf } from '../../src/codecs/encoder-shelf.js';
+import { BytesSink } from '../../src/encoding/bytes-sink.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
 import { voiceLike } from '../audio/tones.js';
-import type { SampleSource } from '../../src/rtp/segment-sound.js';
-import { TestLine } from '../rtp/line-fakes.js';
+import type { SampleSource } from '../../src/encoding/segment-sound.js';
+import { TestLine } from '../encoding/line-fakes.js';
 import { machine, table, type Row } from './table.js';
 
 const ENGINE_HZ = 24_000;

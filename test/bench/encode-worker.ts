@@ -2,11 +2,11 @@
 // the priority that they have.
 import { workerData } from 'node:worker_threads';
 import { loadAddon } from '../../src/addon.js';
-import { frameEncoder } from '../../src/rtp/frame-encoder.js';
-import { OPUS } from '../../src/rtp/codec.js';
-import { OPUS_SPEECH } from '../../src/rtp/opus-encoder.js';
+import { frameEncoder } from '../../src/codecs/frame-encoder.js';
+import { OPUS } from '../../src/codecs/codec.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
 
-const NICENESS = 5; // that of src/rtp/encoder-worker.ts
+const NICENESS = 5; // that of src/encoding/encoder-worker.ts
 
 loadAddon<{ lowerThreadPriority(nice: number): void }>().lowerThreadPriority(NICENESS);
 const encoder = frameEncoder(OPUS, 20, OPUS_SPEECH);

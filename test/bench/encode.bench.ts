@@ -4,9 +4,9 @@
 //
 // Five seconds of a voice-like sound, the median of several runs.
 import { Resampler } from '../../src/audio/resampler.js';
-import { OPUS, PCMU, type Codec } from '../../src/rtp/codec.js';
-import { frameEncoder } from '../../src/rtp/frame-encoder.js';
-import { OPUS_SPEECH, type OpusSettings } from '../../src/rtp/opus-encoder.js';
+import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
+import { frameEncoder } from '../../src/codecs/frame-encoder.js';
+import { OPUS_SPEECH, type OpusSettings } from '../../src/codecs/opus-encoder.js';
 import { voiceLike } from '../audio/tones.js';
 
 const SECONDS = 5;

@@ -8,8 +8,8 @@
 // queued. The wait for the wire comes on top: a stream sends every 20 ms, so it
 // is anything between 0 and 20 ms whatever the server does.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fliteEngine } from '../../src/speech/engines/flite.js';
-import type { SpeechEngine } from '../../src/speech/engine.js';
+import { fliteEngine } from '../../src/engines/flite/flite.js';
+import type { SpeechEngine } from '../../src/engines/engine.js';
 import { InstantEngine } from '../fakes/instant-engine.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';

@@ -3,8 +3,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
-import type { Playout } from '../../src/rtp/playout.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
+import type { Playout } from '../../src/media/playout.js';
 import type { Schedule } from './arrivals.js';
 import { descriptorOf } from './socket-descriptor.js';
 import type { FeederData } from './feeder-worker.js';

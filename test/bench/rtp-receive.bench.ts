@@ -11,9 +11,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
-import type { MediaSocket } from '../../src/rtp/media-socket.js';
-import { RtpPorts } from '../../src/rtp/rtp-ports.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
+import { RtpPorts } from '../../src/media/rtp-ports.js';
 import { keysOf, type SenderOrder } from './rtp-sender.js';
 import { stolenSeconds } from './stolen-time.js';
 import { machine, type Row, table } from './table.js';

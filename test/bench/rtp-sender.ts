@@ -1,8 +1,8 @@
 // The far end of the receive bench, in a process of its own so that what it
 // costs is not counted: a plane whose streams send silence, one to each port.
 import { createSocket } from 'node:dgram';
-import type { SrtpKeys } from '../../src/rtp/media-addon.js';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { descriptorOf } from './socket-descriptor.js';
 
 export interface SenderOrder {

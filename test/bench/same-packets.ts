@@ -1,6 +1,6 @@
 // Proves that both senders of the pacing bench send the same bytes.
 import assert from 'node:assert/strict';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { streamOptions } from './native-sender.js';
 import { SrtpPacketWriter, type RtpHeader } from './rtp-packet.js';
 import { streamPlans } from './stream-plan.js';

@@ -4,8 +4,8 @@ import type { CallParts, MediaPort } from '../../src/call/call.js';
 import { callClients, ClientCalls, clientLimits } from '../../src/call/client-calls.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import { ParleyError } from '../../src/errors.js';
-import { PCMU } from '../../src/rtp/codec.js';
-import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import { PCMU } from '../../src/codecs/codec.js';
+import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { FRAME_MS, openCall } from '../fakes/call-under-test.js';
 import { ScriptedEngine } from '../fakes/scripted-engine.js';
 

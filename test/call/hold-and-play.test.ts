@@ -2,13 +2,13 @@
 // the engine, the network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { G722, PCMA } from '../../src/rtp/codec.js';
+import { G722, PCMA } from '../../src/codecs/codec.js';
 import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { buzz } from '../fakes/scripted-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
-import { heardOf, rising, RATE, sounding } from './heard-sound.js';
+import { heardOf, rising, RATE, sounding } from '../speaking/heard-sound.js';
 
 const MINUTE_MS = 60_000;
 

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MediaPort } from '../../src/call/call.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
-import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/rtp/codec.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
+import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
 import { type CallUnderTest, type SentPacket } from '../fakes/call-under-test.js';
 import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
-import { alignments, heardOf, rising, RATE, sounding } from './heard-sound.js';
+import { alignments, heardOf, rising, RATE, sounding } from '../speaking/heard-sound.js';
 
 const SAID_MS = 3000;
 const STEP_MS = 60;

@@ -3,8 +3,8 @@
 // are estimated by, so that they are exact here.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Continuity } from '../../src/call/continuity.js';
-import { FrameCache } from '../../src/call/frame-cache.js';
+import { Continuity } from '../../src/speaking/continuity.js';
+import { FrameCache } from '../../src/speaking/frame-cache.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import { FRAME_MS, HIGH_MS, LOW_MS, type CallUnderTest } from '../fakes/call-under-test.js';
 import { rejectionsOf } from '../fakes/rejections.js';

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { decoded } from '../fakes/ffmpeg.js';
 import { until } from '../fakes/until.js';
-import { SocketClient } from '../http/socket-client.js';
+import { SocketClient } from '../api/http/socket-client.js';
 
 const SENTENCES = [
   'Thank you for calling, your order has shipped.',

@@ -5,7 +5,7 @@ import OpenAI, { APIError } from 'openai';
 import { ParleyError } from '../../src/errors.js';
 import type { Server } from '../../src/main.js';
 import { decoded, probed } from '../fakes/ffmpeg.js';
-import { openServer } from '../http/app-under-test.js';
+import { openServer } from '../api/app-under-test.js';
 import { KEY, speakingServer, TEXT } from './speaking-server.js';
 
 let server: Server;

@@ -1,11 +1,11 @@
 // A G.711 call on a media plane whose clock the test holds: everything real
 // but the engine, the network and time.
 import { Call, type CallEvent, type CallLimits, type MediaPort } from '../../src/call/call.js';
-import type { Continuity } from '../../src/call/continuity.js';
-import type { FrameCache } from '../../src/call/frame-cache.js';
-import { PCMU, ticksPerFrame, type Codec } from '../../src/rtp/codec.js';
-import type { EncoderPool } from '../../src/rtp/encoder-pool.js';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
+import type { Continuity } from '../../src/speaking/continuity.js';
+import type { FrameCache } from '../../src/speaking/frame-cache.js';
+import { PCMU, ticksPerFrame, type Codec } from '../../src/codecs/codec.js';
+import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { ManualTime } from './manual-time.js';
 import { ScriptedEngine } from './scripted-engine.js';
 

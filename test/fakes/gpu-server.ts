@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { temporaryFolder } from '../http/tls-files.js';
-import { GOLDEN } from '../speech/golden.js';
+import { temporaryFolder } from '../api/http/tls-files.js';
+import { GOLDEN } from '../engines/golden.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const NATIVE = join(ROOT, 'native');

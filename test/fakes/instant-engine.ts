@@ -11,9 +11,9 @@ import type {
   SpeechRequest,
   Voice,
   WordTime,
-} from '../../src/speech/engine.js';
-import { keepRingContract } from '../../src/speech/engines/ring-contract.js';
-import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/speech/routing.js';
+} from '../../src/engines/engine.js';
+import { keepRingContract } from '../../src/engines/ring-contract.js';
+import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/engines/routing.js';
 
 export type Behaviour =
   | { readonly kind: 'speak' }

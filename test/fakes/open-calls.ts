@@ -1,8 +1,8 @@
 // The calls of a test file: they share one pool of encoders, since starting a
 // worker costs more than a test, and those that a test opened are closed after it.
 import { after, afterEach, before } from 'node:test';
-import type { FrameCache } from '../../src/call/frame-cache.js';
-import { EncoderPool } from '../../src/rtp/encoder-pool.js';
+import type { FrameCache } from '../../src/speaking/frame-cache.js';
+import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { type CallOptions, type CallUnderTest, openCall } from './call-under-test.js';
 
 export interface OpenCalls {

@@ -10,8 +10,8 @@ import type {
   SpeechRequest,
   Voice,
   WordTime,
-} from '../../src/speech/engine.js';
-import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/speech/routing.js';
+} from '../../src/engines/engine.js';
+import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/engines/routing.js';
 
 export const ENGINE_RATE = 8000;
 

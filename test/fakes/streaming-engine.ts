@@ -4,8 +4,8 @@
 // that estimates of places are exact where nothing else is said.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import type { EngineCapabilities, SpeechEnd, SpeechRequest, WordTime } from '../../src/speech/engine.js';
-import type { ResolvedVoice, VoiceWish } from '../../src/speech/routing.js';
+import type { EngineCapabilities, SpeechEnd, SpeechRequest, WordTime } from '../../src/engines/engine.js';
+import type { ResolvedVoice, VoiceWish } from '../../src/engines/routing.js';
 import { buzz, ENGINE_RATE, ScriptedEngine } from './scripted-engine.js';
 
 export interface Generation {

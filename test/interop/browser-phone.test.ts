@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
 import type { PhoneCallEnd, PhoneCallView } from '../../src/call/phone-calls.js';
 import { until } from '../fakes/until.js';
-import { makePair } from '../http/tls-files.js';
+import { makePair } from '../api/http/tls-files.js';
 import { BrowserPhone, type PhoneOptions, PhoneSite } from './browser-phone.js';
 import { kept } from './telephone/kept.js';
 import { ScratchFolder } from './telephone/program.js';

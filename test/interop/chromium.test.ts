@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { chromium, type Browser } from 'playwright-core';
 import { readConfig } from '../../src/config.js';
 import { startServer, type Server } from '../../src/main.js';
-import { OPUS, ticksPerFrame } from '../../src/rtp/codec.js';
+import { OPUS, ticksPerFrame } from '../../src/codecs/codec.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 import { excess, holdings, leftOver, settled } from './left-over.js';
 import { PageCall } from './page-call.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
-import { openServer } from '../http/app-under-test.js';
+import { openServer } from '../api/app-under-test.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const WAIT_MS = 10_000;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { openServer } from '../http/app-under-test.js';
+import { openServer } from '../api/app-under-test.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const FAKE_PEER = readFileSync(

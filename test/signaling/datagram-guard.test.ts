@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import type { RTCDtlsTransport } from 'werift';
 import { dtlsOf, iceOf, members, method, socketsOf, type Members } from '../../signaling/werift-internals.js';
-import { ATTRIBUTE, BINDING, writeStun } from '../../src/rtp/stun-message.js';
-import { FORGED, record } from '../rtp/forged-records.js';
+import { ATTRIBUTE, BINDING, writeStun } from '../../src/media/stun-message.js';
+import { FORGED, record } from '../media/forged-records.js';
 import { connect, openDoor, startedTransports } from './door-under-test.js';
 import { WeriftClient } from './werift-client.js';
 

@@ -7,9 +7,9 @@ import type { ClientLimits } from '../../src/call/client-calls.js';
 import { Switchboard, type SwitchboardOptions } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
-import { MediaPlane } from '../../src/rtp/media-plane.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { BrowserDoor, makeCertificate } from '../../signaling/browser-door.js';
-import { randomFrom } from '../http/mutations.js';
+import { randomFrom } from '../api/mutations.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { WeriftClient } from './werift-client.js';
 

@@ -9,7 +9,7 @@ import { ParleyError } from '../../src/errors.js';
 import { readClientMessage } from '../../signaling/client-message.js';
 import { DataChannelSession } from '../../signaling/data-channel.js';
 import { readOffer } from '../../signaling/offer.js';
-import { mutated, randomFrom } from '../http/mutations.js';
+import { mutated, randomFrom } from '../api/mutations.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 import { connect, openDoor } from './door-under-test.js';

@@ -3,7 +3,7 @@
 import type { CallEvent, Interruption, SpeakOptions } from '../../src/call/call.js';
 import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
 import type { ParleyError } from '../../src/errors.js';
-import { OPUS } from '../../src/rtp/codec.js';
+import { OPUS } from '../../src/codecs/codec.js';
 import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';
 
 export interface SpokenText {

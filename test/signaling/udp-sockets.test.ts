@@ -4,7 +4,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { bindUdp } from '../../signaling/udp-sockets.js';
-import { randomFrom } from '../http/mutations.js';
+import { randomFrom } from '../api/mutations.js';
 import { chromiumOffer } from './chromium-offer.js';
 import { openDoor } from './door-under-test.js';
 

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import type { Environment } from '../../src/config-reader.js';
 import { readConfig } from '../../src/config.js';
 import { startServer, type Server } from '../../src/main.js';
-import { Engines } from '../../src/speech/engine-choice.js';
+import { Engines } from '../../src/engines/engine-choice.js';
 import { ScriptedEngine } from '../fakes/scripted-engine.js';
 import { until } from '../fakes/until.js';
 import { freePorts } from '../interop/telephone/free-port.js';

@@ -10,7 +10,7 @@ import type { TelephoneDoor } from '../../../sip/door/telephone-door.js';
 import { readConfig } from '../../../src/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog, type Log } from '../../../src/observe/log.js';
-import { Engines } from '../../../src/speech/engine-choice.js';
+import { Engines } from '../../../src/engines/engine-choice.js';
 import { InstantEngine } from '../../fakes/instant-engine.js';
 import { spreadOf, type Spread } from '../arrivals.js';
 

@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { MU_LAW } from '../../../src/rtp/g711.js';
+import { MU_LAW } from '../../../src/codecs/g711.js';
 import { until } from '../../fakes/until.js';
 import { type PcapPacket, readHep, readPcap } from '../../sip/capture/capture-readers.js';
 import { dissected, fieldOf } from '../../sip/capture/tshark.js';

@@ -1,7 +1,7 @@
 // What is heard of a text whose call is held in the middle: nothing of it while
 // it is held, and afterwards the rest of it, from where it stopped.
 import assert from 'node:assert/strict';
-import { MU_LAW } from '../../../src/rtp/g711.js';
+import { MU_LAW } from '../../../src/codecs/g711.js';
 import { continuity, g711Sound, stretches } from './rtp-record.js';
 import type { HeardPacket } from './rtp-peer.js';
 import { likenessSoFar, voiced, type Sound } from './sound-shape.js';

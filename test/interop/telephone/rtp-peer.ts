@@ -3,7 +3,7 @@
 // of the peer that does the signalling.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { A_LAW, MU_LAW } from '../../../src/rtp/g711.js';
+import { A_LAW, MU_LAW } from '../../../src/codecs/g711.js';
 import { freePorts } from './free-port.js';
 import { readRtp, writeEvent, writeRtp, type RtpPacket } from './rtp-packet.js';
 import type { Address } from './sipp.js';

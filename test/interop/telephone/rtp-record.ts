@@ -1,6 +1,6 @@
 // What a stream of RTP was like: whether it was whole, how it was paced, which
 // digits were in it, and its sound.
-import { A_LAW_VALUES, MU_LAW_VALUES } from '../../../src/rtp/g711.js';
+import { A_LAW_VALUES, MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import { readEvent } from './rtp-packet.js';
 import type { HeardPacket } from './rtp-peer.js';
 

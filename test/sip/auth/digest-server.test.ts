@@ -12,7 +12,7 @@ import { DigestServer } from '../../../sip/auth/digest-server.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { mutated, randomFrom } from '../../http/mutations.js';
+import { mutated, randomFrom } from '../../api/mutations.js';
 import { countingBytes } from '../sdp/negotiation-under-test.js';
 
 const CALLER = knownPeer('192.0.2.7');

@@ -9,7 +9,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { readConfig } from '../../../src/config.js';
 import { startServer } from '../../../src/main.js';
 import { until } from '../../fakes/until.js';
-import { makePair, temporaryFolder, TlsFiles } from '../../http/tls-files.js';
+import { makePair, temporaryFolder, TlsFiles } from '../../api/http/tls-files.js';
 import { issueCertificates } from '../transport/certificates.js';
 import { TelephoneServer } from '../../interop/telephone/telephone-server.js';
 

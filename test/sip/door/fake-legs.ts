@@ -4,7 +4,7 @@ import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
 import type { CallRecord } from '../../../src/call/call-record.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { ParleyError } from '../../../src/errors.js';
-import { PCMU } from '../../../src/rtp/codec.js';
+import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/door/leg.js';
 import { PhoneCall } from '../../../sip/door/phone-call.js';
 import type { PhoneCallInfo } from '../../../sip/door/phone-papers.js';

@@ -4,7 +4,7 @@
 //   FUZZ_TIMES=100 node dist/test/run.js fuzz    a hundred times as many
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { randomFrom } from '../../http/mutations.js';
+import { randomFrom } from '../../api/mutations.js';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);

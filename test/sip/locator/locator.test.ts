@@ -7,7 +7,7 @@ import type { Resolver } from '../../../sip/locator/resolver.js';
 import { srvOrder } from '../../../sip/locator/service-order.js';
 import { parseUri, type Uri } from '../../../sip/message/uri.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { randomFrom } from '../../http/mutations.js';
+import { randomFrom } from '../../api/mutations.js';
 
 type Zone = Readonly<Record<string, readonly string[]>>;
 

@@ -2,10 +2,10 @@
 // hears as its descriptions change.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PCMA, PCMU } from '../../../src/rtp/codec.js';
+import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { ParleyError } from '../../../src/errors.js';
-import { rtp } from '../../rtp/far-end.js';
-import { contents, splitRtcp } from '../../rtp/plane-under-test.js';
+import { rtp } from '../../media/far-end.js';
+import { contents, splitRtcp } from '../../media/plane-under-test.js';
 import { refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
 

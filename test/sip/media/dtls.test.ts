@@ -2,11 +2,11 @@
 // calls of ICE.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
+import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
 import type { ParleyError } from '../../../src/errors.js';
-import { PCMA, PCMU } from '../../../src/rtp/codec.js';
-import { ATTRIBUTE, BINDING, writeStun } from '../../../src/rtp/stun-message.js';
-import { rtp } from '../../rtp/far-end.js';
+import { PCMA, PCMU } from '../../../src/codecs/codec.js';
+import { ATTRIBUTE, BINDING, writeStun } from '../../../src/media/stun-message.js';
+import { rtp } from '../../media/far-end.js';
 import { linesOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
 

@@ -1,7 +1,7 @@
 // Offers of ours and who answers them: late, early, several phones at once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PCMA, PCMU } from '../../../src/rtp/codec.js';
+import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 

@@ -2,11 +2,11 @@
 // refused or understood without it, and the call goes on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DtlsCertificate } from '../../../src/rtp/dtls-certificate.js';
-import type { MediaPlane } from '../../../src/rtp/media-plane.js';
+import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
+import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';
-import { event, rtp } from '../../rtp/far-end.js';
+import { event, rtp } from '../../media/far-end.js';
 
 test('the last port of all has no port after it: sound goes there, and reports with it', async (t) => {
   const { leg } = stage(t);

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import type { TestContext } from 'node:test';
 import type { MediaPort } from '../../../src/call/call.js';
-import { MediaPlane } from '../../../src/rtp/media-plane.js';
-import { RtpPorts } from '../../../src/rtp/rtp-ports.js';
+import { MediaPlane } from '../../../src/media/media-plane.js';
+import { RtpPorts } from '../../../src/media/rtp-ports.js';
 import { CallMedia, type CallMediaParts } from '../../../sip/media/call-media.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { parseRtp, START_MS, WALL_MS, within, type RtpPacket } from '../../rtp/plane-under-test.js';
+import { parseRtp, START_MS, WALL_MS, within, type RtpPacket } from '../../media/plane-under-test.js';
 import { countingBytes, POLICY, valueOf } from '../sdp/negotiation-under-test.js';
 
 const STEP_MS = 20;

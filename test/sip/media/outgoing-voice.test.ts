@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import type { SrtpKeys } from '../../../src/rtp/media-addon.js';
-import type { MediaPlane } from '../../../src/rtp/media-plane.js';
+import type { SrtpKeys } from '../../../src/media/media-addon.js';
+import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { OutgoingVoice, type VoiceFormat } from '../../../sip/media/outgoing-voice.js';
-import { CM_KEYS, GCM_KEYS } from '../../rtp/plane-under-test.js';
+import { CM_KEYS, GCM_KEYS } from '../../media/plane-under-test.js';
 import { countingBytes } from '../sdp/negotiation-under-test.js';
 import { stage } from './media-under-test.js';
 

@@ -2,11 +2,11 @@
 // their descriptions (RFC 4568).
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { PCMA, PCMU } from '../../../src/rtp/codec.js';
+import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { srtpKeys } from '../../../sip/media/sdes-keys.js';
 import type { CryptoSuite } from '../../../sip/sdp/crypto-attribute.js';
-import { SrtpReader } from '../../rtp/srtp-reader.js';
-import { parseRtp } from '../../rtp/plane-under-test.js';
+import { SrtpReader } from '../../media/srtp-reader.js';
+import { parseRtp } from '../../media/plane-under-test.js';
 import { keyText, linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, Phone, PLAIN, stage, type Leg } from './media-under-test.js';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readDescription } from '../../../sip/sdp/description-reader.js';
 import { writeDescription, type SessionDescription } from '../../../sip/sdp/session-description.js';
-import { mutated, randomFrom } from '../../http/mutations.js';
+import { mutated, randomFrom } from '../../api/mutations.js';
 import { offerOf, refusalOf, valueOf } from './negotiation-under-test.js';
 
 const OFFER = offerOf('m=audio 5004 RTP/AVP 0 101', 'a=rtpmap:101 telephone-event/8000', 'a=sendrecv');

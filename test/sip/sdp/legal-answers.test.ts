@@ -10,7 +10,7 @@ import { readDescription } from '../../../sip/sdp/description-reader.js';
 import { mirrored, type Direction } from '../../../sip/sdp/direction.js';
 import type { AgreedAudio } from '../../../sip/sdp/agreed-audio.js';
 import { hasAttribute, valuesOf, type MediaDescription } from '../../../sip/sdp/session-description.js';
-import { mutated, randomFrom } from '../../http/mutations.js';
+import { mutated, randomFrom } from '../../api/mutations.js';
 import { keyText, negotiation, offerOf, valueOf } from './negotiation-under-test.js';
 
 const codecs = fc.shuffledSubarray(Object.keys(AUDIO_CODECS) as AudioCodecName[], { minLength: 1 });

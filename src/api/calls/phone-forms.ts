@@ -1,0 +1,81 @@
+// Telephone calls and what happens in them, in the form that answers, events
+// and messages have. Times are Unix seconds, to the millisecond; what is not
+// known is left out.
+import type { CallEvent } from '../../call/call.js';
+import type { PhoneCallEvent, PhoneCallView } from '../../call/phone-calls.js';
+import { ParleyError } from '../../errors.js';
+import { errorReply } from '../http/error-reply.js';
+
+export function callForm(view: PhoneCallView) {
+  const { id, direction, state, to, from, displayName, headers, trunk, codec, srtp, end } = view;
+  return {
+    object: 'call',
+    id,
+    direction,
+    state,
+    to,
+    from,
+    display_name: displayName,
+    headers,
+    trunk,
+    codec,
+    srtp,
+    created_at: seconds(view.createdAt),
+    answered_at: view.answeredAt === undefined ? undefined : seconds(view.answeredAt),
+    ended_at: view.endedAt === undefined ? undefined : seconds(view.endedAt),
+    end,
+    digits: view.digits.map(({ digit, durationMs, at }) => ({
+      digit,
+      duration_ms: durationMs,
+      at: seconds(at),
+    })),
+  };
+}
+
+export type EventForm = { readonly id: number; readonly at: number; readonly type: string } & Readonly<
+  Record<string, unknown>
+>;
+
+/** What a text says of itself stands beside the others, under the name that it has. */
+export function eventForm(call: string, event: PhoneCallEvent): EventForm {
+  const head = { id: event.id, at: seconds(event.at) };
+  switch (event.type) {
+    case 'state':
+      return { ...head, type: 'state', state: event.state, headers: event.headers, end: event.end };
+    case 'digit':
+      return { ...head, type: 'digit', digit: event.digit, duration_ms: event.durationMs };
+    case 'transfer':
+      return { ...head, type: 'transfer', status: event.status, done: event.done };
+    case 'speech':
+      return { ...head, ...speechForm(call, event.event) };
+  }
+}
+
+export function isLast(event: PhoneCallEvent): boolean {
+  return event.type === 'state' && event.state === 'ended';
+}
+
+function speechForm(call: string, event: CallEvent) {
+  const { type, utterance } = event;
+  switch (event.type) {
+    case 'utterance.started':
+      return { type, utterance, first_packet_ms: event.firstPacketMs, queued_ms: event.queuedMs };
+    case 'sentence.started':
+    case 'sentence.spoken':
+      return { type, utterance, sentence: event.sentence, text: event.text };
+    case 'mark.reached':
+      return { type, utterance, mark: event.mark };
+    case 'utterance.spoken':
+    case 'utterance.interrupted':
+      return { type, utterance, text: event.text, duration_ms: event.durationMs };
+    case 'utterance.failed': {
+      const { code, message } = errorReply(new ParleyError(event.error.code, event.error.message), call).body
+        .error;
+      return { type, utterance, text: event.text, error: { code, message } };
+    }
+  }
+}
+
+function seconds(ms: number): number {
+  return ms / 1000;
+}

@@ -1,0 +1,167 @@
+// Every refusal and failure as OpenAI's error object, which its client
+// libraries parse: {"error": {"message", "type", "param", "code"}}.
+//
+// One table decides the status of each of Parley's codes. What fastify itself
+// refuses (a body it cannot parse, one too large) arrives here too.
+import type { FastifyReply } from 'fastify';
+import { type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
+
+interface Verdict {
+  readonly status: number;
+  /** The name under which clients of OpenAI know it; the code in lower case otherwise. */
+  readonly code?: string;
+  /** The message is for the operator and stays in the log. */
+  readonly hidden?: true;
+  readonly retryAfterSeconds?: number;
+}
+
+const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
+  ABORTED: { status: 503, retryAfterSeconds: 1 },
+  ADDON_MISSING: { status: 500, hidden: true },
+  AUDIO_INVALID: { status: 400 },
+  CALL_CLOSED: { status: 503, retryAfterSeconds: 1 },
+  CALL_LIMIT: { status: 503, retryAfterSeconds: 5 },
+  CALL_STATE: { status: 409 },
+  CAPABILITY_MISSING: { status: 501 },
+  CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
+  CONFIG_INVALID: { status: 500, hidden: true },
+  DTLS_FAILED: { status: 502 },
+  ENCODER_FAILED: { status: 500, hidden: true },
+  ENGINE_BUSY: { status: 503, retryAfterSeconds: 1 },
+  ENGINE_FAILED: { status: 500, hidden: true },
+  ENGINE_LOST: { status: 503, retryAfterSeconds: 5 },
+  ENGINE_UNAVAILABLE: { status: 503, retryAfterSeconds: 5 },
+  EXISTS: { status: 409 },
+  FINGERPRINT_MISMATCH: { status: 502 },
+  FORBIDDEN: { status: 403 },
+  IDEMPOTENCY_MISMATCH: { status: 422 },
+  INVALID_FIELD: { status: 400, code: 'invalid_value' },
+  LANGUAGE_UNAVAILABLE: { status: 400 },
+  MALFORMED: { status: 400 },
+  MODEL_UNKNOWN: { status: 404, code: 'model_not_found' },
+  NOT_FOUND: { status: 404 },
+  NO_COMMON_CODEC: { status: 422 },
+  QUEUE_FULL: { status: 503, retryAfterSeconds: 1 },
+  RATE_LIMITED: { status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 1 },
+  SDP_INVALID: { status: 400 },
+  TELEPHONE_OFF: { status: 501 },
+  TEXT_EMPTY: { status: 400 },
+  TEXT_TOO_LONG: { status: 400 },
+  TIMEOUT: { status: 504 },
+  TOO_LARGE: { status: 413, code: 'body_too_large' },
+  TRANSPORT_UNSUPPORTED: { status: 500 },
+  UNAUTHORIZED: { status: 401, code: 'invalid_api_key' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  VOICE_LIMIT: { status: 409 },
+  VOICE_UNKNOWN: { status: 400 },
+  WRONG_STATE: { status: 500, hidden: true },
+};
+
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody;
+}
+
+export function errorBody(
+  status: number,
+  code: string,
+  message: string,
+  param: string | null = null,
+): ErrorBody {
+  const type = status === 429 ? 'rate_limit_error' : status < 500 ? 'invalid_request_error' : 'server_error';
+  return { error: { message, type, param, code } };
+}
+
+/** What the route takes whose request was refused. */
+interface BodyRules {
+  readonly bodyLimit: number;
+  /** Content types. */
+  readonly types: readonly string[];
+}
+
+/** What to answer for an error of any kind. Nothing of an unexpected one gets out but the request's id. */
+export function errorReply(error: unknown, requestId: string, rules?: BodyRules): ErrorReply {
+  if (error instanceof ParleyError) return ownReply(error, requestId);
+  return (
+    frameworkReply(error, rules) ??
+    internalReply(requestId, 'the server failed while answering', 'internal_error')
+  );
+}
+
+/** The code under which it is known to clients, for the log and the metrics: one of a closed set. */
+export function errorCode(error: unknown): string {
+  return errorReply(error, '').body.error.code ?? 'unknown';
+}
+
+export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+  const { id, raw, routeOptions } = reply.request;
+  // fastify ends the connection after a body that it did not read; HTTP/2 has no such header.
+  if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
+  const { bodyLimit, schema } = routeOptions;
+  const types = Object.keys(schema?.otherBodies ?? {});
+  if (schema?.body !== undefined) types.unshift('application/json');
+  const { status, headers, body } = errorReply(error, id, { bodyLimit, types });
+  return reply.code(status).headers(headers).send(body);
+}
+
+function ownReply(error: ParleyError, requestId: string): ErrorReply {
+  const verdict = VERDICTS[error.code];
+  const { status } = verdict;
+  const code = verdict.code ?? error.code.toLowerCase();
+  if (verdict.hidden === true) return internalReply(requestId, meaningOf(error.code), code);
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
+  const retryAfter = error.retryAfterSeconds ?? verdict.retryAfterSeconds;
+  if ((status === 503 || status === 429) && retryAfter !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));
+    headers['retry-after-ms'] = String(Math.ceil(retryAfter * 1000));
+  } else if (status >= 500) {
+    headers['x-should-retry'] = 'false';
+  }
+  return { status, headers, body: errorBody(status, code, error.message, error.field ?? null) };
+}
+
+// The same request would fail again, and OpenAI's clients repeat whatever is
+// answered with 500 unless they are told not to.
+function internalReply(requestId: string, what: string, code: string): ErrorReply {
+  const message = `${what}; the log has more under request ${requestId}`;
+  return { status: 500, headers: { 'x-should-retry': 'false' }, body: errorBody(500, code, message) };
+}
+
+const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'the content type of the body is not one that is understood under this URL',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is larger than this address accepts'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed', 'the body is not valid JSON'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed', 'the body is not as long as Content-Length says'],
+  FST_ERR_BAD_URL: ['malformed', 'the URL is not valid'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'there is nothing under this URL'],
+};
+
+/** Refusals by fastify and what it is built on: errors that carry a status in the 4xx range. */
+function frameworkReply(error: unknown, rules: BodyRules | undefined): ErrorReply | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
+  const known = typeof code === 'string' ? FRAMEWORK_CODES[code] : undefined;
+  const [name, message] = known ?? ['malformed', 'the request could not be understood'];
+  return { status, headers: {}, body: errorBody(status, name, `${message}${allowedBy(status, rules)}`) };
+}
+
+function allowedBy(status: number, rules: BodyRules | undefined): string {
+  if (rules === undefined) return '';
+  if (status === 413) return `: at most ${rules.bodyLimit} bytes`;
+  return status === 415 && rules.types.length > 0 ? `: it must be ${rules.types.join(' or ')}` : '';
+}

@@ -1,0 +1,90 @@
+// The OpenAPI document, made of the schemas that the routes validate with, and
+// a page of it for people.
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import { ERROR } from './answers-schema.js';
+import { type Content, type JsonSchema, TAGS } from './json-schema.js';
+
+const INFO = {
+  title: 'Parley',
+  version: '1', // of the addresses under /v1
+  description:
+    'Text to speech over HTTP, and speech in calls. OpenAI clients work with `/v1` as their base URL.',
+};
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: "one of the server's keys, where it has any" },
+  xiApiKey: { type: 'apiKey', in: 'header', name: 'xi-api-key', description: "the same in ElevenLabs' way" },
+} as const;
+
+// The page writes one style of its own into itself; scripts stay files of ours.
+const PAGE_STYLE = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
+
+const ANY_ERROR = { $ref: '#/components/responses/Error' } as { content?: unknown };
+
+/** Must be added before the routes that it is to know of. */
+export function addOpenApi(app: FastifyInstance): void {
+  void app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: INFO,
+      tags: Object.values(TAGS).map((name) => ({ name })),
+      components: { securitySchemes: SECURITY_SCHEMES },
+    },
+    transform: ({ schema, url, route }) => ({ schema: documented(schema, route), url }),
+    transformObject: (made) =>
+      'openapiObject' in made ? withErrors(made.openapiObject) : made.swaggerObject,
+  });
+}
+
+/** The document and the page; both tell nothing that the source does not. */
+export async function addDocumentRoutes(app: FastifyInstance): Promise<void> {
+  app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, (_request, reply) =>
+    reply.send(app.swagger()),
+  );
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { tryItOutEnabled: true },
+    transformStaticCSP: (policy) => policy.replace("style-src 'self'", `style-src 'self' ${PAGE_STYLE}`),
+  });
+}
+
+/** The schema of a route as the document has it. */
+function documented({ otherBodies, ...schema }: FastifySchema, { config }: RouteOptions): FastifySchema {
+  const security = (config?.access ?? 'key') === 'open' ? [] : [{ bearer: [] }, { xiApiKey: [] }];
+  const body = bodyOf(schema.body as JsonSchema | { readonly content: Content } | undefined, otherBodies);
+  return { ...schema, security, ...(body === undefined ? {} : { body }) };
+}
+
+function bodyOf(json: JsonSchema | { readonly content: Content } | undefined, others: Content | undefined) {
+  if (others === undefined) return json;
+  const own =
+    json === undefined ? {} : 'content' in json ? json.content : { 'application/json': { schema: json } };
+  return { content: { ...own, ...others } };
+}
+
+interface Document {
+  readonly paths?: unknown;
+  readonly components?: unknown;
+}
+
+interface Operation {
+  readonly responses: Record<string, { content?: unknown }>;
+}
+
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** Every route can answer with the error object; statuses that it documents without a body do. */
+function withErrors<T extends Document>(document: T): T {
+  const paths = Object.values(document.paths ?? {}) as Record<string, Operation>[];
+  for (const { responses } of paths.flatMap((path) => Object.values(path))) {
+    for (const [status, answer] of Object.entries(responses)) {
+      if (Number(status) >= 400) answer.content ??= ERROR_CONTENT;
+    }
+    responses['default'] = ANY_ERROR;
+  }
+  const responses = { Error: { description: 'what was wrong', content: ERROR_CONTENT } };
+  const components = { ...(document.components as object | undefined), schemas: { Error: ERROR }, responses };
+  return { ...document, components };
+}

@@ -1,0 +1,112 @@
+// The one line that the log has of a request, and what the metrics count of it,
+// when its connection is done with it: answered or abandoned.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../../observe/log.js';
+import type { Metrics, SpeechAnswered } from '../../observe/metrics.js';
+import { TAGS } from './json-schema.js';
+import { brokeOff } from '../openai/sent-reply.js';
+import type { SpeechLog } from '../openai/speech-log.js';
+
+export interface LineParts {
+  readonly metrics: Pick<Metrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed'>;
+  readonly log: Log;
+}
+
+type Route = Pick<FastifyRequest['routeOptions'], 'url' | 'schema'>;
+
+/** What requests carry for their line. */
+export function addRequestFields(app: FastifyInstance): void {
+  app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('speechLog', null);
+  app.decorateRequest('failure', null);
+}
+
+/** To be called when the head of the request is there. */
+export function watchRequest(
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  route: Route,
+  parts: LineParts,
+): void {
+  request.startedAtMs = performance.now();
+  let finished = false;
+  raw.once('finish', () => (finished = true));
+  raw.once('close', () => closed(request, raw.statusCode, route, finished && !brokeOff(raw), parts));
+}
+
+function closed(
+  request: FastifyRequest,
+  status: number,
+  { url = 'none', schema }: Route,
+  finished: boolean,
+  { metrics, log }: LineParts,
+): void {
+  const { method, startedAtMs, speechLog, failure } = request;
+  const ms = performance.now() - startedAtMs;
+  const answered = { method, route: url, status, seconds: ms / 1000 };
+  metrics.requestAnswered(answered);
+  if (schema?.tags?.[0] === TAGS.speech) {
+    metrics.speechAnswered({
+      ...answered,
+      format: speechLog?.format,
+      inferSeconds: inferSeconds(speechLog),
+      synthesis: synthesisOf(speechLog),
+    });
+    // A client that left is no error of ours.
+    if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
+  }
+  const level = method === 'POST' || url.startsWith('/v1/') ? 'info' : 'debug';
+  log[level](
+    fieldsOf(request, url, status, Math.round(ms)),
+    finished ? 'request answered' : 'request abandoned',
+  );
+}
+
+/** What is undefined does not stand in the line. */
+function fieldsOf(
+  { id: requestId, method, speechLog, failure }: FastifyRequest,
+  route: string,
+  status: number,
+  ms: number,
+) {
+  const code = failure ?? undefined;
+  if (speechLog === null) return { requestId, method, route, status, ms, code };
+  const { text, format, voice, language, cache, timing } = speechLog;
+  return {
+    requestId,
+    method,
+    route,
+    status,
+    ms,
+    code,
+    queueMs: rounded(timing?.queueMs),
+    loadMs: rounded(timing?.loadMs),
+    inferMs: rounded(timing?.inferMs),
+    encodeMs: rounded(timing?.encodeMs),
+    totalMs: ms,
+    characters: text.length,
+    // Before it has spoken, a voice may be any words.
+    voice: status < 400 ? voice : undefined,
+    format,
+    language,
+    cache,
+    text,
+  };
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
+}
+
+/** Of a request for which an engine worked. */
+function synthesisOf(speechLog: SpeechLog | null): SpeechAnswered['synthesis'] {
+  const { spoken, timing, cache } = speechLog ?? {};
+  if (spoken === undefined || timing === undefined || cache === 'hit') return undefined;
+  return { ...spoken, seconds: (timing.inferMs + timing.encodeMs) / 1000 };
+}
+
+/** Of an engine that worked for this request. */
+function inferSeconds(speechLog: SpeechLog | null): number | undefined {
+  if (speechLog?.timing === undefined || speechLog.cache === 'hit') return undefined;
+  return speechLog.timing.inferMs / 1000;
+}

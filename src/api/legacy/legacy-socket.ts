@@ -1,0 +1,121 @@
+// The dialect of /v1/audio/speech/ws: a text in each message, its raw samples
+// back, and an event when it ends.
+//
+//   in   {"input": "…", "voice": "…", "speed": 1, …}     {"event": "cancel"}
+//   out  binary s16le    {"event": "done"}    {"event": "cancelled"}    {"event": "error", "detail": "…"}
+//
+// Texts that come while one is being spoken wait for it. What a cancellation
+// drops, waiting or half spoken, has no other event than "cancelled".
+import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
+import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
+import { isMarkup, TEXT_FORMATS } from '../../speaking/text-format.js';
+import { tooLong } from '../../speaking/text-source.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
+import { readManner, readModel, readRate } from '../http/manner-fields.js';
+import { choiceIn, type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
+import type { SpeechSocketParts } from '../http/speech-dialects.js';
+import { TextQueue } from '../http/text-queue.js';
+import { toldError } from '../http/told-error.js';
+
+export function legacySocket(parts: SpeechSocketParts): Dialect {
+  return {
+    name: 'legacy',
+    path: '/v1/audio/speech/ws',
+    open: (peer, visit) => new LegacyConversation(parts, peer, visit),
+  };
+}
+
+// Whatever format a message names: there is one here, and always was.
+const [PCM] = AUDIO_FORMATS.filter(({ name }) => name === 'pcm');
+
+class LegacyConversation implements Conversation {
+  readonly #parts: SpeechSocketParts;
+  readonly #peer: Peer;
+  readonly #visit: Visit;
+  readonly #queue: TextQueue;
+
+  constructor(parts: SpeechSocketParts, peer: Peer, visit: Visit) {
+    this.#parts = parts;
+    this.#peer = peer;
+    this.#visit = visit;
+    this.#queue = new TextQueue(parts.limits.maxWaitingUtterances);
+  }
+
+  message(data: string | Uint8Array): void {
+    try {
+      const fields = readFields(data);
+      if (isCancel(fields)) this.#queue.cancel(() => this.#tell({ event: 'cancelled' }));
+      else this.#take(fields);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  closed(): Promise<void> {
+    this.#queue.cancel(() => undefined);
+    return this.#queue.idle();
+  }
+
+  #take(fields: Fields): void {
+    const { limits, time, checkModel } = this.#parts;
+    const text = readText(fields);
+    checkModel(readModel(fields));
+    if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+    if (PCM === undefined) throw new TypeError('there is no format for raw samples');
+    const manner: SpeakingManner = {
+      ...readManner(fields, limits),
+      ...(isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) ? { markup: true } : {}),
+      container: PCM.container,
+      sampleRate: readRate(fields, PCM),
+      client: this.#visit.client,
+    };
+    const heardAtMs = this.#queue.isIdle ? time.now() : undefined;
+    this.#queue.add((signal) => this.#recite(text, manner, signal, heardAtMs));
+  }
+
+  async #recite(
+    text: string,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+    heardAtMs: number | undefined,
+  ): Promise<void> {
+    const { speaker, time, firstSound } = this.#parts;
+    let waitsSinceMs = heardAtMs;
+    try {
+      for await (const { sound } of speaker.speak(text, manner, signal)) {
+        for await (const chunk of sound) {
+          if (signal.aborted) return;
+          if (waitsSinceMs !== undefined) firstSound(time.now() - waitsSinceMs);
+          waitsSinceMs = undefined;
+          this.#peer.send(chunk);
+          await this.#peer.drained();
+        }
+      }
+      if (!signal.aborted) this.#tell({ event: 'done' });
+    } catch (error) {
+      if (!signal.aborted) this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const { code, message } = toldError(error, this.#visit.requestId, this.#parts.failed);
+    this.#tell({ event: 'error', detail: message, code });
+  }
+
+  #tell(message: object): void {
+    this.#peer.send(JSON.stringify(message));
+  }
+}
+
+function isCancel({ event, type }: Fields): boolean {
+  const word = event ?? type;
+  if (word === undefined || word === 'cancel') return word === 'cancel';
+  throw invalid(event === undefined ? 'type' : 'event', 'must be "cancel", or absent where there is "input"');
+}
+
+/** Under the name that the HTTP body has for it, or the one that it always had here. */
+function readText(fields: Fields): string {
+  const text = stringIn(fields, 'input') ?? stringIn(fields, 'text');
+  if (text === undefined) throw invalid('input', 'must be a string: the text to speak');
+  return text;
+}

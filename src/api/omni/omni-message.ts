@@ -1,0 +1,87 @@
+// What a client of vLLM-Omni's speech socket says: a closed union, checked field
+// by field before anything acts on it.
+import type { AudioFormat } from '../../speaking/audio-format.js';
+import {
+  MANNER_FIELDS,
+  type MannerLimits,
+  readFormat,
+  readManner,
+  readModel,
+  readRate,
+  type StatedManner,
+} from '../http/manner-fields.js';
+import {
+  choiceIn,
+  type Fields,
+  flagIn,
+  invalid,
+  readFields,
+  refuseUnknown,
+  stringIn,
+} from '../http/message-fields.js';
+
+/** How the texts that follow are spoken. */
+export interface OmniConfig {
+  readonly model: string | undefined;
+  readonly manner: StatedManner;
+  readonly format: AudioFormat;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Each sentence in pieces as it is made; otherwise in one. */
+  readonly streamAudio: boolean;
+}
+
+export type OmniMessage =
+  | { readonly type: 'session.config'; readonly config: OmniConfig }
+  | { readonly type: 'input.text'; readonly text: string }
+  | { readonly type: 'input.done' | 'input.cancel' | 'session.close' };
+
+const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'session.close'] as const;
+const USUAL_FORMAT = 'wav'; // as there
+/** Those that both the socket and POST /v1/audio/speech have, and those of the socket. */
+const CONFIG_FIELDS = [
+  'type', 'model', 'response_format', 'sample_rate', ...MANNER_FIELDS, 'stream_audio', 'split_granularity',
+  'word_timestamps', 'initial_codec_chunk_frames', 'non_streaming_mode',
+] as const; // prettier-ignore
+const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
+
+/** Throws MALFORMED and INVALID_FIELD. */
+export function readOmniMessage(data: string | Uint8Array, limits: MannerLimits): OmniMessage {
+  const fields = readFields(data);
+  const type = choiceIn(fields, 'type', TYPES);
+  switch (type) {
+    case undefined:
+      throw invalid('type', `must be one of ${TYPES.join(', ')}`);
+    case 'session.config':
+      refuseUnknown(fields, CONFIG_FIELDS, `"${type}"`);
+      return { type, config: readConfig(fields, limits) };
+    case 'input.text':
+      refuseUnknown(fields, ['type', 'text'], `"${type}"`);
+      return { type, text: readText(fields) };
+    default:
+      refuseUnknown(fields, ['type'], `"${type}"`);
+      return { type };
+  }
+}
+
+function readConfig(fields: Fields, limits: MannerLimits): OmniConfig {
+  if (flagIn(fields, 'word_timestamps') === true) {
+    throw invalid('word_timestamps', 'must be false: this server has no times of words here');
+  }
+  // Text is cut into sentences whatever is asked: a client counts what it is sent.
+  choiceIn(fields, 'split_granularity', GRANULARITIES);
+  const format = readFormat(fields, USUAL_FORMAT);
+  return {
+    model: readModel(fields),
+    manner: readManner(fields, limits),
+    format,
+    sampleRate: readRate(fields, format),
+    streamAudio: flagIn(fields, 'stream_audio') ?? false,
+  };
+}
+
+function readText(fields: Fields): string {
+  const text = stringIn(fields, 'text');
+  if (text === undefined) throw invalid('text', 'must be a string');
+  return text;
+}

@@ -1,0 +1,175 @@
+// vLLM-Omni's dialect of /v1/audio/speech/stream: tokens in, a sound for each
+// sentence out, as soon as the sentence is there. `input.done` ends a text and
+// not the session; `input.cancel`, which is ours, drops all that is not sent.
+//
+// An utterance is what lies between two `input.done`. Each of them is answered
+// with one `session.done`, unless the utterance was cancelled.
+import { ParleyError } from '../../errors.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
+import { invalid } from '../http/message-fields.js';
+import { type OmniConfig, type OmniMessage, readOmniMessage } from './omni-message.js';
+import { OmniUtterance } from './omni-utterance.js';
+import type { SpeechSocketParts } from '../http/speech-dialects.js';
+import { TextQueue } from '../http/text-queue.js';
+import { toldError } from '../http/told-error.js';
+
+export function omniSocket(parts: SpeechSocketParts): Dialect {
+  return {
+    name: 'vllm-omni',
+    path: '/v1/audio/speech/stream',
+    open: (peer, visit) => new OmniConversation(parts, peer, visit),
+  };
+}
+
+const NORMAL = 1000;
+
+class OmniConversation implements Conversation {
+  readonly #parts: SpeechSocketParts;
+  readonly #peer: Peer;
+  readonly #visit: Visit;
+  readonly #queue: TextQueue;
+  #config: OmniConfig | undefined;
+  /** The utterance whose text is still coming. */
+  #open: OmniUtterance | undefined;
+  /** Those that have no `session.done` yet, oldest first. */
+  readonly #unfinished = new Set<OmniUtterance>();
+  #count = 0;
+  #closing = false;
+
+  constructor(parts: SpeechSocketParts, peer: Peer, visit: Visit) {
+    this.#parts = parts;
+    this.#peer = peer;
+    this.#visit = visit;
+    this.#queue = new TextQueue(parts.limits.maxWaitingUtterances);
+  }
+
+  message(data: string | Uint8Array): void {
+    if (this.#closing) return;
+    try {
+      this.#act(readOmniMessage(data, this.#parts.limits));
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  closed(): Promise<void> {
+    this.#closing = true;
+    this.#drop();
+    this.#queue.cancel(() => undefined);
+    return this.#queue.idle();
+  }
+
+  #act(message: OmniMessage): void {
+    switch (message.type) {
+      case 'session.config':
+        return this.#configure(message.config);
+      case 'input.text':
+        if (message.text !== '') this.#opened().push(message.text, this.#parts.limits.maxTextLength);
+        return undefined;
+      case 'input.done':
+        return this.#complete(this.#opened());
+      case 'input.cancel':
+        return this.#cancel();
+      case 'session.close':
+        return this.#close();
+    }
+  }
+
+  #configure(config: OmniConfig): void {
+    if (this.#open !== undefined) {
+      throw invalid('type', 'must not be "session.config" within a text; send "input.done" first');
+    }
+    this.#parts.checkModel(config.model);
+    this.#config = config;
+  }
+
+  /** The utterance that is open, or a new one. */
+  #opened(): OmniUtterance {
+    if (this.#open !== undefined) return this.#open;
+    if (this.#config === undefined) throw invalid('type', 'must be "session.config" in the first message');
+    const utterance = new OmniUtterance(this.#count++, this.#config);
+    this.#open = utterance;
+    this.#unfinished.add(utterance);
+    const heardAtMs = this.#queue.isIdle ? this.#parts.time.now() : undefined;
+    try {
+      this.#queue.add((signal) => this.#recite(utterance, signal, heardAtMs));
+    } catch (error) {
+      // What still comes of this text is passed over up to its `input.done`.
+      utterance.tokens.end();
+      utterance.over = true;
+      this.#refuse(error, { utterance_index: utterance.index });
+    }
+    return utterance;
+  }
+
+  #complete(utterance: OmniUtterance): void {
+    this.#open = undefined;
+    utterance.complete = true;
+    utterance.tokens.end();
+    this.#finish(utterance);
+  }
+
+  async #recite(utterance: OmniUtterance, signal: AbortSignal, heardAtMs: number | undefined): Promise<void> {
+    const { speaker, time, firstSound } = this.#parts;
+    const { manner, format, sampleRate } = utterance.config;
+    const { client } = this.#visit;
+    const place = { utterance_index: utterance.index };
+    try {
+      const sentences = speaker.speak(
+        utterance.tokens,
+        { ...manner, container: format.container, sampleRate, client },
+        signal,
+      );
+      for await (const sentence of sentences) {
+        if (heardAtMs !== undefined && sentence.index === 0) firstSound(time.now() - heardAtMs);
+        await utterance.send(sentence, this.#peer, signal, (error, partial) => {
+          const discard = partial ? { partial_audio: true, action: 'discard' } : {};
+          this.#refuse(error, { ...place, sentence_index: sentence.index, ...discard });
+        });
+      }
+    } catch (error) {
+      const nothing = error instanceof ParleyError && error.code === 'TEXT_EMPTY' && utterance.isBlank;
+      if (!signal.aborted && !nothing) this.#refuse(error, place);
+    }
+    utterance.over = true;
+    utterance.tokens.end(); // what still comes of it begins no other one
+    this.#finish(utterance);
+  }
+
+  /** Tells the end of an utterance that was both said and spoken. */
+  #finish(utterance: OmniUtterance): void {
+    const { index, over, complete, sentences } = utterance;
+    if (!over || !complete || !this.#unfinished.delete(utterance)) return;
+    this.#tell({ type: 'session.done', utterance_index: index, total_sentences: sentences });
+  }
+
+  #cancel(): void {
+    const utterances = this.#drop();
+    this.#queue.cancel(() => this.#tell({ type: 'input.cancelled', utterances }));
+  }
+
+  /** Forgets every utterance that is not at its end; returns which they were. */
+  #drop(): number[] {
+    const dropped = [...this.#unfinished];
+    this.#unfinished.clear();
+    this.#open = undefined;
+    for (const { tokens } of dropped) tokens.end();
+    return dropped.map(({ index }) => index);
+  }
+
+  /** What was said before is still spoken. */
+  #close(): void {
+    this.#closing = true;
+    if (this.#open !== undefined) this.#complete(this.#open);
+    void this.#queue.idle().then(() => this.#peer.close(NORMAL, ''));
+  }
+
+  #refuse(error: unknown, place: object = {}): void {
+    const { code, message, field } = toldError(error, this.#visit.requestId, this.#parts.failed);
+    this.#tell({ type: 'error', message, code, param: field ?? null, ...place });
+  }
+
+  #tell(message: object): void {
+    this.#peer.send(JSON.stringify(message));
+  }
+}

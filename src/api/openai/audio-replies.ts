@@ -1,0 +1,309 @@
+// Sound as the body of a reply, sent while it is still being made.
+//
+// Nothing is sent until the first bytes are there, so that what fails before
+// them, or takes too long for them, is an ordinary error. What fails after them destroys the connection: a
+// client must never take half a text for the whole. A client that reads slowly
+// holds up its own stream only; one that reads nothing for too long is dropped.
+import type { FastifyReply } from 'fastify';
+import { ParleyError } from '../../errors.js';
+import { drained, refuseAborted } from '../http/client-pace.js';
+import { FirstByteLimit } from '../http/first-byte-limit.js';
+import { breakOff, isGone } from './sent-reply.js';
+import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
+import { wholeFile, WholeSounds } from './whole-sound.js';
+
+interface HeardWord {
+  readonly word: string;
+  readonly textOffset: number;
+  readonly startMs: number;
+}
+
+/** What is known of a text once it is spoken. */
+export interface AudioOutcome {
+  readonly durationMs: number;
+  readonly sentences: readonly {
+    readonly text: string;
+    readonly startMs: number;
+    readonly endMs: number;
+    readonly words: readonly HeardWord[];
+    /** The words that were said for it, where they differ. */
+    readonly spoken?: { readonly text: string; readonly words: readonly HeardWord[] };
+  }[];
+  /** Milliseconds. */
+  readonly timing: {
+    readonly queueMs: number;
+    readonly loadMs: number;
+    readonly inferMs: number;
+    readonly encodeMs: number;
+  };
+  /** The beginning of the whole file: it takes the place of the first `replaced` bytes of the stream. */
+  readonly header?: { readonly replaced: number; readonly bytes: Uint8Array };
+}
+
+/** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
+export interface AudioStream extends AsyncIterable<Uint8Array> {
+  readonly contentType: string;
+  /** Resolves, never rejects, at the end of the bytes; undefined where they broke off. */
+  readonly outcome: Promise<AudioOutcome | undefined>;
+  /** Whether it was rendered before; absent where nobody looked. */
+  readonly cache?: 'hit' | 'miss' | undefined;
+  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
+  placed?(): AudioOutcome['sentences'];
+  cancel(): void;
+}
+
+export interface AudioReplyOptions {
+  /** Replies at once; more are refused with QUEUE_FULL. */
+  readonly maxReplies: number;
+  /** Milliseconds for which a client may take nothing of what waits for it. */
+  readonly stallMs: number;
+  /** Milliseconds until the first bytes of a reply. */
+  readonly requestTimeoutMs: number;
+}
+
+export interface AudioReply {
+  /** Starts the work; the signal aborts it when the client leaves or the server closes. */
+  readonly open: (signal: AbortSignal) => Promise<AudioStream>;
+  /** They come before what the stream says of itself. */
+  readonly headers: Headers;
+  /** Told when the first bytes of sound go out. */
+  readonly begun: () => void;
+  /** Told why the connection was destroyed after that. */
+  readonly broken: (error: unknown) => void;
+  /** True: nothing is sent until all of it is there; then at once, with its length and what it took. */
+  readonly whole?: boolean;
+}
+
+/** What is there already. */
+interface FoundSound {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  readonly outcome: Pick<AudioOutcome, 'header'>;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+// Of one whole reply: 11 minutes of 24 kHz PCM; a longer sound is streamed. All replies that are gathered, or sent
+// from the cache, hold at most the total.
+const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
+
+// A proxy must neither hold a stream back until it is whole, nor keep it.
+const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store', 'x-accel-buffering': 'no' };
+
+/** A sound whose first bytes are there. */
+interface BegunSound {
+  readonly reply: FastifyReply;
+  readonly audio: AudioReply;
+  readonly stream: AudioStream;
+  readonly first: IteratorResult<Uint8Array>;
+  readonly rest: AsyncIterator<Uint8Array>;
+  readonly signal: AbortSignal;
+}
+
+export class AudioReplies {
+  readonly #options: AudioReplyOptions;
+  readonly #wholes = new WholeSounds(WHOLE_LIMITS);
+  readonly #open = new Map<AbortController, Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: AudioReplyOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with what goes wrong before the first byte; later failures end the connection. */
+  async send(reply: FastifyReply, audio: AudioReply): Promise<void> {
+    if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
+    // One that left before now is told of no more, and would be waited for.
+    if (isGone(reply.raw)) throw new ParleyError('ABORTED', 'the client left before the work began');
+    const { maxReplies } = this.#options;
+    if (this.#open.size >= maxReplies) {
+      throw new ParleyError('QUEUE_FULL', `${maxReplies} texts are being spoken over HTTP already`);
+    }
+    const controller = new AbortController();
+    const gone = () => controller.abort();
+    reply.raw.once('close', gone);
+    const limit = new FirstByteLimit(this.#options.requestTimeoutMs, gone);
+    const work = this.#run(reply, audio, controller.signal, limit);
+    this.#open.set(
+      controller,
+      work.catch(() => undefined),
+    );
+    try {
+      await Promise.race([work, limit.passed]);
+    } finally {
+      limit.keep();
+      controller.abort();
+      // Work that does not heed the abort still counts until it ends.
+      void this.#open.get(controller)?.then(() => this.#open.delete(controller));
+      reply.raw.off('close', gone);
+    }
+  }
+
+  /**
+   * A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for whole.
+   * Throws QUEUE_FULL if slow clients hold as much as they may.
+   */
+  sendWhole(
+    reply: FastifyReply,
+    { contentType, bytes, outcome }: FoundSound,
+    headers: Headers,
+    asFile = false,
+  ): void {
+    const totalMs = performance.now() - reply.request.startedAtMs;
+    const pieces = asFile ? wholeFile(bytes, outcome.header) : [bytes];
+    if (isLarge(reply, bytes)) this.#hold(reply, bytes);
+    const length = ['x-cache', 'hit', 'content-length', String(lengthOf(pieces))];
+    begin(reply, { 'content-type': contentType, ...headers }, [...length, ...foundHeaders(totalMs)]);
+    this.#end(reply, pieces);
+  }
+
+  /** Counts a sound until its client has taken it or left. */
+  #hold({ raw }: FastifyReply, bytes: Uint8Array): void {
+    const letGo = this.#wholes.share(bytes);
+    raw.once('close', letGo);
+    if (isGone(raw)) letGo(); // it may be closed already
+  }
+
+  /** The system takes a small sound at once; for the rest the socket watches whether anything moves. */
+  #end(reply: FastifyReply, pieces: readonly Uint8Array[]): void {
+    const { raw } = reply;
+    if (isLarge(reply, ...pieces)) raw.setTimeout(this.#options.stallMs, () => breakOff(raw));
+    for (const piece of pieces.slice(0, -1)) raw.write(piece);
+    raw.end(pieces.at(-1));
+  }
+
+  async #run(
+    reply: FastifyReply,
+    audio: AudioReply,
+    signal: AbortSignal,
+    limit: FirstByteLimit,
+  ): Promise<void> {
+    const stream = await audio.open(signal);
+    // A producer may not look at the signal while it waits.
+    const cancel = () => stream.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    let begun = false;
+    try {
+      refuseAborted(signal);
+      const chunks = stream[Symbol.asyncIterator]();
+      const first = await chunks.next();
+      refuseAborted(signal);
+      limit.keep();
+      const { speechLog } = reply.request;
+      if (speechLog !== null) speechLog.cache = stream.cache;
+      const sound = { reply, audio, stream, first, rest: chunks, signal };
+      if (audio.whole === true) {
+        await this.#sendGathered(sound);
+      } else {
+        begun = true;
+        await this.#sendStream(sound);
+      }
+    } catch (error) {
+      if (!begun) throw error;
+      breakOff(reply.raw);
+      audio.broken(error);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      stream.cancel();
+    }
+  }
+
+  async #sendStream(sound: BegunSound): Promise<void> {
+    const { reply, audio, stream, first } = sound;
+    const { raw, request } = reply;
+    // A body of HTTP/1.0 has no room for what is known after it.
+    const trailing = stream.contentType.startsWith('audio/') && request.raw.httpVersion !== '1.0';
+    begin(reply, {
+      'content-type': stream.contentType,
+      ...audio.headers,
+      ...STREAM_HEADERS,
+      ...(trailing ? { trailer: TIMING_NAMES } : {}),
+      ...cacheHeader(stream),
+    });
+    if (first.done !== true) {
+      audio.begun();
+      await this.#pour(sound);
+    }
+    const timing = (await outcomeOf(sound))?.timing;
+    if (trailing && timing !== undefined) {
+      raw.addTrailers(timingHeaders(timing, performance.now() - request.startedAtMs));
+    }
+    raw.end();
+  }
+
+  async #sendGathered(sound: BegunSound): Promise<void> {
+    const { reply, audio, stream, first, rest, signal } = sound;
+    const { bytes, letGo } = await this.#wholes.gather(first, rest);
+    reply.raw.once('close', letGo);
+    if (signal.aborted) letGo(); // it may be closed already
+    refuseAborted(signal);
+    const outcome = await outcomeOf(sound);
+    const pieces = wholeFile(bytes, outcome?.header);
+    const totalMs = performance.now() - reply.request.startedAtMs;
+    audio.begun();
+    begin(reply, {
+      'content-type': stream.contentType,
+      ...audio.headers,
+      ...cacheHeader(stream),
+      'content-length': String(lengthOf(pieces)),
+      ...(outcome === undefined ? {} : timingHeaders(outcome.timing, totalMs)),
+    });
+    this.#end(reply, pieces);
+  }
+
+  async #pour({ reply: { raw }, first, rest, signal }: BegunSound): Promise<void> {
+    let chunk = first;
+    while (chunk.done !== true) {
+      refuseAborted(signal);
+      if (!raw.write(chunk.value)) await drained(raw, this.#options.stallMs, signal);
+      chunk = await rest.next();
+    }
+    refuseAborted(signal); // a stream that ended because it was aborted is not complete
+  }
+
+  /** Ends every reply without a clean end, refuses new ones, and resolves when their work is freed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const open = [...this.#open];
+    for (const [controller] of open) controller.abort();
+    await Promise.all(open.map(([, work]) => work));
+  }
+}
+
+/** What became of it; the log is told what it took. Undefined where it broke off. */
+async function outcomeOf({ reply, stream }: BegunSound): Promise<AudioOutcome | undefined> {
+  const outcome = await ownOutcome(stream);
+  const { speechLog } = reply.request;
+  if (speechLog !== null) speechLog.timing = outcome?.timing;
+  return outcome;
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** True if some of it may wait for the client. */
+function isLarge({ raw }: FastifyReply, ...pieces: readonly Uint8Array[]): boolean {
+  return lengthOf(pieces) > raw.writableHighWaterMark;
+}
+
+function cacheHeader({ cache }: AudioStream): Record<string, string> {
+  return cache === undefined ? {} : { 'x-cache': cache };
+}
+
+/**
+ * From here on the connection belongs to the audio, and fastify answers nothing more on it. `more` is names and
+ * values in turn, as the server writes them; none of them may be among the others.
+ */
+function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = []): void {
+  reply.hijack();
+  const lines = [...more];
+  const standing = reply.getHeaders();
+  for (const name in standing) if (!(name in headers)) lines.push(name, String(standing[name]));
+  for (const name in headers) lines.push(name, headers[name] ?? '');
+  reply.raw.writeHead(200, lines);
+}

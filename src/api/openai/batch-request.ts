@@ -1,0 +1,50 @@
+// The body of POST /v1/audio/speech/batch, as vLLM-Omni has it: a list of
+// speech requests, and fields of the body itself where an item states none.
+import { ParleyError } from '../../errors.js';
+import { MAX_ITEMS } from './batch-schema.js';
+import type { SpeechBody } from './speech-body.js';
+import { readSpeechRequest, type SpeechWish } from './speech-request.js';
+
+/** As its schema lets it through. */
+export interface BatchBody extends Omit<SpeechBody, 'input'> {
+  readonly items?: readonly object[];
+  readonly requests?: readonly object[];
+}
+
+/** What an item asks for, or why it cannot be had. */
+export type BatchItem = {
+  /** Of the item in the body. */
+  readonly place: string;
+} & ({ readonly wish: SpeechWish } | { readonly refusal: unknown });
+
+/** The body of one request, held against its schema; throws what is wrong with it. */
+export type CheckBody = (body: object) => SpeechBody;
+
+const DEFAULT_FORMAT = 'wav'; // of this address only: its clients write what comes as .wav
+
+/** Throws where the list itself is missing; what is wrong with an item is the item's own. */
+export function readBatchRequest(body: BatchBody, check: CheckBody): BatchItem[] {
+  const { items: named, requests, ...shared } = body;
+  const field = named === undefined && requests !== undefined ? 'requests' : 'items';
+  const items = named ?? requests;
+  if (items === undefined) {
+    throw new ParleyError('INVALID_FIELD', `"items" must be a list of 1 to ${MAX_ITEMS} speech requests`, {
+      field: 'items',
+    });
+  }
+  return items.map((item, index) => {
+    const place = `${field}[${index}]`;
+    const fields = withoutDelivery({ response_format: DEFAULT_FORMAT, ...shared, ...item });
+    try {
+      return { place, wish: readSpeechRequest(check(fields)) };
+    } catch (refusal) {
+      return { place, refusal };
+    }
+  });
+}
+
+/** How a sound is sent is no question where all of them are sent in one answer. */
+function withoutDelivery(fields: Readonly<Record<string, unknown>>): object {
+  const { stream: _stream, stream_format: _form, non_streaming_mode: _whole, ...rest } = fields;
+  return rest;
+}

@@ -1,0 +1,99 @@
+// The speech endpoints that OpenAI's clients know: text in, sound out, and the
+// lists of what there is to choose from.
+import type { FastifyInstance } from 'fastify';
+import type { ReadingLimits } from '../../speaking/text-reading.js';
+import type { ModelNames } from './model-names.js';
+import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './lists-schema.js';
+import type { SpeechFieldLimits } from './speech-fields-schema.js';
+import { CLEAR_SCHEMA, speechSchema } from './speech-schema.js';
+import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
+import type { SpeechBody } from './speech-body.js';
+import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
+import { readSpeechRequest } from './speech-request.js';
+import type { ListedVoice, SpeechSource } from './speech-source.js';
+import { voiceAnswer, type VoiceSource } from './voice-source.js';
+
+/** What every route that speaks needs. */
+export interface SpeakingParts extends SpeechAnswerParts {
+  readonly limits: SpeechLimits;
+  readonly voices: Pick<VoiceSource, 'list'>;
+  readonly models: ModelNames;
+}
+
+export interface SpeechRouteParts extends SpeakingParts {
+  /** Unix seconds that the model claims to be made at: when the server started. */
+  readonly startedAt: number;
+}
+
+/** Of requests for speech. */
+export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
+  /** Bytes of a sample of a voice; the body may hold one in base64. */
+  readonly maxUploadBytes: number;
+}
+
+const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
+const BODY_BYTES = 1024 * 1024; // of all fields but the sample
+
+export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
+  const { speech, voices: made, models, limits, startedAt } = parts;
+  const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
+  app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
+    models.check(request.body.model);
+    await answerSpeech({ parts, wish: readSpeechRequest(request.body), request, reply });
+  });
+
+  app.post('/cache/clear', { schema: CLEAR_SCHEMA }, () => ({ cleared: speech.clear() }));
+
+  app.get<{ Querystring: { legacy?: string } }>(
+    '/v1/audio/voices',
+    { schema: VOICES_SCHEMA },
+    async ({ query }) => {
+      const voices = (await speech.voices()).map(voiceEntry);
+      if (isSet(query.legacy)) return { voices: voices.map(({ id }) => id) };
+      // Readers in the wild take `voices` or `data`; none of them minds the other.
+      return { object: 'list', voices, data: voices, uploaded_voices: made.list().map(voiceAnswer) };
+    },
+  );
+
+  app.get('/v1/audio/models', { schema: AUDIO_MODELS_SCHEMA }, () => ({
+    models: [{ id: models.id, name: models.id }],
+  }));
+
+  app.get('/v1/models', { schema: MODELS_SCHEMA }, async ({ headers }) => {
+    // Only ElevenLabs' clients send this header, and they read a list of another form.
+    if (headers['xi-api-key'] !== undefined) return [await elevenLabsModel(speech, models.id, limits)];
+    return { object: 'list', data: [await model(speech, models.id, startedAt)] };
+  });
+
+  app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
+    if (params.id !== models.id) throw models.unknown(params.id);
+    return model(speech, models.id, startedAt);
+  });
+}
+
+/** Bytes of a body of all fields. */
+export function bodyLimitOf({ maxUploadBytes }: SpeechLimits): number {
+  return BODY_BYTES + Math.ceil((maxUploadBytes * 4) / 3);
+}
+
+function isSet(flag: string | undefined): boolean {
+  return flag !== undefined && /^(?:true|1)$/i.test(flag);
+}
+
+function voiceEntry({ name, engine, languages, description }: ListedVoice) {
+  return { id: name, name, engine, languages, description };
+}
+
+async function model(speech: SpeechSource, id: string, created: number) {
+  const voices = await speech.voices();
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'parley',
+    task: 'text-to-speech',
+    sample_rate: SAMPLE_RATE,
+    language: [...new Set(voices.flatMap(({ languages }) => languages))],
+    voices: voices.map(({ name, languages }) => ({ name, language: languages[0] ?? 'und' })),
+  };
+}

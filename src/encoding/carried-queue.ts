@@ -1,0 +1,289 @@
+// The queue behind a line whose playout another one took over, in a worker:
+//
+//   what the old playout had queued ─┐
+//   what the line still makes ───────┴─▶ Recoder ─▶ outbox ─▶ new playout
+//
+// A line goes on in the codec that it began with: its payloads are made anew
+// here, with those that had not been sent before them. Marks keep their places
+// to the frame. What waits is worked off in slices, so that other lines get
+// their turns; the outbox holds what one payload became at the most.
+//
+// Moved again, its output goes into the next one of its kind.
+import type { PayloadQueue } from './playout-sink.js';
+import type { TakenEntries, TakenEntry } from '../media/taken-queue.js';
+import type { Recoder } from './transcoder.js';
+
+const SLICE_FRAMES = 10; // less than 3 ms of Opus
+
+type Out =
+  | { readonly payload: Uint8Array }
+  | { readonly mark: number; readonly end: boolean }
+  | { readonly rest: true };
+
+type Outgoing = Out & { readonly track: number };
+
+export interface CarriedReports {
+  /** Everything taken from the old playout is in the new one. */
+  carried(): void;
+  padded(track: number, frames: number, padMs: number): void;
+  /** Nothing will be pushed any more. */
+  ended(): void;
+}
+
+export class CarriedQueue implements PayloadQueue {
+  /** Queues of this kind before it and itself. */
+  readonly depth: number;
+  #target: PayloadQueue;
+  readonly #generation: number;
+  readonly #entries: TakenEntries;
+  readonly #recoder: Recoder;
+  readonly #reports: CarriedReports;
+  readonly #outbox: Outgoing[] = [];
+  readonly #marks: { readonly mark: number; readonly due: number }[] = [];
+  readonly #warm: TakenEntry[] = [];
+  readonly #framesOf = new Map<number, number>();
+  #track: number | undefined;
+  /** The end of the line's track is taken and not handed over yet. */
+  #ending = false;
+  #carried = false;
+  #scheduled = false;
+  /** No line pushes any more. */
+  #released = false;
+  #over = false;
+  readonly #drive = () => this.#work();
+  readonly #put = (payload: Uint8Array) => this.#putPayload(payload);
+
+  constructor(
+    target: PayloadQueue,
+    generation: number,
+    entries: TakenEntries,
+    recoder: Recoder,
+    reports: CarriedReports,
+    depth = 1,
+  ) {
+    this.#target = target;
+    this.#generation = generation;
+    this.#entries = entries;
+    this.#recoder = recoder;
+    this.#reports = reports;
+    this.depth = depth;
+  }
+
+  /** Begins to work what waits off. */
+  start(): void {
+    this.#work();
+  }
+
+  /** What waits, and all that comes, goes to another queue. */
+  goOnInto(queue: PayloadQueue): void {
+    this.#target.forget(this.#drive);
+    this.#target = queue;
+    this.#schedule();
+  }
+
+  /** No line pushes any more; once what was pushed is handed over, nothing is left of it. */
+  released(): void {
+    this.#released = true;
+    this.#schedule();
+  }
+
+  /** Drops what waits. Idempotent. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#outbox.length = 0;
+    this.#target.forget(this.#drive);
+    this.#reports.ended();
+    if (this.#target instanceof CarriedQueue) this.#target.released();
+  }
+
+  push(_generation: number, track: number, payload: Uint8Array): number {
+    const answer = this.#ready();
+    if (answer !== 1) return answer;
+    this.#takePayload(track, payload);
+    return this.#handOver();
+  }
+
+  mark(_generation: number, track: number, mark: number, endOfTrack: boolean): number {
+    const answer = this.#ready();
+    if (!endOfTrack) {
+      if (answer !== 1) return answer;
+      this.#takeMark(track, mark);
+      return this.#handOver();
+    }
+    // The line is over once this is taken: then nothing may be left here.
+    if (!this.#ending) {
+      if (answer !== 1) return answer;
+      this.#ending = true;
+      this.#takeEnd(track, mark);
+    }
+    const handed = this.#drain();
+    if (handed === 1) this.#ending = false;
+    return handed;
+  }
+
+  rest(_generation: number, track: number): number {
+    const answer = this.#ready();
+    if (answer !== 1) return answer;
+    this.#takeRest(track);
+    return this.#handOver();
+  }
+
+  isDry(): boolean {
+    return this.#carried && this.#outbox.length === 0 && this.#recoder.isEmpty && this.#target.isDry();
+  }
+
+  onRoom(callback: () => void): void {
+    this.#target.onRoom(callback);
+  }
+
+  forget(callback: () => void): void {
+    this.#target.forget(callback);
+  }
+
+  /** 1 when the line's own may be taken; what was carried goes first. */
+  #ready(): number {
+    const answer = this.#slice();
+    return answer === 1 && !this.#carried ? 0 : answer;
+  }
+
+  /** What was taken is its own matter now: it is handed over as there is room. */
+  #handOver(): 1 {
+    if (this.#drain() !== 1) this.#await();
+    return 1;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#over) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#work();
+    });
+  }
+
+  #work(): void {
+    if (this.#over) return;
+    const answer = this.#slice();
+    if (answer === 1 && !this.#carried) return this.#schedule();
+    if (answer === 0) return this.#await();
+    // Where nobody takes anything any more, what is not the line's waits to be moved or stopped.
+    if (this.#released && this.#carried) this.stop();
+  }
+
+  #await(): void {
+    this.#target.forget(this.#drive);
+    this.#target.onRoom(this.#drive);
+  }
+
+  /** Some of what was carried, as far as it is taken; 1 when the outbox is empty. */
+  #slice(): number {
+    let answer = this.#drain();
+    for (let frames = 0; frames < SLICE_FRAMES && answer === 1; answer = this.#drain()) {
+      const entry = this.#entries.next();
+      if (entry === undefined) break;
+      if (entry.kind === 'frame' || entry.kind === 'sent') frames++;
+      this.#takeEntry(entry);
+    }
+    if (answer === 1 && this.#entries.isEmpty && !this.#carried) {
+      this.#carried = true;
+      this.#reports.carried();
+    }
+    return answer;
+  }
+
+  #takeEntry(entry: TakenEntry): void {
+    const { kind, track, mark, payload } = entry;
+    if (kind === 'sent') this.#warm.push(entry);
+    else if (kind === 'frame') this.#takePayload(track, payload);
+    else if (kind === 'rest') this.#takeRest(track);
+    else if (kind === 'track-end') this.#takeEnd(track, mark);
+    else this.#takeMark(track, mark);
+  }
+
+  #takePayload(track: number, payload: Uint8Array): void {
+    this.#turnTo(track);
+    this.#recoder.take(payload, this.#put);
+    this.#releaseMarks();
+  }
+
+  #takeMark(track: number, mark: number): void {
+    this.#turnTo(track);
+    this.#marks.push({ mark, due: this.#recoder.framesDue });
+    this.#releaseMarks();
+  }
+
+  #takeRest(track: number): void {
+    this.#turnTo(track);
+    this.#flush();
+    this.#outbox.push({ track, rest: true });
+  }
+
+  #takeEnd(track: number, mark: number): void {
+    this.#turnTo(track);
+    this.#flush();
+    this.#outbox.push({ track, mark, end: true });
+    this.#recoder.restart();
+    this.#warm.length = 0;
+    this.#framesOf.delete(track);
+    this.#track = undefined;
+  }
+
+  /** The sound of another track begins: with what the far end heard of it, where it had begun before. */
+  #turnTo(track: number): void {
+    if (this.#track === track) return;
+    if (this.#track !== undefined) {
+      this.#flush();
+      this.#recoder.restart();
+    }
+    this.#track = track;
+    const isBegun = this.#warm.at(-1)?.track === track;
+    for (const sent of this.#warm.splice(0)) {
+      if (isBegun && sent.track === track) this.#recoder.warm(sent.payload);
+    }
+  }
+
+  #flush(): void {
+    const padMs = this.#recoder.flush(this.#put);
+    const track = this.#track;
+    if (padMs > 0 && track !== undefined) {
+      this.#reports.padded(track, this.#framesOf.get(track) ?? 0, padMs);
+    }
+    this.#releaseMarks(Infinity);
+  }
+
+  #releaseMarks(framesPut = this.#recoder.framesPut): void {
+    const track = this.#track;
+    for (let next = this.#marks[0]; next !== undefined && next.due <= framesPut; next = this.#marks[0]) {
+      this.#marks.shift();
+      if (track !== undefined) this.#outbox.push({ track, mark: next.mark, end: false });
+    }
+  }
+
+  #putPayload(payload: Uint8Array): void {
+    const track = this.#track;
+    if (track === undefined) return;
+    const frames = (this.#framesOf.get(track) ?? 0) + 1;
+    this.#framesOf.set(track, frames);
+    // Marks that follow an earlier frame go before this one.
+    this.#releaseMarks(this.#recoder.framesPut);
+    this.#outbox.push({ track, payload: payload.slice() }); // the encoder uses its memory again
+  }
+
+  /** 1 when everything is handed over, else the answer of the queue. */
+  #drain(): number {
+    for (let next = this.#outbox[0]; next !== undefined; next = this.#outbox[0]) {
+      const answer = this.#offer(next);
+      if (answer !== 1) return answer;
+      this.#outbox.shift();
+    }
+    return 1;
+  }
+
+  #offer(next: Outgoing): number {
+    const { track } = next;
+    if ('payload' in next) return this.#target.push(this.#generation, track, next.payload);
+    if ('rest' in next) return this.#target.rest(this.#generation, track);
+    return this.#target.mark(this.#generation, track, next.mark, next.end);
+  }
+}

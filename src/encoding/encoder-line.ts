@@ -1,0 +1,205 @@
+// A line of an encoder pool, as the main thread holds it: segments of one track
+// go in, in order; promises and one callback tell how far they came.
+//
+//   open ──▶ ending ──▶ over          over: ended, aborted or lost
+//     └────────────────▲
+import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
+import { ParleyError } from '../errors.js';
+import type { Codec } from '../codecs/codec.js';
+import type { ContainerName, FileHeader } from '../codecs/container.js';
+import type { KeptFrames } from './kept-frames.js';
+import type { LineMessage, SegmentEncoded, SegmentSource, OfLine } from './line-messages.js';
+
+export type { SegmentEncoded, SegmentSource } from './line-messages.js';
+
+export type LineSink =
+  | {
+      readonly kind: 'playout';
+      /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
+      readonly playout: number;
+      readonly generation: number;
+      readonly track: number;
+      readonly codec: Codec;
+      readonly frameMs: number;
+      /** A playout that is taken from it is no end: it waits until it is carried on, or aborted. */
+      readonly movable?: boolean;
+    }
+  /** Nowhere: a line for `onSegmentKept`. */
+  | { readonly kind: 'kept'; readonly codec: Codec; readonly frameMs: number }
+  /** A ByteRing of a container's bytes; it is ended by the line, with an error code where it failed. */
+  | {
+      readonly kind: 'bytes';
+      readonly ring: number;
+      readonly container: ContainerName;
+      /** Hz; one that the container has. */
+      readonly rate: number;
+      /** 0.25 to 4 times the speed of the segments, at their pitch; 1 where it is not said. */
+      readonly speed?: number;
+    };
+
+const MAX_SEGMENTS = 64; // waiting in one line; two are usual
+
+interface Waiting {
+  readonly source: SegmentSource;
+  readonly resolve: (encoded: SegmentEncoded) => void;
+  readonly reject: (error: ParleyError) => void;
+}
+
+/** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
+export interface LineLink {
+  post(message: OfLine): void;
+  over(): void;
+}
+
+export class EncoderLine {
+  /** Told when the sink took the first frame of a segment; `queuedAtMs` is of the monotonic clock. */
+  onSegmentStarted:
+    ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
+  /** Told the payloads of a segment that was to be kept, once all of them are made. */
+  onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
+  /** Milliseconds of a worker's time that it took; known at its end. */
+  workMs = 0;
+  /** Of a container: the beginning of the whole file, where it differs from that of the stream; known at its end. */
+  fileHeader: FileHeader | undefined;
+  readonly number: number;
+  readonly #sink: LineSink;
+  readonly #link: LineLink;
+  readonly #waiting = new Map<number, Waiting>();
+  #segments = 0;
+  #ended: Promise<void> | undefined;
+  #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
+  #over = false;
+  /** Why it is over, unless it came to its end. */
+  #failure: ParleyError | undefined;
+
+  /** Made by the pool only. */
+  constructor(number: number, sink: LineSink, link: LineLink) {
+    this.number = number;
+    this.#sink = sink;
+    this.#link = link;
+  }
+
+  /**
+   * Queues a segment. Resolves when its ring ended (or all that was kept is taken) and the sink has all of it, but for a last frame that the
+   * next segment or the end fills up, or silence where the line rests. Rejects with the error its ring ended
+   * with, ABORTED, or ENCODER_FAILED. The opener of the ring closes it after that.
+   */
+  segment(source: SegmentSource): Promise<SegmentEncoded> {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const index = this.#segments++;
+    const encoded = new Promise<SegmentEncoded>((resolve, reject) => {
+      this.#waiting.set(index, { source, resolve, reject });
+    });
+    encoded.catch(() => undefined); // an abort need not be awaited
+    this.#link.post({ type: 'segment', line: this.number, index, source });
+    return encoded;
+  }
+
+  /** Where a segment that is a part of its ring ends, by its number in the line. One that is encoded stays as it is. */
+  cut(index: number, endAt: number): void {
+    if (!this.#over && this.#waiting.has(index)) {
+      this.#link.post({ type: 'cut', line: this.number, index, endAt });
+    }
+  }
+
+  /**
+   * No segment follows for now, and nobody is late: the last samples of what is queued are handed over, and a
+   * playout that runs dry before the next segment has no underrun. The next segment ends the rest.
+   */
+  rest(): void {
+    if (!this.#over && this.#ended === undefined) {
+      this.#link.post({ type: 'rest', line: this.number });
+    }
+  }
+
+  /** No segment follows: flushes and tells the sink. Resolves when the sink has everything. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  /** Drops the line and the rings of segments that are not encoded yet. Idempotent. */
+  abort(): void {
+    if (this.#over) return;
+    this.#link.post({ type: 'abort', line: this.number });
+    this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
+  }
+
+  /** What the worker says of this line; called by the pool. */
+  told(message: LineMessage): void {
+    if (this.#over) return;
+    switch (message.type) {
+      case 'started': {
+        const { index, firstFrame, trimmedStartMs, queuedAtMs } = message.segment;
+        this.onSegmentStarted?.(index, firstFrame, trimmedStartMs, queuedAtMs);
+        return;
+      }
+      case 'encoded':
+        this.#take(message.segment.index)?.resolve(message.segment);
+        return;
+      case 'kept':
+        return this.onSegmentKept?.(message.index, message.kept);
+      case 'failed':
+        this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
+        return;
+      case 'padded':
+        return;
+      case 'ended':
+        this.workMs = message.workMs;
+        this.fileHeader = message.header;
+        return this.#finish(undefined);
+      case 'lost':
+        return this.lost(new ParleyError(message.code, message.message));
+    }
+  }
+
+  /** The worker is gone, or gave the line up; called by the pool. Of a line that is over, only what the worker had still to do is done. */
+  lost(error: ParleyError): void {
+    if (this.#over) return this.#tellReader();
+    this.#finish(error);
+    this.#tellReader();
+  }
+
+  /** Unless the worker did, while it lived. */
+  #tellReader(): void {
+    if (this.#sink.kind !== 'bytes' || this.#failure === undefined) return;
+    ByteRing.attach(this.#sink.ring).end(this.#failure.code);
+  }
+
+  #refusal(): ParleyError | undefined {
+    if (this.#failure !== undefined) return this.#failure;
+    if (this.#ended !== undefined)
+      return new ParleyError('WRONG_STATE', 'the line was told that nothing follows');
+    if (this.#waiting.size < MAX_SEGMENTS) return undefined;
+    return new ParleyError('QUEUE_FULL', `${MAX_SEGMENTS} segments wait in this line already`);
+  }
+
+  #end(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const ended = new Promise<void>((resolve, reject) => (this.#settleEnd = { resolve, reject }));
+    ended.catch(() => undefined);
+    this.#link.post({ type: 'end', line: this.number });
+    return ended;
+  }
+
+  #take(index: number): Waiting | undefined {
+    const waiting = this.#waiting.get(index);
+    this.#waiting.delete(index);
+    return waiting;
+  }
+
+  #finish(error: ParleyError | undefined): void {
+    this.#over = true;
+    this.#failure = error;
+    for (const { source, reject } of this.#waiting.values()) {
+      // The worker may be dead, and the engine must not wait for a reader that never comes.
+      if ('ring' in source) PcmRing.attach(source.ring, source.rate).abort();
+      reject(error ?? new ParleyError('ABORTED', 'the line ended without the segment'));
+    }
+    this.#waiting.clear();
+    if (error === undefined) this.#settleEnd?.resolve();
+    else this.#settleEnd?.reject(error);
+    this.#link.over();
+  }
+}

@@ -1,0 +1,175 @@
+// What the pool and its workers say to each other. Sound is never in it: it
+// travels through native rings and playouts, named here by handle.
+//
+// What one side has to say in one turn of its loop goes in one list: a message
+// costs more than what is in it, and a call has several at once.
+import type { TrimOptions } from '../audio/trimmer.js';
+import type { ErrorCode } from '../errors.js';
+import type { CodecName } from '../codecs/codec.js';
+import type { ContainerName, FileHeader } from '../codecs/container.js';
+import type { KeptFrames } from './kept-frames.js';
+import type { OpusSettings } from '../codecs/opus-encoder.js';
+import type { PayloadForm } from './transcoder.js';
+
+/** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */
+export type SegmentSource = SoundSegment | KeptSegment;
+
+interface SegmentPlace {
+  /** Silence between the sound before and this one; before the first sound of a line only that of its first segment. */
+  readonly pauseBeforeMs?: number;
+}
+
+export interface SoundSegment extends SegmentPlace {
+  /** A PcmRing; its opener closes it, once the segment is encoded or has failed. */
+  readonly ring: number;
+  /** Hz of the ring's samples. */
+  readonly rate: number;
+  /** Its payloads are to be kept: it shares no frame with its neighbours. For a playout only. */
+  readonly keep?: boolean;
+  /** The ring holds more than this segment. */
+  readonly part?: RingPart;
+  /** Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to 4. */
+  readonly speed?: number;
+  /** Times its loudness. */
+  readonly gain?: number;
+}
+
+/** Segments that follow one another in a ring, of one line or of several: the next is read when the one before is encoded. */
+export interface RingPart {
+  /** It is the first: silence before the sound is cut from no other, as that after it is from the last alone. */
+  readonly first: boolean;
+  /** The sample of the ring that is the next part's first; unknown, or the ring's end, where absent. A CutMessage may tell it later. */
+  readonly endAt?: number;
+}
+
+/** Where a part ends, told or told better; what was read beyond stays in it. */
+export interface CutMessage {
+  readonly type: 'cut';
+  readonly line: number;
+  readonly index: number;
+  readonly endAt: number;
+}
+
+export interface KeptSegment extends SegmentPlace {
+  readonly kept: KeptFrames;
+}
+
+export interface SegmentEncoded {
+  readonly index: number;
+  /** The frame of the track that holds the segment's first sample. */
+  readonly firstFrame: number;
+  /** From that frame to the one with its last sample; neighbours may share a frame. 0 if nothing sounded. */
+  readonly frames: number;
+  /** Samples read from the ring, silence and all. */
+  readonly samplesIn: number;
+  /** Silence cut before the sound: what lies at `t` in the ring is heard at `t - trimmedStartMs`. */
+  readonly trimmedStartMs: number;
+  /** From the line's first sample to the segment's first, and to the one after its last. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A LineSink with its codec by name: functions cannot be sent. */
+export type SinkMessage =
+  | {
+      readonly kind: 'playout';
+      readonly playout: number;
+      readonly generation: number;
+      readonly track: number;
+      readonly codec: CodecName;
+      readonly frameMs: number;
+      /** A playout that takes nothing any more is no end: a CarryMessage tells where the line goes on. */
+      readonly movable?: boolean;
+    }
+  /** Payloads for nobody but `onSegmentKept`. */
+  | { readonly kind: 'kept'; readonly codec: CodecName; readonly frameMs: number }
+  | {
+      readonly kind: 'bytes';
+      readonly ring: number;
+      readonly container: ContainerName;
+      readonly rate: number;
+      readonly speed?: number;
+    };
+
+export interface LineSettings {
+  readonly opus: OpusSettings;
+  readonly trim: TrimOptions;
+}
+
+/** A playout's place was taken by another one: what it had queued, and what comes, is made anew for that. */
+export interface CarryMessage {
+  readonly type: 'carry';
+  /** A number of its own. */
+  readonly line: number;
+  /** What goes on behind it: the first of these lines that is there still; none, if none is. */
+  readonly after: readonly number[];
+  readonly from: PayloadForm;
+  readonly to: PayloadForm & { readonly playout: number; readonly generation: number };
+  /** Of TakenEntries. */
+  readonly entries: Uint8Array;
+  readonly settings: LineSettings;
+}
+
+export type ToWorker =
+  | CarryMessage
+  | {
+      readonly type: 'open';
+      readonly line: number;
+      readonly sink: SinkMessage;
+      readonly settings: LineSettings;
+    }
+  | OfLine
+  | { readonly type: 'close' };
+
+/** Of a line that is open. */
+export type OfLine =
+  | CutMessage
+  | {
+      readonly type: 'segment';
+      readonly line: number;
+      readonly index: number;
+      readonly source: SegmentSource;
+    }
+  | { readonly type: 'rest'; readonly line: number }
+  | { readonly type: 'end'; readonly line: number }
+  | { readonly type: 'abort'; readonly line: number };
+
+export interface SegmentStarted {
+  readonly index: number;
+  readonly firstFrame: number;
+  readonly trimmedStartMs: number;
+  /** When the sink took the segment's first frame, in milliseconds of the monotonic clock. */
+  readonly queuedAtMs: number;
+}
+
+/** About one line. After `ended` or `lost` nothing more is said of it. */
+export type LineMessage =
+  | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
+  | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
+  | { readonly type: 'kept'; readonly line: number; readonly index: number; readonly kept: KeptFrames }
+  | {
+      readonly type: 'failed';
+      readonly line: number;
+      readonly index: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
+  | {
+      readonly type: 'ended';
+      readonly line: number;
+      /** Milliseconds of the worker's time that the line took. */
+      readonly workMs: number;
+      /** Of a container: the beginning of the whole file, where it differs from that of the stream. */
+      readonly header?: FileHeader;
+    }
+  /** Of a CarryMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
+  | {
+      readonly type: 'padded';
+      readonly line: number;
+      readonly track: number;
+      readonly frames: number;
+      readonly padMs: number;
+    }
+  | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
+
+export type FromWorker = { readonly type: 'ready' } | LineMessage;

@@ -1,0 +1,116 @@
+// The worker thread's half of an engine: takes jobs, renders them one after the
+// other, and writes each sound into its ring as the ring has room. Rendered
+// sounds whose rings are full wait here, so that they hold up nobody else.
+import { parentPort } from 'node:worker_threads';
+import { loadAddon } from '../addon.js';
+import { PcmRing } from '../audio/pcm-ring.js';
+import type { WordTime } from './engine.js';
+import type { FromEngine, SpeakJob, ToEngine } from './engine-messages.js';
+
+const NICE = 5; // as the encoders: below the clock and the event loop that answers doors
+
+const PORTION_SAMPLES = 4096;
+const FULL_SCALE = 32_768;
+
+export interface Rendering {
+  /** At the rate of the job's ring. */
+  readonly samples: Int16Array;
+  /** A factor on the samples; voices are not equally loud. */
+  readonly gain: number;
+  readonly words: readonly WordTime[];
+}
+
+export interface Renderer {
+  render(job: SpeakJob): Promise<Rendering>;
+  /** Called when nobody waits. */
+  rest?(): void;
+  /** The thread is about to end. */
+  close?(): Promise<void>;
+}
+
+function say(message: FromEngine): void {
+  parentPort?.postMessage(message);
+}
+
+/** Writes as much as the ring takes, and comes back when it has room again. */
+class RingWriter {
+  readonly #job: SpeakJob;
+  readonly #ring: PcmRing;
+  readonly #sound: Rendering;
+  readonly #portion = new Float32Array(PORTION_SAMPLES);
+  #written = 0;
+
+  constructor(job: SpeakJob, ring: PcmRing, sound: Rendering) {
+    this.#job = job;
+    this.#ring = ring;
+    this.#sound = sound;
+  }
+
+  /** False when the ring is full: the rest follows when it has room. */
+  write(): boolean {
+    const { id } = this.#job;
+    const { samples, words } = this.#sound;
+    while (this.#written < samples.length) {
+      const portion = this.#convert();
+      const taken = this.#ring.write(portion);
+      if (taken < 0) {
+        say({ type: 'dropped', id });
+        return true;
+      }
+      this.#written += taken;
+      if (taken < portion.length) {
+        this.#ring.onWritable(() => this.write());
+        return false;
+      }
+    }
+    this.#ring.end();
+    say({ type: 'written', id, samples: this.#written, words });
+    return true;
+  }
+
+  #convert(): Float32Array {
+    const { samples, gain } = this.#sound;
+    const count = Math.min(PORTION_SAMPLES, samples.length - this.#written);
+    const scale = gain / FULL_SCALE;
+    for (let i = 0; i < count; i++) {
+      const value = (samples[this.#written + i] ?? 0) * scale;
+      this.#portion[i] = Math.max(-1, Math.min(1, value));
+    }
+    return this.#portion.subarray(0, count);
+  }
+}
+
+async function speak(job: SpeakJob, renderer: Renderer): Promise<void> {
+  const { id } = job;
+  const ring = PcmRing.attach(job.ring, job.rate);
+  if (ring.status()?.aborted !== false) return say({ type: 'dropped', id });
+  try {
+    const sound = await renderer.render(job);
+    const { samples, words } = sound;
+    if (!new RingWriter(job, ring, sound).write())
+      say({ type: 'rendered', id, samples: samples.length, words });
+  } catch (error) {
+    say({ type: 'failed', id, message: (error as Error).message });
+  }
+  renderer.rest?.();
+}
+
+function lowerPriority(): void {
+  const addon = loadAddon<{ lowerThreadPriority?: (nice: number) => void }>();
+  addon.lowerThreadPriority?.(NICE);
+}
+
+/** Serves the thread that started this worker until it says `close`. */
+export function serveEngine(renderer: Renderer): void {
+  lowerPriority();
+  let last = Promise.resolve();
+  parentPort?.on('message', (message: ToEngine) => {
+    if (message.type === 'speak') {
+      last = last.then(() => speak(message.job, renderer));
+      return;
+    }
+    parentPort?.close();
+    void renderer.close?.();
+  });
+  say({ type: 'loaded' });
+}

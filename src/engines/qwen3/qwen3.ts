@@ -1,0 +1,375 @@
+// Qwen3-TTS from a checkpoint directory, in the native engine: many sentences
+// at once, one step of the model a frame for all of them.
+import { randomInt } from 'node:crypto';
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { ParleyError, type ErrorCode } from '../../errors.js';
+import { systemTime, type Time } from '../../time.js';
+import { BusyShare } from '../busy-share.js';
+import { EngineLifecycle } from '../engine-lifecycle.js';
+import type {
+  EngineCapabilities,
+  EngineDevice,
+  EngineWork,
+  SpeechEnd,
+  SpeechEngine,
+  SpeechRequest,
+  Voice,
+} from '../engine.js';
+import { Scheduler, type EngineSlot } from '../scheduler.js';
+import { UNHURRIED, type SpeechClass, type Urgency } from '../urgency.js';
+import { checkpointIdentity } from './checkpoint-identity.js';
+import { FollowingText } from './following-text.js';
+import {
+  inspectModel,
+  NativeSpeech,
+  type ModelFacts,
+  type NativeEnd,
+  type NativeOptions,
+  type NativeOutcome,
+  type NativeRecording,
+  type NativeRequest,
+  type NativeStats,
+  type NativeStream,
+} from './native-speech.js';
+import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
+import { keepRingContract } from '../ring-contract.js';
+import type { EngineLimits } from '../worker-engine.js';
+
+// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace, of English as of Chinese; half as long in
+// Russian. So this is room for somebody who speaks half as fast.
+const FRAMES_PER_BYTE = 2;
+// The engine's own limits. Below the first, the likeliest token alone is left, as with greedy decoding; below the second,
+// too. There are fewer tokens than the third.
+const LEAST_TEMPERATURE = 0.0001;
+const LEAST_TOP_P = 1e-6;
+const MOST_TOP_K = 1_000_000;
+const SEEDS = 2 ** 47; // as many as randomInt draws from
+
+export interface Qwen3Options extends EngineLimits {
+  readonly native: Omit<NativeOptions, 'maxWaiting'>;
+}
+
+/** What an outcome without sound is to whoever asked. */
+const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
+  cancelled: 'ABORTED',
+  busy: 'ENGINE_BUSY',
+  'too large': 'TEXT_TOO_LONG',
+  'bad request': 'INVALID_FIELD',
+  'out of memory': 'ENGINE_BUSY',
+  closed: 'ENGINE_UNAVAILABLE',
+  failed: 'ENGINE_FAILED',
+};
+
+export class Qwen3Engine implements SpeechEngine {
+  readonly name = 'qwen3';
+  readonly identity: string;
+  readonly capabilities: EngineCapabilities;
+  readonly #facts: ModelFacts;
+  readonly #options: Qwen3Options;
+  readonly #time: Time;
+  readonly #voices: readonly Voice[];
+  readonly #scheduler: Scheduler;
+  readonly #lifecycle: EngineLifecycle;
+  readonly #busy = new BusyShare();
+  #native: NativeSpeech | undefined;
+  /** It has computed on a GPU: from then on it does so or not at all. */
+  #onGpu = false;
+  /** Why what it computed on is gone; until it is loaded again. */
+  #lost: string | undefined;
+
+  private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
+    const { quantize, codecFormat, fullVectors = false } = options.native;
+    const precision = fullVectors ? ['full vectors'] : [];
+    this.identity = JSON.stringify([checkpoint, quantize, codecFormat, ...precision]);
+    this.#facts = facts;
+    this.#options = options;
+    this.#time = options.time ?? systemTime;
+    this.#voices = voicesOf(facts);
+    this.capabilities = capabilitiesOf(facts);
+    const { maxWaiting, maxWaitMs, idleMs = 0, onNews } = options;
+    const { name: engine } = this;
+    const concurrency = options.native.maxStreams;
+    this.#scheduler = new Scheduler({ engine, concurrency, maxWaiting, maxWaitMs, time: this.#time });
+    this.#lifecycle = new EngineLifecycle(this.#loadable(), { engine, idleMs, time: this.#time, onNews });
+  }
+
+  /** Reads what the checkpoint offers, without loading it; ENGINE_UNAVAILABLE, naming the mistake, for one that cannot be used. */
+  static async open(options: Qwen3Options): Promise<Qwen3Engine> {
+    try {
+      const { directory } = options.native;
+      return new Qwen3Engine(await inspectModel(directory), await checkpointIdentity(directory), options);
+    } catch (cause) {
+      const message = `the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${(cause as Error).message}`;
+      throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
+    }
+  }
+
+  get usable(): boolean {
+    return this.trouble === undefined;
+  }
+
+  get trouble(): string | undefined {
+    const now = this.#lifecycle.trouble;
+    if (this.#lost === undefined) return now;
+    return now === undefined ? this.#lost : `${this.#lost}; since then: ${now}`;
+  }
+
+  get loaded(): boolean {
+    return this.#lifecycle.loaded;
+  }
+
+  get waiting(): number {
+    return this.#scheduler.waiting;
+  }
+
+  waitingOf(kind: SpeechClass): number {
+    return this.#scheduler.waitingOf(kind);
+  }
+
+  get mostText(): number {
+    const { maxNewTokens } = this.#options.native;
+    const { openFrames } = this.#facts;
+    const frames = maxNewTokens > 0 ? Math.min(maxNewTokens, openFrames) : openFrames;
+    return Math.floor(frames / FRAMES_PER_BYTE);
+  }
+
+  device(): EngineDevice {
+    const { device: name = 'cpu', deviceMemory: totalBytes = 0, noCuda = '' } = this.#native?.facts ?? {};
+    const stats = this.#native?.stats ?? undefined;
+    const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
+    return {
+      name,
+      ...(noCuda === '' ? {} : { noGpu: noCuda }),
+      ...(totalBytes === 0 ? {} : { memory }),
+      ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
+    };
+  }
+
+  #workOf({ live: streams, busyMs, eager, captures, launches, listBytes }: NativeStats): EngineWork {
+    const busyShare = this.#busy.at(this.#time.now(), busyMs);
+    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches, listBytes };
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(this.#voices);
+  }
+
+  sampleRate(voice: string): number {
+    if (voice !== '' && !this.#voices.some(({ name }) => name === voice)) {
+      throw new ParleyError('VOICE_UNKNOWN', `${this.name} has no voice "${voice}"`);
+    }
+    return this.#facts.sampleRate;
+  }
+
+  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    return keepRingContract(out, signal, () => this.#inTurn(request, out, signal));
+  }
+
+  load(): Promise<void> {
+    return this.#lifecycle.load();
+  }
+
+  unload(): Promise<void> {
+    return this.#lifecycle.unload();
+  }
+
+  close(): Promise<void> {
+    this.#scheduler.close();
+    return this.#lifecycle.close();
+  }
+
+  async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    const askedAtMs = this.#time.now();
+    const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
+    const turnAtMs = this.#time.now();
+    let letGo: () => void = () => undefined;
+    try {
+      letGo = await this.#lifecycle.enter(signal);
+      const loadMs = this.#time.now() - turnAtMs;
+      const end = await this.#speak(request, out, signal, release);
+      const queueMs = turnAtMs - askedAtMs + end.queueMs;
+      return {
+        samples: end.samples,
+        words: [],
+        timing: { queueMs, loadMs, inferMs: end.totalMs - end.queueMs },
+      };
+    } finally {
+      release();
+      letGo();
+    }
+  }
+
+  async #speak(
+    request: SpeechRequest,
+    out: PcmRing,
+    signal: AbortSignal,
+    slot: EngineSlot,
+  ): Promise<NativeEnd> {
+    const { more, urgency = UNHURRIED } = request;
+    let tooLate: ParleyError | undefined;
+    const stream = this.#native?.start(this.#nativeRequest(request), out, (waits) => {
+      slot.waits(waits, (error) => {
+        tooLate = error;
+        cancel();
+      });
+      watch.anew();
+    });
+    if (stream === undefined) {
+      throw new ParleyError('ENGINE_UNAVAILABLE', 'the model was closed while a sentence waited for it');
+    }
+    const cancel = () => stream.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    let text: FollowingText | undefined;
+    const watch = this.#watch(stream, out, () => text?.open === true);
+    if (more !== undefined) text = new FollowingText(more, stream, () => watch.anew());
+    try {
+      const end = await stream.ended;
+      if (text?.failure !== undefined) throw text.failure;
+      if (tooLate !== undefined && end.outcome === 'cancelled') throw tooLate;
+      if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
+      if (end.outcome === 'busy') throw this.#scheduler.busy(urgency.class);
+      if (end.outcome === 'lost') throw this.#lostDevice(end.problem);
+      if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
+      const code = CODES[end.outcome];
+      if (code !== undefined) throw new ParleyError(code, end.problem || `the synthesis was ${end.outcome}`);
+      return end;
+    } finally {
+      watch.stop();
+      text?.stop();
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /**
+   * Cancels a stream that has written nothing for as long as one may take, though there was room, and text, and the
+   * engine worked on it: the time while it waits for a place in the engine does not count.
+   */
+  #watch(stream: NativeStream, out: PcmRing, waitsForText: () => boolean) {
+    const { renderTimeoutMs } = this.#options;
+    let before = -1;
+    let hung = false;
+    let callOff: () => void = () => undefined;
+    const look = () => {
+      if (stream.waits) return; // its change begins anew
+      const status = out.status();
+      const waitsForRoom = status !== null && status.writable < status.readable;
+      if (status?.written === before && !waitsForRoom && !waitsForText()) {
+        hung = true;
+        return stream.cancel();
+      }
+      before = status?.written ?? before;
+      callOff = this.#time.after(renderTimeoutMs, look);
+    };
+    const anew = () => {
+      callOff();
+      before = -1;
+      look();
+    };
+    anew();
+    return {
+      anew,
+      stop: () => callOff(),
+      get hung() {
+        return hung;
+      },
+    };
+  }
+
+  /** Those that were spoken with it hear so; whoever comes while it is loaded again waits, or goes to another engine. */
+  #lostDevice(problem: string): ParleyError {
+    this.#lost = problem;
+    this.#lifecycle.lost(problem);
+    return new ParleyError('ENGINE_LOST', `the engine ${this.name} has lost its device`, {
+      cause: new Error(problem),
+    });
+  }
+
+  #tookTooLong(): ParleyError {
+    const reason = `a sentence took longer than ${this.#options.renderTimeoutMs} ms`;
+    this.#options.onNews?.({ what: 'lost', reason });
+    return new ParleyError('ENGINE_FAILED', reason);
+  }
+
+  #nativeRequest(request: SpeechRequest): NativeRequest {
+    const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED } = request;
+    const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
+    const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
+    const dueInMs = urgency.deadlineMs - this.#time.now();
+    return {
+      text,
+      language: languageOf(this.#facts, language) ?? 'auto',
+      speaker: voice,
+      seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
+      dueInMs,
+      listener: listenerOf(urgency),
+      ...(more === undefined ? {} : { moreText: true }),
+      ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
+      ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
+      ...temperatureOf(temperature),
+      ...(topP === undefined ? {} : { topP: Math.max(topP, LEAST_TOP_P) }),
+      ...(topK === undefined ? {} : { topK: Math.min(topK, MOST_TOP_K) }),
+      ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
+    };
+  }
+
+  #newsOfLoad(): Readonly<Record<string, string>> {
+    const { device = '', noCuda = '' } = this.#native?.facts ?? {};
+    return {
+      device,
+      ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }),
+    };
+  }
+
+  #loadable() {
+    const newsOfLoad = () => this.#newsOfLoad();
+    const closeNative = async () => {
+      const native = this.#native;
+      this.#native = undefined;
+      await native?.close();
+    };
+    return {
+      load: async () => {
+        await closeNative(); // what was lost holds what it had
+        const { native, maxWaiting } = this.#options;
+        // A processor would speak a hundredth of the calls, and nobody would know why.
+        const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
+        this.#native = await NativeSpeech.open({
+          ...native,
+          ...(device && { device }),
+          maxWaiting,
+        });
+        this.#onGpu ||= this.#native.facts.deviceMemory > 0;
+        this.#lost = undefined;
+      },
+      unload: closeNative,
+      close: closeNative,
+      get facts() {
+        return newsOfLoad();
+      },
+    };
+  }
+}
+
+function temperatureOf(temperature: number | undefined): Pick<NativeRequest, 'temperature' | 'greedy'> {
+  if (temperature === undefined) return {};
+  return temperature < LEAST_TEMPERATURE ? { greedy: true } : { temperature };
+}
+
+/** Calls and WebSockets play the sound as it comes; an HTTP client may, and cannot say so. */
+function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<NativeRequest['listener']> {
+  if (prepared) return 'server';
+  return kind === 'http' ? 'reader' : 'live';
+}
+
+type Sample = Extract<NonNullable<SpeechRequest['reference']>, { kind: 'sample' }>;
+
+function recordingOf({ hash, samples, rate, text, xVectorOnly }: Sample): NativeRecording {
+  return { hash, samples, rate, ...(text === undefined || xVectorOnly === true ? {} : { text }) };
+}
+
+/** Seeds are whole numbers of any sign; the engine's are not negative. */
+function wrapped(seed: number): number {
+  const range = Number.MAX_SAFE_INTEGER + 1;
+  return seed < 0 ? seed + range : seed;
+}

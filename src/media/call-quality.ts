@@ -1,0 +1,45 @@
+// An estimate of how a call sounded: the E-model of ITU-T G.107, reduced to what
+// RTP and RTCP tell, and from its rating the mean opinion score from 1 to 4.5.
+//
+//   R = 93.2 - Id(delay) - Ie,eff(codec, loss)
+//
+// Delay is one way: half the round trip, the frame, and a jitter buffer of twice
+// the jitter. Loss is taken as random, and concealment as G.711 appendix I has it.
+import type { CodecName } from '../codecs/codec.js';
+
+export interface Impairments {
+  readonly codec: CodecName;
+  readonly frameMs: number;
+  readonly rttMs: number | null;
+  readonly jitterMs: number;
+  /** Of 1. */
+  readonly loss: number;
+}
+
+const DEFAULT_RATING = 93.2; // everything else at the defaults of G.107
+const NO_IMPAIRMENT = { ie: 0, bpl: 25.1 }; // G.113, appendix I: G.711 with concealment
+/** Impairment of the codec, and how well it bears loss (G.113, appendix I; Opus as its in-band tests suggest). */
+const CODEC_IMPAIRMENT: Readonly<Record<CodecName, { readonly ie: number; readonly bpl: number }>> = {
+  PCMU: NO_IMPAIRMENT,
+  PCMA: NO_IMPAIRMENT,
+  G722: NO_IMPAIRMENT,
+  opus: { ie: 0, bpl: 20 },
+};
+const ASSUMED_RTT_MS = 50; // where no report came
+const NOTICED_DELAY_MS = 177.3;
+
+/** R of G.107: 0 to 93.2. */
+export function ratingOf({ codec, frameMs, rttMs, jitterMs, loss }: Impairments): number {
+  const delayMs = (rttMs ?? ASSUMED_RTT_MS) / 2 + frameMs + 2 * jitterMs;
+  const late = Math.max(0, delayMs - NOTICED_DELAY_MS);
+  const { ie, bpl } = CODEC_IMPAIRMENT[codec];
+  const percent = 100 * Math.min(1, Math.max(0, loss));
+  const equipment = ie + ((95 - ie) * percent) / (percent + bpl);
+  return Math.max(0, DEFAULT_RATING - (0.024 * delayMs + 0.11 * late) - equipment);
+}
+
+/** Mean opinion score of a rating (G.107, annex B). */
+export function mosOf(rating: number): number {
+  const r = Math.min(100, Math.max(0, rating));
+  return Math.max(1, 1 + 0.035 * r + r * (r - 60) * (100 - r) * 7e-6);
+}

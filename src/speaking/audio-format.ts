@@ -1,0 +1,107 @@
+// The forms in which a text can be had as a file or stream: what each is called
+// in requests and answers, and which sample rates it has.
+import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
+import { AAC_RATES_HZ } from '../codecs/aac-encoder.js';
+import type { ContainerName } from '../codecs/container.js';
+import { mp3Kbps, MP3_RATES_HZ } from '../codecs/mp3-encoder.js';
+
+export interface AudioFormat {
+  readonly name: string;
+  readonly container: ContainerName;
+  readonly contentType: string;
+  /** Hz where a request names no rate. */
+  readonly defaultRate: number;
+  /** The only rates there are; otherwise every one of SAMPLE_RATES_HZ in steps of RATE_STEP_HZ. */
+  readonly rates?: readonly number[];
+  /** Samples without a word about themselves: what a reader must be told. */
+  readonly raw?: { readonly encoding: 's16le' | 'mulaw' | 'alaw'; readonly bits: number };
+}
+
+/** Times the speed of the voice, at its pitch. */
+export const SPEEDS: readonly [least: number, most: number] = STRETCH_SPEEDS;
+
+export const SAMPLE_RATES_HZ: readonly [least: number, most: number] = [8000, 48_000];
+// Every usual rate is a multiple, and between multiples no resampling filter is long.
+export const RATE_STEP_HZ = 25;
+
+const SPEECH_HZ = 24_000; // clients of OpenAI's pcm have this number built in
+const TELEPHONE_HZ = 8000;
+
+export const AUDIO_FORMATS: readonly AudioFormat[] = [
+  {
+    name: 'mp3',
+    container: 'mp3',
+    contentType: 'audio/mpeg',
+    defaultRate: SPEECH_HZ,
+    rates: MP3_RATES_HZ,
+  },
+  // Two names of one thing: the one that says what the container is, and OpenAI's.
+  { name: 'ogg', container: 'ogg', contentType: 'audio/ogg', defaultRate: 48_000 },
+  { name: 'opus', container: 'ogg', contentType: 'audio/opus', defaultRate: 48_000 },
+  {
+    name: 'aac',
+    container: 'aac',
+    contentType: 'audio/aac',
+    defaultRate: SPEECH_HZ,
+    rates: AAC_RATES_HZ,
+  },
+  { name: 'flac', container: 'flac', contentType: 'audio/flac', defaultRate: SPEECH_HZ },
+  { name: 'wav', container: 'wav', contentType: 'audio/wav', defaultRate: SPEECH_HZ },
+  {
+    name: 'pcm',
+    container: 'pcm',
+    contentType: 'audio/pcm',
+    defaultRate: SPEECH_HZ,
+    raw: { encoding: 's16le', bits: 16 },
+  },
+  {
+    name: 'ulaw_8000',
+    container: 'ulaw',
+    contentType: 'audio/basic', // mu-law of 8 kHz, one channel (RFC 2046, section 4.3)
+    defaultRate: TELEPHONE_HZ,
+    rates: [TELEPHONE_HZ],
+    raw: { encoding: 'mulaw', bits: 8 },
+  },
+  {
+    name: 'alaw_8000',
+    container: 'alaw',
+    contentType: 'audio/x-alaw-basic', // no registered type is for files of it; this is the usual one
+    defaultRate: TELEPHONE_HZ,
+    rates: [TELEPHONE_HZ],
+    raw: { encoding: 'alaw', bits: 8 },
+  },
+];
+
+/** What a stream of the container is called where no request named its format. */
+export function contentTypeOf(container: ContainerName): string {
+  const format = AUDIO_FORMATS.find((candidate) => candidate.container === container);
+  return format?.contentType ?? 'application/octet-stream';
+}
+
+/** Whether the format can be had at `rate` Hz. */
+export function hasRate(format: AudioFormat, rate: number): boolean {
+  if (format.rates !== undefined) return format.rates.includes(rate);
+  const [least, most] = SAMPLE_RATES_HZ;
+  return Number.isInteger(rate) && rate >= least && rate <= most && rate % RATE_STEP_HZ === 0;
+}
+
+/** How much sound a byte is, where that is the same for every byte; undefined where only the whole has a length. */
+export function bytesPerSecond(container: ContainerName, rate: number): number | undefined {
+  switch (container) {
+    case 'pcm':
+      return 2 * rate;
+    case 'ulaw':
+    case 'alaw':
+      return rate;
+    case 'mp3':
+      return (mp3Kbps(rate) * 1000) / 8;
+    default: // a header before the sound, or frames of any length
+      return undefined;
+  }
+}
+
+/** The rates of the format in words: "8000, 16000" or "8000 to 48000 in steps of 25". */
+export function ratesOf(format: AudioFormat): string {
+  if (format.rates !== undefined) return format.rates.join(', ');
+  return `${SAMPLE_RATES_HZ.join(' to ')} in steps of ${RATE_STEP_HZ}`;
+}

@@ -1,0 +1,195 @@
+// The speech service behind its cache: what was rendered before costs neither an
+// engine nor an encoder.
+import type { LineSettings } from '../encoding/line-messages.js';
+import type { AudioCache } from './audio-cache.js';
+import { ParleyError } from '../errors.js';
+import type { EngineCapabilities, Voice, VoiceReference } from '../engines/engine.js';
+import { keyFields, renderingKey } from '../engines/rendering-key.js';
+import type { SpeechRouting, VoiceWish } from '../engines/routing.js';
+import type { Sound, SoundSource } from './sound.js';
+import type { Lexicon } from '../text/lexicon.js';
+import { SentenceStream } from '../text/sentences.js';
+import type { Continuity } from './continuity.js';
+import type { FrameCache } from './frame-cache.js';
+import { LanguagePlan } from './language-plan.js';
+import type { RunPart } from './sentence-run.js';
+import { SENTENCE_PAUSE_MS } from './speech-line.js';
+import type { SpeechStreamRequest } from './speech-stream.js';
+import { SLICE } from './text-turns.js';
+
+const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
+
+interface Speech {
+  openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
+  openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
+  voices(): Promise<readonly Voice[]>;
+}
+
+export interface CachedSpeechRequest extends SpeechStreamRequest {
+  /** False neither looks in the cache nor leaves anything there. */
+  readonly cache?: boolean;
+}
+
+/** Makes a voice of a sample that came with a request. */
+export interface SampleVoices {
+  reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
+}
+
+/** A sample of a voice, as a request names it. */
+export interface VoiceSample {
+  /** The file itself; or a data URL of it, or another where the server allows it. */
+  readonly source: string | Uint8Array;
+  /** What is said in it. */
+  readonly text?: string;
+  readonly xVectorOnly?: boolean;
+  /** BCP 47 tag that is to be spoken, where it is stated. */
+  readonly language?: string;
+}
+
+export interface CachedSpeechParts {
+  readonly cache: AudioCache;
+  readonly routing: SpeechRouting;
+  /** Those of the encoders: servers that share renderings may have others. */
+  readonly settings: LineSettings;
+  /** That of the speech service: the same text sounds otherwise in one breath. */
+  readonly continuity?: Continuity;
+  /** The server's own: others that share its renderings may have another. */
+  readonly lexicon?: Lexicon | undefined;
+  /** Forgotten together with the renderings. */
+  readonly frames?: FrameCache;
+  /** Without them no request can bring a sample of a voice. */
+  readonly samples?: SampleVoices;
+}
+
+export interface SpeakerWish extends VoiceWish {
+  readonly text?: string;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+}
+
+export interface Speaker {
+  readonly voice?: string;
+  readonly language: string;
+  /** The voice stands in for the one of OpenAI or Qwen that the wish names. */
+  readonly standsIn?: true;
+}
+
+export class CachedSpeech {
+  readonly #speech: Speech;
+  readonly #cache: AudioCache;
+  readonly #routing: SpeechRouting;
+  readonly #frames: FrameCache | undefined;
+  readonly #samples: SampleVoices | undefined;
+  /** Stands for what is the same in every request, so that it is hashed once. */
+  readonly #own: string;
+
+  constructor(speech: Speech, parts: CachedSpeechParts) {
+    const { cache, routing, settings, continuity, lexicon, frames, samples } = parts;
+    this.#speech = speech;
+    this.#cache = cache;
+    this.#routing = routing;
+    this.#frames = frames;
+    this.#samples = samples;
+    const mode = continuity?.mode === 'utterance' ? [continuity.mode] : [];
+    const words = lexicon === undefined ? [] : ['lexicon', lexicon.id];
+    this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...mode, ...words, ...keyFields(settings)]);
+  }
+
+  /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  abilities(wish: VoiceWish): EngineCapabilities & { readonly engine: string } {
+    const { engine } = this.#routing.resolve(wish);
+    return { ...engine.capabilities, engine: engine.name };
+  }
+
+  /**
+   * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
+   * description. A voice that stands in for another is that of the first sentence. Throws VOICE_UNKNOWN and
+   * LANGUAGE_UNAVAILABLE.
+   */
+  spokenBy({ text = '', markup, ...wish }: SpeakerWish): Speaker {
+    const resolved = this.#routing.resolve(wish);
+    if (resolved.reference !== undefined) return { language: resolved.language };
+    if (resolved.standsIn !== true) return { voice: resolved.voice, language: resolved.language };
+    const found = wish.language === undefined && markup !== true ? firstLanguage(text) : undefined;
+    const standIn = found === undefined ? resolved : this.#routing.resolve({ ...wish, language: found });
+    return { voice: standIn.voice, language: standIn.language, standsIn: true };
+  }
+
+  async reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference> {
+    if (this.#samples !== undefined) return this.#samples.reference(sample, signal);
+    const engines = new Set((await this.voices()).map(({ engine }) => engine));
+    const message = `no engine of this server can speak with the voice of a sample: there is ${[...engines].join(', ')}`;
+    throw new ParleyError('CAPABILITY_MISSING', message, { field: 'ref_audio' });
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return this.#speech.voices();
+  }
+
+  /** The rendering, if it is there whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  find(request: CachedSpeechRequest): Sound | undefined {
+    return this.#uses(request) ? this.#cache.find(this.#key(request)) : undefined;
+  }
+
+  /** Whether `find` would find it; does not count as asked for. */
+  has(request: CachedSpeechRequest): boolean {
+    return this.#uses(request) && this.#cache.has(this.#key(request));
+  }
+
+  /** A sentence of a run. Neither looked for nor kept: what it sounds like depends on those before it. */
+  openPart(
+    part: RunPart,
+    { cache: _cache, ...request }: CachedSpeechRequest,
+    signal: AbortSignal,
+  ): Promise<SoundSource> {
+    return this.#speech.openPart(part, request, signal);
+  }
+
+  /** Rejects as the speech service does. Its `cache` is absent where the cache was not asked. */
+  openStream(
+    { cache, ...request }: CachedSpeechRequest,
+    signal: AbortSignal,
+  ): Promise<SoundSource & { readonly cache?: 'hit' | 'miss' }> {
+    if (!this.#uses({ ...request, cache: cache ?? true })) return this.#speech.openStream(request, signal);
+    const start = (own: AbortSignal) => this.#speech.openStream(request, own);
+    return this.#cache.follow(this.#key(request), start, signal);
+  }
+
+  /** Answers how many renderings went from this server's memory, and sentences kept for its calls. */
+  clear(): number {
+    return this.#cache.clear() + (this.#frames?.clear() ?? 0);
+  }
+
+  // A voice that somebody brought along is nobody else's business. Of a voice that markup names nothing
+  // is known here but its name, which may be given to another one.
+  #uses({ cache, reference, markup, text }: CachedSpeechRequest): boolean {
+    const namesVoices = markup === true && text.includes('<voice');
+    return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
+  }
+
+  // Every field that a request has or will have, but for who asks and how soon it
+  // is wanted: one that is forgotten here would give somebody the wrong sound.
+  #key({
+    client: _client,
+    cache: _cache,
+    kind: _kind,
+    dueAtMs: _dueAtMs,
+    ...request
+  }: CachedSpeechRequest): string {
+    // A name may be given to another voice once its first one is gone: what it sounds like decides.
+    const { engine, voice, language, reference } = this.#routing.resolve(request);
+    const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
+    return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
+  }
+}
+
+/** The language that the first sentence of a text is taken for, read in its first slice. */
+function firstLanguage(text: string): string | undefined {
+  const stream = new SentenceStream({});
+  const sentences = [...stream.push(text.slice(0, SLICE)), ...stream.end()];
+  const [first] = sentences;
+  if (first === undefined) return undefined;
+  const plan = new LanguagePlan();
+  plan.begin(sentences);
+  return plan.of(first.text, sentences.length === 1);
+}

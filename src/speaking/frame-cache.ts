@@ -1,0 +1,203 @@
+// Sentences of calls, kept as the payloads they became: one that was spoken
+// before costs a call neither an engine nor an encoder. The least recently used
+// leave first.
+//
+// What is kept was made by whoever was first; an engine that would say it a
+// little differently each time is heard as it was then. A sentence that is being
+// made is not waited for: its payloads are whole only when it has been played
+// nearly to its end.
+//
+// Prepared sentences (prepared-speech.ts) are pinned: they take up to half of
+// the cache, leave only when they are unpinned, and a clear leaves them, since
+// what they were prepared for may be the next call.
+import { ParleyError } from '../errors.js';
+import type { Codec } from '../codecs/codec.js';
+import type { KeptFrames } from '../encoding/kept-frames.js';
+import type { LineSettings } from '../encoding/line-messages.js';
+import type { SpeechOptions, WordTime } from '../engines/engine.js';
+import { keyFields, renderingKey } from '../engines/rendering-key.js';
+import { wordsOf, type SpokenSentence } from './line-piece.js';
+
+const FORM = 1; // of the payloads; a change in how they are made that no field tells raises it
+// What an entry takes beside its payloads: measured, rounded up.
+const ENTRY_BYTES = 1024;
+const WORD_BYTES = 128;
+
+export interface KeptSentence {
+  readonly frames: KeptFrames;
+  /** Length of the engine's sound in milliseconds, silence and all. */
+  readonly soundMs: number;
+  /** As the engine told them: of the words that it was given, which may be written otherwise each time. */
+  readonly words: readonly WordTime[];
+}
+
+export interface FrameCacheFigures {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** What a sentence is said with. */
+export interface SentenceManner extends SpokenSentence {
+  readonly options: SpeechOptions | undefined;
+  readonly trimSilence: boolean;
+}
+
+export class FrameCache {
+  readonly #maxBytes: number;
+  readonly #settings: LineSettings;
+  readonly #kept = new Map<string, KeptSentence>(); // least recently used first
+  #bytes = 0;
+  readonly #pinned = new Map<string, KeptSentence>();
+  #pinnedBytes = 0;
+  #hits = 0;
+  #misses = 0;
+
+  /** `maxBytes` 0 keeps none; `settings` are those of the encoders. */
+  constructor(maxBytes: number, settings: LineSettings) {
+    this.#maxBytes = maxBytes;
+    this.#settings = settings;
+  }
+
+  get figures(): FrameCacheFigures {
+    return {
+      entries: this.#kept.size + this.#pinned.size,
+      bytes: this.#bytes + this.#pinnedBytes,
+      hits: this.#hits,
+      misses: this.#misses,
+    };
+  }
+
+  /** Of the entries, those that stay. */
+  get pinned(): number {
+    return this.#pinned.size;
+  }
+
+  /** As a line of calls with this codec sees it; undefined where nothing is kept. */
+  of(codec: Codec, frameMs: number): LineFrames | undefined {
+    if (this.#maxBytes === 0) return undefined;
+    const own = renderingKey([FORM, codec.name, frameMs, ...keyFields(this.#settings)]);
+    return new LineFrames(this, own);
+  }
+
+  /** Whether it is there; does not count as asked for. */
+  has(key: string): boolean {
+    return this.#pinned.has(key) || this.#kept.has(key);
+  }
+
+  find(key: string): KeptSentence | undefined {
+    const pinned = this.#pinned.get(key);
+    if (pinned !== undefined) {
+      this.#hits++;
+      return pinned;
+    }
+    const sentence = this.#kept.get(key);
+    if (sentence === undefined) {
+      this.#misses++;
+      return undefined;
+    }
+    this.#hits++;
+    this.#kept.delete(key);
+    this.#kept.set(key, sentence);
+    return sentence;
+  }
+
+  /** Unless there is one already. */
+  keep(key: string, sentence: KeptSentence): void {
+    // A sentence without sound may be an engine's slip, and costs little to ask for again.
+    if (
+      this.#kept.has(key) ||
+      this.#pinned.has(key) ||
+      sentence.frames.frames === 0 ||
+      bytesOf(sentence) > this.#maxBytes
+    )
+      return;
+    this.#kept.set(key, sentence);
+    this.#bytes += bytesOf(sentence);
+    this.#evict();
+  }
+
+  #evict(): void {
+    for (const [oldest, leaving] of this.#kept) {
+      if (this.#bytes + this.#pinnedBytes <= this.#maxBytes) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytesOf(leaving);
+    }
+  }
+
+  /** What is there under the key, else `made`, stays until it is unpinned; false where there is neither. Throws TOO_LARGE where pinned ones would take more than half. */
+  pin(key: string, made?: KeptSentence): boolean {
+    if (this.#pinned.has(key)) return true;
+    const there = this.#kept.get(key);
+    const sentence = there ?? made;
+    if (sentence === undefined || sentence.frames.frames === 0) return false;
+    const bytes = bytesOf(sentence);
+    if (this.#pinnedBytes + bytes > this.#maxBytes / 2) {
+      const message = `prepared speech takes at most half of the frame cache, ${this.#maxBytes / 2} bytes of FRAME_CACHE_BYTES`;
+      throw new ParleyError('TOO_LARGE', message, { field: 'text' });
+    }
+    if (there !== undefined) this.#bytes -= bytes;
+    this.#kept.delete(key);
+    this.#pinned.set(key, sentence);
+    this.#pinnedBytes += bytes;
+    this.#evict();
+    return true;
+  }
+
+  /** It may leave now, as if it had just been used. */
+  unpin(key: string): void {
+    const sentence = this.#pinned.get(key);
+    if (sentence === undefined) return;
+    this.#pinned.delete(key);
+    this.#pinnedBytes -= bytesOf(sentence);
+    this.keep(key, sentence);
+  }
+
+  /** Answers how many sentences went; pinned ones stay. Calls that speak one now go on. */
+  clear(): number {
+    const { size } = this.#kept;
+    this.#kept.clear();
+    this.#bytes = 0;
+    return size;
+  }
+}
+
+/** The cache for lines of one codec and frame length. */
+export class LineFrames {
+  readonly #cache: FrameCache;
+  /** Stands for what is the same in every line of the kind. */
+  readonly #own: string;
+
+  /** Made by FrameCache.of. */
+  constructor(cache: FrameCache, own: string) {
+    this.#cache = cache;
+    this.#own = own;
+  }
+
+  // A reference here is that of a voice which the server knows by name: the texts of calls bring none along.
+  // What is written as "$5" or as "five dollars" is the same sound.
+  keyOf({ options = {}, trimSilence, ...sentence }: SentenceManner): string {
+    const { engine, voice: name, language, reference } = sentence.voice;
+    const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];
+    const { speed, gain } = sentence.delivery ?? {};
+    const delivered = speed === undefined && gain === undefined ? [] : ['delivered', speed, gain];
+    return renderingKey([this.#own, ...said, ...delivered, trimSilence, ...keyFields(options)]);
+  }
+
+  has(key: string): boolean {
+    return this.#cache.has(key);
+  }
+
+  find(key: string): KeptSentence | undefined {
+    return this.#cache.find(key);
+  }
+
+  keep(key: string, sentence: KeptSentence): void {
+    this.#cache.keep(key, sentence);
+  }
+}
+
+function bytesOf({ frames, words }: KeptSentence): number {
+  return frames.packed.byteLength + ENTRY_BYTES + words.length * WORD_BYTES;
+}

@@ -1,0 +1,321 @@
+// Sentences that one generation speaks, so that the voice does not change
+// between them: their text goes in as it comes, and their sound is one ring.
+//
+//   text   First.   Second one.   Third …
+//   ring   [ first │ second      │ third …
+//
+// No engine tells where in the sound a sentence ends. Each is given the share of
+// the sound that it has of the characters: of all the sound where that is
+// made, else of what the text will take at the voice's pace. So the places are
+// an estimate. What was read as part of a sentence stays part of it.
+import { PcmRing } from '../audio/pcm-ring.js';
+import { asParleyError } from '../errors.js';
+import type { SegmentEncoded } from '../encoding/line-messages.js';
+import type { SpeechEnd, SpeechOptions, SpeechRequest, WordTime } from '../engines/engine.js';
+import type { ResolvedVoice } from '../engines/routing.js';
+import type { Urgency } from '../engines/urgency.js';
+import { wordsOf, type SpokenSentence, type WrittenSentence } from './line-piece.js';
+import type { SpeechPace } from './speech-pace.js';
+import { TokenStream } from './token-stream.js';
+import { placedWord } from './written-words.js';
+
+// Two seconds: an engine that delivers a sentence at once is not held up by
+// the next ring, and an interrupted sentence costs no more than this.
+export const RING_SECONDS = 2;
+
+// As many as an encoder line takes at once, with room for others.
+const MOST_SENTENCES = 32;
+
+const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。！？｡…」』）】]$/u;
+
+/** How an engine is asked for what a sentence, or a run of them, sounds like. */
+export function synthesisOf(
+  text: string,
+  { voice, language, reference }: ResolvedVoice,
+  options: SpeechOptions | undefined,
+  urgency: Urgency,
+): SpeechRequest {
+  return {
+    text,
+    voice,
+    language,
+    urgency,
+    ...(options === undefined ? {} : { options }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+}
+
+export interface RunParts {
+  readonly voice: ResolvedVoice;
+  readonly options: SpeechOptions | undefined;
+  readonly pace: SpeechPace;
+  /** Of all of its sentences: whoever gives them up aborts it. */
+  readonly signal: AbortSignal;
+}
+
+export class SentenceRun {
+  readonly #parts: RunParts;
+  readonly #sentences: RunPart[] = [];
+  #text = '';
+  /** What follows the text that the engine began with. */
+  #more: TokenStream | undefined;
+  #open = true;
+  #ring: PcmRing | undefined;
+  /** All of its sound, once it is made. */
+  #end: SpeechEnd | undefined;
+  #resolve!: (end: SpeechEnd | Promise<SpeechEnd>) => void;
+  /** Resolves, or rejects, as the synthesis does; it has not begun before the first sentence's turn. */
+  readonly synthesized: Promise<SpeechEnd>;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.synthesized = new Promise((resolve) => (this.#resolve = resolve));
+    this.synthesized.then(
+      (end) => this.#made(end),
+      () => this.end(),
+    );
+  }
+
+  get voice(): ResolvedVoice {
+    return this.#parts.voice;
+  }
+
+  /** Hz. */
+  get rate(): number {
+    const { engine, voice } = this.#parts.voice;
+    return engine.sampleRate(voice);
+  }
+
+  /** Text may still come. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** Whether the sentence can be spoken by this generation: it has the same voice and language, no pause of its own, and there is room. */
+  takes(sentence: SpokenSentence): boolean {
+    const { engine } = this.#parts.voice;
+    const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
+    return (
+      this.#open &&
+      sentence.delivery?.pauseBeforeMs === undefined &&
+      isSameVoice(sentence.voice, this.#parts.voice) &&
+      bytes <= (engine.mostText ?? 0) &&
+      this.#sentences.length < MOST_SENTENCES
+    );
+  }
+
+  /** One more sentence; the first one, or one that it takes. */
+  add(sentence: WrittenSentence): RunPart {
+    const joint = this.#joint();
+    const place = { index: this.#sentences.length, offset: this.#text.length + joint.length };
+    const part = new RunPart(this, sentence, place, this.#sentences.at(-1)?.encoded);
+    const words = wordsOf(sentence);
+    this.#text += joint + words;
+    this.#sentences.push(part);
+    this.#share(); // before there is sound of it
+    this.#more?.push(joint + words);
+    return part;
+  }
+
+  /** No text follows. Idempotent. */
+  end(): void {
+    this.#open = false;
+    this.#more?.end();
+  }
+
+  /** Has the engine begin, unless it has; text that is there whole by then is given as a whole. */
+  begin(urgency: () => Urgency): void {
+    if (this.#ring !== undefined) return;
+    const { voice, options, signal } = this.#parts;
+    const ring = PcmRing.open(this.rate, this.rate * RING_SECONDS);
+    this.#ring = ring;
+    const request = synthesisOf(this.#text, voice, options, urgency());
+    if (this.#open) this.#more = new TokenStream();
+    const more = this.#more === undefined ? {} : { more: this.#more };
+    this.#resolve(voice.engine.synthesize({ ...request, ...more }, ring, signal));
+    void this.#closeAtEnd(ring, signal);
+  }
+
+  get ring(): PcmRing {
+    if (this.#ring === undefined) throw new TypeError('the run has not begun');
+    return this.#ring;
+  }
+
+  /** Nobody can hear more of it. */
+  giveUp(): void {
+    this.#ring?.abort();
+  }
+
+  /** Where a sentence begins and ends in the ring, in samples, as far as is known. */
+  endOf(index: number): number {
+    const part = this.#sentences[index];
+    if (part === undefined) return 0;
+    if (part.endedAt !== undefined) return part.endedAt;
+    const units = part.offset + part.length;
+    if (this.#end !== undefined) return Math.round((this.#end.samples * units) / this.#text.length);
+    return Math.round((units * this.#parts.pace.msPerCharacter * this.rate) / 1000);
+  }
+
+  isLast({ index }: RunPart): boolean {
+    return index === this.#sentences.length - 1;
+  }
+
+  /** Made and not taken by an encoder, in milliseconds. */
+  get waitingMs(): number {
+    return ((this.#ring?.status()?.readable ?? 0) * 1000) / this.rate;
+  }
+
+  /** Of its whole text, timed from its first sample; undefined while they may still be told. */
+  get words(): readonly WordTime[] | undefined {
+    return this.#end?.words ?? (this.#parts.voice.engine.capabilities.wordTimes ? undefined : []);
+  }
+
+  #joint(): string {
+    return this.#text === '' || UNSPACED_END.test(this.#text) ? '' : ' ';
+  }
+
+  #made(end: SpeechEnd): void {
+    this.end();
+    this.#end = end;
+    this.#parts.pace.spoke((end.samples * 1000) / this.rate, this.#text.length);
+    this.#share();
+  }
+
+  /** Says where each sentence but the last ends, which ends with the ring. */
+  #share(): void {
+    for (const part of this.#sentences.slice(0, -1)) part.endsAt(this.endOf(part.index));
+  }
+
+  /** The ring is closed when what was made of it is encoded, or nobody wants it any more. */
+  async #closeAtEnd(ring: PcmRing, signal: AbortSignal): Promise<void> {
+    await this.synthesized.catch(() => undefined);
+    const gone = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([Promise.allSettled(this.#sentences.map(({ encoded }) => encoded)), gone]);
+    ring.close();
+  }
+}
+
+/** One sentence of a run: a piece for a line. */
+export class RunPart implements WrittenSentence {
+  readonly run: SentenceRun;
+  /** From 0. */
+  readonly index: number;
+  readonly text: string;
+  readonly spoken: WrittenSentence['spoken'];
+  readonly delivery: WrittenSentence['delivery'];
+  /** Units that it has of the run's text. */
+  readonly length: number;
+  /** Where it begins in the run's text, in UTF-16 units. */
+  readonly offset: number;
+  /** Resolves when the sentence before it is encoded, rejects where that failed. */
+  readonly before: Promise<void>;
+  /** Resolves when its encoder has all of it, rejects where it failed. */
+  readonly encoded: Promise<void>;
+  /** Where it ended in the ring, in samples. */
+  endedAt: number | undefined;
+  /** Told where it ends in the ring, as often as that is known better. */
+  onEndsAt: ((endAt: number) => void) | undefined;
+  #endAt: number | undefined;
+  #settle!: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+
+  /** Made by the run only. */
+  constructor(
+    run: SentenceRun,
+    sentence: WrittenSentence,
+    { index, offset }: { readonly index: number; readonly offset: number },
+    before: Promise<void> = Promise.resolve(),
+  ) {
+    this.run = run;
+    this.index = index;
+    this.text = sentence.text;
+    this.spoken = sentence.spoken;
+    this.delivery = sentence.delivery;
+    this.length = wordsOf(sentence).length;
+    this.offset = offset;
+    this.before = before;
+    this.encoded = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.encoded.catch(() => undefined);
+  }
+
+  get isFirst(): boolean {
+    return this.index === 0;
+  }
+
+  /** Nothing follows it. */
+  get endsRun(): boolean {
+    return !this.run.open && this.run.isLast(this);
+  }
+
+  /** Where it ends in the ring, in samples; undefined where no other follows it so far. */
+  get endAt(): number | undefined {
+    return this.#endAt;
+  }
+
+  // What follows is as SoundInMaking has it.
+
+  /** An estimate until it is encoded. */
+  get madeMs(): number {
+    return this.#ms(Math.max(0, (this.endedAt ?? this.run.endOf(this.index)) - this.#begin));
+  }
+
+  get shareMs(): number {
+    return this.madeMs;
+  }
+
+  /** Of what is shared the last one speaks for all. */
+  get waitingMs(): number {
+    return this.run.isLast(this) ? this.run.waitingMs : 0;
+  }
+
+  get soundMs(): number | undefined {
+    return this.endedAt === undefined || this.run.words === undefined ? undefined : this.madeMs;
+  }
+
+  get words(): readonly WordTime[] {
+    const end = this.offset + this.length;
+    const beginMs = this.#ms(this.#begin);
+    const own = (this.run.words ?? []).filter(
+      ({ textOffset }) => textOffset >= this.offset && textOffset < end,
+    );
+    return own.map((word) => ({
+      ...placedWord(word, (ms) => Math.max(0, ms - beginMs)),
+      textOffset: word.textOffset - this.offset,
+    }));
+  }
+
+  get #begin(): number {
+    return this.isFirst ? 0 : this.run.endOf(this.index - 1);
+  }
+
+  #ms(samples: number): number {
+    return (samples * 1000) / this.run.rate;
+  }
+
+  endsAt(sample: number): void {
+    this.#endAt = sample;
+    this.onEndsAt?.(sample);
+  }
+
+  done({ samplesIn }: SegmentEncoded): void {
+    this.endedAt = this.#begin + samplesIn;
+    this.#settle.resolve();
+  }
+
+  failed(error: unknown): void {
+    this.run.giveUp();
+    this.#settle.reject(asParleyError(error, 'ENGINE_FAILED'));
+  }
+}
+
+function isSameVoice(a: ResolvedVoice, b: ResolvedVoice): boolean {
+  return (
+    a.engine === b.engine &&
+    a.voice === b.voice &&
+    a.language === b.language &&
+    a.reference?.kind === b.reference?.kind &&
+    a.reference?.hash === b.reference?.hash
+  );
+}

@@ -1,0 +1,404 @@
+// Sentences to a sink: each is synthesised into a ring of its own while the one
+// before it is encoded and the one before that plays.
+//
+//   sentence N+1 ──▶ engine ──▶ ring ─┐
+//   sentence N   ────────────▶ ring ──┴─▶ encoder line ──▶ playout of a call, or bytes of a container
+//
+// A sentence whose payloads were kept (frame-cache.ts) goes to the encoder line
+// as it is, past engine and ring.
+//
+// Sentences that one generation speaks (sentence-run.ts) share a ring, without a
+// pause between them, and the engine is not waited for from one to the next.
+//
+// At most two rings live at once. The line keeps a record of each sentence's
+// place in the sound: what was spoken of it is computed from that.
+import { PcmRing } from '../audio/pcm-ring.js';
+import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import type { FileHeader } from '../codecs/container.js';
+import type { EncoderLine, LineSink } from '../encoding/encoder-line.js';
+import type { TrimOptions } from '../audio/trimmer.js';
+import type { EngineTiming, SpeechEnd, SpeechOptions } from '../engines/engine.js';
+import { NO_TIME, type SoundTiming } from './sound.js';
+import type { Continuity } from './continuity.js';
+import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
+import { type LineTempo, pauseBefore, soundingOf } from './line-delivery.js';
+import {
+  wordsOf,
+  type LinePiece,
+  type LinePieces,
+  type SoundPiece,
+  type SpokenSentence,
+  type WrittenSentence,
+} from './line-piece.js';
+import { LineSegment, ringSound, type PlacedSegment } from './line-segment.js';
+import type { LineProgress, Pace } from './pace.js';
+import { RING_SECONDS, RunPart, synthesisOf, type SentenceRun } from './sentence-run.js';
+
+const LIVE_RINGS = 2;
+
+// Heard between two sentences; their own leading and trailing silence is cut.
+export const SENTENCE_PAUSE_MS = 160;
+
+export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'>;
+
+interface EncoderOptions {
+  readonly trim?: TrimOptions;
+}
+
+export interface EncoderSource {
+  open(sink: LineSink, options?: EncoderOptions): EncoderLine;
+}
+
+/** Where a line's sound goes. */
+export interface LineOutlet {
+  /** Undefined where a line may be opened now; else asked again when it has resolved. It never rejects. */
+  ready?(): Promise<unknown> | undefined;
+  /** Asked once, when the line's turn to push has come. */
+  open(options: EncoderOptions): EncoderLine;
+}
+
+/** What a line does differently. */
+export interface LineManner extends LineTempo {
+  readonly options?: SpeechOptions;
+  /** False: the silence around each sentence stays. */
+  readonly trimSilence?: boolean;
+  /** Which of its sentences are spoken together; each by itself where absent. */
+  readonly continuity?: Continuity | undefined;
+}
+
+const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
+
+/** Of one sentence. */
+interface Work {
+  /** The engine has made all of it. */
+  readonly synthesized: Promise<void>;
+  /** The sink has taken all of it. */
+  readonly encoded: Promise<void>;
+}
+
+export class SpeechLine {
+  readonly #outlet: LineOutlet;
+  readonly #pace: Pace;
+  readonly #manner: LineManner;
+  #timing: SoundTiming = NO_TIME;
+  readonly #frames: SentenceFrames | undefined;
+  readonly #segments: LineSegment[] = [];
+  /** Whose sentence was spoken last. */
+  #run: SentenceRun | undefined;
+  #line: EncoderLine | undefined;
+  #over = false;
+  #flushed = false;
+  #failure: ParleyError | undefined;
+  /** The encoder was told that the text pauses, and no sentence has come since. */
+  #pauseTold = false;
+
+  /** `frames` are of the outlet's codec, where it is a call's and sentences are kept. */
+  constructor(outlet: LineOutlet, pace: Pace, manner: LineManner = {}, frames?: SentenceFrames) {
+    this.#outlet = outlet;
+    this.#pace = pace;
+    this.#manner = manner;
+    this.#frames = frames;
+  }
+
+  get segments(): readonly PlacedSegment[] {
+    return this.#segments;
+  }
+
+  /** What it took; that of the encoder is known when `run` has resolved. */
+  get timing(): SoundTiming {
+    return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
+  }
+
+  /** Of a container: see EncoderLine. Known when `run` has resolved. */
+  get fileHeader(): FileHeader | undefined {
+    return this.#line?.fileHeader;
+  }
+
+  /** Whether its turn has come: before it nothing is in the sink. */
+  get begun(): boolean {
+    return this.#line !== undefined;
+  }
+
+  /** Whether the sink was told the end: a playout then reports when it is reached. */
+  get flushed(): boolean {
+    return this.#flushed;
+  }
+
+  /** What `run` will reject with, once the sink has taken what came before it: the sink may report that end first. */
+  get failure(): ParleyError | undefined {
+    return this.#failure;
+  }
+
+  /** When the first payload of the first sentence was queued. */
+  get queuedAtMs(): number | undefined {
+    return this.#segments[0]?.queuedAtMs;
+  }
+
+  /** It goes on into another sink: what is half made there is not kept. */
+  moved(): void {
+    if (this.begun) for (const segment of this.#segments) segment.onKept = undefined;
+  }
+
+  /** The text's producer has nothing more for now: what was made of it is handed over to the last sample. */
+  textPauses(): void {
+    if (this.#pauseTold || this.#over) return;
+    this.#pauseTold = true;
+    this.#line?.rest();
+  }
+
+  /**
+   * Speaks the sentences in order into the sink, pushing nothing before `turn` has resolved. Resolves when the
+   * sink has taken everything; after a failure, when it has taken what came before it. Rejects with the
+   * engine's or encoder's error, or ABORTED with the signal.
+   */
+  async run(sentences: LinePieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
+    const giveUp = () => this.#line?.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    const opened = this.#openInTurn(turn, signal);
+    opened.catch(() => undefined);
+    try {
+      await this.#pipeline(this.#joined(sentences, signal), opened, signal);
+    } catch (error) {
+      this.#failure = asParleyError(error, 'ENGINE_FAILED');
+      await this.#endEarly(signal);
+      throw this.#failure;
+    } finally {
+      this.#over = true;
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async #openInTurn(turn: Promise<void>, signal: AbortSignal): Promise<EncoderLine> {
+    await turn;
+    for (let busy = this.#outlet.ready?.(); busy !== undefined; busy = this.#outlet.ready?.()) await busy;
+    return this.#open(signal);
+  }
+
+  #open(signal: AbortSignal): EncoderLine {
+    if (signal.aborted || this.#over)
+      throw new ParleyError('ABORTED', 'the speech was given up before its turn');
+    const trim = this.#manner.trimSilence === false ? { trim: UNTRIMMED } : {};
+    const line = this.#outlet.open(trim);
+    line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
+      const segment = this.#segments[index];
+      if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
+    };
+    line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
+    this.#line = line;
+    if (this.#pauseTold) line.rest();
+    return line;
+  }
+
+  #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
+    const { continuity, options } = this.#manner;
+    const isKept = (sentence: SpokenSentence) =>
+      this.#frames?.has(this.#frames.keyOf(this.#mannerOf(sentence))) === true;
+    const onRead = () => void (this.#pauseTold = false);
+    return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
+  }
+
+  async #pipeline(pieces: LinePieces, opened: Promise<EncoderLine>, signal: AbortSignal): Promise<void> {
+    let encoding: Promise<void> = Promise.resolve();
+    /** Of a run: what is waited for before anything else is made. */
+    let run: Promise<unknown> = encoding;
+    let last: LinePiece | undefined;
+    try {
+      for await (const piece of pieces) {
+        last = piece;
+        const before = encoding;
+        const continues = piece instanceof RunPart && !piece.isFirst;
+        if (!continues) await run;
+        const work = this.#speak(piece, opened, signal);
+        encoding = work.encoded;
+        if (continues) continue;
+        run = Promise.all([work.synthesized, before]);
+        run.catch(() => undefined);
+        if (!(piece instanceof RunPart)) await run;
+      }
+      // Where the run goes on in another line, it can be made to its end only when that line reads.
+      if (!(last instanceof RunPart) || last.endsRun) await run;
+    } catch (error) {
+      // What was made before the failure is still heard. Where the encoder is
+      // the cause, the engine only saw its ring aborted.
+      const cause: unknown = await encoding.then(
+        () => error,
+        (encoderError: unknown) => (isAborted(error) ? encoderError : error),
+      );
+      throw cause;
+    }
+    await encoding;
+    await this.#end(await opened);
+  }
+
+  #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
+    const usualMs = this.#segments.length === 0 ? undefined : SENTENCE_PAUSE_MS;
+    const pauseBeforeMs = pauseBefore(piece.delivery, this.#manner, usualMs);
+    if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
+    this.#pauseTold = false;
+    if ('write' in piece) {
+      const { delivery } = piece;
+      return this.#render({ text: '', delivery }, piece, { pauseBeforeMs }, opened, signal);
+    }
+    const manner = this.#mannerOf(piece);
+    const kept = this.#frames?.find(this.#frames.keyOf(manner));
+    if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
+    const sound = this.#synthesis(piece);
+    const keep = this.#frames === undefined ? {} : { manner };
+    return this.#render(piece, sound, { pauseBeforeMs, ...keep }, opened, signal);
+  }
+
+  #mannerOf(sentence: SpokenSentence): SentenceManner {
+    const { options, trimSilence = true } = this.#manner;
+    return { ...sentence, options, trimSilence };
+  }
+
+  /** Says what a run makes of one of its sentences; its first one has the engine begin. */
+  #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
+    const { run, isFirst } = part;
+    run.begin(() => this.#pace(this.#progress()));
+    const segment = new LineSegment(part, part);
+    const index = this.#segments.push(segment) - 1;
+    // In this line the parts follow one another by themselves.
+    const turn = isFirst || run === this.#run ? opened : part.before.then(() => opened);
+    this.#run = run;
+    const encoded = turn
+      .then((line) => {
+        part.onEndsAt = (endAt) => line.cut(index, endAt);
+        const { endAt } = part;
+        const place = { first: isFirst, ...(endAt === undefined ? {} : { endAt }) };
+        const told = line.segment({
+          ring: run.ring.handle,
+          rate: run.rate,
+          pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
+          part: place,
+        });
+        // It was read ahead, and the text pauses since.
+        if (this.#pauseTold && run.open) line.rest();
+        return told;
+      })
+      .then((place) => {
+        part.done(place);
+        segment.encoded(place);
+      })
+      .catch((error: unknown) => {
+        part.failed(error);
+        throw error;
+      });
+    encoded.catch(() => undefined);
+    const synthesized = run.synthesized.then(({ timing }) => {
+      if (isFirst) this.#took(timing);
+    });
+    synthesized.catch(() => undefined);
+    return { synthesized, encoded };
+  }
+
+  /** Says what was said before. */
+  #repeat(
+    sentence: WrittenSentence,
+    kept: KeptSentence,
+    pauseBeforeMs: number,
+    opened: Promise<EncoderLine>,
+  ): Work {
+    const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#manner).speed);
+    segment.made(kept.soundMs, kept.words);
+    this.#segments.push(segment);
+    const encoded = opened
+      .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs }))
+      .then((place) => segment.encoded(place));
+    encoded.catch(() => undefined);
+    return { synthesized: Promise.resolve(), encoded };
+  }
+
+  /** What the engine makes of a sentence. */
+  #synthesis(sentence: SpokenSentence): SoundPiece {
+    const { engine, voice } = sentence.voice;
+    const urgency = this.#pace(this.#progress());
+    const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#manner.options, urgency);
+    const write: SoundPiece['write'] = (out, signal, onRendered) =>
+      engine.synthesize({ ...request, ...(onRendered === undefined ? {} : { onRendered }) }, out, signal);
+    return { sampleRate: engine.sampleRate(voice), write };
+  }
+
+  #render(
+    sentence: WrittenSentence,
+    piece: SoundPiece,
+    { pauseBeforeMs, manner }: { readonly pauseBeforeMs: number; readonly manner?: SentenceManner },
+    opened: Promise<EncoderLine>,
+    signal: AbortSignal,
+  ): Work {
+    const { sampleRate: rate } = piece;
+    const ring = PcmRing.open(rate, rate * RING_SECONDS);
+    const sounding = soundingOf(sentence.delivery, this.#manner);
+    const segment = new LineSegment(sentence, ringSound(ring), sounding.speed);
+    this.#segments.push(segment);
+    const made = ({ samples, words }: Pick<SpeechEnd, 'samples' | 'words'>) =>
+      segment.made((samples * 1000) / rate, words);
+    const synthesized = piece.write(ring, signal, made).then((end) => {
+      made(end);
+      this.#took(end.timing);
+    });
+    if (manner !== undefined) this.#keepOf(segment, manner, synthesized);
+    const encoded = opened
+      .then((line) =>
+        line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: manner !== undefined, ...sounding }),
+      )
+      .then((place) => segment.encoded(place))
+      .catch((error: unknown) => {
+        ring.abort();
+        throw error;
+      });
+    encoded.catch(() => undefined);
+    void Promise.allSettled([synthesized, encoded]).then(() => ring.close());
+    return { synthesized, encoded };
+  }
+
+  /** The sentence is kept when engine and encoder have both said that it is whole. */
+  #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
+    segment.onKept = (frames) => {
+      const keep = () => {
+        this.#frames?.keep(this.#frames.keyOf(manner), { frames, ...segment.asMade });
+      };
+      synthesized.then(keep, () => undefined);
+    };
+  }
+
+  #took(timing: EngineTiming | undefined): void {
+    if (timing === undefined) return;
+    const { queueMs, loadMs, inferMs } = this.#timing;
+    this.#timing = {
+      ...this.#timing,
+      queueMs: queueMs + timing.queueMs,
+      loadMs: loadMs + timing.loadMs,
+      inferMs: inferMs + timing.inferMs,
+    };
+  }
+
+  #progress(): LineProgress {
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+    return {
+      begun: this.#segments.length > 0,
+      madeMs: sum(this.#segments.map(({ madeMs }) => madeMs)),
+      waitingMs: sum(this.#segments.slice(-LIVE_RINGS).map(({ waitingMs }) => waitingMs)),
+      queuedAtMs: this.queuedAtMs,
+    };
+  }
+
+  async #end(line: EncoderLine): Promise<void> {
+    await line.end();
+    this.#flushed = true;
+  }
+
+  /** After a failure: flushes what was queued, or drops the line where even that is impossible. */
+  async #endEarly(signal: AbortSignal): Promise<void> {
+    const line = this.#line;
+    if (line === undefined) return;
+    if (!signal.aborted) {
+      try {
+        return await this.#end(line);
+      } catch {
+        // The encoder itself is gone: nothing is left to flush.
+      }
+    }
+    line.abort();
+  }
+}

@@ -1,0 +1,219 @@
+// Speech without a call: a text as the bytes of a container, for HTTP.
+//
+// The same line as a call's, with another sink. Bytes wait in a bounded ring;
+// a client that reads slowly holds the line up and nothing else.
+import { ByteRing } from '../audio/pcm-ring.js';
+import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
+import type { ContainerName } from '../codecs/container.js';
+import type { SpeechOptions, Voice, VoiceReference, WordTime } from '../engines/engine.js';
+import type { SpeechRouting } from '../engines/routing.js';
+import type { Lexicon } from '../text/lexicon.js';
+import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
+import type { SpeechClass } from '../engines/urgency.js';
+import { contentTypeOf } from './audio-format.js';
+import type { Continuity } from './continuity.js';
+import type { LinePieces } from './line-piece.js';
+import type { PlacedSegment } from './line-segment.js';
+import { replyPace } from './pace.js';
+import type { RunPart } from './sentence-run.js';
+import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
+import type { TextLimits } from './text-source.js';
+import { systemTime, type Time } from '../time.js';
+import { TextTurns } from './text-turns.js';
+import { readPieces } from './whole-text.js';
+import { placedWord } from './written-words.js';
+
+export interface SpeechStreamRequest {
+  readonly text: string;
+  readonly voice?: string;
+  readonly language?: string;
+  readonly container: ContainerName;
+  /** Hz; one that the container has. */
+  readonly sampleRate: number;
+  /** 0.25 to 4 times the voice's own, at the same pitch. */
+  readonly speed?: number;
+  /** Who shares the engine fairly with others: an API key or an address. */
+  readonly client?: string;
+  /** Who waits for it: `http` where absent. */
+  readonly kind?: SpeechClass;
+  readonly options?: SpeechOptions;
+  /** A voice of the request's own. */
+  readonly reference?: VoiceReference;
+  /** False: silence around sentences stays. */
+  readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
+  /** The text is SSML. */
+  readonly markup?: boolean;
+  /** How words of the text are said; asked before that of the server. */
+  readonly lexicon?: Lexicon;
+  /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
+  readonly leadMs?: number;
+  /** Of what follows other streams: when its listener will have heard them, in milliseconds of the monotonic clock. */
+  readonly dueAtMs?: number;
+}
+
+const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
+const CHUNK_BYTES = 16 * 1024;
+
+/** The bytes of one rendering, in order. Iterate once; leaving the loop or `cancel` stops the work. */
+export class SpeechStream implements SoundSource {
+  readonly contentType: string;
+  readonly outcome: Promise<SoundOutcome | undefined>;
+  readonly #ring: ByteRing;
+  readonly #controller: AbortController;
+  readonly #finished: Promise<ParleyError | undefined>;
+
+  readonly #placed: () => readonly SentencePlace[];
+
+  constructor(
+    contentType: string,
+    ring: ByteRing,
+    controller: AbortController,
+    run: Promise<SoundOutcome>,
+    placed: () => readonly SentencePlace[] = () => [],
+  ) {
+    this.contentType = contentType;
+    this.#placed = placed;
+    this.#ring = ring;
+    this.#controller = controller;
+    this.outcome = run.catch(() => undefined);
+    this.#finished = run.then(
+      () => undefined,
+      (error: unknown) => asParleyError(error, 'ENGINE_FAILED'),
+    );
+    void this.#finished.then((error) => ring.end(error?.code ?? ''));
+  }
+
+  /** Resolves when the first bytes are there; rejects if the speech failed before any. */
+  async begun(): Promise<void> {
+    await this.#ring.readable();
+    const status = this.#ring.status();
+    if (status !== null && status.readable > 0) return;
+    const error = await this.#finished;
+    this.cancel();
+    if (error !== undefined) throw error;
+  }
+
+  placed(): readonly SentencePlace[] {
+    return this.#placed();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    try {
+      for (;;) {
+        const taken = this.#ring.read(chunk);
+        // A copy of its own length: whoever keeps it would keep the rest of the buffer, too.
+        if (taken > 0) yield chunk.slice(0, taken);
+        else if (taken < 0 || this.#isDone()) break;
+        else await this.#ring.readable();
+      }
+      const error = await this.#finished;
+      if (error !== undefined) throw error;
+    } finally {
+      this.cancel();
+    }
+  }
+
+  /** Ended and empty: bytes may have come between the read that found none and the end. */
+  #isDone(): boolean {
+    const status = this.#ring.status();
+    return status === null || (status.ended && status.readable === 0);
+  }
+
+  /** Stops the work and frees it; idempotent. */
+  cancel(): void {
+    this.#controller.abort(GIVEN_UP);
+    this.#ring.abort();
+    void this.#finished.then(() => this.#ring.close());
+  }
+}
+
+/** What each service is given besides. */
+export interface SpeechServiceOptions {
+  readonly time?: Time;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
+}
+
+export class SpeechService {
+  readonly #routing: SpeechRouting;
+  readonly #encoders: EncoderSource;
+  readonly #limits: TextLimits;
+  readonly #time: Time;
+  readonly #turns = new TextTurns();
+  readonly #continuity: Continuity | undefined;
+
+  constructor(
+    routing: SpeechRouting,
+    encoders: EncoderSource,
+    limits: TextLimits,
+    { time = systemTime, continuity }: SpeechServiceOptions = {},
+  ) {
+    this.#routing = routing;
+    this.#encoders = encoders;
+    this.#limits = limits;
+    this.#time = time;
+    this.#continuity = continuity;
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return this.#routing.voices();
+  }
+
+  /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
+  async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+    const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
+    const sentences = await readPieces(request.text, request, reader, signal);
+    return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
+  }
+
+  /** A sentence of a run as a stream of its own; the request says how it is to sound. */
+  async openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+    return await this.#open([part], request, request, signal);
+  }
+
+  async #open(
+    pieces: LinePieces,
+    manner: LineManner,
+    request: SpeechStreamRequest,
+    signal: AbortSignal,
+  ): Promise<SpeechStream> {
+    const ring = ByteRing.open(RING_BYTES);
+    const { container, sampleRate: rate, speed = 1, client = '' } = request;
+    const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
+    const outlet: LineOutlet = { open: (options) => this.#encoders.open(sink, options) };
+    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), manner);
+    const controller = new AbortController();
+    const run = line
+      .run(pieces, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
+      .then(() => outcomeOf(line, speed));
+    const placed = () => placedSentences(line, speed);
+    const stream = new SpeechStream(contentTypeOf(container), ring, controller, run, placed);
+    await stream.begun();
+    return stream;
+  }
+}
+
+function outcomeOf({ segments, timing, fileHeader }: SpeechLine, speed: number): SoundOutcome {
+  const sentences = segments.map((segment) => sentencePlace(segment, speed));
+  const header = fileHeader === undefined ? {} : { header: fileHeader };
+  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, ...header };
+}
+
+/** Up to the first that is not encoded whole, or whose words are not told yet. */
+function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace[] {
+  const open = segments.findIndex(({ place, soundMs }) => place === undefined || soundMs === undefined);
+  return segments.slice(0, open < 0 ? segments.length : open).map((segment) => sentencePlace(segment, speed));
+}
+
+/** The engine counts a word from its own first sample and at its own speed. */
+function sentencePlace(segment: PlacedSegment, speed: number): SentencePlace {
+  const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
+  const { startMs = 0, endMs = 0 } = place ?? {};
+  const heard = (times: readonly WordTime[]) =>
+    times.map((word) => placedWord(word, (ms) => startMs + Math.max(0, ms - trimmedStartMs) / speed));
+  const said = spoken === undefined ? {} : { spoken: { text: spoken.text, words: heard(engineWords) } };
+  return { text, startMs, endMs, words: heard(words), ...said };
+}

@@ -1,0 +1,284 @@
+// A text, whole or in tokens, as sentences that sound: each is a stream of its
+// own, made while the one before it is being sent. Where one generation speaks
+// several of them (sentence-run.ts), their streams follow one another in its
+// sound, and the sentences are handed to it as soon as they are text.
+//
+//   sentence N    taken by whoever sends it
+//   sentence N+1  opened as soon as N is taken: made, and held up by its own ring
+//   sentence N+2  text
+import { GIVEN_UP, ParleyError } from '../errors.js';
+import type { SpeechOptions, VoiceReference } from '../engines/engine.js';
+import type { SpeechRouting } from '../engines/routing.js';
+import type { Sound, SoundSource } from './sound.js';
+import type { Lexicon } from '../text/lexicon.js';
+import { systemTime, type Time } from '../time.js';
+import type { AudioFormat } from './audio-format.js';
+import type { CachedSpeechRequest } from './cached-speech.js';
+import type { Continuity } from './continuity.js';
+import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
+import { Listener } from './listener.js';
+import { RunPart } from './sentence-run.js';
+import { SENTENCE_PAUSE_MS } from './speech-line.js';
+import { sentencesFrom, type TextLimits } from './text-source.js';
+import { TextTurns } from './text-turns.js';
+import { VoicePlan } from './voice-plan.js';
+import { readPieces } from './whole-text.js';
+
+/** How a text is to be spoken. */
+export interface SpeakingManner {
+  readonly voice?: string;
+  readonly language?: string;
+  readonly container: AudioFormat['container'];
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly speed?: number;
+  readonly options?: SpeechOptions;
+  readonly trimSilence?: boolean;
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
+  /** A whole text is SSML: all of it is one sound. */
+  readonly markup?: boolean;
+  readonly lexicon?: Lexicon;
+  /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
+  readonly leadMs?: number;
+  /** A voice of the text's own. */
+  readonly reference?: VoiceReference;
+  /** Who shares the engine fairly with others. */
+  readonly client: string;
+  /** False neither looks in the cache nor leaves anything there. */
+  readonly cache?: boolean;
+}
+
+export interface SpokenSentenceSound {
+  /** From 0. */
+  readonly index: number;
+  readonly text: string;
+  /** Its bytes: a whole container of its own, begun with the pause after the sentence before. */
+  readonly sound: SoundSource;
+  /** There is no such pause: it is spoken in one breath with the sentence before. */
+  readonly continues?: boolean;
+}
+
+/** What dialects are given to speak with. */
+export interface SentenceSpeaker {
+  /**
+   * The sentences of a text in order, each as soon as its sound has begun. Throws what the text, its voice or its
+   * engine is refused with, TIMEOUT when tokens stop coming, ABORTED with the signal. Leaving the loop stops the work.
+   */
+  speak(
+    text: string | AsyncIterable<string>,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+  ): AsyncIterable<SpokenSentenceSound>;
+}
+
+export interface SentenceParts {
+  readonly speech: {
+    find(request: CachedSpeechRequest): Sound | undefined;
+    has(request: CachedSpeechRequest): boolean;
+    openStream(request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+    openPart(part: RunPart, request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+  };
+  readonly routing: SpeechRouting;
+  readonly limits: TextLimits;
+  readonly time?: Time;
+  /** Each sentence by itself where absent. */
+  readonly continuity?: Continuity;
+}
+
+const CHUNK_BYTES = 16 * 1024; // of a rendering that is there whole: as others come
+
+export class SpokenSentences implements SentenceSpeaker {
+  readonly #parts: SentenceParts;
+  readonly #turns = new TextTurns();
+
+  constructor(parts: SentenceParts) {
+    this.#parts = parts;
+  }
+
+  async *speak(
+    text: string | AsyncIterable<string>,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
+    if (manner.markup === true && typeof text === 'string') return yield* this.#marked(text, manner, signal);
+    const reader = { ...this.#parts, turns: this.#turns };
+    const given = typeof text === 'string' ? await readPieces(text, manner, reader, signal) : text;
+    const controller = new AbortController();
+    const reading = new Reading(this.#parts, given, manner, AbortSignal.any([signal, controller.signal]));
+    try {
+      let next = reading.open();
+      for (let sentence = await next; sentence !== undefined; sentence = await next) {
+        refuseAborted(signal);
+        reading.handedOver(sentence);
+        next = reading.open();
+        next.catch(() => undefined); // told when its turn comes
+        yield sentence;
+        reading.leave(sentence);
+      }
+    } finally {
+      controller.abort(GIVEN_UP);
+      reading.close();
+    }
+  }
+
+  /** A document is one sound: its pauses and changes of manner are within. */
+  async *#marked(
+    text: string,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
+    const request: CachedSpeechRequest = { ...manner, text, kind: 'interactive' };
+    const found = this.#parts.speech.find(request);
+    const sound =
+      found === undefined ? await this.#parts.speech.openStream(request, signal) : wholeSound(found);
+    try {
+      yield { index: 0, text, sound };
+    } finally {
+      sound.cancel();
+    }
+  }
+}
+
+/** One text on its way through. */
+class Reading {
+  readonly #parts: SentenceParts;
+  readonly #manner: SpeakingManner;
+  readonly #signal: AbortSignal;
+  readonly #pieces: AsyncIterator<LinePiece, void>;
+  readonly #listener: Listener;
+  /** Opened and not left; the signal cancels them, whoever reads them. */
+  readonly #sounds = new Set<SoundSource>();
+  #count = 0;
+
+  constructor(
+    parts: SentenceParts,
+    text: readonly LinePiece[] | AsyncIterable<string>,
+    manner: SpeakingManner,
+    signal: AbortSignal,
+  ) {
+    const { routing, limits, time = systemTime, continuity, speech } = parts;
+    this.#parts = parts;
+    this.#manner = manner;
+    this.#signal = signal;
+    this.#listener = new Listener(time, manner.speed);
+    signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
+    const pieces: LinePieces =
+      Symbol.iterator in text
+        ? text
+        : new VoicePlan(routing, manner, limits).arriving(
+            sentencesFrom(text, {
+              limits,
+              language: manner.language,
+              time,
+              signal,
+              onPause: () => undefined,
+            }),
+          );
+    const isKept = (sentence: SpokenSentence, isFirst: boolean) =>
+      speech.has(this.#request(sentence, isFirst ? undefined : SENTENCE_PAUSE_MS));
+    const joined = continuity?.join(pieces, { options: manner.options, signal, isKept }) ?? pieces;
+    this.#pieces = Symbol.iterator in joined ? inTurn(joined) : joined[Symbol.asyncIterator]();
+  }
+
+  /** The next sentence once its sound has begun; undefined after the last. */
+  async open(): Promise<SpokenSentenceSound | undefined> {
+    refuseAborted(this.#signal);
+    const { done, value: piece } = await this.#pieces.next();
+    refuseAborted(this.#signal);
+    if (done === true) return undefined;
+    const index = this.#count++;
+    if (piece instanceof RunPart) return await this.#part(piece, index);
+    if ('write' in piece) throw new TypeError('a text has no sound of its own');
+    const request = this.#request(piece, index === 0 ? undefined : SENTENCE_PAUSE_MS);
+    const found = this.#parts.speech.find(request);
+    const sound =
+      found === undefined
+        ? await this.#opened(this.#parts.speech.openStream(request, this.#signal))
+        : wholeSound(found);
+    return { index, text: piece.text, sound };
+  }
+
+  /** A sentence of a run: there is a pause before the first one alone. */
+  async #part(part: RunPart, index: number): Promise<SpokenSentenceSound> {
+    const { speech } = this.#parts;
+    const continues = !part.isFirst;
+    const leadMs = continues ? 0 : index === 0 ? undefined : SENTENCE_PAUSE_MS;
+    const request = this.#request({ text: part.text, voice: part.run.voice }, leadMs);
+    const sound = await this.#opened(speech.openPart(part, request, this.#signal));
+    return { index, text: part.text, sound, continues };
+  }
+
+  /** From now on its listener hears it, and the next one is due after it. */
+  handedOver({ text, sound }: SpokenSentenceSound): void {
+    const lasted = this.#listener.hears(text);
+    void sound.outcome.then((outcome) => {
+      if (outcome !== undefined) lasted(outcome.durationMs);
+    });
+  }
+
+  /** Nobody takes more of it. */
+  leave({ sound }: SpokenSentenceSound): void {
+    sound.cancel();
+    this.#sounds.delete(sound);
+  }
+
+  /** Nobody reads on: the producer of the text is told. */
+  close(): void {
+    void this.#pieces.return?.().catch(() => undefined);
+  }
+
+  async #opened(opening: Promise<SoundSource>): Promise<SoundSource> {
+    const sound = await opening;
+    this.#sounds.add(sound);
+    if (!this.#signal.aborted) return sound;
+    sound.cancel();
+    throw givenUp();
+  }
+
+  /** `leadMs` where it is not the manner's own. */
+  #request({ text, voice }: SpokenSentence, leadMs: number | undefined): CachedSpeechRequest {
+    const { dueAtMs } = this.#listener;
+    const manner = this.#manner;
+    // What was stated is asked for again as it was; what the plan found out is stated. A voice that
+    // comes with the text, or stands for one, has no name of its own.
+    const name = manner.voice ?? (voice.reference === undefined ? voice.voice : undefined);
+    return {
+      ...manner,
+      text,
+      language: manner.language ?? voice.language,
+      kind: 'interactive',
+      ...(name === undefined ? {} : { voice: name }),
+      ...(leadMs === undefined ? {} : { leadMs }),
+      ...(dueAtMs === undefined ? {} : { dueAtMs }),
+    };
+  }
+}
+
+async function* inTurn(pieces: Iterable<LinePiece>): AsyncGenerator<LinePiece, void, undefined> {
+  yield* pieces;
+}
+
+function givenUp(): ParleyError {
+  return new ParleyError('ABORTED', 'the text was given up');
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw givenUp();
+}
+
+/** What was rendered before, in pieces as if it were made now. */
+function wholeSound({ contentType, bytes, outcome }: Sound): SoundSource {
+  let left = false;
+  return {
+    contentType,
+    outcome: Promise.resolve(outcome),
+    cancel: () => void (left = true),
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES) {
+        if (left) throw givenUp();
+        yield bytes.subarray(at, at + CHUNK_BYTES);
+      }
+    },
+  };
+}

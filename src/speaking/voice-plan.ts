@@ -1,0 +1,127 @@
+// Which engine and voice speak a sentence, and in which words.
+//
+// What the request states always wins, and of its text what its markup states.
+// Where neither states a language, it is that of the sentence (language-plan.ts).
+//
+// The words are those of the language that is spoken: "$3.50" is read out by the
+// voice, not by its engine. What turns out to be marks alone is left out.
+import { ParleyError } from '../errors.js';
+import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../engines/routing.js';
+import type { Lexicon } from '../text/lexicon.js';
+import type { MarkedSentence } from '../text/markup/marked-sentences.js';
+import { spokenForm } from '../text/spoken-form.js';
+import { LanguagePlan } from './language-plan.js';
+import type { SpokenSentence } from './line-piece.js';
+import { nothingToSay } from './text-source.js';
+import type { Turn } from './text-turns.js';
+
+/** What a request states of how its text is read. */
+export interface ReadingWish extends VoiceWish {
+  /** False: the engine is given the text as it is written. */
+  readonly normalize?: boolean;
+  /** Asked before the server's own. */
+  readonly lexicon?: Lexicon;
+}
+
+type Marked = Pick<MarkedSentence, 'manner' | 'parts' | 'context'>;
+
+export class VoicePlan {
+  readonly #routing: SpeechRouting;
+  readonly #wish: ReadingWish;
+  readonly #languages: LanguagePlan;
+  readonly #lexicons: readonly Lexicon[];
+
+  constructor(
+    routing: SpeechRouting,
+    wish: ReadingWish,
+    { lexicon }: { readonly lexicon?: Lexicon | undefined } = {},
+  ) {
+    this.#routing = routing;
+    this.#wish = wish;
+    this.#languages = new LanguagePlan(wish.language);
+    this.#lexicons = [wish.lexicon, lexicon].filter((one) => one !== undefined);
+  }
+
+  /** Every sentence of a text with its voice; throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY where none has words. */
+  whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
+    const isOnly = sentences.length === 1;
+    this.#languages.begin(sentences);
+    const spoken = sentences.flatMap(({ text }) => this.#sentence(text, isOnly) ?? []);
+    if (spoken.length === 0) throw nothingToSay();
+    return spoken;
+  }
+
+  /** The same, one sentence at each turn. */
+  async wholeInTurns(sentences: readonly { readonly text: string }[], turn: Turn): Promise<SpokenSentence[]> {
+    const isOnly = sentences.length === 1;
+    this.#languages.begin(sentences);
+    const spoken: SpokenSentence[] = [];
+    for (const { text } of sentences) {
+      await turn();
+      const sentence = this.#sentence(text, isOnly);
+      if (sentence !== undefined) spoken.push(sentence);
+    }
+    if (spoken.length === 0) throw nothingToSay();
+    return spoken;
+  }
+
+  /** Sentences with their voices, as they come; throws what `whole` throws, and what their source does. */
+  async *arriving(
+    sentences: AsyncIterable<{ readonly text: string; readonly isOnly: boolean }>,
+  ): AsyncGenerator<SpokenSentence, void, undefined> {
+    let isSilent = true;
+    for await (const { text, isOnly } of sentences) {
+      const sentence = this.#sentence(text, isOnly);
+      if (sentence === undefined) continue;
+      isSilent = false;
+      yield sentence;
+    }
+    if (isSilent) throw nothingToSay();
+  }
+
+  /** A sentence of markup; undefined where nothing of it is spoken. */
+  marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
+    return this.#sentence(text, isOnly, marked);
+  }
+
+  /** Undefined where nothing of it is spoken: the fence of a block of code. */
+  #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
+    const voice = this.#next(text, isOnly, marked?.manner);
+    const { normalize = true } = this.#wish;
+    const { parts = [], context } = marked ?? {};
+    const around = context === undefined ? {} : { context };
+    const spoken = spokenForm(text, {
+      language: voice.language,
+      normalize,
+      parts,
+      ...around,
+      lexicons: this.#lexicons,
+    });
+    if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
+    return spoken.text === text ? { text, voice } : { text, voice, spoken };
+  }
+
+  #next(sentence: string, isOnly: boolean, manner?: Marked['manner']): ResolvedVoice {
+    const language = manner?.language ?? this.#languages.of(sentence, isOnly);
+    const voice = manner?.voice ?? this.#wish.voice;
+    const reference = manner?.voice === undefined ? this.#wish.reference : undefined;
+    const wish: VoiceWish = {
+      ...(voice === undefined ? {} : { voice }),
+      ...(reference === undefined ? {} : { reference }),
+      ...(language === undefined ? {} : { language }),
+    };
+    return manner?.language === undefined
+      ? this.#routing.resolve(wish)
+      : this.#inLanguage(manner.language, wish);
+  }
+
+  /** A part of a text in another language is spoken by another voice where its own cannot. */
+  #inLanguage(language: string, wish: VoiceWish): ResolvedVoice {
+    try {
+      return this.#routing.resolve(wish);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'LANGUAGE_UNAVAILABLE') throw error;
+      return this.#routing.resolve({ language });
+    }
+  }
+}

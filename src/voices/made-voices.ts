@@ -1,0 +1,146 @@
+// Voices made over HTTP: how they come to be, what engines speak with, and how
+// they are let go.
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { toBytesS16le } from '../audio/pcm16.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
+import { readWav } from '../audio/wav-reader.js';
+import { ParleyError } from '../errors.js';
+import { withinLimit } from './audio-source.js';
+import type { VoiceReference } from '../engines/engine.js';
+import type { ReferenceAudio } from './reference-audio.js';
+import { REFERENCE_RATE } from './reference-sound.js';
+import { sampleHash } from './references.js';
+import { renderingKey } from '../engines/rendering-key.js';
+import type { CustomVoice, ReferenceKind, VoiceAbilities } from '../engines/routing.js';
+import type { StoredVoice } from './stored-voice.js';
+import type { VoiceCache } from './voice-cache.js';
+import type { NewVoice, VoiceStore } from './voice-store.js';
+
+export interface MadeVoicesOptions {
+  readonly store: VoiceStore;
+  readonly cache: VoiceCache;
+  readonly audio: Pick<ReferenceAudio, 'decode'>;
+  readonly engines: VoiceAbilities;
+  /** Bytes of a sample. */
+  readonly maxBytes: number;
+}
+
+const FIELD = 'audio_sample';
+
+export class MadeVoices {
+  readonly #options: MadeVoicesOptions;
+
+  constructor(options: MadeVoicesOptions) {
+    this.#options = options;
+  }
+
+  /** For requests that name it. */
+  named(idOrName: string): CustomVoice | undefined {
+    const voice = this.find(idOrName);
+    return voice === undefined ? undefined : this.#custom(voice);
+  }
+
+  customVoices(): readonly CustomVoice[] {
+    return this.list().map((voice) => this.#custom(voice));
+  }
+
+  list(): readonly StoredVoice[] {
+    return this.#options.store.list();
+  }
+
+  find(idOrName: string): StoredVoice | undefined {
+    return this.#options.store.find(idOrName);
+  }
+
+  /** Rejects with CAPABILITY_MISSING and EXISTS before the sample is looked at, and with AUDIO_INVALID after. */
+  async make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<StoredVoice> {
+    const { store, audio, engines, maxBytes } = this.#options;
+    const [kind, field] =
+      voice.kind === 'prompt' ? (['prompt', 'prompt'] as const) : (['sample', FIELD] as const);
+    engines.checkAble(kind, voice.language, field);
+    store.check(voice.name);
+    if (engines.isNamed(voice.name)) {
+      throw new ParleyError('EXISTS', `"${voice.name}" is a voice that was there before`, { field: 'name' });
+    }
+    if (sample === undefined) return store.add(voice);
+    const samples = await audio.decode(withinLimit(sample, maxBytes, FIELD), FIELD, signal);
+    return store.add(voice, wavFile(samples));
+  }
+
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+    this.#options.engines.checkAble(kind, language, field);
+  }
+
+  /** False when there is no such voice. */
+  async remove(idOrName: string): Promise<boolean> {
+    const voice = this.find(idOrName);
+    if (voice === undefined) return false;
+    if (voice.content !== undefined) this.#options.cache.drop(cacheKey(voice, voice.content.hash));
+    return this.#options.store.remove(voice.id);
+  }
+
+  #custom(voice: StoredVoice): CustomVoice {
+    const { id, name, language, description } = voice;
+    return {
+      id,
+      name,
+      ...(language === undefined ? {} : { language }),
+      description: description ?? '',
+      reference: this.#reference(voice),
+    };
+  }
+
+  #reference(voice: StoredVoice): VoiceReference {
+    const { prompt = '', content, text } = voice;
+    if (content === undefined) return { kind: 'prompt', hash: renderingKey(['prompt', prompt]), prompt };
+    const samples = () => this.#samplesOf(voice, content.hash);
+    return {
+      kind: 'sample',
+      hash: sampleHash(content.hash, text),
+      rate: REFERENCE_RATE,
+      ...(text === undefined ? {} : { text }),
+      /** Read when an engine speaks with it, which a rendering out of a cache does without. */
+      get samples() {
+        return samples();
+      },
+    };
+  }
+
+  // At once, since that is how engines ask: 3 MB in a few milliseconds, for a voice that was not used lately.
+  #samplesOf(voice: StoredVoice, content: string): Float32Array {
+    const { cache, store } = this.#options;
+    const known = cache.find(cacheKey(voice, content));
+    if (known !== undefined) return known;
+    const samples = readSample(store.samplePath(voice), voice.name, content);
+    cache.keep(cacheKey(voice, content), samples);
+    return samples;
+  }
+}
+
+// The id alone is not enough: another server may have put another voice under the same name since.
+function cacheKey({ id }: StoredVoice, content: string): string {
+  return `voice ${id} ${content}`;
+}
+
+function readSample(path: string, name: string, content: string): Float32Array {
+  try {
+    const file = readFileSync(path);
+    if (hash('sha256', file, 'hex') !== content) throw new Error('it is not what was written');
+    const wav = readWav(file);
+    const samples = new Float32Array(wav.frames);
+    wav.read(0, 0, samples);
+    return samples;
+  } catch (error) {
+    throw new ParleyError('ENGINE_UNAVAILABLE', `the sample of the voice ${name} cannot be read`, {
+      cause: error,
+    });
+  }
+}
+
+function wavFile(samples: Float32Array): Uint8Array {
+  const file = new Uint8Array(WAV_HEADER_BYTES + 2 * samples.length);
+  file.set(wavHeader(REFERENCE_RATE, samples.length));
+  toBytesS16le(samples, samples.length, file, WAV_HEADER_BYTES);
+  return file;
+}

@@ -1,0 +1,111 @@
+// The HTTP door with fakes behind it, with or without a socket.
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { AccessGuard } from '../../src/api/http/access.js';
+import { type AppOptions, buildApp } from '../../src/api/http/app.js';
+import { AudioReplies } from '../../src/api/openai/audio-replies.js';
+import { EventReplies } from '../../src/api/calls/event-replies.js';
+import { Gate } from '../../src/api/http/gate.js';
+import { KeyRing } from '../../src/api/http/key-ring.js';
+import { PhoneDesk } from '../../src/api/calls/phone-desk.js';
+import { HttpServer, type HttpServerOptions } from '../../src/api/http/server.js';
+import { createLog } from '../../src/observe/log.js';
+import { Metrics } from '../../src/observe/metrics.js';
+import { systemTime } from '../../src/time.js';
+import { FakeCalls } from './calls/fake-calls.js';
+import { FakePhone, FakeSounds } from './calls/fake-phone.js';
+import { FakeSpeech } from './fake-speech.js';
+import { FakeVoices } from './fake-voices.js';
+
+export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
+
+export interface Fakes {
+  readonly speech: FakeSpeech;
+  readonly voices: FakeVoices;
+  readonly calls: FakeCalls;
+  readonly phone: FakePhone;
+  readonly sounds: FakeSounds;
+  readonly metrics: Metrics;
+  readonly logLines: string[];
+}
+
+function makeFakes(): Fakes {
+  return {
+    speech: new FakeSpeech(),
+    voices: new FakeVoices(),
+    calls: new FakeCalls(),
+    phone: new FakePhone(),
+    sounds: new FakeSounds(),
+    metrics: new Metrics(),
+    logLines: [],
+  };
+}
+
+function optionsFor({ speech, voices, calls, metrics, logLines }: Fakes): AppOptions {
+  let ids = 0;
+  return {
+    host: '127.0.0.1',
+    corsOrigins: [],
+    pageFolder: PAGE_FOLDER,
+    speech,
+    voices,
+    limits: { maxTextLength: 4096, maxNewTokens: 2048, maxUploadBytes: 0 },
+    models: { id: 'parley', strict: false },
+    exposesMetrics: true,
+    calls,
+    metrics,
+    health: () => ({
+      engines: { flite: true },
+      encoders: true,
+      calls: calls.standing.size,
+      maxCalls: 10,
+    }),
+    log: createLog({
+      level: 'debug',
+      logText: false,
+      destination: { write: (line) => void logLines.push(line) },
+    }),
+    newId: () => String(++ids),
+  };
+}
+
+/** Without a socket: requests are injected. */
+export async function openApp(
+  t: TestContext,
+  { apiKeys = [], ...options }: Partial<AppOptions> & { apiKeys?: readonly string[] } = {},
+  beforeRoutes: (app: ReturnType<typeof buildApp>) => void = () => undefined,
+): Promise<Fakes & { app: ReturnType<typeof buildApp> }> {
+  const fakes = makeFakes();
+  const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
+  const all = { ...optionsFor(fakes), ...options };
+  const gate = new Gate(new AccessGuard({ ...all, keys: new KeyRing({ keys: apiKeys }) }));
+  const phone = new PhoneDesk(systemTime, { calls: fakes.phone, sounds: fakes.sounds });
+  const app = buildApp(all, { replies, events: new EventReplies(systemTime), phone, gate });
+  t.after(() => app.close());
+  beforeRoutes(app);
+  await app.ready();
+  return { ...fakes, app };
+}
+
+/** On a port of loopback that the system chooses. */
+export async function openServer(
+  t: TestContext,
+  options: Partial<HttpServerOptions> = {},
+): Promise<Fakes & { server: HttpServer; url: string }> {
+  const fakes = makeFakes();
+  const phone = { calls: fakes.phone, sounds: fakes.sounds };
+  const server = new HttpServer({ ...optionsFor(fakes), phone, port: 0, apiKeys: [], ...options });
+  t.after(() => server.close());
+  return { ...fakes, server, url: await server.listen() };
+}
+
+/** The error object of an injected or fetched answer. */
+export function errorIn(body: string): {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
+} {
+  const parsed = JSON.parse(body) as { error: { message: string; type: string; param: null; code: null } };
+  return parsed.error;
+}

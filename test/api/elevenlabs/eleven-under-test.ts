@@ -1,0 +1,64 @@
+// A conversation of ElevenLabs' dialects with everything around it held by the test.
+import type { Conversation, Dialect, Visit } from '../../../src/api/http/dialect.js';
+import { elevenLabsMultiStreamInput } from '../../../src/api/elevenlabs/elevenlabs-multi-stream-input.js';
+import { elevenLabsStreamInput } from '../../../src/api/elevenlabs/elevenlabs-stream-input.js';
+import type { ElevenLabsParts } from '../../../src/api/elevenlabs/elevenlabs-socket.js';
+import type { ParleyError } from '../../../src/errors.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+import { FakePeer } from '../fake-peer.js';
+import { ScriptedSpeaker } from '../scripted-speaker.js';
+
+export interface ElevenUnderTest {
+  readonly peer: FakePeer;
+  readonly time: ManualTime;
+  readonly speaker: ScriptedSpeaker;
+  readonly conversation: Conversation;
+  /** What went to the log. */
+  readonly failures: ParleyError[];
+  tell(...messages: object[]): void;
+}
+
+interface Options {
+  readonly voiceId?: string;
+  readonly voices?: ElevenLabsParts['voices'];
+  readonly query?: string;
+  readonly authorize?: (key: string) => boolean;
+  readonly maxTextLength?: number;
+  readonly prepare?: (speaker: ScriptedSpeaker) => void;
+}
+
+function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: Options): ElevenUnderTest {
+  const { query = 'output_format=pcm_8000', authorize = () => true, maxTextLength = 4096, prepare } = options;
+  const { voiceId = 'slt', voices = new Map<string, string>() } = options;
+  const time = new ManualTime();
+  const speaker = new ScriptedSpeaker(time);
+  prepare?.(speaker);
+  const peer = new FakePeer();
+  const failures: ParleyError[] = [];
+  const failed = (error: ParleyError) => void failures.push(error);
+  const visit: Visit = {
+    url: new URL(`ws://somewhere/v1/text-to-speech/${voiceId}/${path}?${query}`),
+    params: { voice_id: voiceId },
+    client: 'tester',
+    requestId: 'req-1',
+    authorize,
+  };
+  const conversation = make({ speaker, time, voices, maxTextLength, failed }).open(peer, visit);
+  const tell = (...messages: object[]) => {
+    for (const message of messages) conversation.message(JSON.stringify(message));
+  };
+  return { peer, time, speaker, conversation, failures, tell };
+}
+
+export function openStreamInput(options: Options = {}): ElevenUnderTest {
+  return open(elevenLabsStreamInput, 'stream-input', options);
+}
+
+export function openMulti(options: Options = {}): ElevenUnderTest {
+  return open(elevenLabsMultiStreamInput, 'multi-stream-input', options);
+}
+
+/** Everything that can happen without time passing has happened. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../../src/errors.js';
+import { type Access, AccessGuard, type AccessOptions } from '../../../src/api/http/access.js';
+import { KeyRing } from '../../../src/api/http/key-ring.js';
+import { errorIn, openApp } from '../app-under-test.js';
+
+const KEYS = ['key-one-0123456789', 'key-two-0123456789'];
+
+function verdict(
+  { apiKeys = [], ...options }: Partial<AccessOptions> & { apiKeys?: readonly string[] },
+  visit: {
+    method?: string;
+    access?: Access;
+    remoteAddress?: string;
+    headers?: Record<string, string>;
+  },
+): string {
+  const guard = new AccessGuard({
+    keys: new KeyRing({ keys: apiKeys }),
+    corsOrigins: [],
+    host: '127.0.0.1',
+    ...options,
+  });
+  try {
+    guard.check({
+      method: visit.method ?? 'POST',
+      access: visit.access ?? 'key',
+      remoteAddress: visit.remoteAddress ?? '127.0.0.1',
+      headers: { host: '127.0.0.1:8080', ...visit.headers },
+    });
+    return 'welcome';
+  } catch (error) {
+    assert.ok(error instanceof ParleyError);
+    return error.code;
+  }
+}
+
+test('every route under /v1 wants one of the keys, and says how to give it', async (t) => {
+  const { app } = await openApp(t, { apiKeys: KEYS });
+  for (const url of ['/v1/models', '/v1/audio/voices', '/v1/audio/models', '/v1/models/parley']) {
+    const without = await app.inject({ url });
+    assert.equal(without.statusCode, 401);
+    assert.equal(without.headers['www-authenticate'], 'Bearer realm="parley"');
+    assert.equal(errorIn(without.body).code, 'invalid_api_key');
+    const wrong = await app.inject({ url, headers: { authorization: 'Bearer key-one-012345678' } });
+    assert.equal(wrong.statusCode, 401);
+    for (const key of KEYS) {
+      const right = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+      assert.equal(right.statusCode, 200);
+    }
+  }
+  for (const [method, url] of [
+    ['POST', '/v1/audio/speech'],
+    ['POST', '/v1/realtime/calls'],
+    ['DELETE', '/v1/realtime/calls/rtc_1'],
+    ['POST', '/v1/realtime/calls/rtc_1/hangup'],
+  ] as const) {
+    assert.equal((await app.inject({ method, url })).statusCode, 401, `${method} ${url}`);
+  }
+});
+
+test('the page and the health are open although there are keys', async (t) => {
+  const { app } = await openApp(t, { apiKeys: KEYS });
+  assert.equal((await app.inject('/health')).statusCode, 200);
+  assert.equal((await app.inject('/')).statusCode, 200);
+});
+
+test('only the form "Bearer key" opens, in any case of the word', () => {
+  const tried = (authorization: string) => verdict({ apiKeys: KEYS }, { headers: { authorization } });
+  assert.equal(tried(`Bearer ${KEYS[0]}`), 'welcome');
+  assert.equal(tried(`bearer ${KEYS[1]}`), 'welcome');
+  assert.equal(tried(`Basic ${KEYS[0]}`), 'UNAUTHORIZED');
+  assert.equal(tried(String(KEYS[0])), 'UNAUTHORIZED');
+  assert.equal(tried('Bearer '), 'UNAUTHORIZED');
+  assert.equal(tried(`Bearer ${KEYS[0]} ${KEYS[1]}`), 'UNAUTHORIZED');
+});
+
+test('a server without keys takes any, as some clients send an empty one', () => {
+  assert.equal(verdict({}, { headers: { authorization: 'Bearer ' } }), 'welcome');
+  assert.equal(verdict({}, { headers: { authorization: 'Bearer anything' } }), 'welcome');
+});
+
+test('metrics are open to the machine itself and want a key from elsewhere', () => {
+  const options = { apiKeys: KEYS, host: '0.0.0.0' };
+  const seen = (visit: Parameters<typeof verdict>[1]) => verdict(options, { access: 'local', ...visit });
+  assert.equal(seen({}), 'welcome');
+  assert.equal(seen({ remoteAddress: '::1' }), 'welcome');
+  assert.equal(seen({ remoteAddress: '::ffff:127.0.0.1' }), 'welcome');
+  assert.equal(seen({ remoteAddress: '10.0.0.7' }), 'UNAUTHORIZED');
+  assert.equal(seen({ headers: { 'x-forwarded-for': '10.0.0.7' } }), 'UNAUTHORIZED');
+  assert.equal(seen({ headers: { host: 'evil.example' } }), 'UNAUTHORIZED');
+  assert.equal(verdict({ host: '0.0.0.0' }, { access: 'local', remoteAddress: '10.0.0.7' }), 'welcome');
+});
+
+test('on loopback without keys the host must be named as this machine, whatever the method', () => {
+  const named = (host: string, method = 'GET') => verdict({}, { method, access: 'open', headers: { host } });
+  for (const host of [
+    'localhost',
+    'localhost:8080',
+    '127.0.0.1',
+    '127.9.9.9:80',
+    '[::1]:8080',
+    'a.localhost',
+  ]) {
+    assert.equal(named(host), 'welcome', host);
+  }
+  for (const host of [
+    'evil.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '10.0.0.1',
+    '',
+    '[::2]',
+  ]) {
+    assert.equal(named(host), 'FORBIDDEN', host);
+    assert.equal(named(host, 'POST'), 'FORBIDDEN', host);
+  }
+  assert.equal(verdict({ host: '0.0.0.0' }, { headers: { host: 'parley.example' } }), 'welcome');
+  assert.equal(
+    verdict({ corsOrigins: ['https://parley.example'] }, { headers: { host: 'parley.example' } }),
+    'welcome',
+  );
+});
+
+test('without keys a page of another origin may not drive the server', () => {
+  const from = (origin: string, options: Parameters<typeof verdict>[0] = {}) =>
+    verdict(options, { headers: { origin, host: 'localhost:8080' } });
+  assert.equal(from('http://localhost:8080'), 'welcome');
+  assert.equal(from('https://localhost:8080'), 'welcome');
+  assert.equal(from('http://localhost:3000'), 'FORBIDDEN');
+  assert.equal(from('https://evil.example'), 'FORBIDDEN');
+  assert.equal(from('null'), 'FORBIDDEN');
+  assert.equal(from('https://shop.example', { corsOrigins: ['https://shop.example'] }), 'welcome');
+  assert.equal(from('https://evil.example', { apiKeys: KEYS }), 'UNAUTHORIZED');
+});
+
+test('a hostile host name in an answer is short and printable', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: 'localhost' });
+  const host = `${'\u0007<'.repeat(200)}`;
+  assert.throws(
+    () => guard.check({ method: 'GET', access: 'open', remoteAddress: '127.0.0.1', headers: { host } }),
+    (error: ParleyError) => error.message.length < 200 && !error.message.includes('\u0007'),
+  );
+});
+
+test('a key may come as ElevenLabs has it, and an empty bearer token beside it is none', () => {
+  const tried = (headers: Record<string, string>) => verdict({ apiKeys: KEYS }, { headers });
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer ' }), 'welcome');
+  assert.equal(tried({ 'xi-api-key': KEYS[1] ?? '', authorization: 'Bearer wrong' }), 'UNAUTHORIZED');
+  assert.equal(tried({ 'xi-api-key': '' }), 'UNAUTHORIZED');
+});
+
+test('a client without a key is its address, of IPv6 its network', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: '0.0.0.0' });
+  const client = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'key', remoteAddress, headers: { host: 'a' } });
+  assert.equal(client('10.0.0.7'), '10.0.0.7');
+  assert.equal(client('::ffff:10.0.0.7'), '10.0.0.7');
+  assert.equal(client('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  assert.equal(client('2001:db8:1:2:ffff::1'), '2001:db8:1:2::/64');
+  assert.equal(client('fe80::1%eth0'), 'fe80::/64');
+  assert.equal(client('unix'), 'unix');
+  assert.equal(client(undefined), '');
+});
+
+test('one that left before it was looked at is not taken for the machine itself', () => {
+  const guard = new AccessGuard({ keys: new KeyRing({ keys: KEYS }), corsOrigins: [], host: '127.0.0.1' });
+  const headers = { host: 'localhost' };
+  const visit = (remoteAddress: string | undefined) =>
+    guard.check({ method: 'GET', access: 'local', remoteAddress, headers });
+  assert.equal(visit('unix'), 'unix');
+  assert.throws(() => visit(undefined), { code: 'UNAUTHORIZED' });
+});

@@ -1,0 +1,120 @@
+// Forms taken apart: as Node's own parser does where they are valid, and refused where they are not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formParts, textOf } from '../../../src/api/http/form-parts.js';
+import { mutatedBytes, randomFrom } from '../mutations.js';
+
+const TYPE = 'multipart/form-data; boundary=x';
+const part = (name: string, text: string) =>
+  `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+const read = (body: string | Buffer, type = TYPE) =>
+  formParts(Buffer.from(body), type).map((one) => [one.name, textOf(one)]);
+
+const names = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom('a"b', 'a\r\nb', '%22', 'a;b=c', '__proto__'),
+);
+const contents = fc.oneof(
+  names,
+  fc.uint8Array({ maxLength: 200 }),
+  fc.constantFrom('--', '\r\n--', '\r\n', '\r\n\r\n', '\ufeffmark').map((text) => Buffer.from(text)),
+);
+
+test('a form that Node writes is taken apart as Node does it', async () => {
+  const parts = fc.array(fc.tuple(names, contents, names), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(parts, async (wanted) => {
+      const form = new FormData();
+      for (const [name, content, fileName] of wanted) {
+        if (typeof content === 'string') form.append(name, content);
+        else form.append(name, new Blob([content]), fileName);
+      }
+      const { headers, body, again } = await written(form);
+      const ours = formParts(body, headers);
+      const theirs = [...(await again.formData())];
+      assert.equal(ours.length, theirs.length);
+      for (const [index, [name, value]] of theirs.entries()) {
+        const { name: ownName, fileName, bytes } = ours[index] ?? assert.fail();
+        assert.deepEqual([ownName, fileName], [name, typeof value === 'string' ? undefined : value.name]);
+        if (typeof value === 'string') assert.equal(textOf({ name, bytes }), value);
+        else assert.deepEqual(bytes, Buffer.from(await value.arrayBuffer()));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+async function written(form: FormData) {
+  const request = new Request('http://localhost/', { method: 'POST', body: form });
+  const headers = request.headers.get('content-type') ?? '';
+  const body = Buffer.from(await request.arrayBuffer());
+  return {
+    headers,
+    body,
+    again: new Response(new Uint8Array(body), { headers: { 'content-type': headers } }),
+  };
+}
+
+test('parts are views of the body', () => {
+  const body = Buffer.from(`${part('a', 'one')}${part('b', '')}--x--`);
+  const [first, second] = formParts(body, TYPE);
+  assert.deepEqual(
+    [first?.bytes.buffer, first?.bytes.toString(), second?.bytes.length],
+    [body.buffer, 'one', 0],
+  );
+});
+
+test('what clients write differently is understood', () => {
+  const one = [['a', '1']];
+  const plain = `${part('a', '1')}--x--`;
+  for (const type of [
+    'multipart/form-data; boundary="x"',
+    'multipart/form-data; charset=utf-8; boundary=x',
+    'multipart/form-data;BOUNDARY=x ; charset=utf-8',
+  ]) assert.deepEqual(read(plain, type), one, type); // prettier-ignore
+  assert.deepEqual(read(`before\r\n${plain}\r\nbehind`), one);
+  assert.deepEqual(read(`\r\n${plain}--`), one);
+  assert.deepEqual(read('--x \t\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--'), one);
+  const file = "content-disposition:form-data; name=a; filename=a.wav; filename*=utf-8''a.wav";
+  const [bare] = formParts(Buffer.from(`--x\r\n${file}\r\ncontent-type: audio/wav\r\n\r\n1\r\n--x--`), TYPE);
+  assert.deepEqual([bare?.name, bare?.fileName], ['a', 'a.wav']);
+  assert.deepEqual(read('--x--'), []);
+});
+
+test('what is no form is refused with what is wrong with it', () => {
+  const head = 'content-disposition: form-data; name="a"';
+  const cases: [string, RegExp, string?][] = [
+    ['--x--', /names no boundary/, 'multipart/form-data'],
+    ['--x--', /names no boundary/, `multipart/form-data; boundary=${'x'.repeat(71)}`],
+    ['', /nowhere in it/],
+    ['nothing', /nowhere in it/],
+    ['a--x--', /nowhere in it/],
+    [part('a', '1'), /ends within a part/],
+    [`--x\r\n${head}\r\n\r\n1`, /ends within a part/],
+    [`${part('a', '1')}--xy`, /not the end of its line/],
+    ['--x', /not the end of its line/],
+    [`--x\r\n${head}\r\n--x--`, /no end of its headers/],
+    [`--x\r\n${head}\r\nb: ${'b'.repeat(9000)}\r\n\r\n1\r\n--x--`, /too many of them/],
+    [`--x\r\nno header\r\n\r\n1\r\n--x--`, /header without a name/],
+    ['--x\r\ncontent-disposition: form-data\r\n\r\n1\r\n--x--', /has no name/],
+    ['--x\r\ncontent-disposition: attachment; name="a"\r\n\r\n1\r\n--x--', /has no name/],
+    [`--x\r\n${head}\r\ncontent-transfer-encoding: base64\r\n\r\nMQ==\r\n--x--`, /transfer encoding/],
+    [`${part('a', '1').repeat(65)}--x--`, /more than 64 parts/],
+  ];
+  for (const [body, message, type] of cases)
+    assert.throws(() => read(body, type), { code: 'MALFORMED', message }, body.slice(0, 80));
+});
+
+test('damaged forms are read or refused, and nothing of another kind happens', () => {
+  const random = randomFrom(3);
+  const good = Buffer.from(`${part('a', 'one')}${part('b', 'two')}--x--\r\n`);
+  for (let round = 0; round < 3000; round++) {
+    try {
+      formParts(Buffer.from(mutatedBytes(good, random)), TYPE);
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, 'MALFORMED');
+    }
+  }
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fastify } from 'fastify';
+import { errorIn, openApp } from '../app-under-test.js';
+import { documentOf, operationsOf, type Schema } from '../openapi-document.js';
+
+/** Fails where the value is not what the schema says. */
+async function assertValid(schema: Schema, value: unknown, where: string): Promise<void> {
+  const app = fastify({
+    ajv: { customOptions: { strict: false, coerceTypes: false, removeAdditional: false } },
+  });
+  app.post('/', { schema: { body: schema } }, () => 'valid');
+  const answer = await app.inject({ method: 'POST', url: '/', payload: value as object });
+  await app.close();
+  assert.equal(answer.body, 'valid', where);
+}
+
+test('the document knows every route of the server, but those of its pages', async (t) => {
+  const known: string[] = [];
+  const hidden: string[] = [];
+  const under = await openApp(t, {}, (app) =>
+    app.addHook('onRoute', ({ method, url, schema }) => {
+      if (method === 'HEAD') return;
+      const path = url.replace(/:(\w+)/g, '{$1}');
+      const one = [method].flat().find((name) => name !== 'HEAD') ?? '';
+      (schema?.hide === true ? hidden : known).push(`${one} ${path}`);
+    }),
+  );
+  const operations = operationsOf(await documentOf(under));
+  assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), known.sort());
+  assert.ok(known.includes('POST /v1/audio/speech') && known.includes('GET /health'));
+  assert.deepEqual(
+    hidden.filter((route) => !/^GET \/(?:docs(?:\/.*)?|openapi\.json|(?:[\w-]+\.[a-z]+)?)$/.test(route)),
+    [],
+  );
+});
+
+test('every operation says what it does, what it answers, and who may ask', async (t) => {
+  const document = await documentOf(await openApp(t));
+  assert.equal(document.openapi, '3.1.0');
+  for (const { method, path, operation } of operationsOf(document)) {
+    const where = `${method} ${path}`;
+    assert.ok((operation.summary ?? '').length > 5, where);
+    assert.equal(operation.tags?.length, 1, where);
+    const answers = Object.entries(operation.responses);
+    assert.ok(answers.some(([status]) => /^2\d\d$/.test(status)) && answers.length > 1, where);
+    for (const [status, { description }] of answers) {
+      assert.ok(status === 'default' || (description ?? '') !== 'Default Response', `${where} ${status}`);
+    }
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+    assert.deepEqual(
+      parameters.map(({ name }) => name),
+      named,
+      where,
+    );
+    assert.deepEqual(operation.security, path === '/health' ? [] : [{ bearer: [] }, { xiApiKey: [] }], where);
+  }
+});
+
+test('every reference of the document leads somewhere in it', async (t) => {
+  const document = await documentOf(await openApp(t));
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, target]) => target ?? '',
+  );
+  assert.ok(references.length > 10);
+  for (const target of new Set(references)) {
+    assert.ok(target.startsWith('#/'), target);
+    const found = target
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], document);
+    assert.equal(typeof found, 'object', target);
+  }
+});
+
+test('lists are what the document says they are, and so is an error', async (t) => {
+  const under = await openApp(t);
+  const document = await documentOf(under);
+  const lists = operationsOf(document).filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  assert.ok(lists.length > 4);
+  for (const { path, operation } of lists) {
+    const schema = operation.responses['200']?.content?.['application/json']?.schema;
+    if (schema === undefined) continue;
+    const answer = await under.app.inject(path);
+    assert.equal(answer.statusCode, 200, path);
+    await assertValid(schema, answer.json(), path);
+  }
+  const model = document.paths['/v1/models/{id}']?.['get']?.responses['200']?.content?.['application/json'];
+  assert.ok(model !== undefined);
+  await assertValid(model.schema, (await under.app.inject('/v1/models/parley')).json(), 'one model');
+  const error = document.components.schemas['Error'];
+  assert.ok(error !== undefined);
+  await assertValid(error, (await under.app.inject('/v1/models/none')).json(), 'an error');
+});
+
+test('an answer is held against the document in every field that it must have', async () => {
+  const schema: Schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  await assert.rejects(assertValid(schema, { a: 1 }, ''));
+  await assert.rejects(assertValid(schema, {}, ''));
+});
+
+test('document and page are open where other addresses want a key', async (t) => {
+  const { app } = await openApp(t, { apiKeys: ['k'.repeat(16)] });
+  for (const url of ['/openapi.json', '/docs', '/docs/json', '/docs/static/swagger-ui-bundle.js']) {
+    assert.equal((await app.inject(url)).statusCode, 200, url);
+  }
+  const closed = await app.inject('/v1/models');
+  assert.equal(closed.statusCode, 401);
+  assert.equal(errorIn(closed.body).code, 'invalid_api_key');
+});
+
+test('the page of the document may have one style in itself, and the policy of the main page is as strict as before', async (t) => {
+  const { app } = await openApp(t);
+  const policyOf = async (url: string) => String((await app.inject(url)).headers['content-security-policy']);
+  const main = await policyOf('/');
+  assert.match(main, /script-src 'self'; style-src 'self';/);
+  const page = await policyOf('/docs');
+  assert.match(page, /script-src 'self'; style-src 'self' 'sha256-[\w+/]{43}=';/);
+  assert.equal(page.replace(/ 'sha256-[^']+'/, ''), main);
+  assert.match(await policyOf('/v1/models'), /^default-src 'none'; frame-ancestors 'none'$/);
+});

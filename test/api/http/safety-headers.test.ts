@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApp } from '../app-under-test.js';
+
+test('the page is told what protects it from other pages', async (t) => {
+  const { app } = await openApp(t);
+  const { headers } = await app.inject('/');
+  assert.equal(headers['x-frame-options'], 'DENY');
+  assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
+  assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+  assert.equal(headers['referrer-policy'], 'no-referrer');
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+});
+
+test('an answer of the API runs nothing, and may be heard by other pages only where some are listed', async (t) => {
+  const alone = await (await openApp(t)).app.inject('/v1/models');
+  assert.equal(alone.headers['content-security-policy'], "default-src 'none'; frame-ancestors 'none'");
+  assert.equal(alone.headers['cross-origin-resource-policy'], 'same-origin');
+  const { app } = await openApp(t, { corsOrigins: ['https://shop.example'] });
+  // As <audio src> asks: without an Origin.
+  assert.equal((await app.inject('/v1/models')).headers['cross-origin-resource-policy'], 'cross-origin');
+  assert.equal((await app.inject('/')).headers['cross-origin-resource-policy'], 'same-origin');
+});
+
+test('browsers are told to stay with TLS where there is TLS, but not for loopback, whose name others share', async (t) => {
+  const hsts = async (options: { isSecure: boolean; host: string }) => {
+    const { app } = await openApp(t, options);
+    return (await app.inject('/v1/models')).headers['strict-transport-security'];
+  };
+  assert.equal(await hsts({ isSecure: true, host: '0.0.0.0' }), 'max-age=31536000');
+  assert.equal(await hsts({ isSecure: true, host: 'localhost' }), undefined);
+  assert.equal(await hsts({ isSecure: false, host: '0.0.0.0' }), undefined);
+});
+
+test('a listed page may send the headers that its client library adds, and no page anything else', async (t) => {
+  const { app } = await openApp(t, { corsOrigins: ['https://shop.example'] });
+  const allowed = async (asked: string, origin = 'https://shop.example') => {
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': asked,
+    };
+    const answer = await app.inject({ method: 'OPTIONS', url: '/v1/audio/speech', headers });
+    return answer.headers['access-control-allow-headers'];
+  };
+  const asked = 'authorization,content-type,x-stainless-os';
+  assert.equal(await allowed(asked), asked);
+  assert.match(String(await allowed('a\u0001b')), /^Authorization, Content-Type/);
+  assert.equal(await allowed(asked, 'https://evil.example'), undefined);
+});

@@ -1,0 +1,135 @@
+// Text to sound over a WebSocket with everything real: client, server, engine,
+// rings, encoder worker.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { watchedHandles } from '../../../src/audio/ready.js';
+import { readConfig } from '../../../src/config.js';
+import { startServer, type Server } from '../../../src/main.js';
+import { until } from '../../fakes/until.js';
+import { SocketClient } from './socket-client.js';
+
+const CONFIG = readConfig({
+  PORT: '0',
+  SIP_ENABLED: '0',
+  ENGINE: 'flite',
+  LOG_LEVEL: 'silent',
+  AUDIO_CACHE_MAX: '0',
+});
+const SENTENCES = ['Good morning, and thank you for calling.', 'Your order left our house this evening.'];
+const TEXT = SENTENCES.join(' ');
+const LONG = 'And so it went on and on, and nobody knew what to do about it. '.repeat(40); // minutes
+const LEGACY = '/v1/audio/speech/ws';
+const OMNI = '/v1/audio/speech/stream';
+
+let server: Server;
+/** Watched in this thread while nobody asks for anything. */
+let idleHandles = 0;
+
+before(async () => {
+  server = await startServer(CONFIG);
+  idleHandles = watchedHandles();
+});
+after(() => server.close());
+
+async function freed({ encoders }: Server): Promise<void> {
+  await until(() => encoders.lines.every((lines) => lines === 0) && watchedHandles() === idleHandles);
+}
+
+async function spokenOverHttp(input: string): Promise<Buffer> {
+  const answer = await fetch(`${server.url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ input, voice: 'slt', response_format: 'pcm' }),
+  });
+  assert.equal(answer.status, 200);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+test('a text sounds as it does over HTTP, its sentences apart as far as there', async (t) => {
+  const client = await SocketClient.open(t, `${server.url}${LEGACY}`);
+  client.send({ input: SENTENCES[0], voice: 'slt' });
+  await until(() => client.told.length === 1);
+  assert.deepEqual(client.told, [{ event: 'done' }]);
+  assert.ok(client.sound.equals(await spokenOverHttp(SENTENCES[0] ?? '')));
+
+  client.messages.length = 0;
+  client.send({ input: TEXT, voice: 'slt' });
+  await until(() => client.told.length === 1);
+  const whole = await spokenOverHttp(TEXT);
+  // Each sentence has a resampler of its own, which may round its length.
+  assert.ok(Math.abs(client.sound.length - whole.length) <= 8, `${client.sound.length}, not ${whole.length}`);
+  await freed(server);
+  assert.match(await server.metrics.exposition(), /first_audio_seconds_count\{door="websocket"\} 2/);
+});
+
+test('a cancellation stops a long text, and the next one is heard', async (t) => {
+  const client = await SocketClient.open(t, `${server.url}${LEGACY}`);
+  client.send({ input: LONG, voice: 'slt' });
+  await until(() => client.sound.length > 0);
+  client.send({ event: 'cancel' });
+  await until(() => client.told.length === 1);
+  assert.deepEqual(client.told, [{ event: 'cancelled' }]);
+  await freed(server);
+  const heard = client.messages.length;
+  client.send({ input: 'Still here.', voice: 'slt' });
+  await until(() => client.told.length === 2);
+  assert.deepEqual([client.told[1], client.messages.length > heard + 1], [{ event: 'done' }, true]);
+});
+
+test('tokens become sentences that sound before the text has ended', async (t) => {
+  const client = await SocketClient.open(t, `${server.url}${OMNI}`);
+  client.send({ type: 'session.config', voice: 'slt', language: 'English' });
+  for (const token of `${TEXT} And`.match(/\S+\s?/g) ?? []) client.send({ type: 'input.text', text: token });
+  await until(() => client.told.length === 4);
+  client.send({ type: 'input.text', text: ' that is all.' });
+  client.send({ type: 'input.done' });
+  await until(() => client.told.length === 7);
+  assert.deepEqual(
+    client.told.map(({ type, sentence_text: words, error }) => [type, words ?? error]),
+    [
+      ['audio.start', SENTENCES[0]],
+      ['audio.done', false],
+      ['audio.start', SENTENCES[1]],
+      ['audio.done', false],
+      ['audio.start', 'And that is all.'],
+      ['audio.done', false],
+      ['session.done', undefined],
+    ],
+  );
+  const files = client.messages.filter((message) => typeof message !== 'string');
+  assert.equal(files.length, 3);
+  for (const [index, file] of files.entries()) {
+    assert.deepEqual([file.toString('latin1', 0, 4), file.readUInt32LE(40)], ['RIFF', file.length - 44]);
+    assert.equal(client.told[2 * index + 1]?.['total_bytes'], file.length);
+  }
+  client.send({ type: 'session.close' });
+  assert.deepEqual(await client.closed(), [1000, '']);
+  await freed(server);
+});
+
+test('clients that vanish in the middle of a sentence leave no work behind', async (t) => {
+  const clients = [
+    await SocketClient.open(t, `${server.url}${LEGACY}`),
+    await SocketClient.open(t, `${server.url}${OMNI}`),
+  ];
+  clients[0]?.send({ input: LONG });
+  clients[1]?.send({ type: 'session.config', response_format: 'pcm', stream_audio: true });
+  clients[1]?.send({ type: 'input.text', text: LONG });
+  for (const client of clients) await until(() => client.sound.length > 0);
+  for (const client of clients) client.socket.terminate();
+  await freed(server);
+});
+
+test('keys are wanted where there are some, and a server that closes says so to everybody', async (t) => {
+  const key = 'a-key-of-sixteen-or-more';
+  const closed = await startServer({ ...CONFIG, apiKeys: [key], maxSockets: 1 });
+  t.after(() => closed.close());
+  const url = `${closed.url}${LEGACY}`;
+  await assert.rejects(SocketClient.open(t, url), /401/);
+  const client = await SocketClient.open(t, url, { protocols: [`openai-insecure-api-key.${key}`] });
+  await assert.rejects(SocketClient.open(t, url, { headers: { 'xi-api-key': key } }), /503/);
+  client.send({ input: LONG });
+  await until(() => client.sound.length > 0);
+  await closed.close();
+  assert.deepEqual(await client.closed(), [1001, 'the server closes']);
+});

@@ -1,0 +1,14 @@
+// The real encoder worker, which dies when it is told of a segment at 12,345 Hz.
+import { parentPort } from 'node:worker_threads';
+import type { ToWorker } from '../../src/encoding/line-messages.js';
+import '../../src/encoding/encoder-worker.js';
+
+export const FATAL_RATE = 12_345;
+
+function isFatal(message: ToWorker): boolean {
+  return message.type === 'segment' && 'rate' in message.source && message.source.rate === FATAL_RATE;
+}
+
+parentPort?.on('message', (messages: readonly ToWorker[]) => {
+  if (messages.some(isFatal)) throw new Error('the worker was told to die');
+});

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ByteRing, PcmRing } from '../../src/audio/pcm-ring.js';
+import { toBytesS16le } from '../../src/audio/pcm16.js';
+import { watchedHandles } from '../../src/audio/ready.js';
+import { wavHeader } from '../../src/audio/wav.js';
+import { EncoderPool } from '../../src/encoding/encoder-pool.js';
+import { joined, loud, resampled } from './line-fakes.js';
+
+const CRASHING = new URL('./crashing-worker.js', import.meta.url);
+const DEAF = new URL('./deaf-worker.js', import.meta.url);
+const STILLBORN = new URL('./stillborn-worker.js', import.meta.url);
+const FATAL_RATE = 12_345;
+
+/** A ring with the whole sound in it, ended. */
+function ringOf(sound: Float32Array, rate: number): PcmRing {
+  const ring = PcmRing.open(rate, sound.length + 1);
+  assert.equal(ring.write(sound), sound.length);
+  ring.end();
+  return ring;
+}
+
+async function readAll(ring: ByteRing): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.alloc(4096);
+    const taken = ring.read(chunk);
+    if (taken > 0) chunks.push(chunk.subarray(0, taken));
+    else if (taken < 0 || ring.status()?.ended !== false) return Buffer.concat(chunks);
+    else await ring.readable();
+  }
+}
+
+function s16le(sound: Float32Array): Buffer {
+  const bytes = Buffer.alloc(sound.length * 2);
+  toBytesS16le(sound, sound.length, bytes);
+  return bytes;
+}
+
+function bytesSink(ring: ByteRing, container: 'wav' | 'pcm' = 'pcm', rate = 8000) {
+  return { kind: 'bytes', ring: ring.handle, container, rate } as const;
+}
+
+test('segments go through a worker into a container, sample for sample', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(2000);
+  const sounds = [loud(16_000, 1), loud(5000, 2)];
+  const rings = sounds.map((sound) => ringOf(sound, 16_000));
+  const line = pool.open(bytesSink(out, 'wav', 24_000));
+  const started: number[][] = [];
+  line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
+    assert.ok(Math.abs(Number(process.hrtime.bigint()) / 1e6 - queuedAtMs) < 5000);
+    started.push([index, firstFrame, trimmedStartMs]);
+  };
+  const encoded = rings.map((ring, index) =>
+    line.segment({ ring: ring.handle, rate: 16_000, pauseBeforeMs: index * 100 }),
+  );
+  const ended = line.end();
+  assert.equal(line.end(), ended);
+  const bytes = await readAll(out);
+  const [first, second] = sounds.map((sound) => resampled(sound, 16_000, 24_000)) as [
+    Float32Array,
+    Float32Array,
+  ];
+  assert.deepEqual(
+    bytes,
+    Buffer.concat([wavHeader(24_000), s16le(joined(first, new Float32Array(2400), second))]),
+  );
+  assert.equal(out.status()?.error, '');
+  await ended;
+  assert.deepEqual(await Promise.all(encoded), [
+    { index: 0, firstFrame: 0, frames: 50, samplesIn: 16_000, trimmedStartMs: 0, startMs: 0, endMs: 1000 },
+    {
+      index: 1,
+      firstFrame: 55,
+      frames: 16,
+      samplesIn: 5000,
+      trimmedStartMs: 0,
+      startMs: 1100,
+      endMs: 1412.5,
+    },
+  ]);
+  assert.deepEqual(started, [
+    [0, 0, 0],
+    [1, 55, 0],
+  ]);
+  assert.deepEqual(pool.lines, [0]);
+  for (const ring of [out, ...rings]) ring.close();
+  assert.equal(watchedHandles(), 0);
+});
+
+test('sound may arrive after the segment, piece by piece', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(100_000);
+  const ring = PcmRing.open(8000, 500);
+  const line = pool.open(bytesSink(out));
+  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const sound = loud(8000);
+  await ring.writeAll(sound);
+  ring.end();
+  assert.equal((await encoded).samplesIn, 8000);
+  await line.end();
+  assert.deepEqual(await readAll(out), s16le(sound));
+  out.close();
+  ring.close();
+});
+
+test('a reader that does not read holds the engine up, and nothing is lost', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(1000);
+  const ring = PcmRing.open(8000, 8000);
+  const line = pool.open(bytesSink(out));
+  void line.segment({ ring: ring.handle, rate: 8000 });
+  const sound = loud(20_000);
+  const written = ring.writeAll(sound).then(() => ring.end());
+  void line.end();
+  await out.readable();
+  // 500 samples fit out, a frame and a chunk are held; the ring's 8,000 stay.
+  while ((out.status()?.writable ?? 0) > 0) await new Promise(setImmediate);
+  assert.ok((ring.status()?.written ?? 0) <= 500 + 160 + 480 + 8000);
+  assert.deepEqual(await readAll(out), s16le(sound));
+  await written;
+  out.close();
+  ring.close();
+});
+
+test('an abort rejects everything, tells the engine and the reader, and may be repeated', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(1000);
+  const rings = [ringOf(loud(8000), 8000), PcmRing.open(8000, 1000)];
+  const line = pool.open(bytesSink(out));
+  const encoded = rings.map((ring) => line.segment({ ring: ring.handle, rate: 8000 }));
+  await out.readable();
+  line.abort();
+  line.abort();
+  for (const ring of rings) assert.equal(ring.write(new Float32Array(1)), -1);
+  for (const promise of encoded) await assert.rejects(promise, { code: 'ABORTED' });
+  await assert.rejects(line.end(), { code: 'ABORTED' });
+  await assert.rejects(line.segment({ ring: 1, rate: 8000 }), { code: 'ABORTED' });
+  await readAll(out);
+  assert.equal(out.status()?.error, 'ABORTED');
+  assert.deepEqual(pool.lines, [0]);
+  for (const ring of [out, ...rings]) ring.close();
+  assert.equal(watchedHandles(), 0);
+});
+
+test('an engine that fails rejects its segment with its own code', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(100_000);
+  const ring = PcmRing.open(8000, 1000);
+  const line = pool.open(bytesSink(out));
+  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  ring.end('ENGINE_FAILED');
+  await assert.rejects(encoded, { code: 'ENGINE_FAILED' });
+  await assert.rejects(line.end(), { code: 'ENGINE_FAILED' });
+  assert.equal(out.status()?.error, 'ENGINE_FAILED');
+  out.close();
+  ring.close();
+});
+
+test('twenty lines of one worker all come to their end, exact', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, number) => {
+      const out = ByteRing.open(3000);
+      const sound = loud(8000, number + 1);
+      const ring = ringOf(sound, 16_000);
+      const line = pool.open(bytesSink(out));
+      void line.segment({ ring: ring.handle, rate: 16_000 });
+      void line.end();
+      assert.deepEqual(await readAll(out), s16le(resampled(sound, 16_000, 8000)));
+      out.close();
+      ring.close();
+    }),
+  );
+});
+
+test('lines are spread over the workers with the fewest', async () => {
+  await using pool = new EncoderPool({ workers: 2 });
+  const out = ByteRing.open(1000);
+  const lines = Array.from({ length: 5 }, () => pool.open(bytesSink(out)));
+  assert.deepEqual(pool.lines, [3, 2]);
+  lines[0]?.abort();
+  lines[2]?.abort();
+  pool.open(bytesSink(out));
+  assert.deepEqual(pool.lines, [2, 2]);
+  out.close();
+});
+
+test('a worker that dies fails its lines with ENCODER_FAILED, and the next one works', async () => {
+  const deaths: string[] = [];
+  await using pool = new EncoderPool({
+    workers: 1,
+    script: CRASHING,
+    onWorkerLost: ({ code }) => deaths.push(code),
+  });
+  await pool.ready();
+  const outs = [ByteRing.open(1000), ByteRing.open(1000)] as const;
+  const rings = [ringOf(loud(8000), 8000), PcmRing.open(FATAL_RATE, 1000)] as const;
+  const lines = outs.map((out) => pool.open(bytesSink(out)));
+  const healthy = lines[0]?.segment({ ring: rings[0].handle, rate: 8000 });
+  const fatal = lines[1]?.segment({ ring: rings[1].handle, rate: FATAL_RATE });
+  await assert.rejects(healthy as Promise<unknown>, { code: 'ENCODER_FAILED' });
+  await assert.rejects(fatal as Promise<unknown>, { code: 'ENCODER_FAILED' });
+  assert.equal(rings[1].write(new Float32Array(1)), -1, 'the engine is told');
+  for (const out of outs) {
+    await readAll(out);
+    assert.equal(out.status()?.error, 'ENCODER_FAILED', 'the reader is told');
+    out.close();
+  }
+  for (const line of lines) {
+    line.abort();
+    await assert.rejects(line.end(), { code: 'ENCODER_FAILED' });
+  }
+  for (const ring of rings) ring.close();
+  assert.deepEqual(deaths, ['ENCODER_FAILED']);
+  assert.deepEqual(pool.lines, [0]);
+
+  await pool.ready();
+  const out = ByteRing.open(100_000);
+  const ring = ringOf(loud(800), 8000);
+  const line = pool.open(bytesSink(out));
+  void line.segment({ ring: ring.handle, rate: 8000 });
+  await line.end();
+  assert.deepEqual(await readAll(out), s16le(loud(800)));
+  out.close();
+  ring.close();
+});
+
+test('a worker that cannot start is tried three times, then the pool says so', async () => {
+  let deaths = 0;
+  await using pool = new EncoderPool({ workers: 1, script: STILLBORN, onWorkerLost: () => deaths++ });
+  const out = ByteRing.open(1000);
+  const line = pool.open(bytesSink(out));
+  assert.equal(pool.usable, true, 'it is being started');
+  await assert.rejects(line.end(), { code: 'ENCODER_FAILED', message: /the addon is missing/ });
+  await assert.rejects(pool.ready(), { code: 'ENCODER_FAILED' });
+  assert.equal(deaths, 3);
+  assert.equal(pool.usable, false);
+  assert.throws(() => pool.open(bytesSink(out)), { code: 'ENCODER_FAILED' });
+  out.close();
+});
+
+test('closing ends lines and threads, and every caller waits for the same end', async () => {
+  const pool = new EncoderPool({ workers: 2 });
+  const out = ByteRing.open(1000);
+  const ring = PcmRing.open(8000, 1000);
+  const line = pool.open(bytesSink(out));
+  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  assert.equal(pool.usable, true);
+  const closed = pool.close();
+  assert.equal(pool.close(), closed);
+  assert.equal(pool.usable, false);
+  await assert.rejects(encoded, { code: 'ABORTED' });
+  await closed;
+  assert.throws(() => pool.open(bytesSink(out)), { code: 'WRONG_STATE' });
+  assert.equal(out.status()?.error, 'ABORTED');
+  out.close();
+  ring.close();
+  assert.equal(watchedHandles(), 0);
+});
+
+test('who reads a line hears of its end though the worker had to be ended by force', async () => {
+  const pool = new EncoderPool({ workers: 1, script: DEAF });
+  const out = ByteRing.open(1000);
+  pool.open(bytesSink(out));
+  await pool.close();
+  assert.equal(out.status()?.error, 'ABORTED');
+  out.close();
+});
+
+test('a line that holds too many segments refuses the next by name', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(1000);
+  const ring = PcmRing.open(8000, 1000);
+  const line = pool.open(bytesSink(out));
+  for (let n = 0; n < 64; n++) void line.segment({ ring: ring.handle, rate: 8000 });
+  await assert.rejects(line.segment({ ring: ring.handle, rate: 8000 }), { code: 'QUEUE_FULL' });
+  line.abort();
+  out.close();
+  ring.close();
+});
+
+test('after its end was asked for, a line takes no segment', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(1000);
+  const line = pool.open(bytesSink(out));
+  await line.end();
+  await assert.rejects(line.segment({ ring: 1, rate: 8000 }), { code: 'WRONG_STATE' });
+  line.abort();
+  out.close();
+});
+
+test('settings that no encoder takes lose the line by name', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(1000);
+  const line = pool.open(bytesSink(out, 'pcm', 1000));
+  const ring = ringOf(loud(100), 8000);
+  await assert.rejects(line.segment({ ring: ring.handle, rate: 8000 }), { code: 'INVALID_FIELD' });
+  assert.equal(out.status()?.error, 'INVALID_FIELD');
+  out.close();
+  ring.close();
+  assert.throws(() => new EncoderPool({ workers: 0 }), { code: 'INVALID_FIELD', field: 'workers' });
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mosOf, ratingOf, type Impairments } from '../../src/media/call-quality.js';
+
+const GOOD: Impairments = { codec: 'PCMU', frameMs: 20, rttMs: 20, jitterMs: 1, loss: 0 };
+
+test('the score of a rating is that of G.107, annex B', () => {
+  for (const [rating, mos] of [
+    [0, 1],
+    [50, 2.58],
+    [60, 3.1],
+    [70, 3.6],
+    [80, 4.02],
+    [90, 4.34],
+    [93.2, 4.41],
+    [100, 4.5],
+  ]) {
+    assert.ok(Math.abs(mosOf(rating ?? 0) - (mos ?? 0)) < 0.01, `R ${rating}: ${mosOf(rating ?? 0)}`);
+  }
+});
+
+test('an undisturbed call is as good as a telephone call can be', () => {
+  assert.ok(ratingOf(GOOD) > 92);
+  assert.ok(ratingOf({ ...GOOD, rttMs: null }) > 91);
+});
+
+test('loss, delay and jitter each make it worse, and none makes it better than nothing', () => {
+  const worse = [
+    { ...GOOD, loss: 0.01 },
+    { ...GOOD, loss: 0.05 },
+    { ...GOOD, loss: 0.2 },
+    { ...GOOD, loss: 0.2, rttMs: 300 },
+    { ...GOOD, loss: 0.2, rttMs: 300, jitterMs: 60 },
+    { ...GOOD, loss: 1, rttMs: 5000, jitterMs: 500 },
+  ].map(ratingOf);
+  assert.deepEqual(
+    worse,
+    worse.toSorted((a, b) => b - a),
+  );
+  assert.equal(new Set(worse).size, worse.length);
+  assert.equal(worse.at(-1), 0);
+  // 5 % random loss of G.711 with concealment: Ie,eff = 95 * 5 / 30.1.
+  assert.ok(Math.abs(ratingOf(GOOD) - (worse[1] ?? 0) - 15.78) < 0.01);
+});

@@ -1,0 +1,332 @@
+// DTLS-SRTP with ends that others wrote, and with ourselves over a bad path.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { DtlsClient, DtlsServer } from 'werift';
+import { DtlsAssociation } from '../../src/media/dtls-association.js';
+import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import type { SrtpProfile } from '../../src/media/media-addon.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+import { FORGED, record } from './forged-records.js';
+import { fingerprintOf, LOOPBACK, materialOf, OpensslPeer, pemPair, Told, UdpAssociation, type PemPair, type Terms } from './dtls-peers.js'; // prettier-ignore
+
+let pair: PemPair;
+let ours: DtlsCertificate;
+let theirs: DtlsCertificate;
+before(async () => {
+  pair = await pemPair();
+  ours = DtlsCertificate.make();
+  theirs = DtlsCertificate.make();
+});
+after(() => {
+  ours.close();
+  theirs.close();
+});
+
+const EXPORT = ['-keymatexport', 'EXTRACTOR-dtls_srtp'];
+// OpenSSL's names, ours, and the octets of both keys and salts.
+const PROFILES: readonly [string, SrtpProfile, number][] = [
+  ['SRTP_AEAD_AES_128_GCM', 'AEAD_AES_128_GCM', 56],
+  ['SRTP_AEAD_AES_256_GCM', 'AEAD_AES_256_GCM', 88],
+  ['SRTP_AES128_CM_SHA1_80', 'AES_CM_128_HMAC_SHA1_80', 60],
+  ['SRTP_AES128_CM_SHA1_32', 'AES_CM_128_HMAC_SHA1_32', 60],
+];
+
+for (const [name, profile, bytes] of PROFILES) {
+  test(`openssl connects to us with ${name} and has the same keys`, async () => {
+    const end = new UdpAssociation();
+    const port = await end.listen();
+    end.begin({ role: 'passive', fingerprints: [pair.fingerprint] });
+    const options = ['-connect', `${LOOPBACK}:${port}`, '-use_srtp', name, ...EXPORT];
+    const peer = new OpensslPeer('s_client', pair, [...options, '-keymatexportlen', String(bytes)]);
+    await until(() => end.told.keys.length > 0 && peer.material !== undefined);
+    const [keys] = end.told.keys;
+    assert.ok(keys !== undefined);
+    assert.equal(keys.send.profile, profile);
+    assert.equal(materialOf(keys.receive, keys.send), peer.material);
+    assert.match(peer.output, /Protocol {2}: DTLSv1\.2/);
+    assert.match(peer.output, /ECDHE-ECDSA-\S+(?:GCM|POLY1305)/);
+    await peer.close();
+    await end.close();
+  });
+
+  test(`we connect to openssl with ${name} and have the same keys`, async () => {
+    const port = await freePort();
+    const options = ['-accept', `${LOOPBACK}:${port}`, '-Verify', '1', '-use_srtp', name, ...EXPORT];
+    const peer = new OpensslPeer('s_server', pair, [...options, '-keymatexportlen', String(bytes)]);
+    await until(() => peer.output.includes('ACCEPT'));
+    const end = new UdpAssociation(port);
+    end.begin({ role: 'active', fingerprints: [fingerprintOf(pair.cert, 'sha384')] });
+    await until(() => end.told.keys.length > 0 && peer.material !== undefined);
+    const [keys] = end.told.keys;
+    assert.ok(keys !== undefined);
+    assert.equal(keys.send.profile, profile);
+    assert.equal(materialOf(keys.send, keys.receive), peer.material);
+    await peer.close();
+    await end.close();
+  });
+}
+
+for (const [what, options, code, reason] of [
+  ['a certificate that was not announced', ['-use_srtp', 'SRTP_AES128_CM_SHA1_80'], 'FINGERPRINT_MISMATCH', /fingerprint/],
+  ['no SRTP', [], 'DTLS_FAILED', /no protection profile of SRTP is common/],
+  ['ciphers without authenticated encryption', ['-use_srtp', 'SRTP_AES128_CM_SHA1_80', '-cipher', 'ECDHE-ECDSA-AES128-SHA'], 'DTLS_FAILED', /no shared cipher/],
+] as const) {
+  test(`openssl with ${what} gets no keys, and an alert`, async () => {
+    const end = new UdpAssociation();
+    const port = await end.listen();
+    const stranger = code === 'FINGERPRINT_MISMATCH' ? ours.fingerprint : pair.fingerprint;
+    end.begin({ role: 'passive', fingerprints: [stranger] });
+    const peer = new OpensslPeer('s_client', pair, ['-connect', `${LOOPBACK}:${port}`, ...options]);
+    await until(() => end.told.failures.length > 0);
+    assert.equal(end.told.code, code);
+    assert.match(end.told.failures[0]?.message ?? '', reason);
+    assert.equal(end.told.keys.length, 0);
+    if (options.length > 0) await until(() => /alert/.test(peer.output));
+    await peer.close();
+    await end.close();
+  });
+} // prettier-ignore
+
+test('openssl that quits says goodbye', async () => {
+  const end = new UdpAssociation();
+  const port = await end.listen();
+  end.begin({ role: 'passive', fingerprints: [fingerprintOf(pair.cert, 'sha512')] });
+  const peer = new OpensslPeer('s_client', pair, ['-connect', `${LOOPBACK}:${port}`, '-use_srtp', 'SRTP_AES128_CM_SHA1_80']);
+  await until(() => end.told.keys.length > 0);
+  peer.quit();
+  await until(() => end.told.closed > 0);
+  assert.deepEqual([end.told.closed, end.told.failures, end.association?.over], [1, [], true]);
+  await peer.close();
+  await end.close();
+}); // prettier-ignore
+
+for (const role of ['active', 'passive'] as const) {
+  test(`werift is met by us as the ${role} end, with the same keys`, async () => {
+    const socket = createSocket('udp4').bind(0, LOOPBACK);
+    await once(socket, 'listening');
+    const end = new UdpAssociation(socket.address().port);
+    const port = await end.listen();
+    const transport = {
+      type: 'udp',
+      address: [LOOPBACK, port] as const,
+      closed: false,
+      onData: (_data: Buffer, _from: [string, number]) => undefined,
+      send: (data: Buffer) => Promise.resolve(socket.send(data, port, LOOPBACK)),
+      close: () => Promise.resolve(),
+    };
+    socket.on('message', (data) => transport.onData(data, [LOOPBACK, port]));
+    const options = {
+      cert: pair.cert,
+      key: pair.key,
+      signatureHash: { signature: 3 as const, hash: 4 as const },
+      transport: transport as never,
+      srtpProfiles: [1 as const], // SRTP_AES128_CM_HMAC_SHA1_80
+      extendedMasterSecret: true,
+      certificateRequest: true,
+    };
+    const peer = role === 'active' ? new DtlsServer(options) : new DtlsClient(options);
+    end.begin({ role, fingerprints: [pair.fingerprint] });
+    if (peer instanceof DtlsClient) await peer.connect();
+    await until(() => end.told.keys.length > 0 && peer.connected);
+    const [keys] = end.told.keys;
+    const { localKey, localSalt, remoteKey, remoteSalt } = peer.extractSessionKeys(16, 14) as Record<
+      string,
+      Uint8Array
+    >;
+    assert.deepEqual(
+      [keys?.receive.key, keys?.receive.salt, keys?.send.key, keys?.send.salt].map(hex),
+      [localKey, localSalt, remoteKey, remoteSalt].map(hex),
+    );
+    assert.equal(keys?.send.profile, 'AES_CM_128_HMAC_SHA1_80');
+    peer.close();
+    socket.close();
+    await end.close();
+  });
+}
+
+/** Two of ours in one process; what is sent goes through `path` in both directions. */
+function twoOfOurs(path: (data: Uint8Array, deliver: () => void) => void, terms: Partial<Terms> = {}) {
+  const make = (certificate: DtlsCertificate, peer: () => DtlsAssociation, role: Terms['role'], expected: DtlsCertificate) => {
+    const told = new Told();
+    const association: DtlsAssociation = new DtlsAssociation({
+      certificate,
+      role,
+      fingerprints: [expected.fingerprint],
+      time: new ManualTime(),
+      send: (data) => path(data, () => peer().receive(data)),
+      onKeys: (keys) => told.keys.push(keys),
+      onFailed: (error) => told.failures.push(error),
+      onClosed: () => told.closed++,
+      ...terms,
+    });
+    return { association, told };
+  };
+  const active = make(ours, () => passive.association, 'active', theirs);
+  const passive: typeof active = make(theirs, () => active.association, 'passive', ours);
+  return { active, passive };
+} // prettier-ignore
+
+test('two of ours agree on keys crosswise, and no timer is left', () => {
+  const time = new ManualTime();
+  const { active, passive } = twoOfOurs((_data, deliver) => deliver(), { time });
+  passive.association.start();
+  active.association.start();
+  const [a, p] = [active.told.keys[0], passive.told.keys[0]];
+  assert.ok(a !== undefined && p !== undefined);
+  assert.deepEqual([a.send, a.receive], [p.receive, p.send]);
+  assert.notDeepEqual(a.send.key, a.receive.key);
+  assert.equal(time.waiting, 0);
+  assert.ok(active.association.open && passive.association.open);
+  active.association.close();
+  active.association.close();
+  assert.deepEqual([active.told.closed, passive.told.closed], [0, 1]);
+  passive.association.close();
+  assert.deepEqual([...active.told.failures, ...passive.told.failures], []);
+});
+
+for (const role of ['active', 'passive'] as const) {
+  test(`no forged record ends a handshake or an association of the ${role} end`, () => {
+    const forge = (end: DtlsAssociation) => FORGED.forEach((datagram) => end.receive(datagram));
+    // Before each datagram of the handshake that this end receives.
+    const under = twoOfOurs((_data, deliver) => {
+      forge(under[role].association);
+      deliver();
+    });
+    const { active, passive } = under;
+    passive.association.start();
+    forge(under[role].association);
+    active.association.start();
+    const { association, told } = under[role];
+    assert.equal(told.keys.length, 1);
+    forge(association);
+    assert.deepEqual([association.open, told.failures, told.closed], [true, [], 0]);
+    active.association.close();
+    passive.association.close();
+  });
+}
+
+test('a forged record with a high number does not make those that follow look like replays', () => {
+  const { active, passive } = twoOfOurs((_data, deliver) => {
+    passive.association.receive(record(20, 0, '01', 0xfefd, 2 ** 40));
+    deliver();
+  });
+  passive.association.start();
+  active.association.start();
+  assert.deepEqual([passive.told.keys.length, passive.told.failures], [1, []]);
+  active.association.close();
+  passive.association.close();
+});
+
+test('an unprotected alert does not end a handshake, but the error of the time limit states it', () => {
+  const time = new ManualTime();
+  const { active } = twoOfOurs(() => undefined, { time });
+  active.association.start();
+  active.association.receive(record(21, 0, '0228')); // fatal, handshake_failure
+  time.advance(14_999);
+  assert.equal(active.told.failures.length, 0);
+  time.advance(1);
+  assert.equal(active.told.code, 'TIMEOUT');
+  assert.match(String(active.told.failures[0]), /an unprotected alert came, number 40$/);
+});
+
+test('what comes before the start is kept for it', () => {
+  const { active, passive } = twoOfOurs((_data, deliver) => deliver());
+  active.association.start();
+  assert.equal(active.told.keys.length, 0);
+  passive.association.start();
+  assert.equal(active.told.keys.length, 1);
+  active.association.close();
+  passive.association.close();
+});
+
+test('a datagram that is lost is sent again', async () => {
+  let lost = 0;
+  const end = new UdpAssociation();
+  const port = await end.listen();
+  const other = new UdpAssociation(port);
+  await other.listen();
+  end.begin({ role: 'passive', fingerprints: [other.certificate.fingerprint] });
+  other.begin({
+    role: 'active',
+    fingerprints: [end.certificate.fingerprint],
+    // The first flight, and the first half of the next one.
+    send: (data) => (lost++ < 2 ? undefined : other.socket.send(data, port, LOOPBACK)),
+  });
+  await until(() => end.told.keys.length > 0 && other.told.keys.length > 0);
+  assert.ok(lost > 2);
+  await other.close();
+  await end.close();
+});
+
+for (const role of ['active', 'passive'] as const) {
+  test(`without an answer the ${role} end gives up after 15 seconds`, () => {
+    const time = new ManualTime();
+    const { [role]: end } = twoOfOurs(() => undefined, { time });
+    end.association.start();
+    time.advance(14_999);
+    assert.deepEqual(end.told.failures, []);
+    time.advance(1);
+    assert.equal(end.told.code, 'TIMEOUT');
+    assert.equal(time.waiting, 0);
+    assert.ok(end.association.over);
+  });
+}
+
+test('closing in the middle of a handshake leaves no timer and tells nothing', () => {
+  const time = new ManualTime();
+  const { active } = twoOfOurs(() => undefined, { time });
+  active.association.start();
+  assert.ok(time.waiting > 0);
+  active.association.close();
+  assert.equal(time.waiting, 0);
+  time.advance(60_000);
+  assert.deepEqual([active.told.keys, active.told.failures, active.told.closed], [[], [], 0]);
+});
+
+test('a certificate that is closed serves nobody new', () => {
+  const certificate = DtlsCertificate.make();
+  assert.match(certificate.fingerprint.digest, /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/);
+  certificate.close();
+  certificate.close();
+  const tell = () => undefined;
+  const options = {
+    certificate,
+    role: 'active',
+    fingerprints: [],
+    time: new ManualTime(),
+    send: tell,
+  } as const;
+  assert.throws(
+    () => new DtlsAssociation({ ...options, onKeys: tell, onFailed: tell, onClosed: tell }),
+    /certificate is closed/,
+  );
+});
+
+test('nothing that is sent is longer than 1200 bytes', () => {
+  const sizes: number[] = [];
+  const { active, passive } = twoOfOurs((data, deliver) => {
+    sizes.push(data.length);
+    deliver();
+  });
+  passive.association.start();
+  active.association.start();
+  assert.ok(sizes.length >= 4 && Math.max(...sizes) <= 1200, sizes.join());
+  active.association.close();
+  passive.association.close();
+});
+
+function hex(bytes: Uint8Array | undefined): string {
+  return Buffer.from(bytes ?? []).toString('hex');
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}

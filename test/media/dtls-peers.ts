@@ -1,0 +1,143 @@
+// Ends of a DTLS association that talk over UDP on loopback: ours, and OpenSSL's
+// command line as another.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash, X509Certificate } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSelfSignedCertificate } from 'werift';
+import type { ParleyError } from '../../src/errors.js';
+import type { DtlsKeys } from '../../src/media/dtls-addon.js';
+import { DtlsAssociation, type AssociationOptions } from '../../src/media/dtls-association.js';
+import { DtlsCertificate, type CertificateFingerprint } from '../../src/media/dtls-certificate.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
+import { systemTime } from '../../src/time.js';
+
+export const LOOPBACK = '127.0.0.1';
+
+/** What an association told. */
+export class Told {
+  readonly keys: DtlsKeys[] = [];
+  readonly failures: ParleyError[] = [];
+  closed = 0;
+
+  get code(): string | undefined {
+    return this.failures[0]?.code;
+  }
+}
+
+export type Terms = Pick<AssociationOptions, 'role' | 'fingerprints'> & Partial<AssociationOptions>;
+
+/** An association of ours on a UDP socket, which talks to whoever wrote last. */
+export class UdpAssociation {
+  readonly certificate = DtlsCertificate.make();
+  readonly told = new Told();
+  readonly socket: Socket = createSocket('udp4');
+  /** Lengths of what was sent. */
+  readonly sent: number[] = [];
+  peerPort: number;
+  association: DtlsAssociation | undefined;
+
+  constructor(peerPort = 0) {
+    this.peerPort = peerPort;
+    this.socket.on('message', (data, { port }) => {
+      this.peerPort = port;
+      this.association?.receive(data);
+    });
+  }
+
+  async listen(): Promise<number> {
+    this.socket.bind(0, LOOPBACK);
+    await once(this.socket, 'listening');
+    return this.socket.address().port;
+  }
+
+  begin(terms: Terms): DtlsAssociation {
+    const { told } = this;
+    this.association = new DtlsAssociation({
+      certificate: this.certificate,
+      time: systemTime,
+      send: (data) => {
+        this.sent.push(data.length);
+        this.socket.send(data, this.peerPort, LOOPBACK);
+      },
+      onKeys: (keys) => told.keys.push(keys),
+      onFailed: (error) => told.failures.push(error),
+      onClosed: () => told.closed++,
+      ...terms,
+    });
+    this.association.start();
+    return this.association;
+  }
+
+  /** What was sent before has left when it resolves. */
+  async close(): Promise<void> {
+    this.association?.close();
+    this.certificate.close();
+    const closed = once(this.socket, 'close');
+    setImmediate(() => this.socket.close());
+    await closed;
+  }
+}
+
+export interface PemPair {
+  readonly cert: string;
+  readonly key: string;
+  readonly fingerprint: CertificateFingerprint;
+}
+
+export async function pemPair(): Promise<PemPair> {
+  const { certPem, keyPem } = await createSelfSignedCertificate({ signature: 3, hash: 4 }, 23); // ECDSA P-256, SHA-256
+  return { cert: certPem, key: keyPem, fingerprint: fingerprintOf(certPem, 'sha256') };
+}
+
+export function fingerprintOf(pem: string, hash: 'sha256' | 'sha384' | 'sha512'): CertificateFingerprint {
+  const digest = createHash(hash).update(new X509Certificate(pem).raw).digest('hex').toUpperCase();
+  return { hash: hash.replace('sha', 'sha-'), digest: (digest.match(/../g) ?? []).join(':') };
+}
+
+/** `openssl s_client` or `openssl s_server` over DTLS 1.2. */
+export class OpensslPeer {
+  readonly #child: ChildProcess;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'parley-dtls-'));
+  output = '';
+
+  constructor(program: 's_client' | 's_server', pair: PemPair, options: readonly string[]) {
+    const cert = join(this.#folder, 'cert.pem');
+    const key = join(this.#folder, 'key.pem');
+    writeFileSync(cert, pair.cert);
+    writeFileSync(key, pair.key);
+    this.#child = spawn(
+      'openssl',
+      [program, '-dtls1_2', '-cert', cert, '-key', key, '-mtu', '1200', ...options],
+      { stdio: ['pipe', 'pipe', 'pipe'] },
+    );
+    this.#child.stdout?.on('data', (text: Buffer) => (this.output += text.toString()));
+    this.#child.stderr?.on('data', (text: Buffer) => (this.output += text.toString()));
+  }
+
+  /** What it exported as keys of SRTP, as text. */
+  get material(): string | undefined {
+    return /Keying material: ([0-9A-F]+)/.exec(this.output)?.[1];
+  }
+
+  /** As by the key Q at its terminal. */
+  quit(): void {
+    this.#child.stdin?.write('Q\n');
+  }
+
+  async close(): Promise<void> {
+    const ended = this.#child.exitCode === null ? once(this.#child, 'exit') : undefined;
+    this.#child.kill('SIGKILL');
+    await ended;
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** The exporter's output of which these are the keys (RFC 5764 section 4.2). */
+export function materialOf(client: SrtpKeys, server: SrtpKeys): string {
+  const parts = [client.key, server.key, client.salt, server.salt];
+  return Buffer.concat(parts).toString('hex').toUpperCase();
+}

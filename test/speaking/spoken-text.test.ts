@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type SpokenSegment, spokenText } from '../../src/speaking/spoken-text.js';
+
+const FRAME_MS = 20;
+
+function segment(text: string, firstFrame: number, rest: Partial<SpokenSegment> = {}): SpokenSegment {
+  return { text, firstFrame, frames: 50, soundMs: 1000, madeMs: 1000, trimmedStartMs: 0, words: [], ...rest };
+}
+
+test('nothing was spoken before the first frame left', () => {
+  assert.equal(spokenText([segment('Hello there.', 0)], 0, FRAME_MS), '');
+});
+
+test('a sentence whose last frame left was spoken whole', () => {
+  assert.equal(spokenText([segment('Hello there.', 0)], 50, FRAME_MS), 'Hello there.');
+});
+
+test('sentences before the one that was cut are whole, those after it absent', () => {
+  const segments = [segment('One.', 0), segment('Two three four five.', 60), segment('Six.', 120)];
+  assert.equal(spokenText(segments, 60 + 25, FRAME_MS), 'One. Two three');
+});
+
+test('the pause after a sentence belongs to nothing', () => {
+  const segments = [segment('One.', 0), segment('Two.', 60)];
+  assert.equal(spokenText(segments, 55, FRAME_MS), 'One.');
+});
+
+test('with word times a word counts once half of it was sent', () => {
+  const words = [
+    { word: 'Good', textOffset: 0, startMs: 100 },
+    { word: 'morning', textOffset: 5, startMs: 400 },
+    { word: 'everybody', textOffset: 13, startMs: 800 },
+  ];
+  // The trimmer cut 100 ms: "morning" sounds from 300 to 700 ms of what is sent.
+  const segments = [segment('Good morning everybody.', 0, { words, trimmedStartMs: 100 })];
+  assert.equal(spokenText(segments, 24, FRAME_MS), 'Good');
+  assert.equal(spokenText(segments, 25, FRAME_MS), 'Good morning');
+});
+
+test('a pause is no part of the word before it', () => {
+  const words = [
+    { word: 'Hello', textOffset: 0, startMs: 0, endMs: 300 },
+    { word: 'there', textOffset: 7, startMs: 600, endMs: 1000 },
+  ];
+  const segments = [segment('Hello, there.', 0, { words })];
+  assert.equal(spokenText(segments, 7, FRAME_MS), '');
+  assert.equal(spokenText(segments, 8, FRAME_MS), 'Hello');
+  assert.equal(spokenText(segments, 39, FRAME_MS), 'Hello');
+  assert.equal(spokenText(segments, 40, FRAME_MS), 'Hello, there');
+});
+
+test('a sentence not yet encoded whole is measured by the length of its sound', () => {
+  const half = segment('alpha beta', 0, { frames: undefined });
+  assert.equal(spokenText([half], 25, FRAME_MS), 'alpha');
+});
+
+test('a sentence of unknown length is measured by a usual pace', () => {
+  const unknown = segment('alpha beta', 0, { frames: undefined, soundMs: undefined, madeMs: 0 });
+  assert.equal(spokenText([unknown], 1, FRAME_MS), '');
+  assert.equal(spokenText([unknown], 17, FRAME_MS), 'alpha');
+});
+
+test('a text without spaces is cut between its words', () => {
+  const text = '今日はいい天気ですね';
+  const spoken = spokenText([segment(text, 0)], 25, FRAME_MS);
+  assert.ok(text.startsWith(spoken));
+  assert.ok(spoken.length > 0 && spoken.length < text.length, spoken);
+});
+
+/** Words as the segmenter finds them, which plain texts are not asked of. */
+function byReference(text: string, share: number): string {
+  const cut = share * text.length;
+  let end = 0;
+  for (const { segment: word, index, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
+    if (isWordLike !== true) continue;
+    if (index + word.length / 2 > cut) break;
+    end = index + word.length;
+  }
+  return text.slice(0, end);
+} // prettier-ignore
+
+test('words of plain sentences are those of the segmenter', () => {
+  const piece = fc.constantFrom("it's", "o'clock", 'Gate', 'B12', '90s', "'tis", 'x.y', '3.5', 'a_b', '.', ',', '! ', ': ', ' ', '  ', "'", 'é', '-', '日本'); // prettier-ignore
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 49 }), (pieces, sent) => {
+      const text = pieces.join('');
+      assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent / 50));
+    }),
+    { numRuns: 2000 },
+  ); // prettier-ignore
+});

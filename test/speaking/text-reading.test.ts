@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  readText,
+  requestLexicon,
+  type ReadSentence,
+  type TextToRead,
+} from '../../src/speaking/text-reading.js';
+import { Lexicon } from '../../src/text/lexicon.js';
+
+const LIMITS = { maxTextLength: 1000 };
+
+function sentencesOf(request: TextToRead, lexicon?: Lexicon): ReadSentence[] {
+  return readText(request, { ...LIMITS, lexicon }).sentences.filter((one) => one.kind === 'sentence');
+}
+
+/** Every place that is told holds what it is told to hold. */
+function checkPlaces(text: string, sentences: readonly ReadSentence[]): void {
+  for (const { rules } of sentences) {
+    for (const { written, place } of rules) assert.equal(text.slice(place.start, place.end), written);
+  }
+}
+
+test('an unclear beginning is told in the language in which it is spoken', () => {
+  const sentences = sentencesOf({ text: 'OK. Das mache ich gern für Sie.' });
+  assert.deepEqual(
+    sentences.map(({ language }) => language),
+    ['de', 'de'],
+  );
+});
+
+test('each sentence is told with its words, its language, and each rule that fired with its place', () => {
+  const text = 'It costs $3.50.  Das kostet 5 € und ist nicht teuer.';
+  const sentences = sentencesOf({ text });
+  assert.deepEqual(
+    sentences.map(({ spoken, language }) => [language, spoken]),
+    [
+      ['en', 'It costs three dollars and fifty cents.'],
+      ['de', 'Das kostet fünf Euro und ist nicht teuer.'],
+    ],
+  );
+  assert.deepEqual(sentences[0]?.rules, [
+    {
+      rule: 'currency',
+      written: '$3.50',
+      spoken: 'three dollars and fifty cents',
+      place: { start: 9, end: 14 },
+    },
+  ]);
+  assert.deepEqual(sentences[1]?.place, { start: 17, end: 52 });
+  checkPlaces(text, sentences);
+});
+
+test('a stated language is that of every sentence', () => {
+  assert.deepEqual(
+    sentencesOf({ text: '5 km. 7 km.', language: 'de' }).map(({ spoken }) => spoken),
+    ['fünf Kilometer.', 'sieben Kilometer.'],
+  );
+});
+
+test('of SSML places are those in the document, and what is between sentences is told', () => {
+  const text =
+    '<speak>\n<s>It is <sub alias="five">5</sub> &amp; $6.</s><break time="1s"/><mark name="m"/><prosody rate="slow" pitch="high">So.</prosody></speak>';
+  const { sentences, unheeded, endPauseMs } = readText({ text, language: 'en' }, LIMITS);
+  const [first, second] = sentences;
+  assert.ok(first?.kind === 'sentence' && second?.kind === 'sentence');
+  assert.equal(first.spoken, 'It is five and six dollars.');
+  assert.deepEqual(
+    first.rules.map(({ rule, written }) => [rule, written]),
+    [['sub', '5'], ['symbol', '&amp;'], ['currency', '$6']],
+  ); // prettier-ignore
+  checkPlaces(text, [first, second]);
+  assert.equal(second.pauseBeforeMs, 1000);
+  assert.deepEqual(second.marksBefore, ['m']);
+  assert.equal(second.manner?.rate, 0.75);
+  assert.deepEqual(unheeded, [{ what: 'pitch of <prosody>', line: 2, column: 83 }]);
+  assert.equal(endPauseMs, 0);
+});
+
+test('the lexicon of a request is asked before that of the server', () => {
+  const lexicon = requestLexicon([{ word: 'SQL', say: 'sequel' }]);
+  const server = new Lexicon([{ word: 'SQL', say: 'no' }, { word: 'API', say: 'ay pee eye' }]); // prettier-ignore
+  const [sentence] = sentencesOf({ text: 'An SQL API.', lexicon }, server);
+  assert.equal(sentence?.spoken, 'An sequel ay pee eye.');
+  assert.deepEqual(
+    sentence.rules.map(({ rule }) => rule),
+    ['lexicon', 'lexicon'],
+  );
+});
+
+test('what cannot be spoken is refused as it is when it is spoken', () => {
+  assert.throws(() => readText({ text: '…' }, LIMITS), { code: 'TEXT_EMPTY' });
+  assert.throws(() => readText({ text: 'a'.repeat(1001) }, LIMITS), { code: 'TEXT_TOO_LONG' });
+  assert.throws(() => readText({ text: '<speak>', format: 'ssml' }, LIMITS), { code: 'INVALID_FIELD' });
+  assert.throws(() => requestLexicon([{ word: 'a' }]), { code: 'INVALID_FIELD', field: 'lexicon[0].say' });
+});

@@ -1,0 +1,151 @@
+// Samples of voices: what of a file becomes sound, and what files cannot do.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { ReferenceAudio } from '../../src/voices/reference-audio.js';
+import { decodeReference } from '../../src/voices/reference-decoders.js';
+import { fitTone } from '../audio/tones.js';
+import { mutatedBytes, randomFrom } from '../api/mutations.js';
+import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from './voice-samples.js';
+
+const RATE = 24_000;
+const NEVER = new AbortController().signal;
+
+function open(t: TestContext, options: ConstructorParameters<typeof ReferenceAudio>[0] = {}): ReferenceAudio {
+  const audio = new ReferenceAudio(options);
+  t.after(() => audio.close());
+  return audio;
+}
+
+const refused = (message: RegExp) => ({ code: 'AUDIO_INVALID', field: 'ref_audio', message });
+
+for (const [kind, how] of Object.entries(KINDS)) {
+  test(`a tone in ${kind}, stereo at 48 kHz, becomes the same tone, mono at 24 kHz`, async (t) => {
+    const samples = await open(t).decode(sampleFile(how), 'ref_audio', NEVER);
+    assert.ok(Math.abs(samples.length - 2 * RATE) < RATE / 10, String(samples.length));
+    const { amplitude, snrDb } = fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE);
+    assert.ok(
+      Math.abs(amplitude - 0.5) < 0.03, // LAME takes 5 % off
+      `amplitude ${amplitude}`,
+    );
+    assert.ok(snrDb > 30, `${snrDb} dB`);
+  });
+}
+
+test('a file of floats above full scale is no square wave', async () => {
+  const samples = await decodeReference(sampleFile(KINDS['wav f32'], { level: 4 }));
+  assert.ok(fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE).snrDb > 60);
+});
+
+test('mono, and the rates that files have, are taken as well', async () => {
+  for (const rate of [8000, 11_025, 16_000, 22_050, 44_100, 96_000]) {
+    const samples = await decodeReference(sampleFile(KINDS['wav s16'], { rate, channels: 1 }));
+    assert.equal(samples.length, 2 * RATE);
+    assert.ok(fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE).snrDb > 60, String(rate));
+  }
+});
+
+for (const [kind, how] of Object.entries(OTHER_KINDS)) {
+  test(`${kind} is refused with what is taken`, async (t) => {
+    const decoding = open(t).decode(sampleFile(how), 'ref_audio', NEVER);
+    await assert.rejects(decoding, refused(/WAV, MP3, Ogg Opus and FLAC are taken/));
+  });
+}
+
+test('what is too short, too long, silent, no numbers or nothing at all is refused with the reason', async (t) => {
+  const audio = open(t);
+  const numbers = toneWav();
+  const floats = sampleFile(KINDS['wav f32']);
+  floats.writeFloatLE(NaN, floats.length - 400);
+  const cases: [Uint8Array, RegExp][] = [
+    [toneWav({ seconds: 0.5 }), /lasts 0\.50 s; 1 to 60 s/],
+    [toneWav({ seconds: 61 }), /longer than 60 s/],
+    [toneWav({ level: 0 }), /silent/],
+    [toneWav({ level: 0.002 }), /silent/],
+    [numbers.subarray(0, 20), /WAV file cannot be read/],
+    [new Uint8Array(0), /no audio that is known/],
+    [Buffer.from('<html>not audio at all</html>'), /no audio that is known/],
+    [Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7919) & 0xff)), /no audio that is known/],
+  ];
+  for (const [bytes, why] of cases)
+    await assert.rejects(audio.decode(bytes, 'ref_audio', NEVER), refused(why));
+  await assert.rejects(audio.decode(floats, 'ref_audio', NEVER), refused(/no numbers/));
+});
+
+test('hours of silence in a small file end after a minute of it, in bounded memory', async (t) => {
+  const hour = sampleFile(['-c:a', 'flac', '-f', 'flac'], {
+    seconds: 3600,
+    rate: 8000,
+    level: 0,
+    channels: 1,
+  });
+  assert.ok(hour.length < 1_000_000);
+  await assert.rejects(open(t).decode(hour, 'ref_audio', NEVER), refused(/longer than 60 s/));
+});
+
+test('WAV headers that lie about every length are answered, not believed', async () => {
+  const good = toneWav();
+  for (let at = 4; at < 44; at++) {
+    for (const value of [0, 1, 0x7f, 0x80, 0xff]) {
+      const bad = Buffer.from(good);
+      bad[at] = value;
+      await decodeReference(bad).then(
+        (samples) => assert.ok(samples.length <= 60 * RATE),
+        (error: { code: string }) => assert.equal(error.code, 'AUDIO_INVALID'),
+      );
+    }
+  }
+});
+
+test('damaged files of each kind become sound or are refused, and the server goes on', async (t) => {
+  const audio = open(t);
+  const random = randomFrom(7);
+  for (const kind of ['wav s16', 'mp3', 'opus', 'flac'] as const) {
+    const good = sampleFile(KINDS[kind], { seconds: 1.2, rate: 24_000, channels: 1 });
+    for (let round = 0; round < 12; round++) {
+      await audio.decode(mutatedBytes(good, random), 'ref_audio', NEVER).then(
+        (samples) => assert.ok(samples.every((sample) => Math.abs(sample) <= 1)),
+        (error: { code: string }) => assert.equal(error.code, 'AUDIO_INVALID'),
+      );
+    }
+  }
+});
+
+test('a decoder that hangs is ended, and one that dies takes nobody along', async (t) => {
+  const hangs = new URL('data:text/javascript,for(;;);');
+  const dies = new URL('data:text/javascript,throw new Error("broken");');
+  const eats = new URL('data:text/javascript,const all = []; for (;;) all.push(new Array(1e5).fill(0.5));');
+  const wav = toneWav();
+  await assert.rejects(
+    open(t, { script: hangs, timeoutMs: 200 }).decode(wav, 'ref_audio', NEVER),
+    refused(/could not be decoded within 0\.2 s/),
+  );
+  await assert.rejects(
+    open(t, { script: dies }).decode(wav, 'ref_audio', NEVER),
+    refused(/cannot be decoded/),
+  );
+  await assert.rejects(
+    open(t, { script: eats }).decode(wav, 'ref_audio', NEVER),
+    refused(/cannot be decoded/),
+  );
+});
+
+test('two files are decoded at once, sixteen wait, and more are refused', async (t) => {
+  const hangs = new URL('data:text/javascript,setInterval(() => 0, 1e6);');
+  const audio = new ReferenceAudio({ script: hangs });
+  t.after(() => audio.close());
+  const gone = new AbortController();
+  const decode = () => audio.decode(new Uint8Array(1), 'ref_audio', gone.signal);
+  const taken = Array.from({ length: 18 }, () => assert.rejects(decode(), { code: 'ABORTED' }));
+  await assert.rejects(decode(), { code: 'QUEUE_FULL' });
+  gone.abort();
+  await Promise.all(taken);
+});
+
+test('closing ends what is being decoded', async () => {
+  const hangs = new URL('data:text/javascript,for(;;);');
+  const audio = new ReferenceAudio({ script: hangs });
+  const decoding = assert.rejects(audio.decode(new Uint8Array(1), 'ref_audio', NEVER), { code: 'ABORTED' });
+  await audio.close();
+  await decoding;
+  await assert.rejects(audio.decode(toneWav(), 'ref_audio', NEVER), { code: 'ABORTED' });
+});

@@ -1,0 +1,146 @@
+// Samples of voices as requests name them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { References, type ReferencesOptions } from '../../src/voices/references.js';
+import { VoiceCache } from '../../src/voices/voice-cache.js';
+
+const NEVER = new AbortController().signal;
+const URL_OF = (bytes: string) => `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;
+
+function open(options: Partial<ReferencesOptions> = {}, maxEntries = 2) {
+  const decoded: string[] = [];
+  const cache = new VoiceCache(maxEntries);
+  const references = new References({
+    audio: {
+      decode: (bytes) => {
+        decoded.push(Buffer.from(bytes).toString());
+        return Promise.resolve(new Float32Array([0.5]));
+      },
+    },
+    engines: { checkAble: () => undefined },
+    cache,
+    maxBytes: 100,
+    urls: false,
+    ...options,
+  });
+  return {
+    decoded,
+    cache,
+    reference: (source: string | Uint8Array, text?: string, xVectorOnly?: boolean) =>
+      references.reference(
+        {
+          source,
+          ...(text === undefined ? {} : { text }),
+          ...(xVectorOnly === undefined ? {} : { xVectorOnly }),
+        },
+        NEVER,
+      ),
+  };
+}
+
+test('a data URL becomes a voice with what is said in it', async () => {
+  const { reference, decoded } = open();
+  const voice = await reference(URL_OF('sound'), 'Hello.', true);
+  assert.deepEqual(decoded, ['sound']);
+  assert.equal(voice.kind, 'sample');
+  assert.deepEqual({ ...voice, hash: '' }, {
+    kind: 'sample', hash: '', samples: new Float32Array([0.5]), rate: 24_000, text: 'Hello.', xVectorOnly: true,
+  }); // prettier-ignore
+});
+
+test('whatever changes how the voice sounds changes its hash, and nothing else does', async () => {
+  const { reference } = open();
+  const hashes = await Promise.all([
+    reference(URL_OF('a')), reference(URL_OF('b')), reference(URL_OF('a'), 'x'), reference(URL_OF('a'), 'y'),
+    reference(URL_OF('a'), 'x', true), reference(URL_OF('a'), undefined, true),
+  ]); // prettier-ignore
+  assert.equal(new Set(hashes.map(({ hash }) => hash)).size, hashes.length);
+  assert.equal((await reference(Buffer.from('a'))).hash, hashes[0]?.hash);
+});
+
+test('a sample is decoded once while it is in memory, and the least recently used leaves', async () => {
+  const { reference, decoded, cache } = open();
+  for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) await reference(URL_OF(name));
+  assert.deepEqual(decoded, ['a', 'b', 'c', 'b']);
+  assert.deepEqual(cache.figures, { entries: 2, maxEntries: 2, hits: 2 });
+});
+
+test('where nothing is to be kept, nothing is', async () => {
+  const { reference, decoded, cache } = open({}, 0);
+  for (const name of ['a', 'a']) await reference(URL_OF(name));
+  assert.deepEqual(decoded, ['a', 'a']);
+  assert.deepEqual(cache.figures, { entries: 0, maxEntries: 0, hits: 0 });
+});
+
+test('other schemes than those that are taken are refused by name', async () => {
+  const { reference, decoded } = open();
+  const cases: [string, RegExp][] = [
+    ['file:///etc/passwd', /must be a data: URL in base64, not file:/],
+    ['FILE:///etc/passwd', /not file:/],
+    ['ftp://a.example/a.wav', /not ftp:/],
+    ['blob:http://a.example/1', /not blob:/],
+    ['/etc/passwd', /must be a data: URL in base64$/],
+    ['https://a.example/a.wav', /fetches no URLs \(REFERENCE_URLS\)/],
+    ['http://a.example/a.wav', /fetches no URLs/],
+    ['data:audio/wav,plain', /must hold base64/],
+    ['data:audio/wav;base64,***', /not valid base64/],
+    ['data:', /must hold base64/],
+  ];
+  for (const [source, message] of cases) {
+    await assert.rejects(reference(source), { code: 'INVALID_FIELD', field: 'ref_audio', message }, source);
+  }
+  assert.deepEqual(decoded, []);
+});
+
+test('more bytes than are taken are refused before they are decoded, in whatever form they come', async () => {
+  const { reference, decoded } = open();
+  const limit = { code: 'TOO_LARGE', message: /100 bytes at most/ };
+  await assert.rejects(reference(URL_OF('x'.repeat(101))), limit);
+  await assert.rejects(reference(Buffer.alloc(101)), limit);
+  assert.deepEqual(decoded, []);
+  await reference(URL_OF('x'.repeat(100)));
+  assert.equal(decoded.length, 1);
+});
+
+test('with REFERENCE_URLS a file is fetched from a public address, and only from there', async () => {
+  const network = {
+    addresses: (name: string) => Promise.resolve([name === 'public.example' ? '8.8.8.8' : '10.0.0.1']),
+    get: () => Promise.resolve({ status: 200, body: once('fetched'), close: () => undefined }),
+  };
+  const { reference, decoded } = open({ urls: true, network });
+  await reference('https://public.example/a.wav');
+  assert.deepEqual(decoded, ['fetched']);
+  await assert.rejects(reference('https://private.example/a.wav'), {
+    code: 'INVALID_FIELD',
+    message: /not public/,
+  });
+  await assert.rejects(reference('file:///etc/passwd'), { message: /or an http\(s\) URL, not file:/ });
+});
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.from(text));
+}
+
+test('where no engine can speak with a sample, nobody looks at it', async () => {
+  const checkAble = (kind: string, _language: unknown, field: string) => {
+    throw new ParleyError('CAPABILITY_MISSING', kind, { field });
+  };
+  const { reference, decoded } = open({ engines: { checkAble } });
+  await assert.rejects(reference(URL_OF('a')), { code: 'CAPABILITY_MISSING', field: 'ref_audio' });
+  assert.deepEqual(decoded, []);
+});
+
+test('the language that is to be spoken is judged with the rest, before anybody looks at the sample', async () => {
+  const asked: unknown[] = [];
+  const checkAble = (...about: unknown[]) => {
+    asked.push(about);
+    throw new ParleyError('LANGUAGE_UNAVAILABLE', 'no', { field: 'language' });
+  };
+  const decode = () => Promise.reject(new Error('decoded'));
+  const cache = new VoiceCache(1);
+  const options = { audio: { decode }, engines: { checkAble }, cache, maxBytes: 100, urls: false };
+  const wish = { source: URL_OF('a'), language: 'fr' };
+  await assert.rejects(new References(options).reference(wish, NEVER), { code: 'LANGUAGE_UNAVAILABLE' });
+  assert.deepEqual(asked, [['sample', 'fr', 'ref_audio']]);
+});
