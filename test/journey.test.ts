@@ -200,7 +200,7 @@ test('tokens speak at the first sentence end, before the text is complete', asyn
   const utterance = call.speak(tokens);
   tokens.push('Hello ');
   tokens.push('there. Mo');
-  await until(() => call.stats().queuedMs > 0);
+  await until(() => call.stats().queuedMs === 40);
   pass(40);
   assert.equal(events[0]?.type, 'utterance.started');
   tokens.push('re.');
@@ -235,7 +235,7 @@ test('a sentence that is late within a whole text is an underrun', async () => {
   let open: () => void = () => undefined;
   engine.gate = (text) => (text === 'Two.' ? new Promise((resolve) => (open = resolve)) : Promise.resolve());
   const utterance = call.speak('One. Two.');
-  await until(() => engine.begun.includes('Two.') && call.stats().queuedMs > 0);
+  await until(() => engine.begun.includes('Two.') && call.stats().queuedMs === 40 + SENTENCE_PAUSE_MS);
   await quiet();
   pass(40 + SENTENCE_PAUSE_MS + 100);
   assert.equal(call.stats().underruns, 5);

@@ -61,8 +61,9 @@ test('browsers, telephones, clients and fuzz are left to the full run', () => {
     'test/interop/page.test.ts',
     'test/interop/telephone/rtp.test.ts',
     'test/clients/curl.test.ts',
+    'test/telephone/process.test.ts',
     'test/sip/fuzz/field-fuzz.test.ts',
-    'test/http/fuzz-dialects.test.ts',
+    'test/api/fuzz-dialects.test.ts',
   ]) {
     assert.equal(partOf(path), 'rest', path);
   }

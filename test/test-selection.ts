@@ -10,6 +10,7 @@ export type Part = 'quick' | 'rest';
 /** Tests left to `npm run test:full`. */
 const REST = [
   /^test\/(?:interop|clients|timing)\//, // browsers, telephones, clients of other makers; tests that measure time
+  /^test\/telephone\//, // a whole server called by telephones
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
