@@ -9,9 +9,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
-import { openTelephone } from '../sip/door/open-telephone.js';
-import type { TelephoneDoor } from '../sip/door/telephone-door.js';
-import { sipFigures } from '../sip/door/telephone-figures.js';
+import { openTelephone } from '../sip/telephone/open-telephone.js';
+import type { Telephone } from '../sip/telephone/telephone.js';
+import { sipFigures } from '../sip/telephone/telephone-figures.js';
 import { speechDialects } from './api/http/speech-dialects.js';
 import { clientLimits } from './call/client-calls.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
@@ -64,7 +64,7 @@ export interface Server {
   readonly encoders: EncoderPool;
   readonly metrics: Metrics;
   /** Undefined where it is closed. */
-  readonly telephone: TelephoneDoor | undefined;
+  readonly telephone: Telephone | undefined;
   /** What other languages need, where only English is spoken. */
   readonly languageNotice: string | undefined;
   /** Refuses new calls; resolves when those that stand have ended, or after so long. */
@@ -198,7 +198,7 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
   });
 }
 
-function openHttp(parts: Parts, calls: BrowserDoor, telephone: TelephoneDoor | undefined): HttpServer {
+function openHttp(parts: Parts, calls: BrowserDoor, telephone: Telephone | undefined): HttpServer {
   const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
   const { settings } = encoders;
   const service = new SpeechService(engines, encoders, config, { continuity });

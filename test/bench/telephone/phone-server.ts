@@ -6,7 +6,7 @@
 //   node phone-server.js instant    an engine that costs nothing
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { TelephoneDoor } from '../../../sip/door/telephone-door.js';
+import type { Telephone } from '../../../sip/telephone/telephone.js';
 import { readConfig } from '../../../src/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog, type Log } from '../../../src/observe/log.js';
@@ -77,7 +77,7 @@ function begin(mostPackets: number): void {
   cpu = process.cpuUsage();
 }
 
-function figures(door: TelephoneDoor): PhoneFigures {
+function figures(door: Telephone): PhoneFigures {
   const { user, system } = process.cpuUsage(cpu);
   const { rss, heapUsed } = process.memoryUsage();
   const late = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS);

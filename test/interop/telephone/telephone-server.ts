@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readConfig } from '../../../src/config.js';
 import type { Environment } from '../../../src/config-reader.js';
 import { startServer, type Server } from '../../../src/main.js';
-import type { TelephoneDoor } from '../../../sip/door/telephone-door.js';
+import type { Telephone } from '../../../sip/telephone/telephone.js';
 import { freePorts } from './free-port.js';
 import { ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
@@ -22,14 +22,14 @@ export interface TelephoneFiles {
 
 export class TelephoneServer {
   readonly server: Server;
-  readonly telephone: TelephoneDoor;
+  readonly telephone: Telephone;
   /** UDP and TCP. */
   readonly address: Address;
   /** Where it listens with TLS, if the environment gives it a certificate. */
   readonly tlsAddress: Address;
   readonly #folder: ScratchFolder;
 
-  private constructor(server: Server, telephone: TelephoneDoor, port: number, folder: ScratchFolder) {
+  private constructor(server: Server, telephone: Telephone, port: number, folder: ScratchFolder) {
     this.server = server;
     this.telephone = telephone;
     this.address = { host: '127.0.0.1', port };

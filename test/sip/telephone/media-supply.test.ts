@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { incomingWish } from '../../../sip/door/media-supply.js';
+import { incomingWish } from '../../../sip/telephone/media-supply.js';
 import { linesOf, negotiation, valueOf } from '../sdp/negotiation-under-test.js';
 
 void test('a browser that leaves the offer to us is offered DTLS with ICE, and a telephone is not', () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config.js';
-import { Correspondents } from '../../../sip/door/correspondents.js';
-import { Admission } from '../../../sip/door/admission.js';
-import { SipNetwork } from '../../../sip/door/sip-network.js';
+import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
+import { Admission } from '../../../sip/telephone/admission.js';
+import { SipNetwork } from '../../../sip/telephone/sip-network.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import type { Flow, TransportName } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
@@ -17,10 +17,10 @@ function network(t: TestContext, hosts: string, tlsPort?: number): SipNetwork {
   const time = new ManualTime();
   const { sip } = readConfig({ SIP_HOST: hosts, SIP_PORT: '5070', SIP_ALLOW: '127.0.0.1', PUBLIC_ADDRESS: '' });
   const guard = new Guard({ time, allowed: [], challenged: [], requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS });
-  const correspondents = new Correspondents(time);
+  const recentPeers = new RecentPeers(time);
   const made = new SipNetwork({
-    config: { ...sip, tlsPort }, tls: server, time, correspondents, taps: undefined,
-    admission: new Admission({ guard, digest: undefined, correspondents }),
+    config: { ...sip, tlsPort }, tls: server, time, recentPeers, taps: undefined,
+    admission: new Admission({ guard, digest: undefined, recentPeers }),
     invited: () => undefined, journeyFor: () => undefined, told: () => undefined, failed: assert.fail,
   });
   t.after(() => made.close());

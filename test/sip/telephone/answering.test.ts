@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Answering } from '../../../sip/door/answering.js';
+import { Answering } from '../../../sip/telephone/answering.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PhoneBook } from '../../../sip/door/phone-book.js';
+import { PhoneBook } from '../../../sip/telephone/phone-book.js';
 import { aCall, settled } from './fake-legs.js';
 
 void test('calls are listed newest first, found by their session, and forgotten ten minutes after they ended', async () => {

@@ -17,10 +17,10 @@ import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/g
 import { OwnAddresses } from '../guard/own-addresses.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import { Answering } from './answering.js';
-import { Correspondents } from './correspondents.js';
+import { RecentPeers } from './recent-peers.js';
 import { MediaSupply } from './media-supply.js';
 import { openCaptures } from './open-captures.js';
-import { TelephoneDoor } from './telephone-door.js';
+import { Telephone } from './telephone.js';
 import type { TelephoneLog, TelephoneParts } from './telephone-parts.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 
@@ -49,7 +49,7 @@ const BURST_SECONDS = 10;
  * Undefined where it is closed: by SIP_ENABLED=0, or because another program has the usual port and nobody chose
  * one. Rejects with CONFIG_INVALID for mistakes, and for a chosen address that cannot be had.
  */
-export async function openTelephone(around: TelephoneSurroundings): Promise<TelephoneDoor | undefined> {
+export async function openTelephone(around: TelephoneSurroundings): Promise<Telephone | undefined> {
   const { config, env, log } = around;
   const { sip } = config;
   if (!sip.enabled) return undefined;
@@ -64,7 +64,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
     mediaMs: () => around.plane.nowMs,
   });
   const supply = new MediaSupply(around);
-  const door = new TelephoneDoor({ ...partsOf(around, settings, supply), captures });
+  const door = new Telephone({ ...partsOf(around, settings, supply), captures });
   supply.avoid(() => door.network.transports.places.map(({ place }) => place));
   try {
     await door.open();
@@ -87,7 +87,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
   const { sip } = config;
   const { greeting: text, greetingVoice: voice, greetingLanguage: language } = sip;
   const greeting = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
-  const correspondents = new Correspondents(time);
+  const recentPeers = new RecentPeers(time);
   return {
     config: sip,
     tls: settings.tls,
@@ -96,7 +96,7 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     keying: config.phoneMedia.srtpKeying,
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
-    correspondents,
+    recentPeers,
     answering: new Answering(settings.routes, greeting, sip.ringMs),
     switchboard,
     openMedia: (localAddress, wish) => supply.open(localAddress, wish),

@@ -5,7 +5,7 @@ import type { Time } from '../../src/time.js';
 const KEPT_MS = 7_200_000; // longer than a session goes without a request of either side
 const MOST = 10_000;
 
-export class Correspondents {
+export class RecentPeers {
   readonly #time: Time;
   readonly #lastMs = new Map<string, number>(); // longest ago first
 

@@ -57,7 +57,7 @@ export class Transfers {
 
   /** One at a time, also where another far end has come meanwhile: each takes ports and may cost. */
   #putThrough(phone: PhoneCall, asked: TransferAsked): void {
-    if (phone.awaitsHeir) return asked.refuse(491);
+    if (phone.awaitsTransferTarget) return asked.refuse(491);
     let leg: Leg;
     const failed = (): void => void leg.session.hangUp();
     try {
@@ -78,7 +78,7 @@ export class Transfers {
       return;
     }
     asked.accept();
-    const settled = phone.awaitHeir();
+    const settled = phone.awaitTransferTarget();
     const givenUp = (status: number): void => {
       asked.notify(status);
       leg.media.close();

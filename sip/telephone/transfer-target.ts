@@ -3,7 +3,7 @@
 import type { SessionEnd } from '../session/session.js';
 import type { Leg } from './leg.js';
 
-export class AwaitedHeir {
+export class TransferTarget {
   #left: { readonly leg: Leg; readonly end: SessionEnd } | undefined;
 
   /** Whether the far end may leave in this way. */

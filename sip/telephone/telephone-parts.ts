@@ -10,7 +10,7 @@ import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { Guard } from '../guard/guard.js';
 import type { Answering } from './answering.js';
-import type { Correspondents } from './correspondents.js';
+import type { RecentPeers } from './recent-peers.js';
 import type { CaptureOpener } from './open-captures.js';
 import type { MediaSupply } from './media-supply.js';
 
@@ -31,7 +31,7 @@ export interface TelephoneParts {
   readonly digest: DigestServer | undefined;
   /** Absent where nothing is captured. */
   readonly captures?: CaptureOpener | undefined;
-  readonly correspondents: Correspondents;
+  readonly recentPeers: RecentPeers;
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */

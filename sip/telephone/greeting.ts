@@ -4,7 +4,7 @@ import type { Call } from '../../src/call/call.js';
 
 type Action = (call: Call) => void;
 
-export class FirstWords {
+export class Greeting {
   #early: Action | undefined;
   #first: Action | undefined;
 

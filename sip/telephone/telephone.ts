@@ -57,7 +57,7 @@ export interface PhoneSockets {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
 }
 
-export class TelephoneDoor implements PhoneCalls {
+export class Telephone implements PhoneCalls {
   readonly #parts: TelephoneParts;
   readonly #book: PhoneBook;
   readonly #guard: Guard;
@@ -79,8 +79,8 @@ export class TelephoneDoor implements PhoneCalls {
       this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
     this.#guard = parts.guardOf(isTrunk);
     this.#taps = parts.captures?.((address) => this.#guard.allows(address));
-    const { digest, correspondents } = parts;
-    this.#admission = new Admission({ guard: this.#guard, digest, correspondents });
+    const { digest, recentPeers } = parts;
+    this.#admission = new Admission({ guard: this.#guard, digest, recentPeers });
     const mediaWish = (session: InboundSession): Partial<MediaWish> => this.#mediaWish(session);
     const { callHeaders } = parts.config;
     const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaWish, callHeaders });

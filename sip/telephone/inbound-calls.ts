@@ -16,7 +16,7 @@ import type { Answer, Answering, Spoken } from './answering.js';
 import { Pattern } from '../pattern.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
-import type { PhoneCallInfo } from './phone-papers.js';
+import type { PhoneCallInfo } from './call-view.js';
 import { Prelude, type PreludePlan } from './prelude.js';
 
 export interface InboundCallsParts extends PhoneCallParts {

@@ -11,15 +11,15 @@ import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
 import type { Judged } from '../../../sip/judged.js';
 import type { SipRequest } from '../../../sip/message/request.js';
-import { type Answer, Answering } from '../../../sip/door/answering.js';
-import { Correspondents } from '../../../sip/door/correspondents.js';
-import { TelephoneDoor } from '../../../sip/door/telephone-door.js';
+import { type Answer, Answering } from '../../../sip/telephone/answering.js';
+import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
+import { Telephone } from '../../../sip/telephone/telephone.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
-import type { TelephoneParts } from '../../../sip/door/telephone-parts.js';
+import type { TelephoneParts } from '../../../sip/telephone/telephone-parts.js';
 import type { MediaWish } from '../../../sip/trunk/outbound-calls.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
-import { mediaPolicy } from '../../../sip/door/media-supply.js';
+import { mediaPolicy } from '../../../sip/telephone/media-supply.js';
 import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
@@ -65,14 +65,14 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
   const time = systemTime;
   let ended = 0;
   let calls = 0;
-  const door = new TelephoneDoor({
+  const door = new Telephone({
     config: readConfig({ SIP_PORT: '0' }).sip,
     tls: { cert: undefined, key: undefined, ca: undefined, clientCertificates: 'ignored' },
     trunks: [],
     srtp: 'prefer',
     guardOf: (allowedNow) => new Guard({ time, allowed: ['127.0.0.0/8'], challenged: [], allowedNow, requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS }),
     digest: undefined,
-    correspondents: new Correspondents(time),
+    recentPeers: new RecentPeers(time),
     answering: new FailingAnswering(failing, ringMs),
     switchboard: {
       open: async (makePort: (id: string) => Promise<MediaPort>) => {

@@ -5,14 +5,14 @@ import type { KnownPeer } from '../auth/known-peer.js';
 import type { Guard } from '../guard/guard.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
-import type { Correspondents } from './correspondents.js';
+import type { RecentPeers } from './recent-peers.js';
 import type { Flow } from '../transport/flow.js';
 
 export interface AdmissionParts {
   readonly guard: Guard;
   /** Absent where nobody has a password: then nobody is challenged. */
   readonly digest: DigestServer | undefined;
-  readonly correspondents: Correspondents;
+  readonly recentPeers: RecentPeers;
 }
 
 /** The INVITE of a peer, and the way it came. */
@@ -25,19 +25,19 @@ export class Admission {
   readonly #guard: Guard;
   readonly #digest: DigestServer | undefined;
 
-  readonly #correspondents: Correspondents;
+  readonly #recentPeers: RecentPeers;
   /** Who showed the password with which a request was let in. */
   readonly #users = new WeakMap<SipRequest, string>();
 
-  constructor({ guard, digest, correspondents }: AdmissionParts) {
+  constructor({ guard, digest, recentPeers }: AdmissionParts) {
     this.#guard = guard;
-    this.#correspondents = correspondents;
+    this.#recentPeers = recentPeers;
     this.#digest = digest;
   }
 
   /** Whether anything from there is listened to. */
   knows(address: string): boolean {
-    return this.#guard.knows(address) || this.#correspondents.knows(address);
+    return this.#guard.knows(address) || this.#recentPeers.knows(address);
   }
 
   /** True if a message of so many bytes from there is to be parsed: the first bound of all, for it costs nothing. */
@@ -58,7 +58,7 @@ export class Admission {
     const { address } = flow.remote;
     const { method } = request;
     const userAgent = request.first('user-agent');
-    const correspondent = this.#correspondents.knows(address);
+    const correspondent = this.#recentPeers.knows(address);
     const decision = this.#guard.decide({ address, method, userAgent, expected, correspondent });
     if (decision.kind === 'drop') return 'silence';
     if (decision.kind === 'refuse') return decision.refusal;

@@ -17,18 +17,18 @@ import type { SpeakOptions } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
-import { AwaitedHeir } from './awaited-heir.js';
+import { TransferTarget } from './transfer-target.js';
 import { sessionReason, whyEnded } from './call-end.js';
 import { CallState } from './call-state.js';
 import { CallTimes } from './call-times.js';
-import { DigitKeys } from './digit-keys.js';
+import { DigitKeys } from './call-digits.js';
 import { farewell } from './farewell.js';
 import { EventLog } from './event-log.js';
 import { FirstPort } from './first-port.js';
-import { FirstWords } from './first-words.js';
+import { Greeting } from './greeting.js';
 import { Holding } from './holding.js';
 import type { Leg } from './leg.js';
-import { type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './phone-papers.js';
+import { type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
 import { PressedDigits } from './pressed-digits.js';
 import { SilenceLimit } from './silence-limit.js';
 
@@ -64,10 +64,10 @@ export class PhoneCall {
   /** Until the answer, and while it is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
-  #heir: AwaitedHeir | undefined;
+  #transferTarget: TransferTarget | undefined;
   #leg: Leg | undefined;
   #port: MediaPort | undefined;
-  readonly #words = new FirstWords();
+  readonly #greeting = new Greeting();
   #lastView: PhoneCallView | undefined;
   #call: Call | undefined;
   #end: PhoneCallEnd | undefined;
@@ -152,22 +152,22 @@ export class PhoneCall {
   }
 
   /** Somebody is being called to take the far end's place. */
-  get awaitsHeir(): boolean {
-    return this.#heir !== undefined;
+  get awaitsTransferTarget(): boolean {
+    return this.#transferTarget !== undefined;
   }
 
   /**
    * Somebody else is called to take the far end's place: until the function returned is called, the far end may leave,
    * and what is to be spoken waits. Then the call ends if nobody has come. One at a time.
    */
-  awaitHeir(): () => void {
+  awaitTransferTarget(): () => void {
     const over = this.#silence.during();
-    const heir = new AwaitedHeir();
-    this.#heir = heir;
+    const target = new TransferTarget();
+    this.#transferTarget = target;
     return () => {
       over();
-      if (this.#heir === heir) this.#heir = undefined;
-      const end = heir.settled(this.#leg);
+      if (this.#transferTarget === target) this.#transferTarget = undefined;
+      const end = target.settled(this.#leg);
       if (end !== undefined) void this.end(whyEnded(end, this.info.direction));
     };
   }
@@ -196,13 +196,13 @@ export class PhoneCall {
 
   /** Calls `action` once the far end can hear us, though it may not be answered; never where it ends before. */
   onceAudible(action: (call: Call) => void): void {
-    this.#words.onceAudible(action);
+    this.#greeting.onceAudible(action);
     this.#begin();
   }
 
   /** Calls `action` once the call is answered and can speak; never where it ends before. */
   onceTalking(action: (call: Call) => void): void {
-    this.#words.onceTalking(action);
+    this.#greeting.onceTalking(action);
     this.#begin();
   }
 
@@ -291,7 +291,7 @@ export class PhoneCall {
   /** It may be asked about for a while: what carried it is not kept for that. */
   #letGo(): void {
     this.#lastView = this.view;
-    this.#words.forget();
+    this.#greeting.forget();
     [this.#leg, this.#call, this.#port] = [undefined, undefined, undefined];
     this.#firstPort = new FirstPort();
     this.#firstPort.fail(() => new ParleyError('ABORTED', 'the call has ended'));
@@ -319,7 +319,7 @@ export class PhoneCall {
     const call = this.#call;
     if (call === undefined || this.#end !== undefined) return;
     try {
-      this.#words.say(call, this.#isUp());
+      this.#greeting.say(call, this.#isUp());
     } catch (error) {
       // What could be spoken when the call came can no longer be.
       const { code, message: detail } = asParleyError(error, 'ENGINE_FAILED');
@@ -345,7 +345,7 @@ export class PhoneCall {
   }
 
   #legEnded(end: SessionEnd): void {
-    if (this.#heir?.lets(this.#leg, end)) return this.#call?.hold(true);
+    if (this.#transferTarget?.lets(this.#leg, end)) return this.#call?.hold(true);
     if (end.by !== 'transport') this.#times.settled();
     void this.end(whyEnded(end, this.info.direction));
   }

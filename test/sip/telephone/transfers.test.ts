@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import { PhoneBook } from '../../../sip/door/phone-book.js';
-import { Transfers } from '../../../sip/door/transfers.js';
+import { PhoneBook } from '../../../sip/telephone/phone-book.js';
+import { Transfers } from '../../../sip/telephone/transfers.js';
 import { parseUri } from '../../../sip/message/uri.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
 import type { TransferAsked } from '../../../sip/session/session.js';

@@ -5,8 +5,8 @@ import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
-import { Admission } from '../../../sip/door/admission.js';
-import { Correspondents } from '../../../sip/door/correspondents.js';
+import { Admission } from '../../../sip/telephone/admission.js';
+import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
@@ -31,8 +31,8 @@ function door() {
     nonces: new Nonces({ time, secret: Buffer.alloc(32, 1), randomBytes, lifetimeMs: 60_000, mostCounted: 10 }),
     secretOf: (username) => (username === 'anna' ? { password: 'secret' } : undefined),
   });
-  const correspondents = new Correspondents(time);
-  return { guard, correspondents, admission: new Admission({ guard, digest, correspondents }) };
+  const recentPeers = new RecentPeers(time);
+  return { guard, recentPeers, admission: new Admission({ guard, digest, recentPeers }) };
 } // prettier-ignore
 
 function invite(more: readonly string[] = []): SipRequest {
@@ -61,8 +61,8 @@ void test('callers of allowed addresses come in as they are, strangers hear noth
 });
 
 void test('only those who come in as they are may vouch for others', () => {
-  const { admission, correspondents } = door();
-  correspondents.wrote('192.0.2.1');
+  const { admission, recentPeers } = door();
+  recentPeers.wrote('192.0.2.1');
   assert.deepEqual(
     ['127.0.0.1', '10.0.0.1', '192.0.2.1'].map((address) => admission.trusts(address)),
     [true, false, false],
@@ -119,8 +119,8 @@ void test('while there is too much to do no password is spent, and strangers sti
 }); // prettier-ignore
 
 void test('where nobody has a password, those who would need one hear nothing, busy or not', () => {
-  const { guard, correspondents } = door();
-  const admission = new Admission({ guard, digest: undefined, correspondents });
+  const { guard, recentPeers } = door();
+  const admission = new Admission({ guard, digest: undefined, recentPeers });
   const verdicts = [false, true].map((busy) => admission.admits(invite(), from('10.0.0.1'), false, busy));
   assert.deepEqual(verdicts, ['silence', 'silence']);
 });
@@ -136,8 +136,8 @@ void test('a source of wrong passwords is not heard any more', () => {
 });
 
 void test('whoever this server has written to is heard within calls, and may begin none', () => {
-  const { admission, correspondents } = door();
-  correspondents.wrote('192.0.2.1');
+  const { admission, recentPeers } = door();
+  recentPeers.wrote('192.0.2.1');
   assert.equal(admission.knows('192.0.2.1'), true);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), true), undefined);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), false), 'silence');

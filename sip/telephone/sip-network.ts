@@ -26,14 +26,14 @@ import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
 import type { ContactMaker } from '../trunk/call-planner.js';
 import type { Admission } from './admission.js';
-import type { Correspondents } from './correspondents.js';
+import type { RecentPeers } from './recent-peers.js';
 
 export interface SipNetworkParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly time: Time;
   readonly admission: Admission;
-  readonly correspondents: Correspondents;
+  readonly recentPeers: RecentPeers;
   /** Gets copies of everything. */
   readonly taps: CallTaps | undefined;
   readonly invited: (session: InboundSession) => void;
@@ -61,7 +61,7 @@ export class SipNetwork {
 
   /** CONFIG_INVALID where a listener cannot work. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, correspondents, taps, invited, journeyFor, told, failed } = parts;
+    const { config, tls, time, admission, recentPeers, taps, invited, journeyFor, told, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => {
       if (admission.reads(flow.remote.address, bytes.length)) this.transactions.received(bytes, flow);
     };
@@ -93,7 +93,7 @@ export class SipNetwork {
     });
     this.#load = new LoadGauge({ time, delayMs: () => this.transports.queueDelayMs() });
     this.transactions = new TransactionLayer({
-      wire: remembering(this.transports, correspondents),
+      wire: remembering(this.transports, recentPeers),
       user: this.agent,
       time,
       token,
@@ -157,11 +157,11 @@ export class SipNetwork {
 }
 
 /** Whoever is written to may answer. */
-function remembering(wire: Wire, correspondents: Correspondents): Wire {
+function remembering(wire: Wire, recentPeers: RecentPeers): Wire {
   return {
     send: (target, bytesFor) =>
       wire.send(target, (flow) => {
-        correspondents.wrote(flow.remote.address);
+        recentPeers.wrote(flow.remote.address);
         return bytesFor(flow);
       }),
     respond: (bytes, via, flow) => wire.respond(bytes, via, flow),
