@@ -5,7 +5,7 @@ import { tooLong } from '../src/speaking/text-source.js';
 import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES, readClientMessage, type ClientMessage } from './client-message.js';
-import { MessageRate, type MessageRateLimits } from '../src/call/message-rate.js';
+import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { TokenStream } from '../src/speaking/token-stream.js';
 
 /** The channel itself, whoever implements SCTP. */

@@ -13,7 +13,7 @@ import { openTelephone } from '../sip/telephone/open-telephone.js';
 import type { Telephone } from '../sip/telephone/telephone.js';
 import { sipFigures } from '../sip/telephone/telephone-figures.js';
 import { speechDialects } from './api/http/speech-dialects.js';
-import { clientLimits } from './call/client-calls.js';
+import { clientLimits } from './call/client-limits.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
 import { Continuity } from './speaking/continuity.js';
 import { FrameCache } from './speaking/frame-cache.js';

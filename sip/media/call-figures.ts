@@ -1,6 +1,6 @@
 // What is known of a call's media at its end, or in its middle: figures of the
 // call's record.
-import type { CallRecord } from '../../src/call/call-record.js';
+import type { CallRecord } from '../../src/call/phone-calls.js';
 import { mosOf, ratingOf } from '../../src/media/call-quality.js';
 import type { SocketStats } from '../../src/media/socket-addon.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';

@@ -1,5 +1,5 @@
 // When what happened to a call: for its view and for its record.
-import type { CallRecord } from '../../src/call/call-record.js';
+import type { CallRecord } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
 
 export class CallTimes {

@@ -1,8 +1,8 @@
 // What applications are shown of a telephone call while it is known, and what
 // is left of it when it is over.
 import type { Call } from '../../src/call/call.js';
-import type { CallRecord } from '../../src/call/call-record.js';
 import type {
+  CallRecord,
   PhoneCallEnd,
   PhoneCallState,
   PhoneCallView,

@@ -1,6 +1,6 @@
 // Calls that come in: routed, answered or refused, spoken to once the caller
 // has acknowledged the answer.
-import { callClients } from '../../src/call/client-calls.js';
+import { callClients } from '../../src/call/client-limits.js';
 import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';

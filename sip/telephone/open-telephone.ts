@@ -1,7 +1,7 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
 import { readAuthorities, readCertificate } from '../../src/certificate.js';
-import type { CallRecord } from '../../src/call/call-record.js';
+import type { CallRecord } from '../../src/call/phone-calls.js';
 import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { Config } from '../../src/config.js';

@@ -1,17 +1,17 @@
 // One telephone call as an application knows it, whichever side began it: its
 // leg (signalling and media), its speech, its digits, its end.
 import type { Call, Interruption, MediaPort } from '../../src/call/call.js';
-import type { CallRecord } from '../../src/call/call-record.js';
 import type {
+  CallRecord,
   DigitsRequest,
   PhoneCallEnd,
   PhoneCallEvent,
   PhoneCallState,
   PhoneCallView,
   PhoneSpeech,
-  PlayedSound,
   TransferOutcome,
 } from '../../src/call/phone-calls.js';
+import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import type { SpeakOptions } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';

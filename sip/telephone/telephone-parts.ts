@@ -1,5 +1,5 @@
 // What the telephone door is built from.
-import type { CallRecord } from '../../src/call/call-record.js';
+import type { CallRecord } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { SipConfig } from '../../src/sip-config.js';
 import type { Time } from '../../src/time.js';

@@ -13,10 +13,10 @@ import type {
   PhoneCalls,
   PhoneCallView,
   PhoneSpeech,
-  PlayedSound,
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
+import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/certificate.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';

@@ -1,38 +1,58 @@
-// Where a call's lines push to, and what is on its way from one port to the next.
+// Routes the sound of a call into the playout of its present port. CallRoute opens encoder lines and hands queued sound
+// over when the call moves to another port; CallTrack counts the sound of one utterance across those ports.
 //
-//   old playout ──take──▶ carry ──▶ new playout      at most one line pushes; a line that
-//                 line ────┘                         begins waits until all is carried
+//   old playout ──take──▶ carry ──▶ new playout      at most one line pushes; a new line
+//                 line ────┘                         waits until everything is carried
+//
+//   port 1  ────────▶ earlier ms │ port 2  ────────▶ frames sent × frame length
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { ParleyError } from '../errors.js';
+import type { Codec } from '../codecs/codec.js';
 import type { Carry } from '../encoding/carry.js';
 import type { EncoderLine } from '../encoding/encoder-line.js';
 import type { CarriedSound } from '../encoding/encoder-pool.js';
-import type { Cleared } from '../media/media-addon.js';
-import { NOTHING_TAKEN } from '../media/taken-queue.js';
+import { TRACK_ENDED } from '../encoding/marks.js';
 import type { PayloadForm } from '../encoding/transcoder.js';
-import type { MediaPort } from './media-port.js';
+import type { ParleyError } from '../errors.js';
+import type { Cleared, ClearedTrack } from '../media/media-addon.js';
+import type { Playout } from '../media/playout.js';
+import { NOTHING_TAKEN } from '../media/taken-queue.js';
+import type { FrameCache, KeptSentence, LineFrames, SentenceManner } from '../speaking/frame-cache.js';
 import type { EncoderSource } from '../speaking/speech-line.js';
+import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
 
-/** What is encoded, and what is carried from playout to playout. */
+/** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
+export interface MediaPort {
+  readonly codec: Codec;
+  readonly frameMs: number;
+  readonly playout: Playout;
+  /** How packets travel, in words for the log: `udp host`, `carried by JavaScript: relay`. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/** The payloads that a line makes. */
+type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
+
+/** Encodes the lines of calls, and carries queued sound from playout to playout. */
 export interface CallEncoders extends EncoderSource {
   carry(sound: CarriedSound, after: readonly { readonly number: number }[]): Carry;
 }
 
-/** What became of the tracks at a move. */
-export interface Moved extends Cleared {
+/** The state of the tracks at a move. */
+interface Moved extends Cleared {
   readonly from: MediaPort;
-  /** Resolves when the new playout has all that the old one had; rejects when it will never have it. */
+  /** Resolves when the new playout has everything that the old one had queued; rejects if that is lost. */
   readonly carried: Promise<void>;
 }
 
 export class CallRoute {
-  /** A track's sound in the playout of `port` is longer than its line knows, from `frames` frames on. */
+  /** Called when silence was added to a track in the playout of `port`, after `frames` frames, that its line does not know of. */
   onPadded: ((track: number, port: MediaPort, frames: number, padMs: number) => void) | undefined;
   readonly #encoders: CallEncoders;
   #port: MediaPort;
-  /** The line that began last: the only one that may push. */
+  /** The line that began last. Only this one may push. */
   #line: EncoderLine | undefined;
-  /** On their way, oldest first. */
+  /** Carries in progress, oldest first. */
   readonly #carries = new Set<Carry>();
 
   constructor(port: MediaPort, encoders: CallEncoders) {
@@ -44,14 +64,14 @@ export class CallRoute {
     return this.#port;
   }
 
-  /** As EncoderSource: a line may begin once what was spoken before it is in the playout. */
+  /** Waits for the carries: a line may begin once everything that was spoken before it is in the playout. */
   ready(): Promise<unknown> | undefined {
     if (this.#carries.size === 0) return undefined;
     return Promise.allSettled([...this.#carries].map(({ done }) => done));
   }
 
-  /** A line of a track, in its own form: where the port has another, it is made anew on its way. */
-  open(track: number, form: Pick<MediaPort, 'codec' | 'frameMs'>, trim?: TrimOptions): EncoderLine {
+  /** Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on their way. */
+  open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
     const { handle: playout, generation } = this.#port.playout;
     const { codec, frameMs } = form;
     const line = this.#encoders.open(
@@ -63,13 +83,13 @@ export class CallRoute {
     return line;
   }
 
-  /** Queues the end of a track whose line cannot; false where there is no queue for it. */
+  /** Queues the end of a track whose line cannot; false if the playout does not take it. */
   queueEnd(track: number, mark: number): boolean {
     const { playout } = this.#port;
     return this.#carries.size === 0 && playout.mark(playout.generation, track, mark, true) === 1;
   }
 
-  /** Goes on through another port from where the one before stops now. */
+  /** Goes on through another port from the place where the present one stops. */
   moveTo(port: MediaPort): Moved {
     const from = this.#port;
     const { entries, ...cleared } = from.playout.take();
@@ -83,40 +103,146 @@ export class CallRoute {
     }
   }
 
-  /** Drops what waits, wherever it is. */
+  /** Drops all queued sound, in the playout and in carries. */
   clear(): Cleared {
     for (const carry of this.#carries) carry.abort();
     return this.#port.playout.clear();
   }
 
-  #carry(
-    from: Pick<MediaPort, 'codec' | 'frameMs'>,
-    entries: Uint8Array,
-    after: readonly { readonly number: number }[],
-  ): Carry {
+  #carry(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Carry {
     const port = this.#port;
     const { handle: playout, generation } = port.playout;
     const to = { ...formOf(port), playout, generation };
     const carry = this.#encoders.carry({ from: formOf(from), to, entries }, after);
     carry.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
     this.#carries.add(carry);
-    const gone = () => void this.#carries.delete(carry);
-    carry.done.then(gone, () => {
-      gone();
-      // What goes into it, or waits behind it, has nowhere to go any more.
+    const remove = () => void this.#carries.delete(carry);
+    carry.done.then(remove, () => {
+      remove();
+      // The others push into it or wait behind it, so they cannot end either.
       for (const other of this.#carries) other.abort();
     });
     return carry;
   }
 }
 
-function formOf({ codec, frameMs }: Pick<MediaPort, 'codec' | 'frameMs'>): PayloadForm {
+function formOf({ codec, frameMs }: Form): PayloadForm {
   return { codec: codec.name, frameMs };
 }
 
-export function isSame(
-  a: Pick<MediaPort, 'codec' | 'frameMs'>,
-  b: Pick<MediaPort, 'codec' | 'frameMs'>,
-): boolean {
+function isSame(a: Form, b: Form): boolean {
   return a.codec.name === b.codec.name && a.frameMs === b.frameMs;
+}
+
+/** Silence that a carry added. */
+interface Pad {
+  readonly atMs: number;
+  readonly ms: number;
+}
+
+/**
+ * The sound of one utterance. A line keeps the form that it began with. Until it begins, or takes a sentence from the
+ * cache, a move gives it the form of the new port.
+ */
+export class CallTrack {
+  readonly number: number;
+  readonly #route: CallRoute;
+  readonly #cache: FrameCache | undefined;
+  #form: Form;
+  #frames: LineFrames | undefined;
+  /** The line began, or took a sentence in this form from the cache. */
+  #fixed = false;
+  /** Sound sent through earlier ports. */
+  #earlierMs = 0;
+  /** The end was sent before the call moved; its mark is not reported yet. */
+  #ended = false;
+  /** Milliseconds of the track at which the sound in each port began. */
+  readonly #began = new Map<MediaPort, number>();
+  readonly #pads: Pad[] = [];
+
+  constructor(number: number, route: CallRoute, cache: FrameCache | undefined) {
+    this.number = number;
+    this.#route = route;
+    this.#cache = cache;
+    this.#form = route.port;
+    this.#frames = cache?.of(route.port.codec, route.port.frameMs);
+  }
+
+  /** Its view of the sentence cache; undefined if no sentences are kept. */
+  get frames(): Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'> | undefined {
+    return this.#frames === undefined ? undefined : this;
+  }
+
+  keyOf(manner: SentenceManner): string {
+    return this.#frames?.keyOf(manner) ?? '';
+  }
+
+  has(key: string): boolean {
+    return this.#frames?.has(key) === true;
+  }
+
+  find(key: string): KeptSentence | undefined {
+    const kept = this.#frames?.find(key);
+    if (kept !== undefined) this.#fixed = true;
+    return kept;
+  }
+
+  keep(key: string, sentence: KeptSentence): void {
+    this.#frames?.keep(key, sentence);
+  }
+
+  /** Implements LineOutlet: the line pushes into the call's present playout. */
+  open({ trim }: { readonly trim?: TrimOptions }): EncoderLine {
+    this.#fixed = true;
+    return this.#route.open(this.number, this.#form, trim);
+  }
+
+  ready(): Promise<unknown> | undefined {
+    return this.#route.ready();
+  }
+
+  queueEnd(): boolean {
+    return this.#route.queueEnd(this.number, TRACK_ENDED);
+  }
+
+  /** Milliseconds of its sound that were sent. */
+  get sentMs(): number {
+    const { playout, frameMs } = this.#route.port;
+    return this.#earlierMs + playout.sent(this.number) * frameMs;
+  }
+
+  /** True for a track that a clear did not list if its last frame was sent and the mark is not reported yet. */
+  get isEnding(): boolean {
+    return this.#ended || this.#route.port.playout.sent(this.number) > 0;
+  }
+
+  /** Milliseconds of its sound that were sent before a clear. */
+  sentBy(cleared: ClearedTrack | undefined): number {
+    return this.#earlierMs + (cleared?.sentFrames ?? 0) * this.#route.port.frameMs;
+  }
+
+  moved({ from, tracks }: Moved): void {
+    const count = tracks.find(({ track }) => track === this.number);
+    const sentFrames = count?.sentFrames ?? from.playout.sent(this.number);
+    this.#ended ||= count === undefined && sentFrames > 0;
+    this.#earlierMs += sentFrames * from.frameMs;
+    const { port } = this.#route;
+    this.#began.set(port, this.#earlierMs);
+    if (this.#fixed || isSame(this.#form, port)) return;
+    this.#form = port;
+    this.#frames = this.#cache?.of(port.codec, port.frameMs);
+  }
+
+  /** A carry added silence to its sound in a port. */
+  padded(port: MediaPort, frames: number, padMs: number): void {
+    const beganMs = this.#began.get(port) ?? 0;
+    this.#pads.push({ atMs: beganMs + frames * port.frameMs, ms: padMs });
+  }
+
+  /** The text of the segments that was heard in the first `sentMs` milliseconds. */
+  heard(segments: readonly SpokenSegment[], sentMs: number): string {
+    const { frameMs } = this.#form;
+    const padMs = this.#pads.reduce((sum, { atMs, ms }) => (atMs <= sentMs ? sum + ms : sum), 0);
+    return spokenText(segments, (sentMs - padMs) / frameMs, frameMs);
+  }
 }

@@ -1,30 +1,26 @@
-// One conversation, whatever door it came through: texts in, their speech out
-// through the call's playout, one after another, until somebody interrupts.
-// What is in the making is the queue's (utterance-queue.ts).
+// One conversation, by telephone or browser. A call speaks the texts that it is given through its playout, one after
+// another, until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have not ended.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { Playout } from '../media/playout.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { Time } from '../time.js';
-import type { CallEncoders } from './call-route.js';
+import type { CallEncoders, MediaPort } from './call-route.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { Goodbye, type LastWords } from './goodbye.js';
-import type { MediaPort } from './media-port.js';
-import { PausableTime } from './pausable-time.js';
-import type { PlayedSound } from './phone-calls.js';
-import { soundPiece } from './played-sound.js';
+import { type Interruption, UtteranceQueue } from './utterance-queue.js';
+import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
 import type { LineManner } from '../speaking/speech-line.js';
 import { isMarkup, type TextFormat } from '../speaking/text-format.js';
 import { sentencesFrom, type TextLimits } from '../speaking/text-source.js';
 import { TextTurns } from '../speaking/text-turns.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
-import { UtteranceQueue, type Interruption } from './utterance-queue.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
 
-export type { MediaPort } from './media-port.js';
+export type { MediaPort } from './call-route.js';
 export type { Interruption } from './utterance-queue.js';
 
 export interface CallLimits extends TextLimits, LastWords {
@@ -41,19 +37,19 @@ export interface CallMetrics {
   callOpened(door: string): void;
   callClosed(door: string, reason: string): void;
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;
-  /** Milliseconds from the arrival of a text to its first packet, where nothing was being spoken. */
+  /** Milliseconds from the arrival of a text to its first packet, if nothing else was being spoken. */
   firstAudio(ms: number, door: string): void;
 }
 
 export interface CallParts {
   readonly routing: SpeechRouting;
   readonly encoders: CallEncoders;
-  /** Sentences said before; absent where none are kept. */
+  /** Cache of spoken sentences; absent if none are kept. */
   readonly frames?: FrameCache;
-  /** Each sentence by itself where absent. */
+  /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity;
   readonly limits: CallLimits;
-  /** Of all calls, for long texts; the call has its own where absent. */
+  /** Turns for long texts, shared by all calls; if absent, the call has its own. */
   readonly turns?: TextTurns;
   readonly time: Time;
   readonly log: CallLog;
@@ -63,13 +59,13 @@ export interface CallParts {
 export interface SpeakOptions {
   readonly voice?: string;
   readonly language?: string;
-  /** False: the engine is given the text as it is written. */
+  /** If false, the engine gets the text as it is written. */
   readonly normalize?: boolean;
-  /** What a whole text is; `auto` where absent. One that comes in tokens is words. */
+  /** Format of a whole text; `auto` if absent. A text in tokens is always plain text. */
   readonly format?: TextFormat;
-  /** How words of the text are said; asked before that of the server. */
+  /** Pronunciations for this text. They take precedence over those of the server. */
   readonly lexicon?: Lexicon;
-  /** When the text arrived, in milliseconds of the monotonic clock; now, if absent. */
+  /** Arrival of the text in milliseconds of the monotonic clock; now, if absent. */
   readonly receivedAtMs?: number;
 }
 
@@ -80,12 +76,10 @@ export class Call {
   readonly door: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;
-  /** Told in order. Set by the door that owns the conversation. */
+  /** Called with each event, in order. The owner of the conversation sets it. */
   onEvent: ((event: CallEvent) => void) | undefined;
   readonly #parts: CallParts;
   readonly #queue: UtteranceQueue;
-  /** What a text may take its time by; it stands still while the call is held. */
-  readonly #textTime: PausableTime;
   readonly #goodbye: Goodbye;
   readonly #turns: TextTurns;
   #closing: Promise<void> | undefined;
@@ -96,7 +90,6 @@ export class Call {
     this.door = door;
     this.#parts = parts;
     this.#turns = parts.turns ?? new TextTurns();
-    this.#textTime = new PausableTime(parts.time);
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
     this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd });
@@ -117,9 +110,9 @@ export class Call {
   }
 
   /**
-   * Speaks a text after those already given. Throws CALL_CLOSED, QUEUE_FULL, and for a whole text at once
+   * Queues a text behind those already given. Throws CALL_CLOSED and QUEUE_FULL. For a whole text it also throws
    * TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with these later. A long
-   * text is read in turns: what only its reading shows fails it later, too.
+   * text is read in turns, so errors inside it also come later.
    */
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     this.#refuseMore();
@@ -136,7 +129,7 @@ export class Call {
         sentencesFrom(text as AsyncIterable<string>, {
           limits,
           language: options.language,
-          time: this.#textTime,
+          time: this.#queue.textTime,
           signal: utterance.signal,
           onPause: () => utterance.textPauses(),
         }),
@@ -151,8 +144,8 @@ export class Call {
   }
 
   /**
-   * Plays sound after what was already given, as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL,
-   * INVALID_FIELD and TOO_LARGE. The samples must not be changed until it has ended.
+   * Queues sound, to be played as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL, INVALID_FIELD and
+   * TOO_LARGE. The samples must not be changed until the utterance has ended.
    */
   play(sound: PlayedSound): Utterance {
     this.#refuseMore();
@@ -162,21 +155,19 @@ export class Call {
     return utterance;
   }
 
-  /** Resolves when everything given so far has been sent, to the last packet, or is over. */
+  /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
   spoken(): Promise<void> {
     return this.#queue.spoken();
   }
 
-  /** What is spoken stands still, or goes on where it stood; what is given meanwhile waits. Nobody is late. */
+  /** Pauses or resumes the speech. Texts that arrive meanwhile wait, and timeouts of texts stop. */
   hold(held: boolean): void {
-    if (held) this.#textTime.pause();
-    else this.#textTime.resume();
     this.#queue.hold(held);
   }
 
   /**
-   * The call goes on through another port, within one frame of where it stops: what was not sent yet is encoded again.
-   * Whoever gave the port before closes that one, after this. Throws CALL_CLOSED, with the port left to its giver.
+   * Goes on through another port, within one frame of the place where it stops. Sound that was not sent yet is encoded
+   * again. The caller then closes the port before. Throws CALL_CLOSED; the new port is then the caller's to close.
    */
   moveTo(port: MediaPort): void {
     this.#refuseClosed();
@@ -200,7 +191,7 @@ export class Call {
   }
 
   #newUtterance(receivedAtMs = this.#parts.time.now(), manner: LineManner = {}): Utterance {
-    // The time to first audio is the server's own only where nothing else is being spoken.
+    // The time to first audio measures the server only if nothing else is being spoken.
     const metric = this.#queue.size === 0;
     return this.#queue.make(receivedAtMs, manner, (event) => this.#emit(event, metric));
   }
@@ -224,7 +215,7 @@ export class Call {
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 
-  /** Stops everything within one frame. What was heard is counted from the frames that really left. */
+  /** Stops all speech within one frame. The text that was heard is computed from the frames that were sent. */
   interrupt(reason: string): Interruption {
     const interruption = this.#queue.interrupt();
     const utterances = interruption.utterances.length;
@@ -232,7 +223,7 @@ export class Call {
     return interruption;
   }
 
-  /** Frees everything of the call; every caller waits for the same end. */
+  /** Frees everything that the call owns. Idempotent: every caller gets the same promise. */
   close(reason: string): Promise<void> {
     this.#closing ??= this.#close(reason);
     return this.#closing;

@@ -1,13 +1,13 @@
-// The end of a call whose engine lost its device while it spoke: whoever can
-// still speak says so, and the call hangs up.
+// Ends a call whose engine lost its device while it spoke: another engine says a phrase, if one can, and the call
+// hangs up.
 import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
 const REASON = 'engine lost';
-const LIMIT_MS = 20_000; // of all of it: the call may be held, or its other engine not come up
+const LIMIT_MS = 20_000; // for the phrase: the call may be held, or no other engine may start
 
 export interface LastWords {
-  /** Said before the end where the engine that spoke is lost; the call ends at once where absent. */
+  /** Spoken before a call ends because its engine was lost. If absent, the call ends at once. */
   readonly hangUpPhrase?: string | undefined;
 }
 
@@ -17,10 +17,10 @@ export interface GoodbyeParts {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
 
-/** What is done to the call. */
+/** The call, as its goodbye uses it. */
 export interface Leaving {
   interrupt(reason: string): unknown;
-  /** Resolves when it was heard, or was given up. */
+  /** Resolves when the phrase was heard or given up. */
   say(phrase: string): Promise<unknown>;
   close(reason: string): Promise<void>;
 }
@@ -37,19 +37,19 @@ export class Goodbye {
     this.#leaving = leaving;
   }
 
-  /** Throws CALL_CLOSED once it has begun. */
+  /** Throws CALL_CLOSED once the goodbye has begun. */
   refuseMore(): void {
     if (this.#begun) throw new ParleyError('CALL_CLOSED', `call ${this.#call} is about to end`);
   }
 
-  /** An utterance has failed with this. */
+  /** Begins the goodbye if an utterance failed because its engine was lost. */
   failed({ code }: { readonly code: ErrorCode }): void {
     if (code !== 'ENGINE_LOST' || this.#begun) return;
     this.#begun = true;
     queueMicrotask(() => void this.#hangUp()); // not from within the end of the utterance
   }
 
-  /** What waits would fail, too. */
+  /** Interrupts first, because the waiting utterances would fail, too. */
   async #hangUp(): Promise<void> {
     this.#leaving.interrupt(REASON);
     await this.#say();
@@ -59,15 +59,15 @@ export class Goodbye {
   async #say(): Promise<void> {
     const { limits, time, log } = this.#parts;
     if (limits.hangUpPhrase === undefined) return;
-    let callOff: () => void = () => undefined;
-    const limit = new Promise<void>((resolve) => (callOff = time.after(LIMIT_MS, resolve)));
+    let cancelTimer: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (cancelTimer = time.after(LIMIT_MS, resolve)));
     try {
       await Promise.race([this.#leaving.say(limits.hangUpPhrase), limit]);
     } catch (error) {
       const { code } = asParleyError(error, 'ENGINE_FAILED');
       log.warn({ call: this.#call, code }, 'nobody can say the hang-up phrase');
     } finally {
-      callOff();
+      cancelTimer();
     }
   }
 }

@@ -1,10 +1,11 @@
-// Telephone calls as an application drives them: placed, spoken into, watched
-// and ended. A door implements it (sip/), another offers it (src/http).
+// Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The room sip
+// implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName } from '../codecs/codec.js';
 import type { ErrorCode } from '../errors.js';
+import type { TextFormat } from '../speaking/text-format.js';
+import type { PlayedSound } from '../speaking/line-piece.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { CallEvent, Interruption } from './call.js';
-import type { TextFormat } from '../speaking/text-format.js';
 
 /**
  *   dialling ─▶ ringing ─▶ connected ◀─▶ held
@@ -35,9 +36,9 @@ export interface PhoneCallRequest {
   readonly displayName?: string;
   /** Name of a configured trunk; absent: the first that works. */
   readonly trunk?: string;
-  /** What is spoken once the call is answered. */
+  /** Spoken once the call is answered. */
   readonly say?: PhoneSpeech & {
-    /** What happens when it was heard; stay, if absent. */
+    /** Done when it was heard; `stay` if absent. */
     readonly after?: 'stay' | 'hangup';
   };
   /** The agent backend that talks. */
@@ -50,11 +51,11 @@ export interface PhoneCallRequest {
   readonly codecs?: readonly CodecName[];
 }
 
-/** Why a call is over. */
+/** The reason why a call ended. */
 export interface PhoneCallEnd {
   /**
-   * `peer hung up`: the far end ended it, whichever side had begun it; `cancelled`: whoever began it gave it up before
-   * the answer; `rejected`: the side that was called said no; `failed`: the far end could not be reached or was lost.
+   * `peer hung up`: the far end ended it, whichever side had begun it; `cancelled`: the calling side gave it up before
+   * the answer; `rejected`: the called side refused; `failed`: the far end could not be reached or was lost.
    */
   readonly reason:
     | 'peer hung up'
@@ -67,11 +68,11 @@ export interface PhoneCallEnd {
     | 'media timeout'
     | 'silence'
     | 'server closing';
-  /** Of the response or of the Reason field, where there was one. */
+  /** Status of the response or of the Reason field, if there was one. */
   readonly status?: number;
-  /** Of Q.850. */
+  /** Cause code of Q.850. */
   readonly cause?: number;
-  /** In words of this server. */
+  /** Explanation in words of this server. */
   readonly detail?: string;
 }
 
@@ -107,12 +108,12 @@ export interface PhoneCallView {
   readonly digits: readonly PressedDigit[];
 }
 
-/** What happens in a call, in order. `id` counts from 1 within the call, so that a reader can go on where it stopped. */
+/** An event of a call, in order. `id` counts from 1 within the call, so that a reader can go on where it stopped. */
 export type PhoneCallEvent = { readonly id: number; readonly at: number } & (
   | {
       readonly type: 'state';
       readonly state: PhoneCallState;
-      /** Of the first state of an inbound call. */
+      /** Present in the first state of an inbound call. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly end?: PhoneCallEnd;
     }
@@ -126,62 +127,94 @@ export interface DigitsRequest {
   readonly digits: string;
   readonly durationMs?: number;
   readonly pauseMs?: number;
-  /** In RTP (RFC 4733) where the far end can take it, in INFO otherwise; or as stated. */
+  /** If absent: RTP (RFC 4733) if the far end supports it, otherwise INFO. */
   readonly by?: 'rtp' | 'info';
 }
 
 export interface TransferRequest {
-  /** Blind: where to. */
+  /** Target of a blind transfer. */
   readonly to?: string;
-  /** Attended: the id of another connected call of this server, whose far end is joined to this one's. */
+  /** Attended transfer: the id of another connected call of this server, whose far end is joined to this one's. */
   readonly call?: string;
 }
 
 export interface TransferOutcome {
   /** The transfer succeeded: the last status is 2xx. This call is then over; otherwise it goes on. */
   readonly accepted: boolean;
-  /** The last status that was told of it: by NOTIFY, or by the response to REFER where that refused. */
+  /** The last status that the far end reported: in a NOTIFY, or in a response that refused the REFER. */
   readonly status: number;
 }
 
-/** Sound that was decoded already, to be played as it is. */
-export interface PlayedSound {
-  /** Mono, in [-1, 1]. */
-  readonly samples: Float32Array;
-  /** Hz. */
-  readonly sampleRate: number;
-  /** Times that it is played; 1 if absent. */
-  readonly times?: number;
-}
-
 /**
- * All reject or throw NOT_FOUND for a call that nobody knows, WRONG_STATE where the state forbids it, INVALID_FIELD
- * with the field, and what Call.speak throws.
+ * Every method rejects or throws NOT_FOUND for an unknown call, WRONG_STATE if the state forbids the request,
+ * INVALID_FIELD with the field, and what Call.speak throws.
  */
 export interface PhoneCalls {
-  /** Resolves as soon as the call is on its way. Also FORBIDDEN for a destination that is not allowed, CALL_LIMIT, RATE_LIMITED, ENGINE_UNAVAILABLE. */
+  /**
+   * Resolves as soon as the call is on its way. Also rejects with FORBIDDEN for a destination that is not allowed,
+   * CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
+   */
   place(request: PhoneCallRequest): Promise<PhoneCallView>;
-  /** Those that ended lately are still known. Newest first. */
+  /** Open calls and those that ended recently, newest first. */
   list(): readonly PhoneCallView[];
   get(id: string): PhoneCallView;
   say(id: string, speech: PhoneSpeech): { readonly utterance: number };
   play(id: string, sound: PlayedSound): { readonly utterance: number };
   interrupt(id: string): Interruption;
-  /** Resolves when the last digit was handed to the far end's wire. */
+  /** Resolves when the last digit was sent. */
   press(id: string, request: DigitsRequest): Promise<void>;
   hold(id: string, held: boolean): Promise<PhoneCallView>;
   transfer(id: string, request: TransferRequest): Promise<TransferOutcome>;
-  /** Ends it, in whatever state; resolves when the far end was told. */
+  /** Ends the call in any state; resolves when the far end was notified. */
   hangUp(id: string): Promise<PhoneCallView>;
   /**
-   * Events after number `after` (0: all that are kept, at most 1000), then each as it comes. The last one is the state
-   * `ended`. The function returned stops it.
+   * Calls `onEvent` with the events after number `after` (0: all that are kept, at most 1000), then with each new one.
+   * The last one is the state `ended`. The returned function stops it.
    */
-  follow(id: string, after: number, told: (event: PhoneCallEvent) => void): () => void;
+  follow(id: string, after: number, onEvent: (event: PhoneCallEvent) => void): () => void;
 }
 
-/** Statuses by which an HTTP door answers what can go wrong are its own; these are the codes. */
+/** Error codes with which `PhoneCalls` refuses a request. The HTTP API maps them to statuses. */
 export type PhoneCallFailure = Extract<
   ErrorCode,
   'NOT_FOUND' | 'WRONG_STATE' | 'INVALID_FIELD' | 'CALL_LIMIT' | 'RATE_LIMITED' | 'CALL_CLOSED' | 'QUEUE_FULL'
 >;
+
+/** Summary of a call that ended: the source of one log line and one webhook. */
+export interface CallRecord {
+  readonly id: string;
+  readonly door: string;
+  readonly direction: 'inbound' | 'outbound';
+  /** Call-ID of SIP. */
+  readonly callId?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** Header fields of the INVITE of an inbound call, as applications are shown them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly trunk?: string;
+  /** Name of the route that answered the call. */
+  readonly route?: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly answeredAt?: number;
+  readonly endedAt: number;
+  readonly end: PhoneCallEnd;
+  readonly codec?: CodecName;
+  readonly srtp?: 'none' | 'sdes' | 'dtls';
+  /** From the INVITE to its final response. */
+  readonly setupMs?: number;
+  /** From the answer to the first packet of speech. */
+  readonly firstAudioMs?: number;
+  readonly sent?: { readonly packets: number; readonly silencePackets: number; readonly underruns: number };
+  readonly received?: {
+    readonly packets: number;
+    /** Fraction of the packets, 0 to 1. */
+    readonly loss: number;
+    readonly jitterMs: number;
+    readonly mos: number;
+  };
+  /** As the far end reports it. */
+  readonly remote?: { readonly loss: number; readonly jitterMs: number; readonly rttMs: number | null };
+  readonly digits: number;
+  readonly transferredTo?: string;
+}

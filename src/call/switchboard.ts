@@ -1,6 +1,6 @@
-// Every open call of the server, by id; the limit on how many there may be.
+// Opens calls, keeps the open ones by id, limits their number, and closes them when the server ends.
 import { ParleyError } from '../errors.js';
-import { ClientCalls, type ClientLimits } from './client-calls.js';
+import { ClientCalls, type ClientLimits } from './client-limits.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
 import { isMarkup } from '../speaking/text-format.js';
 import { TextTurns } from '../speaking/text-turns.js';
@@ -22,7 +22,7 @@ export interface SwitchboardOptions {
   readonly maxCalls: number;
   /** Unguessable. */
   readonly newId: (door: string) => string;
-  /** None where absent. */
+  /** No limits if absent. */
   readonly clientLimits?: ClientLimits;
 }
 
@@ -114,14 +114,14 @@ export class Switchboard {
     if (this.#closing !== undefined) void call.close('server closing');
   }
 
-  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  /** Refuses new calls. Resolves when the open ones have ended, or after `limitMs` milliseconds. */
   async drain(limitMs: number, time: Time): Promise<void> {
     this.#draining = true;
     if (this.size === 0) return;
-    let callOff: () => void = () => undefined;
-    const limit = new Promise<void>((resolve) => (callOff = time.after(limitMs, resolve)));
+    let cancelTimer: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (cancelTimer = time.after(limitMs, resolve)));
     await Promise.race([this.#empty(), limit]);
-    callOff();
+    cancelTimer();
   }
 
   async #empty(): Promise<void> {
@@ -131,7 +131,7 @@ export class Switchboard {
     }
   }
 
-  /** Ends every call and refuses new ones; resolves when all are freed. */
+  /** Ends every call and refuses new ones. Resolves when all are freed. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -1,31 +1,28 @@
-// The texts and sounds of one call, one after another: whose turn it is, what
-// was heard of each, and where they go on when the call does.
-import type { ParleyError } from '../errors.js';
-import { asParleyError, isAborted } from '../errors.js';
+// Queues the utterances of one call and speaks them one after another. It interrupts them, holds them, and moves them
+// with the call to another port.
 import { TRACK_ENDED } from '../encoding/marks.js';
-import type { Time } from '../time.js';
-import { CallRoute, type CallEncoders } from './call-route.js';
-import { CallTrack } from './call-track.js';
+import { asParleyError, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
-import type { MediaPort } from './media-port.js';
 import { callPace } from '../speaking/pace.js';
-import { SpeechLine, type LineManner } from '../speaking/speech-line.js';
+import { type LineManner, SpeechLine } from '../speaking/speech-line.js';
+import type { Time } from '../time.js';
+import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import { Utterance, type UtteranceEnd, type UtteranceEvent } from './utterance.js';
 
 export interface Interruption {
-  /** What was heard of everything that was interrupted. */
+  /** The text that was heard of all interrupted utterances. */
   readonly text: string;
   readonly utterances: readonly { utterance: number; text: string; sentMs: number }[];
 }
 
 export interface UtteranceQueueParts {
-  /** Of the call: who shares engines fairly with others. */
+  /** Name under which the call shares engines fairly with other clients. */
   readonly client: string;
   readonly encoders: CallEncoders;
-  /** Sentences said before; absent where none are kept. */
+  /** Cache of spoken sentences; absent if none are kept. */
   readonly frames?: FrameCache;
-  /** Each sentence by itself where absent. */
+  /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity;
   readonly time: Time;
   readonly onEnd: (end: UtteranceEnd['end']) => void;
@@ -39,14 +36,17 @@ interface Queued {
 export class UtteranceQueue {
   readonly #parts: UtteranceQueueParts;
   readonly #route: CallRoute;
-  /** Those that have not ended, oldest first. */
+  /** Utterances that have not ended, oldest first. */
   readonly #queued = new Map<number, Queued>();
+  /** Stops while the call is held. */
+  readonly #textTime: PausableTime;
   #count = 0;
   #held = false;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(port: MediaPort, parts: UtteranceQueueParts) {
     this.#parts = parts;
+    this.#textTime = new PausableTime(parts.time);
     this.#route = new CallRoute(port, parts.encoders);
     this.#route.onPadded = (track, through, frames, padMs) =>
       this.#queued.get(track)?.track.padded(through, frames, padMs);
@@ -57,17 +57,22 @@ export class UtteranceQueue {
     return this.#route.port;
   }
 
-  /** Those that have not ended. */
+  /** Time for the limits on a producer of text: it stops while the call is held. */
+  get textTime(): Time {
+    return this.#textTime;
+  }
+
+  /** Number of utterances that have not ended. */
   get size(): number {
     return this.#queued.size;
   }
 
-  /** The last one pushes no more. */
+  /** Resolves when no utterance pushes any more. */
   get pushed(): Promise<void> {
     return this.#turn;
   }
 
-  /** An utterance behind those already there; whoever asked gives it to `start`. */
+  /** Makes an utterance behind the queued ones; the caller then passes it to `start`. */
   make(receivedAtMs: number, manner: LineManner, emit: (event: UtteranceEvent) => void): Utterance {
     const number = ++this.#count;
     const { client, frames, continuity, time, onEnd } = this.#parts;
@@ -90,7 +95,7 @@ export class UtteranceQueue {
     this.#turn = utterance.pushed;
   }
 
-  /** Resolves when everything given so far has been sent or is over. */
+  /** Resolves when each utterance that is queued now was sent or ended otherwise. */
   async spoken(): Promise<void> {
     await Promise.all([...this.#queued.values()].map(({ utterance }) => utterance.ended));
   }
@@ -101,7 +106,7 @@ export class UtteranceQueue {
     const utterances: { utterance: number; text: string; sentMs: number }[] = [];
     for (const { utterance, track } of this.#queued.values()) {
       const count = cleared.tracks.find((candidate) => candidate.track === utterance.number);
-      // It reached its end before the clear: that it was spoken is on its way here.
+      // It reached its end before the clear, and the mark that reports this is on its way.
       if (count === undefined && track.isEnding) continue;
       const sentMs = track.sentBy(count);
       utterances.push({ utterance: utterance.number, text: utterance.interrupted(sentMs), sentMs });
@@ -113,15 +118,16 @@ export class UtteranceQueue {
     return { text, utterances };
   }
 
-  /** Stands still, or goes on; what waits stays. */
+  /** Pauses or resumes. Queued sound stays, and timers of texts stop meanwhile. */
   hold(held: boolean): void {
     this.#held = held;
-    const { playout } = this.port;
-    if (held) playout.pause();
-    else playout.resume();
+    for (const part of [this.#textTime, this.port.playout]) {
+      if (held) part.pause();
+      else part.resume();
+    }
   }
 
-  /** Goes on through another port, within one frame of where it stops. */
+  /** Goes on through another port, within one frame of the place where it stops. */
   moveTo(port: MediaPort): void {
     this.#listen(port);
     if (this.#held) port.playout.pause();
@@ -134,7 +140,7 @@ export class UtteranceQueue {
     moved.carried.catch((error: unknown) => this.#carryLost(before, asParleyError(error, 'ENCODER_FAILED')));
   }
 
-  /** Those that are left had reached their end: they are told so, since no mark will come any more. */
+  /** Ends the utterances that are left: they reached their end, but no mark will report it any more. */
   endAll(): void {
     for (const { utterance } of this.#queued.values()) {
       utterance.markReached(TRACK_ENDED, this.#parts.time.now());
@@ -147,7 +153,64 @@ export class UtteranceQueue {
   }
 
   #carryLost(queued: readonly Queued[], error: ParleyError): void {
-    if (isAborted(error)) return; // an interruption told them
+    if (isAborted(error)) return; // an interruption ended the utterances
     for (const { utterance } of queued) utterance.lost(error);
+  }
+}
+
+interface Timer {
+  readonly action: () => void;
+  leftMs: number;
+  sinceMs: number;
+  cancel: (() => void) | undefined;
+}
+
+/** Time whose timers stop while it is paused. */
+class PausableTime implements Time {
+  readonly #time: Time;
+  readonly #timers = new Set<Timer>();
+  #paused = false;
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return this.#time.now();
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const timer: Timer = { action, leftMs: ms, sinceMs: this.now(), cancel: undefined };
+    this.#timers.add(timer);
+    if (!this.#paused) this.#run(timer);
+    return () => {
+      this.#timers.delete(timer);
+      timer.cancel?.();
+    };
+  }
+
+  /** Idempotent, as `resume` is. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    for (const timer of this.#timers) {
+      timer.cancel?.();
+      timer.cancel = undefined;
+      timer.leftMs -= this.now() - timer.sinceMs;
+    }
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    for (const timer of this.#timers) this.#run(timer);
+  }
+
+  #run(timer: Timer): void {
+    timer.sinceMs = this.now();
+    timer.cancel = this.#time.after(Math.max(0, timer.leftMs), () => {
+      this.#timers.delete(timer);
+      timer.action();
+    });
   }
 }

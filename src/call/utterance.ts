@@ -1,11 +1,11 @@
-// One text being spoken in a call, from its arrival to its last packet.
+// One utterance of a call: it follows a text from its arrival to its last packet and reports each step as an event.
 //
 //   waiting ──▶ speaking ──▶ spoken
 //      │           ├───────▶ interrupted
 //      └───────────┴───────▶ failed
 //
-// It is spoken when its last packet left, not when the engine finished: the end
-// travels through the playout as a mark.
+// An utterance is spoken when its last packet was sent, not when the engine finished: its end travels through the
+// playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
 import type { LinePieces } from '../speaking/line-piece.js';
@@ -24,7 +24,7 @@ const NEXT: Readonly<Record<UtteranceState, readonly UtteranceState[]>> = {
 
 export interface UtteranceEnd {
   readonly end: 'spoken' | 'interrupted' | 'failed';
-  /** What was heard of it. */
+  /** The text that was heard. */
   readonly text: string;
   /** Sound sent, in milliseconds. */
   readonly durationMs: number;
@@ -40,25 +40,25 @@ export type UtteranceEvent =
   | { type: 'utterance.started'; utterance: number; firstPacketMs: number; queuedMs: number }
   | { type: 'sentence.started'; utterance: number; sentence: number; text: string }
   | { type: 'sentence.spoken'; utterance: number; sentence: number; text: string }
-  /** What stands before this mark of its markup was heard. */
+  /** The speech before this mark of the markup was heard. */
   | { type: 'mark.reached'; utterance: number; mark: string }
   | { type: 'utterance.spoken'; utterance: number; text: string; durationMs: number }
   | { type: 'utterance.interrupted'; utterance: number; text: string; durationMs: number }
   | { type: 'utterance.failed'; utterance: number; text: string; error: Failure };
 
-/** Its sound on its way through the call: a CallTrack. */
+/** The sound of an utterance in the call: a CallTrack. */
 export interface UtteranceSound {
-  /** Of it, what has left, in milliseconds. */
+  /** Milliseconds of it that were sent. */
   readonly sentMs: number;
   heard(segments: readonly SpokenSegment[], sentMs: number): string;
-  /** Queues the end of the utterance where the line could not; false when there is no queue left. */
+  /** Queues the end of the utterance if the line could not; false if there is no queue left. */
   queueEnd(): boolean;
 }
 
 export interface UtteranceParts {
   readonly line: SpeechLine;
   readonly sound: UtteranceSound;
-  /** When the text arrived, on the media plane's clock. */
+  /** Arrival of the text, on the clock of the media plane. */
   readonly receivedAtMs: number;
   readonly emit: (event: UtteranceEvent) => void;
 }
@@ -70,7 +70,7 @@ function toTenths(ms: number): number {
 export class Utterance {
   /** Also the number of its track in the playout. */
   readonly number: number;
-  /** Resolves, never rejects, once the last packet left or the utterance was given up. */
+  /** Resolves, never rejects, once the last packet was sent or the utterance was given up. */
   readonly ended: Promise<UtteranceEnd>;
   readonly #parts: UtteranceParts;
   readonly #controller = new AbortController();
@@ -93,7 +93,7 @@ export class Utterance {
     return this.#controller.signal;
   }
 
-  /** Resolves when its line pushes no more, so that the next utterance may. */
+  /** Resolves when its line pushes no more, so that the next utterance may push. */
   get pushed(): Promise<void> {
     return this.#pushed;
   }
@@ -114,7 +114,7 @@ export class Utterance {
   #lineFailed(error: ParleyError): void {
     if (this.#isOver() || (isAborted(error) && this.signal.aborted)) return;
     this.#error = error;
-    // The failure is told when what was queued of it has been heard.
+    // The failure is reported when the queued sound has been heard.
     const { line, sound } = this.#parts;
     if (line.begun && (line.flushed || sound.queueEnd())) return;
     this.#finish('failed', sound.sentMs);
@@ -125,14 +125,14 @@ export class Utterance {
     this.#parts.line.moved();
   }
 
-  /** What was queued of it got lost on its way from one port to another. */
+  /** Its queued sound was lost on the way from one port to another. */
   lost(error: ParleyError): void {
     if (this.#isOver() || !this.#parts.line.begun) return;
     this.#error ??= error;
     this.#finish('failed', this.#parts.sound.sentMs);
   }
 
-  /** A fact told by the playout: everything before this mark has left. */
+  /** The playout reports that everything before this mark was sent. */
   markReached(mark: number, sentAtMs: number): void {
     if (this.#isOver()) return;
     const { kind, index } = decodeMark(mark);
@@ -142,15 +142,15 @@ export class Utterance {
       this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);
-      this.#tellMarks(segment?.delivery?.marksBefore);
-      this.#tell('sentence.started', index, segment?.text);
+      this.#emitMarks(segment?.delivery?.marksBefore);
+      this.#emitSentence('sentence.started', index, segment?.text);
     } else {
-      this.#tell('sentence.spoken', index, segment?.text);
-      this.#tellMarks(segment?.delivery?.marksAfter);
+      this.#emitSentence('sentence.spoken', index, segment?.text);
+      this.#emitMarks(segment?.delivery?.marksAfter);
     }
   }
 
-  #tellMarks(marks: readonly string[] = []): void {
+  #emitMarks(marks: readonly string[] = []): void {
     for (const mark of marks) this.#parts.emit({ type: 'mark.reached', utterance: this.number, mark });
   }
 
@@ -165,11 +165,11 @@ export class Utterance {
     });
   }
 
-  #tell(type: 'sentence.started' | 'sentence.spoken', sentence: number, text = ''): void {
+  #emitSentence(type: 'sentence.started' | 'sentence.spoken', sentence: number, text = ''): void {
     this.#parts.emit({ type, utterance: this.number, sentence, text });
   }
 
-  /** Told that what was queued of it is dropped after so much; returns what was heard. */
+  /** Its queued sound was dropped after `sentMs` milliseconds. Returns the text that was heard. */
   interrupted(sentMs: number): string {
     return this.#isOver() ? '' : this.#finish('interrupted', sentMs);
   }

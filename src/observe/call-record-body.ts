@@ -1,6 +1,6 @@
 // A record of a telephone call as it is sent to an application: in the words
 // and units of the HTTP interface.
-import type { CallRecord } from '../call/call-record.js';
+import type { CallRecord } from '../call/phone-calls.js';
 
 export const CALL_ENDED = 'call.ended';
 

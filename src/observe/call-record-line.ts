@@ -1,7 +1,7 @@
 // The one line that the log has of a telephone call that is over. It holds no
 // words of callers, and of numbers the last two digits: a log is read by more
 // people than may know who called whom.
-import type { CallRecord } from '../call/call-record.js';
+import type { CallRecord } from '../call/phone-calls.js';
 
 const SHOWN_DIGITS = 2;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([^@;?]*)(@[^;?]*)?/i;

@@ -1,6 +1,6 @@
 // What is told of telephone calls that are over: a line of the log, a count, and
 // a webhook where one is configured.
-import type { CallRecord } from '../call/call-record.js';
+import type { CallRecord } from '../call/phone-calls.js';
 import type { Config } from '../config.js';
 import type { Time } from '../time.js';
 import { callRecordLine } from './call-record-line.js';

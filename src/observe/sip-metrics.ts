@@ -4,7 +4,7 @@
 // (methods, statuses, causes) is counted under its own name only where that is
 // one of the standard's. What other objects hold is read when somebody scrapes.
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CallRecord } from '../call/call-record.js';
+import type { CallRecord } from '../call/phone-calls.js';
 import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
 
 export type SipDirection = 'in' | 'out';

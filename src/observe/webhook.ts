@@ -6,7 +6,7 @@
 //
 // What waits is bounded: the oldest is dropped for the newest. Records are kept
 // in memory only, so those that wait when the server ends are lost, and counted.
-import type { CallRecord } from '../call/call-record.js';
+import type { CallRecord } from '../call/phone-calls.js';
 import type { Time } from '../time.js';
 import { callRecordBody } from './call-record-body.js';
 import type { Log } from './log.js';

@@ -1,19 +1,12 @@
 // The sentences of an SSML document as pieces for a line: each with its voice and
 // words, how it is delivered, tones, and the silence behind the last.
-import type { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, ParleyError } from '../errors.js';
-import type { SpeechEnd } from '../engines/engine.js';
+import { ParleyError } from '../errors.js';
 import { PlaceFinder } from '../text/markup/markup-error.js';
 import type { MarkedBleep, MarkedSentence, MarkedSpeech } from '../text/markup/marked-sentences.js';
-import type { Delivery, LinePiece, SoundPiece, SpokenSentence } from './line-piece.js';
+import { type Delivery, type LinePiece, SILENCE, type SpokenSentence, tonePiece } from './line-piece.js';
 
 /** Undefined where nothing of the sentence is spoken. */
 type SentenceOf = (sentence: MarkedSentence, isOnly: boolean) => SpokenSentence | undefined;
-
-const TONE_RATE = 16_000; // Hz
-const TONE_HZ = 1000; // the usual one
-const TONE_LEVEL = 0.2; // about as loud as speech
-const FADE_MS = 5; // a tone that begins at once clicks
 
 /** None where nothing is heard; `source` is the document, for errors. */
 export function markedPieces(
@@ -26,7 +19,7 @@ export function markedPieces(
   let skipped = NOTHING;
   for (const one of sentences) {
     const spoken =
-      one.kind === 'bleep' ? bleepPiece(one) : placed(one, source, () => sentenceOf(one, isOnly));
+      one.kind === 'bleep' ? tonePiece(one.ms) : placed(one, source, () => sentenceOf(one, isOnly));
     const delivery = deliveryOf(one, skipped);
     skipped = spoken === undefined ? delivery : NOTHING;
     if (spoken !== undefined) pieces.push(delivery === NOTHING ? spoken : { ...spoken, delivery });
@@ -66,35 +59,5 @@ function placed<T>(sentence: MarkedSentence, source: string, speak: () => T): T 
     const { line, column } = new PlaceFinder(source).next(sentence.sourceSpan(0, 1).start);
     const message = `line ${line}, column ${column} of the SSML in "text": ${error.message}`;
     throw new ParleyError(error.code, message, { field: 'text', cause: error });
-  }
-}
-
-function bleepPiece({ ms }: MarkedBleep): SoundPiece {
-  return { sampleRate: TONE_RATE, write: (out, signal) => writeAll(tone(ms), out, signal) };
-}
-
-function tone(ms: number): Float32Array {
-  const length = Math.round((TONE_RATE * ms) / 1000);
-  const fade = (TONE_RATE * FADE_MS) / 1000;
-  return Float32Array.from({ length }, (_, index) => {
-    const level = TONE_LEVEL * Math.min(1, (index + 1) / fade, (length - index) / fade);
-    return level * Math.sin((2 * Math.PI * TONE_HZ * index) / TONE_RATE);
-  });
-}
-
-/** Has no sound of its own: what is heard of it is the pause before it. */
-const SILENCE: SoundPiece = {
-  sampleRate: TONE_RATE,
-  write: (out, signal) => writeAll(new Float32Array(0), out, signal),
-};
-
-async function writeAll(samples: Float32Array, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
-  try {
-    await out.writeAll(samples, signal);
-    out.end();
-    return { samples: samples.length, words: [] };
-  } catch (error) {
-    out.abort();
-    throw asParleyError(error, 'ABORTED');
   }
 }

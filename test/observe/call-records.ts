@@ -1,5 +1,5 @@
 // A record of a call that went well, for tests that change a little of it.
-import type { CallRecord } from '../../src/call/call-record.js';
+import type { CallRecord } from '../../src/call/phone-calls.js';
 
 export function callRecord(changes: Partial<CallRecord> = {}): CallRecord {
   return {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
-import type { ClientLimits } from '../../src/call/client-calls.js';
+import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard, type SwitchboardOptions } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';

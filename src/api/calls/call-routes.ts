@@ -1,7 +1,7 @@
 // Browser calls over HTTP: one offer in, one answer out, and the call's own
 // address to end it.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { callClients } from '../../call/client-calls.js';
+import { callClients } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { type Offer, OFFER_TYPES, readOffer } from './offer-body.js';
 import { CALL_OPTIONS_SCHEMA, END_CALL_SCHEMA, HANG_UP_SCHEMA, OPEN_CALL_SCHEMA } from './calls-schema.js';

@@ -1,6 +1,6 @@
 // What may be done with a telephone call, for its routes and for its socket
 // alike: a body that its schema let through, done, and what came of it.
-import type { PlayedSound } from '../../call/phone-calls.js';
+import type { PlayedSound } from '../../speaking/line-piece.js';
 import { ParleyError } from '../../errors.js';
 import { type DtmfBody, readDigits, readSpeech, readTransfer, type SpeechFields } from './phone-call-body.js';
 import { type PhoneDoor, phoneFailure } from './phone-door.js';

@@ -9,10 +9,10 @@ import type {
   PhoneCalls,
   PhoneCallView,
   PhoneSpeech,
-  PlayedSound,
   TransferOutcome,
   TransferRequest,
 } from '../../call/phone-calls.js';
+import type { PlayedSound } from '../../speaking/line-piece.js';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';

@@ -1,5 +1,6 @@
 // The telephone door, as far as HTTP needs it, and what its failures mean here.
-import type { PhoneCalls, PlayedSound } from '../../call/phone-calls.js';
+import type { PhoneCalls } from '../../call/phone-calls.js';
+import type { PlayedSound } from '../../speaking/line-piece.js';
 import { ParleyError } from '../../errors.js';
 import { type FieldNames, renamed } from '../openai/field-names.js';
 

@@ -5,7 +5,7 @@
 // this host (DNS rebinding). So a server without keys refuses to be driven by
 // pages of other origins, and on loopback it answers to its own names only. A
 // key needs neither: no page of others knows it.
-import { neighbourhood } from '../../call/client-calls.js';
+import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { KeyRing } from './key-ring.js';
 import { UNIX } from './visitor.js';

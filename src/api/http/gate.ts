@@ -1,6 +1,6 @@
 // Who comes in, over HTTP and as a WebSocket alike: first whether at all, then
 // how often.
-import { neighbourhood } from '../../call/client-calls.js';
+import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { type AccessGuard, keyIn, type Visit } from './access.js';
 import { type RateLimits, rateLimited, standingHeaders } from './rate-limits.js';

@@ -1,7 +1,7 @@
 // Lets the messages of one socket through at the rate that is allowed. What is
 // above it waits, and meanwhile nothing more is read: the client's own sending
 // slows down. One that keeps pressing for too long is a flood.
-import { MessageRate, type MessageRateLimits } from '../../call/message-rate.js';
+import { MessageRate, type MessageRateLimits } from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
 
 export interface GateLimits {

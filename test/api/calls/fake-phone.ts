@@ -7,10 +7,10 @@ import type {
   PhoneCalls,
   PhoneCallView,
   PhoneSpeech,
-  PlayedSound,
   TransferOutcome,
   TransferRequest,
 } from '../../../src/call/phone-calls.js';
+import type { PlayedSound } from '../../../src/speaking/line-piece.js';
 import { ParleyError } from '../../../src/errors.js';
 import type { SoundReader } from '../../../src/api/calls/phone-door.js';
 

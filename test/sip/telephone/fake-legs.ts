@@ -1,8 +1,7 @@
 // A far end and its media in memory: what a telephone call asks of them is
 // written down, and the test says what they tell.
 import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
-import type { CallRecord } from '../../../src/call/call-record.js';
-import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
+import type { CallRecord, PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';

@@ -1,4 +1,5 @@
-// The calls that each client has, open and being set up, and the limits on both.
+// Limits what one client may take of the server: the number of its calls, open and in set-up, and the rate of its
+// messages.
 //
 // A call in set-up costs its client nothing and takes a place until a time limit. Without a limit of its own, one
 // client could hold every place of the server. A client counts under several names, such as its API key and its
@@ -113,10 +114,46 @@ function isOwnMachine(address: string | undefined): boolean {
   return address === undefined || !ipaddr.isValid(address) || ipaddr.process(address).range() === 'loopback';
 }
 
-/** Who shares the server with others, as far as an address tells: of IPv6 the network, which has them by the million. */
+/** The address that a client is counted by. For IPv6 it is the /64 network, because one client has a whole one. */
 export function neighbourhood(address: string | undefined): string {
   if (address === undefined || !address.includes(':') || !ipaddr.isValid(address)) return address ?? '';
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/64`).toString()}/64`;
+}
+
+export interface MessageRateLimits {
+  readonly perSecond: number;
+  /** The most that may come at once after a quiet time. */
+  readonly burst: number;
+}
+
+/** A token bucket for messages, or for their bytes: `cost` states how much one message takes. */
+export class MessageRate {
+  readonly #limits: MessageRateLimits;
+  #left: number;
+  #asOfMs: number;
+
+  constructor(limits: MessageRateLimits, nowMs: number) {
+    this.#limits = limits;
+    this.#left = limits.burst;
+    this.#asOfMs = nowMs;
+  }
+
+  /** True if one more message is within the limits; it then counts. */
+  admits(nowMs: number, cost = 1): boolean {
+    if (this.waitMs(nowMs, cost) > 0) return false;
+    this.#left -= cost;
+    return true;
+  }
+
+  /** Whole milliseconds until one more message is within the limits; 0 if it is now. The message does not count. */
+  waitMs(nowMs: number, cost = 1): number {
+    const { perSecond, burst } = this.#limits;
+    this.#left = Math.min(burst, this.#left + ((nowMs - this.#asOfMs) / 1000) * perSecond);
+    this.#asOfMs = nowMs;
+    // A message that is larger than the burst passes a full bucket and leaves a debt.
+    const lacking = Math.min(cost, burst) - this.#left;
+    return lacking <= 0 ? 0 : Math.ceil((lacking / perSecond) * 1000);
+  }
 }
