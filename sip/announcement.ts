@@ -2,7 +2,7 @@
 // 4240: `sip:annc@host;text=Hello%20there;voice=slt;locale=en-US`, `play` with
 // a text in a data URL, or the header fields X-Speech-Text, -Voice, -Language.
 import type { Parameters } from './message/parameters.js';
-import { refused, type Judged } from './judged.js';
+import { refused, type Result } from './judged.js';
 
 export interface Announcement {
   readonly text: string;
@@ -24,7 +24,7 @@ const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
 export function announcementIn(
   { params, header }: AnnouncementRequest,
   mostCharacters: number,
-): Judged<Announcement | undefined> {
+): Result<Announcement | undefined> {
   const play = params.get('play');
   const inUri = params.get('text') ?? (play === undefined ? undefined : textOfData(play));
   if (play !== undefined && inUri === undefined) return refused(404, 'what play names is not available here');

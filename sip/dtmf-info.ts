@@ -1,6 +1,6 @@
 // Digits in INFO requests (RFC 6086's legacy use): Cisco's
 // application/dtmf-relay and the bare application/dtmf.
-import { refused, type Judged } from './judged.js';
+import { refused, type Result } from './judged.js';
 
 export type DtmfInfoType = 'application/dtmf-relay' | 'application/dtmf';
 
@@ -22,7 +22,7 @@ const BY_NUMBER = '0123456789*#ABCD!';
 export function readDtmfInfo(
   contentType: string | undefined,
   body: string | Uint8Array,
-): Judged<DtmfInfo> | undefined {
+): Result<DtmfInfo> | undefined {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/dtmf-relay' && type !== 'application/dtmf') return undefined;
   const text =

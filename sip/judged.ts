@@ -2,7 +2,7 @@
 // nothing that comes from the network is worth an exception.
 import { refusal, type Refusal } from './message/refusal.js';
 
-export type Judged<T> =
+export type Result<T> =
   | { readonly value: T; readonly refusal?: undefined }
   | { readonly refusal: Refusal; readonly value?: undefined };
 

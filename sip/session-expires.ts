@@ -2,7 +2,7 @@
 // they ask for.
 import { headerParameters } from './message/parameters.js';
 import { Scanner } from './message/scanner.js';
-import { refused, type Judged } from './judged.js';
+import { refused, type Result } from './judged.js';
 
 /** By the roles of the request at hand: its sender is the uac. */
 export type Refresher = 'uac' | 'uas';
@@ -15,7 +15,7 @@ export interface SessionFields {
   readonly supported: readonly string[];
 }
 
-export interface SessionWish {
+export interface SessionRequest {
   /** Undefined where the message says nothing of an interval. */
   readonly intervalSeconds: number | undefined;
   readonly refresher: Refresher | undefined;
@@ -29,7 +29,11 @@ export const LEAST_SECONDS = 90;
 const MOST_SECONDS = 0x7fff_ffff;
 
 /** 400 for fields that are not well-formed. */
-export function readSessionFields({ sessionExpires, minSe, supported }: SessionFields): Judged<SessionWish> {
+export function readSessionFields({
+  sessionExpires,
+  minSe,
+  supported,
+}: SessionFields): Result<SessionRequest> {
   const expires = sessionExpires === undefined ? undefined : readExpires(sessionExpires);
   const least = minSe === undefined ? undefined : readExpires(minSe);
   if (expires === null || least === null)

@@ -5,7 +5,7 @@
 // it, and gets what to write into it or to answer with; the timer calls back
 // when a refresh is due and when the session is over.
 import type { Time } from '../src/time.js';
-import { refused, type Judged } from './judged.js';
+import { refused, type Result } from './judged.js';
 import { LEAST_SECONDS, readSessionFields, sessionExpiresText, type Refresher, type SessionFields } from './session-expires.js'; // prettier-ignore
 
 type HeaderPairs = readonly (readonly [name: string, value: string])[];
@@ -43,8 +43,8 @@ export class SessionTimer {
   #leastSeconds: number;
   #running: RunningSession | undefined;
   #expiresAtMs = 0;
-  #callOffRefresh = () => {};
-  #callOffExpiry = () => {};
+  #cancelRefresh = () => {};
+  #cancelExpiry = () => {};
   #closed = false;
 
   constructor(options: SessionTimerOptions) {
@@ -74,7 +74,7 @@ export class SessionTimer {
   }
 
   /** The peer's INVITE or UPDATE: 422 where its interval is too short, else what to answer. `answered` puts it into force. */
-  judge(request: SessionFields): Judged<SessionAnswer> {
+  validate(request: SessionFields): Result<SessionAnswer> {
     const read = readSessionFields(request);
     if (read.refusal !== undefined) return read;
     const { intervalSeconds, refresher, leastSeconds, knowsTimers } = read.value;
@@ -132,8 +132,8 @@ export class SessionTimer {
   refreshFailed(): void {
     if (this.#closed || this.#running?.refresher !== 'us') return;
     const leftMs = this.#expiresAtMs - this.#options.time.now();
-    this.#callOffRefresh();
-    this.#callOffRefresh = this.#options.time.after(
+    this.#cancelRefresh();
+    this.#cancelRefresh = this.#options.time.after(
       Math.max(leftMs / 2, SHORTEST_RETRY_MS),
       this.#options.onRefresh,
     );
@@ -147,16 +147,16 @@ export class SessionTimer {
 
   #start(running: RunningSession | undefined): void {
     const { time, onRefresh, onExpired } = this.#options;
-    this.#callOffRefresh();
-    this.#callOffExpiry();
+    this.#cancelRefresh();
+    this.#cancelExpiry();
     this.#running = this.#closed ? undefined : running;
     if (this.#running === undefined) return;
     const { intervalSeconds, refresher } = this.#running;
     const marginSeconds = Math.min(LONGEST_MARGIN_SECONDS, intervalSeconds / 3);
     const lastMs = (intervalSeconds - marginSeconds) * 1000;
     this.#expiresAtMs = time.now() + lastMs;
-    if (refresher === 'us') this.#callOffRefresh = time.after((intervalSeconds * 1000) / 2, onRefresh);
-    this.#callOffExpiry = time.after(lastMs, () => {
+    if (refresher === 'us') this.#cancelRefresh = time.after((intervalSeconds * 1000) / 2, onRefresh);
+    this.#cancelExpiry = time.after(lastMs, () => {
       this.close();
       onExpired();
     });

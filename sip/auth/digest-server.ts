@@ -63,7 +63,7 @@ export class DigestServer {
   }
 
   /** Judges the values of Authorization (or Proxy-Authorization) of a request. Credentials for other realms are not ours. */
-  judge(peer: KnownPeer, values: readonly string[], request: AskedRequest): ServerVerdict {
+  verify(peer: KnownPeer, values: readonly string[], request: AskedRequest): ServerVerdict {
     for (const value of values) {
       const fields = readAuthFields(value);
       const [only] = fields ?? [];

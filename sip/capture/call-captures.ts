@@ -58,7 +58,7 @@ interface Capture {
   /** The other side has said something to the INVITE, other than who goes there: it may go on for long. */
   answered: boolean;
   ended: boolean;
-  callOff: () => void;
+  cancelTimer: () => void;
   media: MediaSource | undefined;
   /** Copies of media that were not made. */
   missed: number;
@@ -72,7 +72,7 @@ export class CallCaptures implements MessageTap {
   readonly #sources = new Map<string, MediaSource>();
   readonly #closing = new Set<Promise<void>>();
   readonly #folder: CaptureFolder;
-  #callOffDrain: (() => void) | undefined;
+  #cancelDrain: (() => void) | undefined;
   #turnedAway = 0;
   #dropped = 0;
   #closed: Promise<void> | undefined;
@@ -150,7 +150,7 @@ export class CallCaptures implements MessageTap {
   async #close(): Promise<void> {
     for (const [callId, capture] of this.#open) this.#finish(callId, capture);
     this.#sources.clear();
-    this.#callOffDrain?.();
+    this.#cancelDrain?.();
     await Promise.all(this.#closing);
     await this.#folder.close();
   }
@@ -171,7 +171,7 @@ export class CallCaptures implements MessageTap {
       established: false,
       answered: false,
       ended: false,
-      callOff: () => undefined,
+      cancelTimer: () => undefined,
       media: undefined,
       missed: 0,
     };
@@ -233,8 +233,8 @@ export class CallCaptures implements MessageTap {
   }
 
   #drainLater(): void {
-    this.#callOffDrain ??= this.#options.time.after(DRAIN_MS, () => {
-      this.#callOffDrain = undefined;
+    this.#cancelDrain ??= this.#options.time.after(DRAIN_MS, () => {
+      this.#cancelDrain = undefined;
       const tapped = [...this.#open].filter(([, { media }]) => media !== undefined);
       for (const [callId, capture] of tapped) this.#drain(callId, capture);
       if (tapped.length > 0) this.#drainLater();
@@ -244,7 +244,7 @@ export class CallCaptures implements MessageTap {
   #end(callId: string, capture: Capture): void {
     if (capture.ended) return;
     capture.ended = true;
-    capture.callOff();
+    capture.cancelTimer();
     this.#watch(callId, capture);
   }
 
@@ -252,14 +252,14 @@ export class CallCaptures implements MessageTap {
     const { time } = this.#options;
     const { lingerMs, idleMs } = this.#limits;
     const dueMs = (): number => capture.lastMs + (capture.ended || !capture.answered ? lingerMs : idleMs);
-    capture.callOff = time.after(Math.max(1, dueMs() - time.now()), () => {
+    capture.cancelTimer = time.after(Math.max(1, dueMs() - time.now()), () => {
       if (time.now() >= dueMs()) this.#finish(callId, capture);
       else this.#watch(callId, capture);
     });
   }
 
   #finish(callId: string, capture: Capture): void {
-    capture.callOff();
+    capture.cancelTimer();
     this.#open.delete(callId); // first: what fails while it is drained ends here again
     this.#untap(callId, capture);
     this.#dropped += capture.file.dropped;

@@ -10,7 +10,7 @@ import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Target } from '../transport/outbound.js';
 import { UNREACHABLE_MS } from './passed-over.js';
 import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
-import { TargetWalk, type WalkGround } from './target-walk.js';
+import { TargetWalk, type SenderContext } from './target-walk.js';
 
 export interface Attempt {
   readonly data: UnsentRequest;
@@ -26,16 +26,16 @@ const MOST_RETRY_AFTER = 2 ** 31;
 export class Attempts {
   readonly #make: RequestMaker;
   readonly #journey: Journey;
-  readonly #ground: WalkGround;
+  readonly #context: SenderContext;
   readonly #walk: TargetWalk;
   #sent: readonly AuthorizationField[] = [];
   #challenges = 0;
 
-  constructor(make: RequestMaker, journey: Journey, ground: WalkGround) {
+  constructor(make: RequestMaker, journey: Journey, context: SenderContext) {
     this.#make = make;
     this.#journey = journey;
-    this.#ground = ground;
-    this.#walk = new TargetWalk(journey, ground);
+    this.#context = context;
+    this.#walk = new TargetWalk(journey, context);
   }
 
   /** Undefined where there is nobody to send it to, or after `close`. */
@@ -48,7 +48,7 @@ export class Attempts {
 
   /** What to try after this came of an attempt; undefined where there is nothing more, and the outcome stands. */
   async after(outcome: SendOutcome, { data, target }: Attempt): Promise<Attempt | undefined> {
-    const { passedOver } = this.#ground;
+    const { passedOver } = this.#context;
     if ('failure' in outcome) {
       if (isOurs(outcome.failure)) return undefined;
       const reopens = outcome.failure.reason === 'closed' && this.#walk.reopens(target);

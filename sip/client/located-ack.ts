@@ -8,7 +8,7 @@ import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { Target } from '../transport/outbound.js';
 import { UNREACHABLE_MS } from './passed-over.js';
 import type { Acknowledgement, Journey } from './request-sender.js';
-import { TargetWalk, type WalkGround } from './target-walk.js';
+import { TargetWalk, type SenderContext } from './target-walk.js';
 
 export interface LocatedAckOptions {
   readonly data: RequestData;
@@ -20,14 +20,14 @@ export interface LocatedAckOptions {
 
 export class LocatedAck implements Acknowledgement {
   readonly #layer: Pick<TransactionLayer, 'sendAck'>;
-  readonly #ground: WalkGround;
+  readonly #context: SenderContext;
   readonly #options: LocatedAckOptions;
   #sent: SentAck | undefined;
   #walking = false;
 
-  constructor(layer: Pick<TransactionLayer, 'sendAck'>, ground: WalkGround, options: LocatedAckOptions) {
+  constructor(layer: Pick<TransactionLayer, 'sendAck'>, context: SenderContext, options: LocatedAckOptions) {
     this.#layer = layer;
-    this.#ground = ground;
+    this.#context = context;
     this.#options = options;
     void this.#walk();
   }
@@ -41,13 +41,13 @@ export class LocatedAck implements Acknowledgement {
   async #walk(): Promise<void> {
     this.#walking = true;
     const journey = this.#options.journey();
-    const walk = new TargetWalk(journey, this.#ground);
+    const walk = new TargetWalk(journey, this.#context);
     for (let target = await walk.next(); target !== undefined; target = await walk.next()) {
       this.#sent = this.#layer.sendAck(this.#dataFor(target, journey), target);
       const failure = await this.#sent.failure;
       if (failure === undefined) break;
       const reopens = failure === 'closed' && walk.reopens(target);
-      if (!reopens) this.#ground.passedOver.add(target, UNREACHABLE_MS);
+      if (!reopens) this.#context.passedOver.add(target, UNREACHABLE_MS);
     }
     walk.close();
     this.#walking = false;

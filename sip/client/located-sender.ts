@@ -16,7 +16,7 @@ import type {
   SendOutcome,
   SentInvite,
 } from './request-sender.js';
-import type { TargetFinder, WalkGround } from './target-walk.js';
+import type { TargetFinder, SenderContext } from './target-walk.js';
 
 export interface LocatedSenderOptions {
   readonly layer: Pick<TransactionLayer, 'send' | 'sendInvite' | 'sendAck'>;
@@ -27,15 +27,15 @@ export interface LocatedSenderOptions {
 
 export class LocatedSender implements RequestSender {
   readonly #layer: LocatedSenderOptions['layer'];
-  readonly #ground: WalkGround;
+  readonly #context: SenderContext;
 
   constructor({ layer, locator, time }: LocatedSenderOptions) {
     this.#layer = layer;
-    this.#ground = { locator, time, passedOver: new PassedOver(time) };
+    this.#context = { locator, time, passedOver: new PassedOver(time) };
   }
 
   async send(make: RequestMaker, journey: Journey): Promise<SendOutcome> {
-    const attempts = new Attempts(make, journey, this.#ground);
+    const attempts = new Attempts(make, journey, this.#context);
     let outcome: SendOutcome = { failure: clientFailure('unreachable') };
     let attempt = await attempts.first();
     while (attempt !== undefined) {
@@ -47,11 +47,11 @@ export class LocatedSender implements RequestSender {
   }
 
   invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite {
-    return new LocatedInvite(this.#layer, new Attempts(make, journey, this.#ground), user);
+    return new LocatedInvite(this.#layer, new Attempts(make, journey, this.#context), user);
   }
 
   ack(data: RequestData, journey: () => Journey, credentials: readonly HeaderLine[] = []): Acknowledgement {
-    return new LocatedAck(this.#layer, this.#ground, { data, journey, credentials });
+    return new LocatedAck(this.#layer, this.#context, { data, journey, credentials });
   }
 
   #try({ data, target }: Attempt): Promise<SendOutcome> {

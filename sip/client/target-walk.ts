@@ -12,7 +12,7 @@ export interface TargetFinder {
   locate(uri: LocatedUri): AsyncGenerator<LocatedTarget, void, void>;
 }
 
-export interface WalkGround {
+export interface SenderContext {
   readonly locator: TargetFinder;
   readonly passedOver: PassedOver;
   readonly time: Time;
@@ -24,7 +24,7 @@ const LOCATE_MS = 10_000; // in all: a name may need several questions, and each
 type Step = IteratorResult<LocatedTarget, void> | undefined;
 
 export class TargetWalk {
-  readonly #ground: WalkGround;
+  readonly #context: SenderContext;
   readonly #flow: Target | undefined;
   readonly #lastResort: Target | undefined;
   readonly #from: string | undefined;
@@ -39,13 +39,13 @@ export class TargetWalk {
   #closed = false;
   #giveUp: (() => void) | undefined;
 
-  constructor({ nextHop, flow, lastResort, from, udpOnly }: Journey, ground: WalkGround) {
-    this.#ground = ground;
+  constructor({ nextHop, flow, lastResort, from, udpOnly }: Journey, context: SenderContext) {
+    this.#context = context;
     this.#from = from;
     this.#udpOnly = udpOnly;
     this.#flow = targetOver(flow, udpOnly);
     this.#lastResort = targetOver(lastResort, udpOnly);
-    this.#located = nextHop.isSip && !isNowhere(nextHop) ? ground.locator.locate(nextHop) : undefined;
+    this.#located = nextHop.isSip && !isNowhere(nextHop) ? context.locator.locate(nextHop) : undefined;
   }
 
   /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
@@ -109,25 +109,25 @@ export class TargetWalk {
         udpOnly: this.#udpOnly,
       };
       if (this.#given.has(targetKey(target))) continue;
-      if (!this.#ground.passedOver.has(target)) return target;
+      if (!this.#context.passedOver.has(target)) return target;
       this.#later.push(target);
     }
     return undefined;
   }
 
   #step(): Promise<Step> {
-    const { time } = this.#ground;
+    const { time } = this.#context;
     const located = this.#located;
     if (located === undefined || this.#leftMs <= 0) return Promise.resolve(undefined);
     const startMs = time.now();
     return new Promise((resolve) => {
       const give = (step: Step): void => {
-        callOff();
+        cancelTimer();
         this.#giveUp = undefined;
         this.#leftMs -= time.now() - startMs;
         resolve(step);
       };
-      const callOff = time.after(this.#leftMs, () => give(undefined));
+      const cancelTimer = time.after(this.#leftMs, () => give(undefined));
       this.#giveUp = () => give(undefined);
       located.next().then(give, () => give(undefined));
     });

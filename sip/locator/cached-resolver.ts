@@ -78,9 +78,9 @@ export class CachedResolver implements Resolver {
     return new Promise((resolve, reject) => {
       const late = () =>
         reject(new Error(`DNS has not answered within ${this.#bounds.timeoutMs} ms: ${key}`));
-      const callOff = this.#time.after(this.#bounds.timeoutMs, late);
+      const cancelTimer = this.#time.after(this.#bounds.timeoutMs, late);
       const asked = question();
-      asked.then(callOff, callOff);
+      asked.then(cancelTimer, cancelTimer);
       asked.then(resolve, reject);
     });
   }

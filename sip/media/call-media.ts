@@ -14,7 +14,7 @@ import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { RtpPorts } from '../../src/media/rtp-ports.js';
 import type { Time } from '../../src/time.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/media-source.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
@@ -173,19 +173,19 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return this.#negotiation.agreed !== undefined;
   }
 
-  answer(offer: Uint8Array): Judged<string> {
+  answer(offer: Uint8Array): Result<string> {
     const proposal = this.#negotiation.answer(offer, this.#wish());
     if (proposal.refusal !== undefined) return proposal;
     const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
     return followed.refusal === undefined ? { value: proposal.value.answer } : followed;
   }
 
-  offer(): Judged<string> {
+  offer(): Result<string> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
     return this.#negotiation.offer(this.#wish());
   }
 
-  accept(answer: Uint8Array, fork: string): Judged<void> {
+  accept(answer: Uint8Array, fork: string): Result<void> {
     this.confirmed(); // only a peer that got our offer can answer it
     const proposal = this.#negotiation.accept(answer, fork);
     if (proposal.refusal !== undefined) return proposal;
@@ -285,7 +285,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 
   /** 500 where the media cannot follow: nothing is agreed, and everything goes on as before. */
-  #follow(agreed: AgreedAudio, adopt: () => void): Judged<void> {
+  #follow(agreed: AgreedAudio, adopt: () => void): Result<void> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
     const forbidden = this.#forbiddenIn(agreed);
     if (forbidden !== undefined) return refused(488, `media cannot be sent to port ${forbidden}`);
@@ -330,7 +330,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 
   /** What was agreed on cannot be done, which is a defect here: a call that stood has lost its media by it. */
-  #halfway(before: AgreedAudio | undefined, error: unknown): Judged<void> {
+  #halfway(before: AgreedAudio | undefined, error: unknown): Result<void> {
     this.#applied = before;
     const failure = this.#noted(error);
     if (before !== undefined) this.onFailed?.(failure);

@@ -4,7 +4,7 @@
 //
 // What a description asks for stands only once the media could follow it: every
 // step is tried on a copy, and adopted afterwards.
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { Direction } from '../sdp/direction.js';
 import { MediaNegotiation, type NegotiationOptions } from '../sdp/media-negotiation.js';
@@ -45,14 +45,14 @@ export class ForkedNegotiation {
   }
 
   /** Not before an offer that waits is answered or withdrawn: 491. */
-  offer(wish: Direction): Judged<string> {
+  offer(wish: Direction): Result<string> {
     const offer = this.#current.offer(wish);
     if (offer.refusal === undefined && this.#current.agreed === undefined) this.#first = this.#current;
     return offer;
   }
 
   /** In the dialog that is heard. */
-  answer(offer: Uint8Array, wish: Direction): Judged<Proposal> {
+  answer(offer: Uint8Array, wish: Direction): Result<Proposal> {
     const trial = this.#current.fork();
     const answered = trial.answer(offer, wish);
     if (answered.refusal !== undefined) return answered;
@@ -61,7 +61,7 @@ export class ForkedNegotiation {
   }
 
   /** A refusal takes back an offer that nobody else could answer. */
-  accept(answer: Uint8Array, fork: string): Judged<Proposal> {
+  accept(answer: Uint8Array, fork: string): Result<Proposal> {
     const phone = this.#phones.get(fork);
     if (phone === undefined && this.#settled && this.#phones.size > 0) {
       return refused(400, 'the call was taken by another phone');
@@ -94,7 +94,7 @@ export class ForkedNegotiation {
     this.#current.withdraw();
   }
 
-  #standing({ negotiation }: Phone, fork: string): Judged<Proposal> {
+  #standing({ negotiation }: Phone, fork: string): Result<Proposal> {
     const { agreed } = negotiation;
     if (agreed === undefined) return refused(400, 'nothing has been agreed on in this dialog');
     return { value: { agreed, answer: '', adopt: () => this.#adopt(negotiation, fork, true) } };

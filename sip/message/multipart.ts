@@ -1,6 +1,6 @@
 // A body in several parts (RFC 2046 section 5.1, RFC 5621): those parts of it
 // that somebody here understands. A sender may demand that every part is.
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { headEnd, headLines } from './head-lines.js';
 import { HeaderFields } from './header-fields.js';
 import { type MediaType, parseMediaType } from './media-type.js';
@@ -38,7 +38,7 @@ export function understoodParts(
   type: MediaType,
   understood: readonly string[],
   demands = true,
-): Judged<readonly BodyPart[]> {
+): Result<readonly BodyPart[]> {
   const found: BodyPart[] = [];
   const walk = new Walk(understood, found, demands);
   const whole = { type, disposition: defaultDisposition(type), body, isRequired: demands, isReadable: true };
@@ -105,7 +105,7 @@ class Walk {
 }
 
 /** What stands between the delimiters. Lines may end in LF alone, as in the head of a message. */
-function split(body: Buffer, boundary: string, most: number): Judged<Buffer[]> {
+function split(body: Buffer, boundary: string, most: number): Result<Buffer[]> {
   if (!BOUNDARY.test(boundary)) return refused(400, 'the boundary of a multipart body is not well-formed');
   const delimiter = Buffer.from(`--${boundary}`);
   const pieces: Buffer[] = [];

@@ -1,5 +1,5 @@
 // What an answer to our offer settles (RFC 3264 section 7).
-import type { Judged } from '../judged.js';
+import type { Result } from '../judged.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { companions, type FormatChoice, type KeyChoice } from './audio-choice.js';
 import { codecOf, keyOf, type AudioCodecName, type AudioFormat } from './audio-format.js';
@@ -10,7 +10,7 @@ import type { SessionDescription } from './session-description.js';
 import { agreedKeys, notAcceptable, settle, typesOf } from './settling.js';
 
 /** 488 where the answer leaves nothing that could be spoken or heard. */
-export function readAnswer(answer: SessionDescription, offered: Offered): Judged<AgreedAudio> {
+export function readAnswer(answer: SessionDescription, offered: Offered): Result<AgreedAudio> {
   const { by, section: index, formats } = offered;
   const media = answer.media[index];
   const section = media === undefined ? undefined : readAudio(answer, media, offered.ice !== undefined);

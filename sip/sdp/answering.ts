@@ -1,7 +1,7 @@
 // Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
 // one codec, and everything else is refused with port 0.
 import { sameAssociation } from '../../src/media/handshake-terms.js';
-import type { Judged } from '../judged.js';
+import type { Result } from '../judged.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';
 import type { AudioFormat } from './audio-format.js';
@@ -39,7 +39,7 @@ interface Taken {
 }
 
 /** 488 with a Warning that says what is missing. */
-export function answerOffer(offer: SessionDescription, by: Answering): Judged<Answered> {
+export function answerOffer(offer: SessionDescription, by: Answering): Result<Answered> {
   const taken = takeSection(offer, by);
   if (taken.refusal !== undefined) return taken;
   const { index, section, choice, keyChoice, local } = taken.value;
@@ -69,7 +69,7 @@ export function answerOffer(offer: SessionDescription, by: Answering): Judged<An
 }
 
 /** The section that carries the call already, or the first usable one; with security where that is preferred. */
-function takeSection(offer: SessionDescription, by: Answering): Judged<Taken> {
+function takeSection(offer: SessionDescription, by: Answering): Result<Taken> {
   let reason = 'the offer has no audio section over RTP';
   let warning = 304;
   const usable: Taken[] = [];

@@ -1,6 +1,6 @@
 // Keys for SRTP in the description itself: `a=crypto` (RFC 4568, with the
 // suites of RFC 6188 and RFC 7714).
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 
 /** Bytes of master key and salt together. */
 const KEY_BYTES = {
@@ -40,7 +40,7 @@ export function writeCrypto({ tag, suite, key, lifetime, mki }: CryptoAttribute)
 }
 
 /** 488 for what this server cannot do, 400 for what is no crypto attribute at all. */
-export function readCrypto(value: string): Judged<CryptoAttribute> {
+export function readCrypto(value: string): Result<CryptoAttribute> {
   const match = /^(\d{1,9}) +([\w-]{1,64}) +(\S{1,512})(?: +(\S.*))?$/.exec(value);
   if (match === null) return refused(400, 'a crypto attribute has another form');
   const [, tag = '', name = '', keys = '', session = ''] = match;
@@ -60,7 +60,7 @@ function isHarmless(parameter: string): boolean {
   return parameter.startsWith('-') || /^WSH=\d{1,5}$/i.test(parameter);
 }
 
-function readKey(text: string, suite: CryptoSuite): Judged<Omit<CryptoAttribute, 'tag' | 'suite'>> {
+function readKey(text: string, suite: CryptoSuite): Result<Omit<CryptoAttribute, 'tag' | 'suite'>> {
   if (text.includes(';')) return refused(488, 'a crypto attribute with several master keys is not supported');
   const match = /^inline:([A-Za-z0-9+/]+={0,2})((?:\|[^|]+){0,2})$/i.exec(text);
   if (match === null) return refused(400, 'the key of a crypto attribute has another form');

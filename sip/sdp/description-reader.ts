@@ -1,7 +1,7 @@
 // Reads a session description out of a body. Telephones leave out `s=` and
 // `t=`, end lines with a bare LF or CR, put blanks at the end and NUL after it:
 // all of that is read. What is refused is what could be understood in two ways.
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import {
   asWritten,
   type Attribute,
@@ -28,7 +28,7 @@ interface Line {
 }
 
 /** Never throws: 400 for what is no description, 488 for one that is larger than any call needs. */
-export function readDescription(body: string | Uint8Array): Judged<SessionDescription> {
+export function readDescription(body: string | Uint8Array): Result<SessionDescription> {
   if (body.length > MOST_BYTES)
     return refused(488, `the session description has more than ${MOST_BYTES} bytes`);
   const lines = splitLines(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
@@ -75,7 +75,7 @@ function withoutEnd(text: string): string {
   return text.slice(0, end);
 }
 
-function readSession(lines: readonly Line[]): Judged<Omit<SessionDescription, 'media'>> {
+function readSession(lines: readonly Line[]): Result<Omit<SessionDescription, 'media'>> {
   const origin = readOrigin(firstOf(lines, 'o'));
   if (origin === undefined) return bad('its o= line is missing or has another form');
   const parts = readParts(lines);
@@ -85,7 +85,7 @@ function readSession(lines: readonly Line[]): Judged<Omit<SessionDescription, 'm
   };
 }
 
-function readMedia(lines: readonly Line[]): Judged<MediaDescription> {
+function readMedia(lines: readonly Line[]): Result<MediaDescription> {
   const match = MEDIA.exec(lines[0]?.value ?? '');
   const [, kind = '', port = '', protocol = '', formatList = ''] = match ?? [];
   if (match === null || Number(port) > 65_535) return bad('an m= line has another form');
@@ -101,7 +101,7 @@ function readMedia(lines: readonly Line[]): Judged<MediaDescription> {
 type Parts = Pick<MediaDescription, 'connection' | 'bandwidths' | 'attributes'>;
 
 /** What a session and a media section have in common. */
-function readParts(lines: readonly Line[]): Judged<Parts> {
+function readParts(lines: readonly Line[]): Result<Parts> {
   const written = firstOf(lines, 'c');
   const connection = written === undefined ? undefined : readConnection(written);
   if (written !== undefined && connection === undefined) return bad('a c= line has another form');

@@ -1,7 +1,7 @@
 // Offers and answers of one dialog, in order (RFC 3264, RFC 6337): who has
 // offered what, what is agreed, and what an agreement changed. Everything that
 // a door does with SDP goes through here; descriptions come and go as text.
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { changesBetween, type AgreedAudio, type MediaChange } from './agreed-audio.js';
 import { readAnswer } from './answer-reader.js';
 import { answerOffer } from './answering.js';
@@ -71,7 +71,7 @@ export class MediaNegotiation {
   }
 
   /** Our offer, with the way we would have the sound flow; 491 while another waits for its answer. */
-  offer(wish: Direction = 'sendrecv'): Judged<string> {
+  offer(wish: Direction = 'sendrecv'): Result<string> {
     if (this.offering) return refused(491, 'an offer of this side has not been answered yet');
     const { agreed: current, sections } = this.#state;
     const { policy } = this.#options;
@@ -81,7 +81,7 @@ export class MediaNegotiation {
   }
 
   /** The answer to our offer; where it is refused, everything stays as it was before the offer. */
-  accept(answer: string | Uint8Array): Judged<Agreement> {
+  accept(answer: string | Uint8Array): Result<Agreement> {
     const { offered } = this.#state;
     if (offered === undefined) return refused(400, 'there is no offer that this could answer');
     this.withdraw();
@@ -98,7 +98,7 @@ export class MediaNegotiation {
   }
 
   /** Answers the peer's offer; 491 where offers crossed, 488 or 400 where nothing changes. */
-  answer(offer: string | Uint8Array, wish: Direction = 'sendrecv'): Judged<AnsweredOffer> {
+  answer(offer: string | Uint8Array, wish: Direction = 'sendrecv'): Result<AnsweredOffer> {
     if (this.offering) return refused(491, 'an offer of this side has not been answered yet');
     const description = readDescription(offer);
     if (description.refusal !== undefined) return description;

@@ -4,7 +4,7 @@ import type { SipRequest } from '../message/request.js';
 import type { ResponseData } from '../message/serialiser.js';
 import type { AcceptedAnswer } from '../transaction/accepted-answer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 
 interface Awaited {
   readonly answer: AcceptedAnswer;
@@ -19,13 +19,13 @@ export interface AckUser {
 }
 
 export class AwaitedAcks {
-  readonly #ground: SessionGround;
+  readonly #context: SessionContext;
   /** By the number of the INVITE. */
   readonly #awaited = new Map<number, Awaited>();
   #listeners: (() => void)[] = [];
 
-  constructor(ground: SessionGround) {
-    this.#ground = ground;
+  constructor(context: SessionContext) {
+    this.#context = context;
   }
 
   get open(): boolean {
@@ -35,7 +35,7 @@ export class AwaitedAcks {
   /** False where it is too late for the response. */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, user: AckUser): boolean {
     const { number } = transaction.request.cseq;
-    const answer = this.#ground.accept(transaction, response, () => {
+    const answer = this.#context.accept(transaction, response, () => {
       this.#done(number);
       user.unacknowledged();
     });

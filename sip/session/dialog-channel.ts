@@ -14,7 +14,7 @@ import type { HeaderLine } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 import { PeerAbilities } from './abilities.js';
 import { isWebSocket } from './flow-watch.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 import { wayBack } from './way-back.js';
 
 export interface RequestContent {
@@ -32,7 +32,7 @@ const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
 
 export class DialogChannel {
   readonly dialog: Dialog;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   readonly peer = new PeerAbilities();
   /** Our Contact. */
   readonly contact: HeaderLine;
@@ -43,9 +43,9 @@ export class DialogChannel {
   /** By the number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
 
-  constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, ground: SessionGround) {
+  constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, context: SessionContext) {
     this.dialog = dialog;
-    this.ground = ground;
+    this.context = context;
     this.contact = ['Contact', contact];
     const { flow, ...way } = journey;
     this.#way = way;
@@ -80,20 +80,20 @@ export class DialogChannel {
 
   /** Any request but INVITE and ACK. Never rejects. `cseq` hears the number of each try. */
   send(method: string, content: RequestContent, cseq?: (number: number) => void): Promise<SendOutcome> {
-    const { ground, dialog } = this;
+    const { context, dialog } = this;
     const make = (more: readonly HeaderLine[]) => {
-      const headers = [...more, ...ground.userAgent, ...content.headers];
+      const headers = [...more, ...context.userAgent, ...content.headers];
       const data = dialog.request(method, headers, content.body);
       cseq?.(dialog.localCSeq);
       return data;
     };
-    return ground.send(method, make, this.#journey());
+    return context.send(method, make, this.#journey());
   }
 
   invite(content: RequestContent, user: InviteUser): SentInvite {
     const make = (more: readonly HeaderLine[]) =>
-      this.dialog.request('INVITE', [...more, ...this.ground.userAgent, ...content.headers], content.body);
-    return this.ground.sender.invite(make, this.#journey(), user);
+      this.dialog.request('INVITE', [...more, ...this.context.userAgent, ...content.headers], content.body);
+    return this.context.sender.invite(make, this.#journey(), user);
   }
 
   /** The ACK of a 2xx, and the same one again when that comes again: nothing is made anew for it. */
@@ -102,10 +102,10 @@ export class DialogChannel {
     const sent = this.#acks.get(number);
     if (sent !== undefined) return sent.again();
     const { headers, body, credentials } = content();
-    const data = this.dialog.ack(number, [...this.ground.userAgent, ...headers], body);
+    const data = this.dialog.ack(number, [...this.context.userAgent, ...headers], body);
     this.#acks.set(
       number,
-      this.ground.sender.ack(data, () => this.#journey(), credentials),
+      this.context.sender.ack(data, () => this.#journey(), credentials),
     );
     const [oldest] = this.#acks.keys();
     if (this.#acks.size > MOST_ACKS && oldest !== undefined) this.#acks.delete(oldest);

@@ -8,7 +8,7 @@ import type { Pauses } from './pauses.js';
 import type { SessionMedia } from './session-media.js';
 import type { SessionEnd, SessionUser } from './session.js';
 
-export interface DialogLife {
+export interface DialogContext {
   readonly channel: DialogChannel;
   readonly timer: SessionTimer;
   readonly awaited: AwaitedAcks;

@@ -5,7 +5,7 @@
 //                     or in the 2xx
 //   none in INVITE    ours in a reliable provisional response, answer in PRACK;
 //                     or ours in the 2xx, answer in ACK
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { SipRequest } from '../message/request.js';
 import { describedIn, descriptionIn } from './session-body.js';
 import type { SessionMedia } from './session-media.js';
@@ -24,7 +24,7 @@ export class FirstExchange {
   }
 
   /** What a provisional response carries; nothing where it could not be answered. */
-  provisional(media: SessionMedia, reliable: boolean): Judged<string | undefined> {
+  provisional(media: SessionMedia, reliable: boolean): Result<string | undefined> {
     if (this.#offer !== undefined) {
       if (this.#delivered) return { value: undefined };
       const answer = this.#answered(media, this.#offer);
@@ -38,7 +38,7 @@ export class FirstExchange {
   }
 
   /** What the 2xx carries. */
-  final(media: SessionMedia): Judged<string | undefined> {
+  final(media: SessionMedia): Result<string | undefined> {
     if (this.#offer !== undefined) {
       return this.#delivered ? { value: undefined } : this.#answered(media, this.#offer);
     }
@@ -51,7 +51,7 @@ export class FirstExchange {
   }
 
   /** What PRACK brings: the answer to our offer, or an offer of its own, which its 200 answers. */
-  pracked(request: SipRequest, media: SessionMedia, fork: string): Judged<string | undefined> {
+  pracked(request: SipRequest, media: SessionMedia, fork: string): Result<string | undefined> {
     const described = describedIn(request);
     if (described.refusal !== undefined) return described;
     if (described.value === undefined) return { value: undefined };
@@ -61,14 +61,14 @@ export class FirstExchange {
   }
 
   /** The ACK of the 2xx: refused where it owes an answer and has none that can be used. */
-  acknowledged(ack: SipRequest, media: SessionMedia, fork: string): Judged<void> {
+  acknowledged(ack: SipRequest, media: SessionMedia, fork: string): Result<void> {
     if (this.#offered !== 'final') return { value: undefined };
     const answer = descriptionIn(ack);
     return answer === undefined ? refused(488, 'ACK has no answer') : media.accept(answer, fork);
   }
 
   /** Until it is delivered reliably, every response has the same one. */
-  #answered(media: SessionMedia, offer: Buffer): Judged<string> {
+  #answered(media: SessionMedia, offer: Buffer): Result<string> {
     if (this.#answer !== undefined) return { value: this.#answer };
     const answer = media.answer(offer);
     this.#answer = answer.value;

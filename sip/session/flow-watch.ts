@@ -9,7 +9,7 @@ export class FlowWatch {
   readonly #time: Time;
   readonly #patienceMs: number;
   readonly #lost: () => void;
-  #callOff = () => {};
+  #cancelTimer = () => {};
 
   /** `lost` is told once, `patienceMs` after the flow was closed, unless another one is followed by then. */
   constructor(time: Time, patienceMs: number, lost: () => void) {
@@ -22,20 +22,20 @@ export class FlowWatch {
   follow(flow: Flow | undefined): void {
     this.close();
     if (flow === undefined || !isWebSocket(flow)) return;
-    let callOffWait = () => {};
-    const callOffClose = flow.onClose(() => {
-      callOffWait = this.#time.after(this.#patienceMs, this.#lost);
+    let cancelWait = () => {};
+    const stopListening = flow.onClose(() => {
+      cancelWait = this.#time.after(this.#patienceMs, this.#lost);
     });
-    this.#callOff = () => {
-      callOffClose();
-      callOffWait();
+    this.#cancelTimer = () => {
+      stopListening();
+      cancelWait();
     };
   }
 
   /** Idempotent. */
   close(): void {
-    this.#callOff();
-    this.#callOff = () => {};
+    this.#cancelTimer();
+    this.#cancelTimer = () => {};
   }
 }
 

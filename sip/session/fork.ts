@@ -1,7 +1,7 @@
 // One of the dialogs that an INVITE of ours may make: it goes to one place and
 // may ring in several (RFC 3261, section 13.2.2), each of which is acknowledged,
 // and answers our offer, by itself.
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { SipResponse } from '../message/response.js';
 import { optionTags } from './abilities.js';
@@ -26,7 +26,7 @@ export class Fork {
   }
 
   /** 101-199. False for one that came before, or before its turn (RFC 3262, section 4); refused where the media cannot follow. */
-  provisional(response: SipResponse): Judged<boolean> {
+  provisional(response: SipResponse): Result<boolean> {
     this.inDialog.channel.peer.note(response);
     this.#heard(response);
     const rseq = rseqOf(response);
@@ -37,18 +37,18 @@ export class Fork {
     if (this.#lastRSeq !== undefined && rseq !== this.#lastRSeq + 1) return { value: false };
     this.#lastRSeq = rseq;
     this.inDialog.dialog.refresh(response);
-    const judged = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
-    void this.#acknowledge(rseq, response, judged.value);
-    return judged.refusal === undefined ? { value: true } : judged;
+    const result = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
+    void this.#acknowledge(rseq, response, result.value);
+    return result.refusal === undefined ? { value: true } : result;
   }
 
   /** The first 2xx: what to acknowledge it with, or why the call cannot go on. */
-  accepted(response: SipResponse): Judged<RequestContent> {
+  accepted(response: SipResponse): Result<RequestContent> {
     this.#heard(response);
-    const judged = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
-    if (judged.refusal !== undefined) return judged;
+    const result = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
+    if (result.refusal !== undefined) return result;
     if (this.#agreed === 'no') return refused(488, 'the call was answered without a session description');
-    return { value: withDescription(judged.value) };
+    return { value: withDescription(result.value) };
   }
 
   /** A response to our INVITE: only whoever got that can make one. */
@@ -58,22 +58,22 @@ export class Fork {
   }
 
   /** An answer to our offer, if there is one. */
-  #answered(response: SipResponse, agreed: 'for now' | 'yes'): Judged<string | undefined> {
+  #answered(response: SipResponse, agreed: 'for now' | 'yes'): Result<string | undefined> {
     const answer = descriptionIn(response);
     if (answer === undefined || this.#agreed === 'yes') return { value: undefined };
-    const judged = this.#media.accept(answer, this.inDialog.dialog.remoteTag);
-    if (judged.refusal !== undefined) return judged;
+    const result = this.#media.accept(answer, this.inDialog.dialog.remoteTag);
+    if (result.refusal !== undefined) return result;
     this.#agreed = agreed;
     return { value: undefined };
   }
 
   /** An offer of the peer, if there is one, and our answer. */
-  #offered(response: SipResponse): Judged<string | undefined> {
+  #offered(response: SipResponse): Result<string | undefined> {
     const offer = descriptionIn(response);
     if (offer === undefined || this.#agreed === 'yes') return { value: undefined };
-    const judged = this.#media.answer(offer);
-    if (judged.refusal === undefined) this.#agreed = 'yes';
-    return judged;
+    const result = this.#media.answer(offer);
+    if (result.refusal === undefined) this.#agreed = 'yes';
+    return result;
   }
 
   async #acknowledge(rseq: number, { cseq }: SipResponse, answer: string | undefined): Promise<void> {

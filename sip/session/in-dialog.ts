@@ -10,7 +10,7 @@
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
-import type { Judged } from '../judged.js';
+import type { Result } from '../judged.js';
 import { refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
@@ -19,7 +19,7 @@ import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import { AwaitedAcks } from './awaited-acks.js';
 import { type AckContent, DialogChannel } from './dialog-channel.js';
-import type { DialogLife } from './dialog-life.js';
+import type { DialogContext } from './dialog-life.js';
 import { FlowWatch } from './flow-watch.js';
 import { InfoDigits } from './info-digits.js';
 import { OurOffers } from './our-offers.js';
@@ -27,7 +27,7 @@ import { Pauses } from './pauses.js';
 import { OurTransfers } from './our-transfers.js';
 import { PeerOffers } from './peer-offers.js';
 import { PeerTransfers } from './peer-transfers.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 import type { SessionMedia } from './session-media.js';
 import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js';
 
@@ -41,7 +41,7 @@ export interface InDialogOptions {
   readonly media?: SessionMedia;
   /** Hears digits and transfers. `established` and `ended` are for the session to tell. */
   readonly user: () => SessionUser;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   /** Whose dialog it is, for an INVITE that replaces it. */
   readonly session: Session;
   /** Whether the INVITE was ours. */
@@ -52,7 +52,7 @@ export interface InDialogOptions {
   readonly over: (end: SessionEnd) => void;
 }
 
-export class InDialog implements DialogLife {
+export class InDialog implements DialogContext {
   readonly session: Session;
   readonly calling: boolean;
   readonly channel: DialogChannel;
@@ -74,18 +74,18 @@ export class InDialog implements DialogLife {
   #done = false;
 
   constructor(options: InDialogOptions) {
-    const { dialog, ground } = options;
+    const { dialog, context } = options;
     this.#options = options;
     this.session = options.session;
     this.calling = options.calling;
     this.media = options.media;
-    this.channel = new DialogChannel(dialog, options.journey, options.contact, ground);
-    this.awaited = new AwaitedAcks(ground);
-    this.pauses = new Pauses(ground.time);
+    this.channel = new DialogChannel(dialog, options.journey, options.contact, context);
+    this.awaited = new AwaitedAcks(context);
+    this.pauses = new Pauses(context.time);
     this.timer = new SessionTimer({
-      time: ground.time,
-      wantedSeconds: ground.sessionSeconds,
-      leastSeconds: ground.leastSeconds,
+      time: context.time,
+      wantedSeconds: context.sessionSeconds,
+      leastSeconds: context.leastSeconds,
       onRefresh: () => void this.#ours.refresh(),
       onExpired: () => void this.bye({ by: 'expired' }, EXPIRED),
     });
@@ -94,10 +94,10 @@ export class InDialog implements DialogLife {
     this.#digits = new InfoDigits(this);
     this.#ourTransfers = new OurTransfers(this);
     this.#peerTransfers = new PeerTransfers(this);
-    this.#flowWatch = new FlowWatch(ground.time, ground.patienceMs, () => this.end({ by: 'transport' }));
+    this.#flowWatch = new FlowWatch(context.time, context.patienceMs, () => this.end({ by: 'transport' }));
     this.#flowWatch.follow(options.journey.flow);
     this.channel.onFlow = (flow) => this.#flowWatch.follow(flow);
-    ground.dialogs.add(this);
+    context.dialogs.add(this);
   }
 
   get dialog(): Dialog {
@@ -147,8 +147,8 @@ export class InDialog implements DialogLife {
 
   /** A request within the dialog, that the user agent has looked over. */
   request(request: SipRequest, transaction: ServerTransaction): void {
-    const { ground } = this.channel;
-    if (!this.dialog.takes(request)) ground.refuse(transaction, refusal(500, 'Server Internal Error'));
+    const { context } = this.channel;
+    if (!this.dialog.takes(request)) context.refuse(transaction, refusal(500, 'Server Internal Error'));
     else if (this.ended) this.#afterwards(request, transaction);
     else {
       this.channel.heard(transaction.flow);
@@ -160,7 +160,7 @@ export class InDialog implements DialogLife {
     return this.bye({ by: 'us' }, reason);
   }
 
-  reoffer(): Promise<Judged<void>> {
+  reoffer(): Promise<Result<void>> {
     return this.#ours.reoffer();
   }
 
@@ -168,7 +168,7 @@ export class InDialog implements DialogLife {
     return this.#digits.send(digit, durationMs);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
     return this.#ourTransfers.refer(target, told);
   }
 
@@ -193,7 +193,7 @@ export class InDialog implements DialogLife {
   /** Out of the table, as soon as nothing is left: transfers outlive the session that they were asked in (RFC 5057). */
   leave(): void {
     if (!this.#done || this.#ourTransfers.open || this.#peerTransfers.open) return;
-    this.channel.ground.dialogs.remove(this);
+    this.channel.context.dialogs.remove(this);
   }
 
   async #sendBye(reason: Reason | undefined): Promise<void> {
@@ -220,7 +220,7 @@ export class InDialog implements DialogLife {
   }
 
   #handle(request: SipRequest, transaction: ServerTransaction): void {
-    const { ground } = this.channel;
+    const { context } = this.channel;
     switch (request.method) {
       case 'INVITE':
         return this.#peers.invite(request, transaction);
@@ -231,34 +231,35 @@ export class InDialog implements DialogLife {
       case 'PRACK':
         return this.#prack(request, transaction);
       case 'BYE':
-        ground.respond(transaction, { status: 200 });
+        context.respond(transaction, { status: 200 });
         return this.end({ by: this.confirmed || this.calling ? 'peer' : 'cancelled', ...reasonIn(request) });
       case 'OPTIONS':
-        ground.respond(transaction, { status: 200, headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS] });
+        context.respond(transaction, { status: 200, headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS] });
         return;
       case 'REFER':
         return this.#peerTransfers.received(request, transaction);
       case 'NOTIFY':
         return this.#ourTransfers.notified(request, transaction);
       default:
-        ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
+        context.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
     }
   } // prettier-ignore
 
   #prack(request: SipRequest, transaction: ServerTransaction): void {
     if (this.#options.prack !== undefined) this.#options.prack(request, transaction);
-    else this.channel.ground.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
+    else
+      this.channel.context.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
   }
 
   /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
   #afterwards(request: SipRequest, transaction: ServerTransaction): void {
-    const { ground } = this.channel;
+    const { context } = this.channel;
     if (request.method === 'BYE') {
-      ground.respond(transaction, { status: 200 });
+      context.respond(transaction, { status: 200 });
       this.#peerLeft = true; // a BYE of ours that waits for its ACK need not be sent
       this.awaited.close();
     } else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
-    else ground.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
+    else context.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
   }
 }
 

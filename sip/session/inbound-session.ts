@@ -5,7 +5,7 @@
 import type { PeerJourney } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, writeReason, type Reason } from '../headers/reason.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { Refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { HeaderLine } from '../message/serialiser.js';
@@ -17,7 +17,7 @@ import { FirstExchange } from './first-exchange.js';
 import { InDialog, reasonIn } from './in-dialog.js';
 import { ReliableProvisionals } from './reliable-provisionals.js';
 import { withDescription } from './session-body.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 import type { SessionMedia } from './session-media.js';
 import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
 import { wayBack } from './way-back.js';
@@ -34,7 +34,7 @@ export interface InboundSessionOptions {
   readonly timing: SessionAnswer;
   /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
   readonly replaces: InDialog | undefined;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   /** Whoever sent the INVITE has shown that it gets what is sent to it. */
   readonly proven: boolean;
   /** How long it may stay unanswered. */
@@ -54,7 +54,7 @@ export class InboundSession implements Session {
   /** The call that this one is to take the place of. */
   readonly replaces: Session | undefined;
   readonly #options: InboundSessionOptions;
-  readonly #ground: SessionGround;
+  readonly #context: SessionContext;
   readonly #transaction: ServerTransaction;
   readonly #inDialog: InDialog;
   readonly #copied: readonly HeaderLine[];
@@ -68,17 +68,17 @@ export class InboundSession implements Session {
   #accepting = false;
   /** A description went out reliably, and its PRACK has not come. */
   #descriptionOpen = false;
-  #callOffRepeat = () => {};
-  readonly #callOffLimit: () => void;
+  #cancelRepeat = () => {};
+  readonly #cancelLimit: () => void;
 
   constructor(options: InboundSessionOptions) {
-    const { transaction, dialog, contact, journey, ground } = options;
+    const { transaction, dialog, contact, journey, context } = options;
     this.#options = options;
-    this.#ground = ground;
+    this.#context = context;
     this.#transaction = transaction;
     this.replaces = options.replaces?.session;
     this.#exchange = new FirstExchange(options.offer);
-    this.#reliable = new ReliableProvisionals(transaction, ground, () => this.#unpracked());
+    this.#reliable = new ReliableProvisionals(transaction, context, () => this.#unpracked());
     this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
     this.#knows = optionTags(this.request).includes('100rel');
     this.#copied = this.request.all('record-route').map((route): HeaderLine => ['Record-Route', route]);
@@ -93,14 +93,14 @@ export class InboundSession implements Session {
       },
       contact,
       user: () => this.user,
-      ground,
+      context,
       session: this,
       calling: false,
       prack: (prack, its) => this.#prack(prack, its),
       over: (end) => this.#over(end),
     });
     this.#inDialog.channel.peer.note(this.request);
-    this.#callOffLimit = this.#limit();
+    this.#cancelLimit = this.#limit();
     transaction.user = {
       cancelled: (cancel) => this.#cancelled(cancel),
       ended: (why) => this.#transactionEnded(why),
@@ -147,7 +147,7 @@ export class InboundSession implements Session {
    * 183 with the answer, or with our offer where the INVITE has none and the response is reliable. `reliably` where the
    * peer can is what is wanted if nothing is said. Where the media cannot answer, the call is refused and has ended.
    */
-  progress(media: SessionMedia, { reliably = true } = {}): Judged<void> {
+  progress(media: SessionMedia, { reliably = true } = {}): Result<void> {
     if (this.#transaction.answered) return refused(481, 'the call has ended');
     this.#carry(media);
     const isReliable = this.#requires || (reliably && this.#knows);
@@ -162,7 +162,7 @@ export class InboundSession implements Session {
    * 200, as soon as a description that went out reliably is acknowledged (RFC 3262, section 3). Where the media cannot
    * answer, the call is refused with what it says, and has ended.
    */
-  accept(media: SessionMedia, user: SessionUser): Judged<void> {
+  accept(media: SessionMedia, user: SessionUser): Result<void> {
     if (this.#transaction.answered || this.#accepting)
       return refused(481, 'the call was answered, or has ended');
     this.user = user;
@@ -174,7 +174,7 @@ export class InboundSession implements Session {
   reject(status: number, { reason, headers = [] }: Rejection = {}): void {
     if (this.#transaction.answered) return;
     const because: HeaderLine[] = reason === undefined ? [] : [['Reason', writeReason(reason)]];
-    this.#ground.respond(this.#transaction, { status, headers: [...because, ...headers] });
+    this.#context.respond(this.#transaction, { status, headers: [...because, ...headers] });
     const why = reason ?? reasonAmong(headers);
     this.#inDialog.end({ by: 'us', status, ...(why === undefined ? {} : { reason: why }) });
   }
@@ -185,7 +185,7 @@ export class InboundSession implements Session {
     return Promise.resolve();
   }
 
-  reoffer(): Promise<Judged<void>> {
+  reoffer(): Promise<Result<void>> {
     return this.#inDialog.reoffer();
   }
 
@@ -193,7 +193,7 @@ export class InboundSession implements Session {
     return this.#inDialog.sendDigit(digit, durationMs);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
     return this.#inDialog.refer(target, told);
   }
 
@@ -201,10 +201,10 @@ export class InboundSession implements Session {
     this.#inDialog.media = media;
     media.signalledFrom(this.peer.address);
     if (this.#options.proven) media.confirmed();
-    this.#ground.carried(this.request.callId, media);
+    this.#context.carried(this.request.callId, media);
   }
 
-  #accept(media: SessionMedia): Judged<void> {
+  #accept(media: SessionMedia): Result<void> {
     const described = this.#exchange.final(media);
     if (described.refusal !== undefined) return this.#refuse(described);
     const { timing, replaces } = this.#options;
@@ -232,9 +232,9 @@ export class InboundSession implements Session {
     if (this.#inDialog.ended) return;
     const { dialog } = this.#inDialog;
     media.confirmed();
-    const judged = this.#exchange.acknowledged(ack, media, dialog.remoteTag);
-    if (judged.refusal === undefined) this.user.established();
-    else void this.#inDialog.bye({ by: 'us', status: judged.refusal.status }, NO_ANSWER);
+    const result = this.#exchange.acknowledged(ack, media, dialog.remoteTag);
+    if (result.refusal === undefined) this.user.established();
+    else void this.#inDialog.bye({ by: 'us', status: result.refusal.status }, NO_ANSWER);
   }
 
   /** The media has said no. */
@@ -253,10 +253,10 @@ export class InboundSession implements Session {
         if (isDescribed) this.#described();
       });
     } else {
-      this.#ground.respond(this.#transaction, { status, headers: all, ...(body === undefined ? {} : { body }) });
+      this.#context.respond(this.#transaction, { status, headers: all, ...(body === undefined ? {} : { body }) });
     }
-    this.#callOffRepeat();
-    this.#callOffRepeat = this.#ground.time.after(REPEAT_MS, () =>
+    this.#cancelRepeat();
+    this.#cancelRepeat = this.#context.time.after(REPEAT_MS, () =>
       this.#provisional({ status, sdp: reliably ? undefined : sdp }, this.#requires),
     );
   } // prettier-ignore
@@ -273,14 +273,14 @@ export class InboundSession implements Session {
     const { media, dialog } = this.#inDialog;
     media?.confirmed();
     const isAnswer = media?.offering ?? false;
-    const judged =
+    const result =
       media === undefined ? { value: undefined } : this.#exchange.pracked(request, media, dialog.remoteTag);
-    if (judged.refusal === undefined || isAnswer) {
-      const { headers, body } = withDescription(judged.value);
-      this.#ground.respond(transaction, { status: 200, headers, ...(body === undefined ? {} : { body }) });
-    } else this.#ground.refuse(transaction, judged.refusal);
+    if (result.refusal === undefined || isAnswer) {
+      const { headers, body } = withDescription(result.value);
+      this.#context.respond(transaction, { status: 200, headers, ...(body === undefined ? {} : { body }) });
+    } else this.#context.refuse(transaction, result.refusal);
     // An answer cannot be refused, only the call.
-    if (judged.refusal !== undefined && isAnswer) this.reject(judged.refusal.status, { reason: NO_ANSWER });
+    if (result.refusal !== undefined && isAnswer) this.reject(result.refusal.status, { reason: NO_ANSWER });
     this.#reliable.answered();
   }
 
@@ -291,13 +291,13 @@ export class InboundSession implements Session {
   /** Nobody has accepted it in time: ours, or that of the caller. */
   #unanswered(status: number): void {
     if (this.#transaction.answered) return;
-    this.#ground.respond(this.#transaction, { status });
+    this.#context.respond(this.#transaction, { status });
     this.#inDialog.end({ by: 'unanswered', status });
   }
 
   #unpracked(): void {
     if (this.#transaction.answered) return;
-    this.#ground.respond(this.#transaction, { status: 504, reason: 'No PRACK' });
+    this.#context.respond(this.#transaction, { status: 504, reason: 'No PRACK' });
     this.#inDialog.end({ by: 'unacknowledged', status: 504 });
   }
 
@@ -308,7 +308,7 @@ export class InboundSession implements Session {
 
   #over(end: SessionEnd): void {
     this.#quieten();
-    if (!this.#transaction.answered) this.#ground.respond(this.#transaction, { status: 487 });
+    if (!this.#transaction.answered) this.#context.respond(this.#transaction, { status: 487 });
     this.#state = 'ended';
     // The transaction outlives the call by half a minute, and is not to keep it that long.
     this.#transaction.user = { ended: this.#options.over };
@@ -318,8 +318,8 @@ export class InboundSession implements Session {
   /** Nothing provisional any more. */
   #quieten(): void {
     this.#reliable.stop();
-    this.#callOffRepeat();
-    this.#callOffLimit();
+    this.#cancelRepeat();
+    this.#cancelLimit();
   }
 
   /** The caller's own limit (RFC 3261, section 13.3.1) goes first. */
@@ -328,7 +328,7 @@ export class InboundSession implements Session {
     const { ringSeconds } = this.#options;
     const isTheirs = expires !== undefined && Number(expires) < ringSeconds;
     const seconds = isTheirs ? Number(expires) : ringSeconds;
-    return this.#ground.time.after(seconds * 1000, () => this.#unanswered(isTheirs ? 487 : 480));
+    return this.#context.time.after(seconds * 1000, () => this.#unanswered(isTheirs ? 487 : 480));
   }
 
   #headers(): HeaderLine[] {

@@ -4,19 +4,19 @@ import { readDtmfInfo, writeDtmfInfo, type DtmfInfoType } from '../dtmf-info.js'
 import { refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import type { DialogLife } from './dialog-life.js';
-import { statusOf } from './session-ground.js';
+import type { DialogContext } from './dialog-life.js';
+import { statusOf } from './session-context.js';
 
 const MOST_WAITING = 64;
 const TYPES: readonly DtmfInfoType[] = ['application/dtmf-relay', 'application/dtmf'];
 
 export class InfoDigits {
-  readonly #life: DialogLife;
+  readonly #life: DialogContext;
   #type: DtmfInfoType = 'application/dtmf-relay';
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor(life: DialogLife) {
+  constructor(life: DialogContext) {
     this.#life = life;
   }
 
@@ -24,19 +24,19 @@ export class InfoDigits {
     const { channel, user } = this.#life;
     if (request.first('info-package') !== undefined) {
       // Packages are agreed on by Recv-Info (RFC 6086, section 4.2.2); none is taken here.
-      channel.ground.refuse(transaction, refusal(469, 'Bad Info Package', [['Recv-Info', '']]));
+      channel.context.refuse(transaction, refusal(469, 'Bad Info Package', [['Recv-Info', '']]));
       return;
     }
     if (request.body.length === 0) {
-      channel.ground.respond(transaction, { status: 200 });
+      channel.context.respond(transaction, { status: 200 });
       return;
     }
     const read = readDtmfInfo(request.contentType?.name, request.body);
     if (read === undefined) {
-      channel.ground.refuse(transaction, refusal(415, 'Unsupported Media Type', [['Accept', TYPES.join(', ')]]));
-    } else if (read.refusal !== undefined) channel.ground.refuse(transaction, read.refusal);
+      channel.context.refuse(transaction, refusal(415, 'Unsupported Media Type', [['Accept', TYPES.join(', ')]]));
+    } else if (read.refusal !== undefined) channel.context.refuse(transaction, read.refusal);
     else {
-      channel.ground.respond(transaction, { status: 200 });
+      channel.context.respond(transaction, { status: 200 });
       user.digit?.(read.value.digit, read.value.durationMs);
     }
   } // prettier-ignore

@@ -1,15 +1,15 @@
 // Offers and refreshes of ours within a dialog: re-INVITE and UPDATE, one after
 // the other, tried again where the peer is busy with one of its own (RFC 3261
 // section 14.1, RFC 3311, RFC 4028 section 7.4).
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { SendOutcome } from '../client/request-sender.js';
 import type { SipResponse } from '../message/response.js';
 import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './abilities.js';
 import type { RequestContent } from './dialog-channel.js';
-import type { DialogLife } from './dialog-life.js';
+import type { DialogContext } from './dialog-life.js';
 import { ReInvite } from './re-invite.js';
 import { descriptionIn, withDescription } from './session-body.js';
-import { statusOf } from './session-ground.js';
+import { statusOf } from './session-context.js';
 
 const MOST_TRIES = 6;
 const MOST_RETRY_SECONDS = 10; // a longer Retry-After is a refusal
@@ -18,13 +18,13 @@ const MOST_RETRY_SECONDS = 10; // a longer Retry-After is a refusal
 const FATAL: ReadonlySet<number> = new Set([404, 408, 410, 416, 480, 481, 482, 483, 484, 485, 502, 604]);
 
 export class OurOffers {
-  readonly #life: DialogLife;
-  #running: Promise<Judged<void>> | undefined;
-  #next: Promise<Judged<void>> | undefined;
+  readonly #life: DialogContext;
+  #running: Promise<Result<void>> | undefined;
+  #next: Promise<Result<void>> | undefined;
   #offering = false;
   #invited: ReInvite | undefined;
 
-  constructor(life: DialogLife) {
+  constructor(life: DialogContext) {
     this.#life = life;
   }
 
@@ -34,7 +34,7 @@ export class OurOffers {
   }
 
   /** What the media now offers. Those that are asked for while another runs are one. */
-  reoffer(): Promise<Judged<void>> {
+  reoffer(): Promise<Result<void>> {
     if (this.#running === undefined) return this.#start(() => this.#reoffer());
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
@@ -54,7 +54,7 @@ export class OurOffers {
     this.#invited?.end();
   }
 
-  #start(exchange: () => Promise<Judged<void>>): Promise<Judged<void>> {
+  #start(exchange: () => Promise<Result<void>>): Promise<Result<void>> {
     const running = exchange();
     this.#running = running;
     void running.then(() => {
@@ -63,7 +63,7 @@ export class OurOffers {
     return running;
   }
 
-  async #reoffer(): Promise<Judged<void>> {
+  async #reoffer(): Promise<Result<void>> {
     for (let tries = 1; ; tries++) {
       // No offer while an answer of ours waits for its ACK (RFC 3261, section 14.1).
       await this.#life.awaited.settled();
@@ -78,7 +78,7 @@ export class OurOffers {
     }
   }
 
-  async #refresh(): Promise<Judged<void>> {
+  async #refresh(): Promise<Result<void>> {
     const { channel } = this.#life;
     for (let tries = 1; channel.peer.allows('UPDATE'); tries++) {
       if (this.#life.ended) return refused(481, 'the call has ended');
@@ -94,7 +94,7 @@ export class OurOffers {
   }
 
   /** The media has the answer, or is as it was before. */
-  async #invite(): Promise<Judged<void>> {
+  async #invite(): Promise<Result<void>> {
     const { media, channel } = this.#life;
     const offer = media?.offer() ?? refused(491, 'there is no media yet');
     if (offer.refusal !== undefined) return offer;
@@ -112,8 +112,8 @@ export class OurOffers {
       : this.#refused('INVITE', outcome, true);
   }
 
-  async #update(offers: boolean): Promise<Judged<void>> {
-    const offer: Judged<string | undefined> | undefined = offers
+  async #update(offers: boolean): Promise<Result<void>> {
+    const offer: Result<string | undefined> | undefined = offers
       ? this.#life.media?.offer()
       : { value: undefined };
     if (offer === undefined) return refused(491, 'there is no media yet');
@@ -136,9 +136,9 @@ export class OurOffers {
     };
   }
 
-  #accepted(method: string, response: SipResponse, offered: boolean): Judged<void> {
+  #accepted(method: string, response: SipResponse, offered: boolean): Result<void> {
     const { channel, timer, media, ended, confirmed } = this.#life;
-    if (method === 'INVITE') channel.ground.sent(method, { response });
+    if (method === 'INVITE') channel.context.sent(method, { response });
     if (ended) return refused(481, 'the call has ended');
     channel.answered(response);
     if (confirmed) timer.accepted(sessionFields(response));
@@ -148,22 +148,22 @@ export class OurOffers {
       media?.withdraw();
       return refused(488, 'the offer was accepted without an answer');
     }
-    const judged = media?.accept(answer, channel.dialog.remoteTag);
-    if (judged?.refusal === undefined) return { value: undefined };
+    const result = media?.accept(answer, channel.dialog.remoteTag);
+    if (result?.refusal === undefined) return { value: undefined };
     // The peer took the offer, and what it says of it cannot be followed (RFC 3261, section 13.2.2.4).
     void this.#life.bye({ by: 'us', status: 488 }, UNUSABLE);
-    return judged;
+    return result;
   }
 
-  #refused(method: string, outcome: SendOutcome, offered: boolean): Judged<void> {
+  #refused(method: string, outcome: SendOutcome, offered: boolean): Result<void> {
     const { channel, media, ended } = this.#life;
-    if (method === 'INVITE') channel.ground.sent(method, outcome);
+    if (method === 'INVITE') channel.context.sent(method, outcome);
     if (offered) media?.withdraw();
     const status = statusOf(outcome);
     if ('failure' in outcome) {
-      const judged = refused(status, `the peer could not be asked: ${outcome.failure.reason}`);
+      const result = refused(status, `the peer could not be asked: ${outcome.failure.reason}`);
       if (status === 408 && !ended) void this.#life.bye({ by: 'transport', status }, GONE);
-      return judged;
+      return result;
     }
     const { response } = outcome;
     if (FATAL.has(status) && !ended) void this.#life.bye({ by: 'peer', status }, GONE);
@@ -196,7 +196,7 @@ export class OurOffers {
   /** RFC 3261, section 14.1: whoever made the Call-ID waits longer, both in steps of 10 ms. */
   #glareMs(): number {
     const { calling, channel } = this.#life;
-    const { randomInt } = channel.ground;
+    const { randomInt } = channel.context;
     return calling ? 2100 + 10 * randomInt(191) : 10 * randomInt(201);
   }
 }

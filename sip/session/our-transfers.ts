@@ -2,7 +2,7 @@
 // RFC 4488, RFC 6665). One at a time.
 import { writeReferredBy } from '../headers/referred-by.js';
 import { writeReplaces } from '../headers/replaces.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
@@ -10,18 +10,18 @@ import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri } from '../message/uri.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ALLOW, SUPPORTED } from './abilities.js';
-import type { DialogLife } from './dialog-life.js';
-import { statusOf } from './session-ground.js';
+import type { DialogContext } from './dialog-life.js';
+import { statusOf } from './session-context.js';
 import type { ReferTarget } from './session.js';
 
 interface Subscription {
   /** CSeq of each try of the REFER: a NOTIFY may name it. */
   readonly numbers: Set<number>;
   readonly told: (status: number) => void;
-  readonly finish: (outcome: Judged<number>) => void;
+  readonly finish: (outcome: Result<number>) => void;
   /** The latest that was told; 0 before. */
   status: number;
-  callOff: () => void;
+  cancelTimer: () => void;
 }
 
 const USUAL_SECONDS = 180; // where a NOTIFY says nothing of its subscription's end
@@ -29,12 +29,12 @@ const MOST_SECONDS = 600;
 const NO_SUBSCRIPTION = refusal(481, 'Subscription Does Not Exist');
 
 export class OurTransfers {
-  readonly #life: DialogLife;
+  readonly #life: DialogContext;
   #open: Subscription | undefined;
   /** The outcome is known, but the peer has not ended the subscription yet. */
   #lingering: ReadonlySet<number> | undefined;
 
-  constructor(life: DialogLife) {
+  constructor(life: DialogContext) {
     this.#life = life;
   }
 
@@ -43,20 +43,20 @@ export class OurTransfers {
     return this.#open !== undefined;
   }
 
-  refer(target: ReferTarget, told: (status: number) => void = () => undefined): Promise<Judged<number>> {
+  refer(target: ReferTarget, told: (status: number) => void = () => undefined): Promise<Result<number>> {
     if (this.#life.ended) return Promise.resolve(refused(481, 'the call has ended'));
     if (!this.#life.confirmed) return Promise.resolve(refused(491, 'the call is not answered yet'));
     if (this.open) return Promise.resolve(refused(491, 'another transfer is under way'));
     if (parseUri(target.uri) === undefined) return Promise.resolve(refused(400, 'the target is no URI'));
     return new Promise((resolve) => {
       const numbers = new Set<number>();
-      const finish = (outcome: Judged<number>): void => {
-        subscription.callOff();
+      const finish = (outcome: Result<number>): void => {
+        subscription.cancelTimer();
         this.#open = undefined;
         resolve(outcome);
         this.#life.leave();
       };
-      const subscription: Subscription = { numbers, told, finish, status: 0, callOff: () => undefined };
+      const subscription: Subscription = { numbers, told, finish, status: 0, cancelTimer: () => undefined };
       this.#open = subscription;
       this.#lingering = undefined;
       void this.#send(target, subscription);
@@ -65,16 +65,16 @@ export class OurTransfers {
 
   /** A NOTIFY of the peer. One may come before the response to REFER, and one more after its outcome. */
   notified(request: SipRequest, transaction: ServerTransaction): void {
-    const { ground } = this.#life.channel;
+    const { context } = this.#life.channel;
     const event = /^\s*refer(?![^;\s])\s*(?:;.*?\bid\s*=\s*(\d{1,10}))?/i.exec(request.first('event') ?? '');
     const numbers = this.#open?.numbers ?? this.#lingering;
     const isMeant = event !== null && (event[1] === undefined || numbers?.has(Number(event[1])) === true);
     if (numbers === undefined || !isMeant) {
-      ground.refuse(transaction, NO_SUBSCRIPTION);
+      context.refuse(transaction, NO_SUBSCRIPTION);
     } else if (request.body.length > 0 && request.contentType?.name !== 'message/sipfrag') {
-      ground.refuse(transaction, refusal(415, 'Unsupported Media Type', [['Accept', 'message/sipfrag']]));
+      context.refuse(transaction, refusal(415, 'Unsupported Media Type', [['Accept', 'message/sipfrag']]));
     } else {
-      ground.respond(transaction, { status: 200 });
+      context.respond(transaction, { status: 200 });
       this.#take(request);
     }
   }
@@ -88,7 +88,7 @@ export class OurTransfers {
     if (!('response' in outcome) || status >= 300) {
       subscription.finish(refused(status, 'the peer refused to be transferred'));
     } else if (isWithoutNotify(outcome.response)) subscription.finish({ value: status });
-    else if (subscription.status === 0) this.#wait(channel.ground.patienceMs);
+    else if (subscription.status === 0) this.#wait(channel.context.patienceMs);
   }
 
   #headers({ uri, replaces }: ReferTarget): HeaderLine[] {
@@ -121,21 +121,21 @@ export class OurTransfers {
     if (isOver || subscription.status >= 200) subscription.finish(outcomeOf(subscription));
     else {
       const expires = Number(/;\s*expires\s*=\s*(\d{1,9})/i.exec(state)?.[1] ?? USUAL_SECONDS);
-      this.#wait(Math.min(expires, MOST_SECONDS) * 1000 + this.#life.channel.ground.patienceMs);
+      this.#wait(Math.min(expires, MOST_SECONDS) * 1000 + this.#life.channel.context.patienceMs);
     }
   }
 
   #wait(ms: number): void {
     const subscription = this.#open;
     if (subscription === undefined) return;
-    subscription.callOff();
-    subscription.callOff = this.#life.channel.ground.time.after(ms, () =>
+    subscription.cancelTimer();
+    subscription.cancelTimer = this.#life.channel.context.time.after(ms, () =>
       subscription.finish(outcomeOf(subscription)),
     );
   }
 }
 
-function outcomeOf({ status }: Subscription): Judged<number> {
+function outcomeOf({ status }: Subscription): Result<number> {
   return status === 0 ? refused(408, 'the peer told nothing of the transfer') : { value: status };
 }
 

@@ -6,13 +6,13 @@
 import type { SendOutcome } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import type { Reason } from '../headers/reason.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { Uri } from '../message/uri.js';
 import type { CallPlan } from './call-plan.js';
 import { endBy, redirectedTo } from './call-refusal.js';
 import type { InDialog } from './in-dialog.js';
 import { OutgoingInvite } from './outgoing-invite.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
 
 /** Another way for a call that was refused, asked once for each refusal; undefined: it has ended. */
@@ -25,7 +25,7 @@ export interface OtherWays {
 
 export interface OutboundSessionOptions {
   readonly plan: CallPlan;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   readonly user: SessionUser;
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
   readonly ringTimeoutMs?: number;
@@ -45,7 +45,7 @@ export class OutboundSession implements Session {
   #rang = false;
   /** Since the call was taken back: how it ends. */
   #ending: SessionEnd | undefined;
-  #callOffRinging = (): void => undefined;
+  #cancelRinging = (): void => undefined;
   #told = (): void => undefined;
   /** Resolves when the call is over, before the user is told. */
   readonly over = new Promise<void>((resolve) => (this.#told = resolve));
@@ -58,8 +58,8 @@ export class OutboundSession implements Session {
 
   /** Sends the INVITE. To be called once. */
   start(): void {
-    const { ground, ringTimeoutMs = RING_TIMEOUT_MS } = this.#options;
-    this.#callOffRinging = ground.time.after(ringTimeoutMs, () => this.#giveUp({ by: 'unanswered', status: 408 }));
+    const { context, ringTimeoutMs = RING_TIMEOUT_MS } = this.#options;
+    this.#cancelRinging = context.time.after(ringTimeoutMs, () => this.#giveUp({ by: 'unanswered', status: 408 }));
     this.#begin();
   } // prettier-ignore
 
@@ -85,7 +85,7 @@ export class OutboundSession implements Session {
     if (this.inDialog?.ended === true) await this.inDialog.hangUp();
   }
 
-  reoffer(): Promise<Judged<void>> {
+  reoffer(): Promise<Result<void>> {
     return this.inDialog?.reoffer() ?? Promise.resolve(refused(491, 'the call is not answered yet'));
   }
 
@@ -93,17 +93,17 @@ export class OutboundSession implements Session {
     return this.inDialog?.sendDigit(digit, durationMs) ?? Promise.resolve(false);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>> {
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
     return this.#state === 'confirmed' && this.inDialog !== undefined
       ? this.inDialog.refer(target, told)
       : Promise.resolve(refused(481, 'the call is not answered yet'));
   }
 
   #inviteBy(plan: CallPlan): OutgoingInvite {
-    const { ground } = this.#options;
+    const { context } = this.#options;
     return new OutgoingInvite({
       plan,
-      ground,
+      context,
       session: this,
       user: {
         progressed: (status) => this.#progressed(status),
@@ -121,7 +121,7 @@ export class OutboundSession implements Session {
 
   #giveUp(end: SessionEnd): void {
     if (this.#state !== 'inviting' && this.#state !== 'early') return;
-    this.#callOffRinging();
+    this.#cancelRinging();
     if (this.#ending !== undefined) return;
     this.#ending = end;
     this.#invite.cancel(end);
@@ -135,7 +135,7 @@ export class OutboundSession implements Session {
   }
 
   #answered(): void {
-    this.#callOffRinging();
+    this.#cancelRinging();
     this.#state = 'confirmed';
     this.user.established();
   }
@@ -168,7 +168,7 @@ export class OutboundSession implements Session {
   #finish(end: SessionEnd): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#callOffRinging();
+    this.#cancelRinging();
     this.#told();
     this.user.ended(end);
   }

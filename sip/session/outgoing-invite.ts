@@ -12,7 +12,7 @@ import { type CallPlan, inviteOf } from './call-plan.js';
 import { Fork } from './fork.js';
 import { InDialog } from './in-dialog.js';
 import { descriptionIn, withDescription } from './session-body.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 import type { Session, SessionEnd } from './session.js';
 import { wayBack } from './way-back.js';
 
@@ -29,7 +29,7 @@ export interface OutgoingInviteUser {
 
 export interface OutgoingInviteOptions {
   readonly plan: CallPlan;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   readonly session: Session;
   readonly user: OutgoingInviteUser;
 }
@@ -53,11 +53,11 @@ export class OutgoingInvite {
   #latest: Fork | undefined;
   /** The one that 2xx without a To tag are of. */
   #untagged: Fork | undefined;
-  #callOffLingering = (): void => undefined;
+  #cancelLingering = (): void => undefined;
 
   constructor(options: OutgoingInviteOptions) {
     this.#options = options;
-    const { time, token, randomInt, sessionSeconds, leastSeconds } = options.ground;
+    const { time, token, randomInt, sessionSeconds, leastSeconds } = options.context;
     this.#callId = token();
     this.#tag = token();
     this.#cseq = randomInt(FIRST_CSEQ);
@@ -72,8 +72,8 @@ export class OutgoingInvite {
 
   /** Sends it; refused where the media has no offer to make. */
   start(): Refusal | undefined {
-    const { plan, ground } = this.#options;
-    ground.carried(this.#callId, plan.media);
+    const { plan, context } = this.#options;
+    context.carried(this.#callId, plan.media);
     const offer = plan.lateOffer ? undefined : plan.media.offer();
     if (offer?.refusal !== undefined) return offer.refusal;
     this.#offer = offer?.value;
@@ -88,15 +88,15 @@ export class OutgoingInvite {
   }
 
   #send(): void {
-    const { ground, plan } = this.#options;
+    const { context, plan } = this.#options;
     const timing = this.#timer.requestFields().filter(([name]) => name !== 'Supported');
     const { headers, body } = withDescription(this.#offer);
     const make = (more: readonly HeaderLine[]) => {
-      const content = { headers: [...timing, ...ground.userAgent, ...headers, ...more] };
+      const content = { headers: [...timing, ...context.userAgent, ...headers, ...more] };
       const numbers = { callId: this.#callId, tag: this.#tag, cseq: ++this.#cseq };
       return inviteOf(plan, numbers, body === undefined ? content : { ...content, body });
     };
-    this.#sent = ground.sender.invite(make, plan.journey, {
+    this.#sent = context.sender.invite(make, plan.journey, {
       provisional: (response) => this.#provisional(response),
       accepted: (response) => this.#accepted(response),
       refused: (outcome) => this.#refused(outcome),
@@ -108,9 +108,9 @@ export class OutgoingInvite {
     const fork = this.#provisionalFork(response);
     if (fork === undefined) return this.#options.user.progressed(response.status);
     if (response.status === 199) return this.#drop(fork); // RFC 6228
-    const judged = fork.provisional(response);
-    if (judged.refusal !== undefined) this.cancel(unusable(judged.refusal));
-    else if (judged.value) {
+    const result = fork.provisional(response);
+    if (result.refusal !== undefined) this.cancel(unusable(result.refusal));
+    else if (result.value) {
       this.#latest = fork;
       this.#options.user.progressed(response.status);
     }
@@ -128,16 +128,16 @@ export class OutgoingInvite {
 
   /** The call is this dialog's, if its answer can be used. */
   #take(fork: Fork, response: SipResponse): void {
-    const { ground, plan, user } = this.#options;
+    const { context, plan, user } = this.#options;
     const { media } = plan;
     const { inDialog } = fork;
     this.#winner = fork;
-    ground.sent('INVITE', { response });
-    const judged = fork.accepted(response);
-    this.#acknowledge(fork, response, judged.value ?? { headers: [] });
-    if (judged.refusal !== undefined) {
+    context.sent('INVITE', { response });
+    const result = fork.accepted(response);
+    this.#acknowledge(fork, response, result.value ?? { headers: [] });
+    if (result.refusal !== undefined) {
       if (media.offering) media.withdraw();
-      void inDialog.bye(unusable(judged.refusal), reasonOf(judged.refusal));
+      void inDialog.bye(unusable(result.refusal), reasonOf(result.refusal));
       return;
     }
     this.#lingerOthers();
@@ -172,8 +172,8 @@ export class OutgoingInvite {
   } // prettier-ignore
 
   #refused(outcome: SendOutcome): void {
-    const { ground, plan, user } = this.#options;
-    ground.sent('INVITE', outcome);
+    const { context, plan, user } = this.#options;
+    context.sent('INVITE', outcome);
     for (const fork of this.#forks.values()) this.#drop(fork);
     if (this.#asksAgain(outcome)) return this.#send();
     if (plan.media.offering) plan.media.withdraw();
@@ -207,7 +207,7 @@ export class OutgoingInvite {
   #onlyRinging(): Fork | undefined {
     const [only, ...others] = this.#forks.values();
     if (only === undefined || others.length > 0 || this.#winner !== undefined) return undefined;
-    this.#options.ground.dialogs.lostTag(only.inDialog);
+    this.#options.context.dialogs.lostTag(only.inDialog);
     return only;
   }
 
@@ -233,12 +233,12 @@ export class OutgoingInvite {
   }
 
   #dialogOf(dialog: Dialog, response: SipResponse, fork: () => Fork): InDialog {
-    const { plan, ground, session, user } = this.#options;
+    const { plan, context, session, user } = this.#options;
     const { account, udpOnly } = plan.journey;
     const sentOver = this.#sent?.flow;
     const flow = sentOver === undefined ? undefined : wayBack(response, sentOver);
     return new InDialog({
-      dialog, ground, session,
+      dialog, context, session,
       media: plan.media,
       journey: {
         ...(sentOver === undefined ? {} : { from: sentOver.local.address, lastResort: sentOver }),
@@ -265,15 +265,15 @@ export class OutgoingInvite {
 
   /** A phone may be answered while the word that another was is under way: its dialog waits for that, if the call lasts. */
   #lingerOthers(): void {
-    const { time, patienceMs } = this.#options.ground;
+    const { time, patienceMs } = this.#options.context;
     const others = [...this.#forks.values()].filter(({ inDialog }) => !inDialog.confirmed && !inDialog.ended);
     if (others.length === 0) return;
-    this.#callOffLingering();
-    this.#callOffLingering = time.after(patienceMs, () => this.#endOthers());
+    this.#cancelLingering();
+    this.#cancelLingering = time.after(patienceMs, () => this.#endOthers());
   }
 
   #endOthers(): void {
-    this.#callOffLingering();
+    this.#cancelLingering();
     const others = [...this.#forks.values()].filter(
       (fork) => fork !== this.#winner && !fork.inDialog.confirmed,
     );

@@ -14,11 +14,11 @@ export class Pauses {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
-        callOff();
+        cancelTimer();
         this.#under.delete(end);
         resolve();
       };
-      const callOff = this.#time.after(ms, end);
+      const cancelTimer = this.#time.after(ms, end);
       this.#under.add(end);
     });
   }

@@ -1,13 +1,13 @@
 // INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and
 // what it asks an offer of ours for (RFC 3261 section 14.2, RFC 3311, RFC 6141).
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { SipRequest } from '../message/request.js';
 import { refusal } from '../message/refusal.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { SessionAnswer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
-import type { DialogLife } from './dialog-life.js';
+import type { DialogContext } from './dialog-life.js';
 import { describedIn, descriptionIn, withDescription } from './session-body.js';
 
 interface Agreed {
@@ -18,11 +18,11 @@ interface Agreed {
 const MOST_RETRY_SECONDS = 10; // RFC 3261, section 14.2
 
 export class PeerOffers {
-  readonly #life: DialogLife;
+  readonly #life: DialogContext;
   /** Whether a request of ours with an offer is under way. */
   readonly #offering: () => boolean;
 
-  constructor(life: DialogLife, offering: () => boolean) {
+  constructor(life: DialogContext, offering: () => boolean) {
     this.#life = life;
     this.#offering = offering;
   }
@@ -34,7 +34,7 @@ export class PeerOffers {
     const offer = describedIn(request);
     const agreed = confirmed && !this.#offering() ? this.#agree(request, offer, true) : crossed();
     if (agreed.refusal !== undefined) {
-      channel.ground.refuse(transaction, agreed.refusal);
+      channel.context.refuse(transaction, agreed.refusal);
       return;
     }
     const { sdp, timing } = agreed.value;
@@ -63,21 +63,21 @@ export class PeerOffers {
     }
     const agreed = offers && this.#offering() ? crossed() : this.#agree(request, offer, false);
     if (agreed.refusal !== undefined) {
-      channel.ground.refuse(transaction, agreed.refusal);
+      channel.context.refuse(transaction, agreed.refusal);
       return;
     }
     const { sdp, timing } = agreed.value;
     const { headers, body } = withDescription(sdp);
     channel.refreshed(request, transaction.flow);
     const given = [...this.#headers(confirmed ? timing : NO_TIMING), ...headers];
-    channel.ground.respond(transaction, { status: 200, headers: given, ...withBody(body) });
+    channel.context.respond(transaction, { status: 200, headers: given, ...withBody(body) });
     if (confirmed) timer.answered(timing);
   }
 
   /** The timer first: a request that asks for too short an interval changes nothing. */
-  #agree(request: SipRequest, offer: Judged<Buffer | undefined>, needsDescription: boolean): Judged<Agreed> {
+  #agree(request: SipRequest, offer: Result<Buffer | undefined>, needsDescription: boolean): Result<Agreed> {
     const { timer, media } = this.#life;
-    const timing = timer.judge(sessionFields(request));
+    const timing = timer.validate(sessionFields(request));
     if (timing.refusal !== undefined) return timing;
     if (offer.refusal !== undefined) return offer;
     const { value: theirs } = offer;
@@ -103,16 +103,16 @@ export class PeerOffers {
   }
 
   #later(transaction: ServerTransaction): void {
-    const { ground } = this.#life.channel;
-    const seconds = String(ground.randomInt(MOST_RETRY_SECONDS + 1));
-    ground.refuse(transaction, refusal(500, 'Server Internal Error', [['Retry-After', seconds]]));
+    const { context } = this.#life.channel;
+    const seconds = String(context.randomInt(MOST_RETRY_SECONDS + 1));
+    context.refuse(transaction, refusal(500, 'Server Internal Error', [['Retry-After', seconds]]));
   }
 }
 
 const NO_ACK = { protocol: 'sip', cause: 408, text: 'no ACK' };
 const NO_TIMING: SessionAnswer = { headers: [], running: undefined };
 
-function crossed(): Judged<never> {
+function crossed(): Result<never> {
   return refused(491, 'Request Pending');
 }
 

@@ -1,7 +1,7 @@
 // The peer sends us elsewhere: its REFER, and the NOTIFYs that tell it what
 // comes of it (RFC 3515, RFC 4488, RFC 3892). One at a time.
 import { readReplaces } from '../headers/replaces.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import { reasonPhrase } from '../message/reason-phrases.js';
 import { refusal } from '../message/refusal.js';
@@ -9,8 +9,8 @@ import type { SipRequest } from '../message/request.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ABILITIES, ALLOW, SUPPORTED } from './abilities.js';
-import type { DialogLife } from './dialog-life.js';
-import { statusOf } from './session-ground.js';
+import type { DialogContext } from './dialog-life.js';
+import { statusOf } from './session-context.js';
 import type { TransferAsked } from './session.js';
 
 interface Transfer {
@@ -23,7 +23,7 @@ interface Transfer {
   /** Told next, once the NOTIFY before was answered. */
   next: number | undefined;
   sending: boolean;
-  callOff: () => void;
+  cancelTimer: () => void;
 }
 
 type Meant = Pick<TransferAsked, 'target' | 'replaces' | 'referredBy'>;
@@ -31,11 +31,11 @@ type Meant = Pick<TransferAsked, 'target' | 'replaces' | 'referredBy'>;
 const TOLD_SECONDS = 300; // longer than any phone rings
 
 export class PeerTransfers {
-  readonly #life: DialogLife;
+  readonly #life: DialogContext;
   #open: Transfer | undefined;
   #count = 0;
 
-  constructor(life: DialogLife) {
+  constructor(life: DialogContext) {
     this.#life = life;
   }
 
@@ -46,12 +46,12 @@ export class PeerTransfers {
 
   received(request: SipRequest, transaction: ServerTransaction): void {
     const { channel, user, confirmed } = this.#life;
-    const { ground } = channel;
+    const { context } = channel;
     const meant = meantBy(request);
-    if (meant.refusal !== undefined) ground.refuse(transaction, meant.refusal);
+    if (meant.refusal !== undefined) context.refuse(transaction, meant.refusal);
     else if (this.#open !== undefined || !confirmed)
-      ground.refuse(transaction, refusal(491, 'Request Pending'));
-    else if (user.transferAsked === undefined) ground.refuse(transaction, refusal(603, 'Decline'));
+      context.refuse(transaction, refusal(491, 'Request Pending'));
+    else if (user.transferAsked === undefined) context.refuse(transaction, refusal(603, 'Decline'));
     else {
       channel.peer.note(request);
       user.transferAsked(this.#asked(request, transaction, meant.value));
@@ -65,13 +65,15 @@ export class PeerTransfers {
   }
 
   #asked(request: SipRequest, transaction: ServerTransaction, meant: Meant): TransferAsked {
-    const { ground } = this.#life.channel;
+    const { context } = this.#life.channel;
     // The first REFER of a dialog needs no id, and some peers know none (RFC 3515, section 2.4.6).
     const event = this.#count++ === 0 ? 'refer' : `refer;id=${request.cseq.number}`;
     const told = !/^\s*false\b/i.test(request.first('refer-sub') ?? '');
-    const transfer: Transfer = { transaction, event, told, accepted: false, next: undefined, sending: false, callOff: () => undefined }; // prettier-ignore
+    const transfer: Transfer = { transaction, event, told, accepted: false, next: undefined, sending: false, cancelTimer: () => undefined }; // prettier-ignore
     // Before the peer gives its request up.
-    transfer.callOff = ground.time.after((ground.patienceMs * 3) / 4, () => this.#refuse(transfer, 603));
+    transfer.cancelTimer = context.time.after((context.patienceMs * 3) / 4, () =>
+      this.#refuse(transfer, 603),
+    );
     this.#open = transfer;
     return {
       ...meant,
@@ -84,24 +86,25 @@ export class PeerTransfers {
   /** Nobody is told of it, or everything: it is under way until it has come to something. */
   #accept(transfer: Transfer): void {
     if (this.#open !== transfer || transfer.accepted) return;
-    const { ground, contact } = this.#life.channel;
-    transfer.callOff();
+    const { context, contact } = this.#life.channel;
+    transfer.cancelTimer();
     transfer.accepted = true;
     const headers: HeaderLine[] = [contact, ALLOW, SUPPORTED];
-    if (transfer.told) ground.respond(transfer.transaction, { status: 202, headers });
-    else ground.respond(transfer.transaction, { status: 200, headers: [['Refer-Sub', 'false'], ...headers] });
-    transfer.callOff = ground.time.after(TOLD_SECONDS * 1000, () => this.#notify(transfer, 408));
+    if (transfer.told) context.respond(transfer.transaction, { status: 202, headers });
+    else
+      context.respond(transfer.transaction, { status: 200, headers: [['Refer-Sub', 'false'], ...headers] });
+    transfer.cancelTimer = context.time.after(TOLD_SECONDS * 1000, () => this.#notify(transfer, 408));
     this.#notify(transfer, 100);
   }
 
   #refuse(transfer: Transfer, status: number): void {
     if (this.#open !== transfer || transfer.accepted) return;
     this.#over(transfer);
-    this.#life.channel.ground.respond(transfer.transaction, { status });
+    this.#life.channel.context.respond(transfer.transaction, { status });
   }
 
   #over(transfer: Transfer): void {
-    transfer.callOff();
+    transfer.cancelTimer();
     this.#open = undefined;
   }
 
@@ -110,7 +113,7 @@ export class PeerTransfers {
     if (this.#open !== transfer || !transfer.accepted || (transfer.next ?? 0) >= 200) return;
     if (!transfer.told) return status >= 200 ? this.#over(transfer) : undefined;
     transfer.next = status;
-    if (status >= 200) transfer.callOff();
+    if (status >= 200) transfer.cancelTimer();
     if (!transfer.sending) void this.#tell(transfer);
   }
 
@@ -144,7 +147,7 @@ export class PeerTransfers {
 }
 
 /** Where to, and in whose place. */
-function meantBy(request: SipRequest): Judged<Meant> {
+function meantBy(request: SipRequest): Result<Meant> {
   const values = request.all('refer-to');
   const [value] = values;
   const target =

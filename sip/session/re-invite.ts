@@ -16,14 +16,14 @@ export class ReInvite {
   #asking = false;
   #late = false;
   #settle: (outcome: SendOutcome | 'ended') => void = () => undefined;
-  #callOff: () => void;
+  #cancelTimer: () => void;
 
   constructor(channel: DialogChannel, content: RequestContent) {
-    const { time, patienceMs } = channel.ground;
+    const { time, patienceMs } = channel.context;
     this.#channel = channel;
     this.#startMs = time.now();
     this.outcome = new Promise((resolve) => (this.#settle = resolve));
-    this.#callOff = time.after(patienceMs, () => this.#takeBack());
+    this.#cancelTimer = time.after(patienceMs, () => this.#takeBack());
     this.#sent = channel.invite(content, {
       provisional: () => this.#waitLonger(),
       accepted: (response) => {
@@ -43,9 +43,9 @@ export class ReInvite {
   #waitLonger(): void {
     if (this.#asking || this.#late) return;
     this.#asking = true;
-    const { time } = this.#channel.ground;
-    this.#callOff();
-    this.#callOff = time.after(this.#startMs + MOST_MS - time.now(), () => this.#takeBack());
+    const { time } = this.#channel.context;
+    this.#cancelTimer();
+    this.#cancelTimer = time.after(this.#startMs + MOST_MS - time.now(), () => this.#takeBack());
   }
 
   /** What comes of it then is still waited for, 64 T1 at most: an answer may have crossed. */
@@ -55,7 +55,7 @@ export class ReInvite {
   }
 
   #done(outcome: SendOutcome | 'ended'): void {
-    this.#callOff();
+    this.#cancelTimer();
     this.#settle(outcome);
   }
 }

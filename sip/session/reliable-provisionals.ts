@@ -4,7 +4,7 @@ import { refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { HeaderLine, ResponseData } from '../message/serialiser.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import type { SessionGround } from './session-ground.js';
+import type { SessionContext } from './session-context.js';
 
 type Response = Omit<ResponseData, 'toTag'>;
 
@@ -18,20 +18,20 @@ const MOST_WAITING = 4;
 
 export class ReliableProvisionals {
   readonly #transaction: ServerTransaction;
-  readonly #ground: SessionGround;
+  readonly #context: SessionContext;
   readonly #unacknowledged: () => void;
   readonly #waiting: Provisional[] = [];
   #number: number;
   #current: Provisional | undefined;
-  #callOffRepeat = () => {};
-  #callOffLimit = () => {};
+  #cancelRepeat = () => {};
+  #cancelLimit = () => {};
 
   /** `unacknowledged`: no PRACK came in 64 T1; the INVITE is to be refused (section 3). */
-  constructor(transaction: ServerTransaction, ground: SessionGround, unacknowledged: () => void) {
+  constructor(transaction: ServerTransaction, context: SessionContext, unacknowledged: () => void) {
     this.#transaction = transaction;
-    this.#ground = ground;
+    this.#context = context;
     this.#unacknowledged = unacknowledged;
-    this.#number = ground.randomInt(FIRST_NUMBER);
+    this.#number = context.randomInt(FIRST_NUMBER);
   }
 
   /** One waits for its PRACK. */
@@ -74,12 +74,12 @@ export class ReliableProvisionals {
 
   /** Nothing is repeated any more: PRACK has come, or the INVITE was answered for good. */
   stop(): void {
-    this.#callOffRepeat();
-    this.#callOffLimit();
+    this.#cancelRepeat();
+    this.#cancelLimit();
   }
 
   refuse(transaction: ServerTransaction): void {
-    this.#ground.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
+    this.#context.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
   }
 
   #next(): void {
@@ -92,18 +92,18 @@ export class ReliableProvisionals {
       headers: [...headers, ['Require', '100rel'], ['RSeq', String(this.#number)]],
     };
     this.#current = { ...next, response };
-    this.#callOffLimit = this.#ground.time.after(this.#ground.patienceMs, () => {
+    this.#cancelLimit = this.#context.time.after(this.#context.patienceMs, () => {
       this.stop();
       this.#unacknowledged();
     });
-    this.#send(response, this.#ground.durations.t1);
+    this.#send(response, this.#context.durations.t1);
   }
 
   #send(response: Response, againMs: number): void {
-    if (!this.#ground.respond(this.#transaction, response)) {
+    if (!this.#context.respond(this.#transaction, response)) {
       this.stop();
       return;
     }
-    this.#callOffRepeat = this.#ground.time.after(againMs, () => this.#send(response, againMs * 2));
+    this.#cancelRepeat = this.#context.time.after(againMs, () => this.#send(response, againMs * 2));
   }
 }

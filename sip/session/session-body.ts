@@ -1,6 +1,6 @@
 // The session description in a message: the body itself, or one part of several
 // (RFC 5621).
-import type { Judged } from '../judged.js';
+import type { Result } from '../judged.js';
 import { isOptionalBody } from '../message/inspection.js';
 import { understoodParts } from '../message/multipart.js';
 import type { SipRequest } from '../message/request.js';
@@ -10,7 +10,7 @@ import type { HeaderLine } from '../message/serialiser.js';
 export const SDP = 'application/sdp';
 
 /** The offer or answer in a request; refused where the body demands more than a description, or cannot be read. */
-export function describedIn(request: SipRequest): Judged<Buffer | undefined> {
+export function describedIn(request: SipRequest): Result<Buffer | undefined> {
   return isOptionalBody(request) ? { value: descriptionIn(request) } : found(request, true);
 }
 
@@ -24,7 +24,7 @@ export function withDescription(sdp: string | undefined): { headers: readonly He
   return sdp === undefined ? { headers: [] } : { headers: [['Content-Type', SDP]], body: sdp };
 }
 
-function found({ body, contentType }: SipRequest | SipResponse, demands: boolean): Judged<Buffer | undefined> {
+function found({ body, contentType }: SipRequest | SipResponse, demands: boolean): Result<Buffer | undefined> {
   if (body.length === 0 || contentType === undefined) return { value: undefined };
   if (contentType.name === SDP) return { value: body };
   if (!contentType.name.startsWith('multipart/')) return { value: undefined };

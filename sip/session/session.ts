@@ -6,7 +6,7 @@
 import type { Dialog } from '../dialog/dialog.js';
 import type { Reason } from '../headers/reason.js';
 import type { Replaces } from '../headers/replaces.js';
-import type { Judged } from '../judged.js';
+import type { Result } from '../judged.js';
 import type { Uri } from '../message/uri.js';
 
 export type SessionState = 'inviting' | 'early' | 'confirmed' | 'ended';
@@ -72,9 +72,9 @@ export interface Session {
   /** BYE, CANCEL or refusal, as the state asks. Resolves when it was answered or given up (32 s); idempotent. */
   hangUp(reason?: Reason): Promise<void>;
   /** A re-INVITE with what the media now offers: hold, resume, another address. Resolves with what came of it. */
-  reoffer(): Promise<Judged<void>>;
+  reoffer(): Promise<Result<void>>;
   /** A digit in INFO; false where the peer refused it. */
   sendDigit(digit: string, durationMs: number): Promise<boolean>;
   /** REFER; `told` hears each status of NOTIFY. Resolves with the last one, or with the refusal. */
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Judged<number>>;
+  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>>;
 }

@@ -3,7 +3,7 @@
 import type { PeerJourney, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
 import { readReplaces } from '../headers/replaces.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import { inspected } from '../message/inspection.js';
 import { parseNameAddr } from '../message/name-addr.js';
 import { refusal, type Refusal } from '../message/refusal.js';
@@ -17,7 +17,7 @@ import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from
 import type { InDialog } from './in-dialog.js';
 import { InboundSession } from './inbound-session.js';
 import { describedIn } from './session-body.js';
-import { SessionGround, type SessionGroundOptions } from './session-ground.js';
+import { SessionContext, type SessionContextOptions } from './session-context.js';
 
 export interface Admission {
   /**
@@ -31,7 +31,7 @@ export interface Admission {
   answersMalformed?(flow: Flow): boolean;
 }
 
-export interface UserAgentOptions extends SessionGroundOptions {
+export interface UserAgentOptions extends SessionContextOptions {
   readonly admission: Admission;
   /** A call has come in: to be rung, accepted or rejected. */
   readonly invited: (session: InboundSession) => void;
@@ -51,22 +51,22 @@ const FIRST_CSEQ = 2 ** 16; // below it at random: room for any number of reques
 
 export class UserAgent implements TransactionUser {
   /** What sessions need that are begun elsewhere: calls of ours. */
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   readonly #options: UserAgentOptions;
   /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
-  readonly #merging = new Map<string, ServerTransaction>();
+  readonly #pending = new Map<string, ServerTransaction>();
   /** Keys of INVITEs that are under way, for their CANCELs. */
   readonly #invites = new Set<string>();
   #draining = false;
 
   constructor(options: UserAgentOptions) {
     this.#options = options;
-    this.ground = new SessionGround(options);
+    this.context = new SessionContext(options);
   }
 
   /** Before anything is received. */
   start(layer: Pick<TransactionLayer, 'accept'>, sender: RequestSender): void {
-    this.ground.start(layer, sender);
+    this.context.start(layer, sender);
   }
 
   get draining(): boolean {
@@ -80,7 +80,7 @@ export class UserAgent implements TransactionUser {
 
   /** Dialogs that stand. */
   get counts(): { readonly early: number; readonly confirmed: number } {
-    return this.ground.dialogs.counts;
+    return this.context.dialogs.counts;
   }
 
   admits(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined {
@@ -92,42 +92,42 @@ export class UserAgent implements TransactionUser {
   }
 
   refused({ method }: SipRequest, status: number): void {
-    this.ground.refused(method, status);
+    this.context.refused(method, status);
   }
 
   acknowledged(ack: SipRequest): void {
-    this.ground.dialogs.find(idOf(ack))?.acknowledged(ack);
+    this.context.dialogs.find(idOf(ack))?.acknowledged(ack);
   }
 
   request(request: SipRequest, transaction: ServerTransaction): void {
     const isWithin = request.to.tag !== undefined;
-    const found = isWithin ? this.ground.dialogs.find(idOf(request)) : undefined;
+    const found = isWithin ? this.context.dialogs.find(idOf(request)) : undefined;
     const refused = inspected(request, ABILITIES);
-    if (refused !== undefined) this.ground.refuse(transaction, refused);
+    if (refused !== undefined) this.context.refuse(transaction, refused);
     else if (found !== undefined) found.request(request, transaction);
-    else if (isWithin) this.ground.refuse(transaction, NO_DIALOG);
+    else if (isWithin) this.context.refuse(transaction, NO_DIALOG);
     else this.#outside(request, transaction);
   }
 
   #expects(request: SipRequest): boolean {
     if (request.method === 'CANCEL') return this.#invites.has(serverKey(request, 'INVITE'));
     const id = idOf(request);
-    return request.to.tag !== undefined && (this.ground.dialogs.find(id) !== undefined || this.ground.dialogs.hasEnded(id)); // prettier-ignore
+    return request.to.tag !== undefined && (this.context.dialogs.find(id) !== undefined || this.context.dialogs.hasEnded(id)); // prettier-ignore
   }
 
   #outside(request: SipRequest, transaction: ServerTransaction): void {
     if (this.#isMerged(request, transaction)) {
-      this.ground.refuse(transaction, refusal(482, 'Loop Detected'));
+      this.context.refuse(transaction, refusal(482, 'Loop Detected'));
       return;
     }
     const { method } = request;
     if (this.#draining && (method === 'INVITE' || method === 'OPTIONS')) {
       const seconds = String(this.#options.drainSeconds ?? DRAIN_SECONDS);
-      this.ground.refuse(transaction, refusal(503, 'Service Unavailable', [['Retry-After', seconds]]));
+      this.context.refuse(transaction, refusal(503, 'Service Unavailable', [['Retry-After', seconds]]));
     } else if (method === 'INVITE') this.#invite(request, transaction);
     else if (method === 'OPTIONS') this.#capabilities(transaction);
-    else if (method === 'REFER') this.ground.refuse(transaction, refusal(603, 'Decline'));
-    else this.ground.refuse(transaction, NO_DIALOG);
+    else if (method === 'REFER') this.context.refuse(transaction, refusal(603, 'Decline'));
+    else this.context.refuse(transaction, NO_DIALOG);
   }
 
   /**
@@ -136,14 +136,14 @@ export class UserAgent implements TransactionUser {
    */
   #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
     const key = mergeKeyOf(request);
-    if (this.#merging.get(key)?.refused === false) return true;
-    this.#merging.set(key, transaction);
+    if (this.#pending.get(key)?.refused === false) return true;
+    this.#pending.set(key, transaction);
     transaction.user = { ended: () => this.#over(key, transaction) };
     return false;
   }
 
   #over(mergeKey: string, transaction: ServerTransaction): void {
-    if (this.#merging.get(mergeKey) === transaction) this.#merging.delete(mergeKey);
+    if (this.#pending.get(mergeKey) === transaction) this.#pending.delete(mergeKey);
   }
 
   #capabilities(transaction: ServerTransaction): void {
@@ -156,25 +156,25 @@ export class UserAgent implements TransactionUser {
       SUPPORTED,
       ALLOW_EVENTS,
     ] as const;
-    this.ground.respond(transaction, { status: 200, headers });
+    this.context.respond(transaction, { status: 200, headers });
   }
 
   #invite(request: SipRequest, transaction: ServerTransaction): void {
-    const { ground } = this;
-    const dialog = Dialog.ofServer(request, transaction.toTag, 1 + ground.randomInt(FIRST_CSEQ));
+    const { context: context } = this;
+    const dialog = Dialog.ofServer(request, transaction.toTag, 1 + context.randomInt(FIRST_CSEQ));
     if (dialog === undefined) {
-      ground.refuse(
+      context.refuse(
         transaction,
         refusal(400, request.contact === undefined ? 'Missing Contact' : 'Contact Is No SIP URI'),
       );
       return;
     }
     const offer = describedIn(request);
-    if (offer.refusal !== undefined) return void ground.refuse(transaction, offer.refusal);
-    const timing = this.#timer().judge(sessionFields(request));
+    if (offer.refusal !== undefined) return void context.refuse(transaction, offer.refusal);
+    const timing = this.#timer().validate(sessionFields(request));
     const replaces = this.#replaced(request);
-    if (timing.refusal !== undefined) return void ground.refuse(transaction, timing.refusal);
-    if (replaces.refusal !== undefined) return void ground.refuse(transaction, replaces.refusal);
+    if (timing.refusal !== undefined) return void context.refuse(transaction, timing.refusal);
+    if (replaces.refusal !== undefined) return void context.refuse(transaction, replaces.refusal);
     const contact = this.#contactIn(transaction);
     const mergeKey = mergeKeyOf(request);
     const key = serverKey(request);
@@ -193,7 +193,7 @@ export class UserAgent implements TransactionUser {
         journey: this.#options.journeyFor?.(request, transaction.flow) ?? {},
         timing: timing.value,
         replaces: replaces.value,
-        ground,
+        context,
         proven: transaction.flow.reliable || (this.#options.admission.authenticated?.(request) ?? false),
         ringSeconds,
         over,
@@ -209,7 +209,7 @@ export class UserAgent implements TransactionUser {
   }
 
   /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */
-  #replaced(request: SipRequest): Judged<InDialog | undefined> {
+  #replaced(request: SipRequest): Result<InDialog | undefined> {
     const values = request.all('replaces');
     const [value] = values;
     if (value === undefined) return { value: undefined };
@@ -217,9 +217,9 @@ export class UserAgent implements TransactionUser {
     if (replaces === undefined) return refused(400, 'Replaces is not well-formed');
     const { callId, toTag, fromTag, earlyOnly } = replaces;
     const id = { callId, localTag: toTag, remoteTag: fromTag };
-    const found = this.ground.dialogs.find(id);
+    const found = this.context.dialogs.find(id);
     if (found === undefined || found.ended) {
-      const hasEnded = found !== undefined || this.ground.dialogs.hasEnded(id);
+      const hasEnded = found !== undefined || this.context.dialogs.hasEnded(id);
       return hasEnded ? refused(603, 'Decline') : refused(481, 'Call/Transaction Does Not Exist');
     }
     if (found.confirmed) return earlyOnly ? refused(486, 'Busy Here') : { value: found };
@@ -229,7 +229,7 @@ export class UserAgent implements TransactionUser {
 
   /** Judges the first INVITE of a call; that of the call judges the others. */
   #timer(): SessionTimer {
-    const { time, sessionSeconds, leastSeconds } = this.ground;
+    const { time, sessionSeconds, leastSeconds } = this.context;
     return new SessionTimer({ time, wantedSeconds: sessionSeconds, leastSeconds, onRefresh: () => undefined, onExpired: () => undefined }); // prettier-ignore
   }
 }

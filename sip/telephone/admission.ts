@@ -91,7 +91,7 @@ export class Admission {
 
   #judge(digest: DigestServer, request: SipRequest, peer: KnownPeer, address: string): Refusal | undefined {
     const { method, uri, body } = request;
-    const verdict = digest.judge(peer, request.all('authorization'), { method, uri: uri.text, body });
+    const verdict = digest.verify(peer, request.all('authorization'), { method, uri: uri.text, body });
     if ('username' in verdict) {
       this.#users.set(request, verdict.username);
       return undefined;

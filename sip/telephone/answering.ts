@@ -3,7 +3,7 @@
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import { announcementIn } from '../announcement.js';
 import { writeReason } from '../headers/reason.js';
-import { refused, type Judged } from '../judged.js';
+import { refused, type Result } from '../judged.js';
 import type { SipRequest } from '../message/request.js';
 import type { Ringing, Route, RouteAnswer, RoutingTable } from '../routing-table.js';
 import type { PreludePlan } from './prelude.js';
@@ -21,7 +21,7 @@ export interface Answer {
   readonly owner?: string;
   /** What is heard before the answer or the refusal. */
   readonly prelude: PreludePlan;
-  readonly what: Judged<Spoken>;
+  readonly what: Result<Spoken>;
 }
 
 export const GREETING_ROUTE = 'greeting';
@@ -66,7 +66,7 @@ export class Answering {
     return speech === undefined ? { ringMs } : { ringMs, early: { speech, whole: false } };
   }
 
-  #what(answer: RouteAnswer, invite: SipRequest): Judged<Spoken> {
+  #what(answer: RouteAnswer, invite: SipRequest): Result<Spoken> {
     switch (answer.kind) {
       case 'say': {
         const { kind: _kind, after, ...speech } = answer;
@@ -87,7 +87,7 @@ export class Answering {
   }
 
   /** What the request asks for; the greeting where it asks for nothing. */
-  #announcement(invite: SipRequest, mostCharacters: number, after: Spoken['after']): Judged<Spoken> {
+  #announcement(invite: SipRequest, mostCharacters: number, after: Spoken['after']): Result<Spoken> {
     const header = (name: string) => invite.first(name);
     const asked = announcementIn({ params: invite.uri.params, header }, mostCharacters);
     if (asked.refusal !== undefined) return asked;

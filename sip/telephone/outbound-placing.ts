@@ -54,12 +54,12 @@ export class OutboundPlacing {
       changed,
     };
     this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
-    const { ground } = network.agent;
+    const { context } = network.agent;
     const { directCalls: direct, redirections: followsRedirections } = parts.config;
     const rules = new DestinationRules(parts.config, time);
     const { srtp, keying } = parts;
     const ways = { srtp, keying, direct, followsRedirections, rules };
-    this.#calls = new OutboundCalls({ trunks: this.trunks, ground, contact, ...ways });
+    this.#calls = new OutboundCalls({ trunks: this.trunks, context, contact, ...ways });
   }
 
   open(): void {

@@ -86,7 +86,7 @@ export class SipNetwork {
       journeyFor,
       sessionSeconds: config.sessionSeconds,
       leastSeconds: config.leastSessionSeconds,
-      told,
+      onResponse: told,
       carried: (callId, media) => {
         if (media instanceof CallMedia) taps?.carries(callId, media);
       },
@@ -119,7 +119,7 @@ export class SipNetwork {
     const { transport } = flow;
     const isSecure = transport === 'tls' || transport === 'wss';
     if (secure && !isSecure && this.transports.local('tls') !== undefined) {
-      const { address: host, port } = this.transports.told('tls', flow);
+      const { address: host, port } = this.transports.advertised('tls', flow);
       return `sips:${USER}@${hostPortText({ host, port })};transport=tls`;
     }
     const place = hostPortText(this.transports.sentBy(flow));
@@ -130,7 +130,7 @@ export class SipNetwork {
   /** Over TLS the flow tells, whether TLS was asked for or name servers led there: else whoever is called would answer in the clear. */
   readonly contactOf: ContactMaker = (user, transport = 'udp', flow) => {
     const isTls = flow?.transport === 'tls';
-    const { address, port } = this.transports.told(transport, flow);
+    const { address, port } = this.transports.advertised(transport, flow);
     const place = isTls ? this.transports.sentBy(flow) : { host: address, port };
     const over = isTls ? 'tls' : transport;
     return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;

@@ -3,24 +3,24 @@
 import type { InviteServerTransaction } from './invite-server.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
-import type { Ground } from './wire.js';
+import type { TransactionContext } from './wire.js';
 
 export class AcceptedAnswer {
   readonly #transaction: InviteServerTransaction;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #unanswered: () => void;
   #intervalMs: number;
   #repeat: RunningTimer;
   readonly #limit: RunningTimer;
 
   /** For a 2xx that was just given to the transaction. `unanswered`: no ACK came in 64 T1; the call is to be ended with BYE. */
-  constructor(transaction: InviteServerTransaction, ground: Ground, unanswered: () => void) {
+  constructor(transaction: InviteServerTransaction, context: TransactionContext, unanswered: () => void) {
     this.#transaction = transaction;
-    this.#ground = ground;
+    this.#context = context;
     this.#unanswered = unanswered;
-    this.#intervalMs = ground.durations.t1;
-    this.#repeat = ground.timers.start(this.#intervalMs, 'answer', this);
-    this.#limit = ground.timers.start(lifetime(ground.durations), 'unanswered', this);
+    this.#intervalMs = context.durations.t1;
+    this.#repeat = context.timers.start(this.#intervalMs, 'answer', this);
+    this.#limit = context.timers.start(lifetime(context.durations), 'unanswered', this);
   } // prettier-ignore
 
   /** The ACK has come, or nobody waits for it any more. */
@@ -36,7 +36,7 @@ export class AcceptedAnswer {
       return;
     }
     this.#transaction.repeat();
-    this.#intervalMs = Math.min(this.#intervalMs * 2, this.#ground.durations.t2);
-    this.#repeat = this.#ground.timers.start(this.#intervalMs, 'answer', this);
+    this.#intervalMs = Math.min(this.#intervalMs * 2, this.#context.durations.t2);
+    this.#repeat = this.#context.timers.start(this.#intervalMs, 'answer', this);
   }
 }

@@ -12,14 +12,14 @@ import type { Flow } from '../transport/flow.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
-import type { Ground } from './wire.js';
+import type { TransactionContext } from './wire.js';
 
 type State = 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated';
 
 export class InviteClientTransaction implements ClientTransaction {
   readonly #outgoing: OutgoingRequest;
   readonly #user: ClientUser;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #key: string;
   #state: State = 'calling';
   #intervalMs: number;
@@ -28,13 +28,13 @@ export class InviteClientTransaction implements ClientTransaction {
   #ack: Buffer | undefined;
   #cancel: 'no' | 'wanted' | 'sent' = 'no';
 
-  constructor(outgoing: OutgoingRequest, user: ClientUser, ground: Ground, key: string) {
+  constructor(outgoing: OutgoingRequest, user: ClientUser, context: TransactionContext, key: string) {
     this.#outgoing = outgoing;
     this.#user = user;
-    this.#ground = ground;
+    this.#context = context;
     this.#key = key;
-    this.#intervalMs = ground.durations.t1;
-    this.#limit = ground.timers.start(lifetime(ground.durations), 'B', this);
+    this.#intervalMs = context.durations.t1;
+    this.#limit = context.timers.start(lifetime(context.durations), 'B', this);
     void this.#start();
   } // prettier-ignore
 
@@ -97,16 +97,16 @@ export class InviteClientTransaction implements ClientTransaction {
     const flow = await this.#outgoing.send(() => this.#lost());
     if (this.#state === 'terminated') this.#outgoing.settled();
     else if (typeof flow === 'string') this.#fail(flow);
-    else if (!flow.reliable && this.#state === 'calling') this.#repeat = this.#ground.timers.start(this.#intervalMs, 'A', this);
+    else if (!flow.reliable && this.#state === 'calling') this.#repeat = this.#context.timers.start(this.#intervalMs, 'A', this);
   } // prettier-ignore
 
   #repeatLater(): void {
     this.#intervalMs *= 2;
-    this.#repeat = this.#ground.timers.start(this.#intervalMs, 'A', this);
+    this.#repeat = this.#context.timers.start(this.#intervalMs, 'A', this);
   }
 
   #settle(response: SipResponse): void {
-    const { timers, durations } = this.#ground;
+    const { timers, durations } = this.#context;
     this.#repeat?.stop();
     if (response.status < 200) {
       const first = this.#state === 'calling';
@@ -136,9 +136,9 @@ export class InviteClientTransaction implements ClientTransaction {
 
   #cancelNow(): void {
     this.#cancel = 'sent';
-    this.#ground.cancel(this.#outgoing);
+    this.#context.cancel(this.#outgoing);
     this.#limit?.stop();
-    this.#limit = this.#ground.timers.start(lifetime(this.#ground.durations), 'cancelled', this);
+    this.#limit = this.#context.timers.start(lifetime(this.#context.durations), 'cancelled', this);
   }
 
   /** The connection closed. What was answered may be answered further over another. */
@@ -155,6 +155,6 @@ export class InviteClientTransaction implements ClientTransaction {
 
   #end(): void {
     this.close();
-    this.#ground.clientGone(this.#key);
+    this.#context.clientGone(this.#key);
   }
 }

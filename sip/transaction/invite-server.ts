@@ -5,7 +5,7 @@ import type { Flow } from '../transport/flow.js';
 import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
-import type { Ground } from './wire.js';
+import type { TransactionContext } from './wire.js';
 
 type State = 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated';
 
@@ -15,7 +15,7 @@ export class InviteServerTransaction implements ServerTransaction {
   readonly toTag: string;
   user: ServerUser = {};
   #refused = false;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #key: string;
   #state: State = 'proceeding';
   #last: Buffer | undefined; // what a retransmission of the request gets
@@ -23,13 +23,13 @@ export class InviteServerTransaction implements ServerTransaction {
   #repeat: RunningTimer | undefined; // G
   #limit: RunningTimer | undefined; // H, I, L
 
-  constructor(request: SipRequest, flow: Flow, toTag: string, ground: Ground, key: string) {
+  constructor(request: SipRequest, flow: Flow, toTag: string, context: TransactionContext, key: string) {
     this.request = request;
     this.flow = flow;
     this.toTag = toTag;
-    this.#ground = ground;
+    this.#context = context;
     this.#key = key;
-    this.#intervalMs = ground.durations.t1;
+    this.#intervalMs = context.durations.t1;
   }
 
   /** 100, before anybody has looked at the INVITE, so that it is not sent again. */
@@ -52,11 +52,11 @@ export class InviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.#state !== 'proceeding') return false;
     const { status } = response;
-    const answerable = { via: this.#ground.viaIn(this.request), fields: this.request.fields };
+    const answerable = { via: this.#context.viaIn(this.request), fields: this.request.fields };
     const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
     this.#repeat?.stop();
     this.#last = bytes;
-    if (status >= 200) this.#ground.inviteAnswered();
+    if (status >= 200) this.#context.inviteAnswered();
     if (status >= 300) this.#complete();
     else if (status >= 200) this.#accept();
     this.#send(bytes);
@@ -85,7 +85,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#limit?.stop();
     this.user.acknowledged?.();
     if (this.flow.reliable) this.#end('done');
-    else this.#limit = this.#ground.timers.start(this.#ground.durations.t4, 'I', this);
+    else this.#limit = this.#context.timers.start(this.#context.durations.t4, 'I', this);
     return true;
   }
 
@@ -106,11 +106,11 @@ export class InviteServerTransaction implements ServerTransaction {
 
   #accept(): void {
     this.#state = 'accepted';
-    this.#limit = this.#ground.timers.start(lifetime(this.#ground.durations), 'L', this);
+    this.#limit = this.#context.timers.start(lifetime(this.#context.durations), 'L', this);
   }
 
   #complete(): void {
-    const { timers, durations } = this.#ground;
+    const { timers, durations } = this.#context;
     this.#state = 'completed';
     this.#refused = true;
     this.#limit = timers.start(lifetime(durations), 'H', this);
@@ -118,14 +118,14 @@ export class InviteServerTransaction implements ServerTransaction {
   }
 
   #sendAgain(): void {
-    const { timers, durations } = this.#ground;
+    const { timers, durations } = this.#context;
     if (this.#last !== undefined) this.#send(this.#last);
     this.#intervalMs = Math.min(this.#intervalMs * 2, durations.t2);
     this.#repeat = timers.start(this.#intervalMs, 'G', this);
   }
 
   #send(bytes: Buffer): void {
-    const { wire } = this.#ground;
+    const { wire } = this.#context;
     void wire.respond(bytes, this.request.via, this.flow).then((sent) => {
       if (!sent) this.#end('transport');
     });
@@ -133,9 +133,9 @@ export class InviteServerTransaction implements ServerTransaction {
 
   #end(why: ServerEnd): void {
     if (this.#state === 'terminated') return;
-    if (this.#state === 'proceeding') this.#ground.inviteAnswered();
+    if (this.#state === 'proceeding') this.#context.inviteAnswered();
     this.close();
-    this.#ground.serverGone(this.#key);
+    this.#context.serverGone(this.#key);
     this.user.ended?.(why);
   }
 }

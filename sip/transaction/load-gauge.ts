@@ -38,13 +38,13 @@ export class LoadGauge {
   #share = 0;
   #wasOver = false;
   #changedMs: number;
-  #callOff: () => void;
+  #cancelTimer: () => void;
 
   constructor(options: LoadGaugeOptions) {
     this.#options = options;
     this.#aimMs = options.aimMs ?? AIM_MS;
     this.#changedMs = this.#wallMs();
-    this.#callOff = options.time.after(PERIOD_MS, () => this.#measure());
+    this.#cancelTimer = options.time.after(PERIOD_MS, () => this.#measure());
   }
 
   /** The share of new calls that is refused now. */
@@ -63,7 +63,7 @@ export class LoadGauge {
   }
 
   close(): void {
-    this.#callOff();
+    this.#cancelTimer();
   }
 
   #wallMs(): number {
@@ -79,6 +79,6 @@ export class LoadGauge {
     else if (times < 0.5) this.#share = Math.max(0, this.#share - DOWN);
     this.#wasOver = isOver;
     if (this.#share !== before) this.#changedMs = Math.max(this.#changedMs + 1, this.#wallMs());
-    this.#callOff = this.#options.time.after(PERIOD_MS, () => this.#measure());
+    this.#cancelTimer = this.#options.time.after(PERIOD_MS, () => this.#measure());
   }
 }

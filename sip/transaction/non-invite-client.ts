@@ -11,27 +11,27 @@ import type { Flow } from '../transport/flow.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer, TimerName } from './timer-queue.js';
-import type { Ground } from './wire.js';
+import type { TransactionContext } from './wire.js';
 
 type State = 'trying' | 'proceeding' | 'completed' | 'terminated';
 
 export class NonInviteClientTransaction implements ClientTransaction {
   readonly #outgoing: OutgoingRequest;
   readonly #user: ClientUser;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #key: string;
   #state: State = 'trying';
   #intervalMs: number;
   #repeat: RunningTimer | undefined; // E
   #limit: RunningTimer; // F, K
 
-  constructor(outgoing: OutgoingRequest, user: ClientUser, ground: Ground, key: string) {
+  constructor(outgoing: OutgoingRequest, user: ClientUser, context: TransactionContext, key: string) {
     this.#outgoing = outgoing;
     this.#user = user;
-    this.#ground = ground;
+    this.#context = context;
     this.#key = key;
-    this.#intervalMs = ground.durations.t1;
-    this.#limit = ground.timers.start(lifetime(ground.durations), 'F', this);
+    this.#intervalMs = context.durations.t1;
+    this.#limit = context.timers.start(lifetime(context.durations), 'F', this);
     void this.#start();
   }
 
@@ -67,7 +67,7 @@ export class NonInviteClientTransaction implements ClientTransaction {
     else if (timer === 'K') this.#end();
     else {
       this.#outgoing.sendAgain();
-      const { timers, durations } = this.#ground;
+      const { timers, durations } = this.#context;
       this.#intervalMs =
         this.#state === 'proceeding' ? durations.t2 : Math.min(this.#intervalMs * 2, durations.t2);
       this.#repeat = timers.start(this.#intervalMs, 'E', this);
@@ -85,7 +85,7 @@ export class NonInviteClientTransaction implements ClientTransaction {
     const flow = await this.#outgoing.send(() => this.#lost());
     if (this.over) this.#outgoing.settled();
     else if (typeof flow === 'string') this.#fail(flow);
-    else if (!flow.reliable && this.#state !== 'completed') this.#repeat = this.#ground.timers.start(this.#intervalMs, 'E', this);
+    else if (!flow.reliable && this.#state !== 'completed') this.#repeat = this.#context.timers.start(this.#intervalMs, 'E', this);
   } // prettier-ignore
 
   #complete(): void {
@@ -94,7 +94,7 @@ export class NonInviteClientTransaction implements ClientTransaction {
     this.#limit.stop();
     this.#outgoing.settled();
     if (this.#outgoing.flow?.reliable ?? false) this.#end();
-    else this.#limit = this.#ground.timers.start(this.#ground.durations.t4, 'K', this);
+    else this.#limit = this.#context.timers.start(this.#context.durations.t4, 'K', this);
   }
 
   #lost(): void {
@@ -110,6 +110,6 @@ export class NonInviteClientTransaction implements ClientTransaction {
 
   #end(): void {
     this.close();
-    this.#ground.clientGone(this.#key);
+    this.#context.clientGone(this.#key);
   }
 }

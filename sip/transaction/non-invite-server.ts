@@ -5,7 +5,7 @@ import type { Flow } from '../transport/flow.js';
 import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';
 import { lifetime } from './sip-timers.js';
 import type { RunningTimer } from './timer-queue.js';
-import type { Ground } from './wire.js';
+import type { TransactionContext } from './wire.js';
 
 type State = 'trying' | 'proceeding' | 'completed' | 'terminated';
 
@@ -15,20 +15,20 @@ export class NonInviteServerTransaction implements ServerTransaction {
   toTag: string;
   user: ServerUser = {};
   #refused = false;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #key: string;
   #state: State = 'trying';
   #last: Buffer | undefined;
   #limit: RunningTimer; // F of the client, until a response is given; then J
 
-  constructor(request: SipRequest, flow: Flow, toTag: string, ground: Ground, key: string) {
+  constructor(request: SipRequest, flow: Flow, toTag: string, context: TransactionContext, key: string) {
     this.request = request;
     this.flow = flow;
     this.toTag = toTag;
-    this.#ground = ground;
+    this.#context = context;
     this.#key = key;
     // After that the client has given up, and a response would be in vain (RFC 4320, section 4.2).
-    this.#limit = ground.timers.start(lifetime(ground.durations), 'F', this);
+    this.#limit = context.timers.start(lifetime(context.durations), 'F', this);
   }
 
   get state(): State {
@@ -46,7 +46,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.answered) return false;
     const { status } = response;
-    const answerable = { via: this.#ground.viaIn(this.request), fields: this.request.fields };
+    const answerable = { via: this.#context.viaIn(this.request), fields: this.request.fields };
     const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
     this.#last = bytes;
     this.#state = status < 200 ? 'proceeding' : 'completed';
@@ -55,7 +55,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     if (status < 200) return true;
     this.#limit.stop();
     if (this.flow.reliable) this.#end('done');
-    else this.#limit = this.#ground.timers.start(lifetime(this.#ground.durations), 'J', this);
+    else this.#limit = this.#context.timers.start(lifetime(this.#context.durations), 'J', this);
     return true;
   }
 
@@ -74,7 +74,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   }
 
   #send(bytes: Buffer): void {
-    void this.#ground.wire.respond(bytes, this.request.via, this.flow).then((sent) => {
+    void this.#context.wire.respond(bytes, this.request.via, this.flow).then((sent) => {
       if (!sent) this.#end('transport');
     });
   }
@@ -82,7 +82,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   #end(why: ServerEnd): void {
     if (this.#state === 'terminated') return;
     this.close();
-    this.#ground.serverGone(this.#key);
+    this.#context.serverGone(this.#key);
     this.user.ended?.(why);
   }
 }

@@ -46,7 +46,7 @@ export class OutgoingRequest {
   /** Resolves with why it could not be sent, or with the flow. `lost` is called when its connection closes before `settled`. */
   async send(lost?: () => void): Promise<Flow | TransportFailure> {
     const sent = await this.#wire.send(this.#target, (flow) => {
-      this.#heardBefore = flow.heard;
+      this.#heardBefore = flow.received;
       this.#flow = flow; // known at once: a response may be faster than the word that it was sent
       this.#via = this.#wire.viaFor(flow, this.branch);
       this.#bytes = requestBytes(withContact(this.data, flow), this.#via);
@@ -64,7 +64,7 @@ export class OutgoingRequest {
   /** No answer came in time. A connection by which nothing at all has come since leads to nobody any more. */
   unanswered(): void {
     const flow = this.#flow;
-    if (flow?.reliable === true && flow.heard === this.#heardBefore) flow.abandon();
+    if (flow?.reliable === true && flow.received === this.#heardBefore) flow.abandon();
   }
 
   /** The connection may close now. */

@@ -47,7 +47,7 @@ class DurationQueue {
   #timers: RunningTimer[] = [];
   #first = 0; // those before it have fired
   #running = 0;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(ms: number, time: Time) {
     this.#ms = ms;
@@ -58,7 +58,7 @@ class DurationQueue {
     const timer = new RunningTimer(this.#time.now() + this.#ms, name, owner, this);
     this.#timers.push(timer);
     this.#running++;
-    this.#callOff ??= this.#time.after(this.#ms, () => this.#due());
+    this.#cancelTimer ??= this.#time.after(this.#ms, () => this.#due());
     return timer;
   }
 
@@ -69,14 +69,14 @@ class DurationQueue {
   }
 
   clear(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#timers = [];
     this.#first = 0;
   }
 
   #due(): void {
-    this.#callOff = undefined;
+    this.#cancelTimer = undefined;
     const now = this.#time.now();
     try {
       for (;;) {
@@ -96,7 +96,7 @@ class DurationQueue {
       this.#first = 0;
     }
     const next = this.#timers[this.#first];
-    if (next !== undefined) this.#callOff ??= this.#time.after(next.dueMs - now, () => this.#due());
+    if (next !== undefined) this.#cancelTimer ??= this.#time.after(next.dueMs - now, () => this.#due());
   }
 }
 

@@ -24,7 +24,7 @@ import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
 import { TimerQueue } from './timer-queue.js';
 import { clientKey, MAGIC_COOKIE, serverKey, spread, statelessTag } from './transaction-key.js';
 import { TRANSACTION_LIMITS, type TransactionCount, type TransactionLimits } from './transaction-limits.js';
-import type { Ground, Wire } from './wire.js';
+import type { TransactionContext, Wire } from './wire.js';
 
 export interface TransactionUser {
   /** A request that is new. CANCEL of an INVITE that is known does not come here, but to that INVITE's user. */
@@ -63,7 +63,7 @@ type AnyClient = InviteClientTransaction | NonInviteClientTransaction;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #limits: TransactionLimits;
-  readonly #ground: Ground;
+  readonly #context: TransactionContext;
   readonly #servers = new Map<string, AnyServer>();
   readonly #clients = new Map<string, AnyClient>();
   readonly #counts = new Map<TransactionCount, number>();
@@ -72,7 +72,7 @@ export class TransactionLayer {
   constructor(options: TransactionLayerOptions) {
     this.#options = options;
     this.#limits = { ...TRANSACTION_LIMITS, ...options.limits };
-    this.#ground = {
+    this.#context = {
       wire: options.wire,
       timers: new TimerQueue(options.time),
       durations: { ...SIP_TIMERS, ...options.durations },
@@ -144,12 +144,12 @@ export class TransactionLayer {
   /** Gives a 2xx to an INVITE and repeats it until `stop`, which the ACK is for. Undefined where it is too late. */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
     const isLate = !(transaction instanceof InviteServerTransaction) || !transaction.respond(response);
-    return isLate ? undefined : new AcceptedAnswer(transaction, this.#ground, unanswered);
+    return isLate ? undefined : new AcceptedAnswer(transaction, this.#context, unanswered);
   } // prettier-ignore
 
   /** Forgets everything; no user is told. */
   close(): void {
-    this.#ground.timers.close();
+    this.#context.timers.close();
     for (const transaction of [...this.#servers.values(), ...this.#clients.values()]) transaction.close();
     this.#servers.clear();
     this.#clients.clear();
@@ -197,13 +197,13 @@ export class TransactionLayer {
     const { token } = this.#options;
     if (request.method === 'INVITE') {
       this.#pendingInvites++;
-      const transaction = new InviteServerTransaction(request, flow, token(), this.#ground, key);
+      const transaction = new InviteServerTransaction(request, flow, token(), this.#context, key);
       this.#servers.set(key, transaction);
       transaction.begin();
       this.#options.user.request(request, transaction);
       return;
     }
-    const transaction = new NonInviteServerTransaction(request, flow, token(), this.#ground, key);
+    const transaction = new NonInviteServerTransaction(request, flow, token(), this.#context, key);
     this.#servers.set(key, transaction);
     if (request.method === 'CANCEL') this.#cancelRequest(request, transaction);
     else this.#options.user.request(request, transaction);
@@ -275,14 +275,14 @@ export class TransactionLayer {
 
   #start(outgoing: OutgoingRequest, user: ClientUser): NonInviteClientTransaction {
     const key = `${outgoing.branch} ${outgoing.data.method}`;
-    const transaction = new NonInviteClientTransaction(outgoing, user, this.#ground, key);
+    const transaction = new NonInviteClientTransaction(outgoing, user, this.#context, key);
     this.#clients.set(key, transaction);
     return transaction;
   }
 
   #startInvite(outgoing: OutgoingRequest, user: ClientUser): InviteClientTransaction {
     const key = `${outgoing.branch} INVITE`;
-    const transaction = new InviteClientTransaction(outgoing, user, this.#ground, key);
+    const transaction = new InviteClientTransaction(outgoing, user, this.#context, key);
     this.#clients.set(key, transaction);
     return transaction;
   }

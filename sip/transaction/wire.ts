@@ -17,7 +17,7 @@ export interface Wire {
 }
 
 /** What all transactions of a layer share. Without closures of its own a transaction costs little. */
-export interface Ground {
+export interface TransactionContext {
   readonly wire: Wire;
   readonly timers: TimerQueue;
   readonly durations: SipTimers;

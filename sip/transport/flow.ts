@@ -16,7 +16,7 @@ export interface Flow {
   readonly reliable: boolean;
   readonly closed: boolean;
   /** How often something came in by it: whether the peer of a connection has said anything since. 0 where nobody counts. */
-  readonly heard: number;
+  readonly received: number;
   /** False where it cannot be sent, now or after trying. */
   send(bytes: Buffer): boolean | Promise<boolean>;
   /** Calls once the flow is closed, or at once when it is; the function returned calls it off. */

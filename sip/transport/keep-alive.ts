@@ -30,7 +30,7 @@ export class KeepAlive {
   readonly #answerMs: number;
   /** Whether the peer has ever answered. */
   #answers = false;
-  #callOff: () => void = () => undefined;
+  #cancelTimer: () => void = () => undefined;
   readonly #stopListening: () => void;
 
   /** Abandons the flow when an answer of a peer that answers does not come in time; ends with the flow. */
@@ -40,22 +40,22 @@ export class KeepAlive {
     this.#intervalMs = intervalMs;
     this.#answerMs = answerMs;
     this.#wait();
-    this.#stopListening = flow.onClose(() => this.#callOff());
+    this.#stopListening = flow.onClose(() => this.#cancelTimer());
   }
 
   /** The flow stays as it is. Idempotent. */
   close(): void {
-    this.#callOff();
+    this.#cancelTimer();
     this.#stopListening();
   }
 
   #wait(): void {
-    this.#callOff();
-    if (!this.#flow.closed) this.#callOff = this.#time.after(this.#intervalMs, () => this.#ping());
+    this.#cancelTimer();
+    if (!this.#flow.closed) this.#cancelTimer = this.#time.after(this.#intervalMs, () => this.#ping());
   }
 
   #ping(): void {
-    this.#callOff = this.#time.after(this.#answerMs, () => this.#unanswered());
+    this.#cancelTimer = this.#time.after(this.#answerMs, () => this.#unanswered());
     if (!this.#flow.ping(() => this.#answered())) this.#flow.abandon();
   }
 

@@ -30,7 +30,7 @@ export function connectStream(options: ConnectOptions): Promise<Socket | Transpo
     const socket = transport === 'tls' ? tlsSocket(options) : tcpSocket(options);
     let connected = false;
     const settle = (result: Socket | TransportFailure): void => {
-      callOff();
+      cancelTimer();
       socket.off('error', onError);
       if (typeof result === 'string') {
         socket.on('error', () => undefined);
@@ -41,7 +41,7 @@ export function connectStream(options: ConnectOptions): Promise<Socket | Transpo
     const onError = (error: NodeJS.ErrnoException): void => {
       settle(transport === 'tls' && connected ? 'tls' : (FAILURES[error.code ?? ''] ?? 'unreachable'));
     };
-    const callOff = time.after(limitMs, () => settle('timeout'));
+    const cancelTimer = time.after(limitMs, () => settle('timeout'));
     socket.on('error', onError);
     socket.once('connect', () => (connected = true));
     socket.once(transport === 'tls' ? 'secureConnect' : 'connect', () => settle(socket));

@@ -69,7 +69,7 @@ export class StreamFlow implements Flow {
     return this.#closing.done;
   }
 
-  get heard(): number {
+  get received(): number {
     return this.#heard;
   }
 

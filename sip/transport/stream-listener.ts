@@ -98,11 +98,11 @@ export class StreamListener {
 
   #limitHandshake(socket: Socket): void {
     const { gate, limits, counts, time } = this.#options;
-    const callOff = time.after(limits.handshakeMs, () => {
+    const cancelTimer = time.after(limits.handshakeMs, () => {
       if (!gate.shaken(socket)) return;
       counts.add('handshakes-slow');
       socket.destroy();
     });
-    socket.once('close', callOff);
+    socket.once('close', cancelTimer);
   }
 }

@@ -26,7 +26,7 @@ import { StreamListener } from './stream-listener.js';
 import type { TlsIdentity } from './tls-identity.js';
 import { TransportCounts } from './transport-counts.js';
 import { UdpFlow, UdpListener } from './udp-listener.js';
-import { WebSocketDoor } from './websocket-door.js';
+import { WebSocketListener } from './websocket-door.js';
 
 export interface TransportsOptions {
   readonly listeners: readonly ListenerOptions[];
@@ -65,7 +65,7 @@ export class Transports {
   readonly #limits: TransportLimits;
   readonly #gate: ConnectionGate;
   readonly #table = new FlowTable();
-  readonly #door: WebSocketDoor;
+  readonly #door: WebSocketListener;
   readonly #outbound: Outbound;
   readonly #listening: Listening[];
   readonly #received: (bytes: Buffer, flow: Flow) => void;
@@ -82,7 +82,7 @@ export class Transports {
     this.#received = guarded(tapped(options));
     this.#sent = sentTo(options.tap);
     const wire = { received: this.#received, sent: this.#sent };
-    this.#door = new WebSocketDoor({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
+    this.#door = new WebSocketListener({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
     this.#outbound = new Outbound({
       ...both,
       table: this.#table,
@@ -166,7 +166,7 @@ export class Transports {
    * The address that peers reach us under over this transport; that of UDP where it is not listened on. For a peer at
    * the other end of a flow, the one of ours that the flow is at, else one of the peer's family.
    */
-  told(transport: TransportName, flow?: Flow): Place {
+  advertised(transport: TransportName, flow?: Flow): Place {
     const found = this.#near(transport, flow) ?? this.#near('udp', flow) ?? this.#listening[0];
     if (found === undefined) throw new Error('there is no listener');
     const { advertised } = found.options;
@@ -216,9 +216,9 @@ export class Transports {
     const listeners = this.#listening.map(({ listener }) => listener.close());
     this.#table.closeAll();
     this.#gate.cutHandshakes();
-    const callOff = this.#options.time.after(FLUSH_MS, () => this.#gate.destroy());
+    const cancelTimer = this.#options.time.after(FLUSH_MS, () => this.#gate.destroy());
     await Promise.all([...listeners, this.#gate.drained()]);
-    callOff();
+    cancelTimer();
   }
 
   async #sendDatagram(target: Target, flow: UdpFlow, bytesFor: BytesFor): Promise<Sent | TransportFailure> {

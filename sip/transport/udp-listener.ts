@@ -125,7 +125,7 @@ export class UdpListener {
 export class UdpFlow implements Flow {
   readonly transport = 'udp';
   readonly reliable = false;
-  readonly heard = 0;
+  readonly received = 0;
   readonly remote: Place;
   readonly #listener: UdpListener;
 

@@ -9,7 +9,7 @@ import type { TransportLimits } from './limits.js';
 import type { TransportCounts } from './transport-counts.js';
 import { WebSocketFlow } from './websocket-flow.js';
 
-export interface WebSocketDoorOptions {
+export interface WebSocketListenerOptions {
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly counts: TransportCounts;
@@ -22,8 +22,8 @@ type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
 
 const REFUSED = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
-export class WebSocketDoor {
-  readonly #options: WebSocketDoorOptions;
+export class WebSocketListener {
+  readonly #options: WebSocketListenerOptions;
   readonly #server: WebSocketServer;
   readonly #waiting = new Map<Socket, Upgrade>();
   // It never listens: connections are given to it.
@@ -31,7 +31,7 @@ export class WebSocketDoor {
     reply.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end();
   });
 
-  constructor(options: WebSocketDoorOptions) {
+  constructor(options: WebSocketListenerOptions) {
     this.#options = options;
     const { headBytes, bodyBytes } = options.limits;
     this.#server = new WebSocketServer({
@@ -49,17 +49,17 @@ export class WebSocketDoor {
   /** Takes a connection on which nothing was said yet; it has to become a WebSocket within the handshake's limit. */
   take(socket: Socket, secure: boolean, upgraded: () => void): void {
     const { time, limits, counts } = this.#options;
-    const callOff = time.after(limits.handshakeMs, () => {
+    const cancelTimer = time.after(limits.handshakeMs, () => {
       counts.add('handshakes-slow');
       socket.destroy();
     });
     socket.on('error', () => counts.add('socket-errors'));
     socket.once('close', () => {
-      callOff();
+      cancelTimer();
       this.#waiting.delete(socket);
     });
     this.#waiting.set(socket, (request, duplex, head) => {
-      callOff();
+      cancelTimer();
       upgraded();
       this.upgrade(request, duplex, head, secure);
     });

@@ -53,7 +53,7 @@ export class WebSocketFlow implements Flow {
     return this.#closing.done;
   }
 
-  get heard(): number {
+  get received(): number {
     return this.#heard;
   }
 

@@ -11,7 +11,7 @@ import { parseUri, type Uri } from '../message/uri.js';
 import { type Keying, usualKeyings } from '../sdp/media-policy.js';
 import type { CallPlan } from '../session/call-plan.js';
 import { OutboundSession } from '../session/outbound-session.js';
-import type { SessionGround } from '../session/session-ground.js';
+import type { SessionContext } from '../session/session-context.js';
 import type { SessionMedia } from '../session/session-media.js';
 import type { SessionUser } from '../session/session.js';
 import { readAddress } from './caller-address.js';
@@ -31,7 +31,7 @@ import { type Trunks, TrunkTurn } from './trunks.js';
 
 export interface OutboundCallsOptions {
   readonly trunks: Trunks;
-  readonly ground: SessionGround;
+  readonly context: SessionContext;
   readonly contact: ContactMaker;
   /** Whether SIP URIs of foreign domains are called without a trunk. */
   readonly direct: boolean;
@@ -100,7 +100,7 @@ export class OutboundCalls {
     const { ringTimeoutMs } = call.request;
     const session = new OutboundSession({
       plan: way.plan,
-      ground: this.#options.ground,
+      context: this.#options.context,
       user: call.user,
       ways: {
         next: (outcome, rang) => way.next(outcome, rang),

@@ -22,7 +22,7 @@ function timer({ wantedSeconds = 1800, leastSeconds = 90 } = {}) {
   const session = new SessionTimer({ time, wantedSeconds, leastSeconds, onRefresh: note('refresh'), onExpired: note('expired') });
   /** As uas: answers, and says what was written. */
   const answer = (request: SessionFields) => {
-    const { value, refusal } = session.judge(request);
+    const { value, refusal } = session.validate(request);
     if (value === undefined) return `${refusal?.status} ${JSON.stringify(refusal?.headers)}`;
     session.answered(value);
     return value.headers.map(([name, text]) => `${name}: ${text}`).join(', ');
@@ -169,7 +169,7 @@ test('an answer to an interval is never longer than it, nor shorter than anybody
   fc.assert(
     fc.property(seconds, seconds, seconds, fc.constantFrom(0, 90, 600, 1800, 7200), (asked, least, ours, wantedSeconds) => {
       const { session } = timer({ wantedSeconds, leastSeconds: ours });
-      const { value } = session.judge(fields(String(Math.max(asked, least)), String(least)));
+      const { value } = session.validate(fields(String(Math.max(asked, least)), String(least)));
       if (value === undefined) return assert.ok(Math.max(asked, least) < ours);
       const got = value.running?.intervalSeconds ?? 0;
       assert.ok(got <= Math.max(asked, least) && got >= Math.min(least, 86_400));

@@ -44,11 +44,11 @@ for (const algorithm of DIGEST_ALGORITHMS) {
     test(`a caller is let in by ${algorithm.name} with ${qop}, and only for what was asked`, () => {
       const { server, client } = both({ algorithms: [algorithm], qops: [qop] as never });
       const value = answer(client, server.challenge(CALLER));
-      assert.deepEqual(server.judge(CALLER, [value], { ...REQUEST, method: 'BYE' }), { failure: 'wrong' });
-      assert.deepEqual(server.judge(CALLER, [value], { ...REQUEST, uri: 'sip:900@parley.example' }), { failure: 'wrong' });
-      const other = server.judge(CALLER, [value], { ...REQUEST, body: Buffer.from('v=1') });
+      assert.deepEqual(server.verify(CALLER, [value], { ...REQUEST, method: 'BYE' }), { failure: 'wrong' });
+      assert.deepEqual(server.verify(CALLER, [value], { ...REQUEST, uri: 'sip:900@parley.example' }), { failure: 'wrong' });
+      const other = server.verify(CALLER, [value], { ...REQUEST, body: Buffer.from('v=1') });
       assert.deepEqual(other, qop === 'auth' ? { username: 'alice' } : { failure: 'wrong' });
-      if (qop === 'auth-int') assert.deepEqual(server.judge(CALLER, [value], REQUEST), { username: 'alice' });
+      if (qop === 'auth-int') assert.deepEqual(server.verify(CALLER, [value], REQUEST), { username: 'alice' });
     }); // prettier-ignore
   }
 }
@@ -63,33 +63,33 @@ test('of several challenges the strongest is answered', () => {
 test('nobody gets in twice by the same answer; a nonce counts on', () => {
   const { server, client } = both();
   const value = answer(client, server.challenge(CALLER));
-  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { username: 'alice' });
-  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { failure: 'replayed' });
+  assert.deepEqual(server.verify(CALLER, [value], REQUEST), { username: 'alice' });
+  assert.deepEqual(server.verify(CALLER, [value], REQUEST), { failure: 'replayed' });
   const [second, third] = [
     client.authorize(REQUEST)[0]?.value ?? '',
     client.authorize(REQUEST)[0]?.value ?? '',
   ];
   assert.match(third, /nc=00000003/);
-  assert.deepEqual(server.judge(CALLER, [third], REQUEST), { username: 'alice' });
-  assert.deepEqual(server.judge(CALLER, [second], REQUEST), { username: 'alice' }, 'overtaken on the way');
-  assert.deepEqual(server.judge(CALLER, [second], REQUEST), { failure: 'replayed' });
+  assert.deepEqual(server.verify(CALLER, [third], REQUEST), { username: 'alice' });
+  assert.deepEqual(server.verify(CALLER, [second], REQUEST), { username: 'alice' }, 'overtaken on the way');
+  assert.deepEqual(server.verify(CALLER, [second], REQUEST), { failure: 'replayed' });
 });
 
 test('an old nonce is stale, and the challenge that says so is answered', () => {
   const { server, client, time } = both();
   const value = answer(client, server.challenge(CALLER));
   time.advance(LIFETIME_MS + 1);
-  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { failure: 'stale' });
+  assert.deepEqual(server.verify(CALLER, [value], REQUEST), { failure: 'stale' });
   const again = server.challenge(CALLER, true);
   assert.match(again[0] ?? '', /, stale=true$/);
-  assert.deepEqual(server.judge(CALLER, [answer(client, again)], REQUEST), { username: 'alice' });
+  assert.deepEqual(server.verify(CALLER, [answer(client, again)], REQUEST), { username: 'alice' });
 });
 
 test('a nonce is good for the one who got it', () => {
   const { server, client } = both();
   const value = answer(client, server.challenge(CALLER));
-  assert.deepEqual(server.judge(knownPeer('192.0.2.8'), [value], REQUEST), { failure: 'foreign' });
-  assert.deepEqual(server.judge(CALLER, [value.replace(/nonce="./, 'nonce="_')], REQUEST), {
+  assert.deepEqual(server.verify(knownPeer('192.0.2.8'), [value], REQUEST), { failure: 'foreign' });
+  assert.deepEqual(server.verify(CALLER, [value.replace(/nonce="./, 'nonce="_')], REQUEST), {
     failure: 'foreign',
   });
 });
@@ -98,16 +98,16 @@ test('wrong passwords and unknown names are the same to the caller', () => {
   const { server, client } = both({ password: 'guess' });
   const challenge = server.challenge(CALLER);
   const value = answer(client, challenge);
-  assert.deepEqual(server.judge(CALLER, [value], REQUEST), { failure: 'wrong' });
+  assert.deepEqual(server.verify(CALLER, [value], REQUEST), { failure: 'wrong' });
   const stranger = value.replace('"alice"', '"mallory"');
-  assert.deepEqual(server.judge(CALLER, [stranger], REQUEST), { failure: 'wrong' });
+  assert.deepEqual(server.verify(CALLER, [stranger], REQUEST), { failure: 'wrong' });
 });
 
 test('credentials for other realms and schemes are passed by', () => {
   const { server } = both();
-  assert.deepEqual(server.judge(CALLER, [], REQUEST), { failure: 'missing' });
+  assert.deepEqual(server.verify(CALLER, [], REQUEST), { failure: 'missing' });
   const values = ['Digest realm="elsewhere", nonce="x"', 'Bearer realm="parley"'];
-  assert.deepEqual(server.judge(CALLER, values, REQUEST), { failure: 'missing' });
+  assert.deepEqual(server.verify(CALLER, values, REQUEST), { failure: 'missing' });
 });
 
 test('counts are kept of so many nonces only, and one that was forgotten is stale', () => {
@@ -115,12 +115,12 @@ test('counts are kept of so many nonces only, and one that was forgotten is stal
   const values = Array.from({ length: 5 }, () => {
     time.advance(10);
     const value = answer(client, server.challenge(CALLER));
-    assert.deepEqual(server.judge(CALLER, [value], REQUEST), { username: 'alice' });
+    assert.deepEqual(server.verify(CALLER, [value], REQUEST), { username: 'alice' });
     client.authorize(REQUEST);
     return value;
   });
   assert.equal(nonces.counted, 3);
-  const verdicts = values.map((value) => server.judge(CALLER, [value], REQUEST));
+  const verdicts = values.map((value) => server.verify(CALLER, [value], REQUEST));
   assert.deepEqual(verdicts.map((verdict) => 'failure' in verdict && verdict.failure), ['stale', 'stale', 'replayed', 'replayed', 'replayed']); // prettier-ignore
 });
 
@@ -184,7 +184,7 @@ test('5,000 damaged answers are each refused, or lack nothing that counts', () =
   const value = answer(client, server.challenge(CALLER));
   const verdicts = new Set<string>();
   for (let round = 0; round < 5000; round++) {
-    const verdict = server.judge(CALLER, [mutated(value, random)], REQUEST);
+    const verdict = server.verify(CALLER, [mutated(value, random)], REQUEST);
     verdicts.add('failure' in verdict ? verdict.failure : 'let in');
   }
   verdicts.delete('let in');

@@ -18,7 +18,7 @@ const MEDIA_MS = 5000; // of the media plane's clock at that moment
 const FLOW: Flow = {
   transport: 'udp', reliable: false, closed: false,
   local: { address: '192.0.2.1', port: 5060 }, remote: { address: '198.51.100.7', port: 5070 },
-  send: () => true, onClose: () => () => undefined, close: () => undefined, heard: 0, abandon: () => undefined,
+  send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
 }; // prettier-ignore
 const OUR_RTP = { address: '192.0.2.1', port: 16_384 };
 const THEIR_RTP = { address: '198.51.100.7', port: 4000 };

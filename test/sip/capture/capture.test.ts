@@ -26,7 +26,7 @@ function flowOf(remote: string, local: string): Flow {
   return {
     transport: 'udp', reliable: false, closed: false,
     local: { address: local, port: 5060 }, remote: { address: remote, port: 5070 },
-    send: () => true, onClose: () => () => undefined, close: () => undefined, heard: 0, abandon: () => undefined,
+    send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
   };
 } // prettier-ignore
 

@@ -45,7 +45,7 @@ const routes = new RoutingTable([
 /** Readers of one value each, with values to damage; a reader that writes again holds that this is read the same. */
 const READERS: Readonly<Record<string, readonly [read: (value: string) => unknown, values: readonly string[]]>> = {
   'credentials and challenges': [
-    (value) => [readAuthFields(value), client.answer(PEER, { www: [value], proxy: [value] }, ASKED), server.judge(PEER, [value], ASKED)],
+    (value) => [readAuthFields(value), client.answer(PEER, { www: [value], proxy: [value] }, ASKED), server.verify(PEER, [value], ASKED)],
     [
       'Digest username="a", realm="r", nonce="n", uri="sip:b@example.com", response="0123456789abcdef0123456789abcdef", algorithm=MD5, qop=auth, nc=00000001, cnonce="c"',
       'Digest realm="r", nonce="n", algorithm=SHA-256, qop="auth,auth-int", opaque="o", stale=TRUE, userhash=true, Basic realm="r"',

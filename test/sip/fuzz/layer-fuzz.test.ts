@@ -22,7 +22,7 @@ function flow(transport: TransportName, host: number): Flow {
   return {
     transport, reliable: transport !== 'udp', closed: false,
     local: { address: '192.0.2.1', port: 5060 }, remote: { address: `198.51.100.${host}`, port: 5060 },
-    send: () => true, onClose: () => () => undefined, close: () => undefined, heard: 0, abandon: () => undefined,
+    send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
   };
 } // prettier-ignore
 

@@ -4,7 +4,7 @@ import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format
 import { CRYPTO_SUITES } from '../../../sip/sdp/crypto-attribute.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import type { LocalEnd, MediaPolicy } from '../../../sip/sdp/media-policy.js';
-import type { Judged } from '../../../sip/judged.js';
+import type { Result } from '../../../sip/judged.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
 
 export const FINGERPRINT = { hash: 'sha-256', digest: Array.from({ length: 32 }, () => 'AB').join(':') };
@@ -45,12 +45,12 @@ export function offerOf(...lines: readonly string[]): string {
   return [...session, ...lines, ''].join('\r\n');
 }
 
-export function valueOf<T>(judged: Judged<T>): T {
+export function valueOf<T>(judged: Result<T>): T {
   assert.equal(judged.refusal, undefined);
   return judged.value as T;
 }
 
-export function refusalOf(judged: Judged<unknown>): Refusal {
+export function refusalOf(judged: Result<unknown>): Refusal {
   assert.ok(judged.refusal !== undefined, 'it was accepted');
   return judged.refusal;
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { Reason } from '../../../sip/headers/reason.js';
-import { refused, type Judged } from '../../../sip/judged.js';
+import { refused, type Result } from '../../../sip/judged.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { CallPlan } from '../../../sip/session/call-plan.js';
@@ -26,20 +26,20 @@ export class HeardMedia implements SessionMedia {
   agreed = false;
   #offers = 0;
 
-  answer(offer: Uint8Array): Judged<string> {
-    return this.#judged(`answer ${text(offer)}`, text(offer), 'our answer');
+  answer(offer: Uint8Array): Result<string> {
+    return this.#resultOf(`answer ${text(offer)}`, text(offer), 'our answer');
   }
 
-  offer(): Judged<string> {
+  offer(): Result<string> {
     if (this.offering) return refused(491, 'an offer waits');
     this.offering = true;
     return { value: `offer ${++this.#offers}` };
   }
 
-  accept(answer: Uint8Array, fork: string): Judged<void> {
-    const judged = this.#judged(`accept ${text(answer)} of ${fork}`, text(answer), undefined);
+  accept(answer: Uint8Array, fork: string): Result<void> {
+    const result = this.#resultOf(`accept ${text(answer)} of ${fork}`, text(answer), undefined);
     this.offering = false;
-    return judged;
+    return result;
   }
 
   signalledFrom(): void {}
@@ -55,7 +55,7 @@ export class HeardMedia implements SessionMedia {
     this.offering = false;
   }
 
-  #judged<T>(event: string, description: string, value: T): Judged<T> {
+  #resultOf<T>(event: string, description: string, value: T): Result<T> {
     this.events.push(event);
     if (!this.follows(description)) return refused(488, 'not acceptable');
     this.agreed = true;
@@ -132,7 +132,7 @@ export class CallingOut {
 
   /** A session that has sent its INVITE. */
   async call(options: Partial<OutboundSessionOptions> = {}): Promise<OutboundSession> {
-    const session = new OutboundSession({ plan: this.plan(), ground: this.agent.ground, user: this.told, ...options });
+    const session = new OutboundSession({ plan: this.plan(), context: this.agent.context, user: this.told, ...options });
     session.start();
     await this.network.pass(20);
     return session;

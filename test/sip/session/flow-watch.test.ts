@@ -29,7 +29,7 @@ function flowOf(transport: TransportName): Closeable {
     send: () => true,
     onClose: (listener) => closing.add(listener),
     close: () => closing.fire(),
-    heard: 0,
+    received: 0,
     abandon: () => closing.fire(),
   };
   return { flow, close: () => closing.fire() };
@@ -79,7 +79,7 @@ async function overWebSocket() {
   });
   const call = ends.call();
   await ends.settle(1000);
-  const dialogs = ends.called.agent.ground.dialogs;
+  const dialogs = ends.called.agent.context.dialogs;
   const { callId, localTag, remoteTag } = call.inDialog.dialog;
   const called = dialogs.find({ callId, localTag: remoteTag, remoteTag: localTag });
   assert.ok(called !== undefined);

@@ -1,7 +1,7 @@
 // The media of a session as far as its descriptions go: a real negotiation, and
 // what came of it.
 import type { SessionMedia } from '../../../sip/session/session-media.js';
-import type { Judged } from '../../../sip/judged.js';
+import type { Result } from '../../../sip/judged.js';
 import type { Direction } from '../../../sip/sdp/direction.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { negotiation } from '../sdp/negotiation-under-test.js';
@@ -31,16 +31,16 @@ export class NegotiatedMedia implements SessionMedia {
     return this.#negotiation.agreed?.direction;
   }
 
-  answer(offer: Uint8Array): Judged<string> {
+  answer(offer: Uint8Array): Result<string> {
     const answered = this.#negotiation.answer(offer, this.wish);
     return answered.refusal === undefined ? { value: answered.value.answer } : answered;
   }
 
-  offer(): Judged<string> {
+  offer(): Result<string> {
     return this.#negotiation.offer(this.wish);
   }
 
-  accept(answer: Uint8Array): Judged<void> {
+  accept(answer: Uint8Array): Result<void> {
     const accepted = this.#negotiation.accept(answer);
     return accepted.refusal === undefined ? { value: undefined } : accepted;
   }

@@ -57,7 +57,7 @@ for (const seed of [1, 2, 3]) {
           uri: `sip:${index % 2 === 0 ? 'ends' : 'stays'}@example.com`,
           media: new HeardMedia(),
         });
-        const session = new OutboundSession({ plan, ground: out.agent.ground, user: told });
+        const session = new OutboundSession({ plan, context: out.agent.context, user: told });
         session.start();
         if (index % 2 === 1) network.time.after(12_000, () => void session.hangUp());
       });

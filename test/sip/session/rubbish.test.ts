@@ -99,7 +99,7 @@ for (const seed of [1, 2, 3, 4]) {
     }
     for (const session of ends.invited) void session.hangUp();
     void call.inDialog.hangUp();
-    for (const { agent } of ends.all) for (const one of agent.ground.dialogs.all) void one.bye({ by: 'us' });
+    for (const { agent } of ends.all) for (const one of agent.context.dialogs.all) void one.bye({ by: 'us' });
     await ends.network.pass(900_000, 500);
     for (const { agent, layer } of ends.all) {
       assert.deepEqual(agent.counts, { early: 0, confirmed: 0 });

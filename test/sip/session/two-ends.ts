@@ -81,8 +81,8 @@ export class TwoEnds {
 
   accept(session: InboundSession, media = new NegotiatedMedia(CALLEE, 7)): Told {
     const told = new Told();
-    const judged = session.accept(media, told);
-    assert.equal(judged.refusal, undefined);
+    const result = session.accept(media, told);
+    assert.equal(result.refusal, undefined);
     return told;
   }
 
@@ -217,7 +217,7 @@ export class Calling {
       contact: `<sip:${CALLER}>`,
       media: this.media,
       user: () => this.told,
-      ground: this.#end.agent.ground,
+      context: this.#end.agent.context,
       session: this.#session(),
       calling: true,
       over: (end) => this.told.ended(end),

@@ -154,7 +154,7 @@ void test('admission is asked for everything but ACK, and told what belongs to a
 
 void test('requests that were answered are counted, on both sides', async () => {
   const told: string[] = [];
-  const counts = { told: (direction: string, method: string, status: number) => told.push(`${direction} ${method} ${status}`) };
+  const counts = { onResponse: (direction: string, method: string, status: number) => told.push(`${direction} ${method} ${status}`) };
   const ends = new TwoEnds({ called: counts });
   const call = ends.call();
   await ends.network.pass(100);

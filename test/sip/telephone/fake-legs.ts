@@ -7,7 +7,7 @@ import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';
 import { PhoneCall } from '../../../sip/telephone/phone-call.js';
 import type { PhoneCallInfo } from '../../../sip/telephone/call-view.js';
-import { refused, type Judged } from '../../../sip/judged.js';
+import { refused, type Result } from '../../../sip/judged.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import type { SessionEnd, SessionState, SessionUser } from '../../../sip/session/session.js';
@@ -29,10 +29,10 @@ export class FakeSession {
   readonly asked: string[] = [];
   dialog = { callId: 'c1', localTag: 'l', remoteTag: 'r', remoteTarget: { text: 'sip:far@there', host: 'there' } };
   /** What it answers. */
-  reoffered: Judged<void> = { value: undefined };
-  referred: Judged<number> = { value: 200 };
+  reoffered: Result<void> = { value: undefined };
+  referred: Result<number> = { value: 200 };
   takesInfo = true;
-  accepts: Judged<void> = { value: undefined };
+  accepts: Result<void> = { value: undefined };
   replaces: unknown;
   readonly flow = { local: { address: '127.0.0.1' } };
   readonly peer = { address: '127.0.0.1', port: 5060 };
@@ -44,14 +44,14 @@ export class FakeSession {
     this.state = 'early';
   }
 
-  progress(media: FakeMedia): Judged<void> {
+  progress(media: FakeMedia): Result<void> {
     this.asked.push('progress');
     this.state = 'early';
     media.agree();
     return { value: undefined };
   }
 
-  accept(media: FakeMedia, user: SessionUser): Judged<void> {
+  accept(media: FakeMedia, user: SessionUser): Result<void> {
     if (this.accepts.refusal !== undefined) {
       this.reject(this.accepts.refusal.status);
       return this.accepts;
@@ -77,7 +77,7 @@ export class FakeSession {
     return Promise.resolve();
   }
 
-  async reoffer(): Promise<Judged<void>> {
+  async reoffer(): Promise<Result<void>> {
     this.asked.push('reoffer');
     return this.reoffered;
   }
@@ -87,7 +87,7 @@ export class FakeSession {
     return this.takesInfo;
   }
 
-  async refer(target: { uri: string }, told?: (status: number) => void): Promise<Judged<number>> {
+  async refer(target: { uri: string }, told?: (status: number) => void): Promise<Result<number>> {
     this.asked.push(`refer ${target.uri}`);
     told?.(100);
     if (this.referred.value !== undefined) told?.(this.referred.value);

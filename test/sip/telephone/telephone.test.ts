@@ -9,7 +9,7 @@ import { readConfig } from '../../../src/config.js';
 import type { MediaPort } from '../../../src/call/call.js';
 import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
-import type { Judged } from '../../../sip/judged.js';
+import type { Result } from '../../../sip/judged.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import { type Answer, Answering } from '../../../sip/telephone/answering.js';
 import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
@@ -27,16 +27,16 @@ import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-l
 /** It agrees to whatever it is offered. */
 class TalkingMedia extends FakeMedia {
   offering = true;
-  answering = (): Judged<string> => {
+  answering = (): Result<string> => {
     this.agree();
     return { value: 'v=0' };
   };
 
-  offer(): Judged<string> {
+  offer(): Result<string> {
     return { value: 'v=0' };
   }
 
-  answer(): Judged<string> {
+  answer(): Result<string> {
     return this.answering();
   }
 

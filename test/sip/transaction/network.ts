@@ -111,7 +111,7 @@ export class Network {
         this.#closers.add(listener);
         return () => this.#closers.delete(listener);
       },
-      close: () => undefined, heard: 0, abandon: () => undefined,
+      close: () => undefined, received: 0, abandon: () => undefined,
     };
   } // prettier-ignore
 

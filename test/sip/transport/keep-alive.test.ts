@@ -91,7 +91,7 @@ function plain(flow: StreamFlow) {
     send: (bytes: Buffer) => flow.send(bytes),
     onClose: (listener: () => void) => flow.onClose(listener),
     close: () => flow.close(),
-    heard: 0,
+    received: 0,
     abandon: () => flow.abandon(),
   };
 } // prettier-ignore

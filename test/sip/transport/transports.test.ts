@@ -333,8 +333,8 @@ test('what a peer is told is the address of ours that its flow is at, else one o
   const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
   const { transports } = await openTransports(t, hosts.map((host) => ({ ...UDP, host })));
   const told = (local: string, remote: string) =>
-    transports.told('udp', { transport: 'tcp', local: { address: local, port: 1 }, remote: { address: remote, port: 1 } } as Flow).address;
-  assert.equal(transports.told('udp').address, '127.0.0.1');
+    transports.advertised('udp', { transport: 'tcp', local: { address: local, port: 1 }, remote: { address: remote, port: 1 } } as Flow).address;
+  assert.equal(transports.advertised('udp').address, '127.0.0.1');
   assert.equal(told('127.0.0.2', '127.0.0.9'), '127.0.0.2');
   assert.equal(told('::2', '2001:db8::1'), '::1');
   assert.equal(told('192.0.2.1', '192.0.2.9'), '127.0.0.1');

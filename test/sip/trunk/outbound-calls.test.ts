@@ -37,7 +37,7 @@ function open(trunks: readonly object[] = [CARRIER, SPARE], { limits, ...options
   const made = (read.trunks ?? []).map((settings) => new Trunk({
     settings, sender: out.sender, contact, time, random: () => 0.5, token: () => 'token', randomBytes: (count) => new Uint8Array(count),
   }));
-  const calls = new OutboundCalls({ trunks: new Trunks(made), ground: out.agent.ground, contact, direct: true, followsRedirections: false,
+  const calls = new OutboundCalls({ trunks: new Trunks(made), context: out.agent.context, contact, direct: true, followsRedirections: false,
     rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time), ...options });
   const told = new ToldOfCall();
   const medias: MediaWish[] = [];

@@ -13,7 +13,7 @@ import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { InDialog } from './in-dialog.js';
 import type { SessionMedia } from './session-media.js';
 
-export interface SessionGroundOptions {
+export interface SessionContextOptions {
   readonly time: Time;
   /** Random text of token characters, new at every call; nobody may guess it. */
   readonly token: () => string;
@@ -28,12 +28,12 @@ export interface SessionGroundOptions {
   /** As those of the transaction layer. */
   readonly durations?: Partial<SipTimers>;
   /** Every request that was answered for good: `in` those of peers, `out` ours (408 and 503 where no answer came). */
-  readonly told?: (direction: 'in' | 'out', method: string, status: number) => void;
+  readonly onResponse?: (direction: 'in' | 'out', method: string, status: number) => void;
   /** That this media carries this call, before anything of it is sent. */
   readonly carried?: (callId: string, media: SessionMedia) => void;
 }
 
-export class SessionGround {
+export class SessionContext {
   readonly time: Time;
   readonly token: () => string;
   readonly randomInt: (below: number) => number;
@@ -42,12 +42,12 @@ export class SessionGround {
   readonly durations: SipTimers;
   readonly dialogs: DialogTable<InDialog>;
   readonly #product: string;
-  readonly #told: SessionGroundOptions['told'];
-  readonly #carried: SessionGroundOptions['carried'];
+  readonly #told: SessionContextOptions['onResponse'];
+  readonly #carried: SessionContextOptions['carried'];
   #layer: Pick<TransactionLayer, 'accept'> | undefined;
   #sender: RequestSender | undefined;
 
-  constructor(options: SessionGroundOptions) {
+  constructor(options: SessionContextOptions) {
     this.time = options.time;
     this.token = options.token;
     this.randomInt = options.randomInt;
@@ -56,7 +56,7 @@ export class SessionGround {
     this.durations = { ...SIP_TIMERS, ...options.durations };
     this.dialogs = new DialogTable(options.time, lifetime(this.durations));
     this.#product = options.product;
-    this.#told = options.told;
+    this.#told = options.onResponse;
     this.#carried = options.carried;
   }
 
