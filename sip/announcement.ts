@@ -2,7 +2,7 @@
 // 4240: `sip:annc@host;text=Hello%20there;voice=slt;locale=en-US`, `play` with
 // a text in a data URL, or the header fields X-Speech-Text, -Voice, -Language.
 import type { Parameters } from './message/parameters.js';
-import { refused, type Result } from './judged.js';
+import { refused, type Result } from './message/refusal.js';
 
 export interface Announcement {
   readonly text: string;

@@ -1,6 +1,6 @@
 // Digits in INFO requests (RFC 6086's legacy use): Cisco's
 // application/dtmf-relay and the bare application/dtmf.
-import { refused, type Result } from './judged.js';
+import { refused, type Result } from './message/refusal.js';
 
 export type DtmfInfoType = 'application/dtmf-relay' | 'application/dtmf';
 

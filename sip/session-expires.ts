@@ -2,7 +2,7 @@
 // they ask for.
 import { headerParameters } from './message/parameters.js';
 import { Scanner } from './message/scanner.js';
-import { refused, type Result } from './judged.js';
+import { refused, type Result } from './message/refusal.js';
 
 /** By the roles of the request at hand: its sender is the uac. */
 export type Refresher = 'uac' | 'uas';

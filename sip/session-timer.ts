@@ -5,7 +5,7 @@
 // it, and gets what to write into it or to answer with; the timer calls back
 // when a refresh is due and when the session is over.
 import type { Time } from '../src/time.js';
-import { refused, type Result } from './judged.js';
+import { refused, type Result } from './message/refusal.js';
 import { LEAST_SECONDS, readSessionFields, sessionExpiresText, type Refresher, type SessionFields } from './session-expires.js'; // prettier-ignore
 
 type HeaderPairs = readonly (readonly [name: string, value: string])[];

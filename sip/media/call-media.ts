@@ -14,7 +14,7 @@ import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { RtpPorts } from '../../src/media/rtp-ports.js';
 import type { Time } from '../../src/time.js';
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/media-source.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import { isUnknown } from '../sdp/ice-parameters.js';

@@ -4,7 +4,7 @@
 //
 // What a description asks for stands only once the media could follow it: every
 // step is tried on a copy, and adopted afterwards.
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { Direction } from '../sdp/direction.js';
 import { MediaNegotiation, type NegotiationOptions } from '../sdp/media-negotiation.js';

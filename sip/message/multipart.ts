@@ -1,6 +1,6 @@
 // A body in several parts (RFC 2046 section 5.1, RFC 5621): those parts of it
 // that somebody here understands. A sender may demand that every part is.
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from './refusal.js';
 import { headEnd, headLines } from './head-lines.js';
 import { HeaderFields } from './header-fields.js';
 import { type MediaType, parseMediaType } from './media-type.js';

@@ -1,7 +1,6 @@
 // Messages from plain data to bytes. Content-Length is always written here.
 import { ParleyError } from '../../src/errors.js';
-import { reasonPhrase } from './reason-phrases.js';
-import type { Answerable } from './refusal.js';
+import { type Answerable, reasonPhrase } from './refusal.js';
 import { isToken } from './scanner.js';
 import { parseNameAddr } from './name-addr.js';
 

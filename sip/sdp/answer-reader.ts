@@ -1,5 +1,5 @@
 // What an answer to our offer settles (RFC 3264 section 7).
-import type { Result } from '../judged.js';
+import type { Result } from '../message/refusal.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { companions, type FormatChoice, type KeyChoice } from './audio-choice.js';
 import { codecOf, keyOf, type AudioCodecName, type AudioFormat } from './audio-format.js';

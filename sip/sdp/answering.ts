@@ -1,7 +1,7 @@
 // Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
 // one codec, and everything else is refused with port 0.
 import { sameAssociation } from '../../src/media/handshake-terms.js';
-import type { Result } from '../judged.js';
+import type { Result } from '../message/refusal.js';
 import type { AgreedAudio } from './agreed-audio.js';
 import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';
 import type { AudioFormat } from './audio-format.js';

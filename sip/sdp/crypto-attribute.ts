@@ -1,6 +1,6 @@
 // Keys for SRTP in the description itself: `a=crypto` (RFC 4568, with the
 // suites of RFC 6188 and RFC 7714).
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 
 /** Bytes of master key and salt together. */
 const KEY_BYTES = {

@@ -1,7 +1,7 @@
 // Reads a session description out of a body. Telephones leave out `s=` and
 // `t=`, end lines with a bare LF or CR, put blanks at the end and NUL after it:
 // all of that is read. What is refused is what could be understood in two ways.
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import {
   asWritten,
   type Attribute,

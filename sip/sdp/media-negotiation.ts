@@ -1,7 +1,7 @@
 // Offers and answers of one dialog, in order (RFC 3264, RFC 6337): who has
 // offered what, what is agreed, and what an agreement changed. Everything that
 // a door does with SDP goes through here; descriptions come and go as text.
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import { changesBetween, type AgreedAudio, type MediaChange } from './agreed-audio.js';
 import { readAnswer } from './answer-reader.js';
 import { answerOffer } from './answering.js';

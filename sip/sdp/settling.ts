@@ -1,6 +1,6 @@
 // From what was chosen in a section to what is agreed: the same for offers that
 // we answer and for answers to ours.
-import { refused } from '../judged.js';
+import { refused } from '../message/refusal.js';
 import type { AgreedAudio, AgreedKeys, PayloadTypesInUse } from './agreed-audio.js';
 import type { FormatChoice, KeyChoice } from './audio-choice.js';
 import { packetTime, type AudioCodecName } from './audio-format.js';

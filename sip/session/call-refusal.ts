@@ -1,7 +1,7 @@
 // What a final response that is no 2xx, or none at all, says of the end of a
 // call of ours.
 import type { SendOutcome } from '../client/request-sender.js';
-import { readReason } from '../headers/reason.js';
+import { readReason } from '../message/refusal.js';
 import type { SipResponse } from '../message/response.js';
 import { unquoted } from '../message/scanner.js';
 import { parseNameAddr } from '../message/name-addr.js';

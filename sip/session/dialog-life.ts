@@ -1,6 +1,6 @@
 // What the parts of a dialog's session share: the way out, the session timer,
 // the ACKs that are waited for, and the end.
-import type { Reason } from '../headers/reason.js';
+import type { Reason } from '../message/refusal.js';
 import type { SessionTimer } from '../session-timer.js';
 import type { AwaitedAcks } from './awaited-acks.js';
 import type { DialogChannel } from './dialog-channel.js';

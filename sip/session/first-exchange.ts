@@ -5,7 +5,7 @@
 //                     or in the 2xx
 //   none in INVITE    ours in a reliable provisional response, answer in PRACK;
 //                     or ours in the 2xx, answer in ACK
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import { describedIn, descriptionIn } from './session-body.js';
 import type { SessionMedia } from './session-media.js';

@@ -1,7 +1,7 @@
 // One of the dialogs that an INVITE of ours may make: it goes to one place and
 // may ring in several (RFC 3261, section 13.2.2), each of which is acknowledged,
 // and answers our offer, by itself.
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import { wholeNumber } from '../message/cseq.js';
 import type { SipResponse } from '../message/response.js';
 import { optionTags } from './abilities.js';

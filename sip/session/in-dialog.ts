@@ -9,9 +9,7 @@
 // came to nothing with `end`. `bye` ends a dialog that was confirmed.
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
-import { readReason, writeReason, type Reason } from '../headers/reason.js';
-import type { Result } from '../judged.js';
-import { refusal } from '../message/refusal.js';
+import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import { SessionTimer } from '../session-timer.js';

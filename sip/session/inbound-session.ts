@@ -4,9 +4,14 @@
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { PeerJourney } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
-import { readReason, writeReason, type Reason } from '../headers/reason.js';
-import { refused, type Result } from '../judged.js';
-import type { Refusal } from '../message/refusal.js';
+import {
+  readReason,
+  type Reason,
+  type Refusal,
+  refused,
+  type Result,
+  writeReason,
+} from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { SessionAnswer } from '../session-timer.js';

@@ -1,7 +1,7 @@
 // Offers and refreshes of ours within a dialog: re-INVITE and UPDATE, one after
 // the other, tried again where the peer is busy with one of its own (RFC 3261
 // section 14.1, RFC 3311, RFC 4028 section 7.4).
-import { refused, type Result } from '../judged.js';
+import { refused, type Result } from '../message/refusal.js';
 import type { SendOutcome } from '../client/request-sender.js';
 import type { SipResponse } from '../message/response.js';
 import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './abilities.js';

@@ -2,8 +2,7 @@
 // RFC 4488, RFC 6665). One at a time.
 import { writeReferredBy } from '../headers/referred-by.js';
 import { writeReplaces } from '../headers/replaces.js';
-import { refused, type Result } from '../judged.js';
-import { refusal } from '../message/refusal.js';
+import { refusal, refused, type Result } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';

@@ -5,8 +5,7 @@
 //       └─ final, hangUp ─┴─ nobody answers ─────────▲
 import type { SendOutcome } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
-import type { Reason } from '../headers/reason.js';
-import { refused, type Result } from '../judged.js';
+import { type Reason, refused, type Result } from '../message/refusal.js';
 import type { Uri } from '../message/uri.js';
 import type { CallPlan } from './call-plan.js';
 import { endBy, redirectedTo } from './call-refusal.js';

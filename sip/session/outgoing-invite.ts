@@ -2,8 +2,7 @@
 // first that is accepted has the call, the others are let go.
 import type { SendOutcome, SentInvite } from '../client/request-sender.js';
 import { Dialog } from '../dialog/dialog.js';
-import type { Reason } from '../headers/reason.js';
-import type { Refusal } from '../message/refusal.js';
+import type { Reason, Refusal } from '../message/refusal.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri } from '../message/uri.js';

@@ -1,8 +1,7 @@
 // INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and
 // what it asks an offer of ours for (RFC 3261 section 14.2, RFC 3311, RFC 6141).
-import { refused, type Result } from '../judged.js';
+import { refusal, refused, type Result } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
-import { refusal } from '../message/refusal.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { SessionAnswer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';

@@ -1,10 +1,8 @@
 // The peer sends us elsewhere: its REFER, and the NOTIFYs that tell it what
 // comes of it (RFC 3515, RFC 4488, RFC 3892). One at a time.
 import { readReplaces } from '../headers/replaces.js';
-import { refused, type Result } from '../judged.js';
+import { reasonPhrase, refusal, refused, type Result } from '../message/refusal.js';
 import { parseNameAddr } from '../message/name-addr.js';
-import { reasonPhrase } from '../message/reason-phrases.js';
-import { refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';

@@ -1,6 +1,6 @@
 // The session description in a message: the body itself, or one part of several
 // (RFC 5621).
-import type { Result } from '../judged.js';
+import type { Result } from '../message/refusal.js';
 import { isOptionalBody } from '../message/inspection.js';
 import { understoodParts } from '../message/multipart.js';
 import type { SipRequest } from '../message/request.js';

@@ -1,6 +1,6 @@
 // What a session needs of the media of its call: descriptions in and out. The
 // media follows each agreement by itself.
-import type { Result } from '../judged.js';
+import type { Result } from '../message/refusal.js';
 
 export interface SessionMedia {
   /** The peer's signalling comes from this address. Told before each description of the peer. */

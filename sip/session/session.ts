@@ -4,9 +4,8 @@
 //   inviting ─▶ early ─▶ confirmed ─▶ ended
 //       └─────────┴───────────────────▲
 import type { Dialog } from '../dialog/dialog.js';
-import type { Reason } from '../headers/reason.js';
+import type { Reason, Result } from '../message/refusal.js';
 import type { Replaces } from '../headers/replaces.js';
-import type { Result } from '../judged.js';
 import type { Uri } from '../message/uri.js';
 
 export type SessionState = 'inviting' | 'early' | 'confirmed' | 'ended';

@@ -3,10 +3,9 @@
 import type { PeerJourney, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
 import { readReplaces } from '../headers/replaces.js';
-import { refused, type Result } from '../judged.js';
+import { refusal, type Refusal, refused, type Result } from '../message/refusal.js';
 import { inspected } from '../message/inspection.js';
 import { parseNameAddr } from '../message/name-addr.js';
-import { refusal, type Refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
@@ -160,7 +159,7 @@ export class UserAgent implements TransactionUser {
   }
 
   #invite(request: SipRequest, transaction: ServerTransaction): void {
-    const { context: context } = this;
+    const { context } = this;
     const dialog = Dialog.ofServer(request, transaction.toTag, 1 + context.randomInt(FIRST_CSEQ));
     if (dialog === undefined) {
       context.refuse(

@@ -2,8 +2,7 @@
 // greeting where none fits.
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import { announcementIn } from '../announcement.js';
-import { writeReason } from '../headers/reason.js';
-import { refused, type Result } from '../judged.js';
+import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
 import type { Ringing, Route, RouteAnswer, RoutingTable } from '../routing-table.js';
 import type { PreludePlan } from './prelude.js';

@@ -1,6 +1,6 @@
 // Why a call is over, in the words of sessions and in those of applications.
 import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
-import type { Reason } from '../headers/reason.js';
+import type { Reason } from '../message/refusal.js';
 import type { SessionEnd } from '../session/session.js';
 
 const WORDS: Readonly<Record<SessionEnd['by'], PhoneCallEnd['reason']>> = {

@@ -11,7 +11,7 @@ import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { readDtmfInfo } from '../../../sip/dtmf-info.js';
 import { callerIdentity } from '../../../sip/headers/caller-identity.js';
-import { readReason, writeReason } from '../../../sip/headers/reason.js';
+import { readReason, writeReason } from '../../../sip/message/refusal.js';
 import { readReferredBy, writeReferredBy } from '../../../sip/headers/referred-by.js';
 import { readReplaces, writeReplaces } from '../../../sip/headers/replaces.js';
 import { parseNameAddr } from '../../../sip/message/name-addr.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { callerIdentity, readPrivacy, writeNameAddr } from '../../../sip/headers/caller-identity.js';
-import { readReason, writeReason } from '../../../sip/headers/reason.js';
+import { readReason, writeReason } from '../../../sip/message/refusal.js';
 import { readReferredBy, writeReferredBy } from '../../../sip/headers/referred-by.js';
 import { readReplaces, writeReplaces } from '../../../sip/headers/replaces.js';
 import { parseNameAddr, type NameAddr } from '../../../sip/message/name-addr.js';

@@ -4,8 +4,7 @@ import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format
 import { CRYPTO_SUITES } from '../../../sip/sdp/crypto-attribute.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import type { LocalEnd, MediaPolicy } from '../../../sip/sdp/media-policy.js';
-import type { Result } from '../../../sip/judged.js';
-import type { Refusal } from '../../../sip/message/refusal.js';
+import type { Refusal, Result } from '../../../sip/message/refusal.js';
 
 export const FINGERPRINT = { hash: 'sha-256', digest: Array.from({ length: 32 }, () => 'AB').join(':') };
 

@@ -2,8 +2,7 @@
 // that does by hand whatever the test says.
 import assert from 'node:assert/strict';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
-import type { Reason } from '../../../sip/headers/reason.js';
-import { refused, type Result } from '../../../sip/judged.js';
+import { type Reason, refused, type Result } from '../../../sip/message/refusal.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { CallPlan } from '../../../sip/session/call-plan.js';

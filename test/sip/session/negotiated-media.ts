@@ -1,7 +1,7 @@
 // The media of a session as far as its descriptions go: a real negotiation, and
 // what came of it.
 import type { SessionMedia } from '../../../sip/session/session-media.js';
-import type { Result } from '../../../sip/judged.js';
+import type { Result } from '../../../sip/message/refusal.js';
 import type { Direction } from '../../../sip/sdp/direction.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { negotiation } from '../sdp/negotiation-under-test.js';

@@ -7,7 +7,7 @@ import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';
 import { PhoneCall } from '../../../sip/telephone/phone-call.js';
 import type { PhoneCallInfo } from '../../../sip/telephone/call-view.js';
-import { refused, type Result } from '../../../sip/judged.js';
+import { refused, type Result } from '../../../sip/message/refusal.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import type { SessionEnd, SessionState, SessionUser } from '../../../sip/session/session.js';

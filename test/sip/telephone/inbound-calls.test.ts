@@ -7,7 +7,7 @@ import { ParleyError } from '../../../src/errors.js';
 import { Answering } from '../../../sip/telephone/answering.js';
 import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
 import { PhoneBook } from '../../../sip/telephone/phone-book.js';
-import { refused } from '../../../sip/judged.js';
+import { refused } from '../../../sip/message/refusal.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
 import { asCall, asMedia, asSession, callSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore

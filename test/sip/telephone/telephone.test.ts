@@ -9,7 +9,7 @@ import { readConfig } from '../../../src/config.js';
 import type { MediaPort } from '../../../src/call/call.js';
 import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
-import type { Result } from '../../../sip/judged.js';
+import type { Result } from '../../../sip/message/refusal.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import { type Answer, Answering } from '../../../sip/telephone/answering.js';
 import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
