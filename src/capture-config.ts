@@ -45,13 +45,14 @@ export const CAPTURE_VARIABLES = {
   HEP_ID: 'number of this server among those that send to the collector',
   HEP_KEY: 'key that the collector knows it by',
   PCAP_DIR: 'folder for a capture file of each telephone call that PCAP_CALLS chooses',
-  PCAP_CALLS: 'off, all, marked (those whose INVITE has X-Parley-Capture: 1), or patterns such as to:100,from:+49*',
+  PCAP_CALLS:
+    'off, all, marked (those whose INVITE has X-Parley-Capture: 1), or patterns such as to:100,from:+49*',
   PCAP_RTP: '1 has the sound in the files too, as on the wire',
   PCAP_BYTES: 'bytes of one file; what comes later is left out',
   PCAP_KEEP_DAYS: 'days after which a file is removed; 0 keeps files for ever',
   PCAP_KEEP_BYTES: 'bytes of all files together, above which the oldest are removed; 0 sets no limit',
   PCAP_KEYS: '1 leaves keys (SDES) and proofs of passwords in captures, which are blanked otherwise',
-} as const; // prettier-ignore
+} as const;
 
 type Variable = keyof typeof CAPTURE_VARIABLES;
 type Reader = ConfigReader<Variable>;
@@ -115,6 +116,8 @@ function readCalls(read: Reader): CapturedCalls {
   }
   return patterns.flatMap((match) => {
     const [, field, pattern] = match ?? [];
-    return field === undefined || pattern === undefined ? [] : [{ field: field.toLowerCase() as 'to' | 'from', pattern }];
+    return field === undefined || pattern === undefined
+      ? []
+      : [{ field: field.toLowerCase() as 'to' | 'from', pattern }];
   });
-} // prettier-ignore
+}

@@ -64,36 +64,44 @@ export interface SipConfig {
 
 export const SIP_VARIABLES = {
   SIP_ENABLED: '0 closes the telephone door',
-  SIP_HOST: 'comma-separated addresses to listen on for SIP; others than loopback want SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
+  SIP_HOST:
+    'comma-separated addresses to listen on for SIP; others than loopback want SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
   SIP_PORT: 'port of SIP over UDP and TCP; 0 lets the system choose',
   SIP_TLS_PORT: 'port of SIP over TLS; none without',
   SIP_TLS_CERT: 'file of the certificate (PEM) for SIP, together with SIP_TLS_KEY; TLS_CERT where absent',
   SIP_TLS_KEY: 'file of its private key (PEM)',
-  SIP_TLS_CA: 'file of the authorities (PEM) that peers over TLS are believed by; those of the system where absent',
+  SIP_TLS_CA:
+    'file of the authorities (PEM) that peers over TLS are believed by; those of the system where absent',
   SIP_TLS_CLIENT_CERTS: '1 wants a certificate of such an authority of everybody who connects over TLS',
-  PUBLIC_ADDRESS: 'comma-separated addresses that phones are told, where they differ from those of this machine',
+  PUBLIC_ADDRESS:
+    'comma-separated addresses that phones are told, where they differ from those of this machine',
   SIP_ALLOW: 'comma-separated addresses and networks whose calls are taken',
-  SIP_CHALLENGE: 'comma-separated addresses and networks whose calls are taken with a password of SIP_USERS_FILE',
+  SIP_CHALLENGE:
+    'comma-separated addresses and networks whose calls are taken with a password of SIP_USERS_FILE',
   SIP_USERS_FILE: 'file of callers, one name:password a line',
   SIP_REALM: 'realm of their passwords',
   SIP_DIGEST: 'comma-separated hashes of their passwords, preferred first: MD5, SHA-256, SHA-512-256',
-  SIP_CALL_HEADERS: 'comma-separated header fields of inbound calls that applications are shown, * for any characters; - for none',
+  SIP_CALL_HEADERS:
+    'comma-separated header fields of inbound calls that applications are shown, * for any characters; - for none',
   SIP_ROUTES: 'file (JSON) of rules that choose what answers a call',
   SIP_TRUNKS: 'file (JSON) of the trunks that calls go out through',
   GREETING: 'what callers hear where no rule says otherwise',
   GREETING_VOICE: 'voice of the greeting',
   GREETING_LANGUAGE: 'language of the greeting, such as en',
   SIP_RING: 'seconds that it rings before a call that no rule answers is answered with the greeting',
-  SIP_SILENCE_LIMIT: 'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
-  SIP_SESSION_EXPIRES: 'seconds after which a call that nobody refreshed is taken for dead; 0 asks for no refreshes',
+  SIP_SILENCE_LIMIT:
+    'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
+  SIP_SESSION_EXPIRES:
+    'seconds after which a call that nobody refreshed is taken for dead; 0 asks for no refreshes',
   SIP_MIN_SE: 'the shortest such time that is accepted of others',
   SIP_TRANSFERS: 'off, or any: whether callers may have this server call somebody else (REFER)',
   SIP_DIRECT_CALLS: '0 calls only through trunks: a SIP URI at the domain of no trunk is refused',
   SIP_REDIRECTIONS: '1 follows 3xx responses to calls, five at most, to allowed destinations',
-  SIP_DESTINATIONS: 'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls a minute, +49900=0 none',
+  SIP_DESTINATIONS:
+    'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls a minute, +49900=0 none',
   SIP_CALLS_PER_MINUTE: 'calls a minute that each API key may place; 0 sets no limit',
   SIP_RATE: 'requests a second of one source, ten seconds of them at once',
-} as const; // prettier-ignore
+} as const;
 
 const GREETING = 'Hello. This is Parley. What you hear is set by the variable GREETING.';
 const MOST_GREETING = 5000;
@@ -118,7 +126,9 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
     enabled: read.flag('SIP_ENABLED', true),
     hosts: hosts.length === 0 ? ['127.0.0.1'] : hosts,
     port: read.integer('SIP_PORT', 5060, 0, 65_535),
-    isStated: ['SIP_PORT', 'SIP_HOST', 'SIP_TLS_PORT'].some((name) => read.raw(name as 'SIP_PORT') !== undefined),
+    isStated: ['SIP_PORT', 'SIP_HOST', 'SIP_TLS_PORT'].some(
+      (name) => read.raw(name as 'SIP_PORT') !== undefined,
+    ),
     tlsPort: read.raw('SIP_TLS_PORT') === undefined ? undefined : read.integer('SIP_TLS_PORT', 0, 0, 65_535),
     tlsCert: own ? read.raw('SIP_TLS_CERT') : surroundings.tlsCert,
     tlsKey: own ? read.raw('SIP_TLS_KEY') : surroundings.tlsKey,
@@ -149,7 +159,7 @@ export function readSipConfig(read: Reader, surroundings: SipSurroundings): SipC
   };
   check(config, read, surroundings);
   return config;
-} // prettier-ignore
+}
 
 /** MD5 alone where nothing is said: most phones know no other hash, and many answer only the first of several challenges. */
 function digestsOf(read: Reader): readonly DigestName[] {
@@ -175,17 +185,21 @@ function callHeadersOf(read: Reader): readonly string[] {
 const DESTINATION = /^(\*|@[^\s@=]+|[^\s@=]+)(?:=(\d{1,6}))?$/;
 
 function destinationsOf(read: Reader): readonly Destination[] {
-  const items = read.listOf('SIP_DESTINATIONS', 'prefixes such as +49 or +49=60', (item) => DESTINATION.test(item));
+  const items = read.listOf('SIP_DESTINATIONS', 'prefixes such as +49 or +49=60', (item) =>
+    DESTINATION.test(item),
+  );
   const found = items.flatMap((item): Destination[] => {
     const [, prefix = '', calls] = DESTINATION.exec(item) ?? [];
     const host = /^@\[(.+)\]$/.exec(prefix)?.[1];
     const written = (host === undefined ? prefix : `@${host}`).toLowerCase();
-    return prefix === '' ? [] : [{ prefix: written, callsPerMinute: calls === undefined ? undefined : Number(calls) }];
+    return prefix === ''
+      ? []
+      : [{ prefix: written, callsPerMinute: calls === undefined ? undefined : Number(calls) }];
   });
   const twice = found.find(({ prefix }, at) => found.findIndex((other) => other.prefix === prefix) !== at);
   if (twice !== undefined) read.problem('SIP_DESTINATIONS', `names "${twice.prefix}" twice`);
   return found;
-} // prettier-ignore
+}
 
 /** What one variable asks of another. */
 function check(config: SipConfig, read: Reader, { isLoopback }: SipSurroundings): void {
@@ -194,11 +208,21 @@ function check(config: SipConfig, read: Reader, { isLoopback }: SipSurroundings)
     const family = isIP(host);
     const isWildcard = host === '0.0.0.0' || host === '::';
     if (isWildcard && !publicAddresses.some((address) => isIP(address) === family)) {
-      read.problem('PUBLIC_ADDRESS', `must have an IPv${family} address that phones are told, as SIP_HOST is ${host}`);
+      read.problem(
+        'PUBLIC_ADDRESS',
+        `must have an IPv${family} address that phones are told, as SIP_HOST is ${host}`,
+      );
     }
   }
-  if (hosts.some((host) => !isLoopback(host)) && config.allow.length + config.challenge.length === 0 && config.trunksFile === undefined) {
-    read.problem('SIP_HOST', 'is open to others, none of whom may call: set SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS');
+  if (
+    hosts.some((host) => !isLoopback(host)) &&
+    config.allow.length + config.challenge.length === 0 &&
+    config.trunksFile === undefined
+  ) {
+    read.problem(
+      'SIP_HOST',
+      'is open to others, none of whom may call: set SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
+    );
   }
   if (config.tlsPort !== undefined && (config.tlsCert === undefined || config.tlsKey === undefined)) {
     read.problem('SIP_TLS_PORT', 'wants SIP_TLS_CERT and SIP_TLS_KEY, or TLS_CERT and TLS_KEY');
@@ -212,5 +236,6 @@ function check(config: SipConfig, read: Reader, { isLoopback }: SipSurroundings)
   if (sessionSeconds !== 0 && sessionSeconds < leastSessionSeconds) {
     read.problem('SIP_SESSION_EXPIRES', `must be 0 or at least SIP_MIN_SE=${leastSessionSeconds}`);
   }
-  if (greeting.length > MOST_GREETING) read.problem('GREETING', `must have at most ${MOST_GREETING} characters`);
-} // prettier-ignore
+  if (greeting.length > MOST_GREETING)
+    read.problem('GREETING', `must have at most ${MOST_GREETING} characters`);
+}

@@ -136,10 +136,11 @@ const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
 /** Every breach of the plan, as "file: what is wrong". */
 export function breaches(sources: Sources): string[] {
   return [...sources].flatMap(([path, text]) =>
-    [...shapeBreaches(path, text), ...(path.endsWith('.ts') ? importBreaches(path, text) : includeBreaches(path, text))].map(
-      (breach) => `${path}: ${breach}`,
-    ),
-  ); // prettier-ignore
+    [
+      ...shapeBreaches(path, text),
+      ...(path.endsWith('.ts') ? importBreaches(path, text) : includeBreaches(path, text)),
+    ].map((breach) => `${path}: ${breach}`),
+  );
 }
 
 function shapeBreaches(path: string, text: string): string[] {
@@ -178,12 +179,15 @@ function includeBreaches(path: string, text: string): string[] {
   const room = roomOf(path, MAY_INCLUDE);
   if (room === undefined) return ['stands in no native folder of the plan'];
   const allowed = [room, ...(MAY_INCLUDE[room] ?? [])];
-  return Array.from(text.matchAll(/^\s*#\s*include\s*[<"]([^>"]+)[>"]/gm), (match) => match[1] ?? '').flatMap((header) => {
-    if (NODE_HEADER.test(header) && room !== 'native/binding') return [`may not include ${header}`];
-    if (CUDA_HEADER.test(header) && !isIn(path, 'native/kernels/cuda')) return [`may not include ${header}`];
-    const target = roomOf(`native/${header}`, MAY_INCLUDE);
-    return target === undefined || allowed.includes(target) ? [] : [`may not include ${header}`];
-  }); // prettier-ignore
+  return Array.from(text.matchAll(/^\s*#\s*include\s*[<"]([^>"]+)[>"]/gm), (match) => match[1] ?? '').flatMap(
+    (header) => {
+      if (NODE_HEADER.test(header) && room !== 'native/binding') return [`may not include ${header}`];
+      if (CUDA_HEADER.test(header) && !isIn(path, 'native/kernels/cuda'))
+        return [`may not include ${header}`];
+      const target = roomOf(`native/${header}`, MAY_INCLUDE);
+      return target === undefined || allowed.includes(target) ? [] : [`may not include ${header}`];
+    },
+  );
 }
 
 /** Nothing but imports and exports of what other files hold. */

@@ -34,8 +34,10 @@ test('how long captures are kept, and how many bytes of them, can be set or left
   };
   assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0.5', PCAP_KEEP_BYTES: '1000' }), [43_200_000, 1000]);
   assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0', PCAP_KEEP_BYTES: '0' }), [0, 0]);
-  assert.deepEqual(problemsOf({ PCAP_KEEP_DAYS: '1' }), ['PCAP_KEEP_DAYS wants PCAP_DIR, the folder of the files']);
-}); // prettier-ignore
+  assert.deepEqual(problemsOf({ PCAP_KEEP_DAYS: '1' }), [
+    'PCAP_KEEP_DAYS wants PCAP_DIR, the folder of the files',
+  ]);
+});
 
 test('calls are chosen by a word or by patterns', () => {
   const calls = (PCAP_CALLS: string) => readConfig({ PCAP_DIR: '/x', PCAP_CALLS }).captures.files?.calls;

@@ -164,7 +164,10 @@ test('telephone calls have ports below those that the system gives away, and sou
   ]);
   assert.equal(readConfig({ RTP_COMFORT_NOISE: '1' }).phoneMedia.comfortNoise, true);
   const { phoneMedia } = readConfig({ SIP_CODECS: 'pcma, Opus,PCMA', RTP_TIMEOUT: '0', SRTP: 'Require' });
-  assert.deepEqual([phoneMedia.sipCodecs, phoneMedia.rtpTimeoutMs, phoneMedia.srtp], [['PCMA', 'opus'], 0, 'require']); // prettier-ignore
+  assert.deepEqual(
+    [phoneMedia.sipCodecs, phoneMedia.rtpTimeoutMs, phoneMedia.srtp],
+    [['PCMA', 'opus'], 0, 'require'],
+  );
 });
 
 test('networks that media may come from are networks', () => {

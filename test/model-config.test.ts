@@ -161,9 +161,21 @@ test('a NUMA node gives the engine a thread for each of its cores, or as many as
   const files = machine(t);
   const node = { INFERENCE_NUMA_NODE: '1' };
   assert.deepEqual(placesOf(node, files), { threads: 4, cores: [2, 3, 6, 7], numaNode: 1 });
-  assert.deepEqual(placesOf({ ...node, INFERENCE_THREADS: '2' }, files), { threads: 2, cores: [2, 3], numaNode: 1 }); // prettier-ignore
-  assert.deepEqual(placesOf({ ...node, INFERENCE_CPU_CORES: '6-7' }, files), { threads: 2, cores: [6, 7], numaNode: 1 }); // prettier-ignore
-  assert.deepEqual(placesOf({ INFERENCE_CPU_CORES: '1-2' }, files), { threads: 2, cores: [1, 2], numaNode: undefined }); // prettier-ignore
+  assert.deepEqual(placesOf({ ...node, INFERENCE_THREADS: '2' }, files), {
+    threads: 2,
+    cores: [2, 3],
+    numaNode: 1,
+  });
+  assert.deepEqual(placesOf({ ...node, INFERENCE_CPU_CORES: '6-7' }, files), {
+    threads: 2,
+    cores: [6, 7],
+    numaNode: 1,
+  });
+  assert.deepEqual(placesOf({ INFERENCE_CPU_CORES: '1-2' }, files), {
+    threads: 2,
+    cores: [1, 2],
+    numaNode: undefined,
+  });
 });
 
 test('of a NUMA node only those cores count that the process may use', (t) => {

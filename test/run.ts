@@ -106,10 +106,19 @@ async function main(): Promise<void> {
   const { sources } = chosen;
   const { passed, failures } = sumOf([
     await native(chosen),
-    await runFiles(sources.filter((source) => !ALONE.test(source)), CONCURRENCY),
-    await runFiles(sources.filter((source) => WAITING.test(source)), CONCURRENCY),
-    await runFiles(sources.filter((source) => ALONE.test(source) && !WAITING.test(source)), 1),
-  ]); // prettier-ignore
+    await runFiles(
+      sources.filter((source) => !ALONE.test(source)),
+      CONCURRENCY,
+    ),
+    await runFiles(
+      sources.filter((source) => WAITING.test(source)),
+      CONCURRENCY,
+    ),
+    await runFiles(
+      sources.filter((source) => ALONE.test(source) && !WAITING.test(source)),
+      1,
+    ),
+  ]);
   for (const name of failures) console.log(`\n✖ ${name}`);
   console.log(`\n${passed} passed, ${failures.length} failed`);
   const nothingToDo = chosen.byDifference && sources.length === 0 && !chosen.native;

@@ -21,12 +21,32 @@ export interface EngineWorkFigures {
 const METRICS = [
   ['tts_gpu_allocated_bytes', 'gauge', 'memoryUsedBytes', 'bytes of GPU memory that the engines hold'],
   ['parley_gpu_memory_used_bytes', 'gauge', 'memoryUsedBytes', 'the same, as parley_gpu_memory_total_bytes'],
-  ['parley_gpu_memory_total_bytes', 'gauge', 'memoryTotalBytes', 'bytes of memory that the GPU has; 0 without one'],
-  ['parley_gpu_lists_bytes', 'gauge', 'listBytes', "bytes of the server's memory that remembered lists of work for the GPU take"],
+  [
+    'parley_gpu_memory_total_bytes',
+    'gauge',
+    'memoryTotalBytes',
+    'bytes of memory that the GPU has; 0 without one',
+  ],
+  [
+    'parley_gpu_lists_bytes',
+    'gauge',
+    'listBytes',
+    "bytes of the server's memory that remembered lists of work for the GPU take",
+  ],
   ['parley_engine_streams', 'gauge', 'streams', 'sentences that the native engine is speaking'],
-  ['parley_engine_busy_ratio', 'gauge', 'busyShare', 'share of the last seconds that the native engine worked, 0 to 1'],
-  ['parley_engine_busy_seconds_total', 'counter', 'busySeconds', 'time that the native engine has worked since it was loaded'],
-] as const; // prettier-ignore
+  [
+    'parley_engine_busy_ratio',
+    'gauge',
+    'busyShare',
+    'share of the last seconds that the native engine worked, 0 to 1',
+  ],
+  [
+    'parley_engine_busy_seconds_total',
+    'counter',
+    'busySeconds',
+    'time that the native engine has worked since it was loaded',
+  ],
+] as const;
 
 const LISTS = [
   ['eager', 'eager'],

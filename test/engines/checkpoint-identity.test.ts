@@ -11,7 +11,11 @@ const BYTES = 5_000_000;
 function checkpoint(t: TestContext, weight = 1): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-identity-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  cpSync(join(import.meta.dirname, '../../../native/test/golden/tiny-base/speech_tokenizer'), join(folder, 'speech_tokenizer'), { recursive: true }); // prettier-ignore
+  cpSync(
+    join(import.meta.dirname, '../../../native/test/golden/tiny-base/speech_tokenizer'),
+    join(folder, 'speech_tokenizer'),
+    { recursive: true },
+  );
   writeFileSync(join(folder, 'config.json'), '{"model_type": "qwen3_tts"}');
   writeFileSync(join(folder, 'model.safetensors'), Buffer.alloc(BYTES, weight));
   return folder;

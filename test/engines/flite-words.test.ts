@@ -65,7 +65,11 @@ before(async () => {
     const sound = flite.speak(text, VOICE);
     // Behind a comma flite pauses, so that each word's phones stand alone.
     const alone = flite.speak(`${wordsIn(text).join(', ')}.`, VOICE);
-    const counts = alone.phones.map(({ name }) => (name === 'pau' ? ' ' : 'x')).join('').trim().split(/ +/); // prettier-ignore
+    const counts = alone.phones
+      .map(({ name }) => (name === 'pau' ? ' ' : 'x'))
+      .join('')
+      .trim()
+      .split(/ +/);
     spoken.set(text, { sound, truth: placed(sound, counts) });
   }
 });

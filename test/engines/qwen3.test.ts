@@ -84,8 +84,16 @@ test('what a checkpoint offers is known before it is loaded', async (t) => {
   assert.ok(voices.every(({ languages }) => languages.includes('en')));
   assert.deepEqual(
     { ...engine.capabilities, languages: [] },
-    { clone: false, design: false, instruct: true, sampling: true, wordTimes: false, textStreaming: true, languages: [] },
-  ); // prettier-ignore
+    {
+      clone: false,
+      design: false,
+      instruct: true,
+      sampling: true,
+      wordTimes: false,
+      textStreaming: true,
+      languages: [],
+    },
+  );
   assert.ok(engine.capabilities.languages.includes('zh'));
 });
 
@@ -403,7 +411,17 @@ test('a checkpoint speaks every language that it names', async (t) => {
     readFileSync(path, 'utf8'),
   );
   writeFileSync(path, config);
-  const native = { directory: folder, quantize: 'none', codecFormat: 'f32', threads: 1, cores: [], maxStreams: 2, maxNewTokens: 0, maxVoices: 2, warmUp: false } as const; // prettier-ignore
+  const native = {
+    directory: folder,
+    quantize: 'none',
+    codecFormat: 'f32',
+    threads: 1,
+    cores: [],
+    maxStreams: 2,
+    maxNewTokens: 0,
+    maxVoices: 2,
+    warmUp: false,
+  } as const;
   const engines = await Engines.open({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000, native });
   t.after(() => engines.close());
   const sounds = new Map<string, Float32Array>();
@@ -478,7 +496,10 @@ test('an engine that was unloaded loads again for the next sentence', async (t) 
   await engine.unload();
   assert.equal(engine.loaded, false);
   assert.deepEqual((await spoken(engine, request)).samples, before.samples);
-  assert.deepEqual(news.map(({ what }) => what), ['loaded', 'unloaded', 'loaded']); // prettier-ignore
+  assert.deepEqual(
+    news.map(({ what }) => what),
+    ['loaded', 'unloaded', 'loaded'],
+  );
 });
 
 test('a close ends the sentences on their way', async (t) => {
@@ -526,7 +547,16 @@ test('weights that are cut under a running engine end its sentences, not the pro
 });
 
 test('ENGINE=auto speaks with a checkpoint where there is one, in its languages, and with others besides', async (t) => {
-  const native = { directory: join(GOLDEN, 'tiny-customvoice'), quantize: 'none', codecFormat: 'f32', threads: 1, cores: [], maxStreams: 2, maxNewTokens: 0, maxVoices: 2 } as const; // prettier-ignore
+  const native = {
+    directory: join(GOLDEN, 'tiny-customvoice'),
+    quantize: 'none',
+    codecFormat: 'f32',
+    threads: 1,
+    cores: [],
+    maxStreams: 2,
+    maxNewTokens: 0,
+    maxVoices: 2,
+  } as const;
   const engines = await Engines.open({ engine: 'auto', maxWaiting: 8, renderTimeoutMs: 20_000, native });
   t.after(() => engines.close());
   assert.equal(engines.resolve({}).engine.name, 'qwen3');

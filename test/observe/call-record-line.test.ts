@@ -26,13 +26,33 @@ test('the line of a call holds figures, and whole numbers only where they are as
   const line = callRecordLine(record, { numbers: false });
   assert.equal(/4567|3456|200@/.test(JSON.stringify(line)), false);
   assert.deepEqual(JSON.parse(JSON.stringify(line)), {
-    call: 'call_1', door: 'sip', direction: 'outbound', callId: 'a84b4c76e66710@192.0.2.1',
-    from: 'sip:+********56@trunk.example', to: 'sip:+**********67@trunk.example', trunk: 'main',
-    transferredTo: 'sip:**0@pbx.example', end: 'peer hung up', cause: 16, ms: 12_500, connectedMs: 10_000,
-    codec: 'PCMA', srtp: 'none', setupMs: 2400, firstAudioMs: 35, digits: 3,
-    packetsSent: 500, silencePackets: 200, underruns: 0,
-    packetsReceived: 490, loss: 0.02, jitterMs: 1.5, mos: 4.2, remoteLoss: 0, remoteJitterMs: 2,
-  }); // prettier-ignore
+    call: 'call_1',
+    door: 'sip',
+    direction: 'outbound',
+    callId: 'a84b4c76e66710@192.0.2.1',
+    from: 'sip:+********56@trunk.example',
+    to: 'sip:+**********67@trunk.example',
+    trunk: 'main',
+    transferredTo: 'sip:**0@pbx.example',
+    end: 'peer hung up',
+    cause: 16,
+    ms: 12_500,
+    connectedMs: 10_000,
+    codec: 'PCMA',
+    srtp: 'none',
+    setupMs: 2400,
+    firstAudioMs: 35,
+    digits: 3,
+    packetsSent: 500,
+    silencePackets: 200,
+    underruns: 0,
+    packetsReceived: 490,
+    loss: 0.02,
+    jitterMs: 1.5,
+    mos: 4.2,
+    remoteLoss: 0,
+    remoteJitterMs: 2,
+  });
   assert.equal(callRecordLine(record, { numbers: true })['to'], record.to);
 });
 
@@ -56,12 +76,30 @@ test('a call that was never answered has a line without what it never had', () =
 
 test('the figures of a line are rounded, and those of the record that an application is sent are not', () => {
   const record = callRecord({
-    setupMs: 2400.123_456, firstAudioMs: 34.500_01, startedAt: 0.25, answeredAt: 1.5, endedAt: 3.75,
+    setupMs: 2400.123_456,
+    firstAudioMs: 34.500_01,
+    startedAt: 0.25,
+    answeredAt: 1.5,
+    endedAt: 3.75,
     received: { packets: 490, loss: 1 / 3, jitterMs: 1.234_56, mos: 4.123_456 },
     remote: { loss: 2 / 3, jitterMs: 0.049, rttMs: 17.277_7 },
-  }); // prettier-ignore
+  });
   const line = callRecordLine(record, { numbers: false });
-  const figures = ['setupMs', 'firstAudioMs', 'ms', 'connectedMs', 'loss', 'jitterMs', 'mos', 'remoteLoss', 'remoteJitterMs', 'rttMs'];
-  assert.deepEqual(figures.map((name) => line[name]), [2400, 35, 4, 2, 0.3333, 1.2, 4.12, 0.6667, 0, 17.3]);
+  const figures = [
+    'setupMs',
+    'firstAudioMs',
+    'ms',
+    'connectedMs',
+    'loss',
+    'jitterMs',
+    'mos',
+    'remoteLoss',
+    'remoteJitterMs',
+    'rttMs',
+  ];
+  assert.deepEqual(
+    figures.map((name) => line[name]),
+    [2400, 35, 4, 2, 0.3333, 1.2, 4.12, 0.6667, 0, 17.3],
+  );
   assert.equal(callRecordBody(record).call.setup_ms, 2400.123_456);
-}); // prettier-ignore
+});

@@ -72,16 +72,28 @@ test('a record is posted as JSON under the id of its call, signed with the momen
     event: 'call.ended',
     created_at: 1_700_000_012.5,
     call: {
-      object: 'call.record', id: 'call_1', door: 'sip', direction: 'outbound',
-      sip_call_id: 'a84b4c76e66710@192.0.2.1', from: 'sip:+4930123456@trunk.example',
-      to: 'sip:+491701234567@trunk.example;user=phone', trunk: 'main', created_at: 1_700_000_000,
-      answered_at: 1_700_000_002.5, ended_at: 1_700_000_012.5, end: { reason: 'peer hung up', cause: 16 },
-      codec: 'PCMA', srtp: 'none', setup_ms: 2400, first_audio_ms: 35,
+      object: 'call.record',
+      id: 'call_1',
+      door: 'sip',
+      direction: 'outbound',
+      sip_call_id: 'a84b4c76e66710@192.0.2.1',
+      from: 'sip:+4930123456@trunk.example',
+      to: 'sip:+491701234567@trunk.example;user=phone',
+      trunk: 'main',
+      created_at: 1_700_000_000,
+      answered_at: 1_700_000_002.5,
+      ended_at: 1_700_000_012.5,
+      end: { reason: 'peer hung up', cause: 16 },
+      codec: 'PCMA',
+      srtp: 'none',
+      setup_ms: 2400,
+      first_audio_ms: 35,
       sent: { packets: 500, silence_packets: 200, underruns: 0 },
       received: { packets: 490, loss: 0.02, jitter_ms: 1.5, mos: 4.2 },
-      remote: { loss: 0, jitter_ms: 2, rtt_ms: null }, digit_count: 3,
+      remote: { loss: 0, jitter_ms: 2, rtt_ms: null },
+      digit_count: 3,
     },
-  }); // prettier-ignore
+  });
   assert.equal(time.waiting, 0);
 });
 

@@ -44,17 +44,29 @@ test('a data URL becomes a voice with what is said in it', async () => {
   const voice = await reference(URL_OF('sound'), 'Hello.', true);
   assert.deepEqual(decoded, ['sound']);
   assert.equal(voice.kind, 'sample');
-  assert.deepEqual({ ...voice, hash: '' }, {
-    kind: 'sample', hash: '', samples: new Float32Array([0.5]), rate: 24_000, text: 'Hello.', xVectorOnly: true,
-  }); // prettier-ignore
+  assert.deepEqual(
+    { ...voice, hash: '' },
+    {
+      kind: 'sample',
+      hash: '',
+      samples: new Float32Array([0.5]),
+      rate: 24_000,
+      text: 'Hello.',
+      xVectorOnly: true,
+    },
+  );
 });
 
 test('whatever changes how the voice sounds changes its hash, and nothing else does', async () => {
   const { reference } = open();
   const hashes = await Promise.all([
-    reference(URL_OF('a')), reference(URL_OF('b')), reference(URL_OF('a'), 'x'), reference(URL_OF('a'), 'y'),
-    reference(URL_OF('a'), 'x', true), reference(URL_OF('a'), undefined, true),
-  ]); // prettier-ignore
+    reference(URL_OF('a')),
+    reference(URL_OF('b')),
+    reference(URL_OF('a'), 'x'),
+    reference(URL_OF('a'), 'y'),
+    reference(URL_OF('a'), 'x', true),
+    reference(URL_OF('a'), undefined, true),
+  ]);
   assert.equal(new Set(hashes.map(({ hash }) => hash)).size, hashes.length);
   assert.equal((await reference(Buffer.from('a'))).hash, hashes[0]?.hash);
 });

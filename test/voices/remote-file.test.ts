@@ -44,12 +44,47 @@ const fetched = (url: string, network: Network) => fetchFile(new URL(url), optio
 const refusal = (message: RegExp) => ({ code: 'INVALID_FIELD', field: 'ref_audio', message });
 
 const PRIVATE = [
-  '127.0.0.1', '127.9.9.9', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254', '100.64.0.1',
-  '0.0.0.0', '224.0.0.1', '255.255.255.255', '198.18.0.1', '192.0.2.1', '203.0.113.9', '240.0.0.1',
-  '::1', '::', 'fe80::1', 'fe80::1%eth0', 'fc00::1', 'fd12:3456::1', 'ff02::1', '2001:db8::1', '64:ff9b::7f00:1',
-  '2002:7f00:1::', '2001::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::7f00:1', 'fec0::1',
-  '100::1', '168.63.129.16', '::ffff:168.63.129.16', '192.0.0.192', '100.100.100.200', '', 'localhost', '1.2.3', '0x7f.1',
-]; // prettier-ignore
+  '127.0.0.1',
+  '127.9.9.9',
+  '10.0.0.1',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '0.0.0.0',
+  '224.0.0.1',
+  '255.255.255.255',
+  '198.18.0.1',
+  '192.0.2.1',
+  '203.0.113.9',
+  '240.0.0.1',
+  '::1',
+  '::',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fc00::1',
+  'fd12:3456::1',
+  'ff02::1',
+  '2001:db8::1',
+  '64:ff9b::7f00:1',
+  '2002:7f00:1::',
+  '2001::1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:a9fe:a9fe',
+  '::7f00:1',
+  'fec0::1',
+  '100::1',
+  '168.63.129.16',
+  '::ffff:168.63.129.16',
+  '192.0.0.192',
+  '100.100.100.200',
+  '',
+  'localhost',
+  '1.2.3',
+  '0x7f.1',
+];
 
 test('only addresses of the public internet are public, whatever they are written as', () => {
   for (const address of PRIVATE) assert.equal(isPublicAddress(address), false, address);
@@ -74,9 +109,16 @@ test('a name with an address that is not public is not asked, even where another
 
 test('addresses that stand in the URL itself are held to the same, in any notation', async () => {
   const urls = [
-    'http://127.0.0.1/', 'http://2130706433/', 'http://0x7f000001/', 'http://0177.0.0.1/', 'http://127.1/',
-    'http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://[fe80::1]/', 'http://169.254.169.254/latest/meta-data',
-  ]; // prettier-ignore
+    'http://127.0.0.1/',
+    'http://2130706433/',
+    'http://0x7f000001/',
+    'http://0177.0.0.1/',
+    'http://127.1/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[fe80::1]/',
+    'http://169.254.169.254/latest/meta-data',
+  ];
   for (const url of urls) {
     const network = new FakeNetwork(
       () => [PUBLIC],
@@ -135,7 +177,11 @@ test('redirects are followed three times, and each is checked anew', async () =>
 });
 
 test('only ports of the web, and those that nobody has reserved, are asked', async () => {
-  const network = () => new FakeNetwork(() => [PUBLIC], () => ({})); // prettier-ignore
+  const network = () =>
+    new FakeNetwork(
+      () => [PUBLIC],
+      () => ({}),
+    );
   for (const port of [1, 22, 25, 79, 81, 442, 444, 587, 1023]) {
     const asked = network();
     const why = new RegExp(`its port is ${port}; 80, 443 and those above 1023`);
@@ -144,7 +190,10 @@ test('only ports of the web, and those that nobody has reserved, are asked', asy
   }
   for (const port of [80, 443, 1024, 8080, 65_535])
     assert.equal(String(await fetched(`http://a.example:${port}/`, network())), 'sound', String(port));
-  const redirected = new FakeNetwork(() => [PUBLIC], () => ({ status: 302, location: 'http://a.example:25/' })); // prettier-ignore
+  const redirected = new FakeNetwork(
+    () => [PUBLIC],
+    () => ({ status: 302, location: 'http://a.example:25/' }),
+  );
   await assert.rejects(fetched('http://a.example/', redirected), refusal(/its port is 25/));
   await assert.rejects(fetched('http://a.example:0/', network()), refusal(/its port is 0/));
 });

@@ -42,9 +42,13 @@ test('the folder is made with the first voice, and what is kept outlives a resta
   const anna = await store.add({ ...sample('Anna'), ...facts }, SAMPLE);
   const sailor = await store.add({ name: 'Sailor', kind: 'prompt', prompt: 'An old sailor.' });
   assert.deepEqual(anna, {
-    ...facts, name: 'Anna', kind: 'audio_sample', id: anna.id, createdAt: 1_700_000_000,
+    ...facts,
+    name: 'Anna',
+    kind: 'audio_sample',
+    id: anna.id,
+    createdAt: 1_700_000_000,
     content: { bytes: 5, hash: hash('sha256', SAMPLE, 'hex') },
-  }); // prettier-ignore
+  });
   const again = await open(folder);
   assert.deepEqual(new Set(again.list()), new Set([anna, sailor]));
   assert.deepEqual(again.find('anna'), anna);
@@ -169,10 +173,13 @@ test('a folder that cannot be read is a mistake of the configuration', async (t)
 
 test('what a server that went down left unfinished is removed after an hour, and nobody else is disturbed', async (t) => {
   const folder = await folderFor(t);
-  for (const [name, age] of [['old', 3601], ['young', 3599]] as const) {
+  for (const [name, age] of [
+    ['old', 3601],
+    ['young', 3599],
+  ] as const) {
     await mkdir(join(folder, `.unfinished-${name}`), { recursive: true });
     await utimes(join(folder, `.unfinished-${name}`), NOW - age, NOW - age);
-  } // prettier-ignore
+  }
   await open(folder);
   assert.deepEqual(await readdir(folder), ['.unfinished-young']);
 });
