@@ -1,8 +1,30 @@
-// The command line: what the program was asked to do, and what it says to a
-// person at a terminal.
+// Parses the command line, runs `parley normalize`, and writes what a person at a terminal reads.
 import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { NORMALIZE_USAGE, normalizeCommand, type Terminal } from './normalize-command.js';
+import { asParleyError } from './errors.js';
+import { readLexiconFile } from './speaking/lexicon-file.js';
+import type { TextFormat } from './speaking/text-format.js';
+import { readText, type ReadText } from './speaking/text-reading.js';
+
+const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most
+const NORMALIZE_USAGE =
+  'parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--json] [TEXT]';
+const NORMALIZE_HELP = `usage: ${NORMALIZE_USAGE}\n`;
+
+interface Terminal {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export const TERMINAL: Terminal = {
+  get stdin() {
+    return process.stdin; // the first access opens it
+  },
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+};
 
 export const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
@@ -14,10 +36,10 @@ The README lists the environment variables; --host and --port go before HOST and
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Either the server is to be started with this environment, or the program is done and ends with this status. */
+/** `env`: start the server with this environment. `status`: the program is done and exits with this status. */
 export type Asked = { readonly env: Environment } | { readonly status: number };
 
-/** `args` are those behind the name of the program. */
+/** `args` follow the name of the program. */
 export async function readCommandLine(
   args: readonly string[],
   env: Environment,
@@ -69,7 +91,7 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** The standard output of a server at a terminal: log lines wait until the line for people stands above them. */
+/** Standard output of a server at a terminal. It holds log lines back until the line for people is written above them. */
 export class TerminalLog {
   readonly #out: (text: string) => void;
   #held: string[] | undefined = [];
@@ -94,7 +116,7 @@ export class TerminalLog {
     this.#release(`Parley is ready: ${url} (API: ${url}/docs). Ctrl-C ends it.${notice}\n`);
   }
 
-  /** The server did not start: what was logged is all there is. */
+  /** Writes the log lines of a server that did not start. */
   failed(): void {
     this.#release('');
   }
@@ -104,4 +126,62 @@ export class TerminalLog {
     this.#held = undefined;
     for (const line of [first, ...held]) if (line !== '') this.#out(line);
   }
+}
+
+/** Shows how a text would be spoken, and which rules apply; without TEXT it reads standard input. Resolves with the exit status. */
+export async function normalizeCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  let options: ReturnType<typeof readArguments>;
+  try {
+    options = readArguments(args);
+  } catch (error) {
+    terminal.err(`parley: ${(error as Error).message}\n${NORMALIZE_HELP}`);
+    return 2;
+  }
+  try {
+    const { words, language, format, lexiconFile, isJson } = options;
+    const text = words.length > 0 ? words.join(' ') : await readAll(terminal.stdin);
+    const lexicon = lexiconFile === undefined ? {} : { lexicon: readLexiconFile(lexiconFile) };
+    const request = { text, format, ...lexicon, ...(language === undefined ? {} : { language }) };
+    const read = readText(request, { maxTextLength: MOST_TEXT });
+    terminal.out(isJson ? `${JSON.stringify(read, undefined, 2)}\n` : shown(read));
+    return 0;
+  } catch (error) {
+    terminal.err(`parley: ${asParleyError(error, 'MALFORMED').message}\n`);
+    return 1;
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      language: { type: 'string', short: 'l' },
+      ssml: { type: 'boolean' },
+      text: { type: 'boolean' },
+      lexicon: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  });
+  if (values.ssml === true && values.text === true) throw new Error('--ssml and --text exclude each other');
+  const format: TextFormat = values.ssml === true ? 'ssml' : values.text === true ? 'text' : 'auto';
+  const { language, lexicon: lexiconFile, json: isJson = false } = values;
+  return { words: positionals, language, format, lexiconFile, isJson };
+}
+
+/** One line for each sentence, and one for each rule that applied to it. */
+function shown({ sentences, endPauseMs, unheeded }: ReadText): string {
+  const lines = sentences.flatMap((one) => {
+    const pause = one.pauseBeforeMs === undefined ? [] : [`    (${one.pauseBeforeMs} ms of silence)`];
+    if (one.kind === 'bleep') return [...pause, `    (a tone of ${one.ms} ms)`];
+    const rules = one.rules.map(
+      ({ rule, written, spoken, place }) =>
+        `    ${`${place.start}–${place.end}`.padEnd(10)} ${rule.padEnd(13)} ${JSON.stringify(written)} → ${JSON.stringify(spoken)}`,
+    );
+    return [...pause, `${one.language}  ${one.spoken}`, ...rules];
+  });
+  if (endPauseMs > 0) lines.push(`    (${endPauseMs} ms of silence)`);
+  for (const { what, line, column } of unheeded)
+    lines.push(`    line ${line}, column ${column}: ${what} has no effect`);
+  return `${lines.join('\n')}\n`;
 }

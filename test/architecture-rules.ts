@@ -1,20 +1,12 @@
-// The plan of the house as data: who may import whom, where each package
-// lives, what may not be there at all. A breach is one line that names the file.
+// The architecture as data: the imports that each room may have, the home of each package, the size and names of files.
+// A breach is one line that names the file.
 import { posix } from 'node:path';
 
 /** Source files by path from the top of the repository, with `/`. */
 export type Sources = ReadonlyMap<string, string>;
 
-const LEAVES = [
-  'src/errors.ts',
-  'src/config.ts',
-  'src/sip-config.ts',
-  'src/capture-config.ts',
-  'src/model-config.ts',
-  'src/observe',
-];
+const LEAVES = ['src/errors.ts', 'src/config', 'src/observe'];
 const TIME = 'src/time.ts'; // not for what is pure
-const WATCHED = ['src/file-watch.ts', 'src/certificate.ts']; // files that are read again
 
 const AUDIO = [...LEAVES, TIME, 'src/addon.ts', 'src/audio'];
 const MEDIA = [...AUDIO, 'src/codecs'];
@@ -22,42 +14,17 @@ const ENGINES = [...MEDIA, 'src/media', 'src/encoding'];
 const SPEAKING = [...ENGINES, 'src/engines', 'src/voices', 'src/text'];
 const CALL = [...SPEAKING, 'src/speaking'].filter((place) => place !== 'src/addon.ts');
 
-/** What each room may import, besides itself. A room is a folder or a file at the top of src. */
+/** The rooms that each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
-  'src/config.ts': [
-    'src/errors.ts',
-    'src/config-reader.ts',
-    'src/config-notices.ts',
-    'src/sip-config.ts',
-    'src/capture-config.ts',
-    'src/model-config.ts',
-    'src/telephone-config.ts',
-    'src/elevenlabs-config.ts',
-    'src/numa-node.ts',
-  ],
-  'src/sip-config.ts': ['src/config-reader.ts'],
-  'src/capture-config.ts': ['src/config-reader.ts'],
-  'src/model-config.ts': ['src/config-reader.ts', 'src/model-cache.ts', 'src/numa-node.ts'],
-  'src/model-cache.ts': [],
-  'src/numa-node.ts': [],
-  'src/config-reader.ts': [],
-  'src/config-notices.ts': ['src/config-reader.ts'],
-  'src/telephone-config.ts': ['src/config-reader.ts'],
-  'src/elevenlabs-config.ts': ['src/config-reader.ts'],
-  'src/addon.ts': ['src/errors.ts'],
-  'src/closing.ts': [],
-  'src/failed-start.ts': ['src/errors.ts'],
-  'src/idle-memory.ts': [TIME, 'src/addon.ts'],
-  'src/cli.ts': ['src/normalize-command.ts'],
-  'src/normalize-command.ts': ['src/errors.ts', 'src/speaking'],
-  'src/stop-signals.ts': ['src/observe'],
   [TIME]: [],
-  'src/file-watch.ts': [TIME],
-  'src/certificate.ts': ['src/errors.ts', 'src/file-watch.ts'],
-  'src/observe': ['src/errors.ts', 'src/config.ts', TIME, 'src/call/phone-calls.ts'], // what it tells of
   'src/webassembly.d.ts': [],
-  'src/text': LEAVES,
+  'src/addon.ts': ['src/errors.ts'],
+  'src/config': ['src/errors.ts', TIME],
+  'src/observe': ['src/errors.ts', 'src/config', TIME, 'src/call/phone-calls.ts'], // the subject of reports
+  'src/shutdown.ts': ['src/errors.ts', 'src/observe'],
+  'src/cli.ts': ['src/errors.ts', 'src/speaking'],
+  'src/text': ['src/errors.ts'],
   // From here on each room may import those before it: the order of the house, from right to left.
   'src/audio': ['src/errors.ts', 'src/addon.ts'],
   'src/codecs': AUDIO,
@@ -67,9 +34,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/voices': [...ENGINES, 'src/engines'],
   'src/speaking': SPEAKING,
   'src/call': CALL,
-  'src/api': [...CALL, ...WATCHED, 'src/call'],
+  'src/api': [...CALL, 'src/call'],
   signaling: [...CALL, 'src/call'],
-  sip: [...CALL, ...WATCHED, 'src/call'],
+  sip: [...CALL, 'src/call'],
 };
 
 /** Knows everyone and does nothing else. */

@@ -50,7 +50,7 @@ test('an import that the plan does not know is named with its file', () => {
     ['src/api/calls/a.ts', "import '../../../signaling/offer.js';", 'may not import signaling/offer.ts'],
     ['signaling/a.ts', "import { y } from '../src/api/http/app.js';", 'may not import src/api/http/app.ts'],
     ['src/call/a.ts', "import { z } from '../addon.js';", 'may not import src/addon.ts'],
-    ['src/errors.ts', "import { c } from './config.js';", 'may not import src/config.ts'],
+    ['src/errors.ts', "import { c } from './config/config.js';", 'may not import src/config/config.ts'],
     ['src/call/a.ts', "new Worker(new URL('../api/w.js', import.meta.url));", 'may not import src/api/w.ts'],
     ['src/call/a.ts', "import {\n  a,\n  b,\n} from '../main.js';", 'may not import src/main.ts'],
     ['src/noise/a.ts', '', 'stands in no room of the plan'],

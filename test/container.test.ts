@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { noticesOf } from '../src/config-notices.js';
-import { isLoopback, readConfig, VARIABLES } from '../src/config.js';
+import { isLoopback, noticesOf } from '../src/config/environment.js';
+import { readConfig, VARIABLES } from '../src/config/config.js';
 import { ignored, stagesOf, type Stage } from './dockerfile.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/config/config.js';
 import { startServer } from '../src/main.js';
 import { createLog } from '../src/observe/log.js';
 import { ask, openSession } from './api/http/http2-client.js';

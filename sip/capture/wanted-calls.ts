@@ -1,6 +1,6 @@
 // Which calls are captured, by what the configuration says and by what their
 // first INVITE asks for.
-import type { CapturedCalls } from '../../src/capture-config.js';
+import type { CapturedCalls } from '../../src/config/telephone-config.js';
 import { headEnd } from '../message/head-lines.js';
 import { parseMessage } from '../message/parser.js';
 import { Pattern } from '../pattern.js';

@@ -1,6 +1,6 @@
 // Ports and rules for the media of telephone calls: what each call is given.
 import { isIP } from 'node:net';
-import type { Config } from '../../src/config.js';
+import type { Config } from '../../src/config/config.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
 import { RtpPorts } from '../../src/media/rtp-ports.js';

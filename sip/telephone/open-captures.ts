@@ -1,7 +1,7 @@
 // Captures as the configuration wishes them.
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { CaptureConfig, CollectorConfig } from '../../src/capture-config.js';
+import type { CaptureConfig, CollectorConfig } from '../../src/config/telephone-config.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { CallCaptures } from '../capture/call-captures.js';

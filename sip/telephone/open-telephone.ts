@@ -1,14 +1,14 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
-import { readAuthorities, readCertificate } from '../../src/certificate.js';
+import { readAuthorities, readCertificate } from '../../src/config/certificate.js';
 import type { CallRecord } from '../../src/call/phone-calls.js';
 import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
-import type { Config } from '../../src/config.js';
+import type { Config } from '../../src/config/config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
-import type { SipConfig } from '../../src/sip-config.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import { digestAlgorithm } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';

@@ -2,7 +2,7 @@
 // transactions, sessions, and the requests that go out.
 import { randomInt } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
-import type { SipConfig } from '../../src/sip-config.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import type { CallTaps } from '../capture/call-taps.js';
 import { LocatedSender } from '../client/located-sender.js';

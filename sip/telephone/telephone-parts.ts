@@ -1,7 +1,7 @@
 // What the telephone door is built from.
 import type { CallRecord } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
-import type { SipConfig } from '../../src/sip-config.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';

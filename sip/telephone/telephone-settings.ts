@@ -1,10 +1,10 @@
 // The files that the telephone door's variables name, read and judged before
 // anything is opened. Every mistake is told, with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import type { CertificateFiles } from '../../src/certificate.js';
+import type { CertificateFiles } from '../../src/config/certificate.js';
 import { ParleyError } from '../../src/errors.js';
-import { apiKeyIn, type Config } from '../../src/config.js';
-import type { SipConfig } from '../../src/sip-config.js';
+import { apiKeyIn, type Config } from '../../src/config/config.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
 import { RoutingTable } from '../routing-table.js';

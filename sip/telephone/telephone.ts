@@ -17,7 +17,7 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
-import { AuthorityRenewal, CertificateRenewal } from '../../src/certificate.js';
+import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
 import type { RegistrationState } from '../../src/observe/sip-metrics.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';

@@ -2,7 +2,7 @@
 // that ask to be put through, which makes this server call.
 import type { TransferOutcome, TransferRequest } from '../../src/call/phone-calls.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import type { SipConfig } from '../../src/sip-config.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import { withoutHeaders } from '../message/uri.js';
 import type { TransferAsked } from '../session/session.js';

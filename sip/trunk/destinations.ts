@@ -1,7 +1,7 @@
 // Which destinations calls of ours may have, and how many calls a minute: for
 // each prefix of called numbers, and for each API key.
 import { ParleyError } from '../../src/errors.js';
-import type { Destination } from '../../src/sip-config.js';
+import type { Destination } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import { SourceRates } from '../guard/source-rates.js';
 import type { WrittenAddress } from './caller-address.js';

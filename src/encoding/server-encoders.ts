@@ -1,5 +1,5 @@
 // The encoders as the configuration wants them.
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import { EncoderPool } from './encoder-pool.js';
 import { loadOpus } from '../codecs/opus-encoder.js';

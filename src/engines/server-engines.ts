@@ -1,5 +1,5 @@
 // The engines of a server, as its configuration wants them.
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { Engines } from './engine-choice.js';

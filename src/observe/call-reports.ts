@@ -1,7 +1,7 @@
 // What is told of telephone calls that are over: a line of the log, a count, and
 // a webhook where one is configured.
 import type { CallRecord } from '../call/phone-calls.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { Time } from '../time.js';
 import { callRecordLine } from './call-record-line.js';
 import type { Log } from './log.js';

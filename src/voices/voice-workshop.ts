@@ -1,6 +1,6 @@
 // Everything that is made of sound that requests bring, built in order: the
 // decoder, what is in memory, what is on disk, and their place in the routing.
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import type { Engines } from '../engines/engine-choice.js';
 import { MadeVoices } from './made-voices.js';

@@ -8,7 +8,7 @@ import { fastify } from 'fastify';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
 
 /** What the parent says, and what it is answered. */

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import * as sdk from '@elevenlabs/elevenlabs-js/serialization/index.js';
 import { watchedHandles } from '../../src/audio/ready.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { decoded } from '../fakes/ffmpeg.js';
 import { until } from '../fakes/until.js';

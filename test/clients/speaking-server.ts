@@ -1,6 +1,6 @@
 // A server as users run it, for clients as users have them.
-import { readConfig } from '../../src/config.js';
-import type { Environment } from '../../src/config-reader.js';
+import { readConfig } from '../../src/config/config.js';
+import type { Environment } from '../../src/config/environment.js';
 import { startServer, type Server } from '../../src/main.js';
 
 export const KEY = 'key-of-a-test-client';

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 
 const PYTHON = process.env['PYTHON_PATH'] ?? '/usr/bin/python3'; // Debian's, as in setup.sh

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { chromium, type Browser } from 'playwright-core';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { OPUS, ticksPerFrame } from '../../src/codecs/codec.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 import { PageCall } from './page-call.js';

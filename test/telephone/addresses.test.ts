@@ -1,7 +1,7 @@
 // Where the telephone door listens: on addresses of both families, or nowhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
 import { until } from '../fakes/until.js';
 import { kept } from '../interop/telephone/kept.js';

@@ -1,10 +1,10 @@
 // The file of API keys, read again whenever it changes. One that cannot be
 // used leaves the keys as they were, and says so in the log.
 import { readFile } from 'node:fs/promises';
-import { apiKeyIn } from '../../config.js';
+import { apiKeyIn } from '../../config/config.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
-import { FileWatch, type FileWatchOptions } from '../../file-watch.js';
+import { FileWatch, type FileWatchOptions } from '../../config/file-watch.js';
 import type { KeyRing } from './key-ring.js';
 
 const LEAST_LENGTH = 16;

@@ -3,7 +3,7 @@
 // Digests are salted with a secret of the process: the name that a key has in
 // queues, limits and calls says nothing that would help to guess it.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { apiKeyIn } from '../../config.js';
+import { apiKeyIn } from '../../config/config.js';
 
 interface Key {
   readonly digest: Buffer;

@@ -8,8 +8,8 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Time } from '../../time.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
-import { type CertificateFiles, CertificateRenewal } from '../../certificate.js';
-import type { FileWatchOptions } from '../../file-watch.js';
+import { type CertificateFiles, CertificateRenewal } from '../../config/certificate.js';
+import type { FileWatchOptions } from '../../config/file-watch.js';
 import { FirstBytes, type HttpVersion } from './first-bytes.js';
 import { listenUnix } from './unix-listener.js';
 import { markUnix } from './visitor.js';

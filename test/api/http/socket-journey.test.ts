@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { watchedHandles } from '../../../src/audio/ready.js';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer, type Server } from '../../../src/main.js';
 import { until } from '../../fakes/until.js';
 import { SocketClient } from './socket-client.js';

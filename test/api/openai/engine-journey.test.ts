@@ -2,7 +2,7 @@
 // let go when idle, and what clients meet while there is none.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';

@@ -1,7 +1,7 @@
 // Two whole servers and the Redis between them.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { createLog } from '../../../src/observe/log.js';
 import { startServer, type Server } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { PcmRing } from '../../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../../src/audio/ready.js';
 import { wavHeader } from '../../../src/audio/wav.js';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer, type Server } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';

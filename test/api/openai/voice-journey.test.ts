@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
 import { InstantEngine } from '../../fakes/instant-engine.js';

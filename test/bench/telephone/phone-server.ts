@@ -7,7 +7,7 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Telephone } from '../../../sip/telephone/telephone.js';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog, type Log } from '../../../src/observe/log.js';
 import { Engines } from '../../../src/engines/engine-choice.js';

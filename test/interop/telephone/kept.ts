@@ -1,7 +1,7 @@
 // What a test opens, closed when it ends: the latest first, since peers take
 // their leave of those that were there before them.
 import type { TestContext } from 'node:test';
-import { Closing } from '../../../src/closing.js';
+import { Closing } from '../../../src/shutdown.js';
 
 interface Closeable {
   close(): Promise<void>;

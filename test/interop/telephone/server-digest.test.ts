@@ -2,7 +2,7 @@
 // know MD5 only, and another server of the same kind, which knows better.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Environment } from '../../../src/config-reader.js';
+import type { Environment } from '../../../src/config/environment.js';
 import { until } from '../../fakes/until.js';
 import { Baresip } from './baresip.js';
 import { kept } from './kept.js';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
-import { Closing } from '../../../src/closing.js';
-import type { Environment } from '../../../src/config-reader.js';
+import { Closing } from '../../../src/shutdown.js';
+import type { Environment } from '../../../src/config/environment.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates } from '../../sip/transport/certificates.js';
 import { Baresip } from './baresip.js';

@@ -1,7 +1,7 @@
 // A server as users run it, with its telephone door on loopback.
 import { writeFileSync } from 'node:fs';
-import { readConfig } from '../../../src/config.js';
-import type { Environment } from '../../../src/config-reader.js';
+import { readConfig } from '../../../src/config/config.js';
+import type { Environment } from '../../../src/config/environment.js';
 import { startServer, type Server } from '../../../src/main.js';
 import type { Telephone } from '../../../sip/telephone/telephone.js';
 import { freePorts } from './free-port.js';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { until } from '../../fakes/until.js';
 import { makePair, temporaryFolder, TlsFiles } from '../../api/http/tls-files.js';

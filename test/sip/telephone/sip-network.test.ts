@@ -1,7 +1,7 @@
 // What peers are told in Contact, by the way that they came and by what they asked for.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
 import { Admission } from '../../../sip/telephone/admission.js';
 import { SipNetwork } from '../../../sip/telephone/sip-network.js';

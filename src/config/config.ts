@@ -1,45 +1,44 @@
-// The environment, read once into one frozen, typed value.
-//
-// Every mistake is collected and reported together, naming the variable and
-// what it may be. Modules receive values; none reads the environment.
+// Reads the environment once into one frozen, typed value. One error reports every mistake, with the variable and its
+// allowed values. Other modules receive values; none of them reads the environment.
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { CAPTURE_VARIABLES, readCaptureConfig, type CaptureConfig } from './capture-config.js';
-import { noticesOf } from './config-notices.js';
-import { ConfigReader, type Environment } from './config-reader.js';
-import { ELEVENLABS_VARIABLES, readElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-config.js';
-import { ParleyError } from './errors.js';
+import { ParleyError } from '../errors.js';
+import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import {
+  LINUX,
+  type MachineFiles,
   MODEL_VARIABLES,
+  type ModelConfig,
   modelNotice,
   MOST_TOKENS,
   readModelConfig,
-  type ModelConfig,
 } from './model-config.js';
-import { LINUX, type MachineFiles } from './numa-node.js';
-import { readSipConfig, SIP_VARIABLES, type SipConfig } from './sip-config.js';
-import { readTelephoneConfig, TELEPHONE_VARIABLES, type TelephoneConfig } from './telephone-config.js';
+import { readTelephoneConfig, TELEPHONE_VARIABLES } from './telephone-config.js';
+
+/** Names of voices of this server by the voice ids that ElevenLabs' clients send. */
+type ElevenLabsVoices = ReadonlyMap<string, string>;
 
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Each as `apiKeyIn` reads it. */
+  /** Entries for `apiKeyIn`. */
   readonly apiKeys: readonly string[];
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
   readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
-  /** espeak may be used where its package, which is under GPL-3.0, is installed. */
+  /** Allows espeak, whose package is under GPL-3.0, if it is installed. */
   readonly espeak: boolean;
   readonly defaultVoice: string | undefined;
   readonly elevenLabsVoices: ElevenLabsVoices;
   readonly maxCalls: number;
   /** 0: the default, which follows from `maxCalls`. */
   readonly maxCallsPerClient: number;
-  /** The same. */
+  /** 0: the default, which follows from `maxCalls`. */
   readonly maxHalfOpenPerClient: number;
   readonly maxTextLength: number;
   readonly maxWaitingUtterances: number;
-  /** Said in a call before it ends because its engine lost its GPU. */
+  /** Spoken in a call that ends because its engine lost its GPU. */
   readonly hangUpPhrase: string | undefined;
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
@@ -75,8 +74,8 @@ export interface Config {
   readonly opusBitrate: number;
   readonly iceHostAddresses: readonly string[];
   readonly udpPorts: readonly [number, number] | undefined;
-  readonly sip: SipConfig;
-  readonly captures: CaptureConfig;
+  readonly sip: Telephone['sip'];
+  readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
@@ -85,20 +84,20 @@ export interface Config {
   readonly callWebhookUrl: string | undefined;
   readonly callWebhookSecret: string | undefined;
   readonly model: ModelConfig;
-  readonly phoneMedia: TelephoneConfig;
-  /** What is no mistake but should be known: a sentence each. */
+  readonly phoneMedia: Telephone['phoneMedia'];
+  /** Warnings for the operator, one sentence each. */
   readonly notices: readonly string[];
 }
 
 export interface ApiKey {
-  /** Undefined: the key has no name of its own. */
+  /** Undefined if the key has no name. */
   readonly name: string | undefined;
   readonly key: string;
 }
 
 const NAMED_KEY = /^([A-Za-z][\w.-]{0,63})[ \t]+(\S+)$/;
 
-/** A key as API_KEYS and API_KEYS_FILE state it: alone, or behind its name and a space. */
+/** Reads an entry of API_KEYS or API_KEYS_FILE: a key alone, or a name, a space and the key. */
 export function apiKeyIn(entry: string): ApiKey {
   const [, name, key = entry] = NAMED_KEY.exec(entry) ?? [];
   return { name, key };
@@ -107,7 +106,7 @@ export function apiKeyIn(entry: string): ApiKey {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Every variable with what it means, for the README and the test that compares both. */
+/** Each variable with its meaning, for the documents and the test that compares both. */
 export const VARIABLES = {
   HOST: 'address to listen on; an open one wants API_KEYS, API_KEYS_FILE or ALLOW_OPEN=1',
   PORT: 'TCP port of HTTP; 0 lets the system choose',
@@ -118,7 +117,7 @@ export const VARIABLES = {
   ENGINE: 'auto, qwen3, flite or espeak',
   ESPEAK: '1 uses espeak (GPL-3.0) where its package is installed',
   DEFAULT_VOICE: 'voice of requests that name none',
-  ...ELEVENLABS_VARIABLES,
+  ELEVENLABS_VOICES_FILE: "file (JSON) that maps ids of ElevenLabs' voices to voices of this server",
   MAX_CALLS: 'calls open at once',
   MAX_CALLS_PER_CLIENT: 'calls that each key or address may have at once; 0 for as many as MAX_CALLS',
   MAX_HALF_OPEN_PER_CLIENT:
@@ -161,8 +160,7 @@ export const VARIABLES = {
   ICE_HOST_ADDRESSES: 'comma-separated addresses at which browsers reach this machine',
   UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
   UDP_PORT_MAX: 'last UDP port of browser calls',
-  ...SIP_VARIABLES,
-  ...CAPTURE_VARIABLES,
+  ...TELEPHONE_VARIABLES,
   DRAIN_TIMEOUT: 'seconds that calls get to end by themselves after SIGTERM; no new ones are taken meanwhile',
   LOG_LEVEL: LOG_LEVELS.join(', '),
   LOG_TEXT: '1 writes spoken texts into the log',
@@ -170,14 +168,139 @@ export const VARIABLES = {
   CALL_WEBHOOK_URL: 'http(s) address that is sent a record of each telephone call when it is over',
   CALL_WEBHOOK_SECRET: 'what these records are signed with, together with CALL_WEBHOOK_URL',
   ...MODEL_VARIABLES,
-  ...TELEPHONE_VARIABLES,
 } as const;
 
 type Variable = keyof typeof VARIABLES;
 type Reader = ConfigReader<Variable>;
+type Telephone = ReturnType<typeof readTelephoneConfig>;
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
+
+/** Reads the configuration from the variables, on this machine. Throws CONFIG_INVALID with every mistake at once. */
+export function readConfig(env: Environment, machine: MachineFiles = LINUX): Config {
+  const read = new ConfigReader<Variable>(env);
+  const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
+  const access = readAccess(read);
+  const config: Config = {
+    ...access,
+    ...readEngines(read),
+    ...readVoices(read),
+    ...readCaches(read),
+    ...readLimits(read),
+    ...readMedia(read),
+    ...readTelephoneConfig(read, access),
+    ...readOperation(read),
+    model,
+    notices: [
+      ...noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
+      ...[modelNotice(model, env) ?? []].flat(),
+    ],
+  };
+  checkAccess(config, read);
+  checkWebhook(config, read);
+  if (read.problems.length > 0) {
+    const mistakes = read.problems.join('\n- ');
+    throw new ParleyError('CONFIG_INVALID', `the configuration is not usable:\n- ${mistakes}`);
+  }
+  return Object.freeze(config);
+}
+
+function seconds(read: Reader, name: Variable, fallback: number): number {
+  return read.number(name, fallback, 0.1, 3600) * 1000;
+}
+
+/** Where HTTP is served, and who may use it. */
+function readAccess(read: Reader) {
+  return {
+    host: read.raw('HOST') ?? '127.0.0.1',
+    port: read.integer('PORT', 8080, 0, 65_535),
+    udsPath: read.raw('UDS_PATH'),
+    tlsCert: read.raw('TLS_CERT'),
+    tlsKey: read.raw('TLS_KEY'),
+    apiKeys: read.list('API_KEYS'),
+    apiKeysFile: read.raw('API_KEYS_FILE'),
+    allowOpen: read.flag('ALLOW_OPEN'),
+    corsOrigins: read.listOf('CORS_ORIGINS', 'origins such as https://example.org, without a path', isOrigin),
+  };
+}
+
+function readEngines(read: Reader) {
+  return {
+    engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
+    espeak: read.flag('ESPEAK'),
+    modelId: read.raw('MODEL_ID') ?? 'parley',
+    strictModels: read.flag('STRICT_MODELS'),
+    maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS) || 2048,
+    maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
+    engineTimeoutMs: seconds(read, 'ENGINE_TIMEOUT', 20),
+    requestTimeoutMs: seconds(read, 'REQUEST_TIMEOUT', 60),
+    idleTimeoutMs: read.number('IDLE_TIMEOUT', 0, 0, 86_400) * 1000,
+    preloadModel: read.flag('PRELOAD_MODEL', true),
+    silenceThresholdDb: read.number('SILENCE_THRESHOLD_DB', -50, -120, 0),
+    lexiconFile: read.raw('LEXICON_FILE'),
+  };
+}
+
+function readVoices(read: Reader) {
+  return {
+    defaultVoice: read.raw('DEFAULT_VOICE'),
+    elevenLabsVoices: readElevenLabsVoices(read),
+    voicesDir: read.raw('VOICES_DIR') ?? 'voices',
+    voiceCacheMax: read.integer('VOICE_CACHE_MAX', 32, 0, 100_000),
+    referenceUrls: read.flag('REFERENCE_URLS'),
+    maxUploadBytes: read.integer('MAX_UPLOAD_BYTES', 10 * 1024 * 1024, 1024, 2 ** 30),
+  };
+}
+
+function readCaches(read: Reader) {
+  return {
+    audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),
+    audioCacheBytes: read.integer('AUDIO_CACHE_BYTES', 128 * 1024 * 1024, 0, 2 ** 40),
+    frameCacheBytes: read.integer('FRAME_CACHE_BYTES', 32 * 1024 * 1024, 0, 2 ** 40),
+    redisUrl: read.raw('REDIS_URL'),
+    redisTtlSeconds: read.integer('REDIS_TTL', 86_400, 1, 2 ** 31),
+  };
+}
+
+/** Limits of calls, texts and clients. */
+function readLimits(read: Reader) {
+  return {
+    maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
+    maxCallsPerClient: read.integer('MAX_CALLS_PER_CLIENT', 0, 0, 100_000),
+    maxHalfOpenPerClient: read.integer('MAX_HALF_OPEN_PER_CLIENT', 0, 0, 100_000),
+    maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
+    maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
+    textIdleMs: seconds(read, 'TEXT_IDLE_TIMEOUT', 60),
+    rateLimit: read.integer('RATE_LIMIT', 0, 0, 1_000_000),
+    maxSockets: read.integer('MAX_SOCKETS', 256, 0, 100_000),
+    setupTimeoutMs: seconds(read, 'SETUP_TIMEOUT', 20),
+  };
+}
+
+/** The encoders, and the network of browser calls. */
+function readMedia(read: Reader) {
+  return {
+    encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
+    opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),
+    opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
+    opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
+    iceHostAddresses: read.listOf('ICE_HOST_ADDRESSES', 'IP addresses', (item) => isIP(item) !== 0),
+    udpPorts: readPorts(read),
+  };
+}
+
+/** Logs, metrics, reports of calls, and the end of the process. */
+function readOperation(read: Reader) {
+  return {
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logText: read.flag('LOG_TEXT'),
+    logNumbers: read.flag('LOG_NUMBERS'),
+    prometheusEnabled: read.flag('PROMETHEUS_ENABLED', true),
+    callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
+    callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
+    hangUpPhrase: readHangUpPhrase(read),
+    drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
+  };
 }
 
 function isOrigin(item: string): boolean {
@@ -193,19 +316,10 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
   return [first, last];
 }
 
-/** An address, or a network such as 10.0.0.0/8. */
-function isNetwork(item: string): boolean {
-  const [address = '', bits, more] = item.split('/');
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return (
-    more === undefined && (bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most)
-  );
-}
-
 const MOST_PATH_BYTES = 107; // of a Unix socket: sockaddr_un has 108 with the NUL
 
-/** How the server is reached: what one variable asks of another. */
-function checkDoors(config: Config, read: Reader): void {
+/** Reports variables of HTTP access that contradict each other. */
+function checkAccess(config: Config, read: Reader): void {
   const { host, apiKeys: entries, apiKeysFile, allowOpen, tlsCert, tlsKey, udsPath, redisUrl } = config;
   const apiKeys = entries.map((entry) => apiKeyIn(entry).key);
   if (!isLoopback(host) && apiKeys.length === 0 && apiKeysFile === undefined && !allowOpen) {
@@ -236,7 +350,7 @@ function checkWebhook({ callWebhookUrl: url, callWebhookSecret: secret }: Config
   if ((url === undefined) !== (secret === undefined)) {
     read.problem('CALL_WEBHOOK_URL', 'and CALL_WEBHOOK_SECRET must be set together');
   }
-  // What it is instead is not repeated: its path may be a secret.
+  // The message does not repeat the value: its path may be a secret.
   if (url !== undefined && !isWebhookUrl(url)) {
     const what = 'must be an address such as https://example.org/calls, without a user name or password';
     read.problem('CALL_WEBHOOK_URL', what);
@@ -268,90 +382,55 @@ function isRedisUrl(text: string): boolean {
   return (protocol === 'redis:' || protocol === 'rediss:') && hostname !== '';
 }
 
-const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
+const MOST_FILE_BYTES = 1024 * 1024;
+const MOST_VOICES = 10_000;
+const MOST_VOICE_NAME = 200; // characters, as in requests
+const VOICE_ID = /^[\w-]{1,64}$/;
 
-/** The configuration that the variables state, on this machine; throws CONFIG_INVALID with every mistake at once. */
-export function readConfig(env: Environment, machine: MachineFiles = LINUX): Config {
-  const read = new ConfigReader<Variable>(env);
-  const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
-  const seconds = (name: Variable, fallback: number) => read.number(name, fallback, 0.1, 3600) * 1000;
-  const config: Config = {
-    host: read.raw('HOST') ?? '127.0.0.1',
-    port: read.integer('PORT', 8080, 0, 65_535),
-    apiKeys: read.list('API_KEYS'),
-    allowOpen: read.flag('ALLOW_OPEN'),
-    corsOrigins: read.listOf('CORS_ORIGINS', 'origins such as https://example.org, without a path', isOrigin),
-    engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
-    espeak: read.flag('ESPEAK'),
-    defaultVoice: read.raw('DEFAULT_VOICE'),
-    elevenLabsVoices: readElevenLabsVoices(read),
-    maxCalls: read.integer('MAX_CALLS', 200, 1, 100_000),
-    maxCallsPerClient: read.integer('MAX_CALLS_PER_CLIENT', 0, 0, 100_000),
-    maxHalfOpenPerClient: read.integer('MAX_HALF_OPEN_PER_CLIENT', 0, 0, 100_000),
-    maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
-    maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
-    maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
-    hangUpPhrase: readHangUpPhrase(read),
-    textIdleMs: seconds('TEXT_IDLE_TIMEOUT', 60),
-    lexiconFile: read.raw('LEXICON_FILE'),
-    engineTimeoutMs: seconds('ENGINE_TIMEOUT', 20),
-    requestTimeoutMs: seconds('REQUEST_TIMEOUT', 60),
-    audioCacheMax: read.integer('AUDIO_CACHE_MAX', 256, 0, 1_000_000),
-    audioCacheBytes: read.integer('AUDIO_CACHE_BYTES', 128 * 1024 * 1024, 0, 2 ** 40),
-    frameCacheBytes: read.integer('FRAME_CACHE_BYTES', 32 * 1024 * 1024, 0, 2 ** 40),
-    redisUrl: read.raw('REDIS_URL'),
-    redisTtlSeconds: read.integer('REDIS_TTL', 86_400, 1, 2 ** 31),
-    modelId: read.raw('MODEL_ID') ?? 'parley',
-    strictModels: read.flag('STRICT_MODELS'),
-    maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS) || 2048,
-    silenceThresholdDb: read.number('SILENCE_THRESHOLD_DB', -50, -120, 0),
-    idleTimeoutMs: read.number('IDLE_TIMEOUT', 0, 0, 86_400) * 1000,
-    preloadModel: read.flag('PRELOAD_MODEL', true),
-    voicesDir: read.raw('VOICES_DIR') ?? 'voices',
-    voiceCacheMax: read.integer('VOICE_CACHE_MAX', 32, 0, 100_000),
-    referenceUrls: read.flag('REFERENCE_URLS'),
-    maxUploadBytes: read.integer('MAX_UPLOAD_BYTES', 10 * 1024 * 1024, 1024, 2 ** 30),
-    apiKeysFile: read.raw('API_KEYS_FILE'),
-    rateLimit: read.integer('RATE_LIMIT', 0, 0, 1_000_000),
-    tlsCert: read.raw('TLS_CERT'),
-    tlsKey: read.raw('TLS_KEY'),
-    udsPath: read.raw('UDS_PATH'),
-    maxSockets: read.integer('MAX_SOCKETS', 256, 0, 100_000),
-    prometheusEnabled: read.flag('PROMETHEUS_ENABLED', true),
-    setupTimeoutMs: seconds('SETUP_TIMEOUT', 20),
-    encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
-    opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),
-    opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
-    opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
-    iceHostAddresses: read.listOf('ICE_HOST_ADDRESSES', 'IP addresses', (item) => isIP(item) !== 0),
-    udpPorts: readPorts(read),
-    sip: readSipConfig(read, {
-      isLoopback,
-      isNetwork,
-      tlsCert: read.raw('TLS_CERT'),
-      tlsKey: read.raw('TLS_KEY'),
-    }),
-    captures: readCaptureConfig(read),
-    drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
-    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
-    logText: read.flag('LOG_TEXT'),
-    logNumbers: read.flag('LOG_NUMBERS'),
-    callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
-    callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
-    model,
-    phoneMedia: readTelephoneConfig(read, isNetwork),
-    notices: [
-      ...noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
-      ...[modelNotice(model, env) ?? []].flat(),
-    ],
-  };
-  checkDoors(config, read);
-  checkWebhook(config, read);
-  if (read.problems.length > 0) {
-    throw new ParleyError(
-      'CONFIG_INVALID',
-      `the configuration is not usable:\n- ${read.problems.join('\n- ')}`,
-    );
+/**
+ * Reads a JSON object such as {"21m00Tcm4TlvDq8ikWAM": "slt"}; empty without a file. Whether this server has the voices
+ * is known only once its engines are open.
+ */
+function readElevenLabsVoices(read: Reader): ElevenLabsVoices {
+  const path = read.raw('ELEVENLABS_VOICES_FILE');
+  if (path === undefined) return new Map();
+  const problem = (what: string) => read.problem('ELEVENLABS_VOICES_FILE', `${path} ${what}`);
+  const value = jsonOf(path, problem);
+  if (value === undefined) return new Map();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    problem('must be a JSON object of ids and names of voices, such as {"21m00Tcm4TlvDq8ikWAM": "slt"}');
+    return new Map();
   }
-  return Object.freeze(config);
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  if (entries.length > MOST_VOICES) {
+    problem(`must have at most ${MOST_VOICES} ids, not ${entries.length}`);
+    return new Map();
+  }
+  return new Map(entries.filter((entry) => isVoice(entry, problem)));
+}
+
+/** Undefined if the file cannot be read or is not JSON. */
+function jsonOf(path: string, problem: (what: string) => void): unknown {
+  try {
+    if (statSync(path).size > MOST_FILE_BYTES) {
+      problem(`must have at most ${MOST_FILE_BYTES} bytes`);
+      return undefined;
+    }
+    return JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    problem(error instanceof SyntaxError ? `is not JSON: ${message}` : `cannot be read: ${code ?? message}`);
+    return undefined;
+  }
+}
+
+function isVoice(entry: [string, unknown], problem: (what: string) => void): entry is [string, string] {
+  const [id, name] = entry;
+  if (!VOICE_ID.test(id)) {
+    problem(`${JSON.stringify(id)} must be an id of 1 to 64 letters, digits, "-" and "_"`);
+    return false;
+  }
+  if (typeof name === 'string' && name.trim() !== '' && name.length <= MOST_VOICE_NAME) return true;
+  problem(`"${id}" must be the name of a voice, of 1 to ${MOST_VOICE_NAME} characters`);
+  return false;
 }

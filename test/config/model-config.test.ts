@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readConfig, type Config } from '../src/config.js';
-import { ParleyError } from '../src/errors.js';
-import { LINUX, type MachineFiles, numaNodes } from '../src/numa-node.js';
+import { readConfig, type Config } from '../../src/config/config.js';
+import { ParleyError } from '../../src/errors.js';
+import { LINUX, type MachineFiles, numaNodes } from '../../src/config/model-config.js';
 
 const ID = 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice';
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FileWatch } from '../src/file-watch.js';
-import { ManualTime } from './fakes/manual-time.js';
-import { until } from './fakes/until.js';
-import { temporaryFolder } from './api/http/tls-files.js';
+import { FileWatch } from '../../src/config/file-watch.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+import { temporaryFolder } from '../api/http/tls-files.js';
 
 test('a file that is written, renamed over or put behind a link is told at once', async (t) => {
   const folder = temporaryFolder(t);

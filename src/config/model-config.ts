@@ -1,8 +1,9 @@
-// The variables of the native speech engine: which checkpoint, and on what it computes.
-import { availableParallelism } from 'node:os';
-import type { ConfigReader, Environment } from './config-reader.js';
-import { cacheFolderOf, checkpointNamed, isHubId, isPath } from './model-cache.js';
-import { coresOfNode, type MachineFiles, numaNodes, numbersIn } from './numa-node.js';
+// Reads the variables of the native speech engine: its checkpoint, its device, and the processors it uses. A checkpoint is
+// a folder or a model in the Hugging Face cache. Nothing is downloaded here.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, homedir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigReader, Environment } from './environment.js';
 
 export interface ModelConfig {
   /** Folder of a checkpoint; undefined: no native engine. */
@@ -10,27 +11,26 @@ export interface ModelConfig {
   readonly quantize: 'none' | 'int8' | 'int8-talker' | 'fp8';
   /** Undefined: f32 on a processor, bf16 on a GPU. */
   readonly codecFormat: 'f32' | 'f16' | 'bf16' | undefined;
-  /** What it computes on: `auto`, `cpu`, `cuda` or `cuda:1`. */
+  /** `auto`, `cpu`, `cuda` or `cuda:1`. */
   readonly device: string;
   readonly cudaGraphs: boolean;
-  /** On a GPU, shorter ways to the same sound: `auto`, `all`, `none`, or names with commas. */
-  /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits, as on the processor. */
+  /** On a GPU: activations keep 16 bits against weights of bf16 or 8 bits, as on the processor. */
   readonly fullVectors: boolean;
   readonly threads: number;
   /** Empty: the system chooses. */
   readonly cores: readonly number[];
-  /** Whose memory is preferred; undefined: the system chooses. */
+  /** Node whose memory is preferred; undefined: the system chooses. */
   readonly numaNode: number | undefined;
   readonly maxStreams: number;
-  /** Of these in one step of the model; 0: all. */
+  /** Streams in one step of the model; 0: all. */
   readonly maxBatch: number;
-  /** Codec frames of a sentence that does not say it itself; 0: from the length of its text. */
+  /** Most codec frames of a sentence whose request sets no limit; 0: from the length of its text. */
   readonly maxNewTokens: number;
-  /** What one generation speaks: a sentence, or all of an utterance that can be spoken together. */
+  /** Text of one generation: a sentence, or all of an utterance that can be spoken together. */
   readonly continuity: 'sentence' | 'utterance';
 }
 
-/** Every variable with what it means; part of VARIABLES. */
+/** Each variable with its meaning, for VARIABLES in config.ts. */
 export const MODEL_VARIABLES = {
   MODEL_ID:
     'name of the model as /v1/models lists it; where it is a folder, or a model in the Hugging Face cache, also the checkpoint',
@@ -55,12 +55,25 @@ export const MODEL_VARIABLES = {
 
 type Reader = ConfigReader<keyof typeof MODEL_VARIABLES>;
 
+/** Where Linux lists NUMA nodes and allowed processors; parameters for tests. */
+export interface MachineFiles {
+  /** Folder with node0, node1, ... */
+  readonly nodes: string;
+  /** File with the line Cpus_allowed_list. */
+  readonly status: string;
+}
+
+export const LINUX: MachineFiles = { nodes: '/sys/devices/system/node', status: '/proc/self/status' };
+
+const HUB_ID = /^[\w-][\w.-]*\/[\w-][\w.-]*$/; // ORG/NAME
+const PATH = /^(?:\/|\.\.?\/|~\/)/;
+const REVISION = /^[\w-]+$/; // a commit; nothing that leads elsewhere
+
 const MOST_CORES = 1024;
 const MOST_THREADS = 256;
 export const MOST_TOKENS = 65_536;
 
-/** What the variables are read against. */
-export interface Surroundings {
+interface Surroundings {
   readonly engine: string | undefined;
   /** Where the Hugging Face cache is. */
   readonly env: Environment;
@@ -93,7 +106,7 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
   };
 }
 
-/** MODEL_DIR as it is; else what MODEL_ID names, if that is more than a name. */
+/** MODEL_DIR; otherwise the checkpoint that MODEL_ID names, if there is one. */
 function readDirectory(read: Reader, engine: string | undefined, env: Environment): string | undefined {
   const [directory, id] = [read.raw('MODEL_DIR'), read.raw('MODEL_ID')];
   if (directory !== undefined || id === undefined) return directory;
@@ -107,7 +120,7 @@ function readDirectory(read: Reader, engine: string | undefined, env: Environmen
   }
 }
 
-/** That it is only a name is a mistake where it can be no other thing, or where a checkpoint is needed. */
+/** Reports a MODEL_ID without a checkpoint if it is a path, or if the engine needs a checkpoint. */
 function checkName(read: Reader, id: string, engine: string | undefined, env: Environment): void {
   if (isPath(id)) {
     read.problem('MODEL_ID', `must be a name or the folder of a checkpoint: there is no ${id}/config.json`);
@@ -141,7 +154,7 @@ function readDevice(read: Reader): string {
   return 'auto';
 }
 
-/** As Linux writes a set of processors: 0-3,6. */
+/** A set of processors as Linux writes it: 0-3,6. */
 function readCores(read: Reader): readonly number[] {
   const cores: number[] = [];
   for (const item of read.list('INFERENCE_CPU_CORES')) {
@@ -155,7 +168,7 @@ function readCores(read: Reader): readonly number[] {
   return [...new Set(cores)];
 }
 
-/** Undefined where none is named, or one that there is not. */
+/** Undefined if none is named, or the machine does not have it. */
 function readNode(read: Reader, machine: MachineFiles): number | undefined {
   if (read.raw('INFERENCE_NUMA_NODE') === undefined) return undefined;
   const node = read.integer('INFERENCE_NUMA_NODE', 0, 0, MOST_CORES - 1);
@@ -168,14 +181,14 @@ function readNode(read: Reader, machine: MachineFiles): number | undefined {
 
 interface NodeUse {
   readonly numaNode: number;
-  /** Its cores. */
+  /** Cores of the node. */
   readonly near: readonly number[];
-  /** By INFERENCE_CPU_CORES. */
+  /** Cores of INFERENCE_CPU_CORES. */
   readonly named: readonly number[];
   readonly threads: number;
 }
 
-/** What is asked for besides must fit on the node. */
+/** INFERENCE_CPU_CORES and INFERENCE_THREADS must fit within the chosen NUMA node. */
 function checkNode(read: Reader, { numaNode, near, named, threads }: NodeUse): void {
   const away = named.filter((core) => !near.includes(core));
   if (near.length === 0) {
@@ -190,4 +203,77 @@ function checkNode(read: Reader, { numaNode, near, named, threads }: NodeUse): v
     const its = `the cores of INFERENCE_NUMA_NODE=${numaNode}`;
     read.problem('INFERENCE_THREADS', `must be at most ${near.length}, ${its}, not ${threads}`);
   }
+}
+
+/** True for a path, which cannot be a name of the hub. */
+function isPath(id: string): boolean {
+  return PATH.test(id);
+}
+
+/** True for a possible name of a model on the Hugging Face hub. */
+function isHubId(id: string): boolean {
+  return HUB_ID.test(id);
+}
+
+/** The folder of a checkpoint: `id` itself, or its snapshot in the cache; undefined if there is neither. */
+function checkpointNamed(id: string, env: Environment): string | undefined {
+  const folder = expanded(id, env);
+  if (existsSync(join(folder, 'config.json'))) return folder;
+  return isHubId(id) ? snapshotOf(id, env) : undefined;
+}
+
+/** The folder of a model in the cache: refs/main has the commit, snapshots/<commit> the files as links. */
+function cacheFolderOf(id: string, env: Environment): string {
+  return join(hubCache(env), `models--${id.replace('/', '--')}`);
+}
+
+function snapshotOf(id: string, env: Environment): string | undefined {
+  const folder = cacheFolderOf(id, env);
+  const reference = join(folder, 'refs', 'main');
+  if (!existsSync(reference)) return undefined;
+  const commit = readFileSync(reference, 'utf8').trim();
+  const snapshot = join(folder, 'snapshots', commit);
+  return REVISION.test(commit) && existsSync(snapshot) ? snapshot : undefined;
+}
+
+/** The cache folder, by the variables and the order of huggingface_hub. */
+function hubCache(env: Environment): string {
+  const set = (name: string) => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : expanded(value, env);
+  };
+  const caches = set('XDG_CACHE_HOME') ?? expanded('~/.cache', env);
+  const home = set('HF_HOME') ?? join(caches, 'huggingface');
+  return set('HF_HUB_CACHE') ?? set('HUGGINGFACE_HUB_CACHE') ?? join(home, 'hub');
+}
+
+function expanded(path: string, env: Environment): string {
+  return path.startsWith('~/') ? join(env['HOME'] ?? homedir(), path.slice(2)) : path;
+}
+
+/** The numbers of a list such as 0-3,6, each once and in order; undefined for a malformed list or a number of `limit` or more. */
+function numbersIn(list: string, limit: number): readonly number[] | undefined {
+  const numbers = new Set<number>();
+  for (const item of list.split(',').map((one) => one.trim())) {
+    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(item) ?? [];
+    const [from, to] = [Number(first), Number(last)];
+    if (!(from <= to && to < limit)) return undefined;
+    for (let number = from; number <= to; number++) numbers.add(number);
+  }
+  return [...numbers];
+}
+
+/** Numbers of the nodes; empty if the system does not list them. */
+export function numaNodes({ nodes }: MachineFiles): readonly number[] {
+  if (!existsSync(nodes)) return [];
+  const found = readdirSync(nodes).flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? []);
+  return found.map(Number).toSorted((a, b) => a - b);
+}
+
+/** The cores of a node that this process may use. */
+function coresOfNode(node: number, { nodes, status }: MachineFiles, limit: number): readonly number[] {
+  const all = numbersIn(readFileSync(join(nodes, `node${node}`, 'cpulist'), 'utf8'), limit) ?? [];
+  const list = existsSync(status) ? /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync(status, 'utf8')) : null;
+  const allowed = numbersIn(list?.[1] ?? '', limit);
+  return allowed === undefined ? all : all.filter((core) => allowed.includes(core));
 }

@@ -7,8 +7,8 @@
 // no call stands and nothing is being spoken. The second step comes later because V8 frees buffers in the background.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { loadAddon } from './addon.js';
-import type { Time } from './time.js';
+import { loadAddon } from '../addon.js';
+import type { Time } from '../time.js';
 
 export interface IdleMemoryParts {
   readonly time: Time;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { garbageCollector, IdleMemory, trimHeap } from '../src/idle-memory.js';
-import { ManualTime } from './fakes/manual-time.js';
+import { garbageCollector, IdleMemory, trimHeap } from '../../src/encoding/idle-memory.js';
+import { ManualTime } from '../fakes/manual-time.js';
 
 function open() {
   const time = new ManualTime();

@@ -1,20 +1,17 @@
-// Tells when files have changed: at once where the system reports it, and by a
-// look every few seconds where it does not (network file systems, containers).
-//
-// The folders are watched, not the files: a file that is replaced by renaming
-// another, or behind a symbolic link, is a different one afterwards.
+// Reports changes of files: at once if the system notifies, otherwise by polling every few seconds (network file systems,
+// containers). It watches the folders, because a file replaced by renaming or behind a symbolic link is another file.
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemTime, type Time } from './time.js';
+import { systemTime, type Time } from '../time.js';
 
 export interface FileWatchOptions {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly pollMs?: number;
-  /** Milliseconds that files written one after the other are given. */
+  /** Milliseconds to wait after a notification, for files that are written one after the other. */
   readonly settleMs?: number;
   readonly time?: Time;
-  /** False leaves it to the looks. */
+  /** False polls only. */
   readonly notified?: boolean;
 }
 
@@ -27,8 +24,8 @@ export class FileWatch {
   readonly #options: Required<FileWatchOptions>;
   readonly #watchers: FSWatcher[] = [];
   #state: string | undefined;
-  #callOffPoll: (() => void) | undefined;
-  #callOffLook: (() => void) | undefined;
+  #cancelPoll: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
   #closed = false;
 
   constructor(paths: readonly string[], changed: () => void, options: FileWatchOptions = {}) {
@@ -37,7 +34,7 @@ export class FileWatch {
     this.#options = { pollMs: POLL_MS, settleMs: SETTLE_MS, time: systemTime, notified: true, ...options };
   }
 
-  /** Resolves once every later change will be told. */
+  /** Resolves when every later change will be reported. */
   async open(): Promise<void> {
     this.#state = await stateOf(this.#paths);
     if (this.#closed) return;
@@ -50,8 +47,8 @@ export class FileWatch {
   close(): void {
     this.#closed = true;
     for (const watcher of this.#watchers) watcher.close();
-    this.#callOffPoll?.();
-    this.#callOffLook?.();
+    this.#cancelPoll?.();
+    this.#cancelLook?.();
   }
 
   #watchFolder(folder: string): void {
@@ -60,20 +57,20 @@ export class FileWatch {
       watcher.on('error', () => watcher.close());
       this.#watchers.push(watcher);
     } catch {
-      // No folder, or no more watchers to be had: the looks go on.
+      // No folder, or no more watchers available: polling goes on.
     }
   }
 
   #lookSoon(): void {
-    if (this.#closed || this.#callOffLook !== undefined) return;
-    this.#callOffLook = this.#options.time.after(this.#options.settleMs, () => {
-      this.#callOffLook = undefined;
+    if (this.#closed || this.#cancelLook !== undefined) return;
+    this.#cancelLook = this.#options.time.after(this.#options.settleMs, () => {
+      this.#cancelLook = undefined;
       void this.#look();
     });
   }
 
   #pollLater(): void {
-    this.#callOffPoll = this.#options.time.after(this.#options.pollMs, () => {
+    this.#cancelPoll = this.#options.time.after(this.#options.pollMs, () => {
       void this.#look().then(() => {
         if (!this.#closed) this.#pollLater();
       });

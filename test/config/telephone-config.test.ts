@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../src/config.js';
-import { ParleyError } from '../src/errors.js';
+import { readConfig } from '../../src/config/config.js';
+import { ParleyError } from '../../src/errors.js';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

@@ -1,15 +1,15 @@
-// A server's certificate and its private key: read from their files, checked
-// before anybody is shown them, and read again when the files change.
+// Reads a server's certificate with its private key, and certificate authorities, from PEM files. It validates them, and
+// reads them again when the files change.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ParleyError } from './errors.js';
+import { ParleyError } from '../errors.js';
 import { FileWatch, type FileWatchOptions } from './file-watch.js';
 
 export interface CertificateFiles {
   readonly certPath: string;
   readonly keyPath: string;
-  /** The variables that name them; TLS_CERT and TLS_KEY, if absent. */
+  /** Variables that name the files; TLS_CERT and TLS_KEY by default. */
   readonly variables?: { readonly cert: string; readonly key: string };
 }
 
@@ -19,7 +19,7 @@ export interface CertificateLog {
 }
 
 export interface Certificate {
-  /** PEM, with the chain behind it. */
+  /** PEM, followed by the chain. */
   readonly cert: string;
   readonly key: string;
   readonly validUntil: Date;
@@ -47,7 +47,7 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   return { cert, key, validUntil: new Date(leaf.validTo) };
 }
 
-/** Tells of the certificate that the files hold: at first, and whenever they hold another one that can be used. */
+/** Calls `use` with the certificate at first, and again whenever the files hold another usable one. */
 export class CertificateRenewal {
   readonly #files: CertificateFiles;
   readonly #use: (certificate: Certificate) => void;
@@ -82,7 +82,7 @@ export class CertificateRenewal {
       this.#take(certificate);
       this.#log.info({ validUntil: certificate.validUntil }, 'certificate read again');
     } catch (error) {
-      // Two files are not replaced at once: the second change comes here again.
+      // Two files are not replaced at once: the second change causes another read.
       this.#log.warn({ detail: (error as Error).message }, 'certificate stays as it was');
     }
   }
@@ -108,7 +108,7 @@ export async function readAuthorities({ path, variable }: AuthorityFile): Promis
   return authorities;
 }
 
-/** Tells of the authorities that a file holds, whenever it holds other ones that can be used. */
+/** Calls `use` with the authorities at first, and again whenever the file holds other usable ones. */
 export class AuthorityRenewal {
   readonly #file: AuthorityFile;
   readonly #use: (authorities: string) => void;

@@ -1,0 +1,185 @@
+// Reads single variables of the environment and collects every mistake. It also finds names that are probably mistyped
+// settings, and settings that have no effect.
+import { isIP } from 'node:net';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+// Older servers accepted all of these.
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
+export class ConfigReader<Variable extends string> {
+  readonly problems: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  raw(name: Variable): string | undefined {
+    const value = this.#env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  }
+
+  problem(name: Variable, what: string): void {
+    this.problems.push(`${name} ${what}`);
+  }
+
+  number(name: Variable, fallback: number, min: number, max: number): number {
+    const raw = this.raw(name);
+    if (raw === undefined) return fallback;
+    const value = Number(raw);
+    if (/^-?\d+(\.\d+)?$/.test(raw) && value >= min && value <= max) return value;
+    this.problem(name, `must be a number from ${min} to ${max}, not "${raw}"`);
+    return fallback;
+  }
+
+  integer(name: Variable, fallback: number, min: number, max: number): number {
+    const value = this.number(name, fallback, min, max);
+    if (Number.isInteger(value)) return value;
+    this.problem(name, `must be a whole number, not "${value}"`);
+    return fallback;
+  }
+
+  flag(name: Variable, fallback = false): boolean {
+    const raw = this.raw(name)?.toLowerCase();
+    if (raw === undefined) return fallback;
+    const flag = FLAGS.get(raw);
+    if (flag === undefined) this.problem(name, `must be 1 or 0, not "${raw}"`);
+    return flag ?? fallback;
+  }
+
+  list(name: Variable): readonly string[] {
+    const items = (this.raw(name) ?? '').split(',').map((item) => item.trim());
+    return items.filter((item) => item !== '');
+  }
+
+  /** A list whose items must all be of one kind; the error names the `kind`. */
+  listOf(name: Variable, kind: string, isOne: (item: string) => boolean): readonly string[] {
+    const items = this.list(name);
+    const wrong = items.find((item) => !isOne(item));
+    if (wrong !== undefined) this.problem(name, `must be ${kind}, not "${wrong}"`);
+    return items;
+  }
+
+  choice<T extends string>(name: Variable, allowed: readonly T[], fallback: T): T {
+    const raw = this.raw(name);
+    if (raw === undefined) return fallback;
+    const found = allowed.find((item) => item === raw.toLowerCase());
+    if (found === undefined) this.problem(name, `must be one of ${allowed.join(', ')}, not "${raw}"`);
+    return found ?? fallback;
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+export function isNetwork(item: string): boolean {
+  const [address = '', bits, more] = item.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    more === undefined && (bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  );
+}
+
+/** Names of an older server. */
+const RENAMED: Readonly<Record<string, string>> = {
+  SSL_CERTFILE: 'TLS_CERT',
+  SSL_KEYFILE: 'TLS_KEY',
+  UNIX_SOCKET_PATH: 'UDS_PATH',
+};
+
+const NATIVE_ONLY = [
+  'QUANTIZE',
+  'CODEC_FORMAT',
+  'CONTINUITY',
+  'MAX_STREAMS',
+  'MAX_BATCH',
+  'DEVICE',
+  'CUDA_GRAPHS',
+  'FULL_VECTORS',
+  'INFERENCE_THREADS',
+  'INFERENCE_CPU_CORES',
+  'INFERENCE_NUMA_NODE',
+];
+const LONGEST_NAME = 40; // longer names are not compared
+const SHORT = 5; // characters up to which a part may have one mistake, and two above
+const LEAST = 3; // characters of a part below which a mistake makes it another
+
+/**
+ * Warnings about variables that are not mistakes: mistyped names, and settings without effect. The environment is shared
+ * with other programs, so a name counts as mistyped only if a part of it is exactly that of a setting.
+ * `hasModel`: a checkpoint is configured.
+ */
+export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
+  const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
+  const speaks = hasModel && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
+  return set.toSorted().flatMap((name) => {
+    const notice = noticeOf(name, ours, speaks);
+    return notice === undefined ? [] : [`${name} ${notice}`];
+  });
+}
+
+function noticeOf(name: string, ours: readonly string[], hasModel: boolean): string | undefined {
+  if (NATIVE_ONLY.includes(name) && !hasModel)
+    return 'concerns the native engine; flite and espeak take no account of it';
+  if (ours.includes(name)) return undefined;
+  if (name.startsWith('TORCH_COMPILE')) return 'has no effect: nothing here is compiled by PyTorch';
+  const renamed = RENAMED[name];
+  if (renamed !== undefined) return `is no setting; it is called ${renamed} here`;
+  const near = nearest(name, ours);
+  return near === undefined ? undefined : `is no setting; did you mean ${near}?`;
+}
+
+function nearest(name: string, ours: readonly string[]): string | undefined {
+  if (name.length > LONGEST_NAME) return undefined;
+  let found: { readonly setting: string; readonly mistakes: number } | undefined;
+  for (const setting of ours) {
+    const mistakes = mistakesIn(name, setting);
+    if (mistakes !== undefined && mistakes < (found?.mistakes ?? Infinity)) found = { setting, mistakes };
+  }
+  return found?.setting;
+}
+
+/** Number of typing mistakes between a setting and this name; undefined if it is not a mistyped setting. */
+function mistakesIn(name: string, setting: string): number | undefined {
+  const [given, wanted] = [name.split('_'), setting.split('_')];
+  if (given.length + wanted.length > 2 && squeezed(name) === squeezed(setting)) return 1;
+  if (given.length !== wanted.length) return undefined;
+  if (wanted.length === 1) return setting.length > SHORT && distance(name, setting) === 1 ? 1 : undefined;
+  const wrong = wanted.map((part, i) => ({ part, as: given[i] ?? '' })).filter(({ part, as }) => part !== as);
+  if (wrong.length === wanted.length) return undefined;
+  let sum = 0;
+  for (const { part, as } of wrong) {
+    if (Math.min(part.length, as.length) < LEAST) return undefined;
+    const away = distance(as, part);
+    if (away > (part.length > SHORT ? 2 : 1)) return undefined;
+    sum += away;
+  }
+  return sum <= 2 ? sum : undefined;
+}
+
+function squeezed(name: string): string {
+  return name.replaceAll('_', '').toUpperCase();
+}
+
+/** Characters inserted, removed, replaced, or swapped with their neighbour (optimal string alignment). */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped =
+        a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (beforeLast[j - 2] ?? 0) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length] ?? 0;
+}

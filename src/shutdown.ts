@@ -1,0 +1,68 @@
+// Ends the server: closes its parts in reverse order, at signals or after a failed start.
+import { ParleyError } from './errors.js';
+import type { Log } from './observe/log.js';
+
+export interface Stoppable {
+  /** Refuses new calls; resolves when the open ones have ended, or after `limitMs`. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** SIGTERM drains calls for `drainMs` before the close; SIGINT closes at once; a second signal exits at once. */
+export function stopAtSignals(server: Stoppable, drainMs: number, log: Log): void {
+  const stop = (signal: string): void => {
+    log.info({ signal }, 'parley closes');
+    for (const again of ['SIGINT', 'SIGTERM']) {
+      process.removeAllListeners(again);
+      process.once(again, () => process.exit(1));
+    }
+    const drained = signal === 'SIGTERM' ? server.drain(drainMs) : Promise.resolve();
+    drained
+      .then(() => server.close())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'parley did not close cleanly');
+          process.exit(1);
+        },
+      );
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+}
+
+/** Closes the parts of the server in reverse order of their opening. A failure does not stop the others. */
+export class Closing {
+  readonly #steps: (() => void | Promise<void>)[] = [];
+  #closed: Promise<void> | undefined;
+
+  add(step: () => void | Promise<void>): void {
+    this.#steps.unshift(step);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const step of this.#steps) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'the server did not close cleanly');
+  }
+}
+
+const EXIT_CONFIG = 78; // EX_CONFIG of sysexits.h
+
+/** Writes why the server did not start, and exits: 78 for a wrong configuration, otherwise 1. */
+export function failStart(error: unknown): never {
+  const known = error instanceof ParleyError;
+  process.stderr.write(`parley: ${known ? error.message : String((error as Error).stack ?? error)}\n`);
+  process.exit(known && error.code === 'CONFIG_INVALID' ? EXIT_CONFIG : 1);
+}
