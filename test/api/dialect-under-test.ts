@@ -1,6 +1,6 @@
 // A conversation with a script behind it and a recording in front of it.
-import type { Conversation, Dialect } from '../../src/api/http/dialect.js';
-import type { SpeechSocketParts } from '../../src/api/http/speech-dialects.js';
+import type { Conversation, Dialect } from '../../src/api/http/socket-dialect.js';
+import type { SpeechSocketParts } from '../../src/api/http/speech-sockets.js';
 import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { ParleyError } from '../../src/errors.js';
 import { InstantEngine } from '../fakes/instant-engine.js';

@@ -1,20 +1,15 @@
 // A dialect that says back what it hears, and remembers what became of it.
-import type {
-  SocketConversation,
-  SocketDialect,
-  SocketPeer,
-  SocketVisit,
-} from '../../src/api/http/socket-dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from '../../src/api/http/socket-dialect.js';
 
-export class EchoConversation implements SocketConversation {
+export class EchoConversation implements Conversation {
   readonly heard: (string | Uint8Array)[] = [];
-  readonly peer: SocketPeer;
-  readonly visit: SocketVisit;
+  readonly peer: Peer;
+  readonly visit: Visit;
   closes = 0;
   /** Resolves the promise of `closed`; at once unless the test replaces it. */
   freed: Promise<void> = Promise.resolve();
 
-  constructor(peer: SocketPeer, visit: SocketVisit) {
+  constructor(peer: Peer, visit: Visit) {
     this.peer = peer;
     this.visit = visit;
   }
@@ -32,7 +27,7 @@ export class EchoConversation implements SocketConversation {
   }
 }
 
-export class EchoDialect implements SocketDialect {
+export class EchoDialect implements Dialect {
   readonly name = 'echo';
   readonly path: string;
   readonly keyInFirstMessage: boolean;
@@ -43,7 +38,7 @@ export class EchoDialect implements SocketDialect {
     this.keyInFirstMessage = keyInFirstMessage;
   }
 
-  open(peer: SocketPeer, visit: SocketVisit): EchoConversation {
+  open(peer: Peer, visit: Visit): EchoConversation {
     const conversation = new EchoConversation(peer, visit);
     this.conversations.push(conversation);
     return conversation;

@@ -1,5 +1,5 @@
 // The other end of a socket, as a dialect sees it, with everything it was sent.
-import type { Peer } from '../../src/api/http/dialect.js';
+import type { Peer } from '../../src/api/http/socket-dialect.js';
 
 export interface ServerMessage {
   readonly audio?: string | null;

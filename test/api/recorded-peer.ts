@@ -1,6 +1,6 @@
 // The other end of a socket: everything it was told, in order, binary as its
 // bytes in words.
-import type { Peer } from '../../src/api/http/dialect.js';
+import type { Peer } from '../../src/api/http/socket-dialect.js';
 
 export class RecordedPeer implements Peer {
   readonly messages: (Record<string, unknown> | string)[] = [];

@@ -5,7 +5,7 @@ import { callClients } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { type Offer, OFFER_TYPES, readOffer } from './offer-body.js';
 import { CALL_OPTIONS_SCHEMA, END_CALL_SCHEMA, HANG_UP_SCHEMA, OPEN_CALL_SCHEMA } from './calls-schema.js';
-import { isGone } from '../openai/sent-reply.js';
+import { isGone } from '../http/reply-connection.js';
 import { addressOf } from '../http/visitor.js';
 
 /** The browser door, as far as HTTP needs it. */

@@ -1,6 +1,5 @@
 // Calls of browsers: an offer in, an answer out.
-import { BYTES, NO_BODY, object, STRING } from '../http/answers-schema.js';
-import { type RouteSchema, TAGS } from '../http/json-schema.js';
+import { BYTES, NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 
 const CALL_ID = object({ id: STRING });
 

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { errorBody } from '../http/error-reply.js';
-import { breakOff, isGone } from '../openai/sent-reply.js';
+import { breakOff, isGone } from '../http/reply-connection.js';
 
 export interface SentEvent {
   readonly id: number;

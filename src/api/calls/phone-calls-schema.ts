@@ -1,5 +1,6 @@
 // Telephone calls: their routes, and what these answer.
 import {
+  type Answer,
   BOOLEAN,
   BYTES,
   INTEGER,
@@ -7,9 +8,10 @@ import {
   listOf,
   NUMBER,
   object,
+  type RouteSchema,
   STRING,
-} from '../http/answers-schema.js';
-import { type Answer, type RouteSchema, TAGS } from '../http/json-schema.js';
+  TAGS,
+} from '../http/json-schema.js';
 import { DTMF_BODY, placeBody, PLAY_BODY, sayBody, TIMES, TRANSFER_BODY } from './phone-bodies-schema.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
 

@@ -3,9 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { CommandName } from './phone-commands.js';
 import type { PhoneDesk } from './phone-desk.js';
-import { fieldRefusal } from '../http/field-refusal-schema.js';
+import { dropNullFields, fieldRefusal } from '../http/validation.js';
 import type { JsonSchema } from '../http/json-schema.js';
-import { dropNullFields } from '../http/null-fields-schema.js';
 import { DTMF_BODY, PLAY_MESSAGE, sayBody, TRANSFER_BODY } from './phone-bodies-schema.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
 

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PhoneCalls } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
-import { untilGone } from '../http/client-pace.js';
+import { isGone, untilGone } from '../http/reply-connection.js';
 import type { EventReplies } from './event-replies.js';
 import { type PlaceBody, readPlaceBody } from './phone-call-body.js';
 import type { CommandName } from './phone-commands.js';
 import type { PhoneDesk } from './phone-desk.js';
 import { callForm, eventForm, isLast } from './phone-forms.js';
 import { addMessageCheck } from './phone-messages.js';
-import { allowedBy } from '../http/field-refusal-schema.js';
+import { allowedBy } from '../http/validation.js';
 import type { RouteSchema } from '../http/json-schema.js';
 import { IDEMPOTENCY_KEY } from './phone-bodies-schema.js';
 import {
@@ -27,7 +27,6 @@ import {
   TRANSFER_SCHEMA,
 } from './phone-calls-schema.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
-import { isGone } from '../openai/sent-reply.js';
 
 export interface PhoneRouteParts {
   readonly desk: PhoneDesk;

@@ -12,15 +12,15 @@ import { type CommandName, COMMANDS } from './phone-commands.js';
 import type { ClientDesk, PhoneDesk } from './phone-desk.js';
 import { callForm, eventForm, isLast } from './phone-forms.js';
 import { isToldOut } from './phone-routes.js';
-import type { SocketConversation, SocketDialect, SocketPeer, SocketVisit } from '../http/socket-dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 
 const NORMAL = 1000;
 const MOST_RUNNING = 16; // commands of one socket that are not answered
 const MOST_ID = 64; // characters
 
 /** `keyed`: clients are told apart by their API keys, and calls have owners. */
-export function phoneSocket(desk: PhoneDesk, keyed: boolean): SocketDialect {
-  const ownOf = ({ client }: SocketVisit): ClientDesk => desk.of(keyed ? client : undefined);
+export function phoneSocket(desk: PhoneDesk, keyed: boolean): Dialect {
+  const ownOf = ({ client }: Visit): ClientDesk => desk.of(keyed ? client : undefined);
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
@@ -45,16 +45,16 @@ interface PhoneConversationParts {
   readonly own: ClientDesk;
 }
 
-class PhoneConversation implements SocketConversation {
+class PhoneConversation implements Conversation {
   readonly #parts: PhoneConversationParts;
-  readonly #peer: SocketPeer;
-  readonly #visit: SocketVisit;
+  readonly #peer: Peer;
+  readonly #visit: Visit;
   readonly #id: string;
   readonly #gone = new AbortController();
   #stopFollowing: () => void = () => undefined;
   #running = 0;
 
-  constructor(parts: PhoneConversationParts, peer: SocketPeer, visit: SocketVisit) {
+  constructor(parts: PhoneConversationParts, peer: Peer, visit: Visit) {
     this.#parts = parts;
     this.#peer = peer;
     this.#visit = visit;

@@ -1,7 +1,7 @@
 // POST /v1/calls/{id}/play: a sound in JSON, in a form, or as the body itself.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
-import { untilGone } from '../http/client-pace.js';
+import { untilGone } from '../http/reply-connection.js';
 import { type PlayBody, type PlayRequest, readPlayBody } from './phone-commands.js';
 import type { PhoneDesk } from './phone-desk.js';
 import { type OnePhoneCall, PHONE_CALL, refuseWithoutDoor } from './phone-routes.js';

@@ -5,7 +5,7 @@
 // at once. So only open contexts count against the limit: one that was closed
 // has stopped, or speaks what was flushed, and is in nobody's way.
 import type { ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
 import { inactive, tooManyContexts } from './elevenlabs-errors.js';
 import type { ClientMessage } from './elevenlabs-message.js';

@@ -4,15 +4,18 @@ import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from '../../speaking/outpu
 import {
   BOOLEAN,
   BYTES,
+  type Content,
   INTEGER,
   jsonAnswer,
+  type JsonSchema,
   listOf,
   NUMBER,
   object,
+  type RouteSchema,
   SPEECH_REFUSALS,
   STRING,
-} from '../http/answers-schema.js';
-import { type Content, type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+  TAGS,
+} from '../http/json-schema.js';
 import {
   CACHE_FIELD,
   LANGUAGE_FIELD,

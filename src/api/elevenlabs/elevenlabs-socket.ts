@@ -4,7 +4,7 @@ import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Alignment } from './chunk-alignment.js';
-import type { Peer, Visit } from '../http/dialect.js';
+import type { Peer, Visit } from '../http/socket-dialect.js';
 import { ElevenLabsContext } from './elevenlabs-context.js';
 import { type ErrorRefusal, type Refusal, refusalOf } from './elevenlabs-errors.js';
 import { type ClientMessage, readClientMessage } from './elevenlabs-message.js';

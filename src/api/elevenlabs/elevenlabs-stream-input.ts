@@ -1,7 +1,7 @@
 // ElevenLabs' /v1/text-to-speech/{voice_id}/stream-input: one text, which ends
 // with an empty message, becomes one stream of sound.
 import type { ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
 import { inactive } from './elevenlabs-errors.js';
 import type { ClientMessage } from './elevenlabs-message.js';

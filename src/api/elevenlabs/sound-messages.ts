@@ -3,7 +3,7 @@
 // slowly.
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import { type Alignment, ChunkAlignment } from './chunk-alignment.js';
-import type { Peer } from '../http/dialect.js';
+import type { Peer } from '../http/socket-dialect.js';
 import type { SocketFormat } from './elevenlabs-format.js';
 import { openCutter, type SoundPiece } from './sound-cutter.js';
 

@@ -25,7 +25,7 @@ export interface AccessOptions {
 }
 
 /** What a decision is made from. */
-export interface Visit {
+export interface AccessRequest {
   readonly method: string;
   readonly access: Access;
   /** `unix` for whoever came by the Unix socket, undefined for one that has left already. */
@@ -65,13 +65,13 @@ export class AccessGuard {
    * Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. Answers who shares the server with others:
    * the name of the key that was checked, or the address.
    */
-  check(visit: Visit): string {
-    if (!this.#keys.required || visit.access === 'origin') this.#checkOrigin(visit);
-    else if (this.#needsKey(visit)) return this.checkKey(keyIn(visit.headers));
-    return neighbourhood(visit.remoteAddress);
+  check(request: AccessRequest): string {
+    if (!this.#keys.required || request.access === 'origin') this.#checkOrigin(request);
+    else if (this.#needsKey(request)) return this.checkKey(keyIn(request.headers));
+    return neighbourhood(request.remoteAddress);
   }
 
-  #needsKey({ access, method, remoteAddress, headers }: Visit): boolean {
+  #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {
     if (access === 'open' || method === 'OPTIONS') return false; // a preflight never carries a key
     if (access === 'key') return true;
     // Behind a proxy on this machine everybody has a loopback address; a web
@@ -93,7 +93,7 @@ export class AccessGuard {
     return name;
   }
 
-  #checkOrigin({ method, headers, remoteAddress, upgrade }: Visit): void {
+  #checkOrigin({ method, headers, remoteAddress, upgrade }: AccessRequest): void {
     const name = nameIn(headers);
     // No web page reaches a Unix socket but through a proxy, whose names are not known here.
     if (this.#loopback && remoteAddress !== UNIX && !this.#isOwnName(name)) {
@@ -126,18 +126,18 @@ export function refuseSecondHost(rawHeaders: readonly string[]): void {
 }
 
 /** Some clients send an empty bearer token when they have no key. */
-export function keyIn(headers: Visit['headers']): string | undefined {
+export function keyIn(headers: AccessRequest['headers']): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(String(headers['authorization'] ?? ''))?.[1];
   const other = headers['xi-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
 }
 
 /** HTTP/2 has a field of its own for it, which no header of HTTP/1 can be mistaken for. */
-function hostIn(headers: Visit['headers']): string | string[] | undefined {
+function hostIn(headers: AccessRequest['headers']): string | string[] | undefined {
   return headers[':authority'] ?? headers['host'];
 }
 
-function nameIn(headers: Visit['headers']): string | undefined {
+function nameIn(headers: AccessRequest['headers']): string | undefined {
   const host = hostIn(headers);
   return typeof host === 'string' ? hostOf(`http://${host}`) : undefined;
 }

@@ -4,7 +4,6 @@ import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
 import { type Access, isLoopbackName, refuseSecondHost } from './access.js';
@@ -14,10 +13,10 @@ import { addBatchRoute } from '../openai/batch-routes.js';
 import { admitOrigin } from './cors.js';
 import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
 import type { ElevenLabsVoices } from '../elevenlabs/elevenlabs-voices.js';
-import { errorBody, errorReply, sendError } from './error-reply.js';
+import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
 import type { EventReplies } from '../calls/event-replies.js';
 import type { Gate } from './gate.js';
-import { addJsonBody } from './json-body.js';
+import { addJsonBody, addValidation, VALIDATION } from './validation.js';
 import { ModelNames } from '../openai/model-names.js';
 import { addLegacyRoutes } from '../legacy/legacy-routes.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
@@ -34,7 +33,6 @@ import { addVoiceRoutes } from '../openai/voice-routes.js';
 import type { VoiceSource } from '../openai/voice-source.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
 import { addTextRoutes } from '../openai/text-routes.js';
-import { addValidation, VALIDATION } from './validation.js';
 import { addressOf } from './visitor.js';
 
 declare module 'fastify' {
@@ -203,39 +201,4 @@ function answerNotFound(routes: RouteTable, request: FastifyRequest, reply: Fast
   if (request.method === 'OPTIONS') return reply.code(204).send();
   const message = `this URL does not take ${request.method}; it takes ${allow}`;
   return reply.code(405).send(errorBody(405, 'method_not_allowed', message));
-}
-
-const BROKEN: Readonly<
-  Record<string, readonly [status: number, phrase: string, code: string, message: string]>
-> = {
-  HPE_HEADER_OVERFLOW: [
-    431,
-    'Request Header Fields Too Large',
-    'headers_too_large',
-    'the headers are too large',
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'timeout', 'the request did not arrive in time'],
-};
-
-/** What is not HTTP never becomes a request, so the socket itself is answered. */
-function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket, requestId: string): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, phrase, code, message] = BROKEN[error.code ?? ''] ?? [
-    400,
-    'Bad Request',
-    'malformed',
-    'the request is not valid HTTP',
-  ];
-  const body = JSON.stringify(errorBody(status, code, message));
-  const head = [
-    `HTTP/1.1 ${status} ${phrase}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

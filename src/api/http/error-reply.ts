@@ -1,21 +1,21 @@
-// Every refusal and failure as OpenAI's error object, which its client
-// libraries parse: {"error": {"message", "type", "param", "code"}}.
-//
-// One table decides the status of each of Parley's codes. What fastify itself
-// refuses (a body it cannot parse, one too large) arrives here too.
+// Turns every error into an answer: OpenAI's error object, which its client libraries parse, over HTTP; code and message
+// over WebSockets. One table decides the status of each of Parley's codes. Errors of fastify itself, such as a body that
+// is not JSON or too large, are mapped here as well.
 import type { FastifyReply } from 'fastify';
-import { type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
 
-interface Verdict {
+interface AnswerRule {
   readonly status: number;
-  /** The name under which clients of OpenAI know it; the code in lower case otherwise. */
+  /** The code in OpenAI's error object; when absent, Parley's code in lower case. */
   readonly code?: string;
-  /** The message is for the operator and stays in the log. */
+  /** The message is for the operator: the log has it, the answer does not. */
   readonly hidden?: true;
   readonly retryAfterSeconds?: number;
 }
 
-const VERDICTS: Readonly<Record<ErrorCode, Verdict>> = {
+const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   ABORTED: { status: 503, retryAfterSeconds: 1 },
   ADDON_MISSING: { status: 500, hidden: true },
   AUDIO_INVALID: { status: 400 },
@@ -82,14 +82,14 @@ export function errorBody(
   return { error: { message, type, param, code } };
 }
 
-/** What the route takes whose request was refused. */
+/** The bodies that the route of a refused request accepts. */
 interface BodyRules {
   readonly bodyLimit: number;
   /** Content types. */
   readonly types: readonly string[];
 }
 
-/** What to answer for an error of any kind. Nothing of an unexpected one gets out but the request's id. */
+/** The answer to any error. An unexpected error reveals nothing but the id of the request. */
 export function errorReply(error: unknown, requestId: string, rules?: BodyRules): ErrorReply {
   if (error instanceof ParleyError) return ownReply(error, requestId);
   return (
@@ -98,14 +98,14 @@ export function errorReply(error: unknown, requestId: string, rules?: BodyRules)
   );
 }
 
-/** The code under which it is known to clients, for the log and the metrics: one of a closed set. */
+/** The code that clients see, for the log and the metrics: one of a closed set. */
 export function errorCode(error: unknown): string {
   return errorReply(error, '').body.error.code ?? 'unknown';
 }
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const { id, raw, routeOptions } = reply.request;
-  // fastify ends the connection after a body that it did not read; HTTP/2 has no such header.
+  // fastify sets `connection: close` after a body that it did not read. HTTP/2 has no such header.
   if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
   const { bodyLimit, schema } = routeOptions;
   const types = Object.keys(schema?.otherBodies ?? {});
@@ -114,14 +114,64 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   return reply.code(status).headers(headers).send(body);
 }
 
+/** Codes that WebSockets name as HTTP does. */
+const SOCKET_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INVALID_FIELD: 'invalid_value',
+  MODEL_UNKNOWN: 'model_not_found',
+};
+
+export type ReportFailure = (error: ParleyError, requestId: string) => void;
+
+/** The error that a WebSocket message carries. Calls `report` for failures that are not the peer's fault. */
+export function socketError(
+  error: unknown,
+  requestId: string,
+  report: ReportFailure,
+): { readonly code: string; readonly message: string; readonly field: string | undefined } {
+  const known = asParleyError(error, 'WRONG_STATE');
+  const code = SOCKET_CODES[known.code] ?? known.code.toLowerCase();
+  if (ANSWERS[known.code].hidden !== true) return { code, message: known.message, field: known.field };
+  report(known, requestId);
+  return { code, message: hiddenMessage(meaningOf(known.code), requestId), field: undefined };
+}
+
+/** By the code of Node's parser error. */
+const BROKEN: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'the headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'timeout', 'the request did not arrive in time'],
+};
+const NOT_HTTP = [400, 'malformed', 'the request is not valid HTTP'] as const;
+
+/** Answers a malformed request on its socket, because it never becomes a request of fastify. */
+export function refuseBrokenRequest(
+  error: Error & { code?: string },
+  socket: Socket,
+  requestId: string,
+): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, code, message] = BROKEN[error.code ?? ''] ?? NOT_HTTP;
+  const body = JSON.stringify(errorBody(status, code, message));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
 function ownReply(error: ParleyError, requestId: string): ErrorReply {
-  const verdict = VERDICTS[error.code];
-  const { status } = verdict;
-  const code = verdict.code ?? error.code.toLowerCase();
-  if (verdict.hidden === true) return internalReply(requestId, meaningOf(error.code), code);
+  const rule = ANSWERS[error.code];
+  const { status } = rule;
+  const code = rule.code ?? error.code.toLowerCase();
+  if (rule.hidden === true) return internalReply(requestId, meaningOf(error.code), code);
   const headers: Record<string, string> = {};
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
-  const retryAfter = error.retryAfterSeconds ?? verdict.retryAfterSeconds;
+  const retryAfter = error.retryAfterSeconds ?? rule.retryAfterSeconds;
   if ((status === 503 || status === 429) && retryAfter !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));
     headers['retry-after-ms'] = String(Math.ceil(retryAfter * 1000));
@@ -131,11 +181,14 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   return { status, headers, body: errorBody(status, code, error.message, error.field ?? null) };
 }
 
-// The same request would fail again, and OpenAI's clients repeat whatever is
-// answered with 500 unless they are told not to.
+/** The same request would fail again, and OpenAI's clients repeat a request after a 500 unless told not to. */
 function internalReply(requestId: string, what: string, code: string): ErrorReply {
-  const message = `${what}; the log has more under request ${requestId}`;
+  const message = hiddenMessage(what, requestId);
   return { status: 500, headers: { 'x-should-retry': 'false' }, body: errorBody(500, code, message) };
+}
+
+function hiddenMessage(what: string, requestId: string): string {
+  return `${what}; the log has more under request ${requestId}`;
 }
 
 const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: string]>> = {
@@ -150,7 +203,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, readonly [code: string, message: 
   FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'there is nothing under this URL'],
 };
 
-/** Refusals by fastify and what it is built on: errors that carry a status in the 4xx range. */
+/** Refusals by fastify and its plugins: errors that carry a status in the 4xx range. */
 function frameworkReply(error: unknown, rules: BodyRules | undefined): ErrorReply | undefined {
   if (!(error instanceof Error)) return undefined;
   const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };

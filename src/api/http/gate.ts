@@ -2,7 +2,7 @@
 // how often.
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
-import { type AccessGuard, keyIn, type Visit } from './access.js';
+import { type AccessGuard, keyIn, type AccessRequest } from './access.js';
 import { type RateLimits, rateLimited, standingHeaders } from './rate-limits.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -26,19 +26,19 @@ export class Gate {
    * Answers who shares the server with others: the name of a key, or an address. Throws UNAUTHORIZED, FORBIDDEN or
    * RATE_LIMITED. `tell` is given what the answer says of the limit, whether the request is accepted or not.
    */
-  admit(visit: Visit, tell?: (headers: Headers) => void): string {
-    if (this.#rates === undefined) return this.#guard.check(visit);
+  admit(request: AccessRequest, tell?: (headers: Headers) => void): string {
+    if (this.#rates === undefined) return this.#guard.check(request);
     let client: string;
     try {
-      client = this.#guard.check(visit);
+      client = this.#guard.check(request);
     } catch (error) {
       // Whoever tries keys is counted by address, apart from those who have one.
       if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') {
-        this.#count(`refused ${neighbourhood(visit.remoteAddress)}`, tell);
+        this.#count(`refused ${neighbourhood(request.remoteAddress)}`, tell);
       }
       throw error;
     }
-    const isFree = visit.access !== 'key' || visit.method === 'OPTIONS';
+    const isFree = request.access !== 'key' || request.method === 'OPTIONS';
     if (!isFree) this.#count(client, tell);
     return client;
   }
@@ -47,11 +47,11 @@ export class Gate {
    * True if the request may see what strangers may not: it comes from this machine, it has a key, or the server has
    * none. Throws RATE_LIMITED for too many wrong keys.
    */
-  isKnown(visit: Omit<Visit, 'access'>): boolean {
-    const local = { ...visit, access: 'local' } as const;
+  isKnown(request: Omit<AccessRequest, 'access'>): boolean {
+    const local = { ...request, access: 'local' } as const;
     try {
       // A request without a key is no attempt to guess one.
-      if (keyIn(visit.headers) === undefined) this.#guard.check(local);
+      if (keyIn(request.headers) === undefined) this.#guard.check(local);
       else this.admit(local);
       return true;
     } catch (error) {

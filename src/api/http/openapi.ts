@@ -3,8 +3,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
-import { ERROR } from './answers-schema.js';
-import { type Content, type JsonSchema, TAGS } from './json-schema.js';
+import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
 
 const INFO = {
   title: 'Parley',

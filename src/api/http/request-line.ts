@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../observe/log.js';
 import type { Metrics, SpeechAnswered } from '../../observe/metrics.js';
 import { TAGS } from './json-schema.js';
-import { brokeOff } from '../openai/sent-reply.js';
+import { brokeOff } from './reply-connection.js';
 import type { SpeechLog } from '../openai/speech-log.js';
 
 export interface LineParts {

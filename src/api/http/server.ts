@@ -6,6 +6,10 @@ import type { Server } from 'node:http';
 import { systemTime, type Time } from '../../time.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
+import { elevenLabsDialects } from '../elevenlabs/elevenlabs-dialects.js';
+import { legacySocket } from '../legacy/legacy-socket.js';
+import { omniSocket } from '../omni/omni-socket.js';
+import type { SpeechSocketParts } from './speech-sockets.js';
 import { AudioReplies } from '../openai/audio-replies.js';
 import type { CertificateFiles } from '../../config/certificate.js';
 import { EventReplies } from '../calls/event-replies.js';
@@ -19,7 +23,7 @@ import type { PhoneDoor } from '../calls/phone-door.js';
 import { phoneSocket } from '../calls/phone-socket.js';
 import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js';
 import { RateLimits } from './rate-limits.js';
-import type { SocketDialect } from './socket-dialect.js';
+import type { Dialect } from './socket-dialect.js';
 import { addSocketRoutes } from './socket-routes.js';
 import { type ForeignSocket, Sockets } from './sockets.js';
 
@@ -43,7 +47,7 @@ export interface HttpServerOptions extends AppOptions {
   /** Milliseconds until the first sound of a text; 504 above it. */
   readonly requestTimeoutMs?: number;
   /** What is spoken over WebSockets. */
-  readonly dialects?: readonly SocketDialect[];
+  readonly dialects?: readonly Dialect[];
   /** WebSockets that another door of this process speaks on. */
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their addresses answer 501. */
@@ -175,8 +179,20 @@ function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | un
   return { certPath: tlsCert, keyPath: tlsKey };
 }
 
-function openSockets(options: HttpServerOptions, dialects: readonly SocketDialect[], gate: Gate): Sockets {
+function openSockets(options: HttpServerOptions, dialects: readonly Dialect[], gate: Gate): Sockets {
   const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
   return new Sockets({ dialects, foreign, gate, maxSockets, newId, metrics: metrics.sockets, log });
+}
+
+/** The dialects that speak over WebSockets without a call. */
+export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
+  const { limits, elevenLabsVoices } = parts;
+  const { maxTextLength } = limits;
+  const voices = elevenLabsVoices === undefined ? {} : { voices: elevenLabsVoices };
+  return [
+    legacySocket(parts),
+    omniSocket(parts),
+    ...elevenLabsDialects({ ...parts, ...voices, maxTextLength }),
+  ];
 }

@@ -1,53 +1,68 @@
-// What is spoken over WebSockets, as the HTTP door sees it, and which dialect
-// lives at which path.
-//
-// Dialects are another room's: it is handed over by whoever builds the server,
-// so these shapes are stated here once more.
+// Defines the contract of a dialect: a protocol over WebSocket, such as ElevenLabs' stream-input. A dialect translates
+// between the messages of one socket and Parley. It knows neither the socket library nor the HTTP server.
 
-export interface SocketPeer {
+/** The client, as a dialect sees it. */
+export interface Peer {
+  /** Sends a text message (string) or a binary one. Does nothing once the socket is closed. */
   send(message: string | Uint8Array): void;
-  /** Resolves when little enough waits to be sent, or the socket is gone. */
+  /** Resolves when little of what was sent is still buffered, or the socket is closed. Await it between audio chunks. */
   drained(): Promise<void>;
+  /** Ends the conversation and closes the socket. Idempotent. Calls `closed` of the conversation. */
   close(code: number, reason: string): void;
 }
 
-export interface SocketVisit {
-  /** Path and query; the origin in it means nothing. */
+/** The request that opened the socket. */
+export interface Visit {
+  /** Path and query. The origin in it has no meaning. */
   readonly url: URL;
+  /** The values of each {name} of the dialect's path. */
   readonly params: Readonly<Record<string, string>>;
-  /** Who shares the server fairly with others: a key by its number, or an address. */
+  /**
+   * The client that fairness and limits count: the name of an API key, or an address. Read it anew for each text,
+   * because an accepted key changes it.
+   */
   readonly client: string;
+  /** Id of the request, for the log. */
   readonly requestId: string;
-  /** Whether the socket may be used with this key; always true where the headers carried what is needed. */
+  /**
+   * True if the socket may be used with the key that a first message carries. Always true if the headers sufficed.
+   * Only useful with `keyInFirstMessage`.
+   */
   authorize(key: string): boolean;
 }
 
-export interface SocketConversation {
+/** The state of a dialect for one open socket. */
+export interface Conversation {
+  /** Must not throw: the dialect reports an invalid message to the peer in its own protocol. */
   message(data: string | Uint8Array): void;
-  /** Called once; resolves when everything of it is freed. */
+  /** Called once, when the socket is closed: stops all work. Resolves when everything is freed. */
   closed(): Promise<void>;
 }
 
-export interface SocketDialect {
-  /** A label of metrics. */
+export interface Dialect {
+  /** A short fixed word, for metrics and the log. */
   readonly name: string;
-  /** With `{name}` for segments that vary. */
+  /** Path with `{name}` for variable segments, such as /v1/text-to-speech/{voice_id}/stream-input. */
   readonly path: string;
+  /**
+   * True if the key may come in the first message instead of the headers. Then the socket opens without a key, and the
+   * dialect must call `peer.close(1008, …)` unless `authorize` accepts the key of the first message.
+   */
   readonly keyInFirstMessage?: boolean;
-  /** Throws what the upgrade is refused with, before there is a socket. */
-  check?(visit: SocketVisit): void;
-  open(peer: SocketPeer, visit: SocketVisit): SocketConversation;
+  /** Throws the error that refuses the upgrade, before the socket opens. */
+  check?(visit: Visit): void;
+  open(peer: Peer, visit: Visit): Conversation;
 }
 
 export interface FoundDialect {
-  readonly dialect: SocketDialect;
+  readonly dialect: Dialect;
   readonly params: Readonly<Record<string, string>>;
 }
 
 const VARIABLE = /^\{(\w+)\}$/;
 
-/** The dialect at this path; throws URIError where a segment is no text. */
-export function findDialect(dialects: readonly SocketDialect[], path: string): FoundDialect | undefined {
+/** Finds the dialect at this path. Throws URIError if a segment cannot be decoded. */
+export function findDialect(dialects: readonly Dialect[], path: string): FoundDialect | undefined {
   const segments = path.split('/');
   for (const dialect of dialects) {
     const params = matched(dialect.path.split('/'), segments);
@@ -68,7 +83,7 @@ function matched(pattern: readonly string[], path: readonly string[]): Record<st
   return params;
 }
 
-/** The path in the form of fastify's router. */
+/** The path in the syntax of fastify's router. */
 export function routePattern(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }

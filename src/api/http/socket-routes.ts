@@ -1,10 +1,10 @@
 // An ordinary GET where a WebSocket lives, or one over HTTP/2, which has no
 // upgrade: it is told what to ask for.
 import type { FastifyInstance } from 'fastify';
-import { routePattern, type SocketDialect } from './socket-dialect.js';
+import { routePattern, type Dialect } from './socket-dialect.js';
 import { UPGRADE_REQUIRED } from './socket-refusal.js';
 
-export function addSocketRoutes(app: FastifyInstance, dialects: readonly SocketDialect[]): void {
+export function addSocketRoutes(app: FastifyInstance, dialects: readonly Dialect[]): void {
   const { status, headers, body } = UPGRADE_REQUIRED;
   for (const { path } of dialects) {
     app.get(routePattern(path), ({ raw }, reply) => {

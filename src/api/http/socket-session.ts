@@ -7,7 +7,7 @@ import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/socket-metrics.js';
 import type { Time } from '../../time.js';
 import { MessageGate, type GateLimits } from './message-gate.js';
-import type { SocketConversation, SocketDialect, SocketPeer, SocketVisit } from './socket-dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from './socket-dialect.js';
 import { SocketSender } from './socket-sender.js';
 
 export interface SocketLimits extends GateLimits {
@@ -52,12 +52,12 @@ export class SocketSession {
   readonly ended: Promise<void>;
   readonly #socket: WebSocket;
   readonly #parts: SessionParts;
-  readonly #dialect: SocketDialect;
-  readonly #visit: SocketVisit;
+  readonly #dialect: Dialect;
+  readonly #visit: Visit;
   readonly #gate: MessageGate;
   readonly #sender: SocketSender;
   readonly #openedAtMs: number;
-  #conversation: SocketConversation | undefined;
+  #conversation: Conversation | undefined;
   #messagesIn = 0;
   /** When the peer was last heard, or last sent something that it may be busy with. */
   #aliveAtMs: number;
@@ -66,7 +66,7 @@ export class SocketSession {
   #end: SocketEnd | undefined;
   #freed: Promise<void> | undefined;
 
-  constructor(socket: WebSocket, dialect: SocketDialect, visit: SocketVisit, parts: SessionParts) {
+  constructor(socket: WebSocket, dialect: Dialect, visit: Visit, parts: SessionParts) {
     const { limits, time } = parts;
     this.#socket = socket;
     this.#dialect = dialect;
@@ -105,7 +105,7 @@ export class SocketSession {
     this.#socket.resume(); // the peer's half of the close is behind what was not read
   }
 
-  #peer(): SocketPeer {
+  #peer(): Peer {
     return {
       send: (message) => {
         if (this.#end !== undefined) return;
@@ -190,7 +190,7 @@ export class SocketSession {
     return this.#freed;
   }
 
-  async #closed(conversation: SocketConversation): Promise<void> {
+  async #closed(conversation: Conversation): Promise<void> {
     try {
       await conversation.closed();
     } catch (error) {

@@ -14,7 +14,7 @@ import { systemTime, type Time } from '../../time.js';
 import { refuseSecondHost } from './access.js';
 import type { Gate } from './gate.js';
 import { isWebSocketUpgrade, serveWithoutUpgrade, type ConnectionTaker } from './other-upgrade.js';
-import { findDialect, type SocketDialect } from './socket-dialect.js';
+import { findDialect, type Dialect } from './socket-dialect.js';
 import { confirmedProtocol } from './socket-key.js';
 import { GET_ONLY, refuseUpgrade, UPGRADE_REQUIRED, UpgradeRefused } from './socket-refusal.js';
 import { SocketSession, type SocketLimits } from './socket-session.js';
@@ -29,7 +29,7 @@ export interface ForeignSocket {
 }
 
 export interface SocketsOptions {
-  readonly dialects: readonly SocketDialect[];
+  readonly dialects: readonly Dialect[];
   readonly gate: Pick<Gate, 'admit'>;
   readonly foreign?: ForeignSocket | undefined;
   /** Open at once. */
@@ -165,7 +165,7 @@ export class Sockets {
     return { dialect, visit };
   }
 
-  #found({ url: target = '' }: IncomingMessage, dialects: readonly SocketDialect[]) {
+  #found({ url: target = '' }: IncomingMessage, dialects: readonly Dialect[]) {
     try {
       const url = new URL(target, 'http://localhost');
       const found = findDialect(dialects, url.pathname);
@@ -176,7 +176,7 @@ export class Sockets {
     throw new ParleyError('NOT_FOUND', 'there is no WebSocket under this URL');
   }
 
-  #open(socket: WebSocket, dialect: SocketDialect, visit: UpgradeVisit): void {
+  #open(socket: WebSocket, dialect: Dialect, visit: UpgradeVisit): void {
     const { metrics, log } = this.#options;
     const parts = { limits: this.#limits, time: this.#time, log, metrics };
     const session = new SocketSession(socket, dialect, visit, parts);

@@ -1,6 +1,14 @@
 // What the server says about itself.
-import { BOOLEAN, INTEGER, jsonAnswer, NUMBER, object, STRING } from './answers-schema.js';
-import { type RouteSchema, TAGS } from './json-schema.js';
+import {
+  BOOLEAN,
+  INTEGER,
+  jsonAnswer,
+  NUMBER,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from './json-schema.js';
 
 /** As an older server told them; what is not known is left out. */
 const OLDER = {

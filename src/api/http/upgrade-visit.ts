@@ -2,9 +2,9 @@
 // the key that its first message brings.
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '../../errors.js';
-import type { Visit } from './access.js';
+import type { AccessRequest } from './access.js';
 import type { Gate } from './gate.js';
-import type { SocketDialect, SocketVisit } from './socket-dialect.js';
+import type { Dialect, Visit } from './socket-dialect.js';
 import { withBearerKey } from './socket-key.js';
 import { addressOf } from './visitor.js';
 
@@ -12,15 +12,15 @@ export interface UpgradeTarget {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
-  readonly dialect: SocketDialect;
+  readonly dialect: Dialect;
 }
 
-export class UpgradeVisit implements SocketVisit {
+export class UpgradeVisit implements Visit {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly #gate: Pick<Gate, 'admit'>;
-  readonly #asked: Visit;
+  readonly #asked: AccessRequest;
   #client: string | undefined;
 
   /** Throws RATE_LIMITED, and UNAUTHORIZED or FORBIDDEN where the headers do not suffice and no message can mend it. */

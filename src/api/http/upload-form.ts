@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import { type FormPart, formParts, textOf } from './form-parts.js';
-import { fieldRefusal } from './field-refusal-schema.js';
+import { fieldRefusal } from './validation.js';
 import type { JsonSchema } from './json-schema.js';
 
 export interface UploadedForm {

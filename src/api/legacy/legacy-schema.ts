@@ -1,6 +1,13 @@
 // The speech endpoints of an older server.
-import { BYTES, SPEECH_REFUSALS, STRING } from '../http/answers-schema.js';
-import { type Answer, type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+import {
+  type Answer,
+  BYTES,
+  type JsonSchema,
+  type RouteSchema,
+  SPEECH_REFUSALS,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
 import { speechBody } from '../openai/speech-schema.js';
 

@@ -10,12 +10,19 @@ import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
 import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
 import { isMarkup, TEXT_FORMATS } from '../../speaking/text-format.js';
 import { tooLong } from '../../speaking/text-source.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
-import { readManner, readModel, readRate } from '../http/manner-fields.js';
-import { choiceIn, type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
-import type { SpeechSocketParts } from '../http/speech-dialects.js';
-import { TextQueue } from '../http/text-queue.js';
-import { toldError } from '../http/told-error.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
+import {
+  choiceIn,
+  type Fields,
+  invalid,
+  readFields,
+  readSpeechOptions,
+  readModel,
+  readRate,
+  stringIn,
+} from '../http/message-fields.js';
+import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
+import { socketError } from '../http/error-reply.js';
 
 export function legacySocket(parts: SpeechSocketParts): Dialect {
   return {
@@ -63,7 +70,7 @@ class LegacyConversation implements Conversation {
     if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
     if (PCM === undefined) throw new TypeError('there is no format for raw samples');
     const manner: SpeakingManner = {
-      ...readManner(fields, limits),
+      ...readSpeechOptions(fields, limits),
       ...(isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) ? { markup: true } : {}),
       container: PCM.container,
       sampleRate: readRate(fields, PCM),
@@ -98,7 +105,7 @@ class LegacyConversation implements Conversation {
   }
 
   #refuse(error: unknown): void {
-    const { code, message } = toldError(error, this.#visit.requestId, this.#parts.failed);
+    const { code, message } = socketError(error, this.#visit.requestId, this.#parts.failed);
     this.#tell({ event: 'error', detail: message, code });
   }
 

@@ -2,28 +2,26 @@
 // by field before anything acts on it.
 import type { AudioFormat } from '../../speaking/audio-format.js';
 import {
-  MANNER_FIELDS,
-  type MannerLimits,
-  readFormat,
-  readManner,
-  readModel,
-  readRate,
-  type StatedManner,
-} from '../http/manner-fields.js';
-import {
   choiceIn,
   type Fields,
   flagIn,
   invalid,
+  SPEECH_OPTION_FIELDS,
+  type SpeechOptionLimits,
   readFields,
+  readFormat,
+  readSpeechOptions,
+  readModel,
+  readRate,
   refuseUnknown,
+  type SpeechOptionFields,
   stringIn,
 } from '../http/message-fields.js';
 
 /** How the texts that follow are spoken. */
 export interface OmniConfig {
   readonly model: string | undefined;
-  readonly manner: StatedManner;
+  readonly manner: SpeechOptionFields;
   readonly format: AudioFormat;
   /** Hz. */
   readonly sampleRate: number;
@@ -40,13 +38,13 @@ const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'se
 const USUAL_FORMAT = 'wav'; // as there
 /** Those that both the socket and POST /v1/audio/speech have, and those of the socket. */
 const CONFIG_FIELDS = [
-  'type', 'model', 'response_format', 'sample_rate', ...MANNER_FIELDS, 'stream_audio', 'split_granularity',
+  'type', 'model', 'response_format', 'sample_rate', ...SPEECH_OPTION_FIELDS, 'stream_audio', 'split_granularity',
   'word_timestamps', 'initial_codec_chunk_frames', 'non_streaming_mode',
 ] as const; // prettier-ignore
 const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
 
 /** Throws MALFORMED and INVALID_FIELD. */
-export function readOmniMessage(data: string | Uint8Array, limits: MannerLimits): OmniMessage {
+export function readOmniMessage(data: string | Uint8Array, limits: SpeechOptionLimits): OmniMessage {
   const fields = readFields(data);
   const type = choiceIn(fields, 'type', TYPES);
   switch (type) {
@@ -64,7 +62,7 @@ export function readOmniMessage(data: string | Uint8Array, limits: MannerLimits)
   }
 }
 
-function readConfig(fields: Fields, limits: MannerLimits): OmniConfig {
+function readConfig(fields: Fields, limits: SpeechOptionLimits): OmniConfig {
   if (flagIn(fields, 'word_timestamps') === true) {
     throw invalid('word_timestamps', 'must be false: this server has no times of words here');
   }
@@ -73,7 +71,7 @@ function readConfig(fields: Fields, limits: MannerLimits): OmniConfig {
   const format = readFormat(fields, USUAL_FORMAT);
   return {
     model: readModel(fields),
-    manner: readManner(fields, limits),
+    manner: readSpeechOptions(fields, limits),
     format,
     sampleRate: readRate(fields, format),
     streamAudio: flagIn(fields, 'stream_audio') ?? false,

@@ -5,13 +5,12 @@
 // An utterance is what lies between two `input.done`. Each of them is answered
 // with one `session.done`, unless the utterance was cancelled.
 import { ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/dialect.js';
+import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 import { invalid } from '../http/message-fields.js';
 import { type OmniConfig, type OmniMessage, readOmniMessage } from './omni-message.js';
 import { OmniUtterance } from './omni-utterance.js';
-import type { SpeechSocketParts } from '../http/speech-dialects.js';
-import { TextQueue } from '../http/text-queue.js';
-import { toldError } from '../http/told-error.js';
+import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
+import { socketError } from '../http/error-reply.js';
 
 export function omniSocket(parts: SpeechSocketParts): Dialect {
   return {
@@ -165,7 +164,7 @@ class OmniConversation implements Conversation {
   }
 
   #refuse(error: unknown, place: object = {}): void {
-    const { code, message, field } = toldError(error, this.#visit.requestId, this.#parts.failed);
+    const { code, message, field } = socketError(error, this.#visit.requestId, this.#parts.failed);
     this.#tell({ type: 'error', message, code, param: field ?? null, ...place });
   }
 

@@ -6,7 +6,7 @@ import { ParleyError } from '../../errors.js';
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import { tooLong } from '../../speaking/text-source.js';
 import { TokenStream } from '../../speaking/token-stream.js';
-import type { Peer } from '../http/dialect.js';
+import type { Peer } from '../http/socket-dialect.js';
 import type { OmniConfig } from './omni-message.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024; // 5 min of the default format: no one message needs more

@@ -6,9 +6,7 @@
 // holds up its own stream only; one that reads nothing for too long is dropped.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
-import { drained, refuseAborted } from '../http/client-pace.js';
-import { FirstByteLimit } from '../http/first-byte-limit.js';
-import { breakOff, isGone } from './sent-reply.js';
+import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
 import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { wholeFile, WholeSounds } from './whole-sound.js';
 

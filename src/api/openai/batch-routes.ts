@@ -5,7 +5,7 @@ import { type BatchBody, type BatchItem, type CheckBody, readBatchRequest } from
 import { BatchStream } from './batch-stream.js';
 import { errorReply } from '../http/error-reply.js';
 import { batchSchema } from './batch-schema.js';
-import { fieldRefusal } from '../http/field-refusal-schema.js';
+import { fieldRefusal } from '../http/validation.js';
 import { speechBody } from './speech-schema.js';
 import { brokenOff } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';

@@ -1,6 +1,14 @@
 // Several texts in one request.
-import { INTEGER, jsonAnswer, listOf, object, STRING } from '../http/answers-schema.js';
-import { type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+import {
+  INTEGER,
+  jsonAnswer,
+  type JsonSchema,
+  listOf,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
 import type { SpeechFieldLimits } from './speech-fields-schema.js';
 import { speechBody } from './speech-schema.js';
 

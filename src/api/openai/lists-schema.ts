@@ -1,6 +1,5 @@
 // What there is to choose from: models and voices.
-import { INTEGER, jsonAnswer, listOf, object, STRING } from '../http/answers-schema.js';
-import { type RouteSchema, TAGS } from '../http/json-schema.js';
+import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { MADE_VOICE } from './made-voice-schema.js';
 
 export const VOICE = object({

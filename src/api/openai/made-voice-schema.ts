@@ -1,5 +1,5 @@
 // A voice that was made over HTTP, as answers tell of it.
-import { INTEGER, object, STRING } from '../http/answers-schema.js';
+import { INTEGER, object, STRING } from '../http/json-schema.js';
 
 export const MADE_VOICE = object(
   {

@@ -2,8 +2,7 @@
 // Routes take those that they know: {...SPEECH_FIELDS}, or by name.
 import { AUDIO_FORMATS, SAMPLE_RATES_HZ, SPEEDS } from '../../speaking/audio-format.js';
 import { TEXT_FORMATS } from '../../speaking/text-format.js';
-import { STRING } from '../http/answers-schema.js';
-import type { JsonSchema } from '../http/json-schema.js';
+import { type JsonSchema, STRING } from '../http/json-schema.js';
 
 export interface SpeechFieldLimits {
   /** Characters of one text. */

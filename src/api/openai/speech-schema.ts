@@ -1,15 +1,19 @@
 // POST /v1/audio/speech: OpenAI's fields, vLLM-Omni's, and some of our own.
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
 import {
+  type Answer,
   BYTES,
+  type Content,
   INTEGER,
   jsonAnswer,
+  type JsonSchema,
   NUMBER,
   object,
+  type RouteSchema,
   SPEECH_REFUSALS,
   STRING,
-} from '../http/answers-schema.js';
-import { type Answer, type Content, type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+  TAGS,
+} from '../http/json-schema.js';
 import {
   CACHE_FIELD,
   FORMAT_FIELD,

@@ -1,6 +1,15 @@
 // POST /v1/text/normalize: how a text would be spoken, and by which rules.
-import { INTEGER, jsonAnswer, listOf, NUMBER, object, STRING } from '../http/answers-schema.js';
-import { type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+import {
+  INTEGER,
+  jsonAnswer,
+  type JsonSchema,
+  listOf,
+  NUMBER,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
 import { LANGUAGE_FIELD, LEXICON_FIELD, type SpeechFieldLimits, textField } from './speech-fields-schema.js';
 
 const RULE = object({

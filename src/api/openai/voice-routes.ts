@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tagOfStated } from '../../speaking/stated-language.js';
 import { ParleyError } from '../../errors.js';
-import { untilGone } from '../http/client-pace.js';
+import { untilGone } from '../http/reply-connection.js';
 import type { ModelNames } from './model-names.js';
 import {
   cloneForm,

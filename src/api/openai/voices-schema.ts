@@ -1,6 +1,14 @@
 // Voices that are made over HTTP: from a sample, or from a description.
-import { BOOLEAN, BYTES, jsonAnswer, object, STRING } from '../http/answers-schema.js';
-import { type JsonSchema, type RouteSchema, TAGS } from '../http/json-schema.js';
+import {
+  BOOLEAN,
+  BYTES,
+  jsonAnswer,
+  type JsonSchema,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
 import { MADE_VOICE } from './made-voice-schema.js';
 import { LANGUAGE_FIELD, REFERENCE_FIELDS, type SpeechFieldLimits } from './speech-fields-schema.js';
 import { AUDIO_ANSWER, speechBody } from './speech-schema.js';

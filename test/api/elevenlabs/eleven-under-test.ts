@@ -1,5 +1,5 @@
 // A conversation of ElevenLabs' dialects with everything around it held by the test.
-import type { Conversation, Dialect, Visit } from '../../../src/api/http/dialect.js';
+import type { Conversation, Dialect, Visit } from '../../../src/api/http/socket-dialect.js';
 import { elevenLabsMultiStreamInput } from '../../../src/api/elevenlabs/elevenlabs-multi-stream-input.js';
 import { elevenLabsStreamInput } from '../../../src/api/elevenlabs/elevenlabs-stream-input.js';
 import type { ElevenLabsParts } from '../../../src/api/elevenlabs/elevenlabs-socket.js';

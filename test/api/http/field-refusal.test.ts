@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allowedBy } from '../../../src/api/http/field-refusal-schema.js';
+import { allowedBy, dropNullFields } from '../../../src/api/http/validation.js';
 import type { JsonSchema } from '../../../src/api/http/json-schema.js';
-import { dropNullFields } from '../../../src/api/http/null-fields-schema.js';
 import { errorIn, openApp } from '../app-under-test.js';
 
 test('what a schema allows is said in words', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isMostlyStructure } from '../../../src/api/http/json-body.js';
+import { isMostlyStructure } from '../../../src/api/http/validation.js';
 import { errorIn, openApp } from '../app-under-test.js';
 
 const MIB = 1024 * 1024;
