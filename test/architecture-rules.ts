@@ -77,11 +77,13 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 /** What each native folder may include of the others. */
 const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
   'native/media': [],
-  'native/kernels': [],
+  'native/test/emulator': ['native/kernels'],
+  'native/kernels': ['native/test/emulator'], // by device/intrinsics.h, where there is no nvcc
   'native/model': ['native/kernels'],
   'native/runtime': ['native/model', 'native/kernels'],
   'native/binding': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
   'native/test': [
+    'native/test/emulator',
     'native/binding',
     'native/media',
     'native/runtime',
@@ -89,7 +91,14 @@ const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
     'native/kernels',
     'native/tools',
   ],
-  'native/bench': ['native/media', 'native/runtime', 'native/model', 'native/kernels', 'native/test'],
+  'native/bench': [
+    'native/media',
+    'native/runtime',
+    'native/model',
+    'native/kernels',
+    'native/test',
+    'native/test/emulator',
+  ],
   'native/tools': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
 };
 const NODE_HEADER = /^(?:napi|node_api|node_api_types|js_native_api|node|uv|v8)\.h$/;

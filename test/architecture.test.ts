@@ -98,7 +98,7 @@ test('native code that knows what is above it is named with its file', () => {
     ['native/media/a.cc', '#include <napi.h>', 'napi.h'],
     ['native/media/a.h', '#include <uv.h>', 'uv.h'],
     ['native/media/a.cc', '#include "binding/handles.h"', 'binding/handles.h'],
-    ['native/kernels/a.cc', '#include "model/layer.h"', 'model/layer.h'],
+    ['native/kernels/a.cc', '#include "model/shared/layer.h"', 'model/shared/layer.h'],
     ['native/runtime/a.cc', '#include <cuda_runtime.h>', 'cuda_runtime.h'],
     ['native/test/a.cc', '#include <node_api.h>', 'node_api.h'],
   ] as const) {

@@ -20,7 +20,7 @@ export type NativeTests = 'plain' | 'checked';
 
 /**
  * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of those, and
- * ThreadSanitizer's has those in which threads meet and some of emulated threads (native/kernels/cuda/emulator/race_check.h).
+ * ThreadSanitizer's has those in which threads meet and some of emulated threads (native/test/emulator/race_check.h).
  * All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated threads.
  */
 const BUILDS: Readonly<Record<NativeTests, readonly (readonly [string, string, string])[]>> = {

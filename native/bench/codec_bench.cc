@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/codec_decoder.h"
+#include "model/speech/codec_decoder.h"
 #include "test/random_codec.h"
 
 namespace parley {

@@ -16,10 +16,10 @@
 
 #include "bench/reading.h"
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/emulator/idle_device.h"
-#include "model/codec_decoder.h"
-#include "model/codec_state.h"
-#include "model/speech_model.h"
+#include "test/emulator/idle_device.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/codec_state.h"
+#include "model/speech/speech_model.h"
 
 namespace parley::bench {
 namespace {

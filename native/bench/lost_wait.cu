@@ -2,16 +2,16 @@
 //
 //   lost_wait
 //
-// Every wait of a kernel hangs by one that has a bound (kernels/cuda/tile_words.h): here one warp waits so, as who asks for tiles does, and the others
+// Every wait of a kernel hangs by one that has a bound (kernels/cuda/products/tile_intrinsics.h): here one warp waits so, as who asks for tiles does, and the others
 // without one, as who multiplies does. GPUs other than 9.0 have no such waits.
 #include <chrono>
 #include <cstdio>
 #include <exception>
 
-#include "kernels/cuda/gpu_device.h"
-#include "kernels/cuda/recorder.h"
-#include "kernels/cuda/tile_words.h"
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/recorder.h"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// What each way to cut a product costs on this GPU: the figures that kernels/cuda/product_plan.h is fitted to.
+// What each way to cut a product costs on this GPU: the figures that kernels/cuda/products/product_plan.h is fitted to.
 //
 //   product_bench [vectors: 1,8,16,32,64,128,256,512,1024] [weights: bf16,int8,fp8]
 //
@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/gpu_device.h"
-#include "kernels/cuda/products.cuh"
-#include "kernels/cuda/recorder.h"
-#include "kernels/cuda/work_room.h"
+#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/products/products.cuh"
+#include "kernels/cuda/device/recorder.h"
+#include "kernels/cuda/device/work_room.h"
 
 namespace parley::cuda {
 namespace {

@@ -22,9 +22,9 @@
 
 #include "bench/reading.h"
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/codec_decoder.h"
-#include "model/codec_state.h"
-#include "model/speech_model.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/codec_state.h"
+#include "model/speech/speech_model.h"
 
 namespace parley::bench {
 namespace {

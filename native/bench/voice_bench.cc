@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/codec_encoder.h"
-#include "model/preparation.h"
-#include "model/speaker_encoder.h"
-#include "model/voice_encoder.h"
+#include "model/speech/codec_encoder.h"
+#include "model/speech/preparation.h"
+#include "model/speech/speaker_encoder.h"
+#include "model/speech/voice_encoder.h"
 
 namespace parley {
 namespace {

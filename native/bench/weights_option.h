@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "model/weights.h"
+#include "model/shared/weights.h"
 
 namespace parley::bench {
 

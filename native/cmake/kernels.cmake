@@ -45,24 +45,24 @@ endif()
 # The kernels of GPUs on the host, for tests.
 set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_elements.cc
-  kernels/cuda/cuda_layer_run.cc
+  kernels/cuda/fused/cuda_layer_run.cc
   kernels/cuda/cuda_layers.cc
   kernels/cuda/cuda_memory.cc
-  kernels/cuda/cuda_planned.cc
-  kernels/cuda/cuda_products.cc
-  kernels/cuda/known_lists.cc
-  kernels/cuda/memory_pool.cc
-  kernels/cuda/recorder.cc
-  kernels/cuda/two_sided_arena.cc)
+  kernels/cuda/products/cuda_planned.cc
+  kernels/cuda/products/cuda_products.cc
+  kernels/cuda/device/known_lists.cc
+  kernels/cuda/device/memory_pool.cc
+  kernels/cuda/device/recorder.cc
+  kernels/cuda/device/two_sided_arena.cc)
 set(CUDA_DEVICE_SOURCES
-  kernels/cuda/gpu_device.cu
+  kernels/cuda/device/gpu_device.cu
   kernels/cuda/parley_cuda.cu
-  kernels/cuda/tile_map.cu)
+  kernels/cuda/products/tile_map.cu)
 set(EMULATED_SOURCES
   ${CUDA_BACKEND_SOURCES}
-  kernels/cuda/emulator/block.cc
-  kernels/cuda/emulator/emulated_device.cc
-  kernels/cuda/emulator/emulator.cc
-  kernels/cuda/emulator/fiber.cc
-  kernels/cuda/emulator/tile_words.cc)
+  test/emulator/block.cc
+  test/emulator/emulated_device.cc
+  test/emulator/emulator.cc
+  test/emulator/fiber.cc
+  test/emulator/tile_intrinsics.cc)
 set_source_files_properties(${EMULATED_SOURCES} PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-Wno-unknown-pragmas")

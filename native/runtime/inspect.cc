@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "model/checkpoint.h"
+#include "model/files/checkpoint.h"
 #include "runtime/token_budget.h"
 
 namespace parley::runtime {

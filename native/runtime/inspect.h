@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "model/checkpoint.h"
+#include "model/files/checkpoint.h"
 #include "runtime/engine.h"
 
 namespace parley::runtime {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/speech_stream.h"
+#include "model/speech/speech_stream.h"
 #include "runtime/inspect.h"
 #include "runtime/qwen_generation.h"
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/checkpoint.h"
-#include "model/codec_decoder.h"
-#include "model/speech_model.h"
-#include "model/voice_encoder.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/speech_model.h"
+#include "model/speech/voice_encoder.h"
 #include "runtime/frame_model.h"
 #include "runtime/voice_store.h"
 #include "runtime/voice_work.h"

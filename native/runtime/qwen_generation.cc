@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/prompt.h"
+#include "model/speech/prompt.h"
 
 namespace parley::runtime {
 namespace {

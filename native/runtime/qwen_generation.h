@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/checkpoint.h"
-#include "model/codec_decoder.h"
-#include "model/speech_model.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/speech_model.h"
 #include "runtime/frame_model.h"
 #include "runtime/text_feed.h"
 #include "runtime/voice_store.h"

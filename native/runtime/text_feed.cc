@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "model/char_class.h"
-#include "model/nfc.h"
-#include "model/utf8.h"
+#include "model/text/char_class.h"
+#include "model/text/nfc.h"
+#include "model/text/utf8.h"
 
 namespace parley::runtime {
 namespace {

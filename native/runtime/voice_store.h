@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/speech_model.h"
+#include "model/speech/speech_model.h"
 
 namespace parley::model {
 class CodecState;

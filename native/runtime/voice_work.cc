@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/resampling.h"
+#include "model/speech/resampling.h"
 
 namespace parley::runtime {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/codec_decoder.h"
-#include "model/voice_encoder.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/voice_encoder.h"
 #include "runtime/frame_model.h"
 #include "runtime/voice_store.h"
 

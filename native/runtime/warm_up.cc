@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/prompt_piece.h"
+#include "model/speech/prompt_piece.h"
 #include "runtime/warm_speech.h"
 
 namespace parley::runtime {

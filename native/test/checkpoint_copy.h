@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "model/checkpoint.h"
+#include "model/files/checkpoint.h"
 #include "test/check.h"
 
 namespace parley::test {

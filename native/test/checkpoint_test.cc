@@ -2,8 +2,8 @@
 // a text that names file, place, what was expected and what was found.
 #include <cstring>
 
-#include "model/checkpoint.h"
-#include "model/model_tensors.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/model_tensors.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "test/retyped_checkpoint.h"

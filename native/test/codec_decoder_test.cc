@@ -1,6 +1,6 @@
 // The codec decoder whole: the golden waveforms, and the same samples to the bit however the
 // frames are cut, batched, or begun from a copied state.
-#include "model/codec_decoder.h"
+#include "model/speech/codec_decoder.h"
 
 #include <stdexcept>
 

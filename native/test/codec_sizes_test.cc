@@ -1,6 +1,6 @@
 // Codecs of sizes that no published checkpoint has, against the specification written down plainly;
 // and what a decoder takes of memory.
-#include "model/codec_decoder.h"
+#include "model/speech/codec_decoder.h"
 #include "test/counted_memory.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"

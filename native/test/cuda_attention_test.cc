@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/cuda/attend.cuh"
-#include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/attention/attend.cuh"
+#include "test/emulator/emulator.h"
 #include "test/check.h"
 #include "test/kernel_inputs.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/emulator/emulated_device.h"
+#include "test/emulator/emulated_device.h"
 #include "kernels/cuda/plugin.h"
 
 namespace parley::test {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/emulator/idle_device.h"
-#include "model/codec_decoder.h"
-#include "model/codec_state.h"
+#include "test/emulator/idle_device.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/codec_state.h"
 #include "test/check.h"
 #include "test/random_codec.h"
 

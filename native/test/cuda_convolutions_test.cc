@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/cuda/convolutions.cuh"
-#include "kernels/cuda/depthwise.cuh"
-#include "kernels/cuda/emulator/emulator.h"
+#include "kernels/cuda/codec/convolutions.cuh"
+#include "kernels/cuda/codec/depthwise.cuh"
+#include "test/emulator/emulator.h"
 #include "test/check.h"
 #include "test/cuda_room.h"
 #include "test/kernel_inputs.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/convolutions.cuh"
-#include "kernels/cuda/emulator/emulator.h"
-#include "kernels/cuda/signals.cuh"
+#include "kernels/cuda/codec/convolutions.cuh"
+#include "test/emulator/emulator.h"
+#include "kernels/cuda/codec/signals.cuh"
 #include "test/check.h"
 #include "test/cuda_backend.h"
 #include "test/cuda_room.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/cuda/emulator/race_check.h"
+#include "test/emulator/race_check.h"
 #include "test/cuda_backend.h"
 #include "test/random_layers.h"
 

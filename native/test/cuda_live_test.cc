@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/emulator/idle_device.h"
+#include "test/emulator/idle_device.h"
 #include "runtime/qwen_frame_model.h"
 #include "runtime/scheduler.h"
 #include "runtime/warm_up.h"

@@ -1,5 +1,5 @@
 // Parts of one piece of memory: none overlap, and what was given back can be had again as a whole.
-#include "kernels/cuda/memory_pool.h"
+#include "kernels/cuda/device/memory_pool.h"
 
 #include <cstdint>
 #include <map>

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/cuda/emulator/emulator.h"
+#include "test/emulator/emulator.h"
 #include "kernels/cuda/norms.cuh"
-#include "kernels/cuda/statistics.cuh"
+#include "kernels/cuda/codec/statistics.cuh"
 #include "test/check.h"
 #include "test/kernel_inputs.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cuda/emulator/emulator.h"
-#include "kernels/cuda/products.cuh"
+#include "test/emulator/emulator.h"
+#include "kernels/cuda/products/products.cuh"
 #include "test/check.h"
 #include "test/cuda_room.h"
 #include "test/kernel_inputs.h"

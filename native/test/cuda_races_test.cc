@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.h"
-#include "kernels/cuda/emulator/emulator.h"
-#include "kernels/cuda/tile_words.h"
-#include "kernels/cuda/words.h"
+#include "test/emulator/emulator.h"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.h"
-#include "kernels/cuda/emulator/emulated_device.h"
-#include "kernels/cuda/recorder.h"
-#include "kernels/cuda/words.h"
+#include "test/emulator/emulated_device.h"
+#include "kernels/cuda/device/recorder.h"
+#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 namespace {

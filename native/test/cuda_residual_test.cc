@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/emulator/emulator.h"
-#include "kernels/cuda/residual_launch.cuh"
-#include "kernels/cuda/signals.cuh"
+#include "test/emulator/emulator.h"
+#include "kernels/cuda/codec/residual_launch.cuh"
+#include "kernels/cuda/codec/signals.cuh"
 #include "test/check.h"
 #include "test/cuda_backend.h"
 #include "test/cuda_room.h"

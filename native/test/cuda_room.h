@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-#include "kernels/cuda/products.cuh"
+#include "kernels/cuda/products/products.cuh"
 
 namespace parley::test {
 

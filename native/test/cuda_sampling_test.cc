@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/cuda/choose.cuh"
-#include "kernels/cuda/emulator/emulator.h"
+#include "test/emulator/emulator.h"
 #include "test/check.h"
 #include "test/kernel_inputs.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/codec_decoder.h"
+#include "model/speech/codec_decoder.h"
 #include "test/cuda_backend.h"
 #include "test/kernel_inputs.h"
 #include "test/speakers.h"

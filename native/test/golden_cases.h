@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/json.h"
-#include "model/prompt.h"
-#include "model/speech_model.h"
+#include "model/files/json.h"
+#include "model/speech/prompt.h"
+#include "model/speech/speech_model.h"
 #include "test/golden_vectors.h"
 
 namespace parley::test {

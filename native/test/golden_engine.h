@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/codec_decoder.h"
+#include "model/speech/codec_decoder.h"
 #include "runtime/engine.h"
 #include "test/golden_cases.h"
 

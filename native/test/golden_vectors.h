@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "model/checkpoint.h"
-#include "model/safetensors.h"
+#include "model/files/checkpoint.h"
+#include "model/files/safetensors.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/checkpoint.h"
-#include "model/weights.h"
+#include "model/files/checkpoint.h"
+#include "model/shared/weights.h"
 
 namespace parley::test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/log_mel.h"
-#include "model/layer_weights.h"
+#include "model/shared/layer_weights.h"
 
 namespace parley::test {
 

@@ -1,14 +1,14 @@
 // The prompts of every golden case: ids as the reference makes them, and the
 // rows, summed here in plain arithmetic, against the reference's own.
-#include "model/prompt.h"
+#include "model/speech/prompt.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 
-#include "model/checkpoint.h"
-#include "model/json.h"
+#include "model/files/checkpoint.h"
+#include "model/files/json.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

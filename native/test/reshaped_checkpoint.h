@@ -11,8 +11,8 @@
 
 #include "kernels/number_formats.h"
 #include "media/random.h"
-#include "model/checkpoint.h"
-#include "model/model_tensors.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/model_tensors.h"
 #include "test/safetensors_parts.h"
 
 namespace parley::test {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/tensor_set.h"
-#include "model/weights.h"
+#include "model/files/tensor_set.h"
+#include "model/shared/weights.h"
 #include "test/safetensors_parts.h"
 
 namespace parley::test {

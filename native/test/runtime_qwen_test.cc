@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "kernels/cuda/plugin.h"
-#include "model/json.h"
-#include "model/weights.h"
+#include "model/files/json.h"
+#include "model/shared/weights.h"
 #include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "model/json.h"
-#include "model/nfc.h"
-#include "model/pieces.h"
-#include "model/prompt.h"
-#include "model/utf8.h"
+#include "model/files/json.h"
+#include "model/text/nfc.h"
+#include "model/text/pieces.h"
+#include "model/speech/prompt.h"
+#include "model/text/utf8.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "test/checkpoint_copy.h"
 
 namespace parley::test {

@@ -1,5 +1,5 @@
 // JSON and safetensors headers: what is accepted, and the text of each refusal.
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "model/json.h"
+#include "model/files/json.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/json.h"
+#include "model/files/json.h"
 #include "test/check.h"
 #include "test/golden_vectors.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/model_tensors.h"
+#include "model/speech/model_tensors.h"
 #include "test/golden_requests.h"
 #include "test/retyped_checkpoint.h"
 

@@ -1,9 +1,9 @@
 // Text to codes against every golden case, stage by stage.
-#include "model/speech_model.h"
+#include "model/speech/speech_model.h"
 
-#include "model/embeddings.h"
-#include "model/prompt_rows.h"
-#include "model/talker.h"
+#include "model/speech/embeddings.h"
+#include "model/speech/prompt_rows.h"
+#include "model/speech/talker.h"
 #include "test/golden_cases.h"
 #include "test/recording_kernels.h"
 

@@ -1,12 +1,12 @@
 // Ids exactly as the reference's: its own vectors, and strings of every kind of
 // character with ids made by another implementation of the same expressions.
-#include "model/tokenizer.h"
+#include "model/text/tokenizer.h"
 
 #include <chrono>
 
-#include "model/json.h"
-#include "model/nfc.h"
-#include "model/utf8.h"
+#include "model/files/json.h"
+#include "model/text/nfc.h"
+#include "model/text/utf8.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

@@ -1,10 +1,10 @@
 // The transformer against the golden vectors of three of its users, and what
 // holds however its rows are cut and batched.
-#include "model/transformer.h"
+#include "model/shared/transformer.h"
 
 #include <stdexcept>
 
-#include "model/layer_weights.h"
+#include "model/shared/layer_weights.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
 

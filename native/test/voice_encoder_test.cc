@@ -1,11 +1,11 @@
 // Recordings as callers bring them: which are refused and what is said, other rates,
 // the memory that they take, and voices that are encoded side by side.
-#include "model/voice_encoder.h"
+#include "model/speech/voice_encoder.h"
 
 #include <cmath>
 #include <stdexcept>
 
-#include "model/resampling.h"
+#include "model/speech/resampling.h"
 #include "test/check.h"
 #include "test/counting_kernels.h"
 #include "test/golden_vectors.h"

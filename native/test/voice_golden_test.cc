@@ -2,9 +2,9 @@
 // and the codes; and that it does not matter how the work is cut and shared.
 #include <map>
 
-#include "model/codec_encoder.h"
-#include "model/speaker_encoder.h"
-#include "model/voice_encoder.h"
+#include "model/speech/codec_encoder.h"
+#include "model/speech/speaker_encoder.h"
+#include "model/speech/voice_encoder.h"
 #include "test/check.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "model/preparation.h"
-#include "model/speaker_encoder.h"
-#include "model/voice_encoder.h"
+#include "model/speech/preparation.h"
+#include "model/speech/speaker_encoder.h"
+#include "model/speech/voice_encoder.h"
 #include "runtime/voice_work.h"
 #include "test/check.h"
 #include "test/counting_kernels.h"

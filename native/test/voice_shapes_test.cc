@@ -1,6 +1,6 @@
 // Encoders of other sizes than the published and the golden ones: every size is read from the
 // configuration, or the engine and the plain formulas part.
-#include "model/voice_encoder.h"
+#include "model/speech/voice_encoder.h"
 #include "test/check.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"

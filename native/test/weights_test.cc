@@ -1,5 +1,5 @@
 // Weights in the formats of the kernels: in place, rounded, in 8 bits.
-#include "model/weights.h"
+#include "model/shared/weights.h"
 
 #include <cstring>
 #include <stdexcept>

@@ -5,12 +5,12 @@
 #include <stdexcept>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/checkpoint.h"
-#include "model/codec_decoder.h"
-#include "model/codec_state.h"
-#include "model/prompt.h"
-#include "model/speech_model.h"
-#include "model/weights.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/codec_decoder.h"
+#include "model/speech/codec_state.h"
+#include "model/speech/prompt.h"
+#include "model/speech/speech_model.h"
+#include "model/shared/weights.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "tools/byte_pairs.h"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "model/byte_alphabet.h"
+#include "model/text/byte_alphabet.h"
 
 namespace parley::tools {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/model_tensors.h"
+#include "model/speech/model_tensors.h"
 #include "tools/checkpoint_configs.h"
 
 namespace parley::tools {

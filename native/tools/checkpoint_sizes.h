@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/codec_config.h"
-#include "model/model_config.h"
+#include "model/speech/codec_config.h"
+#include "model/speech/model_config.h"
 
 namespace parley::tools {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/weights.h"
+#include "model/shared/weights.h"
 #include "tools/byte_pairs.h"
 #include "tools/output_file.h"
 #include "tools/random_weights.h"

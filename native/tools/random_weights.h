@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/expected_tensor.h"
+#include "model/files/expected_tensor.h"
 
 namespace parley::tools {
 

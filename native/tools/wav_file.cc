@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "model/file.h"
+#include "model/files/file.h"
 #include "tools/output_file.h"
 
 namespace parley::tools {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "kernels/cuda/choose_top.cuh"
-#include "kernels/cuda/queue.h"
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/queue.h"
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/philox.h"
 #include "kernels/sampling.h"
 

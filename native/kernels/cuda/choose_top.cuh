@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/sampling.h"
 
 namespace parley::cuda {

@@ -1,8 +1,8 @@
 // What the CUDA backend does element by element, to signals and to tables.
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/elements.cuh"
-#include "kernels/cuda/signals.cuh"
-#include "kernels/cuda/statistics.cuh"
+#include "kernels/cuda/codec/signals.cuh"
+#include "kernels/cuda/codec/statistics.cuh"
 #include "kernels/cuda/tables.cuh"
 
 namespace parley::cuda {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/copy_run.h"
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/memory_pool.h"
-#include "kernels/cuda/recorder.h"
-#include "kernels/cuda/terms_place.h"
-#include "kernels/cuda/work_room.h"
+#include "kernels/cuda/device/copy_run.h"
+#include "kernels/cuda/device/device.h"
+#include "kernels/cuda/device/memory_pool.h"
+#include "kernels/cuda/device/recorder.h"
+#include "kernels/cuda/products/terms_place.h"
+#include "kernels/cuda/device/work_room.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {

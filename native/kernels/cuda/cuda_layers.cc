@@ -1,5 +1,5 @@
 // Norms, attention and sampling of the CUDA backend.
-#include "kernels/cuda/attend.cuh"
+#include "kernels/cuda/attention/attend.cuh"
 #include "kernels/cuda/choose.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/norms.cuh"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <new>
 
-#include "kernels/cuda/copies.cuh"
+#include "kernels/cuda/device/copies.cuh"
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/layer_run_room.h"
+#include "kernels/cuda/fused/layer_run_room.h"
 
 namespace parley::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {

@@ -2,7 +2,7 @@
 #ifndef PARLEY_KERNELS_CUDA_NORMS_CUH_
 #define PARLEY_KERNELS_CUDA_NORMS_CUH_
 
-#include "kernels/cuda/queue.h"
+#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/rms.cuh"
 
 namespace parley::cuda {

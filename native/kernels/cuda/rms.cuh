@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/queue.h"
-#include "kernels/cuda/words.h"
+#include "kernels/cuda/device/queue.h"
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {

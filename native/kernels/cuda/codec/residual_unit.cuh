@@ -1,0 +1,255 @@
+// A residual unit x += pointwise(snake(dilated(snake(x)))) of 96 or 192 channels in one grid (9.0), behind the one that lays the first snake's terms: a
+// block has 128 neighbouring positions of a stream in shared memory, each once with those that they look back on, whatever the number of taps; what
+// the dilated convolution gives stays there, as the terms that the pointwise product reads. Sums are those of the other kernels.
+#ifndef PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
+#define PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/lane_math.cuh"
+#include "kernels/cuda/codec/residual_tiles.cuh"
+#include "kernels/cuda/products/tile_ring.cuh"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "kernels/cuda/device/intrinsics.h"
+
+namespace parley::cuda {
+
+// A warpgroup that multiplies, `own` of two: it has 64 of the positions.
+template <class Shape>
+struct UnitConsumer {
+  const UnitBlock<Shape>& block;
+  const uint32_t own;
+  RingTurn<Shape::kStages> weight;
+  RingTurn<Shape::kSignals> signal;
+  uint32_t met = 0, turned = 0;
+
+  __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which) : block(all), own(which) {}
+
+  __device__ __forceinline__ static void ArriveAsWarp(Barrier* barrier) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) Arrive(barrier);
+  }
+  // All warps of this warpgroup.
+  __device__ __forceinline__ void Meet() {
+    ArriveAsWarp(block.barriers.meeting + own);
+    AwaitPhase(block.barriers.meeting + own, met);
+    met ^= 1;
+  }
+  // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since others pass once for both.
+  __device__ __forceinline__ void AwaitTurn() const {
+    if (Shape::kStays) AwaitPhase(block.barriers.turns + own, own == 0 ? turned ^ 1 : turned);
+  }
+  __device__ __forceinline__ void GiveTurn() {
+    if (Shape::kStays) ArriveAsWarp(block.barriers.turns + (own ^ 1));
+    turned ^= 1;
+  }
+  __device__ __forceinline__ void Release(uint32_t place) const {
+    if (!Shape::kStays) ArriveIf(block.barriers.weight_empty + place, threadIdx.x % 32 == 0);
+  }
+
+  using Sums = float[Shape::kOctets][4];
+  using Pairs = uint32_t[Shape::kOctets][2];  // of bf16
+  using Fours = float4[Shape::kOctets / 2][2];
+
+  __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms, const unsigned char* rows, uint32_t chunk, bool is_new) {
+    FenceTiles();
+    MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2, is_new);
+    MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2 + 1, false);
+    CommitTiles();
+  }
+
+  // The sums over so many taps of three boxes, from `first` on, the next of which begins `turn` bytes further on; weights that stay begin at kPlace. A
+  // part is added up while the next one is multiplied: their sums take turns. All of it is unrolled: then it is known where a part ends.
+  template <uint32_t kTaps, uint32_t kPlace>
+  __device__ __forceinline__ void Multiply(Sums& total, const unsigned char* first, uint32_t turn) {
+    constexpr uint32_t kOfBox = Shape::kChunksOfBox, kAll = kTaps * Shape::kBoxes * kOfBox;
+    float acc[2][Shape::kOctets][4];
+#pragma unroll
+    for (uint32_t n = 0; n < Shape::kOctets; n++) total[n][0] = total[n][1] = total[n][2] = total[n][3] = 0;
+    uint32_t parts = 0, last = 0;
+    bool is_new = true;
+#pragma unroll
+    for (uint32_t box = 0; box < kTaps * Shape::kBoxes; box++) {
+      const uint32_t place = Shape::kStays ? kPlace + box : weight.place;
+      AwaitPhase(block.barriers.weight_full + place, Shape::kStays ? 0 : weight.parity);
+      const unsigned char* const terms = first + box / Shape::kBoxes * turn + box % Shape::kBoxes * Shape::kBoxBytes;
+#pragma unroll
+      for (uint32_t c = 0; c < kOfBox; c++) {
+        MultiplyChunk(acc[parts % 2], terms, block.weights + place * Shape::kWeightBytes, c, is_new);
+        if (box > 0 && c == 0 && !Shape::kStays) {
+          AwaitTiles<1>();  // all but this chunk
+          Release(last);
+        }
+        if (is_new && parts > 0) {
+          AwaitTiles<1>();
+          AddPart(total, acc[(parts + 1) % 2]);
+        }
+        is_new = EndsPart(box * kOfBox + c + 1, kAll);
+        if (is_new) parts++;
+      }
+      last = weight.place;
+      if (!Shape::kStays) weight.Next();
+    }
+    AwaitTiles<0>();
+    AddPart(total, acc[(parts + 1) % 2]);
+    if (!Shape::kStays) Release(last);
+  }
+
+  // Column 8 n + 2 t of this lane's row g of its warp's, t = lane % 4, g = lane / 4.
+  __device__ __forceinline__ static uint32_t Column(uint32_t pass, uint32_t octet) { return pass * Shape::kOfPass + octet * 8 + threadIdx.x % 4 * 2; }
+  __device__ __forceinline__ static uint32_t Row() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
+  // Of weights, which never change.
+  __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) { return __ldg(reinterpret_cast<const float2*>(values + column)); }
+
+  // The second snake of what the dilated convolution gave, as terms.
+  __device__ __forceinline__ void Snake(uint32_t pass, const Sums& total, Pairs& terms) const {
+#pragma unroll
+    for (uint32_t n = 0; n < Shape::kOctets; n++) {
+      const uint32_t column = Column(pass, n);
+      const float2 bias = TwoOf(block.args.bias, column), a = TwoOf(block.args.a, column), b = TwoOf(block.args.b, column);
+#pragma unroll
+      for (uint32_t half = 0; half < 2; half++) {
+        terms[n][half] = PackBf16(Snaked(total[n][half * 2] + bias.x, a.x, b.x), Snaked(total[n][half * 2 + 1] + bias.y, a.y, b.y));
+      }
+    }
+  }
+
+  // To the rows from `to` on as a tile.
+  template <uint32_t kPass>
+  __device__ __forceinline__ static void Lay(const Pairs& terms, unsigned char* to) {
+#pragma unroll
+    for (uint32_t n = 0; n < Shape::kOctets; n++) {
+      const uint32_t first = kPass * Shape::kOfPass + n * 8;
+#pragma unroll
+      for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t byte = (Row() + half * 8) * Shape::kRow + (first % Shape::kBox + threadIdx.x % 4 * 2) * 2;
+        *reinterpret_cast<uint32_t*>(to + first / Shape::kBox * Shape::kBoxBytes + SwizzledByte<Shape::kRow>(byte)) = terms[n][half];
+      }
+    }
+  }
+
+  // Four neighbouring columns of this lane, of two octets the first of which is n: with 16 bytes a lane memory is asked half as often.
+  __device__ __forceinline__ static uint32_t FourColumn(uint32_t pass, uint32_t n) {
+    const uint32_t t = threadIdx.x % 4;
+    return pass * Shape::kOfPass + (n + t % 2) * 8 + t / 2 * 4;
+  }
+  // The sums there: half of them the neighbouring lane has, which gets as many.
+  __device__ __forceinline__ static float4 FourSums(const Sums& sums, uint32_t n, uint32_t half) {
+    const bool is_odd = threadIdx.x % 2 == 1;
+    const float low[2] = {sums[n][half * 2], sums[n][half * 2 + 1]}, high[2] = {sums[n + 1][half * 2], sums[n + 1][half * 2 + 1]};
+    const float first = __shfl_xor_sync(0xffffffffu, is_odd ? low[0] : high[0], 1), second = __shfl_xor_sync(0xffffffffu, is_odd ? low[1] : high[1], 1);
+    return is_odd ? make_float4(first, second, high[0], high[1]) : make_float4(low[0], low[1], first, second);
+  }
+
+  __device__ __forceinline__ float* XOf(uint32_t row) const { return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels; }
+
+  // Of positions that there are, all at once: how long x takes to come is waited for once.
+  __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Fours& x) const {
+#pragma unroll
+    for (uint32_t half = 0; half < 2; half++) {
+      const uint32_t row = own * 64 + Row() + half * 8;
+#pragma unroll
+      for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+        x[n / 2][half] = row < count ? *reinterpret_cast<const float4*>(XOf(begin + row) + FourColumn(pass, n)) : make_float4(0, 0, 0, 0);
+      }
+    }
+  }
+
+  // x and the pointwise product to x.
+  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total, const Fours& x) const {
+#pragma unroll
+    for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
+      const float4 bias = __ldg(reinterpret_cast<const float4*>(block.args.pointwise_bias + FourColumn(pass, n)));
+#pragma unroll
+      for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t row = own * 64 + Row() + half * 8;
+        const float4 sum = FourSums(total, n, half), before = x[n / 2][half];
+        if (row >= count) continue;
+        *reinterpret_cast<float4*>(XOf(begin + row) + FourColumn(pass, n)) = make_float4(
+            before.x + (sum.x + bias.x), before.y + (sum.y + bias.y), before.z + (sum.z + bias.z), before.w + (sum.w + bias.w));
+      }
+    }
+  }
+
+  // What the dilated convolution and its snake give, to the rows from `to` on, which only this warpgroup reads, by then no more.
+  __device__ __forceinline__ void Dilate(const unsigned char* first, unsigned char* to) {
+    Pairs terms, before;  // of the last pass, and of the one before
+    float total[Shape::kOctets][4];
+#pragma unroll 1
+    for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
+      AwaitTurn();
+      Multiply<kUnitTaps, 0>(total, first, block.args.dilation * Shape::kRow);
+      GiveTurn();
+      Snake(pass, total, terms);
+      if constexpr (Shape::kPasses == 2) {
+        if (pass > 0) break;
+#pragma unroll
+        for (uint32_t n = 0; n < Shape::kOctets; n++) before[n][0] = terms[n][0], before[n][1] = terms[n][1];
+      }
+    }
+    Meet();
+    if constexpr (Shape::kPasses == 2) Lay<0>(before, to);
+    Lay<Shape::kPasses - 1>(terms, to);
+    ShowTiles();
+    Meet();
+  }
+
+  __device__ __forceinline__ void Run(const VectorCounts& counts, uint32_t tiles) {
+    const UnitArgs& args = block.args;
+    const uint32_t place = own == 0 ? 0 : (64 + args.past + 7) / 8 * 8;
+    AwaitInputs();
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, signal.Next()) {
+      unsigned char* const its = block.signals + signal.place * Shape::kSignalBytes;
+      uint32_t begin;
+      const uint32_t count = UnitTile::Of(args, tile).Count(args, counts, &begin);
+      AwaitPhase(block.barriers.signal_full + signal.place, signal.parity);
+      Dilate(its + own * 64 * Shape::kRow, its + place * Shape::kRow);
+#pragma unroll 1
+      for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {
+        float total[Shape::kOctets][4];
+        float4 x[Shape::kOctets / 2][2];
+        LoadX(pass, begin, count, x);
+        Multiply<1, Shape::kDilatedBoxes>(total, its + place * Shape::kRow, 0);
+        if (pass + 1 == Shape::kPasses) ArriveAsWarp(block.barriers.signal_empty + signal.place);
+        StoreX(pass, begin, count, total, x);
+      }
+    }
+  }
+};
+
+// A grid of no more blocks than there are multiprocessors.
+template <class Shape>
+__global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
+  if constexpr (kHasTiles) {
+    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
+    unsigned char* const bytes = TilesBegin();
+    if (threadIdx.x == 0) {
+      InitRing<Shape::kSignals>(signal_full, signal_empty, 9);
+      InitRing<Shape::kStages>(weight_full, weight_empty, 8);
+      for (uint32_t n = 0; n < 2; n++) {
+        InitBarrier(meeting + n, 4);
+        InitBarrier(turns + n, 4);
+      }
+      FenceBarriers();
+    }
+    LetNextBegin();
+    __syncthreads();
+    const VectorCounts counts = *args.counts;
+    const uint32_t tiles = counts.streams * args.position_tiles;
+    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
+    if (threadIdx.x < 128) {
+      LeaveRegisters<40>();
+      if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change
+      AwaitInputs();
+      if (threadIdx.x == 32) block.AskSignals(tiles);
+      if (threadIdx.x >= 96) block.FetchX(counts, tiles);
+    } else {
+      TakeRegisters<232>();
+      UnitConsumer<Shape>(block, threadIdx.x / 128 - 1).Run(counts, tiles);
+    }
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_

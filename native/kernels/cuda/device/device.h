@@ -1,0 +1,99 @@
+// A GPU as the queue needs it: memory, copies and lists of grids, in one order. Or the host that emulates one.
+#ifndef PARLEY_KERNELS_CUDA_DEVICE_H_
+#define PARLEY_KERNELS_CUDA_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/device/queue.h"
+#include "kernels/kernels.h"
+
+namespace parley::cuda {
+
+// The device can no longer be used, and what it held is gone: every later call throws this again.
+class DeviceLost : public BackendLost {
+ public:
+  using BackendLost::BackendLost;
+};
+
+struct DeviceFacts {
+  std::string name;  // "NVIDIA H200"
+  int number = 0;
+  int multiprocessors = 0;
+  int major = 0, minor = 0;  // compute capability
+  size_t memory = 0;         // bytes
+  size_t shared = 0;         // bytes of shared memory that a block can have
+};
+
+// One grid of a list. Without gaps: lists are compared byte for byte.
+struct Node {
+  const KernelEntry* entry;
+  Grid grid;
+  uint32_t args;  // where they lie in the list's
+};
+static_assert(sizeof(Node) == sizeof(void*) + sizeof(Grid) + sizeof(uint32_t));
+
+// Grids in their order. Each reads what those before it wrote.
+struct List {
+  std::vector<Node> nodes;
+  std::vector<unsigned char> args;  // each at a multiple of 16 bytes
+
+  const void* ArgsOf(const Node& node) const { return args.data() + node.args; }
+  void Clear() {
+    nodes.clear();
+    args.clear();
+  }
+};
+
+// A list that a device can start by one call.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceFacts& Facts() const = 0;
+  virtual size_t FreeMemory() = 0;
+  // Blocks of such a grid that are sure to run at the same time, so that they may wait for each other. 0: none may.
+  virtual uint32_t BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) = 0;
+
+  // Zeroed, aligned to 256 bytes. Throws std::bad_alloc. Free waits for all that was asked for,
+  // and throws nothing.
+  virtual void* Allocate(size_t bytes) = 0;
+  virtual void Free(void* memory) = 0;
+  // Of the host, from where and to where copies need not wait for it.
+  virtual void* AllocateHost(size_t bytes) = 0;
+  virtual void FreeHost(void* memory) = 0;
+
+  // --- in the order in which they are asked for
+  // Done when they return; the host's memory may be any.
+  virtual void Upload(void* to, const void* from_host, size_t bytes) = 0;
+  virtual void Download(void* to_host, const void* from, size_t bytes) = 0;
+  // Later; the host's memory is of AllocateHost, and left alone until then.
+  virtual void Send(void* to, const void* from_host, size_t bytes) = 0;
+  virtual void Fetch(void* to_host, const void* from, size_t bytes) = 0;
+  virtual void Copy(void* to, const void* from, size_t bytes) = 0;  // may not overlap
+  virtual void Clear(void* memory, size_t bytes) = 0;               // zeros
+  virtual void Run(const List& list) = 0;
+  virtual void Launch(const Graph& graph) = 0;
+
+  // Asks for nothing yet. The list's memory is no longer needed afterwards.
+  virtual std::unique_ptr<Graph> Capture(const List& list) = 0;
+
+  // Until all that was asked for before the mark (0 or 1) was set last is done, or all. Throws DeviceLost when it takes
+  // longer than the device's bound.
+  virtual void Mark(int mark) = 0;
+  virtual void Wait(int mark) = 0;
+  virtual void Wait() = 0;
+};
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_DEVICE_H_

@@ -1,0 +1,61 @@
+// Memory of a device and its image on the host, at the same offsets: what goes along with a list, or comes back from it.
+//
+// The image is there twice, by turns, so that one list can be written while another is under way. The device's side is there once:
+// lists follow each other. A list that needs more than there is gets further pieces for itself; before the next
+// one begins, the arena grows.
+#ifndef PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
+#define PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/cuda/device/device.h"
+
+namespace parley::cuda {
+
+class TwoSidedArena {
+ public:
+  struct Place {
+    void* host;
+    void* device;
+  };
+
+  TwoSidedArena(Device& device, size_t bytes);
+  ~TwoSidedArena();
+  TwoSidedArena(const TwoSidedArena&) = delete;
+  TwoSidedArena& operator=(const TwoSidedArena&) = delete;
+
+  // The next list's, whose image is `turn` (0 or 1): the one that had it before is done. Where it grows, both images go.
+  void Begin(int turn);
+  // Aligned to 16 bytes; until its turn begins again.
+  Place Take(size_t bytes);
+  // All that was taken, to the device or back.
+  void Send();
+  void Fetch();
+
+  // Whether Begin() will give up the images of both turns for larger ones.
+  bool WillGrow() const { return wanted_ > main_.bytes; }
+  size_t Bytes() const { return main_.bytes; }
+  bool IsEmpty() const { return main_.used == 0 && more_[turn_].empty(); }
+
+ private:
+  struct Piece {
+    char* device = nullptr;
+    char* host[2] = {};  // of a further piece only the one of its turn
+    size_t bytes = 0, used = 0;
+  };
+
+  Piece Allocate(size_t bytes, bool both);
+  void Free(Piece* piece);
+  static bool Fits(const Piece& piece, size_t bytes);
+
+  Device& device_;
+  int turn_ = 0;
+  Piece main_;
+  std::vector<Piece> more_[2];
+  size_t wanted_ = 0;  // of the largest list so far
+};
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_

@@ -1,0 +1,196 @@
+// Products of up to 8 vectors inside of a grid that runs on: a block has slabs of 8 rows, whose weights come through its ring, and each
+// of its first 8 warps one part of the columns. The bits are those of MultiplyFew.
+#ifndef PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
+#define PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/products/product_args.cuh"
+#include "kernels/cuda/rms.cuh"
+#include "kernels/cuda/fused/told.cuh"
+#include "kernels/cuda/fused/weight_ring.cuh"
+#include "kernels/cuda/device/intrinsics.h"
+
+namespace parley::cuda {
+
+constexpr uint32_t kRunThreads = kParts * 32;  // that compute
+
+// The threads that compute, once all of them are here.
+__device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
+
+// Of `all` slabs those of this block. There are 2^n blocks: a division takes a hundred steps.
+struct SlabShare {
+  uint32_t first, count;
+
+  __device__ __forceinline__ static SlabShare Of(uint32_t all) {
+    const uint32_t block = ThisBlock(), shift = 31 - __clz(static_cast<int>(gridDim.x)), begin = all * block >> shift;
+    return {begin, (all * (block + 1) >> shift) - begin};
+  }
+};
+
+// Slabs of a tile: two, where the ring has room for the next such tile too, which is on its way meanwhile.
+__device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t columns) {
+  return 4 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
+}
+
+// One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
+// from far each time if there is much of it: everything here is for one number of columns, and short.
+template <int kChunks>
+struct VectorPart {
+  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // of all parts
+  static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way
+
+  Eight<1> terms[kChunks];
+
+  // The first of its columns.
+  __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
+
+  // Of rows of pairs that are told. One word is asked for until it is there, and only then the others, some chunks at once: a hundred blocks that
+  // ask for all of them again and again keep those waiting who write (1.5 us of a layer's 17). Lanes beyond the rows have the last one.
+  __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
+    const uint32_t lane = ThisThread() % 32;
+    const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
+    AwaitAll([&] {
+      const TwoTold told = Ask(own + (2 * kChunks - 1) * (kChunk / 4));
+      return (told.first.step ^ step) | (told.second.step ^ step);
+    });
+#pragma unroll
+    for (int begin = 0; begin < kChunks; begin += kTogether) {
+      AwaitAll([&] {
+        uint32_t off = 0;
+#pragma unroll
+        for (int n = 2 * begin; n < 2 * (begin + kTogether); n++) {
+          const TwoTold told = Ask(own + n * (kChunk / 4));
+          terms[n / 2].pairs[0][n % 2 * 2] = told.first.bits;
+          terms[n / 2].pairs[0][n % 2 * 2 + 1] = told.second.bits;
+          off |= (told.first.step ^ step) | (told.second.step ^ step);
+        }
+        return off;
+      });
+    }
+  }
+
+  // Of floats that the block has, [rows] `pitch` apart, times factor, times weights.
+  __device__ __forceinline__ void Norm(const float* x, uint32_t pitch, uint32_t rows, float factor, const EightFloats (&weights)[kChunks]) {
+    const uint32_t lane = ThisThread() % 32;
+    const float* const own = x + min(lane / 4, rows - 1) * pitch + First() + FourOf(lane) * kFour;
+#pragma unroll
+    for (int c = 0; c < kChunks; c++) terms[c] = TermsOf<1>(NormedEight(LoadTwoFours(own + c * kChunk), factor, weights[c]));
+  }
+
+  __device__ __forceinline__ static void LoadWeights(const float* norm, EightFloats (&weights)[kChunks]) {
+    const float* const own = norm + First() + FourOf(ThisThread()) * kFour;
+#pragma unroll
+    for (int c = 0; c < kChunks; c++) weights[c] = LoadTwoFours(own + c * kChunk);
+  }
+};
+
+// Sums of all parts: [part][row][8 * slabs + 4].
+struct SlabSums {
+  float* sums;
+  uint32_t pitch, rows;
+
+  __device__ __forceinline__ float* Of(uint32_t part, uint32_t vector) const { return sums + (part * rows + vector) * pitch; }
+  __device__ __forceinline__ float Total(uint32_t vector, uint32_t of) const {
+    float sum = 0;
+#pragma unroll
+    for (uint32_t part = 0; part < kParts; part++) sum += Of(part, vector)[of];
+    return sum;
+  }
+};
+
+// One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
+template <bool kTwo, int kChunks>
+__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, const SlabSums& sums) {
+  using W = Weights<Format::kBf16>;
+  constexpr uint32_t kOfPlace = kSlabColumns / kChunk, kWidth = kTwo ? 2 : 1;
+  constexpr bool kMayTurn = kOfPlace % kChunks != 0;  // a part may lie in two places
+  const uint32_t lane = ThisThread() % 32, first = VectorPart<kChunks>::First();
+  const uint32_t begin = first / kSlabColumns, end = (first + (kChunks - 1) * kChunk) / kSlabColumns;
+  const uint32_t offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + first % kSlabColumns * 2;
+  ring.AwaitAllFull(begin * kWidth, (end + 1) * kWidth);
+  const unsigned char* low = ring.BytesOf(begin * kWidth) + offset;
+  const unsigned char* high = ring.BytesOf(begin * kWidth + kWidth - 1) + offset;
+  const uint32_t turn = kOfPlace - first / kChunk % kOfPlace;
+  float acc[1][1][4] = {};
+#pragma unroll
+  for (uint32_t c = 0; c < kChunks; c++) {
+    if (kMayTurn && c == turn) {
+      low = ring.BytesOf(end * kWidth) + offset - kSlabColumns * 2;
+      high = ring.BytesOf(end * kWidth + kWidth - 1) + offset - kSlabColumns * 2;
+    }
+    Eight<1> a[1][2];
+    a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
+    // Of one slab alone the same again, which nobody takes.
+    a[0][1] = kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
+    const Eight<1> b[1] = {part.terms[c]};
+    MultiplyChunk<0>(a, b, acc);
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < 2 * kWidth; i++) {
+    const uint32_t vector = lane % 4 * 2 + i % 2;
+    if (vector < sums.rows) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
+  }
+}
+
+// The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place.
+template <int kTiles, int kChunks>
+__device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
+                                              const SlabSums& sums) {
+  using W = Weights<Format::kBf16>;
+  static_assert(VectorPart<kChunks>::kColumns <= kSlabColumns);
+  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
+  ring.AwaitAllFull(0, count);
+  const unsigned char* rows[2 * kTiles];
+#pragma unroll
+  for (uint32_t n = 0; n < 2 * kTiles; n++) rows[n] = ring.BytesOf(min(n, count - 1)) + offset;  // beyond them the last one again, which nobody takes
+  float acc[kTiles][1][4] = {};
+#pragma unroll
+  for (uint32_t c = 0; c < kChunks; c++) {
+    Eight<1> a[kTiles][2];
+#pragma unroll
+    for (uint32_t n = 0; n < 2 * kTiles; n++) a[n / 2][n % 2] = W::Terms(W::Shared(rows[n] + c * (kChunk * 2), rows[n] + c * (kChunk * 2) + W::kSecond));
+    const Eight<1> b[1] = {part.terms[c]};
+    MultiplyChunk<0>(a, b, acc);
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t vector = lane % 4 * 2 + i;
+    if (vector >= sums.rows) continue;
+    float* const to = sums.Of(ThisThread() / 32, vector) + slab * kSlabRows + lane / 4;
+#pragma unroll
+    for (uint32_t n = 0; n < 2 * kTiles; n++) {
+      if (n < count) to[n * kSlabRows] = acc[n / 2][0][n % 2 * 2 + i];
+    }
+  }
+}
+
+// As many slabs, each of which lies in one place, as the ring has at once: returns how many.
+template <int kChunks>
+__device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t slabs,
+                                                 const SlabSums& sums) {
+  const uint32_t left = min(slabs - slab, ring.places), most = left > 4 ? 6 : 4, count = min(left, most);
+  if (left > 4) MultiplyTiles<3>(ring, part, slab, count, sums);
+  else MultiplyTiles<2>(ring, part, slab, count, sums);
+  return count;
+}
+
+template <int kChunks>
+__device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums& sums) {
+  constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
+  const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
+#pragma unroll 1
+  for (uint32_t slab = 0; slab < slabs;) {
+    uint32_t count = tile == 2 && slab + 1 < slabs ? 2 : 1;
+    if constexpr (kPlaces == 1) count = MultiplySome(*ring, part, slab, slabs, sums);
+    else if (count == 2) MultiplyTile<true>(*ring, part, slab, sums);
+    else MultiplyTile<false>(*ring, part, slab, sums);
+    slab += count;
+    if (slab >= slabs) MeetRun();
+    ring->Release(count * kPlaces);
+  }
+}
+
+}  // namespace parley::cuda
+
+#endif  // PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_

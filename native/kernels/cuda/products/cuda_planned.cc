@@ -1,0 +1,114 @@
+// The launch of a product as its plan says, with the kernels of all formats and shapes. They take half a minute to compile, and are
+// compiled here alone.
+#include "kernels/cuda/products/many_vectors.cuh"
+#include "kernels/cuda/products/plain_product.cuh"
+#include "kernels/cuda/products/prepare.cuh"
+#include "kernels/cuda/products/products.cuh"
+
+namespace parley::cuda {
+namespace {
+
+template <Format kFormat, int kTerms, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
+void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
+    if (plan.tiles > kTiles) return LaunchFew<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+  }
+  using Shape = FewShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
+  queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
+}
+
+template <Format kFormat, int kTerms, bool kGated>
+void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
+  switch (plan.octets) {
+    case 1:
+      if (args.norm != nullptr) return LaunchFew<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
+      return LaunchFew<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
+    case 2: return LaunchFew<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
+    default: return LaunchFew<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
+  }
+}
+
+template <Format kFormat, int kTerms, bool kGated>
+void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  using Large = ManyShape<kFormat, 4, 4, kTerms, kGated>;
+  using Small = ManyShape<kFormat, 2, 2, kTerms, kGated>;
+  if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
+  queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
+}
+
+template <Format kFormat, int kTerms, bool kGated>
+void LaunchOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  if (plan.cut == Cut::kFew) return LaunchFewOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+  LaunchManyOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+}
+
+template <Format kFormat, int kTerms>
+void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& args, size_t bucket) {
+  if (gated) LaunchOf<kFormat, kTerms, true>(queue, plan, args, bucket);
+  else LaunchOf<kFormat, kTerms, false>(queue, plan, args, bucket);
+}
+
+// The terms of all vectors, normed where they are to be; args->x becomes their places.
+template <int kTerms>
+void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
+  auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
+  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, !ReadsTiles(plan.cut)};
+  Grid grid;
+  grid.threads = 256;
+  args->terms = terms;
+  args->term_bytes = bytes;
+  if (laid.as_signals) {
+    grid.x = static_cast<uint32_t>(BlocksOf(laid.longest / kEight, 256));
+    grid.y = static_cast<uint32_t>(laid.streams);
+    return queue.Launch<PrepareSignals<kTerms>>(grid, prepare);
+  }
+  if (args->norm != nullptr) {
+    grid.x = static_cast<uint32_t>(laid.bucket);
+    queue.Launch<PrepareNormed<kTerms>>(grid, prepare);
+  } else {
+    grid.x = static_cast<uint32_t>(BlocksOf(columns / kEight, 256));
+    queue.Launch<PrepareVectors<kTerms>>(grid, prepare);
+  }
+  args->norm = nullptr;
+  args->x = {nullptr, nullptr, args->x.counts, args->columns, 0, args->columns};
+}
+
+}  // namespace
+
+void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, size_t bucket) {
+  Grid grid;
+  grid.threads = 256;
+  grid.x = static_cast<uint32_t>(BlocksOf(args.matrices[0].rows * bucket, 8));
+  if (gated) queue.Launch<MultiplyPlainly<true>>(grid, args);
+  else queue.Launch<MultiplyPlainly<false>>(grid, args);
+}
+
+void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
+  const Format format = args.formats[0];
+  const int terms = VectorTermsOf(format, room.rules.full_vectors);
+  if (!ReadsFloats(plan) && args.terms == nullptr) {
+    if (terms == 2) PrepareTerms<2>(queue, room, plan, laid, &args);
+    else PrepareTerms<1>(queue, room, plan, laid, &args);
+  }
+  if (ReadsTiles(plan.cut)) {
+    if (format == Format::kInt8) return LaunchTilesOf<Format::kInt8>(queue, room.rules, plan, gated, args, laid);
+    if (format == Format::kFp8) return LaunchTilesOf<Format::kFp8>(queue, room.rules, plan, gated, args, laid);
+    return LaunchTilesOf<Format::kBf16>(queue, room.rules, plan, gated, args, laid);
+  }
+  switch (format) {
+    case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kF16: return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kBf16:
+      return terms == 2 ? LaunchOf<Format::kBf16, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kBf16, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kInt8:
+      return terms == 2 ? LaunchOf<Format::kInt8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kInt8, 1>(queue, plan, gated, args, laid.bucket);
+    case Format::kFp8:
+      return terms == 2 ? LaunchOf<Format::kFp8, 2>(queue, plan, gated, args, laid.bucket)
+                        : LaunchOf<Format::kFp8, 1>(queue, plan, gated, args, laid.bucket);
+  }
+}
+
+}  // namespace parley::cuda

@@ -1,0 +1,50 @@
+// All tensors of one model: model.safetensors, or the shards that
+// model.safetensors.index.json names.
+#ifndef PARLEY_MODEL_TENSOR_SET_H_
+#define PARLEY_MODEL_TENSOR_SET_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/files/expected_tensor.h"
+#include "model/files/safetensors.h"
+
+namespace parley::model {
+
+// Owns the mappings; pointers to tensors are good as long as the set.
+class TensorSet {
+ public:
+  static constexpr size_t kMaxShards = 1000;
+  static constexpr size_t kMaxIndexBytes = 100'000'000;
+
+  // Null with `problem` set. The single file is preferred where both exist.
+  static std::unique_ptr<const TensorSet> Open(const std::string& directory, std::string* problem);
+
+  const Tensor* Find(std::string_view name) const;  // null: none
+  const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
+
+  // True if one of the files was changed since it was opened; `problem` names it.
+  bool Changed(std::string* problem) const;
+
+  // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else
+  // `problem` names the first that is not, what was expected and what was found. A layer beyond the expected ones is a
+  // problem, too: the configuration does not fit the file. Other tensors that nobody expects are left alone.
+  bool Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
+
+ private:
+  explicit TensorSet(std::string place) : place_(std::move(place)) {}
+  bool AddShards(const std::string& directory, std::string* problem);
+  bool Add(const std::string& path, std::string* problem);
+  bool Sort(std::string* problem);
+  bool CheckLayers(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
+
+  const std::string place_;  // for problems: the file or the index
+  std::vector<std::unique_ptr<const SafetensorsFile>> files_;
+  std::vector<const Tensor*> tensors_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_TENSOR_SET_H_

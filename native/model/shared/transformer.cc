@@ -1,0 +1,129 @@
+#include "model/shared/transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace parley::model {
+
+// One call: its rows, and where what is computed of them lies.
+struct Transformer::Batch {
+  size_t rows;
+  float* x;
+  const float* angles;
+  AttentionBatch streams;
+  LayerRoom room;
+};
+
+Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
+                         size_t window)
+    : kernels_(kernels),
+      config_(config),
+      layers_(std::move(layers)),
+      window_(window),
+      workspace_(kernels),
+      descriptions_(kernels),
+      angles_(kernels) {
+  for (LayerWeights& layer : layers_) {
+    layer.heads.norm.eps = layer.mlp_norm.eps = static_cast<float>(config.norm_eps);
+  }
+}
+
+// Who attends, told to the backend once for all layers.
+AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspace* descriptions) {
+  positions_.clear();
+  attending_.clear();
+  AttentionBatch batch;
+  for (size_t s = 0; s < count; s++) {
+    const KvState& state = *streams[s].state;
+    const uint64_t first = state.position(), end = first + streams[s].rows;
+    const uint64_t seen = window_ == 0 || first < window_ ? 0 : first - window_ + 1;
+    if (end - seen > state.capacity()) {
+      throw std::length_error("a KV cache of " + std::to_string(state.capacity()) + " positions has no room for " +
+                              std::to_string(streams[s].rows) + " rows at " + std::to_string(first));
+    }
+    attending_.push_back({state.memory(), state.capacity(), first, static_cast<uint32_t>(streams[s].rows),
+                          static_cast<uint32_t>(positions_.size())});
+    batch.longest = std::max(batch.longest, streams[s].rows);
+    batch.furthest = std::max(batch.furthest, static_cast<size_t>(end));
+    batch.layout = state.layout();
+    for (uint64_t position = first; position < end; position++) positions_.push_back(position);
+  }
+  const size_t bytes = count * sizeof(AttentionStream);
+  float* const told = descriptions->Floats(bytes / sizeof(float));
+  if (count > 0) kernels_.Upload(told, attending_.data(), bytes);
+  batch.streams = reinterpret_cast<const AttentionStream*>(told);
+  batch.count = count;
+  batch.rows = positions_.size();
+  batch.query_heads = static_cast<size_t>(config_.heads);
+  batch.window = window_;
+  batch.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  return batch;
+}
+
+// Of the positions that were gathered last.
+const float* Transformer::TellAngles(Workspace* angles) {
+  const size_t rows = positions_.size(), head_dim = static_cast<size_t>(config_.head_dim);
+  float* const turned = angles->Floats(rows * head_dim);
+  if (rows > 0) kernels_.Angles(positions_.data(), rows, head_dim, config_.rope_theta, turned);
+  return turned;
+}
+
+Transformer::Batch Transformer::Prepare(const AttentionBatch& attending, const float* angles, float* x) {
+  const size_t rows = attending.rows;
+  const size_t hidden = rows * static_cast<size_t>(config_.hidden), inner = rows * static_cast<size_t>(config_.intermediate);
+  const size_t queries = rows * static_cast<size_t>(config_.query_width());
+  const size_t keys = rows * static_cast<size_t>(config_.kv_width());
+  const auto [normed, q, k, v, attended, expanded] = workspace_.Parts<6>({hidden, queries, keys, keys, queries, inner});
+  return {rows, x, angles, attending, {normed, {q, k, v, attended}, expanded}};
+}
+
+void Transformer::Forward(const Stream* streams, size_t count, float* x) {
+  ForwardLayers(streams, count, x, layers_.size());
+  for (size_t s = 0; s < count; s++) streams[s].state->Advance(streams[s].rows);
+}
+
+void Transformer::ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers) {
+  const AttentionBatch attending = Gather(streams, count, &descriptions_);
+  RunLayers(Prepare(attending, TellAngles(&angles_), x), layers);
+}
+
+void Transformer::Tell(const Stream* streams, size_t count, Standing* pass) {
+  pass->streams_ = {};
+  for (size_t s = 0; s < count; s++) {
+    if (streams[s].rows != streams->rows || streams[s].state->position() != streams->state->position()) {
+      throw std::logic_error("streams of a standing pass differ in where they stand");
+    }
+  }
+  const AttentionBatch told = Gather(streams, count, &pass->descriptions_);
+  pass->turned_ = TellAngles(&pass->angles_);
+  pass->streams_ = told;
+}
+
+AttentionBatch Transformer::Standing::First(size_t count) const {
+  AttentionBatch attending = streams_;
+  if (count > attending.count) throw std::logic_error("more streams than a standing pass was told");
+  attending.count = count;
+  attending.rows = count * attending.longest;
+  return attending;
+}
+
+void Transformer::Forward(const Standing& pass, size_t count, float* x) {
+  RunLayers(Prepare(pass.First(count), pass.turned_, x), layers_.size());
+}
+
+bool Transformer::RunPasses(const Standing& first, size_t count, CodePasses passes, float* x) {
+  passes.layers = layers_.data();
+  passes.layer_count = layers_.size();
+  return kernels_.RunPasses(passes, first.First(count), x);
+}
+
+void Transformer::RunLayers(const Batch& batch, size_t layers) {
+  if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x)) return;
+  for (size_t n = 0; n < layers; n++) {
+    kernels_.AddAttention(layers_[n], n, batch.angles, batch.streams, batch.room, batch.x);
+    kernels_.AddMlp(layers_[n], batch.rows, batch.room, batch.x);
+  }
+}
+
+}  // namespace parley::model

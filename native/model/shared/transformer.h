@@ -1,0 +1,116 @@
+// The decoder-only transformer that talker, code predictor, codec decoder and
+// codec encoder have in common; what they differ in is data. Many streams, each
+// with its own cache and any number of new positions, advance in one call.
+#ifndef PARLEY_MODEL_TRANSFORMER_H_
+#define PARLEY_MODEL_TRANSFORMER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/shared/transformer_config.h"
+#include "model/shared/workspace.h"
+
+namespace parley::model {
+
+// The keys and values of one stream, all layers, and its position. Owned by whoever holds the stream.
+class KvState {
+ public:
+  // `capacity` positions; with a window a ring.
+  KvState(Kernels& kernels, const TransformerConfig& config, Format format, size_t capacity);
+  ~KvState();
+  KvState(const KvState&) = delete;
+  KvState& operator=(const KvState&) = delete;
+
+  static size_t BytesOf(const TransformerConfig& config, Format format, size_t capacity);
+
+  static KvLayout LayoutOf(const TransformerConfig& config, Format format);
+
+  const KvLayout& layout() const { return layout_; }
+  void* memory() const { return memory_; }
+  uint64_t position() const { return position_; }  // of the next row
+  size_t capacity() const { return capacity_; }
+  void Advance(size_t rows) { position_ += rows; }
+  void Rewind() { position_ = 0; }
+  // Becomes the first `positions` of another state of the same model and format: a prefix that was
+  // computed once. Throws std::invalid_argument when this one has no room for them, or the
+  // other has lost some of them (a ring that went round: only a state of its capacity may become all of it).
+  void CopyFrom(const KvState& other, size_t positions);
+
+ private:
+  Kernels& kernels_;
+  void* memory_ = nullptr;
+  const KvLayout layout_;
+  const size_t layers_;
+  const size_t bytes_;
+  const size_t capacity_;
+  uint64_t position_ = 0;
+};
+
+class Transformer {
+ public:
+  // `window` 0: all that came before.
+  Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers, size_t window);
+
+  struct Stream {
+    KvState* state;
+    size_t rows;  // new positions
+  };
+
+  // x [sum of rows, hidden], stream by stream, in place: through all layers, without a
+  // norm at the end. The states, each named once, advance. Throws std::length_error, before
+  // anything is computed, when a state has no room: without a window for its positions,
+  // with one for window + rows - 1.
+  void Forward(const Stream* streams, size_t count, float* x);
+
+  // A pass that is told to the backend once and then run as often as it is wanted: from the place where all its streams stood
+  // then, wherever they stand now. Transformer and streams outlive it.
+  class Standing {
+   public:
+    explicit Standing(Kernels& kernels) : descriptions_(kernels), angles_(kernels) {}
+
+   private:
+    friend class Transformer;
+    AttentionBatch First(size_t count) const;
+
+    Workspace descriptions_, angles_;
+    AttentionBatch streams_;
+    const float* turned_ = nullptr;  // [rows, head_dim]
+  };
+  // Streams at one position, with as many rows each. Throws as Forward.
+  void Tell(const Stream* streams, size_t count, Standing* pass);
+  // As Forward, of the first `count` of those that were told, whose states do not advance.
+  void Forward(const Standing& pass, size_t count, float* x);
+
+  // Through the passes of a code predictor, of which the first is this one; what it has of layers is filled in. Where Kernels::RunPasses
+  // does: whether it did. What the others need of their angles is that of the passes' own: AnglesOf.
+  bool RunPasses(const Standing& first, size_t count, CodePasses passes, float* x);
+  static const float* AnglesOf(const Standing& pass) { return pass.turned_; }
+
+  // As Forward, of the first `layers` layers only and without advancing: for tests.
+  void ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers);
+
+  const TransformerConfig& config() const { return config_; }
+  size_t window() const { return window_; }
+
+ private:
+  struct Batch;
+  Batch Prepare(const AttentionBatch& attending, const float* angles, float* x);
+  AttentionBatch Gather(const Stream* streams, size_t count, Workspace* descriptions);
+  const float* TellAngles(Workspace* angles);
+  void RunLayers(const Batch& batch, size_t layers);
+
+  Kernels& kernels_;
+  const TransformerConfig config_;
+  std::vector<LayerWeights> layers_;
+  const size_t window_;
+  Workspace workspace_, descriptions_, angles_;
+  std::vector<uint64_t> positions_;
+  std::vector<AttentionStream> attending_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_TRANSFORMER_H_

@@ -1,0 +1,85 @@
+// What a stream of the codec carries from frame to frame, and the streams that advance together.
+#ifndef PARLEY_MODEL_CODEC_STATE_H_
+#define PARLEY_MODEL_CODEC_STATE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/shared/transformer.h"
+
+namespace parley::model {
+
+// Where each layer keeps its past: the layers ask for their place once, when they are loaded.
+class TailPlan {
+ public:
+  // Of a tail of so many floats.
+  size_t Add(size_t floats) {
+    const size_t place = floats_;
+    floats_ += (floats + kLine - 1) / kLine * kLine;
+    return place;
+  }
+  size_t floats() const { return floats_; }
+
+ private:
+  static constexpr size_t kLine = 16;  // a cache line of 64 bytes
+  size_t floats_ = 0;
+};
+
+// One stream: the tails of its convolutions, and the keys and values that its transformer
+// still sees. Begins empty: zeros and no keys. The backend outlives it.
+class CodecState {
+ public:
+  CodecState(Kernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity);
+  ~CodecState();
+  CodecState(const CodecState&) = delete;
+  CodecState& operator=(const CodecState&) = delete;
+
+  // Another one of the same decoder.
+  void CopyFrom(const CodecState& other);
+
+  float* tail(size_t place) { return tails_ + place; }
+  KvState& keys() { return keys_; }
+
+  static size_t BytesOf(size_t tail_floats, const TransformerConfig& config, size_t capacity) {
+    return tail_floats * sizeof(float) + KvState::BytesOf(config, Format::kF32, capacity);
+  }
+
+ private:
+  Kernels& kernels_;
+  const size_t tail_floats_;
+  KvState keys_;
+  float* tails_ = nullptr;
+};
+
+// Streams that advance together. Their rows follow each other in every signal: at `rate` rows
+// a frame the first has frames * rate of them, then comes the next stream.
+class CodecPass {
+ public:
+  struct Stream {
+    CodecState* state;
+    size_t frames;
+    float* tails;  // the state's
+  };
+
+  void Clear();
+  void Add(CodecState* state, size_t frames);
+
+  const std::vector<Stream>& streams() const { return streams_; }
+  size_t frames() const { return frames_; }
+  size_t Rows(size_t rate) const { return frames_ * rate; }
+  // Of a signal with room before each stream's rows.
+  size_t RowsWithPast(size_t rate, size_t history) const { return Rows(rate) + streams_.size() * history; }
+
+  // The streams in such a signal of `channels`; good until the next call.
+  const std::vector<Stretch>& Stretches(size_t rate, size_t history, size_t channels, size_t tail, float* signal);
+
+ private:
+  std::vector<Stream> streams_;
+  std::vector<Stretch> stretches_;
+  size_t frames_ = 0;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_CODEC_STATE_H_

@@ -1,0 +1,75 @@
+// One frame of many streams: the talker hears the last frame, chooses the first
+// code of the next, and the predictor makes the others.
+//
+// The last frame is fed back at the beginning of a step, not at the end of the one
+// that made it: a frame is heard a pass of the talker earlier, and its text row may
+// come while it is being spoken.
+#ifndef PARLEY_MODEL_FRAME_STEP_H_
+#define PARLEY_MODEL_FRAME_STEP_H_
+
+#include <vector>
+
+#include "model/speech/code_predictor.h"
+#include "model/speech/embeddings.h"
+#include "model/shared/id_list.h"
+#include "model/speech/speech_stream.h"
+#include "model/speech/talker.h"
+
+namespace parley::model {
+
+// Once it has made the largest step, it allocates nothing.
+class FrameStep {
+ public:
+  // All outlive it.
+  FrameStep(Kernels& kernels, Embeddings& embeddings, Talker& talker, CodePredictor& predictor)
+      : kernels_(kernels),
+        embeddings_(embeddings),
+        talker_(talker),
+        predictor_(predictor),
+        workspace_(kernels),
+        told_frames_(kernels),
+        told_choices_(kernels),
+        made_(kernels) {}
+
+  // As SpeechModel::Step.
+  void Run(SpeechStream::State* const* streams, size_t count, StepResult* results, int32_t* codes);
+  const StepTimes& times() const { return times_; }
+
+ private:
+  // A stream and its place in the caller's batch.
+  struct Place {
+    SpeechStream::State* stream;
+    size_t index;
+  };
+
+  // How first codes are chosen, [places], and how the others are, [places]; in the backend's memory.
+  struct Told {
+    const Choice *first, *others;
+  };
+
+  size_t Arrange(SpeechStream::State* const* streams, size_t count);
+  void FeedBack(size_t fed, float* hidden);
+  Told TellChoices();
+  void DropEnded(StepResult* results, float* hidden);
+  void Finish(StepResult* results, int32_t* codes);
+  void Fetch(size_t each);
+  int32_t* Made();
+
+  Kernels& kernels_;
+  Embeddings& embeddings_;
+  Talker& talker_;
+  CodePredictor& predictor_;
+  Workspace workspace_;
+  IdList told_frames_;
+  Workspace told_choices_, made_;
+  StepTimes times_;
+  std::vector<Place> places_;  // those with a frame to feed back, then the others; those that ended may be left out
+  std::vector<Transformer::Stream> fed_;
+  std::vector<int32_t> frames_, texts_;
+  std::vector<int32_t> fetched_;  // codes of the places, each as many as were fetched
+  std::vector<Choice> first_choices_, other_choices_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_FRAME_STEP_H_

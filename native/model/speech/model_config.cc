@@ -1,0 +1,200 @@
+#include "model/speech/model_config.h"
+
+namespace parley::model {
+namespace {
+
+constexpr size_t kMaxNames = 10'000;
+constexpr size_t kMaxNameBytes = 100;
+
+std::string Lowered(std::string_view name) {
+  std::string lower(name);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
+int32_t Id(const ConfigReader& reader, const char* key, int64_t least, int64_t end) {
+  return static_cast<int32_t>(reader.Whole(key, least, end - 1));
+}
+
+TextIds ReadTextIds(const ConfigReader& reader, int64_t vocabulary) {
+  TextIds ids;
+  ids.im_start = Id(reader, "im_start_token_id", 0, vocabulary);
+  ids.im_end = Id(reader, "im_end_token_id", 0, vocabulary);
+  ids.tts_pad = Id(reader, "tts_pad_token_id", 0, vocabulary);
+  ids.tts_bos = Id(reader, "tts_bos_token_id", 0, vocabulary);
+  ids.tts_eos = Id(reader, "tts_eos_token_id", 0, vocabulary);
+  return ids;
+}
+
+CodecIds ReadCodecIds(const ConfigReader& reader, int64_t vocabulary) {
+  const int64_t least = vocabulary - TalkerConfig::kControlIds;
+  CodecIds ids;
+  ids.pad = Id(reader, "codec_pad_id", least, vocabulary);
+  ids.bos = Id(reader, "codec_bos_id", least, vocabulary);
+  ids.eos = Id(reader, "codec_eos_token_id", least, vocabulary);
+  ids.think = Id(reader, "codec_think_id", least, vocabulary);
+  ids.nothink = Id(reader, "codec_nothink_id", least, vocabulary);
+  ids.think_bos = Id(reader, "codec_think_bos_id", least, vocabulary);
+  ids.think_eos = Id(reader, "codec_think_eos_id", least, vocabulary);
+  return ids;
+}
+
+bool NamesAreGood(const ConfigReader& names, const char* of) {
+  for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
+    names.Require(!entry.key().empty() && entry.key().size() <= kMaxNameBytes, entry.key().substr(0, kMaxNameBytes),
+                  std::string("a name of a ") + of + " of 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+  }
+  if (names.json().size() <= kMaxNames) return names.good();
+  names.Require(false, "", "at most " + std::to_string(kMaxNames) + " entries");
+  return false;
+}
+
+std::vector<Language> ReadLanguages(const ConfigReader& reader, int64_t vocabulary) {
+  const ConfigReader names = reader.Object("codec_language_id");
+  std::vector<Language> languages;
+  if (!NamesAreGood(names, "language")) return languages;
+  for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
+    Language language;
+    language.name = Lowered(entry.key());
+    language.id = static_cast<int32_t>(names.Whole(entry.key(), 0, vocabulary - 1));
+    language.dialect = language.name.find("dialect") != std::string::npos;
+    languages.push_back(std::move(language));
+  }
+  return languages;
+}
+
+std::vector<Speaker> ReadSpeakers(const ConfigReader& reader, const std::vector<Language>& languages, int64_t vocabulary) {
+  const ConfigReader names = reader.Object("spk_id"), dialects = reader.Object("spk_is_dialect");
+  std::vector<Speaker> speakers;
+  if (!NamesAreGood(names, "speaker")) return speakers;
+  for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
+    Speaker speaker;
+    speaker.name = Lowered(entry.key());
+    speaker.id = static_cast<int32_t>(names.Whole(entry.key(), 0, vocabulary - 1));
+    // Either false or the name of a language.
+    const Json dialect = dialects.json().Find(entry.key());
+    bool known = dialect.is(JsonKind::kBool) && !dialect.boolean();
+    speaker.dialect = Lowered(dialect.text());
+    for (const Language& language : languages) known = known || language.name == speaker.dialect;
+    dialects.Require(known, entry.key(), "false or a name in codec_language_id");
+    speakers.push_back(std::move(speaker));
+  }
+  return speakers;
+}
+
+// The three axes of the talker's rotation always carry one position, so of
+// rope_scaling only the type matters.
+void RefuseOtherAttention(const ConfigReader& reader) {
+  reader.Only("use_sliding_window", false);
+  reader.Require(!reader.Has("sliding_window"), "sliding_window", "null, the only one supported");
+  if (reader.Has("rope_scaling")) {
+    const ConfigReader scaling = reader.Object("rope_scaling");
+    scaling.Only("rope_type", std::string_view("default"));
+    scaling.Only("type", std::string_view("default"));
+  }
+  for (Json layer = reader.json().Find("layer_types").first(); layer.present(); layer = layer.next()) {
+    reader.Require(layer.text() == "full_attention", "layer_types", "\"full_attention\" throughout, the only one supported");
+  }
+}
+
+TalkerConfig ReadTalker(const ConfigReader& reader) {
+  TalkerConfig talker;
+  talker.transformer = ReadTransformer(reader, "rms_norm_eps", "silu", false);
+  talker.vocabulary = reader.Whole("vocab_size", TalkerConfig::kControlIds + 1, kMaxVocabulary);
+  talker.text_vocabulary = reader.Whole("text_vocab_size", 1, kMaxVocabulary);
+  talker.text_hidden = reader.Whole("text_hidden_size", 1, kMaxWidth);
+  talker.code_groups = reader.Whole("num_code_groups", 2, 64);
+  talker.positions = reader.Whole("max_position_embeddings", 1, kMaxPositions);
+  talker.ids = ReadCodecIds(reader, talker.vocabulary);
+  talker.languages = ReadLanguages(reader, talker.vocabulary);
+  talker.speakers = ReadSpeakers(reader, talker.languages, talker.vocabulary);
+  RefuseOtherAttention(reader);
+  return talker;
+}
+
+PredictorConfig ReadPredictor(const ConfigReader& reader, const TalkerConfig& talker) {
+  PredictorConfig predictor;
+  predictor.transformer = ReadTransformer(reader, "rms_norm_eps", "silu", false);
+  predictor.vocabulary = reader.Whole("vocab_size", 1, kMaxVocabulary);
+  // A code that the talker may choose must have a row in the predictor's world.
+  reader.Require(predictor.vocabulary == talker.vocabulary - TalkerConfig::kControlIds, "vocab_size",
+                 std::to_string(talker.vocabulary - TalkerConfig::kControlIds) + ", the talker's without its control ids");
+  reader.Require(reader.Whole("num_code_groups", 2, 64) == talker.code_groups, "num_code_groups",
+                 std::to_string(talker.code_groups) + ", as the talker's");
+  RefuseOtherAttention(reader);
+  reader.Only("tie_word_embeddings", false);
+  return predictor;
+}
+
+// Published files name only enc_dim and sample_rate; the rest is the class's.
+SpeakerEncoderConfig ReadSpeakerEncoder(const ConfigReader& reader, int64_t talker_hidden) {
+  SpeakerEncoderConfig config;
+  config.mel_bands = reader.WholeOr("mel_dim", 1, 1024, 128);
+  config.embedding = reader.Whole("enc_dim", 1, kMaxWidth);
+  config.sample_rate = reader.Whole("sample_rate", 8000, 192'000);
+  config.channels = reader.WholesOr("enc_channels", 3, 16, 1, kMaxWidth, {512, 512, 512, 512, 1536});
+  const size_t count = config.channels.size();
+  config.kernels = reader.WholesOr("enc_kernel_sizes", count, count, 1, 255, {5, 3, 3, 3, 1});
+  config.dilations = reader.WholesOr("enc_dilations", count, count, 1, 255, {1, 2, 3, 4, 1});
+  config.attention = reader.WholeOr("enc_attention_channels", 1, kMaxWidth, 128);
+  config.res2net_scale = reader.WholeOr("enc_res2net_scale", 2, 256, 8);
+  config.squeeze = reader.WholeOr("enc_se_channels", 1, kMaxWidth, 128);
+  reader.Require(config.embedding == talker_hidden, "enc_dim", "the talker's hidden_size, " + std::to_string(talker_hidden));
+  reader.Require(config.kernels.size() == count, "enc_kernel_sizes", "as many numbers as enc_channels has");
+  reader.Require(config.dilations.size() == count, "enc_dilations", "as many numbers as enc_channels has");
+  for (size_t n = 1; n + 1 < count; n++) {
+    reader.Require(config.channels[n] == config.channels[0], "enc_channels", "equal numbers but for the last");
+  }
+  const auto blocks = static_cast<int64_t>(count) - 2;
+  reader.Require(config.channels.back() == blocks * config.channels[0], "enc_channels", "the last to be the sum of the blocks'");
+  reader.Require(config.channels[0] % config.res2net_scale == 0, "enc_res2net_scale", "a divisor of enc_channels[0]");
+  return config;
+}
+
+template <class Entry>
+const Entry* FindByName(const std::vector<Entry>& entries, std::string_view name) {
+  const std::string lower = Lowered(name);
+  for (const Entry& entry : entries) {
+    if (entry.name == lower) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const char* NameOf(ModelType type) {
+  switch (type) {
+    case ModelType::kCustomVoice: return "custom_voice";
+    case ModelType::kVoiceDesign: return "voice_design";
+    case ModelType::kBase: return "base";
+  }
+  return "";
+}
+
+const Language* ModelConfig::FindLanguage(std::string_view name) const { return FindByName(talker.languages, name); }
+const Speaker* ModelConfig::FindSpeaker(std::string_view name) const { return FindByName(talker.speakers, name); }
+
+ModelConfig ReadModelConfig(const ConfigReader& reader) {
+  ModelConfig config;
+  reader.Text("tokenizer_type", {"qwen3_tts_tokenizer_12hz"});
+  const std::string type = reader.Text("tts_model_type", {"custom_voice", "voice_design", "base"});
+  for (const ModelType one : {ModelType::kCustomVoice, ModelType::kVoiceDesign, ModelType::kBase}) {
+    if (type == NameOf(one)) config.type = one;
+  }
+  config.size = reader.Name("tts_model_size");
+  const ConfigReader talker = reader.Object("talker_config");
+  config.talker = ReadTalker(talker);
+  config.predictor = ReadPredictor(talker.Object("code_predictor_config"), config.talker);
+  config.text_ids = ReadTextIds(reader, config.talker.text_vocabulary);
+  if (config.type == ModelType::kBase) {
+    config.speaker_encoder = ReadSpeakerEncoder(reader.Object("speaker_encoder_config"), config.talker.transformer.hidden);
+  }
+  if (config.type == ModelType::kCustomVoice) {
+    talker.Require(!config.talker.speakers.empty(), "spk_id", "at least one speaker");
+  }
+  return config;
+}
+
+}  // namespace parley::model

@@ -1,0 +1,98 @@
+// Who speaks: a recording to the vector that stands in the talker's prompt. An
+// ECAPA-TDNN over the logarithmic mel spectrum of the whole recording.
+#ifndef PARLEY_MODEL_SPEAKER_ENCODER_H_
+#define PARLEY_MODEL_SPEAKER_ENCODER_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "kernels/log_mel.h"
+#include "model/speech/attentive_statistics.h"
+#include "model/files/checkpoint.h"
+#include "model/speech/encoder_convolutions.h"
+#include "model/speech/res2net_block.h"
+#include "model/shared/staged_work.h"
+#include "model/shared/tap.h"
+#include "model/shared/workspace.h"
+
+namespace parley::model {
+
+class SpeakerEncoder {
+ public:
+  // Of a frame of the spectrum, for each sample of its window, as StagedWork counts: a transform in double.
+  static constexpr size_t kSpectrumCost = 660;
+
+  // `weights` owns the weights. Pieces of other costs give the same bits.
+  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_cost = kPieceCost);
+
+  // "blocks.0", "blocks.1", ..., "mfa", "asp".
+  void Tell(Tap tap) { tap_ = std::move(tap); }
+
+  size_t sample_rate() const { return shape_.sample_rate; }
+  // Fewer give fewer moments than the widest convolution reflects.
+  size_t min_samples() const;
+  // Of a Run over so many samples.
+  size_t WorkBytes(size_t samples) const { return WorkFloats(mel_.FramesOf(samples)) * sizeof(float); }
+
+  // One recording on its way. The encoder and the samples outlive it.
+  class Run {
+   public:
+    // samples: mono at sample_rate(), at least min_samples(). Throws std::bad_alloc.
+    Run(SpeakerEncoder& encoder, const std::vector<float>& samples);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+    // One piece. False: all were done before.
+    bool Advance() { return stages_.Advance(encoder_.piece_cost_); }
+    const std::vector<float>& vector() const { return vector_; }  // once all are done
+
+   private:
+    friend class SpeakerEncoder;
+    SpeakerEncoder& encoder_;
+    const std::vector<float>& samples_;
+    const size_t moments_;
+    Workspace work_;
+    std::vector<float> mel_;  // of a piece, on the host
+    std::vector<float> vector_;
+    StagedWork stages_;
+  };
+
+ private:
+  // Where a run of so many moments keeps what, in floats: what is no longer needed is overwritten.
+  struct Places {
+    size_t x, block;         // a block's input and result; what it works with
+    size_t mel, padded;      // before the first block, where `block` is later
+    size_t joined;           // the blocks' results side by side
+    size_t features, pool;   // what is pooled, where x was; what the pooling works with, where `joined` was
+    size_t joined_padded, statistics, vector;
+    size_t total;
+  };
+  Places PlacesOf(size_t moments) const;
+  size_t WorkFloats(size_t moments) const { return PlacesOf(moments).total; }
+
+  // The stages of a run, which work in its memory.
+  void Plan(Run* run);
+  void PlanMel(Run* run, float* mel);
+  void PlanTdnn(const SameConvolution& tdnn, const float* x, float* padded, float* y, Run* run);
+  void PlanBlock(size_t n, const Places& at, float* work, Run* run);
+  void PlanProjection(const float* statistics, float* projected, Run* run);
+  void PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels, Run* run);
+
+  Kernels& kernels_;
+  const size_t piece_cost_;
+  const LogMelShape shape_;
+  const LogMel mel_;
+  const size_t channels_, joined_;  // of a block, of all of them
+  const SameConvolution first_;
+  std::vector<Res2NetBlock> blocks_;
+  const SameConvolution join_;
+  const AttentiveStatistics pool_;
+  const SameConvolution project_;
+  Tap tap_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_SPEAKER_ENCODER_H_

@@ -1,0 +1,133 @@
+#include "model/text/nfc.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/text/combining_data.h"
+#include "model/text/decomposition_data.h"
+
+namespace parley::model {
+namespace {
+
+constexpr char32_t kFirstToChange = 0x300;  // below, every character is its own NFC and no mark
+
+// Hangul syllables: L, V and T by arithmetic (The Unicode Standard, 3.12).
+constexpr char32_t kSyllables = 0xAC00, kLs = 0x1100, kVs = 0x1161, kTs = 0x11A7;
+constexpr char32_t kLCount = 19, kVCount = 21, kTCount = 28, kSyllableCount = kLCount * kVCount * kTCount;
+
+uint8_t RankOf(char32_t code) {
+  const uint32_t key = static_cast<uint32_t>(code) << 8 | 0xFF;
+  return static_cast<uint8_t>(*(std::upper_bound(std::begin(kCombiningRuns), std::end(kCombiningRuns), key) - 1));
+}
+
+uint64_t PairOf(char32_t first, char32_t second) { return static_cast<uint64_t>(first) << 32 | second; }
+
+struct Forms {
+  std::unordered_map<char32_t, std::u32string> parts;  // full decomposition
+  std::unordered_map<uint64_t, char32_t> composed;     // of two
+
+  Forms() {
+    constexpr uint32_t kHead = 2, kComposes = 1;
+    std::unordered_map<std::u32string, char32_t> whole;  // composites by their decomposition
+    for (size_t n = 0; n < std::size(kDecompositions);) {
+      const uint32_t head = kDecompositions[n++];
+      const char32_t code = head >> 2;
+      std::u32string& list = parts[code];
+      while (n < std::size(kDecompositions) && (kDecompositions[n] & kHead) == 0) list.push_back(kDecompositions[n++] >> 2);
+      if ((head & kComposes) != 0) whole.emplace(list, code);
+    }
+    // A composite is made of what its decomposition but for the last mark makes, and that mark.
+    for (const auto& [list, code] : whole) {
+      const std::u32string before = list.substr(0, list.size() - 1);
+      const auto made = whole.find(before);
+      if (before.size() == 1) composed[PairOf(before[0], list.back())] = code;
+      if (before.size() > 1 && made != whole.end()) composed[PairOf(made->second, list.back())] = code;
+    }
+  }
+};
+
+const Forms& AllForms() {
+  static const Forms forms;
+  return forms;
+}
+
+void Decompose(std::u32string_view text, std::u32string* out) {
+  const Forms& forms = AllForms();
+  for (const char32_t code : text) {
+    if (code >= kSyllables && code < kSyllables + kSyllableCount) {
+      const char32_t place = code - kSyllables;
+      out->push_back(kLs + place / (kVCount * kTCount));
+      out->push_back(kVs + place / kTCount % kVCount);
+      if (place % kTCount != 0) out->push_back(kTs + place % kTCount);
+    } else if (const auto found = forms.parts.find(code); found != forms.parts.end()) {
+      out->append(found->second);
+    } else {
+      out->push_back(code);
+    }
+  }
+}
+
+// Marks of a run in the order of their ranks, equal ones as they were.
+void Order(std::u32string* text) {
+  for (size_t from = 0; from < text->size();) {
+    if (RankOf((*text)[from]) == 0) {
+      from++;
+      continue;
+    }
+    size_t to = from + 1;
+    while (to < text->size() && RankOf((*text)[to]) != 0) to++;
+    std::stable_sort(text->begin() + static_cast<ptrdiff_t>(from), text->begin() + static_cast<ptrdiff_t>(to),
+                     [](char32_t a, char32_t b) { return RankOf(a) < RankOf(b); });
+    from = to;
+  }
+}
+
+// 0: the two do not make one.
+char32_t Compose(char32_t first, char32_t second) {
+  if (first >= kLs && first < kLs + kLCount && second >= kVs && second < kVs + kVCount) {
+    return kSyllables + ((first - kLs) * kVCount + (second - kVs)) * kTCount;
+  }
+  const bool open = first >= kSyllables && first < kSyllables + kSyllableCount && (first - kSyllables) % kTCount == 0;
+  if (open && second > kTs && second < kTs + kTCount) return first + (second - kTs);
+  const auto found = AllForms().composed.find(PairOf(first, second));
+  return found == AllForms().composed.end() ? 0 : found->second;
+}
+
+void ComposeAll(std::u32string* text) {
+  constexpr size_t kNone = static_cast<size_t>(-1);
+  size_t starter = kNone, end = 0;
+  uint8_t last_rank = 0;  // of what was kept behind the starter
+  for (size_t at = 0; at < text->size(); at++) {
+    const char32_t code = (*text)[at];
+    const uint8_t rank = RankOf(code);
+    // Blocked when something between has the same rank or a higher one, or is a starter.
+    const bool beside = starter != kNone && end == starter + 1;
+    const bool open = starter != kNone && (beside || (last_rank != 0 && last_rank < rank));
+    const char32_t composed = open ? Compose((*text)[starter], code) : 0;
+    if (composed != 0) {
+      (*text)[starter] = composed;
+      continue;
+    }
+    if (rank == 0) starter = end;
+    last_rank = rank;
+    (*text)[end++] = code;
+  }
+  text->resize(end);
+}
+
+}  // namespace
+
+void NormalizeNfc(std::u32string* text) {
+  const auto changes = [](char32_t code) { return code >= kFirstToChange; };
+  if (std::none_of(text->begin(), text->end(), changes)) return;
+  std::u32string parts;
+  parts.reserve(text->size());
+  Decompose(*text, &parts);
+  Order(&parts);
+  ComposeAll(&parts);
+  *text = std::move(parts);
+}
+
+}  // namespace parley::model

@@ -1,0 +1,176 @@
+// The threads of one block, and who of them runs.
+//
+// A fiber begins threads one after the other as long as they end without meeting anybody. A thread that has to wait
+// keeps the fiber; another takes over the rest. Everything is of one host thread.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "test/emulator/emulator.h"
+#include "test/emulator/fiber.h"
+#include "test/emulator/meeting.h"
+#include "test/emulator/race_check.h"
+#include "test/emulator/tile_copies.h"
+
+namespace parley::cuda::emulator {
+
+// Blocks that run together.
+inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) { return entry.cluster == kAllBlocks ? grid.x : entry.cluster; }
+
+struct AskedCopy {
+  void* to;
+  const void* from;
+  bool valid;
+  uint32_t group;
+};
+
+struct Thread {
+  Fiber* fiber;
+  const char* waits_at;  // null: it does not
+  void* laid_down;
+  bool has_awaited;
+  uint32_t group;  // of the copies that are asked for next
+  uint32_t tiles;  // groups of their products that were committed
+  std::vector<AskedCopy> copies;
+};
+
+// Lanes of a warp that have come to one function with one mask.
+struct Meeting {
+  const char* word;
+  uint32_t mask;
+  uint32_t arrived;
+  const char* order;  // what race checks know it by
+};
+
+// What race checks know meetings at one barrier by: one's end is told from the next one's beginning.
+class Orders {
+ public:
+  const char* Now() const { return places_ + count_ % sizeof places_; }
+  const char* Next() {
+    count_++;
+    return Now();
+  }
+
+ private:
+  uint32_t count_ = 0;
+  char places_[8] = {};
+};
+
+struct Warp {
+  uint32_t ended;  // lanes, and those that there never were
+  std::vector<Meeting> meetings;
+  Orders orders;
+};
+
+// A warpgroup, for race checks: its last commits of products of tiles.
+struct Group {
+  uint32_t arrived = 0;
+  char commits[16] = {};
+  const char* At(uint32_t commit) const { return commits + commit % sizeof commits; }
+};
+
+// What one of several threads stored to a place where all store the same, and how often its block had met before.
+struct SameStore {
+  uint32_t word, block, meetings;
+};
+
+class Block {
+ public:
+  // That whose thread runs.
+  static Block& Current();
+
+  // What all blocks of a grid have in common.
+  void BeginGrid(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules);
+  // Its threads, to their end; and with them those of the other blocks of its cluster, whose first one it is.
+  void Run(uint64_t seed);
+
+  // Of the thread that runs:
+  Thread& Self() { return threads_[running_]; }
+  uint32_t Running() const { return running_; }
+  void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
+  uint32_t MeetBlock(uint32_t vote);
+  // Until another thread says so for all that wait there.
+  void WaitAt(const char* word);
+  void FreeAllAt(const char* word);
+  unsigned char* Shared() { return SharedOf(running_ / block_threads_); }
+  // Of a block of the cluster that runs.
+  unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
+  void MeetFirst(uint32_t barrier, uint32_t threads);
+  // Where races are looked for, and else not at all. Of a warpgroup all threads meet in AwaitTiles.
+  void CommitTiles();
+  void AwaitTiles(uint32_t left);
+  void StoreSame(void* to, const void* value, size_t bytes);
+  [[noreturn]] void RefuseAs(const std::string& what) const;
+
+  TileCopies tile_copies;
+
+ private:
+  static constexpr uint32_t kBarriers = 16, kGroupThreads = 128;
+  struct Unmap {
+    void operator()(unsigned char* memory) const;
+  };
+
+  static void FiberBody();
+  void BeginThreads(Fiber* fiber);
+  void BeginThread(uint32_t thread, Fiber* fiber);
+  void NameThreads();
+  void EndThread();
+  // Lets others run until this thread's waits_at is null again.
+  void Wait();
+  void LeaveFor(Place& from);
+  void RunAs(uint32_t thread);
+  void Free(uint32_t thread);
+  void CloseMeeting(Warp* warp, size_t meeting, Join join);
+  void OpenBarrier();
+  void Arrange(uint64_t seed);
+  void Clear();
+  void ForgetFibers();
+  Fiber& FreeFiber();
+  std::string Standstill() const;
+
+  const KernelEntry* entry_ = nullptr;
+  const void* args_ = nullptr;
+  Rules rules_;
+  uint32_t count_ = 0;  // threads, of all blocks of a cluster
+  uint32_t block_threads_ = 1, cluster_ = 1, first_block_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<uint32_t> order_;        // of threads
+  std::vector<uint32_t> lanes_order_;  // the same, warp by warp
+  std::vector<uint32_t> ready_;        // a ring: threads that wait no longer
+  size_t ready_first_ = 0, ready_count_ = 0;
+  uint32_t next_ = 0;  // in order_: the first that has not begun
+  uint32_t running_ = 0;
+  uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
+  std::vector<uint32_t> at_first_;  // of the first threads of each block, at each barrier
+  std::exception_ptr failure_;
+
+  Place host_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> free_;
+  std::vector<Fiber*> spent_;  // for race checks, which know the threads of a block by their stacks too: free when it has ended
+  void* host_name_ = nullptr;  // of race checks ..
+  std::vector<void*> names_;   // .. and those of threads
+  Orders barrier_order_;
+  std::vector<Orders> first_orders_;
+  std::vector<Group> groups_;
+  std::vector<uint32_t> meetings_;  // of each block's barriers
+  std::unordered_map<const void*, SameStore> same_stores_;
+  char begun_ = 0, ended_ = 0;
+  Fiber* arriving_ = nullptr;  // that which is gone to
+  std::unique_ptr<unsigned char, Unmap> shared_;
+  size_t shared_bytes_ = 0, shared_stride_ = 0;
+};
+
+// To race checks, of the thread that runs, which is Unseen.
+void ShowCopy(void* to, const void* from, size_t bytes);
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_

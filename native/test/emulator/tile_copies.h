@@ -1,0 +1,50 @@
+// Copies that the threads of a block have asked the copy engine for, and that nobody has waited for yet.
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_TILE_COPIES_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_TILE_COPIES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/products/tile_map.h"
+
+namespace parley::cuda::emulator {
+
+struct AskedTile {
+  void* to;
+  TileMap map;  // a TileShape
+  uint32_t from[4];
+  const void* barrier;
+};
+
+struct AskedBytes {
+  void* to;
+  const void* from;
+  uint32_t bytes;
+  const void* barrier;
+};
+
+class TileCopies {
+ public:
+  void Ask(const AskedTile& copy) { tiles_.push_back(copy); }
+  void Ask(const AskedBytes& copy) { bytes_.push_back(copy); }
+  // Those whose bytes arrive at this barrier, and how many they are.
+  size_t MakeFor(const void* barrier);
+  void Clear() {
+    tiles_.clear();
+    bytes_.clear();
+  }
+
+ private:
+  static size_t Make(const AskedTile& copy);
+  static size_t Make(const AskedBytes& copy);
+  template <class Asked>
+  static size_t MakeFor(const void* barrier, std::vector<Asked>* asked);
+
+  std::vector<AskedTile> tiles_;
+  std::vector<AskedBytes> bytes_;
+};
+
+}  // namespace parley::cuda::emulator
+
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_TILE_COPIES_H_
