@@ -1,12 +1,11 @@
 // One page's data channel joined to its call: texts and interruptions in,
 // events out, all JSON. Nothing that the page sends ends the call.
 import type { Call, CallEvent, Interruption } from '../src/call/call.js';
-import { tooLong } from '../src/speaking/text-source.js';
+import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES, readClientMessage, type ClientMessage } from './client-message.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
-import { TokenStream } from '../src/speaking/token-stream.js';
 
 /** The channel itself, whoever implements SCTP. */
 export interface TextChannel {

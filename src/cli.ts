@@ -4,7 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
 import { readLexiconFile } from './speaking/lexicon-file.js';
-import type { TextFormat } from './speaking/text-format.js';
+import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
 
 const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most

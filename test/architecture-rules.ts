@@ -64,7 +64,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/observe/sip-metrics.ts',
     'src/observe/socket-metrics.ts',
   ],
-  '@redis/client': ['src/speaking/redis-tier.ts'],
+  '@redis/client': ['src/speaking/rendering-store.ts'],
   'mpg123-decoder': ['src/voices/reference-decoders.ts'],
   'ogg-opus-decoder': ['src/voices/reference-decoders.ts'],
   '@wasm-audio-decoders/flac': ['src/voices/reference-decoders.ts'],

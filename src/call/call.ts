@@ -13,9 +13,13 @@ import { Goodbye, type LastWords } from './goodbye.js';
 import { type Interruption, UtteranceQueue } from './utterance-queue.js';
 import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
 import type { LineManner } from '../speaking/speech-line.js';
-import { isMarkup, type TextFormat } from '../speaking/text-format.js';
-import { sentencesFrom, type TextLimits } from '../speaking/text-source.js';
-import { TextTurns } from '../speaking/text-turns.js';
+import {
+  isMarkup,
+  sentencesFrom,
+  type TextFormat,
+  type TextLimits,
+  TextTurns,
+} from '../speaking/text-source.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';

@@ -2,7 +2,7 @@
 // implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName } from '../codecs/codec.js';
 import type { ErrorCode } from '../errors.js';
-import type { TextFormat } from '../speaking/text-format.js';
+import type { TextFormat } from '../speaking/text-source.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { CallEvent, Interruption } from './call.js';

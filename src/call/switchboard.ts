@@ -2,8 +2,7 @@
 import { ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-limits.js';
 import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
-import { isMarkup } from '../speaking/text-format.js';
-import { TextTurns } from '../speaking/text-turns.js';
+import { isMarkup, TextTurns } from '../speaking/text-source.js';
 import type { Time } from '../time.js';
 import { checkText } from '../speaking/whole-text.js';
 

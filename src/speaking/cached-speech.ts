@@ -15,7 +15,7 @@ import { LanguagePlan } from './language-plan.js';
 import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechStreamRequest } from './speech-stream.js';
-import { SLICE } from './text-turns.js';
+import { SLICE } from './text-source.js';
 
 const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
 

@@ -5,6 +5,7 @@
 // English, which is never beyond doubt; at the beginning of a text that is all
 // there, it follows the first clear one ("OK. Das mache ich."). A courtesy
 // ("Hola!") decides only where it is all there is: before English it is part of it.
+import { tagOfName } from '../engines/language-names.js';
 import { identifyLanguage } from '../text/language.js';
 
 const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
@@ -50,4 +51,20 @@ function firstClear(sentences: readonly { readonly text: string }[]): string | u
     if (isEnglish(language, text, BEGINNING_WORDS)) return undefined;
   }
   return undefined;
+}
+
+// The language that a request states: a BCP 47 tag, the English name of a
+// language as some models' servers take it, or "auto".
+
+const MAX_LENGTH = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
+const TAG_OR_NAME = /^[a-z]{2,20}([-_][a-z0-9]{1,8})*$/i;
+
+export function isStatedLanguage(value: string): boolean {
+  return value.length <= MAX_LENGTH && TAG_OR_NAME.test(value);
+}
+
+/** The tag; undefined where the text is to decide. */
+export function tagOfStated(language: string): string | undefined {
+  const name = language.toLowerCase();
+  return name === 'auto' ? undefined : (tagOfName(name) ?? language);
 }

@@ -4,8 +4,7 @@ import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { WordTime } from '../engines/engine.js';
 import type { WrittenSentence } from './line-piece.js';
-import type { SpokenSegment } from './spoken-text.js';
-import { placedWord, writtenTimes } from './written-words.js';
+import { placedWord, type SpokenSegment, writtenTimes } from './spoken-text.js';
 
 /** A sentence whose place in the sound of its line is known once it is encoded. */
 export interface PlacedSegment extends SpokenSegment {

@@ -9,15 +9,14 @@
 // made, else of what the text will take at the voice's pace. So the places are
 // an estimate. What was read as part of a sentence stays part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError } from '../errors.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { SpeechEnd, SpeechOptions, SpeechRequest, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import type { Urgency } from '../engines/urgency.js';
-import { wordsOf, type SpokenSentence, type WrittenSentence } from './line-piece.js';
-import type { SpeechPace } from './speech-pace.js';
-import { TokenStream } from './token-stream.js';
-import { placedWord } from './written-words.js';
+import { asParleyError } from '../errors.js';
+import { type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
+import { TokenStream } from './text-source.js';
+import { placedWord } from './spoken-text.js';
 
 // Two seconds: an engine that delivers a sentence at once is not held up by
 // the next ring, and an interrupted sentence costs no more than this.
@@ -318,4 +317,55 @@ function isSameVoice(a: ResolvedVoice, b: ResolvedVoice): boolean {
     a.reference?.kind === b.reference?.kind &&
     a.reference?.hash === b.reference?.hash
   );
+}
+
+// How long a character of a voice sounds: a usual figure at first, and what was
+// heard of the voice from then on.
+
+// Milliseconds of an unhurried speaker, where a character is more than a sound of an alphabet; others: the usual.
+const MS_PER_CHARACTER: Readonly<Record<string, number>> = { zh: 220, ja: 130, ko: 140 };
+const USUAL_MS = 65;
+
+const USUAL_CHARACTERS = 40; // as many as the usual figure counts for beside what was heard
+const MOST_CHARACTERS = 4000; // of what was heard; then the older half of it counts half
+
+export class SpeechPace {
+  #ms: number;
+  #characters = USUAL_CHARACTERS;
+
+  constructor(language: string) {
+    this.#ms = USUAL_CHARACTERS * (MS_PER_CHARACTER[language] ?? USUAL_MS);
+  }
+
+  get msPerCharacter(): number {
+    return this.#ms / this.#characters;
+  }
+
+  spoke(ms: number, characters: number): void {
+    this.#ms += ms;
+    this.#characters += characters;
+    if (this.#characters <= MOST_CHARACTERS) return;
+    this.#ms /= 2;
+    this.#characters /= 2;
+  }
+}
+
+const MOST_VOICES = 1000; // the one met first is forgotten first
+
+/** Those of a server's voices. */
+export class SpeechPaces {
+  readonly #paces = new Map<string, SpeechPace>();
+
+  of({ engine, voice, language, reference }: ResolvedVoice): SpeechPace {
+    const key = JSON.stringify([engine.name, voice, language, reference?.hash]);
+    const known = this.#paces.get(key);
+    if (known !== undefined) return known;
+    const pace = new SpeechPace(language);
+    this.#paces.set(key, pace);
+    for (const oldest of this.#paces.keys()) {
+      if (this.#paces.size <= MOST_VOICES) break;
+      this.#paces.delete(oldest);
+    }
+    return pace;
+  }
 }

@@ -13,26 +13,27 @@
 // At most two rings live at once. The line keeps a record of each sentence's
 // place in the sound: what was spoken of it is computed from that.
 import { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import { SPEEDS } from '../audio/time-stretch.js';
+import type { TrimOptions } from '../audio/trimmer.js';
 import type { FileHeader } from '../codecs/container.js';
 import type { EncoderLine, LineSink } from '../encoding/encoder-line.js';
-import type { TrimOptions } from '../audio/trimmer.js';
 import type { EngineTiming, SpeechEnd, SpeechOptions } from '../engines/engine.js';
-import { NO_TIME, type SoundTiming } from './sound.js';
+import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
-import { type LineTempo, pauseBefore, soundingOf } from './line-delivery.js';
 import {
-  wordsOf,
+  type Delivery,
   type LinePiece,
   type LinePieces,
   type SoundPiece,
   type SpokenSentence,
+  wordsOf,
   type WrittenSentence,
 } from './line-piece.js';
-import { LineSegment, ringSound, type PlacedSegment } from './line-segment.js';
+import { LineSegment, type PlacedSegment, ringSound } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
-import { RING_SECONDS, RunPart, synthesisOf, type SentenceRun } from './sentence-run.js';
+import { RING_SECONDS, RunPart, type SentenceRun, synthesisOf } from './sentence-run.js';
+import { NO_TIME, type SoundTiming } from './sound.js';
 
 const LIVE_RINGS = 2;
 
@@ -401,4 +402,40 @@ export class SpeechLine {
     }
     line.abort();
   }
+}
+
+// How a piece is delivered within its line, which may have a speed of its own.
+
+/** Of a line. */
+interface LineTempo {
+  /** Silence before the first sound, in milliseconds. */
+  readonly leadMs?: number;
+  /** Times the speed of its sentences, of a sink of bytes; it is the sink's to do. */
+  readonly speed?: number;
+}
+
+/**
+ * Milliseconds of silence before a piece, at the speed of the line. What is stated is heard as long as it is stated;
+ * the usual pause, absent before the first piece, goes with the speed.
+ */
+function pauseBefore(
+  delivery: Delivery | undefined,
+  { leadMs = 0, speed = 1 }: LineTempo,
+  usualMs: number | undefined,
+): number {
+  const stated = delivery?.pauseBeforeMs;
+  if (usualMs === undefined) return leadMs + (stated ?? 0) * speed;
+  return stated === undefined ? usualMs : stated * speed;
+}
+
+/** How a segment sounds; with the line's own speed it stays within what can be done. */
+function soundingOf(
+  { speed, gain }: Delivery = {},
+  { speed: own = 1 }: LineTempo,
+): { readonly speed?: number; readonly gain?: number } {
+  const [least, most] = SPEEDS;
+  return {
+    ...(speed === undefined ? {} : { speed: Math.min(Math.max(own * speed, least), most) / own }),
+    ...(gain === undefined ? {} : { gain }),
+  };
 }

@@ -17,11 +17,10 @@ import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart } from './sentence-run.js';
 import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
-import type { TextLimits } from './text-source.js';
+import { type TextLimits, TextTurns } from './text-source.js';
 import { systemTime, type Time } from '../time.js';
-import { TextTurns } from './text-turns.js';
 import { readPieces } from './whole-text.js';
-import { placedWord } from './written-words.js';
+import { placedWord } from './spoken-text.js';
 
 export interface SpeechStreamRequest {
   readonly text: string;

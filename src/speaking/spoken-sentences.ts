@@ -16,11 +16,10 @@ import type { AudioFormat } from './audio-format.js';
 import type { CachedSpeechRequest } from './cached-speech.js';
 import type { Continuity } from './continuity.js';
 import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
-import { Listener } from './listener.js';
+import { Listener } from './pace.js';
 import { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
-import { sentencesFrom, type TextLimits } from './text-source.js';
-import { TextTurns } from './text-turns.js';
+import { sentencesFrom, type TextLimits, TextTurns } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
 import { readPieces } from './whole-text.js';
 

@@ -10,9 +10,7 @@ import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
 import { spokenForm, type FormOptions } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
-import { isMarkup, type TextFormat } from './text-format.js';
-import { nothingToSay, sentencesOf, tooLong } from './text-source.js';
-import type { Turn } from './text-turns.js';
+import { isMarkup, nothingToSay, sentencesOf, type TextFormat, tooLong, type Turn } from './text-source.js';
 
 export const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
 

@@ -5,15 +5,16 @@
 //
 // The words are those of the language that is spoken: "$3.50" is read out by the
 // voice, not by its engine. What turns out to be marks alone is left out.
-import { ParleyError } from '../errors.js';
+import type { VoiceReference } from '../engines/engine.js';
+import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../engines/routing.js';
+import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
-import { nothingToSay } from './text-source.js';
-import type { Turn } from './text-turns.js';
+import { nothingToSay, type Turn } from './text-source.js';
 
 /** What a request states of how its text is read. */
 export interface ReadingWish extends VoiceWish {
@@ -124,4 +125,10 @@ export class VoicePlan {
       return this.#routing.resolve({ language });
     }
   }
+}
+
+// A voice that is made from a description of it, as part of a request.
+
+export function promptVoice(prompt: string): VoiceReference {
+  return { kind: 'prompt', hash: renderingKey(['prompt', prompt]), prompt };
 }

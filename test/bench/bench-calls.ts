@@ -6,7 +6,7 @@ import { FrameCache } from '../../src/speaking/frame-cache.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call.js';
 import { systemTime } from '../../src/time.js';
-import { warmUpTexts } from '../../src/speaking/warm-up.js';
+import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
 import { OPUS, ticksPerFrame, type Codec } from '../../src/codecs/codec.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { MediaPlane } from '../../src/media/media-plane.js';

@@ -1,7 +1,7 @@
 // Who speaks with a voice that is none of the engines' own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { warmUpTexts } from '../../src/speaking/warm-up.js';
+import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
 import { Engines } from '../../src/engines/engine-choice.js';
 import type { VoiceReference } from '../../src/engines/engine.js';
 import type { CustomVoice } from '../../src/engines/routing.js';

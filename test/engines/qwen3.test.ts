@@ -10,7 +10,7 @@ import { Engines } from '../../src/engines/engine-choice.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
 import type { SpeechRequest } from '../../src/engines/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/engines/qwen3/qwen3.js';
-import { tagOfStated } from '../../src/speaking/stated-language.js';
+import { tagOfStated } from '../../src/speaking/language-plan.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';

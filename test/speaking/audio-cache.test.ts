@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ParleyError } from '../../src/errors.js';
-import { AudioCache, type CachedStream } from '../../src/speaking/audio-cache.js';
-import { SharedRendering } from '../../src/speaking/shared-rendering.js';
+import { AudioCache, type CachedStream, SharedRendering } from '../../src/speaking/audio-cache.js';
 import { renderingKey } from '../../src/engines/rendering-key.js';
 import { FakeStream } from '../api/fake-speech.js';
 

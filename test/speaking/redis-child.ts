@@ -1,6 +1,6 @@
 // Writes a rendering to the Redis whose address it is given, reads it back, and ends.
 import { systemTime } from '../../src/time.js';
-import { openRedisTier } from '../../src/speaking/redis-tier.js';
+import { openRedisTier } from '../../src/speaking/rendering-store.js';
 import { NO_TIME } from '../../src/speaking/sound.js';
 import { until } from '../fakes/until.js';
 

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { systemTime } from '../../src/time.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
-import { openRedisTier } from '../../src/speaking/redis-tier.js';
+import { openRedisTier } from '../../src/speaking/rendering-store.js';
 import { until } from '../fakes/until.js';
 import { FakeStream } from '../api/fake-speech.js';
 import { RedisUnderTest } from './redis-under-test.js';

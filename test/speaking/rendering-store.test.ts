@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
+import { NO_TIME, packSound, type Sound } from '../../src/speaking/sound.js';
 import { RenderingStore, type StoreConnection } from '../../src/speaking/rendering-store.js';
-import { packSound } from '../../src/speaking/stored-sound.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
 const KEY = 'parley:rendering:a';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isStatedLanguage, tagOfStated } from '../../src/speaking/stated-language.js';
+import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
 
 test('a language is stated by its tag, its English name, or as what the text turns out to be', () => {
   for (const [stated, tag] of [

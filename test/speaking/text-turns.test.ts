@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readLongText, readText } from '../../src/speaking/text-reading.js';
-import { sentencesFrom, sentencesOf } from '../../src/speaking/text-source.js';
-import { SLICE, TextTurns, type Turn } from '../../src/speaking/text-turns.js';
+import { sentencesFrom, sentencesOf, SLICE, TextTurns, type Turn } from '../../src/speaking/text-source.js';
 import { checkText, longText, wholeText } from '../../src/speaking/whole-text.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';

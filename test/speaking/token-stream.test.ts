@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenStream } from '../../src/speaking/token-stream.js';
+import { TokenStream } from '../../src/speaking/text-source.js';
 
 async function allOf(tokens: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];

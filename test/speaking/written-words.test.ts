@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writtenTimes } from '../../src/speaking/written-words.js';
+import { writtenTimes } from '../../src/speaking/spoken-text.js';
 import { languageOf } from '../../src/text/normalize/languages.js';
 import { normalize } from '../../src/text/normalize/normalize.js';
 

@@ -6,8 +6,8 @@ import type {
   PhoneSpeech,
   TransferRequest,
 } from '../../call/phone-calls.js';
-import { tagOfStated } from '../../speaking/stated-language.js';
-import type { TextFormat } from '../../speaking/text-format.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import type { TextFormat } from '../../speaking/text-source.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 import { ParleyError } from '../../errors.js';
 import { checkHeaders } from './sip-header-names.js';

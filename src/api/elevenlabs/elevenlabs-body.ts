@@ -1,5 +1,5 @@
 // A request as ElevenLabs' clients write it, in the words of /v1/audio/speech.
-import { DEFAULT_OUTPUT_FORMAT, readOutputFormat } from '../../speaking/output-format.js';
+import { DEFAULT_OUTPUT_FORMAT, readOutputFormat } from './output-format.js';
 import type { FieldNames } from '../openai/field-names.js';
 import type { SpeechBody } from '../openai/speech-body.js';
 

@@ -1,6 +1,6 @@
 // What a socket must know of the format that it was asked for, to cut its sound.
 import { bytesPerSecond } from '../../speaking/audio-format.js';
-import { readOutputFormat } from '../../speaking/output-format.js';
+import { readOutputFormat } from './output-format.js';
 import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
 import { invalid } from '../http/message-fields.js';
 

@@ -1,8 +1,8 @@
 // What the address of an ElevenLabs socket says of how to speak. Parameters that
 // make no difference here (model_id, enable_logging, optimize_streaming_latency
 // and others) are taken as they come.
-import { DEFAULT_OUTPUT_FORMAT } from '../../speaking/output-format.js';
-import { isStatedLanguage, tagOfStated } from '../../speaking/stated-language.js';
+import { DEFAULT_OUTPUT_FORMAT } from './output-format.js';
+import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { readSocketFormat, type SocketFormat } from './elevenlabs-format.js';
 import { invalid } from '../http/message-fields.js';
 

@@ -1,6 +1,6 @@
 // ElevenLabs' HTTP API, as far as this server has it.
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
-import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from '../../speaking/output-format.js';
+import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from './output-format.js';
 import {
   BOOLEAN,
   BYTES,

@@ -3,9 +3,9 @@
 // are not known are ignored.
 import { ParleyError } from '../../errors.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf, SPEEDS } from '../../speaking/audio-format.js';
-import { promptVoice } from '../../speaking/prompt-voice.js';
+import { promptVoice } from '../../speaking/voice-plan.js';
 import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
-import { isStatedLanguage, tagOfStated } from '../../speaking/stated-language.js';
+import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -8,8 +8,7 @@
 // drops, waiting or half spoken, has no other event than "cancelled".
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
 import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
-import { isMarkup, TEXT_FORMATS } from '../../speaking/text-format.js';
-import { tooLong } from '../../speaking/text-source.js';
+import { isMarkup, TEXT_FORMATS, tooLong } from '../../speaking/text-source.js';
 import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 import {
   choiceIn,

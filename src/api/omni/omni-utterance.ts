@@ -4,8 +4,7 @@
 //   audio.start ─▶ binary, once or in pieces ─▶ audio.done      for each sentence
 import { ParleyError } from '../../errors.js';
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
-import { tooLong } from '../../speaking/text-source.js';
-import { TokenStream } from '../../speaking/token-stream.js';
+import { TokenStream, tooLong } from '../../speaking/text-source.js';
 import type { Peer } from '../http/socket-dialect.js';
 import type { OmniConfig } from './omni-message.js';
 

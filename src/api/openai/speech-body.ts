@@ -1,5 +1,5 @@
 // The body of POST /v1/audio/speech as its schema lets it through.
-import type { TextFormat } from '../../speaking/text-format.js';
+import type { TextFormat } from '../../speaking/text-source.js';
 
 export interface SpeechBody {
   readonly model?: string;

@@ -1,7 +1,7 @@
 // The fields that requests for speech have in common, each with what it may be.
 // Routes take those that they know: {...SPEECH_FIELDS}, or by name.
 import { AUDIO_FORMATS, SAMPLE_RATES_HZ, SPEEDS } from '../../speaking/audio-format.js';
-import { TEXT_FORMATS } from '../../speaking/text-format.js';
+import { TEXT_FORMATS } from '../../speaking/text-source.js';
 import { type JsonSchema, STRING } from '../http/json-schema.js';
 
 export interface SpeechFieldLimits {

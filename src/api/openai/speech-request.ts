@@ -2,8 +2,8 @@
 // has checked every field by itself; what fields mean together is checked here.
 import { AUDIO_FORMATS, hasRate, ratesOf, type AudioFormat } from '../../speaking/audio-format.js';
 import type { VoiceSample } from '../../speaking/cached-speech.js';
-import { tagOfStated } from '../../speaking/stated-language.js';
-import { isMarkup } from '../../speaking/text-format.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import { isMarkup } from '../../speaking/text-source.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 import { ParleyError } from '../../errors.js';
 import { type Manner, readInstructions, readManner } from './manner-fields.js';

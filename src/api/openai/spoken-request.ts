@@ -1,6 +1,6 @@
 // From a wish to a request that the speech service answers: the voice made that
 // comes with it, and the manner cut down to what the engine heeds.
-import { promptVoice } from '../../speaking/prompt-voice.js';
+import { promptVoice } from '../../speaking/voice-plan.js';
 import { unheededMarkup } from '../../speaking/text-reading.js';
 import { ParleyError } from '../../errors.js';
 import type { FieldNames } from './field-names.js';

@@ -1,6 +1,6 @@
 // How a text would be spoken, for those who wonder why it sounds as it does.
 import type { FastifyInstance } from 'fastify';
-import { tagOfStated } from '../../speaking/stated-language.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
 import {
   readLongText,
   readText,
@@ -8,7 +8,7 @@ import {
   type ReadText,
   type ReadingLimits,
 } from '../../speaking/text-reading.js';
-import { SLICE, TextTurns } from '../../speaking/text-turns.js';
+import { SLICE, TextTurns } from '../../speaking/text-source.js';
 import type { SpeechFieldLimits } from './speech-fields-schema.js';
 import { normalizeSchema } from './text-schema.js';
 

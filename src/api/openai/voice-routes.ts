@@ -1,7 +1,7 @@
 // Voices that are made over HTTP, under OpenAI's addresses, and speech in the
 // voice of a file that comes with the text.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { tagOfStated } from '../../speaking/stated-language.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
 import { ParleyError } from '../../errors.js';
 import { untilGone } from '../http/reply-connection.js';
 import type { ModelNames } from './model-names.js';

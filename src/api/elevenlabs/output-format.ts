@@ -1,8 +1,8 @@
 // The sound formats as ElevenLabs' clients name them, over HTTP and WebSockets
 // alike: codec, rate in Hz, and kb/s where the codec has any. Our encoders
 // choose the kb/s themselves.
-import { ParleyError } from '../errors.js';
-import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from './audio-format.js';
+import { ParleyError } from '../../errors.js';
+import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from '../../speaking/audio-format.js';
 
 export interface OutputFormat {
   readonly format: AudioFormat;
