@@ -10,12 +10,12 @@
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"agent": "reception"}
 //   ]}
-import { Pattern } from './pattern.js';
 import {
-  RoutingTable,
+  Pattern,
   type Ringing,
   type Route,
   type RouteAnswer,
+  RoutingTable,
   type SpokenText,
 } from './routing-table.js';
 
@@ -138,17 +138,20 @@ class RouteReader {
     const earlyText = this.#text(route, 'earlyText', at, MOST_EARLY_TEXT);
     if (route['reject'] !== undefined) {
       const [name] = ['ring', 'early', 'earlyText'].filter((item) => route[item] !== undefined);
-      if (name !== undefined) this.problems.push(`${at}.${name}: a call that is refused does not ring; reject has "announcement"`);
+      if (name !== undefined)
+        this.problems.push(`${at}.${name}: a call that is refused does not ring; reject has "announcement"`);
     }
     if (earlyText !== undefined && !early) this.problems.push(`${at}.earlyText wants "early": true`);
     if (early && earlyText === undefined && seconds === 0) {
       this.problems.push(`${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`);
     } else if (early && earlyText === undefined && route['wait'] !== undefined) {
-      this.problems.push(`${at}.early wants "earlyText": "wait" says nothing that could be heard before the answer`);
+      this.problems.push(
+        `${at}.early wants "earlyText": "wait" says nothing that could be heard before the answer`,
+      );
     }
     if (seconds === 0 && !early) return undefined;
     return { seconds, early, ...(earlyText === undefined ? {} : { earlyText }) };
-  } // prettier-ignore
+  }
 
   #reject(value: Fields, at: string): RouteAnswer {
     if (value['status'] === undefined) this.problems.push(`${at}.status is missing`);

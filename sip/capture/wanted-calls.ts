@@ -3,8 +3,7 @@
 import type { CapturedCalls } from '../../src/config/telephone-config.js';
 import { headEnd } from '../message/head-lines.js';
 import { parseMessage } from '../message/parser.js';
-import { Pattern } from '../pattern.js';
-import { fits } from '../routing-table.js';
+import { fits, Pattern } from '../routing-table.js';
 import type { Flow } from '../transport/flow.js';
 import type { TapDirection } from './message-tap.js';
 

@@ -3,7 +3,7 @@ import type { HeaderFields } from '../message/header-fields.js';
 import { parseNameAddr, type NameAddr } from '../message/name-addr.js';
 import { quoted } from '../message/scanner.js';
 import type { Uri } from '../message/uri.js';
-import type { Pattern } from '../pattern.js';
+import type { Pattern } from '../routing-table.js';
 
 export interface CallerIdentity {
   readonly displayName: string | undefined;

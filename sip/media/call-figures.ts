@@ -1,10 +1,13 @@
 // What is known of a call's media at its end, or in its middle: figures of the
 // call's record.
 import type { CallRecord } from '../../src/call/phone-calls.js';
+import { CODECS } from '../../src/codecs/codec.js';
 import { mosOf, ratingOf } from '../../src/media/call-quality.js';
+import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { SocketStats } from '../../src/media/socket-addon.js';
+import type { MediaQuality, MediaSource } from '../capture/media-source.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
-import type { SentCounts } from './outgoing-voice.js';
+import type { SentCounts, SentSource } from './outgoing-voice.js';
 
 export type CallFigures = Pick<CallRecord, 'codec' | 'srtp' | 'sent' | 'received' | 'remote'>;
 
@@ -26,6 +29,49 @@ export function figuresOf(
     srtp: keys.kind,
     sent,
     ...(packets === 0 ? {} : { received: { packets, loss, jitterMs, mos } }),
-    ...(heard.remoteReports === 0 ? {} : { remote: { loss: remoteLoss, jitterMs: heard.remoteJitterMs, rttMs } }),
-  }; // prettier-ignore
+    ...(heard.remoteReports === 0
+      ? {}
+      : { remote: { loss: remoteLoss, jitterMs: heard.remoteJitterMs, rttMs } }),
+  };
+}
+
+// What captures are given of a leg: its packets with both ends, and how they
+// fared.
+
+/** Since the last time; `address` is ours. */
+export function copiesOf(socket: MediaSocket, address: string): ReturnType<MediaSource['takeCopies']> {
+  const { packets, missed } = socket.takeTapped();
+  const copies = packets.map(({ sent, rtcpPort, atMs, address: host, port, data }) => {
+    const local = { address, port: socket.port + (rtcpPort ? 1 : 0) };
+    const remote = { address: host, port };
+    return { from: sent ? local : remote, to: sent ? remote : local, atMs, packet: data };
+  });
+  return { copies, missed };
+}
+
+export function qualityOf(
+  agreed: AgreedAudio,
+  socket: MediaSocket,
+  address: string,
+  sent: SentSource,
+  figures: CallFigures,
+): MediaQuality {
+  const heard = socket.stats();
+  return {
+    local: { address, port: socket.port },
+    remote: { address: heard.address, port: heard.port },
+    report: {
+      sentSsrc: sent.ssrc,
+      sentPackets: figures.sent?.packets ?? 0,
+      sentBytes: sent.octets,
+      receivedSsrc: heard.ssrc,
+      receivedPackets: heard.received,
+      lostPackets: heard.lost,
+      highestSequence: heard.highestSequence,
+      jitterMs: heard.jitterMs,
+      clockRate: CODECS[agreed.codec].clockRate,
+      rttMs: heard.rttMs,
+      mos: figures.received?.mos ?? null,
+    },
+  };
 }

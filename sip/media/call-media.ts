@@ -18,19 +18,16 @@ import { refused, type Result } from '../message/refusal.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/media-source.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
-import { receives, sends, type Direction } from '../sdp/direction.js';
+import { type Direction, receives, sends } from '../sdp/session-description.js';
 import type { RandomBytes } from '../sdp/local-side.js';
 import type { MediaPolicy } from '../sdp/media-policy.js';
 import type { SessionMedia } from '../session/session-media.js';
-import { figuresOf, type CallFigures } from './call-figures.js';
+import { type CallFigures, copiesOf, figuresOf, qualityOf } from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
-import { ForkedNegotiation } from './forked-negotiation.js';
-import { IncomingVoice } from './incoming-voice.js';
-import { copiesOf, qualityOf } from './media-copies.js';
-import { MediaPath } from './media-path.js';
+import { ForkedNegotiation } from '../sdp/media-negotiation.js';
+import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
+import { type CallKeys, keysInDescriptions, MediaPath } from './media-path.js';
 import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
-import { keysInDescriptions, type CallKeys } from './sdes-keys.js';
-import { SilenceWatch } from './silence-watch.js';
 
 // Below are services that take what is sent to them for requests, but for the one that discards it (RFC 863).
 const LOWEST_PORT = 1024;
@@ -109,7 +106,12 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#incoming = new IncomingVoice(socket, parts.networks);
     this.#voice = new OutgoingVoice(plane, socket, randomBytes);
     this.#digits = new DigitPresses(time);
-    this.#watch = new SilenceWatch(time, rtpTimeoutMs, () => socket.stats(), () => this.onSilent?.()); // prettier-ignore
+    this.#watch = new SilenceWatch(
+      time,
+      rtpTimeoutMs,
+      () => socket.stats(),
+      () => this.onSilent?.(),
+    );
     this.#path = new MediaPath({
       socket,
       certificate,

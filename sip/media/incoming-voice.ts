@@ -1,10 +1,11 @@
 // What the call hears: formats, keys and whereabouts of the far end, and its
 // sound for whoever listens.
-import type { IceComponent } from '../../src/media/ice-lite.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
-import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/media/media-socket.js';
+import type { IceComponent } from '../../src/media/ice-lite.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
+import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/media/media-socket.js';
+import type { Time } from '../../src/time.js';
 import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { AudioCodecName } from '../sdp/audio-format.js';
@@ -100,5 +101,64 @@ export class IncomingVoice {
   #note(payloadType: number, kind: PayloadFormat['kind'], clockRate: number): void {
     this.#codecs.delete(payloadType);
     this.#formats.set(payloadType, { payloadType, kind, clockRate });
+  }
+}
+
+// Tells when a far end that was heard has gone silent: neither RTP nor RTCP for
+// so long. Never before its first packet, and not while it is not to send.
+//
+// One timer, set to when the silence would be long enough at the earliest: no
+// packet costs anything here.
+
+export interface LastHeard {
+  /** Milliseconds of the monotonic clock; null: nothing came yet. */
+  readonly lastRtpMs: number | null;
+  readonly lastRtcpMs: number | null;
+}
+
+export class SilenceWatch {
+  readonly #time: Time;
+  readonly #timeoutMs: number;
+  readonly #heard: () => LastHeard;
+  readonly #onSilent: () => void;
+  #cancel: (() => void) | undefined;
+  /** When the far end began to be expected. */
+  #sinceMs = 0;
+
+  /** `onSilent` is told once for each time of silence. */
+  constructor(time: Time, timeoutMs: number, heard: () => LastHeard, onSilent: () => void) {
+    this.#time = time;
+    this.#timeoutMs = timeoutMs;
+    this.#heard = heard;
+    this.#onSilent = onSilent;
+  }
+
+  /** Whether the far end is to send. */
+  expect(sound: boolean): void {
+    if (sound === (this.#cancel !== undefined) || this.#timeoutMs === 0) return;
+    if (!sound) return this.close();
+    this.#sinceMs = this.#time.now();
+    this.#wait(this.#timeoutMs, -1);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #wait(ms: number, toldOf: number): void {
+    this.#cancel = this.#time.after(ms, () => this.#look(toldOf));
+  }
+
+  /** `toldOf` is the sign of life after which a silence was told already. */
+  #look(toldOf: number): void {
+    const { lastRtpMs, lastRtcpMs } = this.#heard();
+    const last = Math.max(this.#sinceMs, lastRtpMs ?? 0, lastRtcpMs ?? 0);
+    const leftMs = last + this.#timeoutMs - this.#time.now();
+    if (lastRtpMs === null || last === toldOf) return this.#wait(this.#timeoutMs, toldOf);
+    if (leftMs > 0) return this.#wait(leftMs, toldOf);
+    this.#wait(this.#timeoutMs, last);
+    this.#onSilent();
   }
 }

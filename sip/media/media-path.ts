@@ -3,13 +3,15 @@
 import type { ParleyError } from '../../src/errors.js';
 import type { DtlsKeys } from '../../src/media/dtls-addon.js';
 import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
-import { sameAssociation, type HandshakeTerms } from '../../src/media/handshake-terms.js';
-import { IceLite, type IceComponent } from '../../src/media/ice-lite.js';
+import { type HandshakeTerms, sameAssociation } from '../../src/media/handshake-terms.js';
+import { type IceComponent, IceLite } from '../../src/media/ice-lite.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
 import { MediaHandshake } from '../../src/media/media-handshake.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
-import type { AgreedAudio } from '../sdp/agreed-audio.js';
+import type { AgreedAudio, AgreedKeys } from '../sdp/agreed-audio.js';
 import type { AgreedIce } from '../sdp/ice-parameters.js';
+import type { CryptoSuite } from '../sdp/media-keys.js';
 
 export interface MediaPathOptions {
   /** Its `onForeign` is taken. */
@@ -120,4 +122,35 @@ function termsOf({ keys, ice }: AgreedAudio): HandshakeTerms | undefined {
   if (keys.kind !== 'dtls') return undefined;
   const { setup, fingerprints, tlsId } = keys;
   return { setup, fingerprints, tlsId, ice };
+}
+
+// Keys as a description carries them, and as the media plane takes them.
+
+/** Of one call: what we encrypt with, and what we believe. */
+export interface CallKeys {
+  /** Undefined: plain RTP. */
+  readonly send: SrtpKeys | undefined;
+  readonly receive: SrtpKeys | 'plain';
+}
+
+/** Undefined where the descriptions alone do not bring keys: a handshake will. */
+export function keysInDescriptions(agreed: AgreedKeys): CallKeys | undefined {
+  if (agreed.kind === 'none') return { send: undefined, receive: 'plain' };
+  if (agreed.kind === 'dtls') return undefined;
+  const { suite, send, receive, mkiBytes } = agreed;
+  return { send: srtpKeys(suite, send), receive: { ...srtpKeys(suite, receive), mkiBytes } };
+}
+
+/** Master key and salt stand one after the other (RFC 4568 section 6.1; RFC 7714 section 14.1 for GCM). */
+export function srtpKeys(profile: CryptoSuite, master: Uint8Array): SrtpKeys {
+  const saltBytes = profile.startsWith('AEAD') ? 12 : 14;
+  const at = master.length - saltBytes;
+  return { profile, key: master.subarray(0, at), salt: master.subarray(at) };
+}
+
+/** The same text for the same keys, never for a log. */
+export function identityOf(keys: SrtpKeys | undefined): string {
+  if (keys === undefined) return 'plain';
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  return `${keys.profile} ${hex(keys.key)} ${hex(keys.salt)}`;
 }

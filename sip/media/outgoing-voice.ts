@@ -9,7 +9,7 @@ import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { Playout } from '../../src/media/playout.js';
 import type { RandomBytes } from '../sdp/local-side.js';
-import { identityOf } from './sdes-keys.js';
+import { identityOf } from './media-path.js';
 
 export interface VoiceFormat {
   readonly codec: CodecName;
@@ -153,9 +153,11 @@ export class OutgoingVoice {
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
-      ...(comfortNoise === undefined ? {} : { comfortNoise: { payloadType: comfortNoise, level: NOISE_LEVEL, intervalMs: NOISE_INTERVAL_MS } }),
+      ...(comfortNoise === undefined
+        ? {}
+        : { comfortNoise: { payloadType: comfortNoise, level: NOISE_LEVEL, intervalMs: NOISE_INTERVAL_MS } }),
       ...(srtp === undefined ? {} : { srtp }),
-    }; // prettier-ignore
+    };
   }
 }
 

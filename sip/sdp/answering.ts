@@ -2,18 +2,35 @@
 // one codec, and everything else is refused with port 0.
 import { sameAssociation } from '../../src/media/handshake-terms.js';
 import type { Result } from '../message/refusal.js';
-import type { AgreedAudio } from './agreed-audio.js';
-import { chooseFormats, chooseKeys, type FormatChoice, type KeyChoice } from './audio-choice.js';
+import {
+  type AgreedAudio,
+  agreedKeys,
+  notAcceptable,
+  sessionAttributes,
+  settle,
+  typesOf,
+} from './agreed-audio.js';
+import {
+  addressOf,
+  chooseFormats,
+  chooseKeys,
+  type FormatChoice,
+  type KeyChoice,
+  type LocalEnd,
+  type MediaPolicy,
+} from './media-policy.js';
 import type { AudioFormat } from './audio-format.js';
-import { readAudio, type AudioSection, type MediaAddress } from './audio-section.js';
-import type { CryptoAttribute, CryptoSuite } from './crypto-attribute.js';
-import type { Direction } from './direction.js';
-import type { DtlsParameters } from './dtls-parameters.js';
+import {
+  type AudioSection,
+  audioSection,
+  type MediaAddress,
+  type OurFormat,
+  readAudio,
+  refusedSection,
+} from './audio-section.js';
+import type { CryptoAttribute, CryptoSuite, DtlsParameters } from './media-keys.js';
+import type { Connection, Direction, SessionDescription } from './session-description.js';
 import type { LocalSide } from './local-side.js';
-import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
-import { audioSection, refusedSection, type OurFormat } from './our-section.js';
-import type { Connection, SessionDescription } from './session-description.js';
-import { agreedKeys, notAcceptable, sessionAttributes, settle, typesOf } from './settling.js';
 
 export interface Answering {
   readonly policy: MediaPolicy;
@@ -133,9 +150,13 @@ function ourFormats(
   });
   return {
     codec: ours({ ...codec, payloadType: format.payloadType }, format.payloadType),
-    ...(telephoneEvent === undefined ? {} : { telephoneEvent: ours({ ...telephoneEvent, name: 'telephone-event' }, telephoneEvent.payloadType) }),
-    ...(comfortNoise === undefined ? {} : { comfortNoise: ours({ ...comfortNoise, name: 'CN' }, comfortNoise.payloadType) }),
-  }; // prettier-ignore
+    ...(telephoneEvent === undefined
+      ? {}
+      : { telephoneEvent: ours({ ...telephoneEvent, name: 'telephone-event' }, telephoneEvent.payloadType) }),
+    ...(comfortNoise === undefined
+      ? {}
+      : { comfortNoise: ours({ ...comfortNoise, name: 'CN' }, comfortNoise.payloadType) }),
+  };
 }
 
 function ourCrypto({ tag, suite }: CryptoAttribute, side: LocalSide): CryptoAttribute {

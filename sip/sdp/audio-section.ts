@@ -1,12 +1,31 @@
 // An audio section as its sender meant it: what stands in the section, and
 // what the session says where the section says nothing.
 import { isIP } from 'node:net';
-import { staticEncoding, type AudioFormat } from './audio-format.js';
-import { readCrypto, type CryptoAttribute } from './crypto-attribute.js';
-import { directionOf, readDirection, receives, sends, type Direction } from './direction.js';
-import { readDtls, type DtlsParameters } from './dtls-parameters.js';
-import { isUnknown, readIce, type IceSecret } from './ice-parameters.js';
-import { asWritten, hasAttribute, valuesOf, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+import { type AudioFormat, type Encoding, staticEncoding } from './audio-format.js';
+import { type IceSecret, isUnknown, readIce, writeIce } from './ice-parameters.js';
+import {
+  type CryptoAttribute,
+  type DtlsParameters,
+  readCrypto,
+  readDtls,
+  writeCrypto,
+  writeDtls,
+} from './media-keys.js';
+import type { LocalEnd } from './media-policy.js';
+import {
+  asWritten,
+  type Attribute,
+  type Connection,
+  type Direction,
+  directionOf,
+  hasAttribute,
+  type MediaDescription,
+  readDirection,
+  receives,
+  sends,
+  type SessionDescription,
+  valuesOf,
+} from './session-description.js';
 
 /** Where packets go to. */
 export interface MediaAddress extends Connection {
@@ -105,12 +124,17 @@ function readFormats(media: MediaDescription): AudioFormat[] {
     .filter((format) => /^\d{1,3}$/.test(format) && Number(format) < 128)
     .map(Number);
   return [...new Set(types)].flatMap((payloadType) => {
-    const [, name, clockRate, channels] = /^([^\s/]+)\/(\d{1,6})(?:\/(\d{1,2}))?$/.exec(maps.get(payloadType) ?? '') ?? [];
+    const [, name, clockRate, channels] =
+      /^([^\s/]+)\/(\d{1,6})(?:\/(\d{1,2}))?$/.exec(maps.get(payloadType) ?? '') ?? [];
     const encoding =
-      name === undefined ? staticEncoding(payloadType) : { name, clockRate: Number(clockRate), channels: Number(channels ?? 1) };
+      name === undefined
+        ? staticEncoding(payloadType)
+        : { name, clockRate: Number(clockRate), channels: Number(channels ?? 1) };
     const fmtp = parameters.get(payloadType);
-    return encoding === undefined ? [] : [{ payloadType, ...encoding, ...(fmtp === undefined ? {} : { parameters: fmtp }) }];
-  }); // prettier-ignore
+    return encoding === undefined
+      ? []
+      : [{ payloadType, ...encoding, ...(fmtp === undefined ? {} : { parameters: fmtp }) }];
+  });
 }
 
 function byPayloadType(values: readonly string[]): [number, string][] {
@@ -153,4 +177,73 @@ function readSide(
 function readMs(text: string | undefined): number | undefined {
   const [, ms] = /^(\d{1,4})(?:\.\d{1,6})?$/.exec(text?.trim() ?? '') ?? [];
   return ms === undefined || Number(ms) === 0 ? undefined : Number(ms);
+}
+
+// The audio section that we write, as an offer or as an answer.
+
+const OUR_EVENTS = '0-15'; // the keys of a telephone
+
+export interface OurFormat extends Encoding {
+  readonly payloadType: number;
+}
+
+export interface OurSection {
+  readonly protocol: string;
+  readonly formats: readonly OurFormat[];
+  readonly packetTimeMs: number;
+  readonly direction: Direction;
+  readonly end: LocalEnd;
+  readonly rtcpMux: boolean;
+  readonly cryptos: readonly CryptoAttribute[];
+  readonly dtls: DtlsParameters | undefined;
+  readonly local: Connection;
+  readonly ice: IceSecret | undefined;
+  readonly mid: string | undefined;
+  /** Payload types that every peer knows have no rtpmap (RFC 3551, section 6), so that an INVITE fits into a datagram. */
+  readonly isBrief?: boolean;
+}
+
+export function audioSection(ours: OurSection): MediaDescription {
+  const { protocol, formats, end, rtcpMux, cryptos, dtls, local, ice } = ours;
+  const attributes: Attribute[] = [
+    ...midAttributes(ours.mid),
+    ...formats.flatMap((format) => formatAttributes(format, ours.isBrief === true)),
+    { name: 'ptime', value: String(ours.packetTimeMs) },
+    { name: ours.direction },
+    ...(rtcpMux ? [{ name: 'rtcp-mux' }] : []),
+    // Said only where it is not the next port (RFC 3605 section 2.1), and there is one at all.
+    ...(end.rtcpPort === end.port + 1 || end.rtcpPort === end.port
+      ? []
+      : [{ name: 'rtcp', value: String(end.rtcpPort) }]),
+    ...cryptos.map((crypto) => ({ name: 'crypto', value: writeCrypto(crypto) })),
+    ...(dtls === undefined ? [] : writeDtls(dtls)),
+    ...(ice === undefined ? [] : writeIce({ secret: ice, end, local, rtcpMux })),
+  ];
+  const types = formats.map(({ payloadType }) => String(payloadType));
+  return { kind: 'audio', port: end.port, protocol, formats: types, bandwidths: [], attributes };
+}
+
+/** A section that is not taken: its kind, protocol and formats with port 0 (RFC 3264 section 6). */
+export function refusedSection({ kind, protocol, formats, attributes }: MediaDescription): MediaDescription {
+  const [mid] = valuesOf(attributes, 'mid');
+  return { kind, port: 0, protocol, formats, bandwidths: [], attributes: midAttributes(mid) };
+}
+
+/** A peer that names its sections finds them by name in the answer (RFC 5888 section 9.1). */
+function midAttributes(mid: string | undefined): Attribute[] {
+  return mid === undefined ? [] : [{ name: 'mid', value: mid }];
+}
+
+function formatAttributes(format: OurFormat, isBrief: boolean): Attribute[] {
+  const { payloadType, name, clockRate, channels } = format;
+  const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
+  const parameters = parametersOf(format);
+  return [
+    ...(isBrief && staticEncoding(payloadType) !== undefined ? [] : [{ name: 'rtpmap', value: map }]),
+    ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),
+  ];
+}
+
+function parametersOf(format: OurFormat): string | undefined {
+  return format.name === 'telephone-event' ? OUR_EVENTS : undefined;
 }

@@ -2,7 +2,14 @@
 // as candidates and waits for the checks of the peer.
 import type { IceCredentials } from '../../src/media/ice-lite.js';
 import type { LocalEnd } from './media-policy.js';
-import { hasAttribute, valuesOf, type Attribute, type Connection, type MediaDescription, type SessionDescription } from './session-description.js'; // prettier-ignore
+import {
+  hasAttribute,
+  valuesOf,
+  type Attribute,
+  type Connection,
+  type MediaDescription,
+  type SessionDescription,
+} from './session-description.js';
 
 /** What proves one side's checks. */
 export interface IceSecret {

@@ -1,15 +1,33 @@
 // Our offer (RFC 3264 section 5; RFC 4568 and RFC 8643 for the keys in it).
-import type { AgreedAudio } from './agreed-audio.js';
-import { AUDIO_CODECS } from './audio-format.js';
-import type { CryptoAttribute } from './crypto-attribute.js';
-import type { Direction } from './direction.js';
-import type { DtlsParameters } from './dtls-parameters.js';
+import type { Result } from '../message/refusal.js';
+import {
+  type AgreedAudio,
+  agreedKeys,
+  notAcceptable,
+  sessionAttributes,
+  settle,
+  typesOf,
+} from './agreed-audio.js';
+import {
+  addressOf,
+  companions,
+  type FormatChoice,
+  type KeyChoice,
+  type LocalEnd,
+  type MediaPolicy,
+} from './media-policy.js';
+import { AUDIO_CODECS, type AudioCodecName, type AudioFormat, codecOf, keyOf } from './audio-format.js';
+import {
+  type AudioSection,
+  audioSection,
+  type OurFormat,
+  readAudio,
+  refusedSection,
+} from './audio-section.js';
 import type { IceSecret } from './ice-parameters.js';
 import type { LocalSide } from './local-side.js';
-import { addressOf, type LocalEnd, type MediaPolicy } from './media-policy.js';
-import { audioSection, refusedSection, type OurFormat } from './our-section.js';
-import type { MediaDescription, SessionDescription } from './session-description.js';
-import { sessionAttributes } from './settling.js';
+import type { CryptoAttribute, DtlsParameters } from './media-keys.js';
+import type { Direction, MediaDescription, SessionDescription } from './session-description.js';
 
 /** Keys of more suites make an INVITE too large for a datagram. */
 const MOST_SUITES = 2;
@@ -78,8 +96,12 @@ function offeredFormats({ policy, side, current }: Offering): OurFormat[] {
   const encodings = [
     ...codecs.map(({ name, clockRate, channels }) => ({ name, clockRate, channels })),
     ...(noise ? [{ name: 'CN', clockRate: 8000, channels: 1 }] : []),
-    ...(policy.telephoneEvents ? clocks : []).map((clockRate) => ({ name: 'telephone-event', clockRate, channels: 1 })),
-  ]; // prettier-ignore
+    ...(policy.telephoneEvents ? clocks : []).map((clockRate) => ({
+      name: 'telephone-event',
+      clockRate,
+      channels: 1,
+    })),
+  ];
   return encodings.map((encoding) => ({ ...encoding, payloadType: side.numbering.assign(encoding) }));
 }
 
@@ -134,4 +156,92 @@ function offeredKeys(by: Offering): OfferedKeys {
 function securedBy(protocol: string): Offered['secured'] {
   if (protocol.startsWith('UDP/TLS')) return 'dtls';
   return protocol.includes('SAVP') ? 'yes' : 'no';
+}
+
+// What an answer to our offer settles (RFC 3264 section 7).
+
+/** 488 where the answer leaves nothing that could be spoken or heard. */
+export function readAnswer(answer: SessionDescription, offered: Offered): Result<AgreedAudio> {
+  const { by, section: index, formats } = offered;
+  const media = answer.media[index];
+  const section = media === undefined ? undefined : readAudio(answer, media, offered.ice !== undefined);
+  if (media === undefined || section === undefined) return notAcceptable(304, 'the answer takes no audio');
+  const { rtp } = section;
+  if (rtp === undefined) return notAcceptable(300, 'the answer has no address that can be sent to');
+  const answered = namedByUs(media.formats, section, formats);
+  const receivable = receivedFrom(answered, formats);
+  const choice = chooseAnswered(answered, receivable, offered);
+  if (choice === undefined) return notAcceptable(305, 'the answer takes none of the codecs');
+  const keys = answeredKeys(section, offered);
+  if (typeof keys === 'string') return notAcceptable(399, keys);
+  const ours = (format: AudioFormat | undefined) =>
+    formats.find((candidate) => format !== undefined && keyOf(candidate) === keyOf(format));
+  const { family, address } = offered.description.origin;
+  const receive = typesOf({
+    codec: ours(choice.format) ?? choice.format,
+    telephoneEvent: ours(choice.telephoneEvent),
+    comfortNoise: ours(choice.comfortNoise),
+  });
+  const local = { family, address };
+  return {
+    value: settle({ index, section, rtp, choice, receive, receivable, local, keys, ice: offered.ice, ...by }),
+  };
+}
+
+/** The first codec of the answer is the one that its sender prefers. */
+function chooseAnswered(
+  formats: readonly AudioFormat[],
+  receivable: ReadonlyMap<number, AudioCodecName>,
+  { by }: Offered,
+): FormatChoice | undefined {
+  const names = [...receivable.values()];
+  const format = formats.find((candidate) => names.some((name) => codecOf(candidate)?.name === name));
+  const codec = format === undefined ? undefined : codecOf(format);
+  if (format === undefined || codec === undefined) return undefined;
+  return { codec, format, ...companions({ formats }, codec, by.policy) };
+}
+
+/** Some answers name a dynamic payload type without saying again what it means. */
+function namedByUs(
+  written: readonly string[],
+  section: AudioSection,
+  formats: readonly OurFormat[],
+): AudioFormat[] {
+  return written.flatMap((text): AudioFormat[] => {
+    const theirs = section.formats.find(({ payloadType }) => String(payloadType) === text);
+    const ours = formats.find(({ payloadType }) => String(payloadType) === text);
+    return theirs !== undefined ? [theirs] : ours !== undefined ? [ours] : [];
+  });
+}
+
+function receivedFrom(answered: readonly AudioFormat[], formats: readonly OurFormat[]) {
+  return new Map<number, AudioCodecName>(
+    formats.flatMap((ours) => {
+      const codec = codecOf(ours);
+      const taken = answered.some((theirs) => keyOf(theirs) === keyOf(ours));
+      return codec === undefined || !taken ? [] : [[ours.payloadType, codec.name] as const];
+    }),
+  );
+}
+
+function answeredKeys(section: AudioSection, offered: Offered): AgreedAudio['keys'] | string {
+  const [theirs] = section.cryptos;
+  const crypto = offered.cryptos.find(({ tag, suite }) => tag === theirs?.tag && suite === theirs.suite);
+  const choice: KeyChoice =
+    theirs !== undefined && crypto !== undefined
+      ? { kind: 'sdes', theirs }
+      : section.dtls !== undefined && offered.dtls !== undefined
+        ? { kind: 'dtls', theirs: section.dtls }
+        : { kind: 'none' };
+  if (choice.kind === 'none') {
+    if (theirs !== undefined || section.cryptoRefusals.length > 0)
+      return 'the answer has no key that fits the offer';
+    return offered.secured === 'no' &&
+      section.profile.secured === 'no' &&
+      offered.by.policy.security !== 'require'
+      ? { kind: 'none' }
+      : 'the answer has no keys for SRTP';
+  }
+  const setup = section.dtls?.setup === 'passive' ? 'active' : 'passive';
+  return agreedKeys(choice, crypto, offered.dtls === undefined ? undefined : { ...offered.dtls, setup });
 }

@@ -3,8 +3,8 @@
 // The browser door has a reader of its own: it is strict where Chromium and
 // werift are, and throws; telephones need tolerance, and answers as values. The
 // two have nothing in common but splitting at line ends.
-
 import ipaddr from 'ipaddr.js';
+import { type Result, refused } from '../message/refusal.js';
 
 export interface Connection {
   readonly family: 4 | 6;
@@ -25,7 +25,7 @@ export function asWritten(family: 4 | 6, address: string): Connection {
     : { family, address };
 }
 
-export interface Origin extends Connection {
+interface Origin extends Connection {
   readonly username: string;
   /** Both are numbers of up to 64 bits (some peers write more), so they stay text. */
   readonly sessionId: string;
@@ -100,4 +100,156 @@ export function valuesOf(attributes: readonly Attribute[], name: string): string
 
 export function hasAttribute(attributes: readonly Attribute[], name: string): boolean {
   return attributes.some((item) => item.name === name);
+}
+
+// Which way sound flows, always as one side of it says it (RFC 3264 section 5.1).
+
+export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
+
+export function directionOf(sends: boolean, receives: boolean): Direction {
+  if (sends) return receives ? 'sendrecv' : 'sendonly';
+  return receives ? 'recvonly' : 'inactive';
+}
+
+export function sends(direction: Direction): boolean {
+  return direction === 'sendrecv' || direction === 'sendonly';
+}
+
+export function receives(direction: Direction): boolean {
+  return direction === 'sendrecv' || direction === 'recvonly';
+}
+
+/** What is left of our wish beside what the other side says of itself (section 6.1). */
+export function mirrored(theirs: Direction, wish: Direction): Direction {
+  return directionOf(sends(wish) && receives(theirs), receives(wish) && sends(theirs));
+}
+
+export function readDirection(text: string): Direction | undefined {
+  const known: readonly Direction[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
+  return known.find((direction) => direction === text.toLowerCase());
+}
+
+// Reads a session description out of a body. Telephones leave out `s=` and
+// `t=`, end lines with a bare LF or CR, put blanks at the end and NUL after it:
+// all of that is read. What is refused is what could be understood in two ways.
+
+const MOST_BYTES = 32 * 1024;
+const MOST_LINES = 500;
+const MOST_SECTIONS = 16;
+const MOST_FORMATS = 64; // of one media section
+const TOKEN = "[!#-'*+\\-.0-9A-Z^-~]+"; // RFC 8866 section 9
+
+const ATTRIBUTE = new RegExp(`^(${TOKEN})(?::(.*))?$`);
+const ORIGIN = /^(\S+) +(\d{1,30}) +(\d{1,30}) +IN +IP([46]) +(\S{1,255})$/i;
+const CONNECTION = /^IN +IP([46]) +([^\s/]{1,255})((?:\/\d{1,5}){0,2})$/i;
+const MEDIA = new RegExp(`^(${TOKEN}) +(\\d{1,5})(?:/\\d{1,5})? +([\\w/.+-]{1,40})((?: +${TOKEN})+)$`);
+
+interface Line {
+  readonly type: string;
+  readonly value: string;
+}
+
+/** Never throws: 400 for what is no description, 488 for one that is larger than any call needs. */
+export function readDescription(body: string | Uint8Array): Result<SessionDescription> {
+  if (body.length > MOST_BYTES)
+    return refused(488, `the session description has more than ${MOST_BYTES} bytes`);
+  const lines = splitLines(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
+  if (lines === undefined) return bad('a line of it is not of the form letter=value');
+  if (lines.length > MOST_LINES)
+    return refused(488, `the session description has more than ${MOST_LINES} lines`);
+  const [first, ...rest] = lines;
+  if (first?.type !== 'v' || first.value !== '0') return bad('it does not begin with v=0');
+  const starts = rest.flatMap((line, index) => (line.type === 'm' ? [index] : []));
+  if (starts.length > MOST_SECTIONS) {
+    return refused(488, `the session description has more than ${MOST_SECTIONS} media sections`);
+  }
+  const session = readSession(rest.slice(0, starts[0] ?? rest.length));
+  if (session.refusal !== undefined) return session;
+  const media: MediaDescription[] = [];
+  for (const [index, start] of starts.entries()) {
+    const section = readMedia(rest.slice(start, starts[index + 1]));
+    if (section.refusal !== undefined) return section;
+    media.push(section.value);
+  }
+  return { value: { ...session.value, media } };
+}
+
+function bad(what: string) {
+  return refused(400, `the session description cannot be read: ${what}`);
+}
+
+function splitLines(text: string): Line[] | undefined {
+  const lines = withoutEnd(text)
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trimEnd());
+  // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
+  if (!lines.every((line) => line === '' || /^[a-zA-Z]=[^\0-\x08\x0b-\x1f\x7f]*$/.test(line)))
+    return undefined;
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => ({ type: line.slice(0, 1), value: line.slice(2).trimStart() }));
+}
+
+/** Without blanks and NULs at the end. A pattern would look at every run of blanks from each of its characters. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\0\s]/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function readSession(lines: readonly Line[]): Result<Omit<SessionDescription, 'media'>> {
+  const origin = readOrigin(firstOf(lines, 'o'));
+  if (origin === undefined) return bad('its o= line is missing or has another form');
+  const parts = readParts(lines);
+  if (parts.refusal !== undefined) return parts;
+  return {
+    value: { origin, name: firstOf(lines, 's') ?? '-', time: firstOf(lines, 't') ?? '0 0', ...parts.value },
+  };
+}
+
+function readMedia(lines: readonly Line[]): Result<MediaDescription> {
+  const match = MEDIA.exec(lines[0]?.value ?? '');
+  const [, kind = '', port = '', protocol = '', formatList = ''] = match ?? [];
+  if (match === null || Number(port) > 65_535) return bad('an m= line has another form');
+  const formats = formatList.trim().split(/ +/);
+  if (formats.length > MOST_FORMATS)
+    return refused(488, `a media section has more than ${MOST_FORMATS} formats`);
+  const parts = readParts(lines);
+  if (parts.refusal !== undefined) return parts;
+  const head = { kind: kind.toLowerCase(), port: Number(port), protocol: protocol.toUpperCase(), formats };
+  return { value: { ...head, ...parts.value } };
+}
+
+type Parts = Pick<MediaDescription, 'connection' | 'bandwidths' | 'attributes'>;
+
+/** What a session and a media section have in common. */
+function readParts(lines: readonly Line[]): Result<Parts> {
+  const written = firstOf(lines, 'c');
+  const connection = written === undefined ? undefined : readConnection(written);
+  if (written !== undefined && connection === undefined) return bad('a c= line has another form');
+  const attributes: Attribute[] = [];
+  for (const { type, value } of lines) {
+    if (type !== 'a') continue;
+    const [, name = '', text] = ATTRIBUTE.exec(value) ?? [];
+    // An attribute that is none means nothing to anybody (RFC 8866 section 5.13).
+    if (name !== '') attributes.push(text === undefined ? { name } : { name, value: text.trim() });
+  }
+  const bandwidths = lines.filter(({ type }) => type === 'b').map(({ value }) => value);
+  return { value: { ...(connection === undefined ? {} : { connection }), bandwidths, attributes } };
+}
+
+function readOrigin(value: string | undefined): Origin | undefined {
+  const match = ORIGIN.exec(value ?? '');
+  if (match === null) return undefined;
+  const [, username = '', sessionId = '', sessionVersion = '', family, address = ''] = match;
+  return { username, sessionId, sessionVersion, family: family === '6' ? 6 : 4, address };
+}
+
+function readConnection(value: string): Connection | undefined {
+  const [, family, address] = CONNECTION.exec(value) ?? [];
+  return address === undefined ? undefined : asWritten(family === '6' ? 6 : 4, address);
+}
+
+function firstOf(lines: readonly Line[], letter: string): string | undefined {
+  return lines.find(({ type }) => type === letter)?.value;
 }

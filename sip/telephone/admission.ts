@@ -1,11 +1,11 @@
 // Who is let in: first by address, then, where the address alone is not enough,
 // by password. Nothing is kept of a request that is not.
+import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { KnownPeer } from '../auth/known-peer.js';
 import type { Guard } from '../guard/guard.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/request.js';
-import type { RecentPeers } from './recent-peers.js';
 import type { Flow } from '../transport/flow.js';
 
 export interface AdmissionParts {
@@ -101,6 +101,39 @@ export class Admission {
     // Who knows the password, and has only used this nonce before, need not ask anybody for it again.
     const isStale = verdict.failure === 'stale' || verdict.failure === 'replayed';
     const challenges = digest.challenge(peer, isStale);
-    return refusal(401, 'Unauthorized', challenges.map((value) => ['WWW-Authenticate', value] as const)); // prettier-ignore
+    return refusal(
+      401,
+      'Unauthorized',
+      challenges.map((value) => ['WWW-Authenticate', value] as const),
+    );
+  }
+}
+
+// Addresses that this server has written to lately: their answers, and what they
+// say within calls, are heard although they may begin none.
+
+const KEPT_MS = 7_200_000; // longer than a session goes without a request of either side
+const MOST = 10_000;
+
+export class RecentPeers {
+  readonly #time: Time;
+  readonly #lastMs = new Map<string, number>(); // longest ago first
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  /** Something is being sent there. */
+  wrote(address: string): void {
+    this.#lastMs.delete(address);
+    this.#lastMs.set(address, this.#time.now());
+    if (this.#lastMs.size <= MOST) return;
+    const [oldest] = this.#lastMs.keys();
+    if (oldest !== undefined) this.#lastMs.delete(oldest);
+  }
+
+  knows(address: string): boolean {
+    const lastMs = this.#lastMs.get(address);
+    return lastMs !== undefined && this.#time.now() - lastMs < KEPT_MS;
   }
 }

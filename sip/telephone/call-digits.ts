@@ -1,6 +1,6 @@
 // Presses keys at the far end, one request after the other: in RTP where it
 // takes events, in INFO otherwise.
-import type { DigitsRequest } from '../../src/call/phone-calls.js';
+import type { DigitsRequest, PressedDigit } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Leg } from './leg.js';
@@ -99,4 +99,22 @@ function ended(): ParleyError {
 
 function refused(message: string): ParleyError {
   return new ParleyError('WRONG_STATE', message, { field: 'by' });
-} // prettier-ignore
+}
+
+// The keys that the far end of a call pressed: the latest of them.
+
+const MOST_KEPT = 1000;
+
+export class PressedDigits {
+  readonly #latest: PressedDigit[] = [];
+
+  add(digit: PressedDigit): void {
+    this.#latest.push(digit);
+    if (this.#latest.length > MOST_KEPT) this.#latest.shift();
+  }
+
+  /** Oldest first. */
+  get latest(): readonly PressedDigit[] {
+    return [...this.#latest];
+  }
+}

@@ -1,6 +1,8 @@
 // How far a call is; each step is told once, and nothing comes after the end.
-import type { PhoneCallEnd, PhoneCallState } from '../../src/call/phone-calls.js';
-import type { EventLog } from './event-log.js';
+import type { PhoneCallEnd, PhoneCallEvent, PhoneCallState } from '../../src/call/phone-calls.js';
+import type { Time } from '../../src/time.js';
+import type { Reason } from '../message/refusal.js';
+import type { SessionEnd } from '../session/session.js';
 
 export class CallState {
   readonly #events: Pick<EventLog, 'add'>;
@@ -31,5 +33,142 @@ export class CallState {
     if (this.#now === state || this.#now === 'ended') return;
     this.#now = state;
     this.#events.add({ type: 'state', state, ...(end === undefined ? {} : { end }) });
+  }
+}
+
+// What happened in one call, numbered, for whoever asks now or comes back later.
+
+const MOST_KEPT = 1000;
+
+type Told = (event: PhoneCallEvent) => void;
+/** An event without its number and time. */
+export type NewEvent = PhoneCallEvent extends infer E
+  ? E extends unknown
+    ? Omit<E, 'id' | 'at'>
+    : never
+  : never;
+
+export class EventLog {
+  readonly #wallMs: () => number;
+  readonly #kept: PhoneCallEvent[] = [];
+  readonly #followers = new Set<Told>();
+  #count = 0;
+
+  /** `wallMs`: milliseconds since 1970. */
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  add(event: NewEvent): void {
+    const numbered = { id: ++this.#count, at: this.#wallMs(), ...event } as PhoneCallEvent;
+    this.#kept.push(numbered);
+    if (this.#kept.length > MOST_KEPT) this.#kept.shift();
+    for (const told of this.#followers) told(numbered);
+  }
+
+  /** Events after number `after`, then each as it comes, until the function returned is called. */
+  follow(after: number, told: Told): () => void {
+    for (const event of this.#kept.filter(({ id }) => id > after)) told(event);
+    this.#followers.add(told);
+    return () => void this.#followers.delete(told);
+  }
+}
+
+// Why a call is over, in the words of sessions and in those of applications.
+
+const WORDS: Readonly<Record<SessionEnd['by'], PhoneCallEnd['reason']>> = {
+  peer: 'peer hung up',
+  us: 'we hung up',
+  cancelled: 'cancelled',
+  rejected: 'rejected',
+  unanswered: 'no answer',
+  unacknowledged: 'failed',
+  expired: 'failed',
+  transport: 'failed',
+  replaced: 'transferred',
+};
+const DETAILS: Partial<Record<SessionEnd['by'], string>> = {
+  unacknowledged: 'the far end never acknowledged the answer',
+  expired: 'nobody refreshed the session in time',
+  transport: 'the far end cannot be reached any more',
+};
+
+/** `called`: by the peer, so that a refusal is ours; a call of ours that could not be sent has failed. */
+export function whyEnded(
+  { by, status, reason }: SessionEnd,
+  direction: 'inbound' | 'outbound',
+): PhoneCallEnd {
+  const detail = reason?.text ?? DETAILS[by];
+  const refused = direction === 'inbound' ? 'rejected' : 'failed';
+  const cause = reason?.protocol === 'q.850' ? reason.cause : undefined;
+  return {
+    reason: by === 'us' && status !== undefined ? refused : WORDS[by],
+    ...(status === undefined ? {} : { status }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+const CAUSES: Partial<Record<PhoneCallEnd['reason'], readonly [cause: number, text: string]>> = {
+  'we hung up': [16, 'Normal call clearing'],
+  'no answer': [19, 'No answer from user'],
+  transferred: [16, 'Transferred'],
+  'media timeout': [31, 'No media received'],
+  silence: [31, 'Nothing happened in the call'],
+  'server closing': [41, 'Temporary failure'],
+  failed: [41, 'Temporary failure'],
+};
+
+/** What the far end is told with BYE or CANCEL; causes of Q.850. */
+export function sessionReason({ reason }: PhoneCallEnd): Reason | undefined {
+  const [cause, text] = CAUSES[reason] ?? [];
+  return cause === undefined ? undefined : { protocol: 'q.850', cause, text };
+}
+
+// Ends a call in which nobody has done anything for a while: a line that was
+// left open, an application that is gone.
+
+export class SilenceLimit {
+  readonly #time: Time;
+  readonly #limitMs: number;
+  readonly #reached: () => void;
+  #busy = 0;
+  #callOff: () => void = () => undefined;
+  #closed = false;
+
+  /** Counts from now on; `limitMs` 0 sets no limit. */
+  constructor(time: Time, limitMs: number, reached: () => void) {
+    this.#time = time;
+    this.#limitMs = limitMs;
+    this.#reached = reached;
+    this.#restart();
+  }
+
+  /** Something happened. */
+  heard(): void {
+    if (this.#busy === 0) this.#restart();
+  }
+
+  /** Something goes on; no silence until the function returned was called. */
+  during(): () => void {
+    this.#busy++;
+    this.#callOff();
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      if (--this.#busy === 0) this.#restart();
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#callOff();
+  }
+
+  #restart(): void {
+    this.#callOff();
+    if (this.#closed || this.#limitMs === 0) return;
+    this.#callOff = this.#time.after(this.#limitMs, this.#reached);
   }
 }

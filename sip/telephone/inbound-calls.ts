@@ -13,11 +13,11 @@ import type { SessionUser } from '../session/session.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
-import { Pattern } from '../pattern.js';
+import { Pattern } from '../routing-table.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { PhoneCallInfo } from './call-view.js';
-import { Prelude, type PreludePlan } from './prelude.js';
+import { Prelude, type PreludePlan } from './greeting.js';
 
 export interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
@@ -60,10 +60,13 @@ export class InboundCalls {
     const { what, prelude } = answer;
     const early = prelude.early === undefined ? undefined : this.#unspeakable(prelude.early.speech);
     const unspeakable = what.refusal ?? early ?? this.#unspeakable(what.value.speech);
-    if (unspeakable === undefined || (what.refusal !== undefined && prelude.early !== undefined && early === undefined)) {
+    if (
+      unspeakable === undefined ||
+      (what.refusal !== undefined && prelude.early !== undefined && early === undefined)
+    ) {
       this.#take(session, answer);
     } else refuse(session, unspeakable);
-  } // prettier-ignore
+  }
 
   /** A text that cannot be spoken is known before the call is answered. */
   #unspeakable(speech: PhoneSpeech | undefined): Refusal | undefined {
@@ -74,7 +77,9 @@ export class InboundCalls {
     } catch (error) {
       const { code } = asParleyError(error, 'ENGINE_FAILED');
       const isTheirs = code !== 'ENGINE_FAILED' && code !== 'ENGINE_UNAVAILABLE';
-      return isTheirs ? refusal(488, 'What is to be spoken cannot be') : refusal(503, 'Service Unavailable', [['Retry-After', '5']]); // prettier-ignore
+      return isTheirs
+        ? refusal(488, 'What is to be spoken cannot be')
+        : refusal(503, 'Service Unavailable', [['Retry-After', '5']]);
     }
   }
 
@@ -104,15 +109,17 @@ export class InboundCalls {
     const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
     switchboard.open(makePort, { door: 'sip', clients, confirmed }).then(
       (call) => book.get(call.id).talks(call),
-      (error: unknown) => refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
+      (error: unknown) =>
+        refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );
-  } // prettier-ignore
+  }
 
   /** Another far end takes the place of that of a call (RFC 3891): the conversation goes on with it. */
   #replace(session: InboundSession, replaced: NonNullable<InboundSession['replaces']>): void {
     const phone = this.#parts.book.carriedBy(replaced);
     const before = phone?.leg;
-    if (phone === undefined || before === undefined) return refuse(session, refusal(481, 'Call/Transaction Does Not Exist')); // prettier-ignore
+    if (phone === undefined || before === undefined)
+      return refuse(session, refusal(481, 'Call/Transaction Does Not Exist'));
     const began = replaced instanceof InboundSession ? replaced : undefined;
     if (!this.#parts.admission.mayReplace(session.request, session.flow, began)) {
       return refuse(session, refusal(403, 'Forbidden'));

@@ -9,7 +9,7 @@ import { parseAddress } from '../guard/address-list.js';
 import { OwnAddresses } from '../guard/own-addresses.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
-import { CRYPTO_SUITES } from '../sdp/crypto-attribute.js';
+import { CRYPTO_SUITES } from '../sdp/media-keys.js';
 import { type Keying, type MediaPolicy, type Security, usualKeyings } from '../sdp/media-policy.js';
 import type { Place, TransportName } from '../transport/flow.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
@@ -85,9 +85,11 @@ export class MediaSupply {
     const [portMin, portMax] = rtpPorts;
     this.#parts = parts;
     this.#own = new OwnAddresses(parts.time);
-    this.#ports = new Map(sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]));
+    this.#ports = new Map(
+      sip.hosts.map((address) => [address, RtpPorts.open({ address, portMin, portMax, drainMs, dscp })]),
+    );
     this.#policy = mediaPolicy(phoneMedia);
-  } // prettier-ignore
+  }
 
   /** How a prompt would be encoded for callers who offer everything. */
   get policy(): MediaPolicy {
@@ -102,11 +104,15 @@ export class MediaSupply {
     const { config, plane, time, log } = this.#parts;
     const { hosts, publicAddresses } = config.sip;
     const signalled = isIP(localAddress);
-    const host = hosts.find((item) => item === localAddress) ?? hosts.find((item) => isIP(item) === signalled) ?? hosts[0] ?? ''; // prettier-ignore
+    const host =
+      hosts.find((item) => item === localAddress) ??
+      hosts.find((item) => isIP(item) === signalled) ??
+      hosts[0] ??
+      '';
     const family = isIP(host);
     const isAny = isWildcard(host);
     // Signalling on a WebSocket may be at an address where no media is listened for.
-    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isAny ? localAddress : host); // prettier-ignore
+    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isAny ? localAddress : host);
     const policy = {
       ...this.#policy,
       ...(codecs === undefined ? {} : { codecs }),

@@ -1,28 +1,34 @@
 // Opens the telephone door from the configuration, or says why it stays closed.
 import { randomBytes } from 'node:crypto';
-import { readAuthorities, readCertificate } from '../../src/config/certificate.js';
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import type { CallRecord } from '../../src/call/phone-calls.js';
-import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
+import type { CaptureConfig, CollectorConfig } from '../../src/config/telephone-config.js';
+import { readAuthorities, readCertificate } from '../../src/config/certificate.js';
+import { CODECS } from '../../src/codecs/codec.js';
 import type { Config } from '../../src/config/config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import { CODECS } from '../../src/codecs/codec.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
+import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import type { Time } from '../../src/time.js';
 import { digestAlgorithm } from '../auth/digest-algorithm.js';
 import { DigestServer } from '../auth/digest-server.js';
 import { Nonces } from '../auth/nonces.js';
+import { CallCaptures } from '../capture/call-captures.js';
+import { CallTaps } from '../capture/call-taps.js';
+import { HepSender } from '../capture/hep-sender.js';
+import { wantedCalls } from '../capture/wanted-calls.js';
 import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/guard.js';
 import { OwnAddresses } from '../guard/own-addresses.js';
 import type { Route, SpokenText } from '../routing-table.js';
+import type { Place } from '../transport/flow.js';
+import { RecentPeers } from './admission.js';
 import { Answering } from './answering.js';
-import { RecentPeers } from './recent-peers.js';
 import { MediaSupply } from './media-supply.js';
-import { openCaptures } from './open-captures.js';
-import { Telephone } from './telephone.js';
-import type { TelephoneLog, TelephoneParts } from './telephone-parts.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
+import { Telephone, type TelephoneLog, type TelephoneParts } from './telephone.js';
 
 export interface TelephoneSurroundings {
   readonly config: Config;
@@ -82,11 +88,19 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   }
 }
 
-function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, supply: MediaSupply): TelephoneParts {
+function partsOf(
+  around: TelephoneSurroundings,
+  settings: TelephoneSettings,
+  supply: MediaSupply,
+): TelephoneParts {
   const { config, switchboard, time, log, recorded, told } = around;
   const { sip } = config;
   const { greeting: text, greetingVoice: voice, greetingLanguage: language } = sip;
-  const greeting = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+  const greeting = {
+    text,
+    ...(voice === undefined ? {} : { voice }),
+    ...(language === undefined ? {} : { language }),
+  };
   const recentPeers = new RecentPeers(time);
   return {
     config: sip,
@@ -113,10 +127,15 @@ function partsOf(around: TelephoneSurroundings, settings: TelephoneSettings, sup
     told,
     log,
   };
-} // prettier-ignore
+}
 
 /** `ofTrunks`: their calls come from wherever they were registered. */
-function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, ofTrunks: (address: string) => boolean): Guard {
+function guardOf(
+  sip: SipConfig,
+  { trunks }: TelephoneSettings,
+  time: Time,
+  ofTrunks: (address: string) => boolean,
+): Guard {
   const isOpen = sip.allow.length + sip.challenge.length > 0;
   const perSecond = sip.requestsPerSecond;
   const own = new OwnAddresses(time);
@@ -130,15 +149,25 @@ function guardOf(sip: SipConfig, { trunks }: TelephoneSettings, time: Time, ofTr
     reading: readingBounds(perSecond),
     failures: FAILURE_BOUNDS,
   });
-} // prettier-ignore
+}
 
 /** Undefined where nobody has a password. */
-function digestOf({ realm, digests }: SipConfig, { users }: TelephoneSettings, time: Time): DigestServer | undefined {
+function digestOf(
+  { realm, digests }: SipConfig,
+  { users }: TelephoneSettings,
+  time: Time,
+): DigestServer | undefined {
   if (users.size === 0) return undefined;
-  const nonces = new Nonces({ time, secret: randomBytes(32), randomBytes, lifetimeMs: NONCE_MS, mostCounted: MOST_NONCES });
+  const nonces = new Nonces({
+    time,
+    secret: randomBytes(32),
+    randomBytes,
+    lifetimeMs: NONCE_MS,
+    mostCounted: MOST_NONCES,
+  });
   const algorithms = digests.flatMap((name) => digestAlgorithm(name) ?? []);
   return new DigestServer({ realm, algorithms, qops: ['auth'], nonces, secretOf: (name) => users.get(name) });
-} // prettier-ignore
+}
 
 /** What a rule has spoken: a refusal's announcement, the text before the answer and the one after it. */
 function promptsOf({ answer, ringing }: Route): SpokenText[] {
@@ -149,19 +178,80 @@ function promptsOf({ answer, ringing }: Route): SpokenText[] {
 }
 
 /** Greetings and prompts of rules, in the codec that most callers get: what fails is made when a caller wants it. */
-async function prepare({ config, prepared, log }: TelephoneSurroundings, { routes }: TelephoneSettings): Promise<void> {
+async function prepare(
+  { config, prepared, log }: TelephoneSurroundings,
+  { routes }: TelephoneSettings,
+): Promise<void> {
   const { greeting: text, greetingVoice, greetingLanguage } = config.sip;
   const greeting = { text, voice: greetingVoice, language: greetingLanguage };
   const prompts = routes.routes.flatMap(promptsOf);
   for (const { text, voice, language } of [greeting, ...prompts.slice(0, MOST_PREPARED)]) {
     for (const codec of config.phoneMedia.sipCodecs) {
-      const speech = { text, ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
+      const speech = {
+        text,
+        ...(voice === undefined ? {} : { voice }),
+        ...(language === undefined ? {} : { language }),
+      };
       try {
         await prepared.prepare({ ...speech, codec: CODECS[codec], frameMs: PACKET_MS });
       } catch (error) {
-        log.warn({ codec, code: asParleyError(error, 'ENGINE_FAILED').code }, 'a prompt could not be prepared');
+        log.warn(
+          { codec, code: asParleyError(error, 'ENGINE_FAILED').code },
+          'a prompt could not be prepared',
+        );
         return;
       }
     }
   }
-} // prettier-ignore
+}
+
+// Captures as the configuration wishes them.
+
+export interface CaptureSurroundings {
+  readonly config: CaptureConfig;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly wallMs: () => number;
+  /** The media plane's clock. */
+  readonly mediaMs: () => number;
+}
+
+/** Undefined where none are wished. Rejects with CONFIG_INVALID where the collector's name leads nowhere. */
+async function openCaptures(around: CaptureSurroundings): Promise<TelephoneParts['captures']> {
+  const { config, time, wallMs, mediaMs } = around;
+  const { files, keys } = config;
+  if (config.collector === undefined && files === undefined) return undefined;
+  const collector = config.collector === undefined ? undefined : await placeOf(config.collector);
+  return (isTrusted) =>
+    new CallTaps({
+      keys,
+      rtp: files?.rtp ?? false,
+      collector: collector === undefined ? undefined : senderTo(collector, config.collector, wallMs),
+      files:
+        files &&
+        new CallCaptures({
+          folder: files.folder,
+          time,
+          unixMs: wallMs,
+          mediaMs,
+          wants: wantedCalls(files.calls, isTrusted),
+          limits: { bytesPerFile: files.bytesPerFile, keepMs: files.keepMs, keepBytes: files.keepBytes },
+        }),
+    });
+}
+
+function senderTo(collector: Place, config: CollectorConfig | undefined, unixMs: () => number): HepSender {
+  const { captureId = 0, key } = config ?? {};
+  return new HepSender({ collector, agent: { captureId, authKey: key }, unixMs });
+}
+
+/** Looked up once: a message waits for no name. */
+async function placeOf({ host, port }: CollectorConfig): Promise<Place> {
+  if (isIP(host) !== 0) return { address: host, port };
+  try {
+    const { address } = await lookup(host);
+    return { address, port };
+  } catch {
+    throw new ParleyError('CONFIG_INVALID', `HEP_COLLECTOR: no address is known for the name "${host}"`);
+  }
+}

@@ -1,22 +1,32 @@
 // Calls that go out, for applications and for transfers.
 import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneCallRequest, PhoneCallView } from '../../src/call/phone-calls.js';
+import type { Switchboard } from '../../src/call/switchboard.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Replaces } from '../headers/replaces.js';
-import type { CallMedia } from '../media/call-media.js';
+import type { CallMedia, MediaLog } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
-import { addressAt, readAddress } from '../trunk/caller-address.js';
+import { addressAt, readAddress } from '../trunk/call-fields.js';
 import { DestinationRules } from '../trunk/destinations.js';
-import { OutboundCalls } from '../trunk/outbound-calls.js';
-import { Trunk } from '../trunk/trunk.js';
-import { Trunks } from '../trunk/trunks.js';
+import { type MediaWish, OutboundCalls } from '../trunk/outbound-calls.js';
+import type { TrunkSettings } from '../trunk/trunk-settings.js';
+import { Trunk, Trunks } from '../trunk/trunk.js';
 import type { Leg } from './leg.js';
-import { PhoneCall } from './phone-call.js';
+import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { SipNetwork } from './sip-network.js';
-import type { TelephoneParts } from './telephone-parts.js';
 
-export interface OutboundPlacingParts extends TelephoneParts {
+export interface OutboundPlacingParts extends PhoneCallParts {
+  readonly config: SipConfig;
+  readonly trunks: readonly TrunkSettings[];
+  /** SRTP and key agreement of calls whose trunk does not configure them. */
+  readonly srtp: NonNullable<TrunkSettings['srtp']>;
+  readonly keying?: TrunkSettings['keying'] | undefined;
+  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
+  /** Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free. */
+  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
+  readonly log: MediaLog;
   readonly network: SipNetwork;
   readonly book: PhoneBook;
   readonly opened: (call: PhoneCall) => void;
@@ -112,10 +122,12 @@ export class OutboundPlacing {
   uriOf(to: string, domain: string): string {
     const address = readAddress(to);
     if (address === undefined) {
-      throw new ParleyError('INVALID_FIELD', 'to must be a number, a name, or a tel or SIP URI', { field: 'to' });
+      throw new ParleyError('INVALID_FIELD', 'to must be a number, a name, or a tel or SIP URI', {
+        field: 'to',
+      });
     }
     return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
-  } // prettier-ignore
+  }
 
   /** From now on no calls go out; trunks take their registrations back. */
   close(): void {
@@ -130,12 +142,16 @@ export class OutboundPlacing {
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
     const { owner, to, from = '', displayName, say } = request;
-    const known = { ...(displayName === undefined ? {} : { displayName }), ...(owner === undefined ? {} : { owner }) };
+    const known = {
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(owner === undefined ? {} : { owner }),
+    };
     const phone = new PhoneCall({ id, direction: 'outbound', to, from, ...known }, this.#parts);
     try {
       const leg = this.#leg({ request }, (media) => phone.carriedBy({ ...(phone.leg as Leg), media }));
       phone.carriedBy(leg);
-      if (leg.session.state === 'ended') throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
+      if (leg.session.state === 'ended')
+        throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
     } catch (error) {
       void phone.end({ reason: 'failed' });
       throw error;
@@ -149,10 +165,13 @@ export class OutboundPlacing {
       });
     }
     return phone;
-  } // prettier-ignore
+  }
 
   /** `exchanged`: another trunk wants another media; the one before is closed here. */
-  #leg(call: { request: PhoneCallRequest; replaces?: Replaces; referredBy?: string }, exchanged: (media: CallMedia) => void): Leg {
+  #leg(
+    call: { request: PhoneCallRequest; replaces?: Replaces; referredBy?: string },
+    exchanged: (media: CallMedia) => void,
+  ): Leg {
     const { openMedia, config } = this.#parts;
     let media: CallMedia | undefined;
     try {
@@ -173,7 +192,7 @@ export class OutboundPlacing {
       media?.close();
       throw error;
     }
-  } // prettier-ignore
+  }
 }
 
 /** The address of ours that talks to there: one of the same family, where the address says it. */

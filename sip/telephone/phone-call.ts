@@ -1,6 +1,6 @@
 // One telephone call as an application knows it, whichever side began it: its
 // leg (signalling and media), its speech, its digits, its end.
-import type { Call, Interruption, MediaPort } from '../../src/call/call.js';
+import type { Call, Interruption, MediaPort, SpeakOptions } from '../../src/call/call.js';
 import type {
   CallRecord,
   DigitsRequest,
@@ -13,24 +13,14 @@ import type {
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import type { SpeakOptions } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
-import { TransferTarget } from './transfer-target.js';
-import { sessionReason, whyEnded } from './call-end.js';
-import { CallState } from './call-state.js';
-import { CallTimes } from './call-times.js';
-import { DigitKeys } from './call-digits.js';
-import { farewell } from './farewell.js';
-import { EventLog } from './event-log.js';
-import { FirstPort } from './first-port.js';
+import { DigitKeys, PressedDigits } from './call-digits.js';
+import { CallState, EventLog, sessionReason, SilenceLimit, whyEnded } from './call-state.js';
+import { CallTimes, type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
 import { Greeting } from './greeting.js';
-import { Holding } from './holding.js';
-import type { Leg } from './leg.js';
-import { type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
-import { PressedDigits } from './pressed-digits.js';
-import { SilenceLimit } from './silence-limit.js';
+import { Holding, type Leg, TransferTarget } from './leg.js';
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -83,7 +73,10 @@ export class PhoneCall {
     this.#events = new EventLog(wallMs);
     this.#silence = new SilenceLimit(time, silenceLimitMs, () => void this.end({ reason: 'silence' }));
     this.#keys = new DigitKeys(time, () => this.#leg);
-    this.#holding = new Holding(() => this.#talkingLeg(), () => this.#holdChanged()); // prettier-ignore
+    this.#holding = new Holding(
+      () => this.#talkingLeg(),
+      () => this.#holdChanged(),
+    );
     this.#quiet = this.#silence.during();
     this.#times = new CallTimes(time, wallMs);
     this.#state = new CallState(
@@ -384,8 +377,11 @@ export class PhoneCall {
 
   #talking(): Call {
     if (this.#isUp() && this.#call !== undefined) return this.#call;
-    throw new ParleyError('WRONG_STATE', `the call is ${this.#end === undefined ? this.state : 'ended'}, not connected`);
-  } // prettier-ignore
+    throw new ParleyError(
+      'WRONG_STATE',
+      `the call is ${this.#end === undefined ? this.state : 'ended'}, not connected`,
+    );
+  }
 
   #isUp(): boolean {
     return this.#end === undefined && this.#state.isUp;
@@ -396,4 +392,44 @@ export class PhoneCall {
     if (this.#leg === undefined) throw new ParleyError('WRONG_STATE', 'the call has no leg yet');
     return this.#leg;
   }
+}
+
+// The port that a call begins with: it comes with the first agreement, or never.
+
+class FirstPort {
+  readonly promise: Promise<MediaPort>;
+  #settle!: { resolve(port: MediaPort): void; reject(error: ParleyError): void };
+  #given: MediaPort | undefined;
+
+  constructor() {
+    this.promise = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.promise.catch(() => undefined);
+  }
+
+  /** The one that was given first. */
+  get given(): MediaPort | undefined {
+    return this.#given;
+  }
+
+  give(port: MediaPort): void {
+    this.#given ??= port;
+    this.#settle.resolve(port);
+  }
+
+  /** Nothing, where one was given. */
+  fail(why: () => ParleyError): void {
+    if (this.#given === undefined) this.#settle.reject(why());
+  }
+}
+
+// How long the far end of a call that is over is waited for.
+
+const FAREWELL_MS = 4000; // SIP itself tries for 32 s, and goes on doing so
+
+/** Resolves when the far end was told, or some seconds later: one that has vanished is told in vain. */
+async function farewell(told: Promise<void> | undefined, time: Time): Promise<void> {
+  let callOff = (): void => undefined;
+  const limit = new Promise<void>((resolve) => (callOff = time.after(FAREWELL_MS, resolve)));
+  await Promise.race([told, limit]);
+  callOff();
 }

@@ -24,9 +24,8 @@ import type { Flow } from '../transport/flow.js';
 import type { ListenerOptions } from '../transport/listener-options.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import { Transports } from '../transport/transports.js';
-import type { ContactMaker } from '../trunk/call-planner.js';
-import type { Admission } from './admission.js';
-import type { RecentPeers } from './recent-peers.js';
+import type { ContactMaker } from '../trunk/trunk.js';
+import type { Admission, RecentPeers } from './admission.js';
 
 export interface SipNetworkParts {
   readonly config: SipConfig;
@@ -179,6 +178,8 @@ function listenersOf(config: SipConfig, tls: TlsIdentity): ListenerOptions[] {
     const advertised = config.publicAddresses.find((address) => isIP(address) === isIP(host));
     const place = { host, ...(advertised === undefined ? {} : { advertised: { host: advertised } }) };
     const plain = (['udp', 'tcp'] as const).map((transport) => ({ ...place, transport, port: config.port }));
-    return config.tlsPort === undefined ? plain : [...plain, { ...place, transport: 'tls', port: config.tlsPort, tls }];
+    return config.tlsPort === undefined
+      ? plain
+      : [...plain, { ...place, transport: 'tls', port: config.tlsPort, tls }];
   });
-} // prettier-ignore
+}

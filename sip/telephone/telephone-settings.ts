@@ -2,16 +2,14 @@
 // anything is opened. Every mistake is told, with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import type { CertificateFiles } from '../../src/config/certificate.js';
-import { ParleyError } from '../../src/errors.js';
 import { apiKeyIn, type Config } from '../../src/config/config.js';
+import { ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
 import { RoutingTable } from '../routing-table.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
-import { readTrunkFile, type SecretSource } from '../trunk/trunk-file.js';
-import type { TrunkSettings } from '../trunk/trunk-settings.js';
-import { readUserFile } from './user-file.js';
+import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/trunk-settings.js';
 
 type SettingSources = Pick<Config, 'sip' | 'captures' | 'apiKeys' | 'apiKeysFile'>;
 
@@ -91,7 +89,9 @@ class SettingFiles {
       this.#problems.push(...problems.map((problem) => `${variable} (${path}): ${problem}`));
       return value;
     } catch (error) {
-      this.#problems.push(`${variable} (${path}) cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`);
+      this.#problems.push(
+        `${variable} (${path}) cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`,
+      );
       return undefined;
     }
   }
@@ -110,6 +110,34 @@ class SettingFiles {
 
   judge(): void {
     if (this.#problems.length === 0) return;
-    throw new ParleyError('CONFIG_INVALID', `the telephone door is not usable:\n- ${this.#problems.join('\n- ')}`);
+    throw new ParleyError(
+      'CONFIG_INVALID',
+      `the telephone door is not usable:\n- ${this.#problems.join('\n- ')}`,
+    );
   }
-} // prettier-ignore
+}
+
+// Callers and their passwords, one `name:password` a line; `#` begins a comment.
+
+const MOST_USERS = 10_000;
+
+export type UserFile =
+  | { readonly users: ReadonlyMap<string, Secret>; readonly problems?: undefined }
+  | { readonly problems: readonly string[]; readonly users?: undefined };
+
+/** No problem quotes what stands in the file. */
+export function readUserFile(text: string): UserFile {
+  const users = new Map<string, Secret>();
+  const problems: string[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const content = line.trim();
+    if (content === '' || content.startsWith('#')) continue;
+    const colon = content.indexOf(':');
+    const [name, password] = [content.slice(0, colon), content.slice(colon + 1)];
+    if (colon < 1 || password === '') problems.push(`line ${index + 1} is not name:password`);
+    else if (users.has(name)) problems.push(`line ${index + 1} names somebody a second time`);
+    else users.set(name, { password });
+  }
+  if (users.size > MOST_USERS) problems.push(`more than ${MOST_USERS} callers`);
+  return problems.length > 0 ? { problems } : { users };
+}

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Interruption } from '../../src/call/call.js';
 import type {
+  CallRecord,
   DigitsRequest,
   PhoneCallEvent,
   PhoneCallRequest,
@@ -16,27 +17,33 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
-import type { PlayedSound } from '../../src/speaking/line-piece.js';
+import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
-import type { RegistrationState } from '../../src/observe/sip-metrics.js';
+import type { RegistrationState, SipFigures } from '../../src/observe/sip-metrics.js';
+import type { SipConfig } from '../../src/config/telephone-config.js';
+import type { PlayedSound } from '../../src/speaking/line-piece.js';
+import type { Time } from '../../src/time.js';
+import type { DigestServer } from '../auth/digest-server.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
+import type { CallMedia } from '../media/call-media.js';
 import type { SipRequest } from '../message/request.js';
 import type { SipResponse } from '../message/response.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import type { TransportCount } from '../transport/transport-counts.js';
 import type { MediaWish } from '../trunk/outbound-calls.js';
-import { Admission } from './admission.js';
+import type { TrunkSettings } from '../trunk/trunk-settings.js';
+import { Admission, type RecentPeers } from './admission.js';
+import type { Answering } from './answering.js';
 import { InboundCalls } from './inbound-calls.js';
-import { incomingWish } from './media-supply.js';
+import { incomingWish, type MediaSupply } from './media-supply.js';
 import { OutboundPlacing } from './outbound-placing.js';
 import { PhoneBook } from './phone-book.js';
 import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
-import { Transfers } from './transfers.js';
-import type { TelephoneParts } from './telephone-parts.js';
 import { certificateFiles } from './telephone-settings.js';
+import { Transfers } from './transfers.js';
 
 /** Connections that were cut or turned away. */
 const CUT: readonly TransportCount[] = [
@@ -258,10 +265,12 @@ export class Telephone implements PhoneCalls {
     const { tlsCa: path } = config;
     const authorities = path === undefined ? undefined : { path, variable: 'SIP_TLS_CA' };
     return [
-      ...(files === undefined ? [] : [new CertificateRenewal(files, ({ cert, key }) => use({ cert, key }), log)]),
+      ...(files === undefined
+        ? []
+        : [new CertificateRenewal(files, ({ cert, key }) => use({ cert, key }), log)]),
       ...(authorities === undefined ? [] : [new AuthorityRenewal(authorities, (ca) => use({ ca }), log)]),
     ];
-  } // prettier-ignore
+  }
 
   /** It ends the call that it met it in, and no other. */
   #failed(error: unknown, message: SipRequest | SipResponse | undefined): void {
@@ -284,4 +293,55 @@ export class Telephone implements PhoneCalls {
 function stateOf({ registered, failure }: { registered: boolean; failure: unknown }): RegistrationState {
   if (registered) return 'registered';
   return failure === undefined ? 'registering' : 'failed';
+}
+
+// What the telephone door is built from.
+
+export interface TelephoneLog {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface TelephoneParts {
+  readonly config: SipConfig;
+  readonly tls: TlsIdentity;
+  readonly trunks: readonly TrunkSettings[];
+  /** Of calls whose trunk says nothing of it. */
+  readonly srtp: NonNullable<TrunkSettings['srtp']>;
+  readonly keying?: TrunkSettings['keying'] | undefined;
+  /** Who may call; `allowedNow` are addresses that are found out at run time. */
+  readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
+  readonly digest: DigestServer | undefined;
+  /** Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no captures. */
+  readonly captures?: ((isTrusted: (address: string) => boolean) => CallTaps) | undefined;
+  readonly recentPeers: RecentPeers;
+  readonly answering: Answering;
+  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
+  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
+  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
+  readonly ports: () => MediaSupply['counts'];
+  /** Times that a call's media was found at another address than the announced one. */
+  readonly departures?: () => number;
+  /** What else ends with the door. */
+  readonly ended: () => Promise<void>;
+  readonly silenceLimitMs: number;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly wallMs: () => number;
+  readonly recorded: (record: CallRecord) => void;
+  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
+  readonly log: TelephoneLog;
+}
+
+// What the telephone door holds that metrics and /health tell of.
+
+/** `door` is asked when somebody scrapes: undefined while there is none. */
+export function sipFigures(door: () => Telephone | undefined): SipFigures {
+  return {
+    dropped: () => door()?.dropped ?? {},
+    retransmissions: () => door()?.network.transactions.countOf('retransmissions') ?? 0,
+    registrations: () => door()?.registrations ?? [],
+    latchDepartures: () => door()?.departures ?? 0,
+    rtpPorts: () => ({ ...door()?.ports }),
+  };
 }

@@ -4,7 +4,7 @@ import { ParleyError } from '../../src/errors.js';
 import type { Destination } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import { SourceRates } from '../guard/source-rates.js';
-import type { WrittenAddress } from './caller-address.js';
+import type { WrittenAddress } from './call-fields.js';
 
 export interface DestinationLimits {
   /** Empty: every destination is allowed. */
@@ -36,16 +36,24 @@ export class DestinationRules {
   check(to: WrittenAddress, key = ''): () => void {
     const rule = this.#ruleFor(to);
     if (this.#rules.length > 0 && (rule === undefined || rule.callsPerMinute === 0)) {
-      throw new ParleyError('FORBIDDEN', 'to is a destination that SIP_DESTINATIONS does not allow', { field: 'to' });
+      throw new ParleyError('FORBIDDEN', 'to is a destination that SIP_DESTINATIONS does not allow', {
+        field: 'to',
+      });
     }
     const byRule = rule?.rates;
-    refuseAfter(byRule?.waitMs('') ?? 0, 'the prefix of to has had its calls of this minute (SIP_DESTINATIONS)');
-    refuseAfter(this.#keys?.waitMs(key) ?? 0, 'the API key has had its calls of this minute (SIP_CALLS_PER_MINUTE)');
+    refuseAfter(
+      byRule?.waitMs('') ?? 0,
+      'the prefix of to has had its calls of this minute (SIP_DESTINATIONS)',
+    );
+    refuseAfter(
+      this.#keys?.waitMs(key) ?? 0,
+      'the API key has had its calls of this minute (SIP_CALLS_PER_MINUTE)',
+    );
     return () => {
       byRule?.take('');
       this.#keys?.take(key);
     };
-  } // prettier-ignore
+  }
 
   /** The longest prefix counts, then the host, then the rule for everything else. */
   #ruleFor(to: WrittenAddress): Rule | undefined {

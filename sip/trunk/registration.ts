@@ -7,13 +7,13 @@ import type { Time } from '../../src/time.js';
 import { retryAfterMs } from '../client/attempts.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
 import { wholeNumber } from '../message/cseq.js';
+import { parseNameAddr } from '../message/name-addr.js';
 import type { SipResponse } from '../message/response.js';
 import type { HeaderLine } from '../message/serialiser.js';
+import { parseUri, type Uri } from '../message/uri.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
 import { isPingable, KeepAlive } from '../transport/keep-alive.js';
-import { grantedSeconds } from './granted-contact.js';
-import { retryDelayMs, slowRetryMs } from './retry-delays.js';
 
 export interface RegistrationOptions {
   readonly sender: Pick<RequestSender, 'send'>;
@@ -120,7 +120,8 @@ export class Registration {
 
   async #ask(): Promise<void> {
     let outcome = await this.#send(this.#expires);
-    const least = 'response' in outcome && outcome.response.status === 423 ? this.#leastOf(outcome.response) : undefined;
+    const least =
+      'response' in outcome && outcome.response.status === 423 ? this.#leastOf(outcome.response) : undefined;
     if (least !== undefined) {
       this.#expires = least;
       outcome = await this.#send(least);
@@ -129,9 +130,10 @@ export class Registration {
       this.#stale = undefined;
       outcome = await this.#send(this.#expires);
     }
-    if ('response' in outcome && outcome.response.status < 300) this.#accepted(outcome.response, outcome.flow);
+    if ('response' in outcome && outcome.response.status < 300)
+      this.#accepted(outcome.response, outcome.flow);
     else this.#failed(outcome);
-  } // prettier-ignore
+  }
 
   #send(expires: number): Promise<SendOutcome> {
     const { sender, journey } = this.#options;
@@ -203,9 +205,10 @@ export class Registration {
     this.#become({ ...this.#state, failure, status });
     const isSlow = failure === 'credentials' || failure === 'forbidden';
     const delayMs = isSlow ? slowRetryMs(random) : retryDelayMs(this.#failures, random);
-    const askedMs = response?.status === 503 ? Math.min(retryAfterMs(response) ?? 0, LONGEST_SECONDS * 1000) : 0;
+    const askedMs =
+      response?.status === 503 ? Math.min(retryAfterMs(response) ?? 0, LONGEST_SECONDS * 1000) : 0;
     this.#next(Math.max(delayMs, askedMs));
-  } // prettier-ignore
+  }
 
   /** Nobody refreshed it: the registrar has forgotten it. */
   #lapsed(): void {
@@ -294,4 +297,53 @@ function failureOf(response: SipResponse | undefined): RegistrationState['failur
   if (status === 401 || status === 407) return 'credentials';
   if (status === 403 || status === 404) return 'forbidden';
   return 'refused';
+}
+
+// How long a registrar has granted a Contact (RFC 3261, section 10.2.4).
+
+const MOST_SECONDS = 86_400; // longer is as if nobody had to refresh
+
+/**
+ * Seconds: of the parameter of our Contact, of Expires, or what was asked for. A registrar that writes Contacts of its
+ * own is understood where there is one alone. 0 where other Contacts are listed and ours is not.
+ */
+function grantedSeconds(response: SipResponse, contact: string, asked: number): number {
+  const listed = response.all('contact').flatMap((value) => parseNameAddr(value) ?? []);
+  const ours = parseUri(contact);
+  const found =
+    listed.find(({ uri }) => ours !== undefined && isSame(uri, ours)) ??
+    (listed.length === 1 ? listed[0] : undefined);
+  if (found === undefined && listed.length > 0) return 0;
+  const granted = seconds(found?.params.get('expires')) ?? seconds(response.first('expires'));
+  return Math.min(granted ?? asked, MOST_SECONDS);
+}
+
+function seconds(text: string | undefined): number | undefined {
+  return wholeNumber(text?.trim() ?? '', 2 ** 32 - 1);
+}
+
+/** Of one user at one place; parameters are what registrars change most. */
+function isSame(one: Uri, other: Uri): boolean {
+  return one.user === other.user && one.host === other.host && one.port === other.port;
+}
+
+// How long to wait after failures in a row: twice as long each time, and never
+// the same for two servers that lost the same registrar (RFC 5626, section 4.5).
+
+const BASE_MS = 30_000;
+const LONGEST_MS = 1_800_000;
+
+/** Milliseconds after the `failures`th failure: 30-60 s after the first, 15-30 min at the most. */
+function retryDelayMs(failures: number, random: () => number): number {
+  const upperMs = Math.min(LONGEST_MS, BASE_MS * 2 ** Math.min(failures, 16));
+  return jittered(upperMs, random);
+}
+
+/** After a refusal that asking again does not change: half an hour or more, until somebody has mended it. */
+function slowRetryMs(random: () => number): number {
+  return 2 * jittered(LONGEST_MS, random);
+}
+
+function jittered(upperMs: number, random: () => number): number {
+  return upperMs * (0.5 + random() / 2);
 }

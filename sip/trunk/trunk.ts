@@ -1,5 +1,6 @@
 // One trunk at work: registered where it must be, asked whether it answers,
 // and counted: how many calls it has and how fast they may come.
+import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
 import { knownPeer } from '../auth/known-peer.js';
@@ -11,11 +12,20 @@ import { parseNameAddr } from '../message/name-addr.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
 import type { Flow } from '../transport/flow.js';
-import { addressAt } from './caller-address.js';
-import type { ContactMaker } from './call-planner.js';
+import { addressAt } from './call-fields.js';
 import { Health } from './health.js';
 import { Registration, type RegistrationState } from './registration.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
+
+/**
+ * The URI of a user of this server, as peers over that transport reach it. `flow`: what the request goes out on, where
+ * that is known already; over TLS it may be the only way back.
+ */
+export type ContactMaker = (
+  user: string,
+  transport: TrunkTransport | undefined,
+  flow: Flow | undefined,
+) => string;
 
 export interface TrunkOptions {
   readonly settings: TrunkSettings;
@@ -34,12 +44,12 @@ export interface TrunkOptions {
 }
 
 /** Why a trunk takes no call now. */
-export type TrunkRefusal =
+type TrunkRefusal =
   | { readonly reason: 'closing' | 'unregistered' | 'down' | 'most-calls' }
   /** It said 503, or has had as many calls in this second as are allowed. */
   | { readonly reason: 'paused' | 'rate'; readonly waitMs: number };
 
-export interface TrunkView {
+interface TrunkView {
   readonly name: string;
   /** Undefined where it does not register. */
   readonly registration: RegistrationState | undefined;
@@ -191,8 +201,13 @@ export class Trunk {
     const flow = this.#registration?.flow;
     const { transport } = this.settings;
     const account = this.account === undefined ? {} : { leadsToPeer: true };
-    return { nextHop: transport === undefined ? nextHop : over(nextHop, transport), ...(flow === undefined ? {} : { flow }), ...account, ...this.within };
-  } // prettier-ignore
+    return {
+      nextHop: transport === undefined ? nextHop : over(nextHop, transport),
+      ...(flow === undefined ? {} : { flow }),
+      ...account,
+      ...this.within,
+    };
+  }
 
   #registers(): Registration | undefined {
     const { settings, changed } = this.#options;
@@ -258,4 +273,99 @@ function accountOf({ settings, randomBytes }: TrunkOptions, listed: AddressList)
     listed,
     secureOnly: transport === 'tls',
   });
+}
+
+// All trunks, in the order in which they are tried for a call.
+
+export class Trunks {
+  readonly #trunks: readonly Trunk[];
+  #closed: Promise<void> | undefined;
+
+  constructor(trunks: readonly Trunk[]) {
+    this.#trunks = trunks;
+  }
+
+  get views(): readonly TrunkView[] {
+    return this.#trunks.map(({ view }) => view);
+  }
+
+  get all(): readonly Trunk[] {
+    return this.#trunks;
+  }
+
+  start(): void {
+    for (const trunk of this.#trunks) trunk.start();
+  }
+
+  /** The one of this name alone, or all of them. NOT_FOUND for a name that no trunk has. */
+  named(name: string | undefined): readonly Trunk[] {
+    if (name === undefined) return this.#trunks;
+    const found = this.#trunks.filter((trunk) => trunk.name === name);
+    if (found.length > 0) return found;
+    throw new ParleyError('NOT_FOUND', `there is no trunk named ${JSON.stringify(name.slice(0, 100))}`, {
+      field: 'trunk',
+    });
+  }
+
+  /** The one that calls from this address to this user of ours are of; of several accounts there, else the first. */
+  of(address: string, user: string | undefined): Trunk | undefined {
+    const there = this.#trunks.filter((trunk) => trunk.owns(address));
+    return there.find((trunk) => trunk.knowsAs(user)) ?? there[0];
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.all(this.#trunks.map((trunk) => trunk.close())).then(() => undefined);
+    return this.#closed;
+  }
+}
+
+/** One call's way through the trunks: each of them at most once. */
+export class TrunkTurn {
+  readonly #left: Trunk[];
+  readonly #refusals: TrunkRefusal[] = [];
+  #release = (): void => undefined;
+
+  constructor(candidates: readonly Trunk[]) {
+    this.#left = [...candidates];
+  }
+
+  /** The next trunk that takes a call, which counts as its call until `done` or the next `next`; undefined after the last. */
+  next(): Trunk | undefined {
+    this.done();
+    for (let trunk = this.#left.shift(); trunk !== undefined; trunk = this.#left.shift()) {
+      const taken = trunk.take();
+      if (typeof taken === 'function') {
+        this.#release = taken;
+        return trunk;
+      }
+      this.#refusals.push(taken);
+    }
+    return undefined;
+  }
+
+  /** The call is over. */
+  done(): void {
+    this.#release();
+    this.#release = () => undefined;
+  }
+
+  /** Why none took the call: RATE_LIMITED or CALL_LIMIT where waiting helps, else ENGINE_UNAVAILABLE. */
+  refusal(): ParleyError {
+    const rates = this.#refusals.flatMap((one) => ('waitMs' in one ? [one] : []));
+    if (rates.some(({ reason }) => reason === 'rate')) {
+      const waitMs = Math.min(...rates.map((one) => one.waitMs));
+      const retryAfterSeconds = Math.ceil(waitMs / 1000);
+      return new ParleyError('RATE_LIMITED', 'the trunks have had as many calls as are allowed in a second', {
+        retryAfterSeconds,
+      });
+    }
+    if (this.#refusals.some(({ reason }) => reason === 'most-calls')) {
+      return new ParleyError('CALL_LIMIT', 'the trunks have as many calls as are allowed');
+    }
+    const why = [...new Set(this.#refusals.map(({ reason }) => reason))].join(', ');
+    return new ParleyError(
+      'ENGINE_UNAVAILABLE',
+      `no trunk takes calls now: ${why === '' ? 'there is none' : why}`,
+    );
+  }
 }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { announcementIn } from '../../sip/announcement.js';
+import { announcementIn } from '../../sip/telephone/answering.js';
 import { parseNameAddr } from '../../sip/message/name-addr.js';
 import { parseUri } from '../../sip/message/uri.js';
-import { Pattern } from '../../sip/pattern.js';
+import { Pattern, type RoutingTable } from '../../sip/routing-table.js';
 import { readRoutingFile } from '../../sip/routing-file.js';
-import type { RoutingTable } from '../../sip/routing-table.js';
 
 function table(...routes: readonly object[]): RoutingTable {
   const file = readRoutingFile(JSON.stringify({ routes }));

@@ -2,7 +2,7 @@
 // none of them takes more time than its input is long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { announcementIn } from '../../../sip/announcement.js';
+import { announcementIn } from '../../../sip/telephone/answering.js';
 import { readAuthFields } from '../../../sip/auth/auth-fields.js';
 import { DIGEST_ALGORITHMS } from '../../../sip/auth/digest-algorithm.js';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
@@ -16,9 +16,8 @@ import { readReferredBy, writeReferredBy } from '../../../sip/headers/referred-b
 import { readReplaces, writeReplaces } from '../../../sip/headers/replaces.js';
 import { parseNameAddr } from '../../../sip/message/name-addr.js';
 import { parseUri } from '../../../sip/message/uri.js';
-import { Pattern } from '../../../sip/pattern.js';
-import { RoutingTable } from '../../../sip/routing-table.js';
-import { readDescription } from '../../../sip/sdp/description-reader.js';
+import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
+import { readDescription } from '../../../sip/sdp/session-description.js';
 import { readSessionFields } from '../../../sip/session-expires.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { negotiation, offerOf } from '../sdp/negotiation-under-test.js';

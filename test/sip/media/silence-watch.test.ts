@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SilenceWatch } from '../../../sip/media/silence-watch.js';
+import { SilenceWatch } from '../../../sip/media/incoming-voice.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 function watched(timeoutMs = 10_000) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PCMA, PCMU } from '../../../src/codecs/codec.js';
-import { srtpKeys } from '../../../sip/media/sdes-keys.js';
-import type { CryptoSuite } from '../../../sip/sdp/crypto-attribute.js';
+import { srtpKeys } from '../../../sip/media/media-path.js';
+import type { CryptoSuite } from '../../../sip/sdp/media-keys.js';
 import { SrtpReader } from '../../media/srtp-reader.js';
 import { parseRtp } from '../../media/plane-under-test.js';
 import { keyText, linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';

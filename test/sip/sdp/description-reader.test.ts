@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readDescription } from '../../../sip/sdp/description-reader.js';
-import { writeDescription, type SessionDescription } from '../../../sip/sdp/session-description.js';
+import {
+  readDescription,
+  type SessionDescription,
+  writeDescription,
+} from '../../../sip/sdp/session-description.js';
 import { mutated, randomFrom } from '../../api/mutations.js';
 import { offerOf, refusalOf, valueOf } from './negotiation-under-test.js';
 

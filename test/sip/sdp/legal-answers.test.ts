@@ -5,11 +5,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format.js';
-import { CRYPTO_SUITES, keyBytes } from '../../../sip/sdp/crypto-attribute.js';
-import { readDescription } from '../../../sip/sdp/description-reader.js';
-import { mirrored, type Direction } from '../../../sip/sdp/direction.js';
+import { CRYPTO_SUITES, keyBytes } from '../../../sip/sdp/media-keys.js';
+import {
+  type Direction,
+  hasAttribute,
+  type MediaDescription,
+  mirrored,
+  readDescription,
+  valuesOf,
+} from '../../../sip/sdp/session-description.js';
 import type { AgreedAudio } from '../../../sip/sdp/agreed-audio.js';
-import { hasAttribute, valuesOf, type MediaDescription } from '../../../sip/sdp/session-description.js';
 import { mutated, randomFrom } from '../../api/mutations.js';
 import { keyText, negotiation, offerOf, valueOf } from './negotiation-under-test.js';
 

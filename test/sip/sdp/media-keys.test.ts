@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CRYPTO_SUITES, keyBytes, readCrypto, writeCrypto, type CryptoSuite } from '../../../sip/sdp/crypto-attribute.js'; // prettier-ignore
+import { CRYPTO_SUITES, keyBytes, readCrypto, writeCrypto, type CryptoSuite } from '../../../sip/sdp/media-keys.js'; // prettier-ignore
 import {
   FINGERPRINT,
   keyText,

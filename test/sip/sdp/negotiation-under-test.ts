@@ -1,7 +1,7 @@
 // A negotiation with everything that it takes from outside held fast.
 import assert from 'node:assert/strict';
 import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format.js';
-import { CRYPTO_SUITES } from '../../../sip/sdp/crypto-attribute.js';
+import { CRYPTO_SUITES } from '../../../sip/sdp/media-keys.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import type { LocalEnd, MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import type { Refusal, Result } from '../../../sip/message/refusal.js';

@@ -2,7 +2,7 @@
 // what came of it.
 import type { SessionMedia } from '../../../sip/session/session-media.js';
 import type { Result } from '../../../sip/message/refusal.js';
-import type { Direction } from '../../../sip/sdp/direction.js';
+import type { Direction } from '../../../sip/sdp/session-description.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { negotiation } from '../sdp/negotiation-under-test.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventLog } from '../../../sip/telephone/event-log.js';
+import { EventLog } from '../../../sip/telephone/call-state.js';
 
 void test('whoever comes back goes on behind the event that it saw last', () => {
   const events = new EventLog(() => 5);

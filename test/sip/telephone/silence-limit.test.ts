@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SilenceLimit } from '../../../sip/telephone/silence-limit.js';
+import { SilenceLimit } from '../../../sip/telephone/call-state.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 function limit(ms: number) {

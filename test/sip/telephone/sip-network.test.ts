@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
-import { RecentPeers } from '../../../sip/telephone/recent-peers.js';
-import { Admission } from '../../../sip/telephone/admission.js';
+import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
 import { SipNetwork } from '../../../sip/telephone/sip-network.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import type { Flow, TransportName } from '../../../sip/transport/flow.js';

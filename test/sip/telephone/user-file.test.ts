@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readUserFile } from '../../../sip/telephone/user-file.js';
+import { readUserFile } from '../../../sip/telephone/telephone-settings.js';
 
 void test('each line is a caller with a password, which may hold colons', () => {
   const { users } = readUserFile('# phones\n\nanna:secret\r\nbert:a:b\n');

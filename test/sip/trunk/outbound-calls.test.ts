@@ -8,9 +8,8 @@ import {
   type OutboundCallsOptions,
 } from '../../../sip/trunk/outbound-calls.js';
 import { DestinationRules } from '../../../sip/trunk/destinations.js';
-import { readTrunkFile } from '../../../sip/trunk/trunk-file.js';
-import { Trunk } from '../../../sip/trunk/trunk.js';
-import { Trunks } from '../../../sip/trunk/trunks.js';
+import { readTrunkFile } from '../../../sip/trunk/trunk-settings.js';
+import { Trunk, Trunks } from '../../../sip/trunk/trunk.js';
 import { CallingOut, HeardMedia, ToldOfCall } from '../session/calling-out.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
 

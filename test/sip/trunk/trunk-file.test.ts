@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readTrunkFile, type SecretSource } from '../../../sip/trunk/trunk-file.js';
+import { readTrunkFile, type SecretSource } from '../../../sip/trunk/trunk-settings.js';
 
 const SECRETS: SecretSource = {
   environment: (name) => ({ CARRIER: 'from the environment', EMPTY: '' })[name],

@@ -3,7 +3,7 @@ import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { SipRequest } from '../../../sip/message/request.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import type { TransportName } from '../../../sip/transport/flow.js';
-import { readTrunkFile } from '../../../sip/trunk/trunk-file.js';
+import { readTrunkFile } from '../../../sip/trunk/trunk-settings.js';
 import { Trunk } from '../../../sip/trunk/trunk.js';
 import { Places } from '../client/places.js';
 import { Network } from '../transaction/network.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAddress } from '../../../sip/trunk/caller-address.js';
-import { Trunks, TrunkTurn } from '../../../sip/trunk/trunks.js';
+import { readAddress } from '../../../sip/trunk/call-fields.js';
+import { Trunks, TrunkTurn } from '../../../sip/trunk/trunk.js';
 import { CALLEE } from '../transaction/users.js';
 import { ok, openTrunk, status } from './trunk-under-test.js';
 

@@ -60,7 +60,13 @@ export class FieldReader {
   }
 
   /** A list of lines, each of which `isGood` likes; `what` says of what kind they are. */
-  list(fields: Fields, name: string, at: string, what: string, isGood: (item: string) => boolean): string[] | undefined {
+  list(
+    fields: Fields,
+    name: string,
+    at: string,
+    what: string,
+    isGood: (item: string) => boolean,
+  ): string[] | undefined {
     const value = fields[name];
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || value.length > MOST_ITEMS) {
@@ -69,7 +75,7 @@ export class FieldReader {
     const good = value.filter((item): item is string => typeof item === 'string' && isGood(item));
     if (good.length === value.length) return good;
     return this.problem(`${at}.${name}`, `must hold nothing but ${what}`);
-  } // prettier-ignore
+  }
 }
 
 const MOST_ITEMS = 100;
