@@ -41,7 +41,7 @@ function digitOf(signal: string): string | undefined {
   return /^1[0-6]$/.test(signal) ? BY_NUMBER[Number(signal)] : undefined;
 }
 
-/** Undefined for what is no digit of a telephone. */
+/** Undefined if the text is not an digit of a telephone. */
 export function writeDtmfInfo({ digit, durationMs }: DtmfInfo, type: DtmfInfoType): string | undefined {
   const known = /^[0-9*#A-D!]$/i.test(digit) ? digit.toUpperCase() : undefined;
   if (known === undefined) return undefined;

@@ -1,7 +1,6 @@
 // Which calls are answered with what: rules in order, the first that fits
 // counts. This file asks; routing-file.ts reads the table.
-import type { NameAddr } from './message/name-addr.js';
-import type { Uri } from './message/uri.js';
+import type { NameAddr, Uri } from './message/uri.js';
 
 export interface SpokenAnswer extends SpokenText {
   readonly kind: 'say';

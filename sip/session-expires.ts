@@ -1,13 +1,12 @@
 // The header fields of session timers (RFC 4028 sections 4 and 5), and what
 // they ask for.
-import { headerParameters } from './message/parameters.js';
-import { Scanner } from './message/scanner.js';
+import { headerParameters, Scanner } from './message/scanner.js';
 import { refused, type Result } from './message/refusal.js';
 
 /** By the roles of the request at hand: its sender is the uac. */
 export type Refresher = 'uac' | 'uas';
 
-/** As they stand in a message; undefined where it has none. */
+/** As they stand in a message; undefined if it has none. */
 export interface SessionFields {
   readonly sessionExpires: string | undefined;
   readonly minSe: string | undefined;
@@ -16,7 +15,7 @@ export interface SessionFields {
 }
 
 export interface SessionRequest {
-  /** Undefined where the message says nothing of an interval. */
+  /** Undefined if the message says nothing of an interval. */
   readonly intervalSeconds: number | undefined;
   readonly refresher: Refresher | undefined;
   readonly leastSeconds: number;
@@ -28,7 +27,7 @@ export const LEAST_SECONDS = 90;
 
 const MOST_SECONDS = 0x7fff_ffff;
 
-/** 400 for fields that are not well-formed. */
+/** 400 for fields that are malformed. */
 export function readSessionFields({
   sessionExpires,
   minSe,

@@ -3,9 +3,9 @@
 import { Scanner, unquoted } from '../message/scanner.js';
 
 export interface AuthFields {
-  /** Small letters. */
+  /** Lower case. */
   readonly scheme: string;
-  /** By name in small letters, without quotes. */
+  /** By name in lower case, without quotes. */
   readonly values: ReadonlyMap<string, string>;
 }
 

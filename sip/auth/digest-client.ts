@@ -36,7 +36,7 @@ interface Challenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: DigestAlgorithm;
-  /** Undefined where the server names no algorithm, and the answer must not either. */
+  /** Undefined if the server names no algorithm, and the answer must not either. */
   readonly named: boolean;
   readonly qop: QualityOfProtection | undefined;
   readonly stale: boolean;
@@ -166,7 +166,7 @@ function keyOf({ field, realm }: Challenge): string {
   return `${field} ${realm}`;
 }
 
-/** Those that can be answered; undefined where a value is not well-formed. */
+/** Those that can be answered; undefined if a value is malformed. */
 function readChallenges(field: Challenge['field'], values: readonly string[]): Challenge[] | undefined {
   const read = values.map(readAuthFields);
   if (read.includes(undefined)) return undefined;

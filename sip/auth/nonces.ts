@@ -60,7 +60,7 @@ export class Nonces {
     return issuedMs <= this.#forgottenMs && !this.#counts.has(keyOf(bytes)) ? 'stale' : 'fresh';
   }
 
-  /** Counts one use of a nonce that is fresh: false where this count was used before, or is too far behind. */
+  /** Counts one use of a nonce that is fresh: false if this count was used before, or is too far behind. */
   use(nonce: string, count: number): boolean {
     const bytes = Buffer.from(nonce, 'base64url');
     const key = keyOf(bytes);

@@ -17,7 +17,7 @@ export interface CallCapturesOptions {
   readonly time: Time;
   /** The time of day, in milliseconds since 1970. */
   readonly unixMs: () => number;
-  /** The clock of copies of media; the time of day, if absent. */
+  /** The clock of copies of media; the time of day by default. */
   readonly mediaMs?: () => number;
   /** Whether a call that begins is to be captured; every one is, if nobody is asked. */
   readonly wants?: WantsCall;
@@ -107,7 +107,7 @@ export class CallCaptures implements MessageTap {
     this.#change(callId, capture, direction, changeBy(bytes));
   }
 
-  /** A packet of the call's media, as on the wire; nothing where the call is not captured. */
+  /** A packet of the call's media, as on the wire; nothing if the call is not captured. */
   media(callId: string, from: Place, to: Place, packet: Buffer, unixMs?: number): void {
     const capture = this.#open.get(callId);
     if (capture !== undefined) this.#write(callId, capture, from, to, packet, unixMs);

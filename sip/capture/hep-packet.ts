@@ -36,7 +36,7 @@ const CHUNK = {
   microseconds: 10, content: 11, captureId: 12, authKey: 14, payload: 15, correlation: 17,
 } as const; // prettier-ignore
 
-/** Undefined where it is too long for one packet. */
+/** Undefined if it is too long for one packet. */
 export function hepPacket(event: HepEvent, { captureId, authKey }: HepAgent): Buffer | undefined {
   const { family, source, target } = addressBytes(event.source, event.target);
   const seconds = Math.floor(event.unixMs / 1000);

@@ -28,7 +28,7 @@ export class HepSender implements MessageTap {
   #dropped = 0;
   #closed: Promise<void> | undefined;
 
-  /** CONFIG_INVALID where the collector is a name. */
+  /** Throws CONFIG_INVALID if the collector is a name. */
   constructor(options: HepSenderOptions) {
     const family = isIP(options.collector.address);
     if (family === 0) {

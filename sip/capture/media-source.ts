@@ -27,6 +27,6 @@ export interface MediaQuality {
 export interface CapturedMedia extends MediaSource {
   /** Called once, when the last packet has left and nothing is forgotten yet. */
   onClosing: (() => void) | undefined;
-  /** Undefined where no media was agreed on. */
+  /** Undefined if no media was agreed on. */
   readonly quality: MediaQuality | undefined;
 }

@@ -23,7 +23,7 @@ export function severalTaps(taps: readonly MessageTap[]): MessageTap {
 const HEAD_BYTES = 8192; // a Call-ID further behind is not looked for
 const CALL_ID = /\n(?:call-id|i)[ \t]*:[ \t]*([^\s]{1,512})/i; // lines may end in LF alone
 
-/** Of a message that may be broken; undefined where none is found. */
+/** Of a message that may be broken; undefined if none is found. */
 export function callIdIn(bytes: Buffer): string | undefined {
   return CALL_ID.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1];
 }

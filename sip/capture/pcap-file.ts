@@ -38,7 +38,7 @@ export class PcapFile {
     return this.#failed;
   }
 
-  /** `unixMs`: when it came or went. False where it is dropped. */
+  /** `unixMs`: when it came or went. False if it is dropped. */
   write(packet: Buffer, unixMs: number): boolean {
     const size = PACKET_HEADER + packet.length;
     const isFull = this.#bytes + size > this.#mostBytes || this.#stream.writableLength > MOST_UNWRITTEN;

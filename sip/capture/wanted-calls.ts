@@ -1,7 +1,7 @@
 // Which calls are captured, by what the configuration says and by what their
 // first INVITE asks for.
 import type { CapturedCalls } from '../../src/config/telephone-config.js';
-import { headEnd } from '../message/head-lines.js';
+import { headEnd } from '../message/head.js';
 import { parseMessage } from '../message/parser.js';
 import { fits, Pattern } from '../routing-table.js';
 import type { Flow } from '../transport/flow.js';

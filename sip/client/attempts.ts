@@ -2,9 +2,9 @@
 // where one does not serve, credentials where one asks for them. It sends
 // nothing itself.
 import type { AuthorizationField } from '../auth/digest-client.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
-import { wholeNumber } from '../message/cseq.js';
+import { wholeNumber } from '../message/scanner.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Target } from '../transport/outbound.js';
@@ -38,7 +38,7 @@ export class Attempts {
     this.#walk = new TargetWalk(journey, context);
   }
 
-  /** Undefined where there is nobody to send it to, or after `close`. */
+  /** Undefined if there is nobody to send it to, or after `close`. */
   async first(): Promise<Attempt | undefined> {
     const target = await this.#walk.next();
     if (target === undefined) return undefined;
@@ -46,7 +46,7 @@ export class Attempts {
     return this.#fresh(target);
   }
 
-  /** What to try after this came of an attempt; undefined where there is nothing more, and the outcome stands. */
+  /** What to try after this came of an attempt; undefined if there is nothing more, and the outcome stands. */
   async after(outcome: SendOutcome, { data, target }: Attempt): Promise<Attempt | undefined> {
     const { passedOver } = this.#context;
     if ('failure' in outcome) {

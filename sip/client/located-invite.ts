@@ -1,7 +1,7 @@
 // An INVITE on its way to whoever takes it: one transaction a try, until one of
 // them is answered for good or it is taken back.
 import type { HeaderLine } from '../message/serialiser.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import { clientFailure } from '../transaction/client-transaction.js';
 import type { InviteClientTransaction } from '../transaction/invite-client.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';

@@ -19,7 +19,7 @@ const MOST_FOUND = 64; // addresses of one peer; the one that was not met for lo
 
 export class PeerAccount {
   readonly #options: PeerAccountOptions;
-  /** By address; true where it was found over TLS alone. */
+  /** By address; true if it was found over TLS alone. */
   readonly #found = new Map<string, boolean>();
 
   constructor(options: PeerAccountOptions) {

@@ -2,7 +2,7 @@
 // looked up (RFC 3263), others are tried where it cannot be reached or says 503,
 // and a challenge is answered where there is an account for it.
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { Uri } from '../message/uri.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';

@@ -62,7 +62,7 @@ export class TargetWalk {
   }
 
   /**
-   * The connection closed under a request to this target, which the last `next` gave. True where that says nothing of
+   * The connection closed under a request to this target, which the last `next` gave. True if that says nothing of
    * the place: its peer may have left a connection that stood, and takes the next one.
    */
   reopens(target: Target): boolean {

@@ -1,11 +1,9 @@
 // A dialog (RFC 3261, section 12): what two user agents have to remember of each
 // other to go on talking. It makes the requests inside of it and judges the
 // order of those that come; it sends nothing.
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
-import { parseNameAddr } from '../message/name-addr.js';
-import { asRequestUri, type Uri } from '../message/uri.js';
+import { asRequestUri, parseNameAddr, type Uri } from '../message/uri.js';
 
 /** What an INVITE of ours was sent with; a response may repeat it wrongly. */
 export interface OwnInvite {
@@ -64,7 +62,7 @@ export class Dialog implements DialogId {
     this.#remoteCSeq = beginning.remoteCSeq;
   }
 
-  /** Of an INVITE that came in (section 12.1.1). Undefined where it says nowhere to reach its sender. */
+  /** Of an INVITE that came in (section 12.1.1). Undefined if it says nowhere to reach its sender. */
   static ofServer(invite: SipRequest, localTag: string, firstCSeq: number): Dialog | undefined {
     const { callId, from, cseq } = invite;
     const remoteTarget = targetIn(invite);

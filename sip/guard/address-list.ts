@@ -14,7 +14,7 @@ const INSIDE: ReadonlySet<string> = new Set([
 ]);
 const LONGEST_SHARED_PREFIX = 64; // an IPv6 network of one customer has at least as many addresses
 
-/** Undefined for what is no address. One of IPv4 in the clothes of IPv6 comes out as itself. */
+/** Undefined if the text is not an address. One of IPv4 in the clothes of IPv6 comes out as itself. */
 export function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   return ipaddr.IPv6.isValid(bare) || ipaddr.IPv4.isValidFourPartDecimal(bare)

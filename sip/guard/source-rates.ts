@@ -27,7 +27,7 @@ export class SourceRates {
   }
 
   /**
-   * Counts one more, or as many as it costs: 0 where the source is within bounds, else the milliseconds after which the
+   * Counts one more, or as many as it costs: 0 if the source is within bounds, else the milliseconds after which the
    * next one will be.
    */
   take(source: string, cost = 1): number {

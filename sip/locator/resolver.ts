@@ -18,7 +18,7 @@ export interface SrvRecord {
 
 export interface Answer<T> {
   readonly records: readonly T[];
-  /** How long the answer is good; undefined where the source does not say. */
+  /** How long the answer is good; undefined if the source does not say. */
   readonly ttlSeconds?: number;
 }
 

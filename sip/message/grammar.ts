@@ -1,11 +1,10 @@
-// Header values that come seldom, with the grammar of sip.js. It decodes its
-// tables at every parse, which takes about a millisecond, so results are kept,
-// and no value longer than any real one is handed to it. What every message
-// holds (Via, From, To, CSeq, Contact, URIs) is read by this room's own scanner;
-// the tests hold the two against each other.
+// Parses rare header values with the grammar of sip.js. The grammar decodes its tables at every parse,
+// which takes about a millisecond, so results are cached and longer values than any real one are
+// rejected. The fields of every message (Via, From, To, CSeq, Contact, URIs) are parsed by scanner.ts;
+// the tests compare both.
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
 
-/** Those that Parley asks for, by the names of the grammar's rules. */
+/** Names of the grammar's rules in use. */
 export type GrammarRule =
   | 'Content_Disposition'
   | 'Event'
@@ -21,7 +20,7 @@ const MAX_KEPT = 512;
 
 const kept = new Map<string, unknown>();
 
-/** What the grammar makes of the value (treat it as read-only: it is shared); undefined where it is not well-formed. */
+/** Parse result of the value, shared and therefore read-only; undefined if the value is malformed. */
 export function parsedValue(rule: GrammarRule, value: string): unknown {
   if (value.length > MAX_LENGTH) return undefined;
   const key = `${rule}:${value}`;

@@ -1,23 +1,24 @@
-// From the bytes of one message to a request, a response, a refusal that can
-// be sent, or a reason to say nothing. No input makes it throw.
-import { wholeNumber } from './cseq.js';
-import { headEnd, type HeadLines, headLines } from './head-lines.js';
-import { HeaderFields } from './header-fields.js';
-import { type Mandatory, mandatory, mandatoryInResponse } from './mandatory.js';
-import { type Answerable, type Refusal, refusal } from './refusal.js';
-import { parseNameAddr } from './name-addr.js';
-import { type Contacts, SipRequest } from './request.js';
-import { SipResponse } from './response.js';
-import { parseStartLine } from './start-line.js';
-import { parseUri, type Uri } from './uri.js';
-import { recoveredVia } from './recovered-via.js';
-import type { Source } from './via.js';
+// Parses the bytes of one message into a request, a response, a refusal that can be sent, or a reason
+// to ignore the message. The parser never throws.
+import { headEnd, HeaderFields, type HeadLines, headLines } from './head.js';
+import {
+  type Answerable,
+  type Contacts,
+  type CSeq,
+  type Mandatory,
+  SipRequest,
+  SipResponse,
+} from './message.js';
+import { CHARACTERS, isToken, Parameters, Scanner, wholeNumber } from './scanner.js';
+import { type Refusal, refusal } from './refusal.js';
+import { hostPort, parseNameAddr, parseUri, type Uri } from './uri.js';
+import { parseVia, type Source, Via } from './via.js';
 
 export type Parsed =
   | { readonly kind: 'request'; readonly request: SipRequest }
   | { readonly kind: 'response'; readonly response: SipResponse }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly request: Answerable }
-  /** Nothing can or may be said to it; the reason is for counting. */
+  /** The message gets no answer; the reason is counted. */
   | { readonly kind: 'ignored'; readonly reason: Ignored };
 
 export type Ignored = 'not-sip' | 'bad-response' | 'bad-ack' | 'unanswerable';
@@ -25,12 +26,12 @@ export type Ignored = 'not-sip' | 'bad-response' | 'bad-ack' | 'unanswerable';
 interface Whole {
   readonly lines: HeadLines;
   readonly fields: HeaderFields;
-  /** Undefined where Content-Length and what came do not agree. */
+  /** Undefined if Content-Length and the received bytes disagree. */
   readonly body: Buffer | undefined;
   readonly source: Source | undefined;
 }
 
-/** `bytes` is a datagram, or a message that a framer cut out of a stream, where it has to state its length. */
+/** Parses a datagram or one message of a stream. A message of a stream must state its length. */
 export function parseMessage(bytes: Buffer, source?: Source, fromStream = false): Parsed {
   const whole = split(bytes, source, fromStream);
   const start = parseStartLine(whole.lines.startLine);
@@ -58,7 +59,7 @@ function split(bytes: Buffer, source: Source | undefined, fromStream: boolean): 
   return { lines, fields, body: rest === undefined ? undefined : bodyOf(rest, fields, fromStream), source };
 }
 
-/** What is longer than it says is cut (RFC 3261, section 18.3). */
+/** Bytes beyond Content-Length are cut off (RFC 3261, section 18.3). */
 function bodyOf(rest: Buffer, fields: HeaderFields, fromStream: boolean): Buffer | undefined {
   const stated = fields.first('content-length');
   if (stated === undefined) return fromStream ? undefined : rest;
@@ -82,7 +83,7 @@ function requestOf(whole: Whole, method: string, uriText: string, version: strin
   return { kind: 'request', request: new SipRequest(parts) };
 }
 
-/** Undefined where one of them is not well-formed. */
+/** Undefined if a contact is malformed. */
 function contactsOf(fields: HeaderFields): Contacts | undefined {
   const values = fields.all('contact');
   if (values[0] === '*' && values.length === 1) return '*';
@@ -115,4 +116,132 @@ function responseOf(whole: Whole, status: number, reason: string, version: strin
     return { kind: 'ignored', reason: 'bad-response' };
   }
   return { kind: 'response', response: new SipResponse({ ...values, status, reason, fields, body, source }) };
+}
+
+const ONCE: ReadonlySet<string> = new Set([
+  'call-id',
+  'content-length',
+  'content-type',
+  'cseq',
+  'expires',
+  'from',
+  'max-forwards',
+  'min-se',
+  'refer-to',
+  'replaces',
+  'session-expires',
+  'to',
+]);
+const ONCE_IN_RESPONSE: ReadonlySet<string> = new Set(['content-length', 'cseq']);
+
+/** Reason phrase, such as "Missing Call-ID" or "Bad CSeq". */
+export type Fault = string;
+
+export function mandatory(fields: HeaderFields): Mandatory | Fault {
+  const repeated = repeatedField(fields, ONCE);
+  if (repeated !== undefined) return `Repeated ${repeated}`;
+  const via = required(fields, 'Via', parseVia);
+  if (typeof via === 'string') return via;
+  const from = required(fields, 'From', parseNameAddr);
+  if (typeof from === 'string') return from;
+  const to = required(fields, 'To', parseNameAddr);
+  if (typeof to === 'string') return to;
+  const cseq = required(fields, 'CSeq', parseCSeq);
+  if (typeof cseq === 'string') return cseq;
+  const callId = fields.first('call-id') ?? '';
+  if (callId === '') return 'Missing Call-ID';
+  const hops = fields.first('max-forwards');
+  const maxForwards = hops === undefined ? undefined : wholeNumber(hops, 255);
+  if (hops !== undefined && maxForwards === undefined) return 'Bad Max-Forwards';
+  return { via, from, to, callId, cseq, maxForwards };
+}
+
+/**
+ * A client matches a response by the branch of Via and by CSeq (RFC 3261, section 17.1.3). The other fields
+ * are known from the request, so a response may omit, repeat or garble them.
+ */
+function mandatoryInResponse(fields: HeaderFields): Pick<Mandatory, 'via' | 'cseq'> | Fault {
+  const repeated = repeatedField(fields, ONCE_IN_RESPONSE);
+  if (repeated !== undefined) return `Repeated ${repeated}`;
+  const via = required(fields, 'Via', parseVia);
+  if (typeof via === 'string') return via;
+  const cseq = required(fields, 'CSeq', parseCSeq);
+  return typeof cseq === 'string' ? cseq : { via, cseq };
+}
+
+function required<T extends object>(
+  fields: HeaderFields,
+  name: string,
+  parse: (value: string) => T | undefined,
+): T | Fault {
+  const value = fields.first(name);
+  return value === undefined ? `Missing ${name}` : (parse(value) ?? `Bad ${name}`);
+}
+
+function repeatedField(fields: HeaderFields, once: ReadonlySet<string>): string | undefined {
+  const seen = new Set<string>();
+  for (const { key, name } of fields.list) {
+    if (!once.has(key)) continue;
+    if (seen.has(key)) return name;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+const MAX_CSEQ = 2 ** 31 - 1;
+
+/** Undefined if malformed or if the number is too large (RFC 3261, section 8.1.1.5). */
+export function parseCSeq(value: string): CSeq | undefined {
+  const scanner = new Scanner(value);
+  const number = wholeNumber(scanner.space().run(CHARACTERS.DIGIT), MAX_CSEQ);
+  const beforeSpace = scanner.at;
+  if (number === undefined || scanner.space().at === beforeSpace) return undefined;
+  const method = scanner.token();
+  return method === '' || !scanner.space().done ? undefined : { number, method };
+}
+
+const HEAD = /^\s*SIP\s*\/\s*[\w.]+\s*\/\s*([\w-]{1,32})[ \t]+/i;
+const BRANCH = /;[ \t]*branch[ \t]*=[ \t]*([\w.!%*+`'~-]{1,512})/i;
+
+/** Reads at least the beginning of a Via, which is enough to answer; undefined if that fails, too. */
+function recoveredVia(value: string): Via | undefined {
+  // A bare CR or LF in a quoted string would begin a line of the response.
+  const whole = /[\r\n]/.test(value) ? undefined : parseVia(value);
+  if (whole !== undefined) return whole;
+  const head = HEAD.exec(value);
+  const sentBy = head === null ? undefined : hostPort(new Scanner(value, head[0].length), true);
+  if (head === null || sentBy === undefined) return undefined;
+  const branch = BRANCH.exec(value)?.[1];
+  const params = branch === undefined ? Parameters.none : new Parameters([['branch', branch]]);
+  return new Via((head[1] ?? '').toUpperCase(), sentBy, params);
+}
+
+export type StartLine =
+  | { readonly kind: 'request'; readonly method: string; readonly uri: string; readonly version: string }
+  | { readonly kind: 'response'; readonly status: number; readonly reason: string; readonly version: string }
+  /** A malformed start line of SIP. The method is accurate enough to recognise an ACK. */
+  | { readonly kind: 'bad-request'; readonly method: string }
+  | { readonly kind: 'bad-response' }
+  | { readonly kind: 'not-sip' };
+
+const RESPONSE = /^SIP\/(\d+\.\d+) ([1-6]\d\d)(?: (.*))?$/is;
+const REQUEST = /^([^ ]+) ([^ ]+) SIP\/(\d+\.\d+)$/i;
+const REQUEST_LIKE = /^\s*([^\s]+)\s.*\sSIP\/\d+\.\d+\s*$/is;
+
+function parseStartLine(line: string): StartLine {
+  if (/^SIP\//i.test(line)) return responseLine(line);
+  const match = REQUEST.exec(line);
+  if (match === null) {
+    const like = REQUEST_LIKE.exec(line);
+    return like === null ? { kind: 'not-sip' } : { kind: 'bad-request', method: like[1] ?? '' };
+  }
+  const [, method = '', uri = '', version = ''] = match;
+  return isToken(method) ? { kind: 'request', method, uri, version } : { kind: 'not-sip' };
+}
+
+function responseLine(line: string): StartLine {
+  const match = RESPONSE.exec(line);
+  if (match === null) return { kind: 'bad-response' };
+  const [, version = '', status = '', reason = ''] = match;
+  return { kind: 'response', status: Number(status), reason, version };
 }

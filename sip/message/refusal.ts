@@ -1,16 +1,7 @@
 // Says why a request is refused or sent: the status with its reason phrase, and
 // the Reason header field (RFC 3326). Code that reads what a peer sent returns a
 // Result, which holds a value or the refusal to answer with; it does not throw.
-import type { HeaderFields } from './header-fields.js';
-import { headerParameters } from './parameters.js';
-import { quoted, Scanner } from './scanner.js';
-import type { Via } from './via.js';
-
-/** The parts of a request that its response repeats. SipRequest has them. */
-export interface Answerable {
-  readonly via: Via;
-  readonly fields: HeaderFields;
-}
+import { headerParameters, quoted, Scanner } from './scanner.js';
 
 export interface Refusal {
   readonly status: number;

@@ -1,15 +1,16 @@
-// Messages from plain data to bytes. Content-Length is always written here.
+// Writes SIP messages from plain data. Content-Length is always written here.
 import { ParleyError } from '../../src/errors.js';
-import { type Answerable, reasonPhrase } from './refusal.js';
+import type { Answerable } from './message.js';
+import { reasonPhrase } from './refusal.js';
 import { isToken } from './scanner.js';
-import { parseNameAddr } from './name-addr.js';
+import { parseNameAddr } from './uri.js';
 
 export type HeaderLine = readonly [name: string, value: string];
 
 export interface RequestData {
   readonly method: string;
   readonly uri: string;
-  /** In the order they are sent in. Via, Max-Forwards (70 where it is missing) and Content-Length are not the caller's. */
+  /** Sent in this order. The serialiser adds Via, Content-Length and, if missing, Max-Forwards: 70. */
   readonly headers: readonly HeaderLine[];
   readonly body?: Buffer | string;
 }
@@ -19,11 +20,11 @@ export interface ResponseData {
   readonly reason?: string;
   readonly headers?: readonly HeaderLine[];
   readonly body?: Buffer | string;
-  /** Set where To came without a tag. */
+  /** Set if To has no tag. */
   readonly toTag?: string;
 }
 
-/** INVALID_FIELD where a part would break out of its line: that is a mistake of ours, not of a peer. */
+/** Throws INVALID_FIELD if a part would break out of its line: a mistake of this server, not of a peer. */
 export function requestBytes(request: RequestData, via: string): Buffer {
   const { method, uri, headers } = request;
   if (!isToken(method)) throw refused('method', method);
@@ -43,7 +44,7 @@ export function responseBytes(request: Answerable, response: ResponseData): Buff
   if (!isOneLine(reason)) throw refused('reason', reason);
   let head = `SIP/2.0 ${status} ${reason}\r\nVia: ${request.via.toString()}\r\n`;
   for (const via of request.fields.all('via').slice(1)) {
-    if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`; // of a refused request, others are rubbish
+    if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`; // other Via values of a malformed request are not echoed
   }
   head += echoed(request, 'From');
   const to = request.fields.first('to');
@@ -59,12 +60,12 @@ function echoed({ fields }: Answerable, name: string): string {
   return value === undefined || !isOneLine(value) ? '' : `${name}: ${value}\r\n`;
 }
 
-/** Of a request that is refused, a value may hold half a line end: it would begin a line of the response. */
+/** A value of a malformed request may hold a bare CR or LF, which would begin a new line in the response. */
 function isOneLine(value: string): boolean {
   return !/[\r\n]/.test(value);
 }
 
-/** With the tag, where there is none and the value is well-formed. */
+/** Adds the tag if the value has none and is well-formed. */
 function tagged(to: string, tag: string): string {
   const address = parseNameAddr(to);
   return address === undefined || address.tag !== undefined ? to : `${to};tag=${tag}`;
@@ -84,4 +85,12 @@ function line(name: string, value: string): string {
 function refused(field: string, value: string): ParleyError {
   const shown = JSON.stringify(value.slice(0, 40));
   return new ParleyError('INVALID_FIELD', `${field} cannot be sent in a SIP message: ${shown}`, { field });
+}
+
+/**
+ * Copies the Record-Route values of a request, in order and one per line, into its response (RFC 3261,
+ * section 12.1.1).
+ */
+export function recordRoutesOf({ fields }: Pick<Answerable, 'fields'>): HeaderLine[] {
+  return fields.all('record-route').map((value) => ['Record-Route', value]);
 }

@@ -1,9 +1,9 @@
-// One Via: who sent a request, over what, and where its response goes.
-import { type HostPort, hostPort, hostPortText, withoutBrackets } from './host.js';
-import { headerParameters, type Parameters } from './parameters.js';
-import { Scanner } from './scanner.js';
+// Parses and writes one Via value: who sent a request, over which transport, and where its response
+// goes.
+import { type HostPort, hostPort, hostPortText, withoutBrackets } from './uri.js';
+import { headerParameters, type Parameters, Scanner } from './scanner.js';
 
-/** Where a message came from. */
+/** Remote address of a received message. */
 export interface Source {
   readonly address: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface Source {
 
 export class Via {
   readonly version: string;
-  /** Upper case: UDP, TCP, TLS, WS, WSS or what else a peer names. */
+  /** Upper case: UDP, TCP, TLS, WS, WSS or another name. */
   readonly transport: string;
   readonly sentBy: HostPort;
   readonly params: Parameters;
@@ -32,13 +32,16 @@ export class Via {
     return address === undefined ? undefined : withoutBrackets(address);
   }
 
-  /** The port that the receiver saw (RFC 3581); undefined where it has not filled it in. */
+  /** The port that the receiver saw (RFC 3581); undefined if it was not filled in. */
   get rport(): number | undefined {
     const port = this.params.get('rport');
     return port === undefined || !/^\d{1,5}$/.test(port) ? undefined : Number(port);
   }
 
-  /** With what the receiver saw: `received` where sent-by says otherwise (RFC 3261, 18.2.1), both where rport is asked for (RFC 3581). */
+  /**
+   * Adds what the receiver saw: `received` if sent-by differs (RFC 3261, section 18.2.1), both parameters if
+   * rport is requested (RFC 3581).
+   */
   stamped({ address, port }: Source): Via {
     const wantsPort = this.params.has('rport');
     if (!wantsPort && this.sentBy.host === address && !this.params.has('received')) return this;
@@ -52,7 +55,7 @@ export class Via {
   }
 }
 
-/** Undefined where the value is not well-formed. */
+/** Undefined if the value is malformed. */
 export function parseVia(value: string): Via | undefined {
   const scanner = new Scanner(value);
   if (scanner.space().token().toUpperCase() !== 'SIP' || !scanner.space().take('/')) return undefined;

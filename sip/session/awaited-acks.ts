@@ -1,6 +1,6 @@
 // The 2xx that we gave to INVITEs of one dialog, and the ACKs that they wait
 // for. Each is repeated until then, for 64 T1 at most.
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { ResponseData } from '../message/serialiser.js';
 import type { AcceptedAnswer } from '../transaction/accepted-answer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
@@ -32,7 +32,7 @@ export class AwaitedAcks {
     return this.#awaited.size > 0;
   }
 
-  /** False where it is too late for the response. */
+  /** False if it is too late for the response. */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, user: AckUser): boolean {
     const { number } = transaction.request.cseq;
     const answer = this.#context.accept(transaction, response, () => {

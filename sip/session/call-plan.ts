@@ -4,7 +4,7 @@ import type { Journey } from '../client/request-sender.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
-import { ALLOW, SUPPORTED } from './abilities.js';
+import { ALLOW, SUPPORTED } from './capabilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { SessionMedia } from './session-media.js';
 

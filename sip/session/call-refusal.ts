@@ -2,10 +2,9 @@
 // call of ours.
 import type { SendOutcome } from '../client/request-sender.js';
 import { readReason } from '../message/refusal.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import { unquoted } from '../message/scanner.js';
-import { parseNameAddr } from '../message/name-addr.js';
-import { asRequestUri, type Uri } from '../message/uri.js';
+import { asRequestUri, parseNameAddr, type Uri } from '../message/uri.js';
 import type { SessionEnd } from './session.js';
 
 const MOST_CHARACTERS = 200;

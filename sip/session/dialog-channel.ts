@@ -8,11 +8,10 @@ import type {
   SentInvite,
 } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
-import { PeerAbilities } from './abilities.js';
+import { PeerCapabilities } from './capabilities.js';
 import { isWebSocket } from './flow-watch.js';
 import type { SessionContext } from './session-context.js';
 import { wayBack } from './way-back.js';
@@ -33,7 +32,7 @@ const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
 export class DialogChannel {
   readonly dialog: Dialog;
   readonly context: SessionContext;
-  readonly peer = new PeerAbilities();
+  readonly peer = new PeerCapabilities();
   /** Our Contact. */
   readonly contact: HeaderLine;
   /** Told whenever the peer is to be reached over another flow. */

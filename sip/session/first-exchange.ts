@@ -6,8 +6,8 @@
 //   none in INVITE    ours in a reliable provisional response, answer in PRACK;
 //                     or ours in the 2xx, answer in ACK
 import { refused, type Result } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
-import { describedIn, descriptionIn } from './session-body.js';
+import type { SipRequest } from '../message/message.js';
+import { describedIn, descriptionIn } from '../message/body.js';
 import type { SessionMedia } from './session-media.js';
 
 export class FirstExchange {
@@ -23,7 +23,7 @@ export class FirstExchange {
     this.#offer = offer;
   }
 
-  /** What a provisional response carries; nothing where it could not be answered. */
+  /** What a provisional response carries; nothing if it could not be answered. */
   provisional(media: SessionMedia, reliable: boolean): Result<string | undefined> {
     if (this.#offer !== undefined) {
       if (this.#delivered) return { value: undefined };

@@ -2,12 +2,12 @@
 // may ring in several (RFC 3261, section 13.2.2), each of which is acknowledged,
 // and answers our offer, by itself.
 import { refused, type Result } from '../message/refusal.js';
-import { wholeNumber } from '../message/cseq.js';
-import type { SipResponse } from '../message/response.js';
-import { optionTags } from './abilities.js';
+import { wholeNumber } from '../message/scanner.js';
+import type { SipResponse } from '../message/message.js';
+import { optionTags } from './capabilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { InDialog } from './in-dialog.js';
-import { descriptionIn, withDescription } from './session-body.js';
+import { descriptionIn, withDescription } from '../message/body.js';
 import type { SessionMedia } from './session-media.js';
 
 export class Fork {
@@ -84,7 +84,7 @@ export class Fork {
   }
 }
 
-/** Undefined where the response is not a reliable one. */
+/** Undefined if the response is not a reliable one. */
 function rseqOf(response: SipResponse): number | undefined {
   const isReliable = optionTags(response).includes('100rel') && response.first('rseq') !== undefined;
   return isReliable ? wholeNumber(response.first('rseq') ?? '', 2 ** 32 - 1) : undefined;

@@ -10,11 +10,10 @@
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from '../dialog/dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
+import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './capabilities.js';
 import { AwaitedAcks } from './awaited-acks.js';
 import { type AckContent, DialogChannel } from './dialog-channel.js';
 import type { DialogContext } from './dialog-life.js';

@@ -12,16 +12,16 @@ import {
   type Result,
   writeReason,
 } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
-import type { HeaderLine } from '../message/serialiser.js';
+import type { SipRequest } from '../message/message.js';
+import { type HeaderLine, recordRoutesOf } from '../message/serialiser.js';
 import type { SessionAnswer } from '../session-timer.js';
 import type { ServerEnd, ServerTransaction } from '../transaction/server-transaction.js';
 import type { Flow, Place } from '../transport/flow.js';
-import { ALLOW, optionTags, SUPPORTED } from './abilities.js';
+import { ALLOW, optionTags, SUPPORTED } from './capabilities.js';
 import { FirstExchange } from './first-exchange.js';
 import { InDialog, reasonIn } from './in-dialog.js';
 import { ReliableProvisionals } from './reliable-provisionals.js';
-import { withDescription } from './session-body.js';
+import { withDescription } from '../message/body.js';
 import type { SessionContext } from './session-context.js';
 import type { SessionMedia } from './session-media.js';
 import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
@@ -86,7 +86,7 @@ export class InboundSession implements Session {
     this.#reliable = new ReliableProvisionals(transaction, context, () => this.#unpracked());
     this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
     this.#knows = optionTags(this.request).includes('100rel');
-    this.#copied = this.request.all('record-route').map((route): HeaderLine => ['Record-Route', route]);
+    this.#copied = recordRoutesOf(this.request);
     const flow = wayBack(this.request, this.flow);
     const from = this.flow.local.address;
     this.#inDialog = new InDialog({

@@ -2,7 +2,7 @@
 // came late would be refused as out of order (RFC 3261, section 12.2.2).
 import { readDtmfInfo, writeDtmfInfo, type DtmfInfoType } from '../dtmf-info.js';
 import { refusal } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import type { DialogContext } from './dialog-life.js';
 import { statusOf } from './session-context.js';
@@ -41,7 +41,7 @@ export class InfoDigits {
     }
   } // prettier-ignore
 
-  /** False where the peer refused it, the call has ended, or too many wait already. */
+  /** False if the peer refused it, the call has ended, or too many wait already. */
   async send(digit: string, durationMs: number): Promise<boolean> {
     if (this.#waiting >= MOST_WAITING) return false;
     this.#waiting++;

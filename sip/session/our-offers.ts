@@ -3,12 +3,12 @@
 // section 14.1, RFC 3311, RFC 4028 section 7.4).
 import { refused, type Result } from '../message/refusal.js';
 import type { SendOutcome } from '../client/request-sender.js';
-import type { SipResponse } from '../message/response.js';
-import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './abilities.js';
+import type { SipResponse } from '../message/message.js';
+import { ALLOW, sessionFields, SUPPORTED_WITHIN } from './capabilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { DialogContext } from './dialog-life.js';
 import { ReInvite } from './re-invite.js';
-import { descriptionIn, withDescription } from './session-body.js';
+import { descriptionIn, withDescription } from '../message/body.js';
 import { statusOf } from './session-context.js';
 
 const MOST_TRIES = 6;

@@ -1,14 +1,12 @@
 // Sends the peer elsewhere: REFER, and what its NOTIFYs tell of it (RFC 3515,
 // RFC 4488, RFC 6665). One at a time.
-import { writeReferredBy } from '../headers/referred-by.js';
-import { writeReplaces } from '../headers/replaces.js';
+import { writeReferredBy, writeReplaces } from '../message/replaces.js';
 import { refusal, refused, type Result } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri } from '../message/uri.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ALLOW, SUPPORTED } from './abilities.js';
+import { ALLOW, SUPPORTED } from './capabilities.js';
 import type { DialogContext } from './dialog-life.js';
 import { statusOf } from './session-context.js';
 import type { ReferTarget } from './session.js';

@@ -3,14 +3,14 @@
 import type { SendOutcome, SentInvite } from '../client/request-sender.js';
 import { Dialog } from '../dialog/dialog.js';
 import type { Reason, Refusal } from '../message/refusal.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri } from '../message/uri.js';
 import { SessionTimer } from '../session-timer.js';
 import { type CallPlan, inviteOf } from './call-plan.js';
 import { Fork } from './fork.js';
 import { InDialog } from './in-dialog.js';
-import { descriptionIn, withDescription } from './session-body.js';
+import { descriptionIn, withDescription } from '../message/body.js';
 import type { SessionContext } from './session-context.js';
 import type { Session, SessionEnd } from './session.js';
 import { wayBack } from './way-back.js';
@@ -187,7 +187,7 @@ export class OutgoingInvite {
     return this.#intervals <= MOST_INTERVALS && this.#timer.tooShort(outcome.response.first('min-se'));
   } // prettier-ignore
 
-  /** Undefined where there are too many, and for a response without a To tag that describes nothing: any proxy says so. */
+  /** Undefined if there are too many, and for a response without a To tag that describes nothing: any proxy says so. */
   #provisionalFork(response: SipResponse): Fork | undefined {
     const { toTag: tag = '' } = response;
     const known = this.#forks.get(tag);

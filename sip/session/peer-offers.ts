@@ -1,13 +1,13 @@
 // INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and
 // what it asks an offer of ours for (RFC 3261 section 14.2, RFC 3311, RFC 6141).
 import { refusal, refused, type Result } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { SessionAnswer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ALLOW, sessionFields, SUPPORTED } from './abilities.js';
+import { ALLOW, sessionFields, SUPPORTED } from './capabilities.js';
 import type { DialogContext } from './dialog-life.js';
-import { describedIn, descriptionIn, withDescription } from './session-body.js';
+import { describedIn, descriptionIn, withDescription } from '../message/body.js';
 
 interface Agreed {
   readonly sdp: string | undefined;

@@ -1,12 +1,12 @@
 // The peer sends us elsewhere: its REFER, and the NOTIFYs that tell it what
 // comes of it (RFC 3515, RFC 4488, RFC 3892). One at a time.
-import { readReplaces } from '../headers/replaces.js';
+import { readReplaces } from '../message/replaces.js';
 import { reasonPhrase, refusal, refused, type Result } from '../message/refusal.js';
-import { parseNameAddr } from '../message/name-addr.js';
-import type { SipRequest } from '../message/request.js';
+import { parseNameAddr } from '../message/uri.js';
+import type { SipRequest } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { ABILITIES, ALLOW, SUPPORTED } from './abilities.js';
+import { CAPABILITIES, ALLOW, SUPPORTED } from './capabilities.js';
 import type { DialogContext } from './dialog-life.js';
 import { statusOf } from './session-context.js';
 import type { TransferAsked } from './session.js';
@@ -151,7 +151,7 @@ function meantBy(request: SipRequest): Result<Meant> {
   const target =
     value === undefined || values.length > 1 ? undefined : (parseNameAddr(value)?.uri ?? undefined);
   if (target === undefined) return refused(400, 'there is not exactly one well-formed Refer-To');
-  if (!ABILITIES.schemes.includes(target.scheme)) return refused(416, 'Unsupported URI Scheme');
+  if (!CAPABILITIES.schemes.includes(target.scheme)) return refused(416, 'Unsupported URI Scheme');
   const method = target.params.get('method') ?? 'INVITE';
   if (method.toUpperCase() !== 'INVITE') return refused(501, 'only calls can be transferred');
   const written = target.headers.filter(([name]) => name.toLowerCase() === 'replaces');

@@ -1,7 +1,7 @@
 // Provisional responses that are repeated until their PRACK comes (RFC 3262,
 // section 3): one at a time, numbered from a random beginning.
 import { refusal } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { HeaderLine, ResponseData } from '../message/serialiser.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import type { SessionContext } from './session-context.js';
@@ -39,7 +39,7 @@ export class ReliableProvisionals {
     return this.#current !== undefined;
   }
 
-  /** Now, or once those before are acknowledged; false where too many wait. */
+  /** Now, or once those before are acknowledged; false if too many wait. */
   send(status: number, headers: readonly HeaderLine[], body?: string, pracked: () => void = () => undefined): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false;
     const content = body === undefined ? {} : { body };

@@ -81,7 +81,7 @@ export class SessionContext {
     return this.#product === '' ? [] : [['User-Agent', this.#product]];
   }
 
-  /** False where it is too late. */
+  /** False if it is too late. */
   respond(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>): boolean {
     const sent = transaction.respond(this.#named(response));
     if (sent && response.status >= 200) this.#told?.('in', transaction.request.method, response.status);
@@ -97,7 +97,7 @@ export class SessionContext {
     return this.respond(transaction, { status, reason, headers });
   }
 
-  /** A 2xx to an INVITE, repeated until it is stopped; undefined where it is too late. */
+  /** A 2xx to an INVITE, repeated until it is stopped; undefined if it is too late. */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
     if (this.#layer === undefined) throw notStarted();
     const answer = this.#layer.accept(transaction, this.#named(response), unanswered);

@@ -5,7 +5,7 @@
 //       └─────────┴───────────────────▲
 import type { Dialog } from '../dialog/dialog.js';
 import type { Reason, Result } from '../message/refusal.js';
-import type { Replaces } from '../headers/replaces.js';
+import type { Replaces } from '../message/replaces.js';
 import type { Uri } from '../message/uri.js';
 
 export type SessionState = 'inviting' | 'early' | 'confirmed' | 'ended';
@@ -72,7 +72,7 @@ export interface Session {
   hangUp(reason?: Reason): Promise<void>;
   /** A re-INVITE with what the media now offers: hold, resume, another address. Resolves with what came of it. */
   reoffer(): Promise<Result<void>>;
-  /** A digit in INFO; false where the peer refused it. */
+  /** A digit in INFO; false if the peer refused it. */
   sendDigit(digit: string, durationMs: number): Promise<boolean>;
   /** REFER; `told` hears each status of NOTIFY. Resolves with the last one, or with the refusal. */
   refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>>;

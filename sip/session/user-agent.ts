@@ -2,20 +2,27 @@
 // dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
 import type { PeerJourney, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from '../dialog/dialog.js';
-import { readReplaces } from '../headers/replaces.js';
+import { readReplaces } from '../message/replaces.js';
 import { refusal, type Refusal, refused, type Result } from '../message/refusal.js';
-import { inspected } from '../message/inspection.js';
-import { parseNameAddr } from '../message/name-addr.js';
-import type { SipRequest } from '../message/request.js';
+import {
+  CAPABILITIES,
+  ACCEPT,
+  ALLOW,
+  ALLOW_EVENTS,
+  requestRefusal,
+  sessionFields,
+  SUPPORTED,
+} from './capabilities.js';
+import { parseNameAddr } from '../message/uri.js';
+import type { SipRequest } from '../message/message.js';
 import { SessionTimer } from '../session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { serverKey } from '../transaction/transaction-key.js';
 import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
-import { ABILITIES, ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './abilities.js';
 import type { InDialog } from './in-dialog.js';
 import { InboundSession } from './inbound-session.js';
-import { describedIn } from './session-body.js';
+import { describedIn } from '../message/body.js';
 import { SessionContext, type SessionContextOptions } from './session-context.js';
 
 export interface Admission {
@@ -26,7 +33,7 @@ export interface Admission {
   admits(request: SipRequest, flow: Flow, expected: boolean, busy: boolean): Refusal | 'silence' | undefined;
   /** True if the request was let in by a password, for which its sender had to get our challenge. */
   authenticated?(request: SipRequest): boolean;
-  /** Whether whoever is there is worth an answer to what is not well-formed; everybody is, if nobody says. */
+  /** Whether whoever is there is worth an answer to what is malformed; everybody is, if nobody says. */
   answersMalformed?(flow: Flow): boolean;
 }
 
@@ -38,9 +45,9 @@ export interface UserAgentOptions extends SessionContextOptions {
   readonly contactFor: (flow: Flow, secure: boolean) => string;
   /** What requests to whom this INVITE comes from keep to; undefined for nobody that is known. */
   readonly journeyFor?: (invite: SipRequest, flow: Flow) => PeerJourney | undefined;
-  /** Seconds for Retry-After while draining; 30, if absent. */
+  /** Seconds for Retry-After while draining; 30 by default. */
   readonly drainSeconds?: number;
-  /** Seconds after which a call that nobody has accepted is refused with 480; 180, if absent. */
+  /** Seconds after which a call that nobody has accepted is refused with 480; 180 by default. */
   readonly ringSeconds?: number;
 }
 
@@ -101,7 +108,7 @@ export class UserAgent implements TransactionUser {
   request(request: SipRequest, transaction: ServerTransaction): void {
     const isWithin = request.to.tag !== undefined;
     const found = isWithin ? this.context.dialogs.find(idOf(request)) : undefined;
-    const refused = inspected(request, ABILITIES);
+    const refused = requestRefusal(request, CAPABILITIES);
     if (refused !== undefined) this.context.refuse(transaction, refused);
     else if (found !== undefined) found.request(request, transaction);
     else if (isWithin) this.context.refuse(transaction, NO_DIALOG);
@@ -207,7 +214,7 @@ export class UserAgent implements TransactionUser {
     return this.#options.contactFor(flow, request.uri.scheme === 'sips' || before?.scheme === 'sips');
   }
 
-  /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined where none is meant. */
+  /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined if none is meant. */
   #replaced(request: SipRequest): Result<InDialog | undefined> {
     const values = request.all('replaces');
     const [value] = values;

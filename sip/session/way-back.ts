@@ -9,12 +9,11 @@
 // is where it lets us in. With Record-Route the proxy knows the way, and
 // everything else goes to the Contact.
 import ipaddr from 'ipaddr.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 import type { Uri } from '../message/uri.js';
 import type { Flow } from '../transport/flow.js';
 
-/** The flow for requests to the sender of this message, or undefined where its Contact is to be located. */
+/** The flow for requests to the sender of this message, or undefined if its Contact is to be located. */
 export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | undefined {
   if (flow.reliable) return flow;
   if (message.first('record-route') !== undefined) return undefined;

@@ -5,7 +5,7 @@ import type { DigestServer } from '../auth/digest-server.js';
 import type { KnownPeer } from '../auth/known-peer.js';
 import type { Guard } from '../guard/guard.js';
 import { type Refusal, refusal } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { Flow } from '../transport/flow.js';
 
 export interface AdmissionParts {

@@ -2,8 +2,8 @@
 // greeting where none fits.
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
-import type { Parameters } from '../message/parameters.js';
-import type { SipRequest } from '../message/request.js';
+import type { Parameters } from '../message/scanner.js';
+import type { SipRequest } from '../message/message.js';
 import type { Ringing, Route, RouteAnswer, RoutingTable } from '../routing-table.js';
 import type { PreludePlan } from './greeting.js';
 

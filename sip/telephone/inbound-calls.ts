@@ -5,7 +5,7 @@ import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { asParleyError, type ParleyError } from '../../src/errors.js';
-import { callerIdentity, shownHeaders } from '../headers/caller-identity.js';
+import { callerIdentity, shownHeaders } from '../message/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';

@@ -4,7 +4,7 @@ import type { PhoneCallRequest, PhoneCallView } from '../../src/call/phone-calls
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import type { Replaces } from '../headers/replaces.js';
+import type { Replaces } from '../message/replaces.js';
 import type { CallMedia, MediaLog } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
 import { addressAt, readAddress } from '../trunk/call-fields.js';

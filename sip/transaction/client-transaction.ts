@@ -1,5 +1,5 @@
 // What both client transactions are to the user: a request of ours, and what came of it.
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { RequestData } from '../message/serialiser.js';
 import type { Flow, TransportFailure } from '../transport/flow.js';
 

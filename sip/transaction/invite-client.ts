@@ -1,5 +1,5 @@
 // The INVITE client transaction (RFC 3261, section 17.1.1, with RFC 6026).
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import { requestBytes, type RequestData } from '../message/serialiser.js';
 import {
   type ClientFailure,

@@ -1,6 +1,6 @@
 // The ACK of a final response that is no 2xx (RFC 3261, section 17.1.1.3), and
 // CANCEL (section 9.1): made of the INVITE that they belong to.
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 
 export function ackOf(invite: RequestData, response: SipResponse): RequestData {

@@ -1,5 +1,5 @@
 // The INVITE server transaction (RFC 3261, section 17.2.1, with RFC 6026).
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import { type ResponseData, responseBytes } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';
@@ -74,7 +74,7 @@ export class InviteServerTransaction implements ServerTransaction {
     if (isAnswer && this.#last !== undefined) this.#send(this.#last);
   }
 
-  /** An ACK with the branch of the INVITE. False where it is one for a 2xx, and for the user. */
+  /** An ACK with the branch of the INVITE. False if it is one for a 2xx, and for the user. */
   acknowledged({ to }: SipRequest): boolean {
     if (this.#state === 'accepted') return false;
     if (this.#state !== 'completed') return true;

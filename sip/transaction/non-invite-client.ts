@@ -1,5 +1,5 @@
 // The client transaction of every other method (RFC 3261, section 17.1.2).
-import type { SipResponse } from '../message/response.js';
+import type { SipResponse } from '../message/message.js';
 import type { RequestData } from '../message/serialiser.js';
 import {
   type ClientFailure,

@@ -1,5 +1,5 @@
 // The server transaction of every other method (RFC 3261, section 17.2.2).
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import { type ResponseData, responseBytes } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 import type { ServerEnd, ServerTransaction, ServerUser } from './server-transaction.js';

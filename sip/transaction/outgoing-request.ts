@@ -28,7 +28,7 @@ export class OutgoingRequest {
     this.#wire = wire;
   }
 
-  /** Undefined until it was sent. */
+  /** Undefined until the request was sent. */
   get flow(): Flow | undefined {
     return this.#flow;
   }

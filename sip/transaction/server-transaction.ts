@@ -1,5 +1,5 @@
 // What both server transactions are to the user: a request, and a way to answer it.
-import type { SipRequest } from '../message/request.js';
+import type { SipRequest } from '../message/message.js';
 import type { ResponseData } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 
@@ -12,7 +12,7 @@ export interface ServerTransaction {
   readonly answered: boolean;
   /** Whether a final response was given that is no 2xx. */
   readonly refused: boolean;
-  /** Sends it; after a final one, nothing more is sent. False where it is too late. */
+  /** Sends it; after a final one, nothing more is sent. False if it is too late. */
   respond(response: Omit<ResponseData, 'toTag'>): boolean;
   /** Whom to tell; set it when the request is handed over. */
   user: ServerUser;

@@ -1,7 +1,6 @@
 // What transaction a message belongs to.
-import { hostPortText } from '../message/host.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import { hostPortText } from '../message/uri.js';
+import type { SipRequest, SipResponse } from '../message/message.js';
 
 export const MAGIC_COOKIE = 'z9hG4bK';
 

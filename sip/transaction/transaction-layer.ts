@@ -2,9 +2,8 @@
 // makes one, and what goes out gets one.
 import type { Time } from '../../src/time.js';
 import { type Parsed, parseMessage } from '../message/parser.js';
-import { type Answerable, type Refusal, refusal } from '../message/refusal.js';
-import type { SipRequest } from '../message/request.js';
-import type { SipResponse } from '../message/response.js';
+import { type Refusal, refusal } from '../message/refusal.js';
+import type { Answerable, SipRequest, SipResponse } from '../message/message.js';
 import { Via } from '../message/via.js';
 import { type RequestData, type ResponseData, responseBytes } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
@@ -39,7 +38,7 @@ export interface TransactionUser {
   admits?(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined;
   /** A request that was refused before anything was kept of it. */
   refused?(request: SipRequest, status: number): void;
-  /** Whether whoever is at the other end is worth an answer to what is not well-formed; everybody is, if nobody is asked. */
+  /** Whether whoever is at the other end is worth an answer to what is malformed; everybody is, if nobody is asked. */
   answersMalformed?(flow: Flow): boolean;
 }
 
@@ -141,7 +140,7 @@ export class TransactionLayer {
     return new SentAck(request, this.#branch(), target, this.#options.wire);
   }
 
-  /** Gives a 2xx to an INVITE and repeats it until `stop`, which the ACK is for. Undefined where it is too late. */
+  /** Gives a 2xx to an INVITE and repeats it until `stop`, which the ACK is for. Undefined if it is too late. */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
     const isLate = !(transaction instanceof InviteServerTransaction) || !transaction.respond(response);
     return isLate ? undefined : new AcceptedAnswer(transaction, this.#context, unanswered);

@@ -1,5 +1,5 @@
 // What transactions need of the transports. `Transports` is one.
-import type { Answerable } from '../message/refusal.js';
+import type { Answerable } from '../message/message.js';
 import type { Via } from '../message/via.js';
 import type { Flow, TransportFailure } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';

@@ -9,7 +9,7 @@ export class CloseListeners {
     return this.#done;
   }
 
-  /** The function returned calls it off. */
+  /** The returned function removes the listener. */
   add(listener: () => void): () => void {
     if (this.#done) {
       listener();

@@ -70,7 +70,7 @@ export class ConnectionGate {
     return true;
   }
 
-  /** False where it was not under way any more. */
+  /** False if it was not under way any more. */
   shaken(socket: Socket): boolean {
     return this.#handshakes.delete(endOf(socket));
   }

@@ -15,11 +15,11 @@ export interface Flow {
   /** Whether what was sent arrives or the flow closes. */
   readonly reliable: boolean;
   readonly closed: boolean;
-  /** How often something came in by it: whether the peer of a connection has said anything since. 0 where nobody counts. */
+  /** How often something came in by it: whether the peer of a connection has said anything since. 0 if nobody counts. */
   readonly received: number;
-  /** False where it cannot be sent, now or after trying. */
+  /** False if it cannot be sent, now or after trying. */
   send(bytes: Buffer): boolean | Promise<boolean>;
-  /** Calls once the flow is closed, or at once when it is; the function returned calls it off. */
+  /** Calls once the flow is closed, or at once when it is; the returned function removes the listener. */
   onClose(listener: () => void): () => void;
   /** What was sent before still arrives. */
   close(): void;

@@ -1,13 +1,13 @@
 // Where to listen, and as whom.
 import { isIPv6 } from 'node:net';
 import { ParleyError } from '../../src/errors.js';
-import { hostPortText } from '../message/host.js';
+import { hostPortText } from '../message/uri.js';
 import { type Flow, type TransportName, viaTransport } from './flow.js';
 import type { TlsIdentity } from './tls-identity.js';
 
 export interface ListenerOptions {
   readonly transport: TransportName;
-  /** An address. 127.0.0.1 where there is none: nobody listens to the world by accident. */
+  /** An address. 127.0.0.1 if there is none: nobody listens to the world by accident. */
   readonly host?: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -19,7 +19,7 @@ export interface ListenerOptions {
 
 export const LOOPBACK = '127.0.0.1';
 
-/** CONFIG_INVALID where peers could not be told a way back, or TLS has no certificate. */
+/** Throws CONFIG_INVALID if peers could not be told a way back, or TLS has no certificate. */
 export function checkListener({ transport, host = LOOPBACK, advertised, tls }: ListenerOptions): void {
   if ((host === '0.0.0.0' || host === '::') && advertised === undefined) {
     const message = `listening for SIP on ${host} needs an address to tell peers: set PUBLIC_ADDRESS, or listen on one address`;

@@ -72,7 +72,7 @@ export class Outbound {
     }
   }
 
-  /** A connection instead of UDP, for what is too large for a datagram; undefined where there is none to be had. */
+  /** A connection instead of UDP, for what is too large for a datagram; undefined if there is none to be had. */
   async reachLarge(target: Target): Promise<Flow | undefined> {
     const key = `${target.address} ${target.port}`;
     const { time, table } = this.#options;

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import type { Via } from '../message/via.js';
 import { defaultPort, type Place, type TransportName } from './flow.js';
 
-/** Over UDP. Undefined where Via names no address. */
+/** Over UDP. Undefined if Via names no address. */
 export function datagramPlace(via: Via): Place | undefined {
   const { received, rport, sentBy } = via;
   const port = sentBy.port ?? defaultPort('udp');

@@ -8,7 +8,7 @@ import { secureOptions, type TlsIdentity } from './tls-identity.js';
 export interface ConnectOptions {
   readonly transport: 'tcp' | 'tls';
   readonly remote: Place;
-  /** The name that the peer's certificate has to bear (RFC 5922); its address where there is none. */
+  /** The name that the peer's certificate has to bear (RFC 5922); its address if there is none. */
   readonly name: string | undefined;
   /** The address to connect from. */
   readonly from: string | undefined;

@@ -1,7 +1,7 @@
 // Cuts a stream into messages, however it was cut into segments (RFC 3261,
 // section 18.3), and finds the keep-alives between them (RFC 5626, section 4.4.1).
 // Every byte is looked at once.
-import { headEnd } from '../message/head-lines.js';
+import { headEnd } from '../message/head.js';
 
 export type Framed =
   | { readonly kind: 'message'; readonly bytes: Buffer }
@@ -89,7 +89,7 @@ export class StreamFramer {
     return undefined;
   }
 
-  /** 0 where none begins. */
+  /** 0 if none begins. */
   #emptyLineLength(): number {
     const held = this.#end - this.#start;
     if (held >= 1 && this.#buffer[this.#start] === LF) return 1;
@@ -135,7 +135,7 @@ export class StreamFramer {
   }
 }
 
-/** Undefined where it is not stated once, or is no number. */
+/** Undefined if it is not stated once, or is no number. */
 function statedLength(head: string): number | undefined {
   const values = Array.from(head.matchAll(LENGTH), (match) => (match[2] ?? '').trim());
   const [value = ''] = values;

@@ -5,7 +5,7 @@ export interface TlsIdentity {
   /** PEM, with the chain behind it, and its key. A client without them shows no certificate. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** PEM of the authorities that are believed; the system's where there are none. */
+  /** PEM of the authorities that are believed; the system's if there are none. */
   readonly ca?: string | undefined;
   /** Whether peers that connect have to show a certificate of such an authority. */
   readonly clientCertificates?: 'required' | 'ignored' | undefined;

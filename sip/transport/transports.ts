@@ -72,7 +72,7 @@ export class Transports {
   readonly #sent: ((bytes: Buffer, flow: Flow) => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  /** CONFIG_INVALID where a listener cannot work. */
+  /** Throws CONFIG_INVALID if a listener cannot work. */
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#limits = { ...TRANSPORT_LIMITS, ...options.limits };
@@ -112,7 +112,7 @@ export class Transports {
     );
   }
 
-  /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
+  /** Rejects with Throws CONFIG_INVALID if an address cannot be had; then nothing is left open. */
   async open(): Promise<void> {
     try {
       for (const { listener } of this.#listening) await listener.open();

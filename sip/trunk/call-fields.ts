@@ -1,7 +1,7 @@
 // Whom a call is to and from: numbers, names, tel and SIP URIs as an
 // application writes them, made into the URIs that go into an INVITE.
 import { ParleyError } from '../../src/errors.js';
-import { headerKey } from '../message/header-fields.js';
+import { headerKey } from '../message/head.js';
 import { isToken } from '../message/scanner.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { asRequestUri, parseUri, type Uri } from '../message/uri.js';

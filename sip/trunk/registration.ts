@@ -6,11 +6,10 @@
 import type { Time } from '../../src/time.js';
 import { retryAfterMs } from '../client/attempts.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
-import { wholeNumber } from '../message/cseq.js';
-import { parseNameAddr } from '../message/name-addr.js';
-import type { SipResponse } from '../message/response.js';
+import { wholeNumber } from '../message/scanner.js';
+import { parseNameAddr, parseUri, type Uri } from '../message/uri.js';
+import type { SipResponse } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
-import { parseUri, type Uri } from '../message/uri.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
 import { isPingable, KeepAlive } from '../transport/keep-alive.js';

@@ -1,7 +1,7 @@
 // Two SIP stacks in one process: the calling one and the called one, each with
 // a socket of its own on loopback, and calls between them as dialogs make them.
 import { randomBytes } from 'node:crypto';
-import type { SipResponse } from '../../sip/message/response.js';
+import type { SipResponse } from '../../sip/message/message.js';
 import type { HeaderLine, RequestData } from '../../sip/message/serialiser.js';
 import type { AcceptedAnswer } from '../../sip/transaction/accepted-answer.js';
 import type { ServerTransaction } from '../../sip/transaction/server-transaction.js';

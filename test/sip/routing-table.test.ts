@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { announcementIn } from '../../sip/telephone/answering.js';
-import { parseNameAddr } from '../../sip/message/name-addr.js';
-import { parseUri } from '../../sip/message/uri.js';
+import { parseNameAddr, parseUri } from '../../sip/message/uri.js';
 import { Pattern, type RoutingTable } from '../../sip/routing-table.js';
 import { readRoutingFile } from '../../sip/routing-file.js';
 

@@ -5,8 +5,12 @@
 // One sweep looks at everything that is open; nothing is paid per request but
 // an entry in a set. Floods (resets, pings, settings, headers) are bounded by
 // nghttp2 and by the limits that the server was made with.
-import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
-import { constants } from 'node:http2';
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { Time } from '../../time.js';
 
 export interface Http2Limits {

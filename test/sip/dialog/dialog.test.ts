@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Dialog } from '../../../sip/dialog/dialog.js';
 import { parseMessage } from '../../../sip/message/parser.js';
-import type { SipRequest } from '../../../sip/message/request.js';
-import type { SipResponse } from '../../../sip/message/response.js';
+import type { SipRequest, SipResponse } from '../../../sip/message/message.js';
 import { uriOf } from '../client/places.js';
 
 const INVITE = [

@@ -10,12 +10,15 @@ import { DigestServer } from '../../../sip/auth/digest-server.js';
 import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { readDtmfInfo } from '../../../sip/dtmf-info.js';
-import { callerIdentity } from '../../../sip/headers/caller-identity.js';
+import { callerIdentity } from '../../../sip/message/caller-identity.js';
 import { readReason, writeReason } from '../../../sip/message/refusal.js';
-import { readReferredBy, writeReferredBy } from '../../../sip/headers/referred-by.js';
-import { readReplaces, writeReplaces } from '../../../sip/headers/replaces.js';
-import { parseNameAddr } from '../../../sip/message/name-addr.js';
-import { parseUri } from '../../../sip/message/uri.js';
+import {
+  readReferredBy,
+  readReplaces,
+  writeReferredBy,
+  writeReplaces,
+} from '../../../sip/message/replaces.js';
+import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
 import { readDescription } from '../../../sip/sdp/session-description.js';
 import { readSessionFields } from '../../../sip/session-expires.js';

@@ -2,7 +2,7 @@
 // is kept has its limits, and after the longest timer nothing is kept at all.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { requestBytes } from '../../../sip/message/serialiser.js';
 import type { InviteClientTransaction } from '../../../sip/transaction/invite-client.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';

@@ -2,13 +2,11 @@
 // is a message that others can read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headLines } from '../../../sip/message/head-lines.js';
-import { HeaderFields } from '../../../sip/message/header-fields.js';
-import { type Abilities, inspected } from '../../../sip/message/inspection.js';
-import { mandatory } from '../../../sip/message/mandatory.js';
-import { parseMessage } from '../../../sip/message/parser.js';
-import type { Answerable, Refusal } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import { HeaderFields, headLines } from '../../../sip/message/head.js';
+import { type Capabilities, requestRefusal } from '../../../sip/session/capabilities.js';
+import { mandatory, parseMessage } from '../../../sip/message/parser.js';
+import type { Refusal } from '../../../sip/message/refusal.js';
+import type { Answerable, SipRequest } from '../../../sip/message/message.js';
 import { responseBytes } from '../../../sip/message/serialiser.js';
 import { clientKey, serverKey } from '../../../sip/transaction/transaction-key.js';
 import { connectionPlace, datagramPlace } from '../../../sip/transport/response-route.js';
@@ -18,7 +16,7 @@ import { below, fuzz, type Random } from './fuzz-run.js';
 import { damaged, madeMessage, strangersMessage } from './made-messages.js';
 
 const SOURCE = { address: '198.51.100.7', port: 5062 };
-const ABILITIES: Abilities = {
+const ABILITIES: Capabilities = {
   methods: ['INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS', 'INFO'],
   extensions: ['timer'],
   mediaTypes: ['application/sdp', 'multipart/mixed'],
@@ -53,7 +51,10 @@ function assertRequest(request: SipRequest): void {
   assert.ok(request.maxForwards === undefined || request.maxForwards <= 255);
   void [request.contentType, request.contact, request.all('route'), request.first('require')];
   void [datagramPlace(request.via), connectionPlace(request.via, 'tcp')];
-  assertAnswer(request, inspected(request, ABILITIES) ?? { status: 486, reason: 'Busy Here', headers: [] });
+  assertAnswer(
+    request,
+    requestRefusal(request, ABILITIES) ?? { status: 486, reason: 'Busy Here', headers: [] },
+  );
 }
 
 test('no message makes the parser throw, and every answer to one can be read', (t) => {

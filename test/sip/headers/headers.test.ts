@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { callerIdentity, readPrivacy, writeNameAddr } from '../../../sip/headers/caller-identity.js';
+import { callerIdentity, readPrivacy, writeNameAddr } from '../../../sip/message/caller-identity.js';
 import { readReason, writeReason } from '../../../sip/message/refusal.js';
-import { readReferredBy, writeReferredBy } from '../../../sip/headers/referred-by.js';
-import { readReplaces, writeReplaces } from '../../../sip/headers/replaces.js';
-import { parseNameAddr, type NameAddr } from '../../../sip/message/name-addr.js';
+import {
+  readReferredBy,
+  readReplaces,
+  writeReferredBy,
+  writeReplaces,
+} from '../../../sip/message/replaces.js';
+import { type NameAddr, parseNameAddr } from '../../../sip/message/uri.js';
 
 test("RFC 3326's examples", () => {
   const call = readReason('SIP ;cause=200 ;text="Call completed elsewhere"');

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
-import { parseCSeq } from '../../../sip/message/cseq.js';
+import { parseCSeq } from '../../../sip/message/parser.js';
 import { parsedValue } from '../../../sip/message/grammar.js';
-import { parseNameAddr } from '../../../sip/message/name-addr.js';
+import { parseNameAddr } from '../../../sip/message/uri.js';
 import { parseVia } from '../../../sip/message/via.js';
 
 const RUNS = { seed: 3261, numRuns: 150 }; // a millisecond each in the grammar

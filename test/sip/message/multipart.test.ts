@@ -1,8 +1,8 @@
 // Bodies in parts, with those of RFC 4475 among them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMediaType } from '../../../sip/message/media-type.js';
-import { understoodParts } from '../../../sip/message/multipart.js';
+import { parseMediaType } from '../../../sip/message/message.js';
+import { understoodParts } from '../../../sip/message/body.js';
 import { fuzz, oneOf } from '../fuzz/fuzz-run.js';
 import { damaged } from '../fuzz/made-messages.js';
 import { MPART01_BODY } from './rfc4475-messages.js';

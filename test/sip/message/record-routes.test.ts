@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseMessage } from '../../../sip/message/parser.js';
-import { recordRoutesOf } from '../../../sip/message/record-routes.js';
-import { responseBytes } from '../../../sip/message/serialiser.js';
+import { recordRoutesOf, responseBytes } from '../../../sip/message/serialiser.js';
 import { torture } from './torture.js';
 
 const HEAD = `INVITE sip:bob@example.com SIP/2.0

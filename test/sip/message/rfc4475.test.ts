@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspected } from '../../../sip/message/inspection.js';
+import { requestRefusal } from '../../../sip/session/capabilities.js';
 import { type Parsed, parseMessage } from '../../../sip/message/parser.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { responseBytes } from '../../../sip/message/serialiser.js';
 import { INVALID, MPART01, MPART01_BODY, SEMANTICS, VALID } from './rfc4475-messages.js';
 import { SDP } from './torture.js';
@@ -29,7 +29,7 @@ function describe(parsed: Parsed): string {
 function outcome(bytes: Buffer): string {
   const parsed = parseMessage(bytes);
   if (parsed.kind !== 'request') return describe(parsed);
-  const refusal = inspected(parsed.request, ABILITIES);
+  const refusal = requestRefusal(parsed.request, ABILITIES);
   return refusal === undefined ? 'request' : `refused: ${refusal.status} ${refusal.reason}`;
 }
 
@@ -204,9 +204,9 @@ test('a refusal names what it is about, and is sent with what could be read of t
       '\r\n',
     ].join('\r\n'),
   );
-  const bext = inspected(requestIn(SEMANTICS.bext01), ABILITIES);
+  const bext = requestRefusal(requestIn(SEMANTICS.bext01), ABILITIES);
   assert.deepEqual(bext?.headers, [['Unsupported', 'nothingSupportsThis, nothingSupportsThisEither']]);
-  const method = inspected(requestIn(VALID.intmeth), ABILITIES);
+  const method = requestRefusal(requestIn(VALID.intmeth), ABILITIES);
   assert.deepEqual(method?.headers, [['Allow', ABILITIES.methods.join(', ')]]);
   assert.equal(SDP.replaceAll('\n', '\r\n').length, 150);
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import { type Reason, refused, type Result } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { CallPlan } from '../../../sip/session/call-plan.js';
 import { OutboundSession, type OutboundSessionOptions } from '../../../sip/session/outbound-session.js';

@@ -2,7 +2,7 @@
 // offers that fail, and offers that are asked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER } from '../transaction/users.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
-import { descriptionIn } from '../../../sip/session/session-body.js';
+import { descriptionIn } from '../../../sip/message/body.js';
 import { CALLEE } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
 import { type Calling, Told, TwoEnds } from './two-ends.js';

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { Dialog } from '../../../sip/dialog/dialog.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
-import type { SipResponse } from '../../../sip/message/response.js';
+import type { SipResponse } from '../../../sip/message/message.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
-import { ALLOW, SUPPORTED } from '../../../sip/session/abilities.js';
+import { ALLOW, SUPPORTED } from '../../../sip/session/capabilities.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { InDialog } from '../../../sip/session/in-dialog.js';
-import { descriptionIn } from '../../../sip/session/session-body.js';
+import { descriptionIn } from '../../../sip/message/body.js';
 import type { Session, SessionEnd, SessionUser, TransferAsked } from '../../../sip/session/session.js';
 import { UserAgent, type UserAgentOptions } from '../../../sip/session/user-agent.js';
 import type { InviteClientTransaction } from '../../../sip/transaction/invite-client.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refusal } from '../../../sip/message/refusal.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
-import type { SipResponse } from '../../../sip/message/response.js';
+import type { SipResponse } from '../../../sip/message/message.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';

@@ -9,7 +9,7 @@ import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import type { Flow } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Answering } from '../../../sip/telephone/answering.js';
 import { parseMessage } from '../../../sip/message/parser.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
 

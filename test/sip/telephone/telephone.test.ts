@@ -10,7 +10,7 @@ import type { MediaPort } from '../../../src/call/call.js';
 import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
 import type { Result } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { type Answer, Answering } from '../../../sip/telephone/answering.js';
 import { RecentPeers } from '../../../sip/telephone/admission.js';
 import { Telephone, type TelephoneParts } from '../../../sip/telephone/telephone.js';

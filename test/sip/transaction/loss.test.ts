@@ -1,7 +1,7 @@
 // Calls over a network that loses every seventh message or so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SipResponse } from '../../../sip/message/response.js';
+import type { SipResponse } from '../../../sip/message/message.js';
 import type { AcceptedAnswer } from '../../../sip/transaction/accepted-answer.js';
 import type { SentAck } from '../../../sip/transaction/sent-ack.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';

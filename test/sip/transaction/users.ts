@@ -1,5 +1,5 @@
 // Users of transactions that keep what they hear.
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import type { RequestData } from '../../../sip/message/serialiser.js';
 import type { ClientUser } from '../../../sip/transaction/client-transaction.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';

@@ -1,6 +1,6 @@
 // A trunk at one end of a simulated network, and a registrar at the other.
 import { LocatedSender } from '../../../sip/client/located-sender.js';
-import type { SipRequest } from '../../../sip/message/request.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import type { TransportName } from '../../../sip/transport/flow.js';
 import { readTrunkFile } from '../../../sip/trunk/trunk-settings.js';

@@ -1,7 +1,6 @@
 // German ordinals: with a full stop behind the digits, and behind the names of kings.
 import { isDigitAt } from '../characters.js';
-import type { Around, Found, Reading } from '../reading.js';
-import { wordAfter } from '../reading.js';
+import { type Around, type Found, type Reading, wordAfter } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { asksForOrdinal, ordinalEnding } from './grammar.js';
 import { genderOf, isPlural, upper } from './nouns.js';

@@ -1,6 +1,5 @@
 // French grammar around a number: gender of the noun that follows, "de" before a noun, the plural.
-import { valueOf } from '../numerals.js';
-import type { Numeral } from '../numerals.js';
+import { type Numeral, valueOf } from '../numerals.js';
 import type { Around } from '../reading.js';
 
 function words(list: string): ReadonlySet<string> {

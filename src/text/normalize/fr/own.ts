@@ -3,7 +3,32 @@ import { currencyPair } from '../currency-pairs.js';
 import { commitHash, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
 import { hours, outOf } from './hours.js';
-import { appeal, bare, partOfInch, verse, verseNumber, lettersOfLaw, windward } from './phrases.js';
+import {
+  appeal,
+  bare,
+  decade,
+  edition,
+  elided,
+  fewer,
+  fewOf,
+  firstOfMonth,
+  greatWar,
+  inches,
+  keyed,
+  keys,
+  lastDigits,
+  lettersOfLaw,
+  multiplied,
+  partOfInch,
+  planes,
+  portion,
+  rate,
+  shortNumber,
+  timesEach,
+  verse,
+  verseNumber,
+  windward,
+} from './phrases.js';
 import { SPEECH } from './speech.js';
 import {
   accountNumber,
@@ -42,25 +67,6 @@ import {
   timesPer,
   trunkZero,
 } from './pairs.js';
-import {
-  decade,
-  edition,
-  elided,
-  fewer,
-  fewOf,
-  firstOfMonth,
-  greatWar,
-  inches,
-  keyed,
-  lastDigits,
-  keys,
-  multiplied,
-  planes,
-  portion,
-  rate,
-  shortNumber,
-  timesEach,
-} from './phrases.js';
 import { kingOrChapter, romanOrdinal } from './roman.js';
 import {
   abroad,

@@ -1,15 +1,14 @@
-// A body in several parts (RFC 2046 section 5.1, RFC 5621): those parts of it
-// that somebody here understands. A sender may demand that every part is.
+// Reads message bodies: the parts of multipart bodies (RFC 2046 section 5.1, RFC 5621) and the session
+// description among them. A sender may require that every part is understood.
+import { headEnd, HeaderFields, headLines } from './head.js';
+import { type MediaType, parseMediaType, type SipRequest, type SipResponse } from './message.js';
+import { headerParameters, Scanner } from './scanner.js';
 import { refused, type Result } from './refusal.js';
-import { headEnd, headLines } from './head-lines.js';
-import { HeaderFields } from './header-fields.js';
-import { type MediaType, parseMediaType } from './media-type.js';
-import { headerParameters } from './parameters.js';
-import { Scanner } from './scanner.js';
+import type { HeaderLine } from './serialiser.js';
 
 export interface BodyPart {
   readonly type: MediaType;
-  /** Small letters: `session` for a description that is to be answered, `render` where nothing is said of another type. */
+  /** Lower case: `session` for a description that must be answered, `render` by default for other types. */
   readonly disposition: string;
   readonly body: Buffer;
 }
@@ -29,9 +28,9 @@ interface RawPart extends BodyPart {
 }
 
 /**
- * The parts of these types (small letters), in order and from all levels; a body that is not multipart is its only
- * one. 400 where the parts cannot be told apart, 413 for too many, 415 where one that is demanded is of no such type;
- * with `demands` false, for what cannot be refused, others are passed by.
+ * Returns the parts of the understood types (lower case), in order and from all levels. A body that is not
+ * multipart is its own only part. Refusals: 400 for malformed parts, 413 for too many, 415 if a required
+ * part has another type. With `demands` false (responses and ACK cannot be refused) other parts are skipped.
  */
 export function understoodParts(
   body: Buffer,
@@ -91,7 +90,7 @@ class Walk {
     return undefined;
   }
 
-  /** They say the same in other ways; the last one that is understood is the best (RFC 2046, section 5.1.4). */
+  /** The parts are alternatives; the last one that is understood is the best (RFC 2046, section 5.1.4). */
   #takeBest(parts: readonly RawPart[], level: number): Fault {
     let fault: Fault;
     for (const part of parts.toReversed()) {
@@ -104,13 +103,13 @@ class Walk {
   }
 }
 
-/** What stands between the delimiters. Lines may end in LF alone, as in the head of a message. */
+/** Splits the body at its delimiters. Lines may end in LF alone, as in the head of a message. */
 function split(body: Buffer, boundary: string, most: number): Result<Buffer[]> {
   if (!BOUNDARY.test(boundary)) return refused(400, 'the boundary of a multipart body is not well-formed');
   const delimiter = Buffer.from(`--${boundary}`);
   const pieces: Buffer[] = [];
   let start = -1;
-  // A line that only begins like a delimiter is none.
+  // A line that only begins like a delimiter is content.
   for (let at = lineAt(body, delimiter, 0); ;) {
     if (at === -1) return refused(400, 'a multipart body does not end');
     const after = at + delimiter.length;
@@ -125,14 +124,14 @@ function split(body: Buffer, boundary: string, most: number): Result<Buffer[]> {
   }
 }
 
-/** Where the next line begins with `text`; -1 if none does. */
+/** Offset of the next line that begins with `text`; -1 if there is none. */
 function lineAt(body: Buffer, text: Buffer, from: number): number {
   let at = body.indexOf(text, from);
   while (at > 0 && body[at - 1] !== LF) at = body.indexOf(text, at + 1);
   return at;
 }
 
-/** Where the line after a delimiter begins; undefined where it is none. */
+/** Offset of the line after a delimiter; undefined if the line is not a delimiter. */
 function lineEnd(body: Buffer, after: number): number | 'last' | undefined {
   if (body[after] === 0x2d && body[after + 1] === 0x2d) return 'last';
   let at = after;
@@ -166,7 +165,7 @@ function readPart(piece: Buffer): RawPart | undefined {
   };
 }
 
-/** RFC 3261, section 20.11: a part is demanded unless its sender says otherwise. */
+/** A part is required unless its sender says otherwise (RFC 3261, section 20.11). */
 function readDisposition(value: string | undefined, type: MediaType) {
   const scanner = new Scanner(value ?? '');
   const disposition = scanner.space().token().toLowerCase();
@@ -179,4 +178,44 @@ function readDisposition(value: string | undefined, type: MediaType) {
 
 function defaultDisposition({ name }: MediaType): string {
   return name === 'application/sdp' ? 'session' : 'render';
+}
+
+/** True if the sender marks the body as optional (RFC 3261, section 20.11). */
+export function isOptionalBody(request: SipRequest): boolean {
+  return /;\s*handling\s*=\s*optional\b/i.test(request.first('content-disposition') ?? '');
+}
+
+export const SDP = 'application/sdp';
+
+/**
+ * Returns the offer or answer in a request; refused if the body requires more than a description or cannot
+ * be read.
+ */
+export function describedIn(request: SipRequest): Result<Buffer | undefined> {
+  return isOptionalBody(request) ? { value: descriptionIn(request) } : found(request, true);
+}
+
+/**
+ * Returns the description in a response or ACK, which cannot be refused: undefined if there is no readable
+ * one.
+ */
+export function descriptionIn(message: SipRequest | SipResponse): Buffer | undefined {
+  return found(message, false).value;
+}
+
+/** Content-Type and body for a message with this description. */
+export function withDescription(sdp: string | undefined): { headers: readonly HeaderLine[]; body?: string } {
+  return sdp === undefined ? { headers: [] } : { headers: [['Content-Type', SDP]], body: sdp };
+}
+
+function found(
+  { body, contentType }: SipRequest | SipResponse,
+  demands: boolean,
+): Result<Buffer | undefined> {
+  if (body.length === 0 || contentType === undefined) return { value: undefined };
+  if (contentType.name === SDP) return { value: body };
+  if (!contentType.name.startsWith('multipart/')) return { value: undefined };
+  const parts = understoodParts(body, contentType, [SDP], demands);
+  if (parts.refusal !== undefined) return parts;
+  return { value: parts.value.find(({ disposition }) => disposition === 'session')?.body };
 }

@@ -1,23 +1,25 @@
-// Who calls, and whether that may be told (RFC 3323, RFC 3325).
-import type { HeaderFields } from '../message/header-fields.js';
-import { parseNameAddr, type NameAddr } from '../message/name-addr.js';
-import { quoted } from '../message/scanner.js';
-import type { Uri } from '../message/uri.js';
+// Finds the identity of a caller and whether it may be disclosed (RFC 3323, RFC 3325), and the header
+// fields that an application may see.
+import type { HeaderFields } from './head.js';
+import { type NameAddr, parseNameAddr, type Uri } from './uri.js';
+import { quoted } from './scanner.js';
 import type { Pattern } from '../routing-table.js';
 
 export interface CallerIdentity {
   readonly displayName: string | undefined;
-  /** The number or name of the caller: the user part, or the number of a tel URI. Undefined where it is withheld. */
+  /** User part, or the number of a tel URI. Undefined if withheld. */
   readonly caller: string | undefined;
-  /** The whole of it. Undefined where it is withheld. */
+  /** The whole URI. Undefined if withheld. */
   readonly uri: string | undefined;
-  /** The caller does not want it told any further. */
+  /** The caller asks for privacy. */
   readonly isPrivate: boolean;
-  /** It was vouched for by the network, not only claimed in From. */
+  /** True if the identity comes from P-Asserted-Identity, not only from From. */
   readonly asserted: boolean;
 }
 
-/** What the fields of an INVITE say; those asserted count only where the peer that sent them is trusted. */
+/**
+ * Derives the identity from the fields of an INVITE. Asserted identities count only if the peer is trusted.
+ */
 export function callerIdentity(
   from: NameAddr,
   fields: { readonly asserted: readonly string[]; readonly privacy: readonly string[] },
@@ -40,7 +42,10 @@ export function callerIdentity(
 }
 
 const NEVER_SHOWN: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization']);
-/** Fields that say who calls. They count where the peer is trusted and the caller hides nothing (RFC 3325, section 9.1). */
+/**
+ * Fields with an identity. An application sees them if the peer is trusted and the caller asks for no
+ * privacy (RFC 3325, section 9.1).
+ */
 const IDENTITIES: ReadonlySet<string> = new Set([
   'p-asserted-identity',
   'p-preferred-identity',
@@ -50,8 +55,8 @@ const MOST_SHOWN = 64;
 const MOST_SHOWN_CHARACTERS = 8192; // names and values together
 
 /**
- * The fields that one of the patterns names, as an application is shown them: under the name that came first, several
- * values joined by a comma. Fields beyond 64 names or 8192 characters are left out.
+ * Returns the fields whose names match one of the patterns, under the name received first. Several values
+ * are joined with commas. Fields beyond 64 names or 8192 characters are omitted.
  */
 export function shownHeaders(
   { list }: HeaderFields,
@@ -75,19 +80,22 @@ export function shownHeaders(
   return Object.fromEntries([...shown.values()].map(({ name, values }) => [name, values.join(', ')]));
 }
 
-/** The kinds of privacy in one value: between semicolons, small letters. */
+/** Kinds of privacy in one value, lower case; semicolons separate them. */
 export function readPrivacy(value: string): string[] {
-  return value.split(';').map((kind) => kind.trim().toLowerCase()).filter((kind) => kind !== ''); // prettier-ignore
+  return value
+    .split(';')
+    .map((kind) => kind.trim().toLowerCase())
+    .filter((kind) => kind !== '');
 }
 
-/** A name-addr for P-Asserted-Identity, From and their kin. The URI is written as it is. */
+/** Writes a name-addr for P-Asserted-Identity, From and similar fields. The URI is not escaped. */
 export function writeNameAddr(displayName: string | undefined, uri: string): string {
   return displayName === undefined || displayName === ''
     ? `<${uri}>`
     : `${quoted(oneLine(displayName))} <${uri}>`;
 }
 
-/** Line ends in a name would begin a field of their own. */
+/** Replaces control characters: a line end would begin a new field. */
 function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is being taken out
   return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim();
