@@ -1,5 +1,4 @@
-// Voices made over HTTP: how they come to be, what engines speak with, and how
-// they are let go.
+// Makes, lists and removes the voices made over HTTP, and provides their references to engines.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { toBytesS16le } from '../audio/pcm16.js';
@@ -9,12 +8,11 @@ import { ParleyError } from '../errors.js';
 import { withinLimit } from './audio-source.js';
 import type { VoiceReference } from '../engines/engine.js';
 import type { ReferenceAudio } from './reference-audio.js';
-import { REFERENCE_RATE } from './reference-sound.js';
-import { sampleHash } from './references.js';
+import { REFERENCE_RATE } from './reference-audio.js';
+import { sampleHash, type VoiceCache } from './references.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { CustomVoice, ReferenceKind, VoiceAbilities } from '../engines/routing.js';
-import type { StoredVoice } from './stored-voice.js';
-import type { VoiceCache } from './voice-cache.js';
+import type { StoredVoice } from './voice-folder.js';
 import type { NewVoice, VoiceStore } from './voice-store.js';
 
 export interface MadeVoicesOptions {
@@ -35,7 +33,6 @@ export class MadeVoices {
     this.#options = options;
   }
 
-  /** For requests that name it. */
   named(idOrName: string): CustomVoice | undefined {
     const voice = this.find(idOrName);
     return voice === undefined ? undefined : this.#custom(voice);
@@ -53,7 +50,7 @@ export class MadeVoices {
     return this.#options.store.find(idOrName);
   }
 
-  /** Rejects with CAPABILITY_MISSING and EXISTS before the sample is looked at, and with AUDIO_INVALID after. */
+  /** Rejects with CAPABILITY_MISSING and EXISTS before it decodes the sample, and with AUDIO_INVALID after. */
   async make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<StoredVoice> {
     const { store, audio, engines, maxBytes } = this.#options;
     const [kind, field] =
@@ -72,7 +69,7 @@ export class MadeVoices {
     this.#options.engines.checkAble(kind, language, field);
   }
 
-  /** False when there is no such voice. */
+  /** False if there is no such voice. */
   async remove(idOrName: string): Promise<boolean> {
     const voice = this.find(idOrName);
     if (voice === undefined) return false;
@@ -100,14 +97,14 @@ export class MadeVoices {
       hash: sampleHash(content.hash, text),
       rate: REFERENCE_RATE,
       ...(text === undefined ? {} : { text }),
-      /** Read when an engine speaks with it, which a rendering out of a cache does without. */
+      /** Read only when an engine speaks with it; a cached rendering needs no samples. */
       get samples() {
         return samples();
       },
     };
   }
 
-  // At once, since that is how engines ask: 3 MB in a few milliseconds, for a voice that was not used lately.
+  // Synchronous, as engines need it: 3 MB take a few milliseconds, for a voice that is not in the cache.
   #samplesOf(voice: StoredVoice, content: string): Float32Array {
     const { cache, store } = this.#options;
     const known = cache.find(cacheKey(voice, content));
@@ -118,7 +115,7 @@ export class MadeVoices {
   }
 }
 
-// The id alone is not enough: another server may have put another voice under the same name since.
+// The id alone is not enough: another server may have stored another voice under the same name since.
 function cacheKey({ id }: StoredVoice, content: string): string {
   return `voice ${id} ${content}`;
 }

@@ -1,25 +1,28 @@
-// Bytes that somebody sent as a sample of a voice, or to be played, made into
-// samples.
+// Decodes sound files of requests: samples of voices, and sounds to be played.
 //
-// Each file is decoded in a thread of its own, which has so much memory and so
-// much time and is ended afterwards: a file that is made to hang or crash a
-// decoder hangs or crashes nothing else. So many at once, and so many wait.
+// Each file is decoded in its own thread with a memory and a time limit, which ends afterwards. A file that hangs or
+// crashes a decoder therefore affects nothing else. The number of threads and of waiting files is bounded.
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ParleyError } from '../errors.js';
-import type { SoundUse } from './reference-sound.js';
 
-/** What the thread is given. */
+/** Sample rate in Hz of all decoded sound: that of the models that clone voices. */
+export const REFERENCE_RATE = 24_000;
+
+/** The purpose of a sound: a voice is made from it, or it is played. */
+export type SoundUse = 'voice' | 'play';
+
+/** Input of the decoder thread. */
 export interface EncodedReference {
   readonly bytes: Uint8Array;
   readonly use: SoundUse;
 }
 
-/** What the thread answers. */
+/** Result of the decoder thread. */
 export type DecodedReference =
   { readonly samples: Float32Array } | { readonly code: ErrorCode; readonly message: string };
 
 export interface ReferenceAudioOptions {
-  /** Of the thread; another only in tests. */
+  /** Script of the thread, replaced in tests. */
   readonly script?: URL;
   readonly timeoutMs?: number;
 }
@@ -28,14 +31,14 @@ const SCRIPT = new URL('./reference-worker.js', import.meta.url);
 const TIMEOUT_MS = 20_000; // a minute of sound takes a second of it
 const AT_ONCE = 2;
 const MAX_WAITING = 16;
-// Of the thread's own objects; samples and the decoder's memory are bounded by the pieces that it is fed.
+// Limits the thread's JavaScript objects; the pieces it is fed bound its samples and the decoder's memory.
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 export class ReferenceAudio {
   readonly #script: URL;
   readonly #timeoutMs: number;
   readonly #running = new Set<Promise<unknown>>();
-  /** Each takes over a place when it is called. */
+  /** Each call hands a place over. */
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
   readonly #closing = new AbortController();
@@ -47,7 +50,7 @@ export class ReferenceAudio {
 
   /**
    * Mono in [-1, 1] at REFERENCE_RATE. Rejects with AUDIO_INVALID, QUEUE_FULL, or ABORTED.
-   * @param field of the request, for what is wrong with it
+   * @param field request field that errors name
    */
   async decode(
     bytes: Uint8Array,
@@ -69,13 +72,13 @@ export class ReferenceAudio {
     }
   }
 
-  /** Ends what is being decoded. */
+  /** Aborts decoding. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
   }
 
-  /** Resolves when one of the places is taken for whoever asked. */
+  /** Resolves when the caller has a place. */
   async #turn(signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw unwanted();
     if (this.#taken < AT_ONCE) {
@@ -103,7 +106,7 @@ export class ReferenceAudio {
   #decode({ bytes, use }: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
     if (signal.aborted) return Promise.reject(unwanted());
     const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
-    // What decoders print about a file is nobody's business.
+    // Messages of decoders are discarded.
     const worker = new Worker(this.#script, {
       name: 'parley-reference',
       workerData: { bytes: own, use } satisfies EncodedReference,
@@ -127,7 +130,7 @@ export class ReferenceAudio {
         answer = message;
         end();
       });
-      worker.on('error', () => undefined); // its end is what counts
+      worker.on('error', () => undefined); // 'exit' follows
       worker.once('exit', () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', end);

@@ -1,13 +1,13 @@
-// Decoders of what samples of voices come in. Every file is fed in pieces that
-// are small enough for what they may swell to, and left as soon as the sound
-// has become too long.
+// Decodes one sound file (WAV, MP3, Ogg Opus, FLAC) into mono at REFERENCE_RATE. Files are fed in pieces, small enough for
+// what they may expand to, and decoding stops as soon as the sound is too long.
 import { FLACDecoder } from '@wasm-audio-decoders/flac';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
 import { type AudioKind, audioKind, endOfTag, opusHeads, type OtherKind } from '../audio/audio-kind.js';
+import { Resampler } from '../audio/resampler.js';
 import { readWav } from '../audio/wav-reader.js';
-import { ParleyError } from '../errors.js';
-import { ReferenceSound, type SoundUse } from './reference-sound.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import { REFERENCE_RATE, type SoundUse } from './reference-audio.js';
 
 interface Decoded {
   readonly channelData: readonly Float32Array[];
@@ -18,7 +18,7 @@ interface Decoded {
 export interface Decoder {
   readonly ready: Promise<void>;
   decode(bytes: Uint8Array): Decoded | Promise<Decoded>;
-  /** What it still held; absent where it holds nothing. */
+  /** The samples it still holds; absent if it never holds any. */
   flush?(): Promise<Decoded>;
   free(): void;
 }
@@ -27,7 +27,7 @@ const TAKEN = 'WAV, MP3, Ogg Opus and FLAC are taken';
 const OPUS_CHANNELS_AT = 9; // in the head (RFC 7845 section 5.1)
 const OPUS_CHANNELS = 2;
 const WAV_FRAMES = 16_384;
-/** Bytes of one piece. A frame of silence in FLAC swells from 14 bytes to 2 MiB. */
+/** Bytes of one piece. A frame of silence in FLAC expands from 14 bytes to 2 MiB. */
 const PIECE_BYTES = { mp3: 4096, opus: 4096, flac: 1024 } as const;
 
 const OTHERS: Readonly<Record<OtherKind, string>> = {
@@ -104,12 +104,12 @@ export async function decodeWith(
   }
 }
 
-// One that crashed cannot always be freed. Its memory goes with the thread.
+// A decoder that crashed cannot always be freed. Its memory is freed with the thread.
 function free(decoder: Decoder): void {
   try {
     decoder.free();
   } catch {
-    // what is wrong with the file is told already
+    // the error of the file is reported already
   }
 }
 
@@ -118,7 +118,7 @@ function decoderOf(kind: Exclude<AudioKind, 'wav'>): Decoder {
   return kind === 'flac' ? new FLACDecoder() : new OggOpusDecoder();
 }
 
-// One page of many channels swells to more than there is room for.
+// One page of many channels expands to more than fits into memory.
 function checkOpus(file: Uint8Array): void {
   const heads = opusHeads(file);
   if (heads.length > 1) throw invalid('the Ogg file is several files behind each other; one is taken');
@@ -130,4 +130,138 @@ function checkOpus(file: Uint8Array): void {
 
 function invalid(message: string, cause?: unknown): ParleyError {
   return new ParleyError('AUDIO_INVALID', message, { cause });
+}
+
+interface UseRules {
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
+  /** Frames that are louder than silence. */
+  readonly minHeard: number;
+  /** Beginning of the error message. */
+  readonly refusal: string;
+}
+
+/** Limits by use: half a second of sound above silence is the least for a voice. */
+const RULES: Readonly<Record<SoundUse, UseRules>> = {
+  voice: { minSeconds: 1, maxSeconds: 60, minHeard: 25, refusal: 'no voice can be made of this audio' },
+  play: { minSeconds: 0.02, maxSeconds: 300, minHeard: 0, refusal: 'this audio cannot be played' },
+};
+
+const SILENCE = 10 ** (-50 / 20); // below it is the noise of an open input
+const FRAME = REFERENCE_RATE / 50; // 20 ms
+
+/** Collects decoded samples as mono at REFERENCE_RATE, within the limits of their use. */
+export class ReferenceSound {
+  readonly #rules: UseRules;
+  readonly #samples: Float32Array;
+  #filled = 0;
+  #resampler: Resampler | undefined;
+
+  constructor(use: SoundUse = 'voice') {
+    this.#rules = RULES[use];
+    this.#samples = new Float32Array(REFERENCE_RATE * this.#rules.maxSeconds);
+  }
+
+  /** Adds samples; every channel has as many as the first. Throws AUDIO_INVALID. */
+  add(channels: readonly Float32Array[], rate: number): void {
+    this.#withRefusal(() => this.#add(channels, rate));
+  }
+
+  /** The whole sound. Throws AUDIO_INVALID if it does not suit its use. */
+  finish(): Float32Array<ArrayBuffer> {
+    return this.#withRefusal(() => this.#finish());
+  }
+
+  #add(channels: readonly Float32Array[], rate: number): void {
+    const count = channels[0]?.length ?? 0;
+    if (count === 0) return;
+    const resampler = this.#resamplerFor(rate);
+    const mono = mixed(channels, count);
+    const output = new Float32Array(resampler.maxOutput(count));
+    this.#keep(output.subarray(0, resampler.process(mono, count, output)));
+  }
+
+  #finish(): Float32Array<ArrayBuffer> {
+    const { minSeconds, maxSeconds, minHeard } = this.#rules;
+    const resampler = this.#resampler;
+    if (resampler !== undefined) {
+      const rest = new Float32Array(resampler.maxFlush);
+      this.#keep(rest.subarray(0, resampler.flush(rest)));
+    }
+    const seconds = this.#filled / REFERENCE_RATE;
+    if (seconds < minSeconds) {
+      throw invalid(`it lasts ${seconds.toFixed(2)} s; ${minSeconds} to ${maxSeconds} s are taken`);
+    }
+    const samples = withinFullScale(this.#samples.slice(0, this.#filled));
+    if (minHeard > 0 && framesHeard(samples) < minHeard) {
+      const heard = (minHeard * FRAME) / REFERENCE_RATE;
+      throw invalid(`it is silent, or all but; ${heard} s of sound are needed at least`);
+    }
+    return samples;
+  }
+
+  #resamplerFor(rate: number): Resampler {
+    this.#resampler ??= resamplerFrom(rate);
+    if (this.#resampler.inputRate !== rate) throw invalid('its sample rate changes on the way');
+    return this.#resampler;
+  }
+
+  #keep(output: Float32Array): void {
+    if (this.#filled + output.length > this.#samples.length) {
+      const { minSeconds, maxSeconds } = this.#rules;
+      throw invalid(`it is longer than ${maxSeconds} s; ${minSeconds} to ${maxSeconds} s are taken`);
+    }
+    this.#samples.set(output, this.#filled);
+    this.#filled += output.length;
+  }
+
+  /** Prefixes errors with the use of the sound. */
+  #withRefusal<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const { code, message } = asParleyError(error, 'AUDIO_INVALID');
+      throw new ParleyError(code, `${this.#rules.refusal}: ${message}`, { cause: error });
+    }
+  }
+}
+
+function resamplerFrom(rate: number): Resampler {
+  try {
+    return new Resampler(rate, REFERENCE_RATE);
+  } catch (error) {
+    throw invalid(
+      `its sample rate of ${rate} Hz is not read: ${asParleyError(error, 'AUDIO_INVALID').message}`,
+    );
+  }
+}
+
+/** Scales samples into [-1, 1]: float files have any scale, and the resampler overshoots slightly at peaks. */
+function withinFullScale(samples: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  if (peak <= 1) return samples;
+  if (!Number.isFinite(peak)) throw invalid('some of its samples are too large');
+  // Rounding to 32 bits may leave the peak slightly above 1.
+  return samples.map((sample) => Math.max(-1, Math.min(1, sample / peak)));
+}
+
+/** Number of frames louder than silence, without their DC offset. */
+function framesHeard(samples: Float32Array): number {
+  let heard = 0;
+  for (let at = 0; at + FRAME <= samples.length; at += FRAME) {
+    const frame = samples.subarray(at, at + FRAME);
+    const mean = frame.reduce((sum, sample) => sum + sample, 0) / FRAME;
+    const power = frame.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / FRAME;
+    if (Math.sqrt(power) > SILENCE) heard++;
+  }
+  return heard;
+}
+
+function mixed(channels: readonly Float32Array[], count: number): Float32Array {
+  const mono = new Float32Array(count);
+  for (const channel of channels) {
+    for (let i = 0; i < count; i++) mono[i] = (mono[i] as number) + (channel[i] ?? 0) / channels.length;
+  }
+  if (!mono.every((sample) => Number.isFinite(sample))) throw invalid('some of its samples are no numbers');
+  return mono;
 }

@@ -1,5 +1,4 @@
-// The thread that decodes one file and is gone: whatever the file does to the
-// decoder, it does to nothing else.
+// Decodes one file in its own thread, so that a crash or hang of the decoder affects nothing else.
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { asParleyError } from '../errors.js';

@@ -1,21 +1,19 @@
-// From a sample of a voice, as a request names or holds it, to a voice that an
-// engine can speak with.
+// Decodes sound that comes with a request: into a voice reference for an engine, or into samples that are played.
 import { hash } from 'node:crypto';
-import { audioBytes, type AudioSourceOptions } from './audio-source.js';
 import type { VoiceReference } from '../engines/engine.js';
-import type { ReferenceAudio } from './reference-audio.js';
-import { REFERENCE_RATE } from './reference-sound.js';
-import type { VoiceAbilities } from '../engines/routing.js';
 import { renderingKey } from '../engines/rendering-key.js';
-import type { VoiceCache } from './voice-cache.js';
+import type { VoiceAbilities } from '../engines/routing.js';
+import { audioBytes, type AudioSourceOptions } from './audio-source.js';
+import type { ReferenceAudio } from './reference-audio.js';
+import { REFERENCE_RATE } from './reference-audio.js';
 
 export interface SampleWish {
   /** The file itself, or a URL of it. */
   readonly source: string | Uint8Array;
-  /** What is said in it. */
+  /** Transcript of the sample. */
   readonly text?: string;
   readonly xVectorOnly?: boolean;
-  /** BCP 47 tag that is to be spoken, where it is stated. */
+  /** BCP 47 tag of the language to be spoken, if known. */
   readonly language?: string;
 }
 
@@ -34,7 +32,10 @@ export class References {
     this.#options = options;
   }
 
-  /** Rejects with CAPABILITY_MISSING and LANGUAGE_UNAVAILABLE before anything is looked at, INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED. */
+  /**
+   * Rejects with CAPABILITY_MISSING and LANGUAGE_UNAVAILABLE before the sample is read, INVALID_FIELD, AUDIO_INVALID,
+   * TOO_LARGE, QUEUE_FULL or ABORTED.
+   */
   async reference(
     { source, text, xVectorOnly, language }: SampleWish,
     signal: AbortSignal,
@@ -70,7 +71,75 @@ export class References {
   }
 }
 
-/** Of everything that changes how the voice sounds. */
+/** A hash of everything that changes the sound of the voice. */
 export function sampleHash(content: string, text?: string, xVectorOnly?: boolean): string {
   return renderingKey(['sample', content, text, xVectorOnly]);
+}
+
+export interface PlayedSoundsOptions extends AudioSourceOptions {
+  readonly audio: Pick<ReferenceAudio, 'decode'>;
+}
+
+/** Decodes sound files that are played in a call unchanged. */
+export class PlayedSounds {
+  readonly #options: PlayedSoundsOptions;
+
+  constructor(options: PlayedSoundsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or
+   * ABORTED.
+   * @param field request field that errors name
+   */
+  async read(source: string | Uint8Array, field: string, signal: AbortSignal) {
+    const bytes = await audioBytes(source, this.#options, field, signal);
+    const samples = await this.#options.audio.decode(bytes, field, signal, 'play');
+    return { samples, sampleRate: REFERENCE_RATE };
+  }
+}
+
+export interface VoiceCacheFigures {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly hits: number;
+}
+
+/** Keeps decoded samples of voices in memory; drops the least recently used first. One minute takes 5.5 MiB. */
+export class VoiceCache {
+  readonly #maxEntries: number;
+  readonly #samples = new Map<string, Float32Array>(); // least recently used first
+  #hits = 0;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get figures(): VoiceCacheFigures {
+    return { entries: this.#samples.size, maxEntries: this.#maxEntries, hits: this.#hits };
+  }
+
+  /** @param key source of the samples */
+  find(key: string): Float32Array | undefined {
+    const samples = this.#samples.get(key);
+    if (samples === undefined) return undefined;
+    this.#samples.delete(key);
+    this.#samples.set(key, samples);
+    this.#hits++;
+    return samples;
+  }
+
+  keep(key: string, samples: Float32Array): void {
+    this.#samples.delete(key);
+    this.#samples.set(key, samples);
+    for (const oldest of this.#samples.keys()) {
+      if (this.#samples.size <= this.#maxEntries) break;
+      this.#samples.delete(oldest);
+    }
+  }
+
+  drop(key: string): void {
+    this.#samples.delete(key);
+  }
 }

@@ -1,53 +1,55 @@
-// Voices made over HTTP, on disk: a folder for each, named by its id.
+// Stores voices made over HTTP on disk, in one folder each, named by its id.
 //
-//   VOICES_DIR/voice_…/voice.json    what is known of it
-//                      sample.wav    mono, 16 bits, REFERENCE_RATE; not of a prompt
+//   VOICES_DIR/voice_…/voice.json    fields of the voice
+//                      sample.wav    mono, 16 bits, REFERENCE_RATE; samples only
 //
-// Several servers may share the folder. The id of a voice is made of its name,
-// so the folder itself says whether a name is taken: of two servers that make a
-// voice of one name, one finds the other's folder in its way. And nothing is
-// believed of a voice without a look at its folder, which costs microseconds.
+// Several servers may share VOICES_DIR. The id is derived from the name, so two servers that make a voice of the same name
+// compete for one folder, and one of them is refused. Every use of a voice checks its folder, which takes microseconds.
 import { hash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '../errors.js';
-import { checkedName, nameKey, type StoredVoice, VOICE_ID, voiceId } from './stored-voice.js';
 import {
+  checkedName,
   markOf,
+  nameKey,
   readVoiceFolder,
   removeVoiceFolder,
   SAMPLE,
+  type StoredVoice,
   syncFolder,
   type SyncFolder,
   UNFINISHED,
+  VOICE_ID,
+  voiceId,
   writeVoiceFolder,
 } from './voice-folder.js';
 
 export interface VoiceStoreOptions {
-  /** Made when the first voice is. */
+  /** Created with the first voice. */
   readonly folder: string;
-  /** Servers that share the folder may each go over it by what they write at the same time. */
+  /** Servers that share the folder may exceed it by what they write at the same time. */
   readonly maxVoices?: number;
   /** Unix seconds. */
   readonly now?: () => number;
   readonly sync?: SyncFolder;
-  /** Told once of each folder that is not usable and left alone. */
+  /** Called once for each unusable folder, which is left alone. */
   readonly onBroken?: (folder: string, reason: string) => void;
 }
 
-/** What the store adds of its own. */
+/** A voice without the fields that the store adds. */
 export type NewVoice = Omit<StoredVoice, 'id' | 'createdAt' | 'content'>;
 
-/** What was read of a folder when it had this mark. */
+/** Content of a folder at the time of this mark. */
 interface Known {
   readonly mark: string | undefined;
-  /** Absent where it is not usable. */
+  /** Absent if the folder is not usable. */
   readonly voice?: StoredVoice;
 }
 
 const MAX_VOICES = 1000;
-const LEFT_OVER_SECONDS = 3600; // nobody writes a voice for so long
+const LEFT_OVER_SECONDS = 3600; // writing a voice takes far less
 // Two changes within one tick of a file system's clock leave it the same time.
 const SETTLED_MS = 1000;
 
@@ -69,7 +71,7 @@ export class VoiceStore {
     };
   }
 
-  /** What is in the folder already; CONFIG_INVALID when it cannot be read. */
+  /** Rejects with CONFIG_INVALID if the folder cannot be read. */
   static async open(options: VoiceStoreOptions): Promise<VoiceStore> {
     const store = new VoiceStore(options);
     try {
@@ -80,13 +82,13 @@ export class VoiceStore {
         cause: error,
       });
     }
-    store.list(); // tells of what is broken
+    store.list(); // reports broken folders
     return store;
   }
 
-  /** Oldest first; those of one second in an order of no meaning. ENGINE_UNAVAILABLE when the folder cannot be read. */
+  /** Oldest first; undefined order within one second. Throws ENGINE_UNAVAILABLE if the folder cannot be read. */
   list(): readonly StoredVoice[] {
-    // Whatever is made or let go changes the folder itself, so one look at that tells of a thousand voices.
+    // Adding or removing a voice changes the folder's time, so one stat covers all voices.
     const changedMs = statSync(this.#options.folder, { throwIfNoEntry: false })?.mtimeMs;
     const last = this.#listed;
     if (last !== undefined && last.changedMs === changedMs) return last.voices;
@@ -110,7 +112,7 @@ export class VoiceStore {
     return this.#look(VOICE_ID.test(key) ? key : voiceId(key));
   }
 
-  /** Throws INVALID_FIELD, EXISTS or VOICE_LIMIT where `add` would reject with it. */
+  /** Throws INVALID_FIELD, EXISTS or VOICE_LIMIT if `add` would reject with it. */
   check(name: string): void {
     const id = voiceId(checkedName(name));
     const isId = VOICE_ID.test(nameKey(name));
@@ -129,7 +131,7 @@ export class VoiceStore {
     const content =
       sample === undefined ? {} : { content: { hash: hash('sha256', sample, 'hex'), bytes: sample.length } };
     const stored: StoredVoice = { ...voice, id, name, createdAt: now(), ...content };
-    this.#writing.add(id); // before anything is waited for: of two with one name one is refused
+    this.#writing.add(id); // before the first await: the second of two equal names is refused
     try {
       await writeVoiceFolder(folder, stored, sample, sync);
     } catch (error) {
@@ -141,7 +143,7 @@ export class VoiceStore {
     return stored;
   }
 
-  /** Resolves when it is gone; false when there is no such voice. */
+  /** Resolves when the voice is removed; false if there is no such voice. */
   async remove(idOrName: string): Promise<boolean> {
     const voice = this.find(idOrName);
     if (voice === undefined) return false;
@@ -156,7 +158,7 @@ export class VoiceStore {
     return join(this.#options.folder, id, SAMPLE);
   }
 
-  /** The voice as it is on disk now; read anew only where it is another than before. */
+  /** The voice as it is on disk now; read again only if its folder changed. */
   #look(id: string): StoredVoice | undefined {
     const path = join(this.#options.folder, id);
     const mark = markOf(path);
@@ -167,7 +169,7 @@ export class VoiceStore {
     const known = this.#known.get(id);
     if (known !== undefined && known.mark === mark) return known.voice;
     const read = this.#read(path, id);
-    // One that is let go while it is read is no broken one.
+    // A folder that is removed while it is read is not broken.
     if (read !== undefined || isThere(path))
       this.#known.set(id, read === undefined ? { mark } : { mark, voice: read });
     return read;
@@ -182,7 +184,7 @@ export class VoiceStore {
     }
   }
 
-  /** Ids of all folders, whether usable or not. */
+  /** Ids of all folders, usable or not. */
   #entries(): Set<string> {
     try {
       return new Set(readdirSync(this.#options.folder).filter((entry) => VOICE_ID.test(entry)));
@@ -194,7 +196,7 @@ export class VoiceStore {
     }
   }
 
-  /** Of servers that went down; what is younger may be another server's work. */
+  /** Removes unfinished folders of crashed servers; younger ones may belong to a running server. */
   async #clearLeftOvers(): Promise<void> {
     const { folder, now } = this.#options;
     for (const entry of await entriesOf(folder)) {
@@ -202,7 +204,7 @@ export class VoiceStore {
       const path = join(folder, entry);
       const mtimeMs = await stat(path).then(
         (found) => found.mtimeMs,
-        () => Infinity, // finished by now
+        () => Infinity, // renamed meanwhile
       );
       if (mtimeMs < (now() - LEFT_OVER_SECONDS) * 1000) await rm(path, { recursive: true, force: true });
     }

@@ -1,24 +1,21 @@
-// Everything that is made of sound that requests bring, built in order: the
-// decoder, what is in memory, what is on disk, and their place in the routing.
+// Builds the parts that turn sound of requests into voices: decoder, cache, store, and their place in the routing.
 import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import type { Engines } from '../engines/engine-choice.js';
 import { MadeVoices } from './made-voices.js';
-import { PlayedSounds } from './played-sounds.js';
+import { PlayedSounds, References, VoiceCache, type VoiceCacheFigures } from './references.js';
 import { ReferenceAudio } from './reference-audio.js';
-import { References } from './references.js';
-import type { Network } from './remote-file.js';
-import { VoiceCache, type VoiceCacheFigures } from './voice-cache.js';
+import type { Network } from './audio-source.js';
 import { VoiceStore } from './voice-store.js';
 
 type VoiceConfig = Pick<Config, 'voicesDir' | 'voiceCacheMax' | 'referenceUrls' | 'maxUploadBytes'>;
 
 export class VoiceWorkshop {
-  /** Voices that come with requests. */
+  /** Voices from samples in requests. */
   readonly samples: References;
-  /** Voices that are kept. */
+  /** Stored voices. */
   readonly made: MadeVoices;
-  /** What is played as it is. */
+  /** Sounds that are played unchanged. */
   readonly sounds: PlayedSounds;
   readonly #cache: VoiceCache;
   readonly #audio: ReferenceAudio;
@@ -40,7 +37,7 @@ export class VoiceWorkshop {
     this.made = new MadeVoices({ audio, cache, engines, maxBytes, store });
   }
 
-  /** Rejects with CONFIG_INVALID when what is on disk cannot be read. */
+  /** Rejects with CONFIG_INVALID if VOICES_DIR cannot be read. */
   static async open(
     config: VoiceConfig,
     engines: Engines,
@@ -60,7 +57,7 @@ export class VoiceWorkshop {
     return this.#cache.figures;
   }
 
-  /** Gives up what is being decoded. */
+  /** Aborts decoding. */
   close(): Promise<void> {
     return this.#audio.close();
   }

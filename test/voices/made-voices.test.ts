@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { MadeVoices } from '../../src/voices/made-voices.js';
-import type { StoredVoice } from '../../src/voices/stored-voice.js';
-import { VoiceCache } from '../../src/voices/voice-cache.js';
+import type { StoredVoice } from '../../src/voices/voice-folder.js';
+import { VoiceCache } from '../../src/voices/references.js';
 import { VoiceStore } from '../../src/voices/voice-store.js';
 
 const NEVER = new AbortController().signal;

@@ -1,13 +1,18 @@
 // Samples of voices: what of a file becomes sound, and what files cannot do.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { ReferenceAudio } from '../../src/voices/reference-audio.js';
-import { decodeReference } from '../../src/voices/reference-decoders.js';
-import { fitTone } from '../audio/tones.js';
+import { REFERENCE_RATE as RATE, ReferenceAudio } from '../../src/voices/reference-audio.js';
+import {
+  type Decoder,
+  decodeReference,
+  decodeWith,
+  ReferenceSound,
+} from '../../src/voices/reference-decoders.js';
 import { mutatedBytes, randomFrom } from '../api/mutations.js';
+import { fitTone, tone } from '../audio/tones.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from './voice-samples.js';
 
-const RATE = 24_000;
+const SOURCE_RATE = 24_000;
 const NEVER = new AbortController().signal;
 
 function open(t: TestContext, options: ConstructorParameters<typeof ReferenceAudio>[0] = {}): ReferenceAudio {
@@ -21,8 +26,12 @@ const refused = (message: RegExp) => ({ code: 'AUDIO_INVALID', field: 'ref_audio
 for (const [kind, how] of Object.entries(KINDS)) {
   test(`a tone in ${kind}, stereo at 48 kHz, becomes the same tone, mono at 24 kHz`, async (t) => {
     const samples = await open(t).decode(sampleFile(how), 'ref_audio', NEVER);
-    assert.ok(Math.abs(samples.length - 2 * RATE) < RATE / 10, String(samples.length));
-    const { amplitude, snrDb } = fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE);
+    assert.ok(Math.abs(samples.length - 2 * SOURCE_RATE) < SOURCE_RATE / 10, String(samples.length));
+    const { amplitude, snrDb } = fitTone(
+      samples.subarray(SOURCE_RATE / 2, SOURCE_RATE),
+      TONE_HZ,
+      SOURCE_RATE,
+    );
     assert.ok(
       Math.abs(amplitude - 0.5) < 0.03, // LAME takes 5 % off
       `amplitude ${amplitude}`,
@@ -33,14 +42,17 @@ for (const [kind, how] of Object.entries(KINDS)) {
 
 test('a file of floats above full scale is no square wave', async () => {
   const samples = await decodeReference(sampleFile(KINDS['wav f32'], { level: 4 }));
-  assert.ok(fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE).snrDb > 60);
+  assert.ok(fitTone(samples.subarray(SOURCE_RATE / 2, SOURCE_RATE), TONE_HZ, SOURCE_RATE).snrDb > 60);
 });
 
 test('mono, and the rates that files have, are taken as well', async () => {
   for (const rate of [8000, 11_025, 16_000, 22_050, 44_100, 96_000]) {
     const samples = await decodeReference(sampleFile(KINDS['wav s16'], { rate, channels: 1 }));
-    assert.equal(samples.length, 2 * RATE);
-    assert.ok(fitTone(samples.subarray(RATE / 2, RATE), TONE_HZ, RATE).snrDb > 60, String(rate));
+    assert.equal(samples.length, 2 * SOURCE_RATE);
+    assert.ok(
+      fitTone(samples.subarray(SOURCE_RATE / 2, SOURCE_RATE), TONE_HZ, SOURCE_RATE).snrDb > 60,
+      String(rate),
+    );
   }
 });
 
@@ -89,7 +101,7 @@ test('WAV headers that lie about every length are answered, not believed', async
       const bad = Buffer.from(good);
       bad[at] = value;
       await decodeReference(bad).then(
-        (samples) => assert.ok(samples.length <= 60 * RATE),
+        (samples) => assert.ok(samples.length <= 60 * SOURCE_RATE),
         (error: { code: string }) => assert.equal(error.code, 'AUDIO_INVALID'),
       );
     }
@@ -148,4 +160,77 @@ test('closing ends what is being decoded', async () => {
   await audio.close();
   await decoding;
   await assert.rejects(audio.decode(toneWav(), 'ref_audio', NEVER), { code: 'ABORTED' });
+});
+
+// What is judged of a sample once it is sound.
+
+function finished(samples: Float32Array): Float32Array {
+  const sound = new ReferenceSound();
+  sound.add([samples], RATE);
+  return sound.finish();
+}
+
+const SILENT = { code: 'AUDIO_INVALID', message: /silent, or all but; 0\.5 s of sound/ };
+
+test('sound above full scale keeps its form and becomes as loud as there is room for', () => {
+  for (const amplitude of [1.5, 4, 32_768, 1e30]) {
+    const samples = finished(tone(440, RATE, 2 * RATE, amplitude));
+    const fit = fitTone(samples.subarray(RATE / 2, RATE), 440, RATE);
+    assert.ok(Math.abs(fit.amplitude - 1) < 0.01, `${amplitude}: ${fit.amplitude}`);
+    assert.ok(fit.snrDb > 80, `${amplitude}: ${fit.snrDb} dB`);
+    assert.ok(samples.every((sample) => Math.abs(sample) <= 1));
+  }
+});
+
+test('sound within full scale stays as loud as it is', () => {
+  const samples = finished(tone(440, RATE, 2 * RATE, 0.25));
+  assert.ok(Math.abs(fitTone(samples.subarray(RATE / 2, RATE), 440, RATE).amplitude - 0.25) < 1e-4);
+});
+
+test('one sample of a size that nothing is beside leaves silence', () => {
+  const samples = tone(440, RATE, 2 * RATE);
+  samples[RATE] = 1e30;
+  assert.throws(() => finished(samples), SILENT);
+});
+
+test('a click, a constant voltage, a short word and the noise of an open input are no sample of a voice', () => {
+  const click = new Float32Array(2 * RATE);
+  click[RATE] = 1;
+  const word = new Float32Array(2 * RATE);
+  word.set(tone(440, RATE, 0.4 * RATE), RATE);
+  const step = new Float32Array(2 * RATE).fill(0.5, RATE);
+  const level = new Float32Array(2 * RATE).fill(0.5);
+  for (const samples of [click, word, step, level, tone(440, RATE, 2 * RATE, 0.003)])
+    assert.throws(() => finished(samples), SILENT);
+});
+
+test('half a second of sound among silence, and sound on a constant voltage, are enough', () => {
+  const word = new Float32Array(2 * RATE);
+  word.set(tone(440, RATE, 0.6 * RATE), RATE);
+  assert.equal(finished(word).length, 2 * RATE);
+  assert.equal(finished(tone(440, RATE, 2 * RATE, 0.01).map((sample) => sample + 0.5)).length, 2 * RATE);
+});
+
+/** As WebAssembly after a crash: nothing of it can be called any more. */
+class Crashed implements Decoder {
+  readonly ready: Promise<void> = Promise.resolve();
+  freed = 0;
+
+  decode(): never {
+    throw new Error('memory access out of bounds');
+  }
+
+  free(): never {
+    this.freed++;
+    throw new Error('table index is out of bounds');
+  }
+}
+
+test('a decoder that crashed and cannot be freed says nothing of its own', async () => {
+  const decoder = new Crashed();
+  await assert.rejects(decodeWith(decoder, 'flac', new Uint8Array(10), new ReferenceSound()), {
+    code: 'AUDIO_INVALID',
+    message: 'the FLAC file is damaged',
+  });
+  assert.equal(decoder.freed, 1);
 });

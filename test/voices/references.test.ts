@@ -1,9 +1,10 @@
 // Samples of voices as requests name them.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import { References, type ReferencesOptions } from '../../src/voices/references.js';
-import { VoiceCache } from '../../src/voices/voice-cache.js';
+import { ReferenceAudio } from '../../src/voices/reference-audio.js';
+import { PlayedSounds, References, type ReferencesOptions, VoiceCache } from '../../src/voices/references.js';
+import { toneWav } from './voice-samples.js';
 
 const NEVER = new AbortController().signal;
 const URL_OF = (bytes: string) => `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;
@@ -155,4 +156,47 @@ test('the language that is to be spoken is judged with the rest, before anybody 
   const wish = { source: URL_OF('a'), language: 'fr' };
   await assert.rejects(new References(options).reference(wish, NEVER), { code: 'LANGUAGE_UNAVAILABLE' });
   assert.deepEqual(asked, [['sample', 'fr', 'ref_audio']]);
+});
+
+// Sound that is played in a call as it is: what is taken that would be no voice.
+
+function openSounds(t: TestContext, urls = false): PlayedSounds {
+  const audio = new ReferenceAudio();
+  t.after(() => audio.close());
+  return new PlayedSounds({ audio, maxBytes: 20 * 1024 * 1024, urls });
+}
+
+test('a short beep and plain silence are played, which would be no sample of a voice', async (t) => {
+  const sounds = openSounds(t);
+  const beep = await sounds.read(toneWav({ seconds: 0.1 }), 'audio', NEVER);
+  assert.equal(beep.sampleRate, 24_000);
+  assert.equal(beep.samples.length, 2400);
+  const silence = await sounds.read(toneWav({ level: 0 }), 'audio', NEVER);
+  assert.ok(silence.samples.length === 48_000 && silence.samples.every((sample) => sample === 0));
+});
+
+test('a sound of five minutes is played, and a longer one is refused in words of its use', async (t) => {
+  const sounds = openSounds(t);
+  const longest = await sounds.read(toneWav({ seconds: 300, rate: 8000 }), 'file', NEVER);
+  assert.equal(longest.samples.length, 300 * 24_000);
+  await assert.rejects(sounds.read(toneWav({ seconds: 301, rate: 8000 }), 'file', NEVER), {
+    code: 'AUDIO_INVALID',
+    field: 'file',
+    message: 'this audio cannot be played: it is longer than 300 s; 0.02 to 300 s are taken',
+  });
+});
+
+test('a data: URL is read, and an address of the web only where the server allows them', async (t) => {
+  const url = `data:audio/wav;base64,${toneWav({ seconds: 0.5 }).toString('base64')}`;
+  assert.equal((await openSounds(t).read(url, 'audio', NEVER)).samples.length, 12_000);
+  await assert.rejects(openSounds(t).read('https://example.org/a.wav', 'url', NEVER), {
+    code: 'INVALID_FIELD',
+    field: 'url',
+    message: /REFERENCE_URLS/,
+  });
+  await assert.rejects(openSounds(t, true).read('http://127.0.0.1/a.wav', 'url', NEVER), {
+    code: 'INVALID_FIELD',
+    field: 'url',
+    message: /its address is not public/,
+  });
 });

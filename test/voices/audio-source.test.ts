@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { isPublicAddress } from '../../src/voices/public-address.js';
-import { fetchFile, type Network, type RemoteAnswer, SYSTEM_NETWORK } from '../../src/voices/remote-file.js';
+import {
+  fetchFile,
+  isPublicAddress,
+  type Network,
+  type RemoteAnswer,
+  SYSTEM_NETWORK,
+} from '../../src/voices/audio-source.js';
 
 const PUBLIC = '93.184.216.34';
 const NEVER = new AbortController().signal;
