@@ -58,12 +58,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/espeak-ng-emscripten': ['src/engines/espeak'],
   'onnxruntime-node': ['src/engines'],
   pino: ['src/observe/log.ts'],
-  'prom-client': [
-    'src/observe/metrics.ts',
-    'src/observe/scraped-metric.ts',
-    'src/observe/sip-metrics.ts',
-    'src/observe/socket-metrics.ts',
-  ],
+  'prom-client': ['src/observe'],
   '@redis/client': ['src/speaking/rendering-store.ts'],
   'mpg123-decoder': ['src/voices/reference-decoders.ts'],
   'ogg-opus-decoder': ['src/voices/reference-decoders.ts'],

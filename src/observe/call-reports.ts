@@ -1,9 +1,10 @@
-// What is told of telephone calls that are over: a line of the log, a count, and
-// a webhook where one is configured.
+// Reports each ended telephone call: one line in the log, the metrics, and the webhook if one is configured.
+//
+// The log line contains no words of callers, and only the last two digits of numbers, because more people read a log than
+// may know who called whom.
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Config } from '../config/config.js';
 import type { Time } from '../time.js';
-import { callRecordLine } from './call-record-line.js';
 import type { Log } from './log.js';
 import type { SipMetrics } from './sip-metrics.js';
 import { Webhook } from './webhook.js';
@@ -34,13 +35,93 @@ export class CallReports {
     this.#webhook?.send(record);
   }
 
-  /** Records by what became of their webhooks. */
+  /** Number of webhook records by outcome. */
   get figures(): Readonly<Record<string, number>> {
     return this.#webhook?.figures ?? {};
   }
 
-  /** What waits is still sent, for some seconds at most. */
+  /** Sends waiting records for some seconds at most. */
   async close(): Promise<void> {
     await this.#webhook?.close();
   }
+}
+
+const SHOWN_DIGITS = 2;
+const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([^@;?]*)(@[^;?]*)?/i;
+
+export interface LineOptions {
+  /** True writes telephone numbers in full. */
+  readonly numbers: boolean;
+}
+
+/** Fields of the log line; pino omits undefined ones. */
+export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Record<string, unknown> {
+  const {
+    id: call,
+    end,
+    startedAt,
+    answeredAt,
+    endedAt,
+    sent,
+    received,
+    remote,
+    setupMs,
+    firstAudioMs,
+    headers: _words,
+    ...rest
+  } = record;
+  const shown = (address: string | undefined) =>
+    address === undefined || numbers ? address : maskedAddress(address);
+  return {
+    call,
+    ...rest,
+    from: shown(rest.from),
+    to: shown(rest.to),
+    transferredTo: shown(rest.transferredTo),
+    end: end.reason,
+    status: end.status,
+    cause: end.cause,
+    detail: end.detail,
+    ms: whole(endedAt - startedAt),
+    setupMs: whole(setupMs),
+    firstAudioMs: whole(firstAudioMs),
+    connectedMs: answeredAt === undefined ? undefined : whole(endedAt - answeredAt),
+    packetsSent: sent?.packets,
+    silencePackets: sent?.silencePackets,
+    underruns: sent?.underruns,
+    packetsReceived: received?.packets,
+    loss: rounded(received?.loss, 10_000),
+    jitterMs: tenths(received?.jitterMs),
+    mos: rounded(received?.mos, 100),
+    remoteLoss: rounded(remote?.loss, 10_000),
+    remoteJitterMs: tenths(remote?.jitterMs),
+    rttMs: tenths(remote?.rttMs ?? undefined),
+  };
+}
+
+function whole(ms: number | undefined): number | undefined {
+  return rounded(ms, 1);
+}
+
+function tenths(ms: number | undefined): number | undefined {
+  return rounded(ms, 10);
+}
+
+/** Rounds to 1/parts, for readers. */
+function rounded(value: number | undefined, parts: number): number | undefined {
+  return value === undefined ? undefined : Math.round(value * parts) / parts;
+}
+
+/** `sip:+491701234567@trunk.example;user=phone` → `sip:+**********67@trunk.example`: parameters go, the host stays. */
+export function maskedAddress(address: string): string {
+  const [, scheme = '', user = '', host = ''] = ADDRESS.exec(address) ?? [];
+  return `${scheme}${maskedUser(user)}${host}`;
+}
+
+/** Masks a number except its last digits, and a name entirely, with its length. */
+function maskedUser(user: string): string {
+  if (!/^\+?[\d().\- *#]+$/.test(user)) return user === '' ? '' : '***';
+  const digits = user.replace(/\D/g, '');
+  const hidden = Math.max(digits.length - SHOWN_DIGITS, Math.min(digits.length, SHOWN_DIGITS));
+  return `${user.startsWith('+') ? '+' : ''}${'*'.repeat(hidden)}${digits.slice(hidden)}`;
 }

@@ -1,11 +1,10 @@
-// The log: one JSON object a line, made once and handed down.
+// Creates the log: one JSON object a line.
 //
-// A message is a fixed phrase; what varies stands in fields. Words of a caller
-// stand only under the names in WORDS, and leave the process only when the
-// operator asked for them (LOG_TEXT). Keys and tokens never do.
+// A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields named in WORDS,
+// which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
-/** Without children: what they are bound to would pass the mask. */
+/** Without child loggers: their bindings would bypass the mask. */
 export type Log = Pick<Logger, Exclude<LogLevel, 'silent'>>;
 export type LogLevel = 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -18,9 +17,9 @@ type Fields = Record<string, unknown>;
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** True lets the words of callers into the log. */
+  /** True logs the words of callers. */
   readonly logText: boolean;
-  /** Where lines go; standard output when absent. */
+  /** Standard output by default. */
   readonly destination?: DestinationStream;
 }
 
@@ -49,7 +48,7 @@ function timestamps(): () => string {
   };
 }
 
-/** The fields with hidden ones masked: a copy where there are any. */
+/** The fields with hidden ones masked; a copy only if there are any. */
 function masked<T extends Fields>(fields: T, hidden: ReadonlySet<string>, depth: number): T {
   let copy: Fields | undefined;
   for (const name of Object.keys(fields)) {
@@ -66,7 +65,7 @@ function masked<T extends Fields>(fields: T, hidden: ReadonlySet<string>, depth:
   return (copy ?? fields) as T;
 }
 
-/** Of the same kind: an error stays one. */
+/** A copy with the same prototype: an error stays an error. */
 function copyOf(fields: Fields): Fields {
   const kind = Object.getPrototypeOf(fields) as object | null;
   if (kind === Object.prototype) return { ...fields };

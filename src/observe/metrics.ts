@@ -1,53 +1,15 @@
-// What Parley counts about itself, in Prometheus' words.
+// Counts what the server does, as Prometheus metrics.
 //
-// Each instance has a registry of its own, so that two servers in one process
-// (tests) do not count into each other. Figures of the native plane are read
-// when somebody scrapes, never copied on the way.
+// Each instance has its own registry, so that two servers in one process (tests) count separately. scraped-metrics.ts reads
+// the figures of other parts at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
-import { engineMetrics, type EngineWorkFigures } from './engine-metrics.js';
-import { SipMetrics, type SipFigures } from './sip-metrics.js';
-import { SocketMetrics } from './socket-metrics.js';
+import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
+import { type SipFigures, SipMetrics } from './sip-metrics.js';
 
-/** What the media plane tells about itself since it opened. */
-export interface PlaneFigures {
-  readonly streams: number;
-  readonly packets: number;
-  readonly silencePackets: number;
-  readonly lateTicks: number;
-  readonly skippedTicks: number;
-  readonly underruns: number;
-  readonly sendErrors: number;
-  /** Upper bounds of the lateness buckets, rising; the last one is Infinity. */
-  readonly latenessUpperMs: readonly number[];
-  /** How many packets fell into each bucket; not cumulative. */
-  readonly latenessCounts: readonly number[];
-}
-
-/** What a cache tells about itself: that of renderings, or that of the sentences of calls. */
-export interface CacheFigures {
-  readonly entries: number;
-  readonly bytes: number;
-  readonly hits: number;
-  readonly misses: number;
-}
-
-export interface MetricsOptions {
-  readonly audioCache?: () => CacheFigures;
-  readonly frameCache?: () => CacheFigures;
-  /** Sentences that wait for an engine. */
-  readonly queueDepth?: () => number;
-  /** The same by class: each has a limit of its own. */
-  readonly queueDepthByClass?: () => Readonly<Record<string, number>>;
-  /** The plane's figures now; undefined while there is no plane. */
-  readonly plane?: () => PlaneFigures | undefined;
-  /** Whether the engine that speaks by default is loaded. */
-  readonly modelLoaded?: () => boolean;
-  /** What the native engine is at; nothing is told where absent. */
-  readonly engineWork?: () => EngineWorkFigures;
-  /** What the telephone door holds; its figures stay out of a scrape where they are absent. */
+export interface MetricsOptions extends ScrapedFigures {
+  /** Figures of telephone calls; absent ones have no metric. */
   readonly sip?: SipFigures;
-  /** Node's own figures (memory, event loop, garbage collection) too. They are observed for the rest of the process. */
+  /** True adds Node's own metrics (memory, event loop, garbage collection), observed until the process ends. */
   readonly node?: boolean;
 }
 
@@ -61,13 +23,13 @@ export interface RequestAnswered {
 
 export interface SpeechAnswered {
   readonly route: string;
-  /** As requests name it; absent where the request was refused before it was known. */
+  /** Format name of the request; undefined if the request was refused before its format was known. */
   readonly format: string | undefined;
   readonly status: number;
   readonly seconds: number;
-  /** What engines took for it; absent where none worked for it. */
+  /** Engine time; undefined if no engine worked for the request. */
   readonly inferSeconds: number | undefined;
-  /** What engines and encoders took, and the engine's own voice and language; absent where no engine worked for it. */
+  /** Time of engines and encoders, with the voice and language of the engine; undefined if no engine worked. */
   readonly synthesis?:
     { readonly voice: string; readonly language: string; readonly seconds: number } | undefined;
 }
@@ -75,101 +37,57 @@ export interface SpeechAnswered {
 const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
 const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-// Label values come from closed sets: a method that nobody routes is one value.
+// Label values come from closed sets: all unknown methods are one value.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-const AUDIO_CACHE = [
-  ['parley_audio_cache_entries', 'gauge', 'entries', 'renderings kept in memory'],
-  ['parley_audio_cache_bytes', 'gauge', 'bytes', 'bytes of sound kept in memory, those being made included'],
-  ['parley_audio_cache_hits_total', 'counter', 'hits', 'requests answered without an engine of their own'],
-  ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests for which an engine was asked'],
-] as const;
-
-const FRAME_CACHE = [
-  ['parley_frame_cache_entries', 'gauge', 'entries', 'sentences of calls kept as payloads'],
-  ['parley_frame_cache_bytes', 'gauge', 'bytes', 'bytes that they take'],
-  ['parley_frame_cache_hits_total', 'counter', 'hits', 'sentences sent without an engine or an encoder'],
-  ['parley_frame_cache_misses_total', 'counter', 'misses', 'sentences of calls that were rendered'],
-] as const;
-
-const PLANE_COUNTERS = [
-  ['parley_packets_total', 'packets', 'RTP packets sent, silence included'],
-  ['parley_silence_packets_total', 'silencePackets', 'RTP packets sent that carried silence'],
-  ['parley_underruns_total', 'underruns', 'ticks at which a speaking stream had no frame ready'],
-  ['parley_late_ticks_total', 'lateTicks', 'ticks later than one millisecond'],
-  ['parley_skipped_ticks_total', 'skippedTicks', 'ticks given up because they were too late to be of use'],
-  ['parley_send_errors_total', 'sendErrors', 'packets that the system refused to send'],
-] as const;
 
 export class Metrics {
   readonly #registry = new Registry();
   readonly sockets = new SocketMetrics(this.#registry);
   readonly sip: SipMetrics;
-  readonly #calls: Gauge<'door'>;
-  readonly #callsTotal: Counter<'door' | 'end'>;
-  readonly #utterances: Counter<'end'>;
-  readonly #firstAudio: Histogram<'door'>;
-  readonly #requests: Counter<'method' | 'route' | 'status'>;
-  readonly #requestSeconds: Histogram<'method' | 'route'>;
+  readonly #calls = new Gauge<'door'>({
+    name: 'parley_calls',
+    help: 'calls open now, by the door they came through',
+    labelNames: ['door'],
+    registers: [this.#registry],
+  });
+  readonly #callsTotal = new Counter<'door' | 'end'>({
+    name: 'parley_calls_total',
+    help: 'calls that have ended, by door and reason',
+    labelNames: ['door', 'end'],
+    registers: [this.#registry],
+  });
+  readonly #utterances = new Counter<'end'>({
+    name: 'parley_utterances_total',
+    help: 'utterances that have ended: spoken, interrupted or failed',
+    labelNames: ['end'],
+    registers: [this.#registry],
+  });
+  readonly #firstAudio = new Histogram<'door'>({
+    name: 'parley_time_to_first_audio_seconds',
+    help: 'from the arrival of a text to its first packet (calls) or first byte of sound (HTTP)',
+    labelNames: ['door'],
+    buckets: FIRST_AUDIO_SECONDS,
+    registers: [this.#registry],
+  });
+  readonly #requests = new Counter<'method' | 'route' | 'status'>({
+    name: 'parley_http_requests_total',
+    help: 'HTTP requests answered, by method, route and status',
+    labelNames: ['method', 'route', 'status'],
+    registers: [this.#registry],
+  });
+  readonly #requestSeconds = new Histogram<'method' | 'route'>({
+    name: 'parley_http_request_duration_seconds',
+    help: 'from the head of an HTTP request to the end of its answer',
+    labelNames: ['method', 'route'],
+    buckets: REQUEST_SECONDS,
+    registers: [this.#registry],
+  });
   readonly #speech: SpeechMetrics;
 
   constructor(options: MetricsOptions = {}) {
-    const registers = [this.#registry];
-    this.#calls = new Gauge({
-      name: 'parley_calls',
-      help: 'calls open now, by the door they came through',
-      labelNames: ['door'],
-      registers,
-    });
-    this.#callsTotal = new Counter({
-      name: 'parley_calls_total',
-      help: 'calls that have ended, by door and reason',
-      labelNames: ['door', 'end'],
-      registers,
-    });
-    this.#utterances = new Counter({
-      name: 'parley_utterances_total',
-      help: 'utterances that have ended: spoken, interrupted or failed',
-      labelNames: ['end'],
-      registers,
-    });
-    this.#firstAudio = new Histogram({
-      name: 'parley_time_to_first_audio_seconds',
-      help: 'from the arrival of a text to its first packet (calls) or first byte of sound (HTTP)',
-      labelNames: ['door'],
-      buckets: FIRST_AUDIO_SECONDS,
-      registers,
-    });
-    this.#requests = new Counter({
-      name: 'parley_http_requests_total',
-      help: 'HTTP requests answered, by method, route and status',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    });
-    this.#requestSeconds = new Histogram({
-      name: 'parley_http_request_duration_seconds',
-      help: 'from the head of an HTTP request to the end of its answer',
-      labelNames: ['method', 'route'],
-      buckets: REQUEST_SECONDS,
-      registers,
-    });
     this.#speech = new SpeechMetrics(this.#registry);
     this.sip = new SipMetrics(this.#registry, options.sip);
-    if (options.plane !== undefined) this.#watchPlane(options.plane);
-    const { queueDepth, modelLoaded, engineWork } = options;
-    if (queueDepth !== undefined)
-      this.#gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth);
-    if (options.queueDepthByClass !== undefined) this.#watchQueue(options.queueDepthByClass);
-    if (modelLoaded !== undefined) {
-      this.#gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
-        Number(modelLoaded()),
-      );
-    }
-    if (engineWork !== undefined) {
-      for (const metric of engineMetrics(engineWork)) this.#registry.registerMetric(metric);
-    }
-    if (options.audioCache !== undefined) this.#watchCache(AUDIO_CACHE, options.audioCache);
-    if (options.frameCache !== undefined) this.#watchCache(FRAME_CACHE, options.frameCache);
+    for (const metric of scrapedMetrics(options)) this.#registry.registerMetric(metric);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -178,7 +96,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything, in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   exposition(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -187,7 +105,7 @@ export class Metrics {
     this.#calls.inc({ door });
   }
 
-  /** `end` comes from the short list of reasons that the doors and the switchboard have. */
+  /** `end` comes from the closed set of reasons of calls. */
   callClosed(door: string, end: string): void {
     this.#calls.dec({ door });
     this.#callsTotal.inc({ door, end });
@@ -212,47 +130,13 @@ export class Metrics {
     this.#speech.answered(answered);
   }
 
-  /** `code` is one of those that clients are told. */
+  /** `code` is the error code that the client received. */
   speechFailed(code: string): void {
     this.#speech.failed(code);
   }
-
-  #gauge(name: string, help: string, read: () => number): void {
-    this.#registry.registerMetric(readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]));
-  }
-
-  #watchQueue(byClass: () => Readonly<Record<string, number>>): void {
-    const help = 'sentences that wait for an engine, by class: call, interactive (WebSockets), http';
-    const values = () =>
-      Object.entries(byClass()).map(([name, value]) => ({ value, labels: { class: name } }));
-    this.#registry.registerMetric(readAtScrape('parley_queue_depth', help, 'gauge', values));
-  }
-
-  #watchCache(metrics: typeof AUDIO_CACHE | typeof FRAME_CACHE, cache: () => CacheFigures): void {
-    for (const [name, type, field, help] of metrics) {
-      this.#registry.registerMetric(readAtScrape(name, help, type, () => [{ value: cache()[field] }]));
-    }
-  }
-
-  #watchPlane(plane: () => PlaneFigures | undefined): void {
-    for (const [name, field, help] of PLANE_COUNTERS) {
-      const values = () => [{ value: plane()?.[field] ?? 0 }];
-      this.#registry.registerMetric(readAtScrape(name, help, 'counter', values));
-    }
-    const streams = () => [{ value: plane()?.streams ?? 0 }];
-    this.#registry.registerMetric(readAtScrape('parley_streams', 'RTP streams open now', 'gauge', streams));
-    this.#registry.registerMetric(
-      readAtScrape(
-        'parley_pacing_error_seconds',
-        'how much later than due a packet left; the sum is made of upper bounds, as the clock keeps none',
-        'histogram',
-        () => pacingBuckets('parley_pacing_error_seconds', plane()),
-      ),
-    );
-  }
 }
 
-/** Requests for speech, under the names that an older server had for them. */
+/** Metrics of speech requests, with the names of an older server. */
 class SpeechMetrics {
   readonly #requests: Counter<'endpoint' | 'format' | 'status'>;
   readonly #seconds: Histogram<'endpoint'>;
@@ -317,23 +201,55 @@ class SpeechMetrics {
   }
 }
 
-// Prometheus wants cumulative counts; the clock keeps one count per bucket.
-function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedValue[] {
-  const counts = plane?.latenessCounts ?? [];
-  const uppersMs = (plane?.latenessUpperMs ?? []).filter((upperMs) => Number.isFinite(upperMs));
-  const values: ScrapedValue[] = [];
-  let total = 0;
-  let sumSeconds = 0;
-  counts.forEach((count, index) => {
-    const upperMs = uppersMs[index];
-    total += count;
-    // What is above every bound counts as the highest one.
-    sumSeconds += (count * (upperMs ?? uppersMs.at(-1) ?? 0)) / 1000;
-    if (upperMs === undefined) return;
-    values.push({ metricName: `${name}_bucket`, labels: { le: upperMs / 1000 }, value: total });
-  });
-  values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: total });
-  values.push({ metricName: `${name}_sum`, value: sumSeconds });
-  values.push({ metricName: `${name}_count`, value: total });
-  return values;
+/** Counts WebSockets. Label values come from closed sets: the names of dialects, and the reasons of an end. */
+export class SocketMetrics {
+  readonly #open: Gauge<'dialect'>;
+  readonly #ended: Counter<'dialect' | 'end'>;
+  readonly #messages: Counter<'dialect' | 'direction'>;
+  readonly #refused: Counter<'status'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#open = new Gauge({
+      name: 'parley_sockets',
+      help: 'WebSockets open now, by dialect',
+      labelNames: ['dialect'],
+      registers,
+    });
+    this.#ended = new Counter({
+      name: 'parley_sockets_total',
+      help: 'WebSockets that have ended, by dialect and reason',
+      labelNames: ['dialect', 'end'],
+      registers,
+    });
+    this.#messages = new Counter({
+      name: 'parley_socket_messages_total',
+      help: 'messages of WebSockets, by dialect and direction (in, out)',
+      labelNames: ['dialect', 'direction'],
+      registers,
+    });
+    this.#refused = new Counter({
+      name: 'parley_sockets_refused_total',
+      help: 'requests for a WebSocket that were refused, by status',
+      labelNames: ['status'],
+      registers,
+    });
+  }
+
+  opened(dialect: string): void {
+    this.#open.inc({ dialect });
+  }
+
+  closed(dialect: string, end: string): void {
+    this.#open.dec({ dialect });
+    this.#ended.inc({ dialect, end });
+  }
+
+  message(dialect: string, direction: 'in' | 'out'): void {
+    this.#messages.inc({ dialect, direction });
+  }
+
+  refused(status: number): void {
+    this.#refused.inc({ status: String(status) });
+  }
 }

@@ -1,46 +1,45 @@
-// What is counted about telephone calls and the SIP of them.
+// Counts telephone calls and their SIP messages.
 //
-// All label values come from closed sets: what a far end may write as it likes
-// (methods, statuses, causes) is counted under its own name only where that is
-// one of the standard's. What other objects hold is read when somebody scrapes.
+// Label values come from closed sets: methods, statuses and causes of a far end are counted by name only if a standard
+// defines them. Figures of other parts are read at each scrape.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CallRecord } from '../call/phone-calls.js';
-import { readable, readAtScrape, type ScrapedValue } from './scraped-metric.js';
+import { readable, readAtScrape, type ScrapedValue } from './scraped-metrics.js';
 
 export type SipDirection = 'in' | 'out';
 
 export const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
 export type RegistrationState = (typeof REGISTRATION_STATES)[number];
 
-/** By name; the names are of a closed set. */
+/** Numbers by name, of a closed set of names. */
 type Counts = Readonly<Record<string, number>>;
 
-/** Values that others hold; what is absent is not in the exposition. */
+/** Figures that other parts hold; absent ones have no metric. */
 export interface SipFigures {
-  /** Requests and connections that were turned away, by cause. */
+  /** Rejected requests and connections, by cause. */
   readonly dropped?: () => Counts;
   readonly retransmissions?: () => number;
   /** Each trunk that registers. */
   readonly registrations?: () => readonly { readonly trunk: string; readonly state: RegistrationState }[];
-  /** Pairs of ports by what they do: free, used, resting. */
+  /** Pairs of RTP ports by state: free, used, resting. */
   readonly rtpPorts?: () => Counts;
-  /** Times that a call's RTP was found at another address than the announced one. */
+  /** How often the RTP of a call came from another address than the announced one. */
   readonly latchDepartures?: () => number;
   /** Since the server began. */
   readonly receivedPackets?: () => number;
   readonly lostPackets?: () => number;
-  /** Call records by what became of them. */
+  /** Call records by the outcome of their webhook. */
   readonly webhooks?: () => Counts;
 }
 
-/** Of RFC 3261 and its extensions. */
+/** Methods of RFC 3261 and its extensions. */
 const METHODS: ReadonlySet<string> = new Set(
   'INVITE ACK BYE CANCEL OPTIONS REGISTER PRACK SUBSCRIBE NOTIFY PUBLISH INFO REFER MESSAGE UPDATE'.split(
     ' ',
   ),
 );
 
-/** As registered at IANA. */
+/** Status codes registered at IANA. */
 const STATUSES: ReadonlySet<number> = new Set([
   100, 180, 181, 182, 183, 199, 200, 202, 204, 300, 301, 302, 305, 380, 400, 401, 402, 403, 404, 405, 406,
   407, 408, 410, 412, 413, 414, 415, 416, 417, 420, 421, 422, 423, 424, 425, 428, 429, 430, 433, 436, 437,
@@ -104,7 +103,7 @@ export class SipMetrics {
     this.#requests.inc({ method: knownMethod(method), direction });
   }
 
-  /** `method` is that of the request that is answered. */
+  /** `method` is the method of the request. */
   response(method: string, status: number, direction: SipDirection): void {
     this.#responses.inc({ method: knownMethod(method), status: knownStatus(status), direction });
   }
@@ -120,7 +119,7 @@ function knownMethod(method: string): string {
   return METHODS.has(method) ? method : 'OTHER';
 }
 
-/** Of another status, its class. */
+/** The status, or the class of one that is not registered. */
 function knownStatus(status: number): string {
   if (STATUSES.has(status)) return String(status);
   const hundreds = Math.floor(status / 100);
@@ -180,7 +179,7 @@ function counted(name: string, help: string, label: string, read: (() => Counts)
   return read === undefined ? [] : readAtScrape(name, help, 'counter', () => byName(label, read));
 }
 
-/** None where the part that holds them fails. */
+/** Empty if the part that holds the figures fails. */
 function byName(label: string, read: () => Counts): ScrapedValue[] {
   try {
     return Object.entries(read()).map(([name, value]) => ({ value, labels: { [label]: name } }));

@@ -1,29 +1,28 @@
-// Sends the record of each telephone call that is over to an application.
+// Sends the record of each ended telephone call to the application's webhook.
 //
 //   waiting ──▶ in flight ──▶ taken
-//      ▲            ├───────▶ refused     (4xx, redirects: it would be so again)
-//      └── rests ◀──┴───────▶ expired     (5xx, 429, nobody there: for too long)
+//      ▲            ├───────▶ refused     4xx, redirects: permanent
+//      └── backoff ◀┴───────▶ expired     5xx, 429, no response: for too long
 //
-// What waits is bounded: the oldest is dropped for the newest. Records are kept
-// in memory only, so those that wait when the server ends are lost, and counted.
+// The queue is bounded: the newest record replaces the oldest. Records exist in memory only, so records that wait when
+// the server ends are lost, and counted.
+import { createHmac } from 'node:crypto';
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Time } from '../time.js';
-import { callRecordBody } from './call-record-body.js';
 import type { Log } from './log.js';
-import { type Answer, attempt, type Message } from './webhook-attempt.js';
 
 export interface WebhookLimits {
-  /** Records that may wait; those in flight are not among them. */
+  /** Most records that wait, without those in flight. */
   readonly maxWaiting: number;
   readonly atOnce: number;
-  /** Milliseconds until the head of an answer. */
+  /** Milliseconds until the head of a response. */
   readonly timeoutMs: number;
   /** Milliseconds from the end of a call to the last attempt. */
   readonly expiryMs: number;
-  /** Milliseconds of rest after the first failure, doubled each time up to the most; jitter takes up to half of it. */
+  /** Milliseconds of backoff after the first failure, doubled each time up to the most; jitter takes up to half of it. */
   readonly firstRestMs: number;
   readonly mostRestMs: number;
-  /** Milliseconds that closing may take. */
+  /** Most milliseconds that `close` takes. */
   readonly flushMs: number;
 }
 
@@ -44,7 +43,7 @@ export type WebhookOutcome = 'taken' | 'refused' | 'expired' | 'dropped' | 'aban
 interface Delivery extends Message {
   readonly sentAtMs: number;
   attempts: number;
-  /** Ends its rest; undefined of one that is due. */
+  /** Ends the backoff; undefined if the delivery is due. */
   wake?: (() => void) | undefined;
 }
 
@@ -57,7 +56,7 @@ const LIMITS: WebhookLimits = {
   mostRestMs: 60_000,
   flushMs: 5000,
 };
-const LINE_MS = 10_000; // between two lines on records that were dropped
+const LINE_MS = 10_000; // between two log lines on dropped records
 
 export class Webhook {
   readonly #options: WebhookOptions;
@@ -76,7 +75,7 @@ export class Webhook {
     this.#limits = { ...LIMITS, ...options.limits };
   }
 
-  /** Records by what became of them, since the server began. */
+  /** Number of records by outcome, since the start of the server. */
   get figures(): Readonly<Record<WebhookOutcome, number>> {
     return { ...this.#figures };
   }
@@ -86,7 +85,7 @@ export class Webhook {
     return this.#waiting.size + this.#flying.size;
   }
 
-  /** Of them, those that wait for another attempt. */
+  /** Records that wait for another attempt. */
   get resting(): number {
     return [...this.#waiting].filter(({ wake }) => wake !== undefined).length;
   }
@@ -104,7 +103,7 @@ export class Webhook {
     this.#pump();
   }
 
-  /** Tries what waits once more, for a bounded time; nothing is in flight when it resolves. */
+  /** Tries waiting records once more, for a bounded time. No request is in flight when it resolves. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -117,9 +116,9 @@ export class Webhook {
       delivery.wake = undefined;
     }
     await new Promise<void>((resolve) => {
-      const callOff = time.after(this.#limits.flushMs, resolve);
+      const cancelTimer = time.after(this.#limits.flushMs, resolve);
       this.#idle = () => {
-        callOff();
+        cancelTimer();
         resolve();
       };
       this.#pump();
@@ -132,7 +131,7 @@ export class Webhook {
     if (abandoned > 0) log.warn({ abandoned }, 'call records not sent: the server closed');
   }
 
-  /** Sends as many as may be in flight of those that are due, oldest first. */
+  /** Sends records that are due, oldest first, within the limit of requests in flight. */
   #pump(): void {
     for (const delivery of this.#waiting) {
       if (this.#flying.size >= this.#limits.atOnce) return;
@@ -198,4 +197,130 @@ export class Webhook {
     this.#droppedSinceLine = 0;
     this.#options.log.warn(fields, 'call records dropped: too many wait');
   }
+}
+
+export interface AttemptParts {
+  readonly url: string;
+  readonly secret: string;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number;
+  /** Milliseconds until the head of the response. */
+  readonly timeoutMs: number;
+}
+
+interface Message {
+  /** Id of the call. */
+  readonly id: string;
+  readonly body: string;
+}
+
+type Answer =
+  | { readonly kind: 'taken' }
+  /** Permanent: the record is not sent again. */
+  | { readonly kind: 'refused'; readonly status: number }
+  /** Temporary. Without a status there was no response. */
+  | { readonly kind: 'again'; readonly status?: number; readonly waitMs: number };
+
+const TOO_MANY = 429;
+const LARGEST_WAIT_MS = 24 * 3600 * 1000; // beyond the expiry of every record
+
+/** Sends a record once. Never rejects. */
+async function attempt(parts: AttemptParts, message: Message, signal: AbortSignal): Promise<Answer> {
+  const { url, secret, time, wallClock, timeoutMs } = parts;
+  const late = new AbortController();
+  const forget = time.after(timeoutMs, () => late.abort());
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'parley',
+        'x-parley-event': CALL_ENDED,
+        'x-parley-signature': signature(secret, message.body, Math.floor(wallClock() / 1000)),
+        'idempotency-key': message.id,
+      },
+      body: message.body,
+      redirect: 'manual', // records go only to the address that the operator configured
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    await response.body?.cancel();
+    return meaningOf(response, wallClock());
+  } catch {
+    return { kind: 'again', waitMs: 0 };
+  } finally {
+    forget();
+  }
+}
+
+/** `t=<Unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. The time lets a receiver reject replayed records. */
+export function signature(secret: string, body: string, unixSeconds: number): string {
+  const mac = createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex');
+  return `t=${unixSeconds},v1=${mac}`;
+}
+
+function meaningOf({ status, ok, headers }: Response, nowMs: number): Answer {
+  if (ok) return { kind: 'taken' };
+  if (status < 500 && status !== TOO_MANY) return { kind: 'refused', status };
+  return { kind: 'again', status, waitMs: waitIn(headers.get('retry-after'), nowMs) };
+}
+
+/** Milliseconds of Retry-After: seconds or a date (RFC 9110, section 10.2.3); 0 for other text. */
+function waitIn(value: string | null, nowMs: number): number {
+  if (value === null) return 0;
+  const waitMs = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return Number.isNaN(waitMs) ? 0 : Math.min(LARGEST_WAIT_MS, Math.max(0, waitMs));
+}
+
+const CALL_ENDED = 'call.ended';
+
+/** The record as JSON in the terms of the HTTP interface. Unknown fields are absent; times are Unix seconds. */
+export function callRecordBody(record: CallRecord) {
+  const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
+    record;
+  const { end, codec, srtp, setupMs, firstAudioMs, digits, transferredTo } = record;
+  return {
+    event: CALL_ENDED,
+    created_at: endedAt / 1000,
+    call: {
+      object: 'call.record',
+      id,
+      door,
+      direction,
+      sip_call_id: callId,
+      from,
+      to,
+      headers,
+      trunk,
+      route,
+      created_at: startedAt / 1000,
+      answered_at: answeredAt === undefined ? undefined : answeredAt / 1000,
+      ended_at: endedAt / 1000,
+      end,
+      codec,
+      srtp,
+      setup_ms: setupMs,
+      first_audio_ms: firstAudioMs,
+      ...mediaOf(record),
+      digit_count: digits,
+      transferred_to: transferredTo,
+    },
+  };
+}
+
+function mediaOf({ sent, received, remote }: CallRecord) {
+  return {
+    sent: sent && {
+      packets: sent.packets,
+      silence_packets: sent.silencePackets,
+      underruns: sent.underruns,
+    },
+    received: received && {
+      packets: received.packets,
+      loss: received.loss,
+      jitter_ms: received.jitterMs,
+      mos: received.mos,
+    },
+    remote: remote && { loss: remote.loss, jitter_ms: remote.jitterMs, rtt_ms: remote.rttMs },
+  };
 }

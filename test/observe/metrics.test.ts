@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngineWorkFigures } from '../../src/observe/engine-metrics.js';
-import { Metrics, type PlaneFigures } from '../../src/observe/metrics.js';
+import { Metrics } from '../../src/observe/metrics.js';
+import type { EngineWorkFigures, PlaneFigures } from '../../src/observe/scraped-metrics.js';
 
 const PLANE: PlaneFigures = {
   streams: 3,

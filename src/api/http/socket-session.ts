@@ -4,7 +4,7 @@
 //   open ──▶ closing ──▶ closed     (the conversation is over as soon as it closes)
 import type { WebSocket } from 'ws';
 import type { Log } from '../../observe/log.js';
-import type { SocketMetrics } from '../../observe/socket-metrics.js';
+import type { SocketMetrics } from '../../observe/metrics.js';
 import type { Time } from '../../time.js';
 import { MessageGate, type GateLimits } from './message-gate.js';
 import type { Conversation, Dialect, Peer, Visit } from './socket-dialect.js';

@@ -9,7 +9,7 @@ import { TLSSocket } from 'node:tls';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
-import type { SocketMetrics } from '../../observe/socket-metrics.js';
+import type { SocketMetrics } from '../../observe/metrics.js';
 import { systemTime, type Time } from '../../time.js';
 import { refuseSecondHost } from './access.js';
 import type { Gate } from './gate.js';

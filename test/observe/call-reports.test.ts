@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callRecordBody } from '../../src/observe/call-record-body.js';
-import { callRecordLine, maskedAddress } from '../../src/observe/call-record-line.js';
+import { callRecordBody } from '../../src/observe/webhook.js';
+import { callRecordLine, maskedAddress } from '../../src/observe/call-reports.js';
 import { callRecord } from './call-records.js';
 
 test('of a number the last two digits are shown, and of a name nothing', () => {

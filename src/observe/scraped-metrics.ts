@@ -1,0 +1,233 @@
+// Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches, queues.
+import type { Metric } from 'prom-client';
+
+/** Figures that other parts of the server hold. */
+export interface ScrapedFigures {
+  readonly audioCache?: () => CacheFigures;
+  readonly frameCache?: () => CacheFigures;
+  /** Sentences that wait for an engine. */
+  readonly queueDepth?: () => number;
+  /** The same by class: each has a limit of its own. */
+  readonly queueDepthByClass?: () => Readonly<Record<string, number>>;
+  /** The plane's figures now; undefined while there is no plane. */
+  readonly plane?: () => PlaneFigures | undefined;
+  /** Whether the engine that speaks by default is loaded. */
+  readonly modelLoaded?: () => boolean;
+  /** Work of the native engine. */
+  readonly engineWork?: () => EngineWorkFigures;
+}
+
+export interface ScrapedValue {
+  readonly value: number;
+  readonly labels?: Record<string, string | number>;
+  readonly metricName?: string;
+}
+
+// prom-client's counters and histograms cannot be set to a total, as counters of the media plane need. A registry uses only
+// the name and get() of a metric.
+export function readAtScrape(
+  name: string,
+  help: string,
+  type: 'counter' | 'gauge' | 'histogram',
+  values: () => ScrapedValue[],
+): Metric {
+  const metric = {
+    name,
+    help,
+    get: () => Promise.resolve({ name, help, type, values: values(), aggregator: 'sum' }),
+    reset: () => undefined,
+  };
+  return metric as unknown as Metric;
+}
+
+/** A part that fails loses its own figure, and no other. */
+export function readable(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
+  }
+}
+
+export interface EngineWorkFigures {
+  /** Bytes of GPU memory: what the engine holds, and all that the GPU has; 0 without one. */
+  readonly memoryUsedBytes: number;
+  readonly memoryTotalBytes: number;
+  /** Sentences that are being spoken. */
+  readonly streams: number;
+  readonly busySeconds: number;
+  /** From 0 to 1, over the last seconds. */
+  readonly busyShare: number;
+  /** Launches of GPU work: uncaptured, captured as graphs, launched as graphs. */
+  readonly eager: number;
+  readonly captures: number;
+  readonly launches: number;
+  /** Host memory of cached launches. */
+  readonly listBytes: number;
+}
+
+const METRICS = [
+  ['tts_gpu_allocated_bytes', 'gauge', 'memoryUsedBytes', 'bytes of GPU memory that the engines hold'],
+  ['parley_gpu_memory_used_bytes', 'gauge', 'memoryUsedBytes', 'the same, as parley_gpu_memory_total_bytes'],
+  [
+    'parley_gpu_memory_total_bytes',
+    'gauge',
+    'memoryTotalBytes',
+    'bytes of memory that the GPU has; 0 without one',
+  ],
+  [
+    'parley_gpu_lists_bytes',
+    'gauge',
+    'listBytes',
+    "bytes of the server's memory that remembered lists of work for the GPU take",
+  ],
+  ['parley_engine_streams', 'gauge', 'streams', 'sentences that the native engine is speaking'],
+  [
+    'parley_engine_busy_ratio',
+    'gauge',
+    'busyShare',
+    'share of the last seconds that the native engine worked, 0 to 1',
+  ],
+  [
+    'parley_engine_busy_seconds_total',
+    'counter',
+    'busySeconds',
+    'time that the native engine has worked since it was loaded',
+  ],
+] as const;
+
+const LISTS = [
+  ['eager', 'eager'],
+  ['captured', 'captures'],
+  ['launched', 'launches'],
+] as const;
+
+function engineMetrics(work: () => EngineWorkFigures): ReturnType<typeof readAtScrape>[] {
+  const lists = () =>
+    LISTS.map(([way, field]) => ({ value: readable(() => work()[field]), labels: { way } }));
+  const help =
+    'lists of work for the GPU since the engine was loaded: run grid by grid (eager), made into graphs (captured), run as graphs (launched)';
+  return [
+    ...METRICS.map(([name, type, field, what]) =>
+      readAtScrape(name, what, type, () => [{ value: readable(() => work()[field]) }]),
+    ),
+    readAtScrape('parley_gpu_lists_total', help, 'counter', lists),
+  ];
+}
+
+/** Figures of the media plane since it opened. */
+export interface PlaneFigures {
+  readonly streams: number;
+  readonly packets: number;
+  readonly silencePackets: number;
+  readonly lateTicks: number;
+  readonly skippedTicks: number;
+  readonly underruns: number;
+  readonly sendErrors: number;
+  /** Upper bounds of the lateness buckets, rising; the last one is Infinity. */
+  readonly latenessUpperMs: readonly number[];
+  /** How many packets fell into each bucket; not cumulative. */
+  readonly latenessCounts: readonly number[];
+}
+
+/** Figures of the cache of renderings, or of the cache of sentences of calls. */
+interface CacheFigures {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+const AUDIO_CACHE = [
+  ['parley_audio_cache_entries', 'gauge', 'entries', 'renderings kept in memory'],
+  ['parley_audio_cache_bytes', 'gauge', 'bytes', 'bytes of sound kept in memory, those being made included'],
+  ['parley_audio_cache_hits_total', 'counter', 'hits', 'requests answered without an engine of their own'],
+  ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests for which an engine was asked'],
+] as const;
+
+const FRAME_CACHE = [
+  ['parley_frame_cache_entries', 'gauge', 'entries', 'sentences of calls kept as payloads'],
+  ['parley_frame_cache_bytes', 'gauge', 'bytes', 'bytes that they take'],
+  ['parley_frame_cache_hits_total', 'counter', 'hits', 'sentences sent without an engine or an encoder'],
+  ['parley_frame_cache_misses_total', 'counter', 'misses', 'sentences of calls that were rendered'],
+] as const;
+
+const PLANE_COUNTERS = [
+  ['parley_packets_total', 'packets', 'RTP packets sent, silence included'],
+  ['parley_silence_packets_total', 'silencePackets', 'RTP packets sent that carried silence'],
+  ['parley_underruns_total', 'underruns', 'ticks at which a speaking stream had no frame ready'],
+  ['parley_late_ticks_total', 'lateTicks', 'ticks later than one millisecond'],
+  ['parley_skipped_ticks_total', 'skippedTicks', 'ticks given up because they were too late to be of use'],
+  ['parley_send_errors_total', 'sendErrors', 'packets that the system refused to send'],
+] as const;
+
+type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
+
+/** Metrics of the parts that `figures` names; absent parts have none. */
+export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
+  const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache } = figures;
+  return [
+    plane === undefined ? [] : planeMetrics(plane),
+    queueDepth === undefined ? [] : gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth),
+    queueDepthByClass === undefined ? [] : queueMetric(queueDepthByClass),
+    modelLoaded === undefined
+      ? []
+      : gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
+          Number(modelLoaded()),
+        ),
+    engineWork === undefined ? [] : engineMetrics(engineWork),
+    audioCache === undefined ? [] : cacheMetrics(AUDIO_CACHE, audioCache),
+    frameCache === undefined ? [] : cacheMetrics(FRAME_CACHE, frameCache),
+  ].flat();
+}
+
+function gauge(name: string, help: string, read: () => number): Metric {
+  return readAtScrape(name, help, 'gauge', () => [{ value: readable(read) }]);
+}
+
+function queueMetric(byClass: () => Readonly<Record<string, number>>): Metric {
+  const help = 'sentences that wait for an engine, by class: call, interactive (WebSockets), http';
+  const values = () => Object.entries(byClass()).map(([name, value]) => ({ value, labels: { class: name } }));
+  return readAtScrape('parley_queue_depth', help, 'gauge', values);
+}
+
+function cacheMetrics(metrics: CacheMetrics, cache: () => CacheFigures): Metric[] {
+  return metrics.map(([name, type, field, help]) =>
+    readAtScrape(name, help, type, () => [{ value: cache()[field] }]),
+  );
+}
+
+function planeMetrics(plane: () => PlaneFigures | undefined): Metric[] {
+  const pacing =
+    'how much later than due a packet left; the sum is made of upper bounds, as the clock keeps none';
+  return [
+    ...PLANE_COUNTERS.map(([name, field, help]) =>
+      readAtScrape(name, help, 'counter', () => [{ value: plane()?.[field] ?? 0 }]),
+    ),
+    readAtScrape('parley_streams', 'RTP streams open now', 'gauge', () => [{ value: plane()?.streams ?? 0 }]),
+    readAtScrape('parley_pacing_error_seconds', pacing, 'histogram', () =>
+      pacingBuckets('parley_pacing_error_seconds', plane()),
+    ),
+  ];
+}
+
+// Prometheus needs cumulative counts; the clock keeps one count per bucket.
+function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedValue[] {
+  const counts = plane?.latenessCounts ?? [];
+  const uppersMs = (plane?.latenessUpperMs ?? []).filter((upperMs) => Number.isFinite(upperMs));
+  const values: ScrapedValue[] = [];
+  let total = 0;
+  let sumSeconds = 0;
+  counts.forEach((count, index) => {
+    const upperMs = uppersMs[index];
+    total += count;
+    // Packets above every bound count as the highest bound.
+    sumSeconds += (count * (upperMs ?? uppersMs.at(-1) ?? 0)) / 1000;
+    if (upperMs === undefined) return;
+    values.push({ metricName: `${name}_bucket`, labels: { le: upperMs / 1000 }, value: total });
+  });
+  values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: total });
+  values.push({ metricName: `${name}_sum`, value: sumSeconds });
+  values.push({ metricName: `${name}_count`, value: total });
+  return values;
+}
