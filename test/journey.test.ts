@@ -4,15 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SENTENCE_PAUSE_MS } from '../src/speaking/speech-line.js';
 import {
+  type CallUnderTest,
   FIRST_SEQUENCE,
   FIRST_TIMESTAMP,
   FRAME_MS,
-  type CallUnderTest,
+  openCalls,
   type SentPacket,
 } from './fakes/call-under-test.js';
-import { buzz } from './fakes/scripted-engine.js';
+import { buzz } from './fakes/engines.js';
 import { TokenSource } from './fakes/token-source.js';
-import { openCalls } from './fakes/open-calls.js';
 import { until } from './fakes/until.js';
 
 const PAUSE_FRAMES = SENTENCE_PAUSE_MS / FRAME_MS;

@@ -3,7 +3,7 @@ import type { Conversation, Dialect } from '../../src/api/http/socket-dialect.js
 import type { SpeechSocketParts } from '../../src/api/http/speech-sockets.js';
 import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { ParleyError } from '../../src/errors.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { RecordedPeer } from './recorded-peer.js';

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, type BenchCall } from './bench-calls.js';
 import { stolenSeconds } from './stolen-time.js';

@@ -10,7 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table, type Row } from './table.js';

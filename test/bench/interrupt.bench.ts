@@ -6,7 +6,7 @@
 //   npm run bench:interrupt -- --quick   50 calls, 60 interruptions
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { spreadOf } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table } from './table.js';

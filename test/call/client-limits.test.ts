@@ -7,7 +7,7 @@ import { PCMU } from '../../src/codecs/codec.js';
 import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { ParleyError } from '../../src/errors.js';
 import { FRAME_MS, openCall } from '../fakes/call-under-test.js';
-import { ScriptedEngine } from '../fakes/scripted-engine.js';
+import { ScriptedEngine } from '../fakes/engines.js';
 
 const NO_ENCODERS = {} as EncoderPool;
 const LIMITS = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };

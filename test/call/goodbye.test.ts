@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import type { CallUnderTest } from '../fakes/call-under-test.js';
-import { openCalls } from '../fakes/open-calls.js';
-import { buzz } from '../fakes/scripted-engine.js';
+import { type CallUnderTest, openCalls } from '../fakes/call-under-test.js';
+import { buzz } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
 const PHRASE = 'Goodbye.';

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { G722, PCMA } from '../../src/codecs/codec.js';
-import { FRAME_MS, type CallUnderTest } from '../fakes/call-under-test.js';
-import { buzz } from '../fakes/scripted-engine.js';
+import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
+import { buzz } from '../fakes/engines.js';
 import { TokenSource } from '../fakes/token-source.js';
-import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
-import { heardOf, rising, RATE, sounding } from '../speaking/heard-sound.js';
+import { heardOf, rising, RATE, sounding } from './heard-sound.js';
 
 const MINUTE_MS = 60_000;
 
@@ -148,9 +147,10 @@ test('sound of another rate is resampled, survives a move, and can be interrupte
   assert.equal((await utterance.ended).durationMs, 1000);
   const heard = heardOf(under.sent());
   assert.equal(heard.length, RATE);
-  const loudness = (from: number) => Math.sqrt(heard.subarray(from, from + 800).reduce((sum, x) => sum + x * x, 0) / 800);
+  const loudness = (from: number) =>
+    Math.sqrt(heard.subarray(from, from + 800).reduce((sum, x) => sum + x * x, 0) / 800);
   for (let from = 0; from < 8000; from += 800) assert.ok(Math.abs(loudness(from) - 0.3 / Math.SQRT2) < 0.03);
-}); // prettier-ignore
+});
 
 test('sound that cannot be played is refused by name', () => {
   const { call } = openCall();

@@ -6,10 +6,9 @@ import type { MediaPort } from '../../src/call/call.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
-import { type CallUnderTest, type SentPacket } from '../fakes/call-under-test.js';
-import { openCalls } from '../fakes/open-calls.js';
+import { type CallUnderTest, openCalls, type SentPacket } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
-import { alignments, heardOf, rising, RATE, sounding } from '../speaking/heard-sound.js';
+import { alignments, heardOf, rising, RATE, sounding } from './heard-sound.js';
 
 const SAID_MS = 3000;
 const STEP_MS = 60;
@@ -89,17 +88,50 @@ function nameOf([codec, frameMs]: Form): string {
 
 const ROUTES: readonly (readonly Form[])[] = [
   [[PCMU, 20]],
-  [[PCMU, 20], [PCMA, 20]],
-  [[PCMU, 20], [PCMU, 30]],
-  [[PCMU, 30], [PCMA, 20]],
-  [[PCMU, 20], [G722, 20]],
-  [[G722, 20], [PCMU, 20]],
-  [[PCMU, 20], [OPUS, 20]],
-  [[OPUS, 20], [PCMU, 20]],
-  [[OPUS, 20], [OPUS, 60]],
-  [[PCMU, 20], [OPUS, 20], [PCMU, 20]],
-  [[PCMU, 20], [PCMA, 20], [PCMU, 30], [G722, 20]],
-]; // prettier-ignore
+  [
+    [PCMU, 20],
+    [PCMA, 20],
+  ],
+  [
+    [PCMU, 20],
+    [PCMU, 30],
+  ],
+  [
+    [PCMU, 30],
+    [PCMA, 20],
+  ],
+  [
+    [PCMU, 20],
+    [G722, 20],
+  ],
+  [
+    [G722, 20],
+    [PCMU, 20],
+  ],
+  [
+    [PCMU, 20],
+    [OPUS, 20],
+  ],
+  [
+    [OPUS, 20],
+    [PCMU, 20],
+  ],
+  [
+    [OPUS, 20],
+    [OPUS, 60],
+  ],
+  [
+    [PCMU, 20],
+    [OPUS, 20],
+    [PCMU, 20],
+  ],
+  [
+    [PCMU, 20],
+    [PCMA, 20],
+    [PCMU, 30],
+    [G722, 20],
+  ],
+];
 
 for (const forms of ROUTES) {
   test(`a sentence that goes ${forms.map(nameOf).join(' to ')} is heard without a gap or a repetition`, async () => {
@@ -120,12 +152,18 @@ for (const forms of ROUTES) {
 }
 
 test('sequence numbers and timestamps go on through a change of codec', async () => {
-  const packets = await spokenThrough([[PCMU, 20], [PCMA, 20]], 500);
+  const packets = await spokenThrough(
+    [
+      [PCMU, 20],
+      [PCMA, 20],
+    ],
+    500,
+  );
   for (const [n, packet] of packets.entries()) {
     assert.equal(packet.sequence, ((packets[0]?.sequence ?? 0) + n) % 65_536);
     assert.equal(packet.timestamp, ((packets[0]?.timestamp ?? 0) + 160 * n) % 2 ** 32);
   }
-}); // prettier-ignore
+});
 
 /** Everything that is told of the sentences, and how often. */
 function told({ events }: CallUnderTest): string[] {
@@ -223,9 +261,12 @@ test('what was heard after a move and an interruption is exact', async () => {
     under.sent();
     under.pass(500);
     assert.ok(sounding(heardOf(under.sent())).length < 50 * (RATE / 1000), 'nothing old follows');
-    assert.deepEqual(told(under).filter((type) => type === 'utterance.interrupted'), ['utterance.interrupted']);
+    assert.deepEqual(
+      told(under).filter((type) => type === 'utterance.interrupted'),
+      ['utterance.interrupted'],
+    );
   }
-}); // prettier-ignore
+});
 
 test('an interruption while what waits is on its way drops it, and the call speaks on', async () => {
   const under = twoSentences([PCMU, 20]);
@@ -271,11 +312,17 @@ test('all that waits of several texts goes on in its order', async () => {
   await late.pushed;
   under.pass(1000);
   const ends = await Promise.all([...utterances, late].map(({ ended }) => ended));
-  assert.deepEqual(ends.map(({ end, text, durationMs }) => [end, text, durationMs]), [
-    ['spoken', 'One.', 200], ['spoken', 'Two.', 220], ['spoken', 'Three.', 240], ['spoken', 'One.', 200],
-  ]);
+  assert.deepEqual(
+    ends.map(({ end, text, durationMs }) => [end, text, durationMs]),
+    [
+      ['spoken', 'One.', 200],
+      ['spoken', 'Two.', 220],
+      ['spoken', 'Three.', 240],
+      ['spoken', 'One.', 200],
+    ],
+  );
   assert.equal(heardOf(under.sent()).length, (1100 * RATE) / 1000);
-}); // prettier-ignore
+});
 
 test('a text that is being synthesised goes on into the new port', async () => {
   const under = openIn([PCMU, 20]);
@@ -329,14 +376,16 @@ test('a call that is transferred goes on at the other leg, and its old one falls
   await time.end();
   assert.deepEqual(told(under), ALL_TOLD);
   const packets = under.sent();
-  const [old, other] = [0, 1].map((leg) => packets.filter(({ ssrc }) => ssrc - (packets[0]?.ssrc ?? 0) === leg));
+  const [old, other] = [0, 1].map((leg) =>
+    packets.filter(({ ssrc }) => ssrc - (packets[0]?.ssrc ?? 0) === leg),
+  );
   assert.ok(Math.abs(sounding(heardOf(old ?? [])).length - 500 * (RATE / 1000)) < 10);
   const said = heardOf(other ?? []);
   assert.ok(sounding(said).length <= (2160 - 500) * (RATE / 1000));
   assert.equal((await utterance.ended).durationMs, 2160);
   await under.port.close();
   assert.equal(port.playout.generation > 0, true);
-}); // prettier-ignore
+});
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {

@@ -6,12 +6,10 @@ import { test } from 'node:test';
 import { Continuity } from '../../src/speaking/continuity.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import { FRAME_MS, HIGH_MS, LOW_MS, type CallUnderTest } from '../fakes/call-under-test.js';
+import { type CallUnderTest, FRAME_MS, HIGH_MS, LOW_MS, openCalls } from '../fakes/call-under-test.js';
 import { rejectionsOf } from '../fakes/rejections.js';
-import { ScriptedEngine } from '../fakes/scripted-engine.js';
-import { StreamingEngine, type StreamingEngineOptions } from '../fakes/streaming-engine.js';
+import { ScriptedEngine, StreamingEngine, type StreamingEngineOptions } from '../fakes/engines.js';
 import { TokenSource } from '../fakes/token-source.js';
-import { openCalls } from '../fakes/open-calls.js';
 import { until } from '../fakes/until.js';
 
 const TEXT = 'One is here. Two is there. Three is far away.';
@@ -273,6 +271,9 @@ test('a call that ends while a generation waits for text leaves nothing behind',
   await until(() => under.engine.generations[0]?.state === 'starved');
   await under.call.close('test over');
   await until(() => tokens.returned && under.engine.generations[0]?.state === 'over');
-  assert.equal(calls.encoders.lines.every((lines) => lines === 0), true); // prettier-ignore
+  assert.equal(
+    calls.encoders.lines.every((lines) => lines === 0),
+    true,
+  );
   assert.equal(under.time.waiting, 0);
 });

@@ -5,7 +5,7 @@ import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
 import { Engines } from '../../src/engines/engine-choice.js';
 import type { VoiceReference } from '../../src/engines/engine.js';
 import type { CustomVoice } from '../../src/engines/routing.js';
-import { InstantEngine, type InstantEngineOptions } from '../fakes/instant-engine.js';
+import { InstantEngine, type InstantEngineOptions } from '../fakes/engines.js';
 
 class NamedEngine extends InstantEngine {
   override readonly name: string;

@@ -7,7 +7,7 @@ import type { EngineSetup } from '../../src/engines/engine-setup.js';
 import { ESPEAK_PACKAGE } from '../../src/engines/espeak/espeak.js';
 import type { VoiceWish } from '../../src/engines/routing.js';
 import { OPENAI_VOICES, QWEN_VOICES } from '../../src/engines/voice-names.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 
 const ABSENT = () => undefined;
 const PRESENT = () => '/packages/espeak-ng.js';

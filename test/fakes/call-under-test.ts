@@ -1,13 +1,14 @@
-// A G.711 call on a media plane whose clock the test holds: everything real
-// but the engine, the network and time.
+// Calls for tests, on a media plane whose clock the test advances. Everything is real but the engine, the network and
+// time. The calls of a test file share one pool of encoders and are closed after each test.
+import { after, afterEach, before } from 'node:test';
 import { Call, type CallEvent, type CallLimits, type MediaPort } from '../../src/call/call.js';
+import { type Codec, PCMU, ticksPerFrame } from '../../src/codecs/codec.js';
+import { EncoderPool } from '../../src/encoding/encoder-pool.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import type { Continuity } from '../../src/speaking/continuity.js';
 import type { FrameCache } from '../../src/speaking/frame-cache.js';
-import { PCMU, ticksPerFrame, type Codec } from '../../src/codecs/codec.js';
-import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import { MediaPlane } from '../../src/media/media-plane.js';
 import { ManualTime } from './manual-time.js';
-import { ScriptedEngine } from './scripted-engine.js';
+import { ScriptedEngine } from './engines.js';
 
 export const FRAME_MS = 20;
 /** The playout's queue: the encoder is asked for more below the first, and waits from the second on. */
@@ -82,7 +83,7 @@ function portOf(
   return { codec, frameMs, playout, path: 'captured', close: async () => playout.close() };
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly codec?: Codec;
   readonly frameMs?: number;
   readonly engine?: ScriptedEngine;
@@ -90,7 +91,7 @@ export interface CallOptions {
   readonly hangUpPhrase?: string | undefined;
 }
 
-/** One pool for a whole test file (open-calls.ts): starting a worker costs more than a test. */
+/** One pool for a whole test file (openCalls), because starting a worker costs more than a test. */
 export function openCall(
   encoders: EncoderPool,
   frames?: FrameCache,
@@ -167,5 +168,39 @@ function parse({ atMs, data }: { atMs: number; data: Uint8Array }): SentPacket {
     sequence: view.getUint16(2),
     timestamp: view.getUint32(4),
     payload: data.subarray(12),
+  };
+}
+
+export interface OpenCalls {
+  /** Available only while tests run. */
+  readonly encoders: EncoderPool;
+  open(frames?: FrameCache, options?: CallOptions): CallUnderTest;
+}
+
+/** Call it once, at the top of a test file. The calls share one pool of encoders and are closed after each test. */
+export function openCalls(): OpenCalls {
+  let encoders: EncoderPool | undefined;
+  const opened: CallUnderTest[] = [];
+  const pool = (): EncoderPool => {
+    if (encoders === undefined) throw new TypeError('no test is running');
+    return encoders;
+  };
+  before(async () => {
+    encoders = new EncoderPool({ workers: 1 });
+    await encoders.ready();
+  });
+  after(() => encoders?.close());
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((call) => call.close()));
+  });
+  return {
+    get encoders() {
+      return pool();
+    },
+    open(frames, options) {
+      const under = openCall(pool(), frames, options);
+      opened.push(under);
+      return under;
+    },
   };
 }

@@ -9,7 +9,7 @@ import { SpeechService, type SpeechStream } from '../../src/speaking/speech-stre
 import { AAC_FRAME_SAMPLES } from '../../src/codecs/aac-encoder.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { decoded } from '../fakes/ffmpeg.js';
-import { buzz, ScriptedEngine } from '../fakes/scripted-engine.js';
+import { buzz, ScriptedEngine } from '../fakes/engines.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const SENTENCE_MS = 600;

@@ -8,7 +8,7 @@ import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Engines } from '../../src/engines/engine-choice.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { FakeStream } from '../api/fake-speech.js';
 
 const never = new AbortController().signal;

@@ -1,10 +1,15 @@
+// The cache of sentences, by itself and in calls. In calls everything is real but the engine, the network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FrameCache, type KeptSentence, type SentenceManner } from '../../src/speaking/frame-cache.js';
 import { OPUS, PCMU } from '../../src/codecs/codec.js';
-import type { LineSettings } from '../../src/encoding/line-messages.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import type { LineSettings } from '../../src/encoding/line-messages.js';
+import { FrameCache, type KeptSentence, type SentenceManner } from '../../src/speaking/frame-cache.js';
+import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
+import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
+import { buzz, InstantEngine } from '../fakes/engines.js';
+import { TokenSource } from '../fakes/token-source.js';
+import { until } from '../fakes/until.js';
 
 const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
 const ENTRY_BYTES = 1024; // what an entry counts beside its payloads
@@ -101,3 +106,193 @@ test('everything that changes the payloads is another sentence', () => {
 test('a cache without room serves no line', () => {
   assert.equal(new FrameCache(0, SETTINGS).of(PCMU, 20), undefined);
 });
+
+const PAUSE_FRAMES = SENTENCE_PAUSE_MS / FRAME_MS;
+
+const calls = openCalls();
+
+function openCall(frames?: FrameCache): CallUnderTest {
+  return calls.open(frames);
+}
+
+function openCache(bytes = 1_000_000): FrameCache {
+  return new FrameCache(bytes, calls.encoders.settings);
+}
+
+/** Everything that a call sends for a text, from its first packet on, and what it tells of it. */
+async function spoken({ call, events, pass, sent }: CallUnderTest, text: string) {
+  sent();
+  events.length = 0;
+  const utterance = call.speak(text);
+  await utterance.pushed;
+  pass(2000);
+  return {
+    payloads: sent().map(({ payload, marker }) => [marker, ...payload]),
+    events: events.map(({ type, ...rest }) => [type, 'text' in rest ? rest.text : '']),
+    end: await utterance.ended,
+  };
+}
+
+test('what one call said is said by another without its engine, packet for packet', async () => {
+  const frames = openCache();
+  const first = openCall(frames);
+  const second = openCall(frames);
+  // 57.5 and 31.25 ms: neither ends with its frame.
+  first.engine.sounds.set('Hello there.', buzz(57.5, 0.5));
+  first.engine.sounds.set('Goodbye.', buzz(31.25, 0.25));
+  const rendered = await spoken(first, 'Hello there. Goodbye.');
+  await until(() => frames.figures.entries === 2);
+  const repeated = await spoken(second, 'Hello there. Goodbye.');
+  assert.deepEqual(second.engine.begun, []);
+  assert.deepEqual(repeated, rendered);
+  assert.equal(repeated.end.durationMs, (3 + PAUSE_FRAMES + 2) * FRAME_MS);
+  assert.deepEqual(frames.figures, {
+    entries: 2,
+    bytes: 2 * 1024 + 5 * (2 + 160),
+    hits: 2,
+    misses: 2,
+  });
+});
+
+test('a call says the same whether sentences are kept or not, as long as they end with their frames', async () => {
+  const keeping = openCall(openCache());
+  const plain = openCall();
+  for (const { engine } of [keeping, plain]) {
+    engine.sounds.set('Hello there.', buzz(60, 0.5));
+    engine.sounds.set('Goodbye.', buzz(40, 0.25));
+  }
+  const text = 'Hello there. Goodbye. Hello there.';
+  assert.deepEqual(await spoken(keeping, text), await spoken(plain, text));
+});
+
+test('a sentence among others is taken from there, and the others are rendered', async () => {
+  const frames = openCache();
+  const { call, engine, pass } = openCall(frames);
+  await call.speak('Press one.').pushed;
+  await until(() => frames.figures.entries === 1);
+  const utterance = call.speak('Hello John. Press one. Thank you.');
+  await utterance.pushed;
+  assert.deepEqual(engine.begun, ['Press one.', 'Hello John.', 'Thank you.']);
+  pass(5000);
+  assert.equal((await utterance.ended).text, 'Hello John. Press one. Thank you.');
+});
+
+test('an interruption in a kept sentence answers with what was heard of it, by the times of its words', async () => {
+  const frames = openCache();
+  const first = openCall(frames);
+  const words = [
+    { word: 'One', textOffset: 0, startMs: 0 },
+    { word: 'two', textOffset: 4, startMs: 300 }, // by the letters it would begin at 100
+  ];
+  first.engine.sounds.set('One two.', buzz(400, 0.5));
+  first.engine.words.set('One two.', words);
+  await first.call.speak('One two.').pushed;
+  await until(() => frames.figures.entries === 1);
+  const { call, engine, pass, ended } = openCall(frames);
+  const utterance = call.speak('One two.');
+  await utterance.pushed;
+  pass(260);
+  assert.equal(call.interrupt('caller spoke').text, 'One');
+  assert.equal((await utterance.ended).durationMs, 260);
+  assert.deepEqual([ended, engine.begun], [['interrupted'], []]);
+});
+
+test('after an interruption in kept sentences nothing of them follows', async () => {
+  const frames = openCache();
+  const { call, engine, pass, sent } = openCall(frames);
+  engine.sounds.set('Old one.', buzz(1000, 0.5));
+  await call.speak('Old one.').pushed;
+  await until(() => frames.figures.entries === 1);
+  pass(1000);
+  call.speak('Old one. Old one. Old one. Old one.');
+  await until(() => call.stats().queuedMs > 1000);
+  pass(500);
+  call.interrupt('caller spoke');
+  sent();
+  pass(3000);
+  assert.ok(sent().every(({ payload }) => payload.every((byte) => byte === 0xff)));
+});
+
+test('a sentence that was interrupted before all of it was made is not kept', async () => {
+  const frames = openCache();
+  const { call, engine } = openCall(frames);
+  engine.sounds.set('A long one.', buzz(4000, 0.5));
+  const utterance = call.speak('A long one.');
+  await until(() => call.stats().queuedMs === 1500);
+  call.interrupt('caller spoke');
+  await utterance.ended;
+  const next = call.speak('Short.');
+  await next.pushed;
+  await until(() => frames.figures.entries === 1);
+  engine.begun.length = 0;
+  await call.speak('Short.').pushed;
+  call.speak('A long one.');
+  await until(() => engine.begun.length > 0);
+  assert.deepEqual(engine.begun, ['A long one.']);
+});
+
+test('a sentence whose engine failed is not kept', async () => {
+  const frames = openCache();
+  const { call, engine, pass } = openCall(frames);
+  engine.failing.add('Bad.');
+  const failed = call.speak('Bad.');
+  await failed.pushed;
+  pass(1000);
+  assert.equal((await failed.ended).end, 'failed');
+  engine.failing.clear();
+  const utterance = call.speak('Bad.');
+  await utterance.pushed;
+  pass(1000);
+  assert.equal((await utterance.ended).end, 'spoken');
+  assert.deepEqual(engine.begun, ['Bad.', 'Bad.']);
+});
+
+test('the first rendering is the one that is heard again', async () => {
+  const frames = openCache();
+  const calls = [openCall(frames), openCall(frames)] as const;
+  calls[0].engine.sounds.set('Hello.', buzz(40, 0.5));
+  calls[1].engine.sounds.set('Hello.', buzz(40, 0.25)); // an engine that samples says it a little differently
+  const first = await spoken(calls[0], 'Hello.');
+  await until(() => frames.figures.entries === 1);
+  assert.deepEqual((await spoken(calls[1], 'Hello.')).payloads, first.payloads);
+});
+
+test('a kept sentence after a wait for more text is silence before, not an underrun', async () => {
+  const frames = openCache();
+  const { call, engine, pass } = openCall(frames);
+  engine.sounds.set('Hello there.', buzz(40, 0.5));
+  await call.speak('Hello there.').pushed;
+  await until(() => frames.figures.entries === 1);
+  pass(2000);
+  const tokens = new TokenSource();
+  const utterance = call.speak(tokens);
+  tokens.push('Hello there. H');
+  // Two frames are too few to start with, unless nothing follows for now.
+  await until(() => call.stats().queuedMs === 40);
+  await quiet();
+  pass(1000);
+  tokens.push('ello there.');
+  tokens.end();
+  await utterance.pushed;
+  pass(1000);
+  assert.equal((await utterance.ended).text, 'Hello there. Hello there.');
+  assert.deepEqual([call.stats().underruns, engine.begun.length], [0, 1]);
+});
+
+test('many calls send one memory at once', async () => {
+  const frames = openCache();
+  const first = openCall(frames);
+  const rendered = await spoken(first, 'Please hold the line.');
+  await until(() => frames.figures.entries === 1);
+  const calls = Array.from({ length: 20 }, () => openCall(frames));
+  const said = await Promise.all(calls.map((call) => spoken(call, 'Please hold the line.')));
+  for (const one of said) assert.deepEqual(one, rendered);
+  assert.equal(frames.figures.hits, 20);
+});
+
+/** A round trip through the encoder worker: everything that was on its way has arrived. */
+async function quiet(): Promise<void> {
+  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await line.end().catch(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+}

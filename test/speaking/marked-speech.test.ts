@@ -16,8 +16,7 @@ import type { ResolvedVoice, VoiceWish } from '../../src/engines/routing.js';
 import { Lexicon } from '../../src/text/lexicon.js';
 import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { buzz, ENGINE_RATE, ScriptedEngine } from '../fakes/scripted-engine.js';
-import { StreamingEngine } from '../fakes/streaming-engine.js';
+import { buzz, ENGINE_RATE, ScriptedEngine, StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
@@ -103,8 +102,12 @@ test('a pause of nothing between two sentences leaves none', async () => {
 test('sentences without a stated pause have the usual one, and paragraphs a longer one', async () => {
   const engine = engineOf('One.', 'Two.', 'Three.');
   assert.deepEqual(shapeOf(await heard(engine, ssml('<p>One. Two.</p><p>Three.</p>'))), [
-    [100, 0.5], 160, [100, 0.5], 500, [100, 0.5],
-  ]); // prettier-ignore
+    [100, 0.5],
+    160,
+    [100, 0.5],
+    500,
+    [100, 0.5],
+  ]);
 });
 
 test('volume is a factor of the sound of its part alone', async () => {
@@ -207,7 +210,10 @@ test('a voice or language that is not here is refused with the place of its part
 
 test('a lexicon of the request is asked before that of the server, by every engine', async () => {
   const engine = new ScriptedEngine();
-  const server = new Lexicon([{ word: 'SQL', say: 'ess queue ell' }, { word: 'IEEE', say: 'eye triple ee' }]); // prettier-ignore
+  const server = new Lexicon([
+    { word: 'SQL', say: 'ess queue ell' },
+    { word: 'IEEE', say: 'eye triple ee' },
+  ]);
   const service = new SpeechService(engine, encoders, { ...LIMITS, lexicon: server });
   const lexicon = new Lexicon([{ word: 'SQL', say: 'sequel' }]);
   const request = {

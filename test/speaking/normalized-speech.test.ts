@@ -14,10 +14,8 @@ import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import type { WordTime } from '../../src/engines/engine.js';
 import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { buzz, ENGINE_RATE, InstantEngine, StreamingEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { buzz, ENGINE_RATE } from '../fakes/scripted-engine.js';
-import { StreamingEngine } from '../fakes/streaming-engine.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 
@@ -220,13 +218,25 @@ test('bytes of a container say where the written words and the spoken ones are',
   assert.equal(place?.text, 'Pay $3.50 now.');
   assert.deepEqual(
     place.words.map(({ word, textOffset, startMs }) => [word, textOffset, startMs]),
-    [['Pay', 0, 0], ['$3.50', 4, 80], ['now.', 10, 680]],
-  ); // prettier-ignore
+    [
+      ['Pay', 0, 0],
+      ['$3.50', 4, 80],
+      ['now.', 10, 680],
+    ],
+  );
   assert.equal(place.spoken?.text, 'Pay three dollars and fifty cents now.');
   assert.deepEqual(
     place.spoken.words.map(({ textOffset, startMs }) => [textOffset, startMs]),
-    [[0, 0], [4, 80], [10, 200], [18, 360], [22, 440], [28, 560], [34, 680]],
-  ); // prettier-ignore
+    [
+      [0, 0],
+      [4, 80],
+      [10, 200],
+      [18, 360],
+      [22, 440],
+      [28, 560],
+      [34, 680],
+    ],
+  );
 });
 
 test('a rendering that was not to be read out is another one', async () => {

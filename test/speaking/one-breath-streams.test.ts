@@ -12,8 +12,7 @@ import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Qwen3Engine } from '../../src/engines/qwen3/qwen3.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { ENGINE_RATE } from '../fakes/scripted-engine.js';
-import { StreamingEngine, type StreamingEngineOptions } from '../fakes/streaming-engine.js';
+import { ENGINE_RATE, StreamingEngine, type StreamingEngineOptions } from '../fakes/engines.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { GOLDEN } from '../engines/golden.js';
@@ -66,8 +65,14 @@ test('a text over HTTP is one generation, whose sentences and words are told at 
   const stream = await speech.openStream(ASKED, never);
   assert.equal((await bytesOf(stream)).length, 2925 * BYTES_PER_MS);
   const sentences = (await stream.outcome)?.sentences ?? [];
-  assert.deepEqual(sentences.map(({ startMs, endMs }) => ({ startMs, endMs })), PLACES); // prettier-ignore
-  assert.deepEqual(sentences.map(({ text }) => text), SENTENCES); // prettier-ignore
+  assert.deepEqual(
+    sentences.map(({ startMs, endMs }) => ({ startMs, endMs })),
+    PLACES,
+  );
+  assert.deepEqual(
+    sentences.map(({ text }) => text),
+    SENTENCES,
+  );
   assert.deepEqual(
     sentences.flatMap(({ words }) => words.map(({ word, startMs }) => [word, startMs])),
     [...TEXT.matchAll(/\S+/g)].map((found) => [found[0], found.index * 65]),
@@ -117,8 +122,19 @@ for (const [how, share] of [
         );
       }
       assert.deepEqual(told, [
-        0, 'One is here.', false, 780, 1, 'Two is there.', true, 910, 2, 'Three is far away.', true, 1235,
-      ]); // prettier-ignore
+        0,
+        'One is here.',
+        false,
+        780,
+        1,
+        'Two is there.',
+        true,
+        910,
+        2,
+        'Three is far away.',
+        true,
+        1235,
+      ]);
     }
     assert.deepEqual(engine.texts, [TEXT, TEXT]);
     assert.equal(cache.figures.entries, 0);

@@ -5,7 +5,7 @@ import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import type { Urgency } from '../../src/engines/urgency.js';
 import { openCall } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { buzz } from '../fakes/scripted-engine.js';
+import { buzz } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
 let encoders: EncoderPool;

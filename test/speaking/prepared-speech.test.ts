@@ -5,10 +5,9 @@ import { test } from 'node:test';
 import { FrameCache, type KeptSentence } from '../../src/speaking/frame-cache.js';
 import { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
-import { type CallUnderTest } from '../fakes/call-under-test.js';
+import { type CallUnderTest, openCalls } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { buzz, ScriptedEngine } from '../fakes/scripted-engine.js';
-import { openCalls } from '../fakes/open-calls.js';
+import { buzz, ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
 const TEXT = 'Good morning. How may I help you?';
@@ -22,8 +21,12 @@ function preparing(bytes = 1_000_000) {
   for (const text of SENTENCES) engine.sounds.set(text, buzz(123, 0.5));
   const frames = new FrameCache(bytes, calls.encoders.settings);
   const time = new ManualTime();
-  return { engine, frames, prepared: new PreparedSpeech({ routing: engine, encoders: calls.encoders, frames, limits: LIMITS, time }) };
-} // prettier-ignore
+  return {
+    engine,
+    frames,
+    prepared: new PreparedSpeech({ routing: engine, encoders: calls.encoders, frames, limits: LIMITS, time }),
+  };
+}
 
 function callWith(frames: FrameCache, codec: Codec = PCMU): CallUnderTest {
   const under = calls.open(frames, { codec });

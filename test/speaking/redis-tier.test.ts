@@ -146,10 +146,10 @@ test('a Redis that is deaf is given up, and taken back when it hears', async (t)
   await server.say('before');
   await redis.signal('SIGSTOP');
   for (let n = 0; server.log.length === 1 && n < 100; n++) await server.say(`text ${n}`);
-  assert.deepEqual([server.said().at(-1), server.log.at(-1)?.fields['reason']], [
-    'renderings are not shared for now',
-    'TIMEOUT',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    [server.said().at(-1), server.log.at(-1)?.fields['reason']],
+    ['renderings are not shared for now', 'TIMEOUT'],
+  );
   const began = performance.now();
   for (let n = 0; n < 1000; n++) await server.say(`another ${n}`);
   assert.ok(performance.now() - began < 1000, 'nobody waits for it any more');

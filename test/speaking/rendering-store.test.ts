@@ -238,7 +238,12 @@ test('a store that comes and goes is not hurried after', async () => {
 });
 
 test('a value that is broken, foreign or of another generation is a miss, and is replaced', async () => {
-  for (const value of ['junk', '', packSound(soundOf('old'), 'g0'), packSound(soundOf('x'), '').subarray(0, 30)]) {
+  for (const value of [
+    'junk',
+    '',
+    packSound(soundOf('old'), 'g0'),
+    packSound(soundOf('x'), '').subarray(0, 30),
+  ]) {
     const { store, fake } = openStore();
     await settled();
     fake.values.set(KEY, Buffer.from(value));
@@ -246,7 +251,7 @@ test('a value that is broken, foreign or of another generation is a miss, and is
     assert.equal(await textAt(store), 'new');
     fake.values.set(GENERATION, Buffer.alloc(1000));
     assert.deepEqual(await store.look('a'), {}, 'a generation that nobody wrote');
-  } // prettier-ignore
+  }
 });
 
 test('clearing makes every server forget, also what was being made', async () => {

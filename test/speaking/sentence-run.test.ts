@@ -8,7 +8,7 @@ import { LineSegment } from '../../src/speaking/line-segment.js';
 import { RunPart, SentenceRun, SpeechPace, SpeechPaces } from '../../src/speaking/sentence-run.js';
 import { spokenText } from '../../src/speaking/spoken-text.js';
 import { UNHURRIED } from '../../src/engines/urgency.js';
-import { StreamingEngine } from '../fakes/streaming-engine.js';
+import { StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
 const SAMPLES_PER_MS = 8;
@@ -56,8 +56,12 @@ test('what was read as part of a sentence stays part of it, and the words of the
   assert.deepEqual([first.soundMs, second.soundMs], [540, 460]);
   assert.deepEqual(
     first.words.map(({ word, startMs }) => [word, startMs]),
-    [['One', 0], ['is', 160], ['here.', 280]],
-  ); // prettier-ignore
+    [
+      ['One', 0],
+      ['is', 160],
+      ['here.', 280],
+    ],
+  );
   assert.deepEqual(second.words, [
     { word: 'Two', textOffset: 0, startMs: 0 }, // 520 of the run: before the sentence's place
     { word: 'is', textOffset: 4, startMs: 140 },
@@ -153,8 +157,14 @@ test('what is said in one breath: neither a sound, nor a sentence by itself, nor
   const whole = (pieces: readonly LinePiece[], options?: { maxNewTokens: number }) =>
     [...(join(pieces, options) as Iterable<LinePiece>)].map(told);
   assert.deepEqual(whole([one, two, sound, one, long, one, two]), [
-    '0/whole One.', '1/whole Two.', 'sound', 'One.', 'This sentence has no room.', '0/whole One.', '1/whole Two.',
-  ]); // prettier-ignore
+    '0/whole One.',
+    '1/whole Two.',
+    'sound',
+    'One.',
+    'This sentence has no room.',
+    '0/whole One.',
+    '1/whole Two.',
+  ]);
   assert.deepEqual(whole([one]), ['One.']);
   assert.deepEqual(whole([one, two], { maxNewTokens: 100 }), ['One.', 'Two.']);
 });
@@ -199,11 +209,14 @@ test('a reader who leaves, or is told of a failure, leaves the source', async ()
     break;
   }
   engine.failsAt = 'One';
-  await assert.rejects(async () => {
-    for await (const piece of join(endless())) {
-      if (piece instanceof RunPart) piece.run.begin(() => UNHURRIED);
-    }
-  }, { code: 'ENGINE_FAILED' }); // prettier-ignore
+  await assert.rejects(
+    async () => {
+      for await (const piece of join(endless())) {
+        if (piece instanceof RunPart) piece.run.begin(() => UNHURRIED);
+      }
+    },
+    { code: 'ENGINE_FAILED' },
+  );
   gone.abort();
   await until(() => left === 2);
 });

@@ -4,16 +4,17 @@ import { ByteRing, type PcmRing } from '../../src/audio/pcm-ring.js';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/audio/wav.js';
-import { SpeechService, SpeechStream, type SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
-import { ParleyError } from '../../src/errors.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import type { SpeechEnd, SpeechRequest } from '../../src/engines/engine.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
-import { buzz, ENGINE_RATE, ScriptedEngine } from '../fakes/scripted-engine.js';
-import { until } from '../fakes/until.js';
+import { ParleyError } from '../../src/errors.js';
+import { AudioCache } from '../../src/speaking/audio-cache.js';
+import { CachedSpeech } from '../../src/speaking/cached-speech.js';
+import { SpeechService, SpeechStream, type SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
+import { OUTCOME } from '../api/fake-speech.js';
 import { randomFrom } from '../api/mutations.js';
 import { joined, loud, resampled } from '../encoding/line-fakes.js';
-import { OUTCOME } from '../api/fake-speech.js';
+import { buzz, ENGINE_RATE, InstantEngine, ScriptedEngine } from '../fakes/engines.js';
+import { until } from '../fakes/until.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const RING_BYTES = 256 * 1024;
@@ -144,7 +145,7 @@ test('hundreds of streams read in the smallest pieces lose not one byte', async 
   assert.ok(reads > 2 * 400, `${reads} reads`);
 });
 
-// What a thread beside the reader does once in many thousand streams is done here to every one.
+// A thread beside the reader does this once in many thousand streams. Here it happens to every one.
 test('bytes and the end that come between a read that finds nothing and the look at the ring are all read', async () => {
   const random = randomFrom(4);
   for (let round = 0; round < 300; round++) {
@@ -293,3 +294,53 @@ test('a reader that takes its time holds the engine up: no more is kept than the
   assert.ok(written <= RING_BYTES / 2 + SOUND_RING + onItsWay, `${written} samples`);
   assert.deepEqual(await bodyOf(stream), s16le(engine.soundOf(text)));
 });
+
+const RATE = 8000;
+
+for (const maxEntries of [0, 8]) {
+  const how = maxEntries === 0 ? 'without a cache' : 'through the cache';
+
+  test(`a sentence is told with its words before the next one is made, ${how}`, async () => {
+    const engine = new InstantEngine({ rate: RATE, msPerCharacter: 10, words: true });
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const synthesize = engine.synthesize.bind(engine);
+    engine.synthesize = async (request, out, signal) => {
+      if (request.text === 'Goodbye.') await held;
+      return await synthesize(request, out, signal);
+    };
+    const cache = new AudioCache({ maxEntries, maxBytes: 1_000_000 });
+    const speech = new CachedSpeech(new SpeechService(engine, encoders, LIMITS), {
+      cache,
+      routing: engine,
+      settings: encoders.settings,
+    });
+    const asked = {
+      text: 'Hello there. Goodbye.',
+      language: 'en',
+      container: 'pcm',
+      sampleRate: RATE,
+    } as const;
+    const stream = await speech.openStream(asked, new AbortController().signal);
+    const chunks = stream[Symbol.asyncIterator]();
+    await chunks.next();
+    const told = () => stream.placed?.() ?? [];
+    await until(() => told().length > 0);
+    const first = {
+      text: 'Hello there.',
+      startMs: 0,
+      endMs: 120,
+      words: [
+        { word: 'Hello', textOffset: 0, startMs: 0 },
+        { word: 'there.', textOffset: 6, startMs: 60 },
+      ],
+    };
+    assert.deepEqual(told(), [first]);
+    letGo();
+    while ((await chunks.next()).done !== true);
+    const outcome = await stream.outcome;
+    assert.deepEqual(told(), outcome?.sentences);
+    assert.equal(told().length, 2);
+    assert.equal(told()[1]?.startMs, 280); // after 160 ms of pause
+  });
+}

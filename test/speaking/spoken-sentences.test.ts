@@ -10,7 +10,7 @@ import { ParleyError } from '../../src/errors.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import type { VoiceWish } from '../../src/engines/routing.js';
 import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
-import { InstantEngine } from '../fakes/instant-engine.js';
+import { InstantEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type SpokenSegment, spokenText } from '../../src/speaking/spoken-text.js';
+import { type SpokenSegment, spokenText, writtenTimes } from '../../src/speaking/spoken-text.js';
+import { languageOf } from '../../src/text/normalize/languages.js';
+import { normalize } from '../../src/text/normalize/normalize.js';
 
 const FRAME_MS = 20;
 
@@ -73,21 +75,91 @@ test('a text without spaces is cut between its words', () => {
 function byReference(text: string, share: number): string {
   const cut = share * text.length;
   let end = 0;
-  for (const { segment: word, index, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
+  for (const { segment: word, index, isWordLike } of new Intl.Segmenter(undefined, {
+    granularity: 'word',
+  }).segment(text)) {
     if (isWordLike !== true) continue;
     if (index + word.length / 2 > cut) break;
     end = index + word.length;
   }
   return text.slice(0, end);
-} // prettier-ignore
+}
 
 test('words of plain sentences are those of the segmenter', () => {
-  const piece = fc.constantFrom("it's", "o'clock", 'Gate', 'B12', '90s', "'tis", 'x.y', '3.5', 'a_b', '.', ',', '! ', ': ', ' ', '  ', "'", 'é', '-', '日本'); // prettier-ignore
+  const piece = fc.constantFrom(
+    "it's",
+    "o'clock",
+    'Gate',
+    'B12',
+    '90s',
+    "'tis",
+    'x.y',
+    '3.5',
+    'a_b',
+    '.',
+    ',',
+    '! ',
+    ': ',
+    ' ',
+    '  ',
+    "'",
+    'é',
+    '-',
+    '日本',
+  );
   fc.assert(
-    fc.property(fc.array(piece, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 49 }), (pieces, sent) => {
-      const text = pieces.join('');
-      assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent / 50));
-    }),
+    fc.property(
+      fc.array(piece, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 49 }),
+      (pieces, sent) => {
+        const text = pieces.join('');
+        assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent / 50));
+      },
+    ),
     { numRuns: 2000 },
-  ); // prettier-ignore
+  );
+});
+
+/** [written word, its offset, index of the first word that was said for it]. */
+function timed(text: string, tag: string): (string | number)[][] {
+  const language = languageOf(tag);
+  assert.ok(language !== undefined);
+  const normalized = normalize(text, language);
+  const words = [...normalized.text.matchAll(/\S+/g)].map(({ 0: word, index }, nth) => ({
+    word,
+    textOffset: index,
+    startMs: nth,
+  }));
+  return writtenTimes(words, text, normalized).map(({ word, textOffset, startMs }) => [
+    word,
+    textOffset,
+    startMs,
+  ]);
+}
+
+test('words that stand for one written word are one, from the time of the first', () => {
+  assert.deepEqual(timed('Pay $3.50 on 1/2/2024 please.', 'en'), [
+    ['Pay', 0, 0],
+    ['$3.50', 4, 1],
+    ['on', 10, 6],
+    ['1/2/2024', 13, 7],
+    ['please.', 22, 11],
+  ]);
+});
+
+test('several written words that are said as one token are one', () => {
+  assert.deepEqual(timed('Das gilt z. B. hier.', 'de'), [
+    ['Das', 0, 0],
+    ['gilt', 4, 1],
+    ['z. B.', 9, 2],
+    ['hier.', 15, 4],
+  ]);
+});
+
+test('marks that are not spoken belong to no word', () => {
+  assert.deepEqual(timed('**Well** done 🎉 Bob', 'en'), [
+    ['Well', 2, 0],
+    ['done', 9, 1],
+    ['Bob', 17, 2],
+  ]);
 });

@@ -36,11 +36,14 @@ test('a rendering reads back as it was written, but for what making it took', ()
   for (const generation of ['', 'ab_-', 'x'.repeat(64)]) {
     const { sound, generation: read } = unpackSound(packSound(SOUND, generation)) ?? assert.fail('nothing');
     assert.equal(read, generation);
-    assert.deepEqual({ ...sound, bytes: [...sound.bytes] }, {
-      ...SOUND,
-      bytes: [1, 2, 3, 250],
-      outcome: { ...SOUND.outcome, timing: NO_TIME },
-    }); // prettier-ignore
+    assert.deepEqual(
+      { ...sound, bytes: [...sound.bytes] },
+      {
+        ...SOUND,
+        bytes: [1, 2, 3, 250],
+        outcome: { ...SOUND.outcome, timing: NO_TIME },
+      },
+    );
   }
 });
 
@@ -117,7 +120,12 @@ test('a head that is well written but says something else is nothing', () => {
 });
 
 test('every content type of the server reads back', () => {
-  for (const contentType of ['audio/mpeg', 'audio/opus', 'audio/x-alaw-basic', 'audio/L16; rate=24000; channels=1']) {
+  for (const contentType of [
+    'audio/mpeg',
+    'audio/opus',
+    'audio/x-alaw-basic',
+    'audio/L16; rate=24000; channels=1',
+  ]) {
     assert.equal(unpackSound(packSound({ ...SOUND, contentType }, ''))?.sound.contentType, contentType);
-  } // prettier-ignore
+  }
 });

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { readLexiconFile, withLexicon } from '../../src/speaking/lexicon-file.js';
 import {
+  type ReadSentence,
   readText,
   requestLexicon,
-  type ReadSentence,
   type TextToRead,
 } from '../../src/speaking/text-reading.js';
 import { Lexicon } from '../../src/text/lexicon.js';
@@ -67,8 +71,12 @@ test('of SSML places are those in the document, and what is between sentences is
   assert.equal(first.spoken, 'It is five and six dollars.');
   assert.deepEqual(
     first.rules.map(({ rule, written }) => [rule, written]),
-    [['sub', '5'], ['symbol', '&amp;'], ['currency', '$6']],
-  ); // prettier-ignore
+    [
+      ['sub', '5'],
+      ['symbol', '&amp;'],
+      ['currency', '$6'],
+    ],
+  );
   checkPlaces(text, [first, second]);
   assert.equal(second.pauseBeforeMs, 1000);
   assert.deepEqual(second.marksBefore, ['m']);
@@ -79,7 +87,10 @@ test('of SSML places are those in the document, and what is between sentences is
 
 test('the lexicon of a request is asked before that of the server', () => {
   const lexicon = requestLexicon([{ word: 'SQL', say: 'sequel' }]);
-  const server = new Lexicon([{ word: 'SQL', say: 'no' }, { word: 'API', say: 'ay pee eye' }]); // prettier-ignore
+  const server = new Lexicon([
+    { word: 'SQL', say: 'no' },
+    { word: 'API', say: 'ay pee eye' },
+  ]);
   const [sentence] = sentencesOf({ text: 'An SQL API.', lexicon }, server);
   assert.equal(sentence?.spoken, 'An sequel ay pee eye.');
   assert.deepEqual(
@@ -93,4 +104,30 @@ test('what cannot be spoken is refused as it is when it is spoken', () => {
   assert.throws(() => readText({ text: 'a'.repeat(1001) }, LIMITS), { code: 'TEXT_TOO_LONG' });
   assert.throws(() => readText({ text: '<speak>', format: 'ssml' }, LIMITS), { code: 'INVALID_FIELD' });
   assert.throws(() => requestLexicon([{ word: 'a' }]), { code: 'INVALID_FIELD', field: 'lexicon[0].say' });
+});
+
+function fileOf(t: TestContext, content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lexicon-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'words.json');
+  writeFileSync(path, content);
+  return path;
+}
+
+test('the file that the configuration names is read at the start', (t) => {
+  const lexiconFile = fileOf(t, '[{"word": "SQL", "say": "sequel", "case": "ignore"}]');
+  const { lexicon } = withLexicon({ lexiconFile });
+  assert.deepEqual(lexicon?.claims('sql', 'en'), [{ start: 0, end: 3, spoken: 'sequel', rule: 'lexicon' }]);
+  assert.equal(withLexicon({ lexiconFile: undefined }).lexicon, undefined);
+});
+
+test('a file that cannot be used is named with what is wrong in it', (t) => {
+  const refused = (path: string, message: RegExp) =>
+    assert.throws(() => readLexiconFile(path), { code: 'CONFIG_INVALID', message });
+  refused('/nowhere/words.json', /^LEXICON_FILE \/nowhere\/words\.json: cannot be read: ENOENT$/);
+  refused(fileOf(t, '[{'), /^LEXICON_FILE .*words\.json: is not JSON: /);
+  refused(
+    fileOf(t, '[{"word": "a", "say": "b"}, {"word": "a"}]'),
+    /words\.json: "lexicon\[1\]\.say" must be/,
+  );
 });

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sentencesFrom, sentencesOf } from '../../src/speaking/text-source.js';
+import type { SpeechRouting } from '../../src/engines/routing.js';
+import { ParleyError } from '../../src/errors.js';
+import { readLongText, readText } from '../../src/speaking/text-reading.js';
+import {
+  sentencesFrom,
+  sentencesOf,
+  SLICE,
+  TextTurns,
+  TokenStream,
+  type Turn,
+} from '../../src/speaking/text-source.js';
+import { checkText, longText, wholeText } from '../../src/speaking/whole-text.js';
+import { openCalls } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { ScriptedEngine } from '../fakes/engines.js';
 import { TokenSource } from '../fakes/token-source.js';
+import { until } from '../fakes/until.js';
 
 const LIMITS = { maxTextLength: 40, textIdleMs: 1000 };
 
@@ -98,4 +112,183 @@ test('tokens without a letter or digit fail as empty when they end', async () =>
   tokens.push('...');
   tokens.end();
   await assert.rejects(sentences.next(), { code: 'TEXT_EMPTY' });
+});
+
+// Long texts and the main thread: these tests measure how long other work waits for them.
+
+const LONG_LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
+const WORST = '0-'.repeat(2000);
+const TEXTS = [
+  WORST,
+  'Your order 4711 of $3.50 has shipped. It comes at 10:30, Dr. Smith says! Wirklich? Ja, am 3. Mai. '.repeat(
+    40,
+  ),
+  '😀 안녕하세요. こんにちは。'.repeat(150),
+];
+const ENGINE = new ScriptedEngine();
+const ROUTING: SpeechRouting = {
+  resolve: ({ voice = 'any', language = 'en' }) => {
+    if (voice === 'nobody') throw new ParleyError('VOICE_UNKNOWN', 'there is no voice "nobody"');
+    return { engine: ENGINE, voice, language };
+  },
+  voices: () => Promise.resolve([]),
+};
+const calls = openCalls();
+const NOW: Turn = () => Promise.resolve();
+
+function refused(code: string) {
+  return (error: unknown) => error instanceof ParleyError && error.code === code;
+}
+
+test('a text that is read in turns has the pieces that it has at once', async () => {
+  const markup = `<speak>${'One $3.50. <break time="1s"/> Two. <mark name="m"/> '.repeat(40)}</speak>`;
+  for (const text of [...TEXTS, markup]) {
+    const wish = { markup: text === markup };
+    const inTurns = await longText(text, wish, ROUTING, LONG_LIMITS, NOW);
+    assert.ok(inTurns.length > 1);
+    assert.equal(JSON.stringify(inTurns), JSON.stringify(wholeText(text, wish, ROUTING, LONG_LIMITS)));
+    const read = await readLongText({ text }, LONG_LIMITS, NOW);
+    assert.equal(JSON.stringify(read), JSON.stringify(readText({ text }, LONG_LIMITS)));
+  }
+});
+
+test('what is wrong with a text is refused in turns as it is at once', async () => {
+  const cases = [
+    ['a'.repeat(4097), {}],
+    ['-'.repeat(4000), {}],
+    [`<speak>${'One. '.repeat(200)}<break time="soon"/>`, { markup: true }],
+    [`<speak>${'One. '.repeat(200)}<voice name="nobody">Two.</voice></speak>`, { markup: true }],
+  ] as const;
+  for (const [text, wish] of cases) {
+    let thrown: unknown;
+    try {
+      wholeText(text, wish, ROUTING, LONG_LIMITS);
+    } catch (error) {
+      thrown = error;
+    }
+    assert.ok(thrown instanceof ParleyError);
+    const { code, message } = thrown;
+    await assert.rejects(longText(text, wish, ROUTING, LONG_LIMITS, NOW), { code, message });
+  }
+});
+
+test('between two slices of twenty long texts the event loop goes round', async () => {
+  const turns = new TextTurns();
+  let rounds = 0;
+  let isOver = false;
+  const look = () => {
+    rounds++;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  let slices = 0;
+  const counted = (turn: Turn) => longText(WORST, {}, ROUTING, LONG_LIMITS, () => (slices++, turn()));
+  await Promise.all(Array.from({ length: 20 }, () => turns.read('client', WORST.length, counted)));
+  isOver = true;
+  assert.ok(slices >= 20 * 20, `${slices} slices`);
+  assert.ok(rounds >= slices, `${rounds} rounds of ${slices} slices`);
+});
+
+test('a client may have so many characters in work, another one its own, and one text is always taken', async () => {
+  const turns = new TextTurns(1000);
+  let finish: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (finish = resolve));
+  const first = turns.read('a', 800, () => held);
+  await assert.rejects(
+    turns.read('a', 300, () => held),
+    refused('QUEUE_FULL'),
+  );
+  const others = [turns.read('a', 200, () => held), turns.read('b', 5000, () => held)];
+  finish();
+  await Promise.all([first, ...others]);
+  assert.equal(await turns.read('a', 1000, () => Promise.resolve('read')), 'read');
+  await assert.rejects(
+    turns.read('a', 1000, () => Promise.reject(new Error('broken'))),
+    /broken/,
+  );
+  assert.equal(
+    await turns.read('a', 1000, () => Promise.resolve('read')),
+    'read',
+    'what failed counts no more',
+  );
+});
+
+test('a text that is given up is read no further', async () => {
+  const turns = new TextTurns();
+  const controller = new AbortController();
+  let slices = 0;
+  const reading = turns.read(
+    'client',
+    WORST.length,
+    (turn) => longText(WORST, {}, ROUTING, LONG_LIMITS, () => (slices++, turn())),
+    controller.signal,
+  );
+  controller.abort();
+  await assert.rejects(reading, refused('ABORTED'));
+  assert.equal(slices, 1);
+});
+
+test('a long text of a call is read in turns, and told at once what can be known of it', async () => {
+  const { call, engine } = calls.open();
+  const long = 'One is here. '.repeat(60);
+  const first = call.speak(long);
+  const second = call.speak('Two is there.');
+  assert.deepEqual(engine.begun, []);
+  assert.throws(() => call.speak('x'.repeat(5000)), refused('TEXT_TOO_LONG'));
+  assert.throws(() => call.speak('-'.repeat(1000)), refused('TEXT_EMPTY'));
+  const reader = { routing: ROUTING, limits: LONG_LIMITS };
+  assert.throws(() => checkText(long, { voice: 'nobody' }, reader), refused('VOICE_UNKNOWN'));
+  await until(() => engine.begun.includes('One is here.'));
+  assert.deepEqual([first.state, second.state], ['waiting', 'waiting']);
+  call.interrupt('enough');
+  await Promise.all([first.ended, second.ended]);
+});
+
+test('a long token is read in slices, with a round of the event loop between two of them', async () => {
+  const time = new ManualTime(0);
+  const { signal } = new AbortController();
+  let rounds = 0;
+  let isOver = false;
+  const look = () => {
+    rounds++;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  const one = async function* () {
+    yield WORST;
+  };
+  const sentences: string[] = [];
+  const options = { limits: LONG_LIMITS, time, signal, onPause: () => undefined };
+  for await (const { text } of sentencesFrom(one(), options)) sentences.push(text);
+  isOver = true;
+  assert.ok(rounds >= WORST.length / SLICE - 1, `${rounds} rounds`);
+  const whole = sentencesOf(WORST, LONG_LIMITS).map(({ text }) => text);
+  assert.deepEqual(sentences, whole);
+});
+
+async function allOf(tokens: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const token of tokens) all.push(token);
+  return all;
+}
+
+test('what waits is read in one piece, what comes later as it comes', async () => {
+  const tokens = new TokenStream();
+  tokens.push('One ');
+  tokens.push('two ');
+  const iterator = tokens[Symbol.asyncIterator]();
+  assert.equal((await iterator.next()).value, 'One two ');
+  const next = iterator.next();
+  tokens.push('three');
+  assert.equal((await next).value, 'three');
+  tokens.end();
+  tokens.push('too late');
+  assert.equal((await iterator.next()).done, true);
+});
+
+test('a text that is refused drops what was not read of it', async () => {
+  const tokens = new TokenStream();
+  tokens.push('One');
+  tokens.fail(new Error('refused'));
+  await assert.rejects(allOf(tokens), /refused/);
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VoicePlan } from '../../src/speaking/voice-plan.js';
-import { ParleyError } from '../../src/errors.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';
-import { ScriptedEngine } from '../fakes/scripted-engine.js';
+import { ParleyError } from '../../src/errors.js';
+import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
+import { VoicePlan } from '../../src/speaking/voice-plan.js';
+import { ScriptedEngine } from '../fakes/engines.js';
 
 /** Answers with the language it was asked for; `xx` where none was. Speaks all but Italian. */
 const routing: SpeechRouting = {
@@ -77,4 +78,24 @@ test('sentences that arrive are judged as they come', async () => {
   const heard: string[] = [];
   for await (const { voice } of plan.arriving(arriving())) heard.push(voice.language);
   assert.deepEqual(heard, ['xx', 'fr']);
+});
+
+test('a language is stated by its tag, its English name, or as what the text turns out to be', () => {
+  for (const [stated, tag] of [
+    ['en', 'en'],
+    ['pt-BR', 'pt-BR'],
+    ['zh_CN', 'zh_CN'],
+    ['English', 'en'],
+    ['chinese', 'zh'],
+    ['Hebrew', 'he'],
+    ['Auto', undefined],
+    ['auto', undefined],
+    ['Klingonish', 'Klingonish'],
+  ] as const) {
+    assert.equal(isStatedLanguage(stated), true, stated);
+    assert.equal(tagOfStated(stated), tag, stated);
+  }
+  for (const stated of ['', 'e', 'en US', '../..', `en${'-abcdefgh'.repeat(4)}`, 'x'.repeat(21)]) {
+    assert.equal(isStatedLanguage(stated), false, stated);
+  }
 });

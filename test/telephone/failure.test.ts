@@ -8,7 +8,7 @@ import type { Environment } from '../../src/config/environment.js';
 import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { Engines } from '../../src/engines/engine-choice.js';
-import { ScriptedEngine } from '../fakes/scripted-engine.js';
+import { ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';

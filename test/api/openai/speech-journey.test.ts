@@ -12,7 +12,7 @@ import { startServer, type Server } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';
 import { fliteEngine } from '../../../src/engines/flite/flite.js';
-import { InstantEngine } from '../../fakes/instant-engine.js';
+import { InstantEngine } from '../../fakes/engines.js';
 import { until } from '../../fakes/until.js';
 import { readAll } from '../../engines/read-ring.js';
 import { QWEN_VOICES } from '../../../src/engines/voice-names.js';

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
-import { InstantEngine } from '../../fakes/instant-engine.js';
+import { InstantEngine } from '../../fakes/engines.js';
 import { fitTone } from '../../audio/tones.js';
 import { KINDS, sampleFile, TONE_HZ, toneWav } from '../../voices/voice-samples.js';
 import { errorIn } from '../app-under-test.js';

@@ -11,7 +11,7 @@ import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog, type Log } from '../../../src/observe/log.js';
 import { Engines } from '../../../src/engines/engine-choice.js';
-import { InstantEngine } from '../../fakes/instant-engine.js';
+import { InstantEngine } from '../../fakes/engines.js';
 import { spreadOf, type Spread } from '../arrivals.js';
 
 export type ToPhoneServer =
