@@ -14,7 +14,7 @@ const REST = [
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
-  /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3-encoder))\.test\.ts$/, // decoded by ffmpeg
+  /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3))\.test\.ts$/, // decoded by ffmpeg
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];
 

@@ -11,7 +11,7 @@
 // is made from the same inputs however they were cut into chunks, so a streamed
 // stretch equals the whole one bit for bit. At speed 1 samples are copied.
 import { ParleyError } from '../errors.js';
-import { SampleWindow } from './sample-window.js';
+import { SampleWindow } from './sample-buffers.js';
 
 export const SPEEDS: readonly [least: number, most: number] = [0.25, 4];
 

@@ -7,7 +7,7 @@
 // what is longer than the tail is held back until then. A sample is sound when
 // its magnitude reaches the threshold: no window, so nothing audible is ever
 // cut and the answer does not depend on how the segment was chunked.
-import { SampleQueue } from './sample-queue.js';
+import { SampleQueue } from './sample-buffers.js';
 
 export interface TrimOptions {
   /** Peak level in dBFS from which on a sample counts as sound. */

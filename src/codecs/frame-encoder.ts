@@ -1,14 +1,14 @@
-// One frame of sound in, one RTP payload out: what the encoder worker needs of
-// a codec, whichever it is.
-import { ParleyError } from '../errors.js';
+// Frame encoders of every codec: each turns one frame of sound into one RTP payload. The shelf keeps those that a line
+// no longer uses.
 import { toInt16 } from '../audio/pcm16.js';
-import { samplesPerFrame, type Codec, type CodecName } from './codec.js';
+import { ParleyError } from '../errors.js';
+import { type Codec, type CodecName, CODECS, samplesPerFrame } from './codec.js';
 import { A_LAW, MU_LAW } from './g711.js';
 import { G722Coder } from './g722.js';
-import { OpusFrameEncoder, type OpusSettings } from './opus-encoder.js';
+import { OpusFrameEncoder, type OpusSettings } from './opus.js';
 
 export interface FrameEncoder {
-  /** Samples of the only frame length it takes, at the codec's sample rate. */
+  /** Samples of a frame, at the codec's sample rate; no other length is accepted. */
   readonly frameSamples: number;
   /** The payload is valid until the next call: it may be the encoder's own memory. */
   encode(frame: Float32Array): Uint8Array;
@@ -86,4 +86,38 @@ class G722Encoder implements FrameEncoder {
   reset(): void {
     this.#coder.reset();
   }
+}
+
+const MAX_KEPT = 64; // about 2 MB; more lines rarely end at once
+
+/**
+ * Unused encoders of one worker. An Opus encoder takes some 30 kB that the garbage collector does not see, and a call
+ * needs a clean one for every utterance: the shelf resets a kept one instead of making another.
+ */
+export class EncoderShelf {
+  readonly #kept = new Map<string, FrameEncoder[]>();
+  #count = 0;
+
+  take(codec: CodecName, frameMs: number, opus: OpusSettings): FrameEncoder {
+    const kept = this.#kept.get(keyOf(codec, frameMs, opus))?.pop();
+    if (kept === undefined) return frameEncoder(CODECS[codec], frameMs, opus);
+    this.#count--;
+    kept.reset();
+    return kept;
+  }
+
+  /** Returns an encoder that was taken with exactly these settings. */
+  giveBack(encoder: FrameEncoder, codec: CodecName, frameMs: number, opus: OpusSettings): void {
+    if (this.#count >= MAX_KEPT) return;
+    this.#count++;
+    const key = keyOf(codec, frameMs, opus);
+    const kept = this.#kept.get(key);
+    if (kept === undefined) this.#kept.set(key, [encoder]);
+    else kept.push(encoder);
+  }
+}
+
+function keyOf(codec: CodecName, frameMs: number, opus: OpusSettings): string {
+  const { application, complexity, bitsPerSecond, inBandFec, expectedLossPercent } = opus;
+  return [codec, frameMs, application, complexity, bitsPerSecond, inBandFec, expectedLossPercent].join(' ');
 }

@@ -3,34 +3,33 @@
 //   16 kHz ─▶ QMF ─┬─ low band ─▶ ADPCM, 6 bits ─┐
 //                  └─ high band ▶ ADPCM, 2 bits ─┴─▶ high << 6 | low
 //
-// Named after the blocks of ITU-T G.722 (sections 3 and 6.2); all arithmetic is
-// its 16-bit fixed point, so that the bytes are those of every other encoder.
-
+// The decoder goes the same way in reverse. Names are those of the blocks of ITU-T G.722 (sections 3, 4 and 6.2). All
+// arithmetic is its 16-bit fixed point, so the encoder's bytes equal those of every other encoder.
 /** Halves of the 24 coefficients, which are symmetric (table 11). */
-export const QMF = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
-export const QMF_TAPS = 24;
+const QMF = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
+const QMF_TAPS = 24;
 const QMF_SHIFT = 14; // the filter's gain of 4096, the sum of two halves, and 15 bits of input
 
-// Low band: decision levels, codes by sign, and what the adaptation makes of a code (tables 14 to 20).
+// Low band: decision levels, codes by sign, and the adaptation's values for each code (tables 14 to 20).
 const Q6 = [
   0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650, 714, 786, 858, 940, 1023, 1121, 1219,
   1339, 1458, 1612, 1765, 1980, 2195, 2557, 2919,
 ];
 const CODES_NEGATIVE = [0, 63, 62, ...countdown(31, 4)];
 const CODES_POSITIVE = [0, ...countdown(61, 32)];
-export const QM4 = [
+const QM4 = [
   0, -20456, -12896, -8968, -6288, -4240, -2584, -1200, 20456, 12896, 8968, 6288, 4240, 2584, 1200, 0,
 ];
-export const RL42 = [0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0];
-export const WL = [-60, -30, 58, 172, 334, 538, 1198, 3042];
-export const LOW_MOST_NB = 18_432;
+const RL42 = [0, 7, 6, 5, 4, 3, 2, 1, 7, 6, 5, 4, 3, 2, 1, 0];
+const WL = [-60, -30, 58, 172, 334, 538, 1198, 3042];
+const LOW_MOST_NB = 18_432;
 
 // High band.
 const HIGH_DECISION = 564;
-export const QM2 = [-7408, -1616, 7408, 1616];
-export const RH2 = [2, 1, 2, 1];
-export const WH = [0, -214, 798];
-export const HIGH_MOST_NB = 22_528;
+const QM2 = [-7408, -1616, 7408, 1616];
+const RH2 = [2, 1, 2, 1];
+const WH = [0, -214, 798];
+const HIGH_MOST_NB = 22_528;
 
 /** Powers of two between 2048 and 4096, 32 to the octave (table 17). */
 const ILB = [
@@ -50,12 +49,12 @@ function saturate(value: number): number {
 }
 
 /** The predictor and scale of one band: blocks 2 to 4. */
-export class Band {
-  /** Signal estimate: what the next difference is taken from. */
+class Band {
+  /** Signal estimate; the next difference is taken from it. */
   s = 0;
   /** Quantizer scale. */
   det: number;
-  /** Its logarithm. */
+  /** Logarithm of the scale. */
   #nb = 0;
   readonly #firstDet: number;
   #sz = 0;
@@ -149,7 +148,7 @@ export class G722Coder {
   readonly #high = new Band(8);
   readonly #history = new Int32Array(QMF_TAPS);
 
-  /** Two bytes of samples' worth at a time: `count` samples, an even number, into `count / 2` bytes. */
+  /** Encodes `count` samples, an even number, into `count / 2` bytes. */
   encode(samples: Int16Array, count: number, output: Uint8Array): void {
     const history = this.#history;
     for (let at = 0; at < count; at += 2) {
@@ -200,5 +199,74 @@ export class G722Coder {
     band.scale(WH[RH2[code] as number] as number, HIGH_MOST_NB, 10);
     band.predict(quantized);
     return code;
+  }
+}
+
+// Quantized differences of the low band's 6 bits (table 18).
+const QM6 = [
+  -136, -136, -136, -136, -24808, -21904, -19008, -16704, -14984, -13512, -12280, -11192, -10232, -9360,
+  -8576, -7856, -7192, -6576, -6000, -5456, -4944, -4464, -4008, -3576, -3168, -2776, -2400, -2032, -1688,
+  -1360, -1040, -728, 24808, 21904, 19008, 16704, 14984, 13512, 12280, 11192, 10232, 9360, 8576, 7856, 7192,
+  6576, 6000, 5456, 4944, 4464, 4008, 3576, 3168, 2776, 2400, 2032, 1688, 1360, 1040, 728, 432, 136, -432,
+  -136,
+];
+
+const MOST_BAND = 16_383; // 15 bits with the sign: LIMIT
+const SYNTHESIS_SHIFT = 11; // the filter's gain of 4096, halved as each output has half of the taps
+
+function limit(value: number, most: number): number {
+  return value > most ? most : value < -most - 1 ? -most - 1 : value;
+}
+
+export class G722Decoder {
+  readonly #low = new Band(32);
+  readonly #high = new Band(8);
+  readonly #history = new Int32Array(QMF_TAPS);
+
+  /** Decodes each byte into two samples. */
+  decode(payload: Uint8Array, output: Int16Array): void {
+    const history = this.#history;
+    for (let at = 0; at < payload.length; at++) {
+      const code = payload[at] as number;
+      const low = this.#decodeLow(code & 0x3f);
+      const high = this.#decodeHigh(code >> 6);
+      history.copyWithin(0, 2);
+      history[QMF_TAPS - 2] = low + high;
+      history[QMF_TAPS - 1] = low - high;
+      let first = 0;
+      let second = 0;
+      for (let i = 0; i < QMF_TAPS / 2; i++) {
+        second += (history[2 * i] as number) * (QMF[i] as number);
+        first += (history[2 * i + 1] as number) * (QMF[QMF_TAPS / 2 - 1 - i] as number);
+      }
+      output[2 * at] = limit(first >> SYNTHESIS_SHIFT, 32_767);
+      output[2 * at + 1] = limit(second >> SYNTHESIS_SHIFT, 32_767);
+    }
+  }
+
+  reset(): void {
+    this.#low.reset();
+    this.#high.reset();
+    this.#history.fill(0);
+  }
+
+  /** INVQBL and RECONS; the predictor follows the four upper bits, as the coder's does. */
+  #decodeLow(code: number): number {
+    const band = this.#low;
+    const sample = limit(band.s + ((band.det * (QM6[code] as number)) >> 15), MOST_BAND);
+    const rough = code >> 2;
+    const quantized = (band.det * (QM4[rough] as number)) >> 15;
+    band.scale(WL[RL42[rough] as number] as number, LOW_MOST_NB, 8);
+    band.predict(quantized);
+    return sample;
+  }
+
+  #decodeHigh(code: number): number {
+    const band = this.#high;
+    const quantized = (band.det * (QM2[code] as number)) >> 15;
+    const sample = limit(band.s + quantized, MOST_BAND);
+    band.scale(WH[RH2[code] as number] as number, HIGH_MOST_NB, 10);
+    band.predict(quantized);
+    return sample;
   }
 }

@@ -8,7 +8,7 @@ import type { Carry } from './carry.js';
 import type { EncoderLine, LineSink } from './encoder-line.js';
 import { EncoderThread } from './encoder-thread.js';
 import type { CarryMessage, LineSettings, SinkMessage } from './line-messages.js';
-import { OPUS_SPEECH, type OpusSettings } from '../codecs/opus-encoder.js';
+import { OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
 
 /** What a line does differently from the pool. */
 export interface LineOptions {

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../errors.js';
 import type { CodecName } from '../codecs/codec.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { OpusSettings } from '../codecs/opus-encoder.js';
+import type { OpusSettings } from '../codecs/opus.js';
 import type { PayloadForm } from './transcoder.js';
 
 /** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */

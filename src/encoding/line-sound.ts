@@ -4,7 +4,7 @@
 // Positions count samples at the sink's rate from the start of the line. They
 // are known before the resampler has given the samples out.
 import { Resampler } from '../audio/resampler.js';
-import { SampleQueue } from '../audio/sample-queue.js';
+import { SampleQueue } from '../audio/sample-buffers.js';
 import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
 import { CHUNK_SAMPLES } from './segment-sound.js';
 

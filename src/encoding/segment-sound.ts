@@ -1,8 +1,7 @@
 // The sound of one segment as it leaves the engine's ring, without the silence
 // around it.
-import { applyGain } from '../audio/gain.js';
 import { Trimmer, type TrimOptions } from '../audio/trimmer.js';
-import { ParleyError, type ErrorCode } from '../errors.js';
+import { type ErrorCode, ParleyError } from '../errors.js';
 import type { RingPart } from './line-messages.js';
 
 /** Samples taken from the ring in one piece: 10 ms at 48 kHz, 60 at 8. */
@@ -146,4 +145,23 @@ export class SegmentSound {
     this.release(callback);
     this.#source.abort();
   }
+}
+
+// From this level on, samples that would exceed full scale are compressed into it. Clipping them would be heard as a
+// crackle.
+const KNEE = 0.8;
+
+/** Multiplies the first `count` samples in place. */
+export function applyGain(samples: Float32Array, count: number, gain: number): void {
+  if (gain === 1) return;
+  for (let index = 0; index < count; index++) {
+    const louder = (samples[index] ?? 0) * gain;
+    samples[index] = gain > 1 ? bent(louder) : louder;
+  }
+}
+
+function bent(sample: number): number {
+  const size = Math.abs(sample);
+  if (size <= KNEE) return sample;
+  return Math.sign(sample) * (KNEE + (1 - KNEE) * Math.tanh((size - KNEE) / (1 - KNEE)));
 }

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import { EncoderPool } from './encoder-pool.js';
-import { loadOpus } from '../codecs/opus-encoder.js';
+import { loadOpus } from '../codecs/opus.js';
 
 /** Throws ADDON_MISSING where the Opus encoder does not load. */
 export function openEncoders(config: Config, log: Log): EncoderPool {

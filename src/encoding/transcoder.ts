@@ -8,7 +8,7 @@
 import { toFloat32 } from '../audio/pcm16.js';
 import { Resampler } from '../audio/resampler.js';
 import { CODECS, samplesPerFrame, type CodecName } from '../codecs/codec.js';
-import type { FrameDecoder } from '../codecs/frame-decoder.js';
+import type { FrameDecoder } from '../codecs/payload-decoder.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
 
 /** What payloads are made with. */

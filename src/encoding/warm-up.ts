@@ -5,9 +5,8 @@ import { TimeStretch } from '../audio/time-stretch.js';
 import { CODECS, samplesPerFrame, type Codec } from '../codecs/codec.js';
 import type { ContainerName } from '../codecs/container.js';
 import { openContainer } from '../codecs/container-makers.js';
-import { EncoderShelf } from '../codecs/encoder-shelf.js';
-import { frameEncoder } from '../codecs/frame-encoder.js';
-import { OPUS_SPEECH } from '../codecs/opus-encoder.js';
+import { EncoderShelf, frameEncoder } from '../codecs/frame-encoder.js';
+import { OPUS_SPEECH } from '../codecs/opus.js';
 import { CHUNK_SAMPLES } from './segment-sound.js';
 
 const ENGINE_RATES_HZ = [16_000, 22_050, 24_000]; // flite, espeak, qwen3

@@ -1,9 +1,9 @@
 // The forms in which a text can be had as a file or stream: what each is called
 // in requests and answers, and which sample rates it has.
 import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
-import { AAC_RATES_HZ } from '../codecs/aac-encoder.js';
+import { AAC_RATES_HZ } from '../codecs/aac.js';
 import type { ContainerName } from '../codecs/container.js';
-import { mp3Kbps, MP3_RATES_HZ } from '../codecs/mp3-encoder.js';
+import { mp3Kbps, MP3_RATES_HZ } from '../codecs/mp3.js';
 
 export interface AudioFormat {
   readonly name: string;

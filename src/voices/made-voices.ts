@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { toBytesS16le } from '../audio/pcm16.js';
-import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
-import { readWav } from '../audio/wav-reader.js';
+import { readWav, WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
 import { ParleyError } from '../errors.js';
 import { withinLimit } from './audio-source.js';
 import type { VoiceReference } from '../engines/engine.js';

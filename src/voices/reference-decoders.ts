@@ -5,7 +5,7 @@ import { MPEGDecoder } from 'mpg123-decoder';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
 import { type AudioKind, audioKind, endOfTag, opusHeads, type OtherKind } from '../audio/audio-kind.js';
 import { Resampler } from '../audio/resampler.js';
-import { readWav } from '../audio/wav-reader.js';
+import { readWav } from '../audio/wav.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { REFERENCE_RATE, type SoundUse } from './reference-audio.js';
 

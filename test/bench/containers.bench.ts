@@ -7,9 +7,9 @@
 // threads; the median of several runs, each with its encoder opened and closed.
 import type { ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
-import { EncoderShelf } from '../../src/codecs/encoder-shelf.js';
+import { EncoderShelf } from '../../src/codecs/frame-encoder.js';
 import { BytesSink } from '../../src/encoding/bytes-sink.js';
-import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { voiceLike } from '../audio/tones.js';
 import type { SampleSource } from '../../src/encoding/segment-sound.js';
 import { TestLine } from '../encoding/line-fakes.js';

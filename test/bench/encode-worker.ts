@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { loadAddon } from '../../src/addon.js';
 import { frameEncoder } from '../../src/codecs/frame-encoder.js';
 import { OPUS } from '../../src/codecs/codec.js';
-import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 
 const NICENESS = 5; // that of src/encoding/encoder-worker.ts
 

@@ -6,7 +6,7 @@
 import { Resampler } from '../../src/audio/resampler.js';
 import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
 import { frameEncoder } from '../../src/codecs/frame-encoder.js';
-import { OPUS_SPEECH, type OpusSettings } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH, type OpusSettings } from '../../src/codecs/opus.js';
 import { voiceLike } from '../audio/tones.js';
 
 const SECONDS = 5;

@@ -6,13 +6,12 @@ import { BytesSink, type ByteSink } from '../../src/encoding/bytes-sink.js';
 import { CODECS, type Codec } from '../../src/codecs/codec.js';
 import type { Container, ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
-import { EncoderShelf } from '../../src/codecs/encoder-shelf.js';
-import { frameEncoder, type FrameEncoder } from '../../src/codecs/frame-encoder.js';
+import { EncoderShelf, frameEncoder, type FrameEncoder } from '../../src/codecs/frame-encoder.js';
 import type { FrameSink } from '../../src/encoding/frame-sink.js';
 import { ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
 import type { RingPart } from '../../src/encoding/line-messages.js';
 import { LinePump, type Turn } from '../../src/encoding/line-pump.js';
-import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { PlayoutSink, type PayloadQueue } from '../../src/encoding/playout-sink.js';
 import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/segment-sound.js';
 

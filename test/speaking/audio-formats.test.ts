@@ -6,7 +6,7 @@ import { watchedHandles } from '../../src/audio/ready.js';
 import { AUDIO_FORMATS, hasRate, type AudioFormat } from '../../src/speaking/audio-format.js';
 import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
 import { SpeechService, type SpeechStream } from '../../src/speaking/speech-stream.js';
-import { AAC_FRAME_SAMPLES } from '../../src/codecs/aac-encoder.js';
+import { AAC_FRAME_SAMPLES } from '../../src/codecs/aac.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { decoded } from '../fakes/ffmpeg.js';
 import { buzz, ScriptedEngine } from '../fakes/engines.js';

@@ -4,7 +4,7 @@ import { CachedSpeech, type CachedSpeechRequest } from '../../src/speaking/cache
 import { FrameCache } from '../../src/speaking/frame-cache.js';
 import type { SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
 import type { LineSettings } from '../../src/encoding/line-messages.js';
-import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Engines } from '../../src/engines/engine-choice.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';

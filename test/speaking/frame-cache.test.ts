@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OPUS, PCMU } from '../../src/codecs/codec.js';
-import { OPUS_SPEECH } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { LineSettings } from '../../src/encoding/line-messages.js';
 import { FrameCache, type KeptSentence, type SentenceManner } from '../../src/speaking/frame-cache.js';
 import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSocketFormat } from '../../../src/api/elevenlabs/elevenlabs-format.js';
 import { openCutter, type SoundCutter, type SoundPiece } from '../../../src/api/elevenlabs/sound-cutter.js';
-import { OggPages, opusHead, opusTags } from '../../../src/audio/ogg.js';
+import { OggPages, opusHead, opusTags } from '../../../src/codecs/ogg-opus.js';
 import { randomFrom } from '../mutations.js';
 
 const PRE_SKIP = 312;

@@ -1,11 +1,64 @@
-// FLAC (RFC 9639): 16-bit mono, streamed, one block at a time.
+// FLAC (RFC 9639): 16-bit mono, encoded and streamed one block at a time. It is the only lossless compressed format here.
 //
-// Each block is predicted by the fixed polynomial that leaves the least, and
-// what is left is Rice coded; a constant block is one sample, and noise is
-// stored as it is. Linear prediction would save another tenth of the bytes and
-// cost several times the time. A stream leaves length and checksum of the whole
-// unknown, as the format allows; the header of a whole file states them.
-import { BitWriter } from './bit-writer.js';
+// The encoder predicts each block by the fixed polynomial that leaves the smallest residual, and Rice codes the
+// residual. A constant block is stored as one sample, and noise is stored verbatim. Linear prediction would save
+// another tenth of the bytes and cost several times the time. A stream leaves length and checksum of the whole unknown,
+// as the format allows. The header of a whole file states them.
+import { createHash } from 'node:crypto';
+import { toBytesS16le, toInt16 } from '../audio/pcm16.js';
+import type { Container, FileHeader } from './container.js';
+
+const BLOCKS_PER_SECOND = 20; // 50 ms: longer blocks save little and add delay
+const NOTHING = new Uint8Array(0);
+
+export class FlacContainer implements Container {
+  readonly sampleRate: number;
+  readonly frameSamples: number;
+  readonly header: Uint8Array;
+  readonly #encoder: FlacEncoder;
+  readonly #samples: Int16Array;
+  /** The same samples, as the checksum reads them. */
+  readonly #bytes: Uint8Array;
+  readonly #md5 = createHash('md5');
+  #sampleCount = 0;
+  #leastFrameBytes = Infinity;
+  #mostFrameBytes = 0;
+
+  constructor(rate: number) {
+    this.sampleRate = rate;
+    this.frameSamples = Math.round(rate / BLOCKS_PER_SECOND);
+    this.header = flacHeader(rate, this.frameSamples);
+    this.#encoder = new FlacEncoder(rate, this.frameSamples);
+    this.#samples = new Int16Array(this.frameSamples);
+    this.#bytes = new Uint8Array(2 * this.frameSamples);
+  }
+
+  encode(frame: Float32Array, count: number): Uint8Array {
+    toInt16(frame, count, this.#samples);
+    this.#md5.update(this.#bytes.subarray(0, toBytesS16le(frame, count, this.#bytes)));
+    const bytes = this.#encoder.encode(this.#samples, count);
+    this.#sampleCount += count;
+    this.#leastFrameBytes = Math.min(this.#leastFrameBytes, bytes.length);
+    this.#mostFrameBytes = Math.max(this.#mostFrameBytes, bytes.length);
+    return bytes;
+  }
+
+  finish(): Uint8Array {
+    return NOTHING;
+  }
+
+  fileHeader(): FileHeader {
+    const least = this.#sampleCount === 0 ? 0 : this.#leastFrameBytes;
+    const bytes = flacHeader(this.sampleRate, this.frameSamples, {
+      samples: this.#sampleCount,
+      frameBytes: [least, this.#mostFrameBytes],
+      md5: this.#md5.copy().digest(),
+    });
+    return { replaced: this.header.length, bytes };
+  }
+
+  close(): void {}
+}
 
 const STREAM_INFO_BYTES = 34;
 const BITS_PER_SAMPLE = 16;
@@ -35,12 +88,12 @@ const CONSTANT = 0;
 const VERBATIM = 1;
 const FIXED = 8;
 
-/** What STREAMINFO says of a whole file. */
+/** The fields of STREAMINFO that are known once the whole file is encoded. */
 export interface FlacTotals {
   readonly samples: number;
   /** Bytes of the shortest and of the longest frame. */
   readonly frameBytes: readonly [least: number, most: number];
-  /** Of the samples, 16 bits each, little-endian. */
+  /** Digest of the samples as s16le. */
   readonly md5: Uint8Array;
 }
 
@@ -48,7 +101,7 @@ export interface FlacTotals {
  * The stream marker and the only metadata block; `blockSamples` is the length of every block but the last. Without
  * `totals` it is the header of a stream: 0 stands for unknown.
  */
-export function flacHeader(rate: number, blockSamples: number, totals?: FlacTotals): Uint8Array {
+function flacHeader(rate: number, blockSamples: number, totals?: FlacTotals): Uint8Array {
   const header = new Uint8Array(8 + STREAM_INFO_BYTES);
   const view = new DataView(header.buffer);
   header.set([0x66, 0x4c, 0x61, 0x43]); // fLaC
@@ -67,10 +120,10 @@ export function flacHeader(rate: number, blockSamples: number, totals?: FlacTota
   return header;
 }
 
-export class FlacEncoder {
+class FlacEncoder {
   readonly #rate: number;
   readonly #bits: BitWriter;
-  /** residuals[order] of the block, computed one from the other. */
+  /** The block's residual of each order; each is the difference of the one before. */
   readonly #residuals: readonly Int32Array[];
   #frames = 0;
 
@@ -164,7 +217,7 @@ interface RicePlan {
   readonly bits: number;
 }
 
-/** The block in as many equal partitions as it can be cut into, each with its own parameter. */
+/** Cuts the block into as many equal partitions as possible, each with its own parameter. */
 function ricePlan(residual: Int32Array, count: number, order: number): RicePlan {
   let partitionOrder = MAX_PARTITION_ORDER;
   while (partitionOrder > 0 && (count % (1 << partitionOrder) > 0 || count >> partitionOrder <= order)) {
@@ -181,7 +234,7 @@ function ricePlan(residual: Int32Array, count: number, order: number): RicePlan 
   return { partitionOrder, parameters, bits };
 }
 
-/** The parameter that takes the fewest bits, and how many: near the logarithm of the mean. */
+/** Finds the parameter that takes the fewest bits; it is near the logarithm of the mean. */
 function riceParameter(residual: Int32Array, from: number, to: number): [parameter: number, bits: number] {
   let sum = 0;
   for (let i = from; i < to; i++) sum += fold(residual[i] as number);
@@ -211,7 +264,7 @@ function isConstant(samples: Int16Array, count: number): boolean {
   return true;
 }
 
-/** A number of up to 31 bits as UTF-8 would write it (section 9.1.5). */
+/** Writes a number of up to 31 bits in UTF-8's coding (section 9.1.5). */
 function putNumber(bits: BitWriter, value: number): void {
   if (value < 0x80) return bits.put(value, 8);
   let follow = 1; // bytes of six bits each
@@ -224,7 +277,7 @@ function putNumber(bits: BitWriter, value: number): void {
 const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => divided(byte, 8, 0x07));
 const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => divided(byte, 16, 0x8005));
 
-/** What remains of one byte, followed by zeros, after division by the polynomial. */
+/** The remainder of one byte, followed by zeros, after division by the polynomial. */
 function divided(byte: number, width: number, polynomial: number): number {
   const top = 1 << (width - 1);
   let rest = byte << (width - 8);
@@ -242,4 +295,57 @@ function crc16(bytes: Uint8Array): number {
   let crc = 0;
   for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ (CRC16[(crc >> 8) ^ byte] as number);
   return crc;
+}
+
+/** Packs numbers of any width into bytes, highest bit first. */
+class BitWriter {
+  readonly #bytes: Uint8Array;
+  #length = 0;
+  /** Bits that do not fill a byte yet: the lowest `#pending` of `#bits`. */
+  #bits = 0;
+  #pending = 0;
+
+  /** @param capacity bytes; writing beyond is a mistake of the caller and is lost. */
+  constructor(capacity: number) {
+    this.#bytes = new Uint8Array(capacity);
+  }
+
+  /** Whole bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The lowest `width` bits of `value`; at most 24. */
+  put(value: number, width: number): void {
+    this.#bits = (this.#bits << width) | (value & ((1 << width) - 1));
+    this.#pending += width;
+    while (this.#pending >= 8) {
+      this.#pending -= 8;
+      this.#bytes[this.#length++] = (this.#bits >>> this.#pending) & 0xff;
+    }
+    this.#bits &= (1 << this.#pending) - 1;
+  }
+
+  /** `zeros` zeros and a one. */
+  putUnary(zeros: number): void {
+    let left = zeros;
+    for (; left >= 16; left -= 16) this.put(0, 16);
+    this.put(1, left + 1);
+  }
+
+  /** Fills the last byte up with zeros. */
+  align(): void {
+    if (this.#pending > 0) this.put(0, 8 - this.#pending);
+  }
+
+  /** The whole bytes written so far; valid until the next `clear`. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#bits = 0;
+    this.#pending = 0;
+  }
 }

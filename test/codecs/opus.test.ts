@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { OPUS_SPEECH, OpusFrameEncoder, type OpusSettings } from '../../src/codecs/opus-encoder.js';
+import { OPUS_SPEECH, OpusFrameEncoder, type OpusSettings } from '../../src/codecs/opus.js';
 import { fitTone, noise, tone, voiceLike } from '../audio/tones.js';
 
 // Straight from the package: the tests also need its decoder, which the product does not.

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AAC_FRAME_SAMPLES, AacEncoder } from '../../src/codecs/aac-encoder.js';
-import { aacProgram, loadAac } from '../../src/codecs/aac-program.js';
+import { AAC_FRAME_SAMPLES, AacEncoder, aacProgram, adtsFrame, loadAac } from '../../src/codecs/aac.js';
 import { voiceLike } from '../audio/tones.js';
 
 const RATE_HZ = 24_000;
@@ -127,4 +126,24 @@ test('a package that is laid out in another way is refused, not guessed at', () 
   for (const glue of ['', "binaryDecode('", "wasmImports = { a: _b } binaryDecode('\\q')"]) {
     assert.throws(() => loadAac(glue), { code: 'ENCODER_FAILED', message: /@mediabunny\/aac-encoder/ });
   }
+});
+
+test('a frame says that it is mono AAC-LC, at which rate, and how long it is', () => {
+  const bits = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const frame = adtsFrame(Uint8Array.of(1, 2, 3), 24_000);
+  assert.equal(
+    bits(frame.subarray(0, 7)),
+    ['111111111111', '0', '00', '1', '01', '0110', '0', '001', '0000'].join('') +
+      ['0000000001010', '11111111111', '00'].join(''),
+  );
+  assert.deepEqual([...frame.subarray(7)], [1, 2, 3]);
+  const long = adtsFrame(new Uint8Array(1529), 8000);
+  assert.equal(bits(long.subarray(2, 3)).slice(2, 6), '1011');
+  assert.equal(parseInt(bits(long).slice(30, 43), 2), 1536);
+});
+
+test('what no header can say is refused', () => {
+  assert.equal(adtsFrame(new Uint8Array(8184), 48_000).length, 8191);
+  assert.throws(() => adtsFrame(new Uint8Array(8185), 48_000), { code: 'ENCODER_FAILED' });
+  assert.throws(() => adtsFrame(new Uint8Array(1), 10_000), { code: 'ENCODER_FAILED', message: /10000 Hz/ });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MP3_RATES_HZ, Mp3Encoder } from '../../src/codecs/mp3-encoder.js';
+import { MP3_RATES_HZ, Mp3Encoder } from '../../src/codecs/mp3.js';
 import { voiceLike } from '../audio/tones.js';
 import { probed } from '../fakes/ffmpeg.js';
 
