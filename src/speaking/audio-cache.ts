@@ -1,17 +1,16 @@
-// Whole renderings in memory, by everything that changes their bytes; the least
-// recently used leave first. What is asked for while it is being made is made
-// once. A failure is never kept. What is not there may be in a tier behind it,
-// which is asked before an engine is, and left what was rendered whole.
+// Caches whole renderings in memory. The key holds everything that changes their bytes, and the least recently used
+// leave first. Requests for a rendering in progress share it (SharedRendering). A failure is never kept. On a miss the
+// cache asks the tier behind it before it asks an engine, and it gives each whole rendering to that tier.
 //
-//   absent ──▶ being made (shared-rendering.ts) ──▶ stored ──▶ evicted
+//   absent ──▶ in progress ──▶ stored ──▶ evicted
 //                    └──▶ failed, given up, too large
 import { asParleyError, GIVEN_UP, ParleyError } from '../errors.js';
 import type { SentencePlace, Sound, SoundOutcome, SoundSource } from './sound.js';
 
 export interface AudioCacheLimits {
-  /** Renderings kept; 0 keeps none. */
+  /** Number of renderings kept; 0 turns the cache off. */
   readonly maxEntries: number;
-  /** Bytes of sound that is kept, is being made to be kept, or was evicted while a request still follows it. */
+  /** Bytes of sound that is kept, is made to be kept, or was evicted while a request still reads it. */
   readonly maxBytes: number;
 }
 
@@ -23,26 +22,26 @@ export interface AudioCacheFigures {
   readonly misses: number;
 }
 
-/** A rendering on its way to one who asked; `hit` costs no engine. */
+/** A rendering on its way to one request; a `hit` costs no engine. */
 export interface CachedStream extends SoundSource {
   readonly cache: 'hit' | 'miss';
-  /** It came from the tier behind, and was not in memory. */
+  /** The rendering came from the tier behind, because it was not in memory. */
   readonly shared: boolean;
 }
 
-/** What a tier knows of a key: the sound, or else how to leave one there, if it takes any. */
+/** The answer of a tier: the sound, or a function that stores one there if the tier takes any. */
 export interface LookedUp {
   readonly sound?: Sound;
   readonly leave?: (sound: Sound) => void;
 }
 
 export interface RenderingTier {
-  /** Never rejects, and takes no longer than is worth waiting for. */
+  /** Never rejects, and answers within a time limit. */
   look(key: string): Promise<LookedUp>;
   clear(): void;
 }
 
-/** A rendering that is being made, or fetched. */
+/** A rendering that an engine makes or a tier fetches. */
 interface Making {
   readonly rendering: SharedRendering;
   readonly origin: Origin;
@@ -50,11 +49,11 @@ interface Making {
 
 interface Stored {
   readonly sound: Sound;
-  /** Undefined once no request follows it any more. */
+  /** Undefined once no request reads it any more. */
   followed: SharedRendering | undefined;
 }
 
-/** Where it comes from, known once that is found out. */
+/** The origin of a rendering; the tier's answer fills it in. */
 interface Origin {
   shared: boolean;
   leave: LookedUp['leave'];
@@ -91,12 +90,12 @@ export class AudioCache {
     };
   }
 
-  /** Whether `find` would find it; does not count as asked for. */
+  /** True if `find` would find it. It does not count as a use. */
   has(key: string): boolean {
     return this.#stored.has(key);
   }
 
-  /** A rendering that is there whole. */
+  /** A rendering that is stored whole. */
   find(key: string): Sound | undefined {
     const stored = this.#stored.get(key);
     if (stored === undefined) return undefined;
@@ -107,8 +106,8 @@ export class AudioCache {
   }
 
   /**
-   * Follows the rendering of this key, starting it unless it is being made. Rejects as `start` does, or with
-   * ABORTED when the signal is aborted; `start`'s own signal is aborted when nobody follows any more.
+   * Reads the rendering of this key, and starts it unless it is in progress. Rejects as `start` does, or with ABORTED
+   * when the signal is aborted. The signal that `start` gets is aborted when no request reads the rendering any more.
    */
   async follow(key: string, start: Start, signal: AbortSignal): Promise<CachedStream> {
     if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
@@ -129,7 +128,7 @@ export class AudioCache {
     };
   }
 
-  /** Forgets everything; what is being made now is not kept either. Answers how many renderings went from memory. */
+  /** Forgets everything; renderings in progress are not kept either. Returns how many left memory. */
   clear(): number {
     this.#tier?.clear();
     const { size } = this.#stored;
@@ -159,7 +158,7 @@ export class AudioCache {
     return making;
   }
 
-  /** The tier behind where it has the sound, otherwise `start`. */
+  /** Asks the tier behind first, and calls `start` if it does not have the sound. */
   #source(key: string, start: Start, origin: Origin): Start {
     const tier = this.#tier;
     if (tier === undefined) {
@@ -180,7 +179,7 @@ export class AudioCache {
     };
   }
 
-  /** Its bytes were counted while it was made. */
+  /** Stores a rendering whose bytes were already counted while it was made. */
   #store(key: string, sound: Sound, rendering: SharedRendering): void {
     this.#evict(key);
     const stored: Stored = { sound, followed: rendering };
@@ -243,17 +242,12 @@ async function openedFor(
   }
 }
 
-// A rendering that is being made, with any number of readers. Whoever is ahead
-// pulls from the source, so the fastest reader sets the pace and nothing is made
-// that nobody asks for; the others follow what is kept. It is given up when the
-// last reader leaves, whoever was first.
-
 export interface RenderingOptions {
-  /** Asks for room to keep so many bytes more; where there is none, only what a reader still needs is kept. */
+  /** Asks for room to keep so many bytes more. If it is refused, only the bytes that a reader still needs are kept. */
   readonly keep: (bytes: number) => boolean;
   /** Gives that room back, once no reader holds the bytes. */
   readonly letGo: (bytes: number) => void;
-  /** Told once: the whole sound, kept in the room taken; undefined when there is none to keep. */
+  /** Called once with the whole sound, whose room is already taken; undefined if there is nothing to keep. */
   readonly ended: (sound: Sound | undefined) => void;
 }
 
@@ -262,20 +256,25 @@ interface RenderingEnd {
   readonly outcome?: SoundOutcome | undefined;
 }
 
-const MAX_LAG_BYTES = 4 * 1024 * 1024; // between two readers, where the whole is not kept
+const MAX_LAG_BYTES = 4 * 1024 * 1024; // between two readers of a rendering that is not kept whole
 
+/**
+ * A rendering in progress, with any number of readers. The reader that is ahead pulls from the source, so the fastest
+ * one sets the pace and nothing is made that nobody reads. The others read the chunks that are kept. The rendering is
+ * given up when its last reader leaves.
+ */
 export class SharedRendering {
   readonly #options: RenderingOptions;
   readonly #controller = new AbortController();
   readonly #readers = new Set<RenderingReader>();
   readonly #source: Promise<SoundSource>;
-  /** As a source's own. */
+  /** See SoundSource. */
   readonly outcome: Promise<SoundOutcome | undefined>;
   readonly #chunks: Uint8Array[] = [];
   #iterator: AsyncIterator<Uint8Array> | undefined;
   #contentType = '';
   #opened: SoundSource | undefined;
-  /** Chunks before the first one that is kept. */
+  /** Number of chunks before the first one that is kept. */
   #dropped = 0;
   #keptBytes = 0;
   #whole = true;
@@ -298,7 +297,7 @@ export class SharedRendering {
     );
   }
 
-  /** Whether a reader that comes now still gets all of it. */
+  /** True if a reader that joins now gets all of it. */
   get joinable(): boolean {
     return this.#whole && this.#end === undefined;
   }
@@ -308,7 +307,7 @@ export class SharedRendering {
     return (await this.#source).contentType;
   }
 
-  /** As a source's own. */
+  /** See SoundSource. */
   placed(): readonly SentencePlace[] {
     return this.#opened?.placed?.() ?? [];
   }
@@ -326,7 +325,7 @@ export class SharedRendering {
     for (const action of this.#unread.splice(0)) action();
   }
 
-  /** Runs the action once no reader is left, which may be now. */
+  /** Runs the action once no reader is left, or now if there is none. */
   whenUnread(action: () => void): void {
     if (this.#readers.size === 0) action();
     else this.#unread.push(action);
@@ -341,7 +340,7 @@ export class SharedRendering {
     this.#finish({ error: new ParleyError('ABORTED', 'everybody who asked for it left') });
   }
 
-  /** The chunk at a position; undefined where it is not made yet. */
+  /** The chunk at a position; undefined if it is not made yet. */
   at(position: number): Uint8Array | undefined {
     return this.#chunks[position - this.#dropped];
   }
@@ -350,7 +349,7 @@ export class SharedRendering {
     return this.#end;
   }
 
-  /** Has the next chunk made; readers are woken when it is there. */
+  /** Pulls the next chunk from the source and wakes the readers when it has come. */
   pull(): void {
     if (this.#pulling || this.#iterator === undefined || this.#end !== undefined) return;
     this.#pulling = true;
@@ -383,7 +382,7 @@ export class SharedRendering {
     this.#dropped += this.#chunks.splice(0, needed - this.#dropped).length;
   }
 
-  /** Nobody is waited for, and nothing is kept without bound. */
+  /** Drops readers that are too far behind, because the kept chunks must stay bounded. */
   #cutLaggards(): void {
     let bytes = 0;
     for (let index = this.#chunks.length - 1; index >= 0; index--) {
@@ -410,7 +409,7 @@ export class SharedRendering {
     for (const reader of this.#readers) reader.wake();
   }
 
-  /** One array of all chunks, which become parts of it, so that the bytes are held once. */
+  /** Copies all chunks into one array and makes them views of it, so that the bytes are held once. */
   #joined(): Uint8Array {
     const bytes = new Uint8Array(this.#keptBytes);
     let at = 0;
@@ -422,15 +421,15 @@ export class SharedRendering {
   }
 }
 
-/** One reader's way through it; iterate once. Leaving the loop or `cancel` takes it away from the readers. */
+/** One reader of a rendering. Iterate it once; it leaves the readers when the loop ends or with `cancel`. */
 class RenderingReader implements AsyncIterable<Uint8Array> {
-  /** Chunks taken. */
+  /** Number of chunks taken. */
   position = 0;
   readonly #rendering: SharedRendering;
   #cut: ParleyError | undefined;
   #wake: (() => void) | undefined;
 
-  /** Made by `join` only. */
+  /** Use `SharedRendering.join`. */
   constructor(rendering: SharedRendering) {
     this.#rendering = rendering;
   }
@@ -439,7 +438,7 @@ class RenderingReader implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** It gets no more. */
+  /** Ends this reader with an error. */
   cut(error: ParleyError): void {
     this.#cut ??= error;
     this.#rendering.leave(this);

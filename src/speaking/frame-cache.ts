@@ -1,15 +1,11 @@
-// Sentences of calls, kept as the payloads they became: one that was spoken
-// before costs a call neither an engine nor an encoder. The least recently used
-// leave first.
+// Caches sentences of calls as encoded payloads: a sentence that was spoken before costs a call neither an engine nor an
+// encoder. The least recently used leave first.
 //
-// What is kept was made by whoever was first; an engine that would say it a
-// little differently each time is heard as it was then. A sentence that is being
-// made is not waited for: its payloads are whole only when it has been played
-// nearly to its end.
+// Every later call hears the first rendering, even if the engine would vary it. A call does not wait for a sentence
+// that another call is making: its payloads are whole only when it has been played nearly to its end.
 //
-// Prepared sentences (prepared-speech.ts) are pinned: they take up to half of
-// the cache, leave only when they are unpinned, and a clear leaves them, since
-// what they were prepared for may be the next call.
+// Prepared sentences (prepared-speech.ts) are pinned. They take up to half of the cache, leave only when they are
+// unpinned, and survive a clear, because the next call may need them.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
@@ -18,16 +14,16 @@ import type { SpeechOptions, WordTime } from '../engines/engine.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
 import { wordsOf, type SpokenSentence } from './line-piece.js';
 
-const FORM = 1; // of the payloads; a change in how they are made that no field tells raises it
-// What an entry takes beside its payloads: measured, rounded up.
+const FORM = 1; // version of the payloads; raise it when they change in a way that no field of the key shows
+// Bytes of an entry beside its payloads: measured, rounded up.
 const ENTRY_BYTES = 1024;
 const WORD_BYTES = 128;
 
 export interface KeptSentence {
   readonly frames: KeptFrames;
-  /** Length of the engine's sound in milliseconds, silence and all. */
+  /** Length of the engine's sound in milliseconds, with its silence. */
   readonly soundMs: number;
-  /** As the engine told them: of the words that it was given, which may be written otherwise each time. */
+  /** Word times of the engine, for the words that it got. The same words may be written differently each time. */
   readonly words: readonly WordTime[];
 }
 
@@ -38,7 +34,7 @@ export interface FrameCacheFigures {
   readonly misses: number;
 }
 
-/** What a sentence is said with. */
+/** Everything that decides how a sentence sounds. */
 export interface SentenceManner extends SpokenSentence {
   readonly options: SpeechOptions | undefined;
   readonly trimSilence: boolean;
@@ -54,7 +50,7 @@ export class FrameCache {
   #hits = 0;
   #misses = 0;
 
-  /** `maxBytes` 0 keeps none; `settings` are those of the encoders. */
+  /** `maxBytes` 0 turns the cache off; `settings` are those of the encoders. */
   constructor(maxBytes: number, settings: LineSettings) {
     this.#maxBytes = maxBytes;
     this.#settings = settings;
@@ -69,19 +65,19 @@ export class FrameCache {
     };
   }
 
-  /** Of the entries, those that stay. */
+  /** Number of pinned entries. */
   get pinned(): number {
     return this.#pinned.size;
   }
 
-  /** As a line of calls with this codec sees it; undefined where nothing is kept. */
+  /** The cache for lines with this codec; undefined if nothing is kept. */
   of(codec: Codec, frameMs: number): LineFrames | undefined {
     if (this.#maxBytes === 0) return undefined;
     const own = renderingKey([FORM, codec.name, frameMs, ...keyFields(this.#settings)]);
     return new LineFrames(this, own);
   }
 
-  /** Whether it is there; does not count as asked for. */
+  /** True if the sentence is there. It does not count as a use. */
   has(key: string): boolean {
     return this.#pinned.has(key) || this.#kept.has(key);
   }
@@ -103,9 +99,9 @@ export class FrameCache {
     return sentence;
   }
 
-  /** Unless there is one already. */
+  /** Keeps a sentence unless the key is taken. */
   keep(key: string, sentence: KeptSentence): void {
-    // A sentence without sound may be an engine's slip, and costs little to ask for again.
+    // A sentence without sound may be an error of the engine, and costs little to make again.
     if (
       this.#kept.has(key) ||
       this.#pinned.has(key) ||
@@ -126,7 +122,10 @@ export class FrameCache {
     }
   }
 
-  /** What is there under the key, else `made`, stays until it is unpinned; false where there is neither. Throws TOO_LARGE where pinned ones would take more than half. */
+  /**
+   * Pins the sentence under the key, or else `made`, until it is unpinned; false if there is neither. Throws TOO_LARGE if
+   * pinned ones would take more than half of the cache.
+   */
   pin(key: string, made?: KeptSentence): boolean {
     if (this.#pinned.has(key)) return true;
     const there = this.#kept.get(key);
@@ -145,7 +144,7 @@ export class FrameCache {
     return true;
   }
 
-  /** It may leave now, as if it had just been used. */
+  /** Lets a pinned sentence leave again. It counts as just used. */
   unpin(key: string): void {
     const sentence = this.#pinned.get(key);
     if (sentence === undefined) return;
@@ -154,7 +153,7 @@ export class FrameCache {
     this.keep(key, sentence);
   }
 
-  /** Answers how many sentences went; pinned ones stay. Calls that speak one now go on. */
+  /** Returns how many sentences left; pinned ones stay. Calls that speak one now go on. */
   clear(): number {
     const { size } = this.#kept;
     this.#kept.clear();
@@ -166,17 +165,17 @@ export class FrameCache {
 /** The cache for lines of one codec and frame length. */
 export class LineFrames {
   readonly #cache: FrameCache;
-  /** Stands for what is the same in every line of the kind. */
+  /** Hash of the fields that are the same in every line of this codec. */
   readonly #own: string;
 
-  /** Made by FrameCache.of. */
+  /** Use `FrameCache.of`. */
   constructor(cache: FrameCache, own: string) {
     this.#cache = cache;
     this.#own = own;
   }
 
-  // A reference here is that of a voice which the server knows by name: the texts of calls bring none along.
-  // What is written as "$5" or as "five dollars" is the same sound.
+  // A reference here belongs to a voice that the server knows by name: requests for calls bring none.
+  // "$5" and "five dollars" have the same key, because they sound the same.
   keyOf({ options = {}, trimSilence, ...sentence }: SentenceManner): string {
     const { engine, voice: name, language, reference } = sentence.voice;
     const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];

@@ -1,4 +1,4 @@
-// The language of each sentence of a text that states none.
+// Chooses the language of each sentence: the one that the request states, or the one that the text shows.
 //
 // A sentence that is clearly in one language is taken for it. An unclear one
 // follows the sentence before it, unless it looks like a whole sentence of
@@ -21,18 +21,18 @@ export class LanguagePlan {
     this.#language = stated;
   }
 
-  /** Told all sentences, where they are there before the first is asked for. */
+  /** Takes all sentences, if they are known before the first call of `of`. */
   begin(sentences: readonly { readonly text: string }[]): void {
     this.#language ??= firstClear(sentences);
   }
 
-  /** Of the next sentence; undefined where nothing is known. To be asked once for each, in order. */
+  /** The language of the next sentence; undefined if nothing is known. Call it once for each sentence, in order. */
   of(sentence: string, isOnly: boolean): string | undefined {
-    if (this.#stated === undefined) this.#language = this.#judged(sentence, isOnly);
+    if (this.#stated === undefined) this.#language = this.#detected(sentence, isOnly);
     return this.#language;
   }
 
-  #judged(sentence: string, isOnly: boolean): string | undefined {
+  #detected(sentence: string, isOnly: boolean): string | undefined {
     const { language, confident, courtesy } = identifyLanguage(sentence);
     if (confident && (isOnly || courtesy === undefined)) return language;
     return isEnglish(language, sentence, SENTENCE_WORDS) ? undefined : this.#language;
@@ -43,7 +43,7 @@ function isEnglish(language: string, sentence: string, words: number): boolean {
   return language === 'en' && sentence.split(/\s+/).length >= words;
 }
 
-/** What an unclear beginning is part of: the language of the first sentence that tells one. */
+/** The language of an unclear beginning: that of the first clear sentence. */
 function firstClear(sentences: readonly { readonly text: string }[]): string | undefined {
   for (const { text } of sentences) {
     const { language, confident, courtesy } = identifyLanguage(text);
@@ -53,17 +53,15 @@ function firstClear(sentences: readonly { readonly text: string }[]): string | u
   return undefined;
 }
 
-// The language that a request states: a BCP 47 tag, the English name of a
-// language as some models' servers take it, or "auto".
-
 const MAX_LENGTH = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 const TAG_OR_NAME = /^[a-z]{2,20}([-_][a-z0-9]{1,8})*$/i;
 
+/** True for a BCP 47 tag, the English name of a language as some models' servers take it, or "auto". */
 export function isStatedLanguage(value: string): boolean {
   return value.length <= MAX_LENGTH && TAG_OR_NAME.test(value);
 }
 
-/** The tag; undefined where the text is to decide. */
+/** The BCP 47 tag of a stated language; undefined if the text decides. */
 export function tagOfStated(language: string): string | undefined {
   const name = language.toLowerCase();
   return name === 'auto' ? undefined : (tagOfName(name) ?? language);

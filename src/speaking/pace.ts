@@ -1,28 +1,27 @@
-// How much the next sentence of a line hurries: by when its listener will have
-// heard everything that was made before it.
+// Computes how urgent the next sentence is: by when its listener will have heard everything that was made before it.
 import type { SpeechClass, Urgency } from '../engines/urgency.js';
 import type { Time } from '../time.js';
 
-/** What a line tells of its sound so far. */
+/** The state of a line's sound. */
 export interface LineProgress {
-  /** Sentences were given to the engine already. */
+  /** The engine has got a sentence already. */
   readonly begun: boolean;
   /** Sound made, in milliseconds. */
   readonly madeMs: number;
-  /** Of that, what its sink has not taken yet. */
+  /** Milliseconds of it that the sink has not taken yet. */
   readonly waitingMs: number;
   /** When the sink took the first of it, in milliseconds of the monotonic clock. */
   readonly queuedAtMs: number | undefined;
 }
 
-/** Asked for each sentence, when it is given to the engine. */
+/** Called for each sentence when the engine gets it. */
 export type Pace = (line: LineProgress) => Urgency;
 
-// What one text has still to say, for those behind it in the same call: nobody
-// knows how much is to come, and they must not go before it.
+// Assumed rest of a text, for the texts behind it in the same call. The real one is unknown, and they must not overtake
+// it.
 const UTTERANCE_MS = 1000;
 
-/** Of a call: its playout tells what it still has; `ahead` is the number of texts before this one. */
+/** The pace of a call. Its playout knows the sound that is queued; `ahead` is the number of texts before this one. */
 export function callPace(
   client: string,
   time: Time,
@@ -38,8 +37,8 @@ export function callPace(
 }
 
 /**
- * Of a reply: its listener began with the first byte and has heard no more than time has passed since. Where other
- * streams come before it, `dueAtMs` is when the listener will have heard them.
+ * The pace of a reply: its listener began with the first byte and has heard at most the time since. `dueAtMs` is when
+ * the listener will have heard the streams that come before this one.
  */
 export function replyPace(
   client: string,
@@ -54,16 +53,13 @@ export function replyPace(
   });
 }
 
-/** Of a prompt that the server prepares: it has no listener yet. */
+/** The pace of a prompt that the server prepares: it has no listener yet. */
 export function preparedPace(client: string): Pace {
   return ({ begun }) => ({ class: 'http', client, deadlineMs: Infinity, begun, prepared: true });
 }
 
-// What a listener still has to hear when streams follow one another: by when
-// the next one must begin to sound.
-
-// Of a text whose sound is still being made: brisk speech. A guess that is too
-// short only makes the next sentence hurry more than it has to.
+// Brisk speech: the estimate for a text whose sound is still in progress. If it is too short, the next sentence is only
+// more urgent than necessary.
 const MS_PER_CHARACTER = 50;
 
 interface Heard {
@@ -71,6 +67,7 @@ interface Heard {
   lengthMs: number;
 }
 
+/** Knows how far the listener of consecutive streams is: by when the next one must begin to sound. */
 export class Listener {
   readonly #time: Time;
   readonly #speed: number;
@@ -81,12 +78,12 @@ export class Listener {
     this.#speed = speed;
   }
 
-  /** When everything handed over so far will have been heard, in milliseconds of the monotonic clock. */
+  /** When everything handed over will have been heard, in milliseconds of the monotonic clock. */
   get dueAtMs(): number | undefined {
     return this.#last === undefined ? undefined : this.#last.startMs + this.#last.lengthMs;
   }
 
-  /** A stream that speaks this text is handed over; what is returned is told how long it turned out to be. */
+  /** A stream with this text is handed over. Call the returned function with its length once that is known. */
   hears(text: string): (durationMs: number) => void {
     const startMs = Math.max(this.#time.now(), this.dueAtMs ?? -Infinity);
     const heard: Heard = { startMs, lengthMs: (text.length * MS_PER_CHARACTER) / this.#speed };

@@ -1,9 +1,9 @@
-// Speech that is ready before a call is: a greeting rendered once, in a codec,
-// into the cache that calls look in first. A call that speaks the same text with
-// the same voice sends it at once, without an engine or an encoder.
+// Prepares speech before the first call. PreparedSpeech renders a greeting once, in a codec, into the cache that calls
+// look in first: a call that speaks the same text with the same voice sends it at once, without an engine or an encoder.
+// warmUpTexts has the code for texts compiled and its dictionaries loaded.
 //
-// What is prepared is exactly what a call would have kept, and stays until it is
-// released. One text is prepared at a time: a call's sentences come first.
+// A prepared sentence equals one that a call would have kept, and stays until it is released. One text is prepared at a
+// time, and sentences of calls come first.
 import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting, VoiceWish } from '../engines/routing.js';
 import { asParleyError, ParleyError } from '../errors.js';
@@ -17,7 +17,7 @@ import { isMarkup, sentencesOf, type TextLimits } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
 import { wholeText } from './whole-text.js';
 
-const MOST_WAITING = 16; // texts; a door has a greeting or two
+const MOST_WAITING = 16; // texts; a telephone number has a greeting or two
 const CLIENT = 'prepared speech'; // shares engines with others under this name
 
 export interface PreparedSpeechParts {
@@ -28,7 +28,7 @@ export interface PreparedSpeechParts {
   readonly time: Time;
 }
 
-/** What calls will speak, and how. */
+/** A text that calls will speak, with its voice and codec. */
 export interface SpeechToPrepare {
   readonly text: string;
   readonly voice?: string;
@@ -50,9 +50,9 @@ export class PreparedSpeech {
   }
 
   /**
-   * Resolves, with the number of sentences that had to be rendered, when all of the text is there. Rejects with
-   * WRONG_STATE where no sentences are kept at all or after a close, QUEUE_FULL, TOO_LARGE where it does not fit, and
-   * with what Call.speak throws and an engine or encoder fails with; sentences that were ready by then stay.
+   * Resolves when all of the text is ready, with the number of sentences that had to be rendered. Rejects with
+   * WRONG_STATE if no sentences are kept at all or after a close, with QUEUE_FULL, with TOO_LARGE if it does not fit, and
+   * with the errors of Call.speak, engines and encoders. Sentences that were ready by then stay.
    */
   async prepare(speech: SpeechToPrepare): Promise<number> {
     const { routing, frames: cache, limits } = this.#parts;
@@ -68,7 +68,7 @@ export class PreparedSpeech {
       throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} texts wait to be prepared already`);
     }
     const markup = isMarkup(speech.text);
-    const pieces = wholeText(speech.text, { ...wishOf(speech), markup }, routing, limits);
+    const pieces = wholeText(speech.text, { ...voiceOf(speech), markup }, routing, limits);
     const sentences = pieces.filter((piece) => 'voice' in piece); // tones and silence need no preparing
     this.#waiting++;
     const prepared = this.#turn.then(() => this.#render(speech, sentences, frames));
@@ -79,7 +79,7 @@ export class PreparedSpeech {
     return prepared;
   }
 
-  /** What was prepared may leave the cache, and what is being prepared is given up. Idempotent. */
+  /** Releases prepared sentences and gives up those in progress. Idempotent. */
   async close(): Promise<void> {
     this.#controller.abort();
     await this.#turn;
@@ -123,13 +123,13 @@ export class PreparedSpeech {
   }
 }
 
-function wishOf({ voice, language }: SpeechToPrepare): VoiceWish {
+function voiceOf({ voice, language }: SpeechToPrepare): VoiceWish {
   return { ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
 }
 
-/** The cache as the line of a preparation sees it: nothing is found, all is pinned. */
+/** The cache for the line of a preparation: it finds nothing and pins everything. */
 class Pinning implements SentenceFrames {
-  /** Why a sentence could not be pinned. */
+  /** The first error of pinning. */
   failure: ParleyError | undefined;
   readonly #frames: LineFrames;
   readonly #pin: (...kept: Parameters<LineFrames['keep']>) => void;
@@ -160,13 +160,13 @@ class Pinning implements SentenceFrames {
   }
 }
 
-// The first text of a process pays for what every later one has for free: code
-// not compiled yet, dictionaries not loaded. Better before the first caller.
-
-const TEXT = 'Good morning, Dr. Smith. It costs 3.14 at 9 a.m., as you know! Is that all right?';
+const WARM_UP_TEXT = 'Good morning, Dr. Smith. It costs 3.14 at 9 a.m., as you know! Is that all right?';
 const ROUNDS = 20; // enough for the first tier of the compiler; measured 25 ms in all
 
-/** Nothing where the server has no voice but those that requests name or bring. */
+/**
+ * Speaks a text without sound, so that the first caller need not wait for the compiler and for dictionaries. Does
+ * nothing if the server has no voice of its own.
+ */
 export function warmUpTexts(routing: SpeechRouting): void {
   try {
     speakWithoutSound(routing);
@@ -175,11 +175,11 @@ export function warmUpTexts(routing: SpeechRouting): void {
   }
 }
 
-/** Does to a text what is done on the main thread before an engine sees it, and after an interruption. */
+/** Runs what the main thread does for a text before an engine gets it, and after an interruption. */
 function speakWithoutSound(routing: SpeechRouting): void {
   for (let round = 0; round < ROUNDS; round++) {
     const plan = new VoicePlan(routing, {});
-    const sentences = sentencesOf(TEXT, { maxTextLength: TEXT.length, textIdleMs: 1 });
+    const sentences = sentencesOf(WARM_UP_TEXT, { maxTextLength: WARM_UP_TEXT.length, textIdleMs: 1 });
     for (const { text } of plan.whole(sentences)) {
       const segment = {
         text,

@@ -1,14 +1,12 @@
-// Whole renderings in a store that servers share. Its loss costs nothing but
-// speed: nobody waits for it longer than a look may take, what cannot be had is
-// rendered, and what cannot be written is left out.
+// Keeps whole renderings in a store that servers share: Redis. Losing the store costs only speed. A look takes a limited
+// time, a rendering that is not found is made, and one that cannot be written is dropped.
 //
 //   connecting ──▶ connected ──▶ waiting ──▶ connecting …     closed, from any
 //       └──────── cannot ──────────▲
 //
-// A connection that ends, or lets looks wait too long several times in a row, is
-// given up; until the next one stands every look is a miss at once. Forgetting
-// is a new generation: what was written under another one is not found any more,
-// by no server, and goes when its time is over.
+// A connection is given up when it ends, or when several looks in a row take too long. Until the next one stands, every
+// look is a miss at once. A clear begins a new generation: no server finds renderings of an older one any more, and
+// they expire.
 import { randomBytes } from 'node:crypto';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { ParleyError } from '../errors.js';
@@ -16,19 +14,19 @@ import type { Log } from '../observe/log.js';
 import type { LookedUp, RenderingTier } from './audio-cache.js';
 import { isGeneration, packSound, type Sound, unpackSound } from './sound.js';
 
-/** A connection that works. Its promises reject when it ends. */
+/** An open connection. Its promises reject when it ends. */
 export interface StoreConnection {
-  /** In the order of the keys; null where there is nothing. */
+  /** Values in the order of the keys; null if a key is absent. */
   get(keys: readonly string[]): Promise<readonly (Uint8Array | null)[]>;
-  /** For so many seconds, or for good. */
+  /** Keeps the value for `ttlSeconds`, or for ever if that is undefined. */
   set(key: string, value: Uint8Array, ttlSeconds: number | undefined): Promise<void>;
-  /** Resolves with the reason when it ends, whoever ended it. */
+  /** Resolves with the reason when the connection ends, on whichever side. */
   readonly ended: Promise<unknown>;
   close(): void;
 }
 
 interface RenderingStoreParts {
-  /** Rejects at the latest when the signal is aborted, and leaves nothing open then. */
+  /** Rejects when the signal is aborted, if not before, and then leaves nothing open. */
   readonly connect: (signal: AbortSignal) => Promise<StoreConnection>;
   readonly ttlSeconds: number;
   readonly time: {
@@ -36,12 +34,12 @@ interface RenderingStoreParts {
     after(ms: number, action: () => void): () => void;
   };
   readonly random: () => number;
-  /** An unguessable word of at most 64 characters. */
+  /** A new name of a generation: unguessable, at most 64 characters. */
   readonly newGeneration: () => string;
-  /** One line when it is lost, and one when it is back. */
+  /** Called once when the connection is lost, and `onThere` once when it is back. */
   readonly onLost: (reason: unknown) => void;
   readonly onThere: () => void;
-  /** One line when it takes no more, although it can be asked. */
+  /** Called when the store refuses writes although it answers looks. */
   readonly onRefused: (reason: unknown) => void;
 }
 
@@ -50,13 +48,14 @@ const GENERATION = 'parley:generation';
 const LOOK_MS = 50;
 const WRITE_MS = 5000;
 const CONNECT_MS = 3000;
-const MAX_FAILURES = 3; // in a row, each of a look that began after the one before: a short stall is one, however many wait
+// In a row. A look counts only if it began after the failure before: a short stall is one failure of many looks.
+const MAX_FAILURES = 3;
 const MAX_LOOKS = 256; // at once
-const MAX_VALUE_BYTES = 2 * 1024 * 1024; // a minute or two of MP3: more would not come within a look
+const MAX_VALUE_BYTES = 2 * 1024 * 1024; // a minute or two of MP3: more would not arrive within LOOK_MS
 const MAX_WRITING_BYTES = 16 * 1024 * 1024; // waiting to be written
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 10_000;
-const STEADY_MS = 10_000; // a connection that stood so long: the next try after it comes soon
+const STEADY_MS = 10_000; // after a connection that lasted this long, the first retry comes soon
 
 const NOTHING: LookedUp = {};
 
@@ -74,10 +73,10 @@ export class RenderingStore implements RenderingTier {
   #failedAtMs = 0;
   #looks = 0;
   #writingBytes = 0;
-  /** A generation that the store has still to be told: until then nothing in it is to be trusted. */
+  /** A new generation that is not written to the store yet. Until then nothing in the store may be used. */
   #owed: string | undefined;
 
-  /** Begins to connect; never waits for it. */
+  /** Begins to connect and does not wait. */
   constructor(parts: RenderingStoreParts) {
     this.#parts = parts;
     this.#connect();
@@ -94,7 +93,7 @@ export class RenderingStore implements RenderingTier {
       this.#failures = 0;
       return this.#read(key, mark ?? undefined, value ?? undefined);
     } catch (error) {
-      // Those of a connection that is gone say nothing about the next one.
+      // A failure of an earlier connection says nothing about the present one.
       if (connection === this.#connection) this.#failed(connection, beganAtMs, error);
       return NOTHING;
     }
@@ -107,13 +106,13 @@ export class RenderingStore implements RenderingTier {
     if (this.#failures >= MAX_FAILURES) this.#lose(connection, error);
   }
 
-  /** The store forgets as soon as it can be told; this server does at once. */
+  /** This server forgets at once, and the store as soon as it can be reached. */
   clear(): void {
     this.#owed = this.#parts.newGeneration();
     if (this.#connection !== undefined) this.#settle(this.#connection);
   }
 
-  /** Idempotent; resolves when nothing of it is open. */
+  /** Idempotent. Resolves when nothing is open any more. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#cancelRetry?.();
@@ -200,39 +199,34 @@ export class RenderingStore implements RenderingTier {
     if (this.#closing.signal.aborted) return;
     if (this.#told !== 'lost') this.#parts.onLost(reason);
     this.#told = 'lost';
-    // Servers that lost it together do not come back all at once.
+    // Random, so that servers that lost it together do not reconnect together.
     const ms = this.#retryMs * (0.5 + this.#parts.random() / 2);
     this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS);
     this.#cancelRetry = this.#parts.time.after(ms, () => this.#connect());
   }
 
-  /** As the work does, or rejects with TIMEOUT; the work itself goes on. */
+  /** Settles as the work does, or rejects with TIMEOUT; the work itself goes on. */
   #within<T>(ms: number, work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = () => reject(new ParleyError('TIMEOUT', `no answer within ${ms} ms`));
-      // An answer that lies there already counts: this process may have been the one that was busy.
+      // An answer that has arrived still counts, because this process itself may have been busy.
       const cancel = this.#parts.time.after(ms, () => setImmediate(late));
       work.finally(cancel).then(resolve, reject);
     });
   }
 }
 
-// Redis as the store of renderings that servers share: the only file that
-// touches @redis/client. Each client has one connection in its life; when to
-// try again is decided by the store (rendering-store.ts), which also answers
-// at once while there is none.
-
-const SOCKET_MS = 2000; // of the socket: until then a client that is given up cannot let go of it
+const SOCKET_MS = 2000; // limit for the socket: a client that is given up holds it until then
 
 export interface RedisTierOptions {
-  /** redis:// or rediss://; what it says of user and password reaches no log. */
+  /** redis:// or rediss://. Its user and password reach no log. */
   readonly url: string;
   readonly ttlSeconds: number;
   readonly time: RenderingStoreParts['time'];
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Throws CONFIG_INVALID for what is no address of Redis; whether there is one shows later. */
+/** Each client of Redis connects once; the store decides when to try again. Throws CONFIG_INVALID for a wrong address. */
 export function openRedisTier({ url, ttlSeconds, time, log }: RedisTierOptions): RenderingStore {
   const redis = placeOf(url);
   return new RenderingStore({
@@ -258,7 +252,7 @@ async function connect(url: string, signal: AbortSignal): Promise<StoreConnectio
   const ended = new Promise<unknown>((resolve) => client.on('error', resolve).on('end', resolve));
   const close = () => client.destroy();
   signal.addEventListener('abort', close, { once: true });
-  // A client that is given up before its socket is there would go on with it, and wait for an answer for good.
+  // A client that is given up before its socket is open would go on with it and wait for ever.
   client.on('connect', () => {
     if (signal.aborted) close();
   });
@@ -284,7 +278,7 @@ async function connect(url: string, signal: AbortSignal): Promise<StoreConnectio
   };
 }
 
-/** Where it is, for the log. */
+/** The address without user and password, for the log. */
 function placeOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const known = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
@@ -297,7 +291,7 @@ function placeOf(text: string): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** A word: ECONNREFUSED of the system, WRONGPASS of Redis. Messages may say more than a log should. */
+/** One word, as ECONNREFUSED of the system or WRONGPASS of Redis. Whole messages may hold secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it ended';
   const { code } = error as { code?: unknown };

@@ -1,25 +1,30 @@
-// A rendering: the bytes of a container, whole or on their way, and what is
-// known of them once they are made.
+// Renderings: the bytes of a container, whole or streaming, with the places of their sentences. packSound and
+// unpackSound turn a whole one into the value that servers share in a store:
+//
+//   "PRLY" │ form │ length of generation │ of head │ of sound │ CRC-32 of what follows │ generation │ head (JSON) │ sound
+//     4       1              1               4          4                4
+//
+// A value that is not exactly what packSound wrote is ignored: cut short, of another program, or of another form.
 import { crc32 } from 'node:zlib';
 import type { WordTime } from '../engines/engine.js';
 
-/** Where a sentence lies in the sound that a listener hears, in milliseconds. */
+/** The place of a sentence in the sound that a listener hears, in milliseconds. */
 export interface SentencePlace {
-  /** As it was written. */
+  /** The sentence as it was written. */
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Their times count from the beginning of the whole sound. Empty where the engine tells none. */
+  /** Their times count from the beginning of the whole sound. Empty if the engine reports none. */
   readonly words: readonly WordTime[];
-  /** The words that were said for it, where they differ, and their times. */
+  /** The words that were spoken for it, if they differ, and their times. */
   readonly spoken?: { readonly text: string; readonly words: readonly WordTime[] };
 }
 
-/** What making it took, in milliseconds, summed over its sentences; they overlap, so the sum may exceed the total. */
+/** Milliseconds of work, summed over the sentences. These overlap, so a sum may exceed the total time. */
 export interface SoundTiming {
-  /** Waiting for the engine's attention. */
+  /** Time in the queue of the engine. */
   readonly queueMs: number;
-  /** Waiting for the engine to be loaded. */
+  /** Time until the engine was loaded. */
   readonly loadMs: number;
   readonly inferMs: number;
   readonly encodeMs: number;
@@ -29,16 +34,19 @@ export interface SoundOutcome {
   readonly durationMs: number;
   readonly sentences: readonly SentencePlace[];
   readonly timing: SoundTiming;
-  /** The beginning of the whole file: it takes the place of the first `replaced` bytes of the stream. Absent where both begin alike. */
+  /**
+   * The first bytes of the whole file, which replace the first `replaced` bytes of the stream. Absent if both begin
+   * alike.
+   */
   readonly header?: { readonly replaced: number; readonly bytes: Uint8Array };
 }
 
-/** Iterate once; leaving the loop or `cancel` stops the work. */
+/** Iterate it once; the work stops when the loop ends or with `cancel`. */
 export interface SoundSource extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
-  /** Resolves, never rejects, at the end of the bytes; undefined where they broke off. */
+  /** Resolves, never rejects, at the end of the bytes; undefined if they broke off. */
   readonly outcome: Promise<SoundOutcome | undefined>;
-  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
+  /** The sentences whose place is known so far, in order; absent if places are known only at the end. */
   placed?(): readonly SentencePlace[];
   cancel(): void;
 }
@@ -49,15 +57,8 @@ export interface Sound {
   readonly outcome: SoundOutcome;
 }
 
-/** Of what was made before: it took nothing. */
+/** Timing of a rendering that was stored: it took no work. */
 export const NO_TIME: SoundTiming = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
-
-// A rendering as the bytes of a value in a store that servers share. Whatever
-// does not read back as exactly what was written is nothing: a value cut short,
-// of another program, or of another form.
-//
-//   "PRLY" │ form │ length of generation │ of head │ of sound │ CRC-32 of what follows │ generation │ head (JSON) │ sound
-//     4       1              1               4          4                4
 
 const MAGIC = Buffer.of(0x50, 0x52, 0x4c, 0x59); // PRLY
 const FORM = 2;
@@ -68,11 +69,11 @@ const CONTENT_TYPE = /^audio\/[\w.+-]{1,60}(; ?[\w.+=-]{1,60}){0,4}$/; // it bec
 
 export interface StoredSound {
   readonly sound: Sound;
-  /** Of the store, at the time that the rendering was begun. */
+  /** Generation of the store when the rendering began. */
   readonly generation: string;
 }
 
-/** What making it took is not written: of a rendering that is there it is nothing. */
+/** Timings are not stored: a stored rendering costs no work. */
 export function packSound({ contentType, bytes, outcome }: Sound, generation: string): Uint8Array {
   const { durationMs, sentences, header } = outcome;
   const written = header && {
@@ -95,7 +96,7 @@ export function packSound({ contentType, bytes, outcome }: Sound, generation: st
   return value;
 }
 
-/** Undefined for what `packSound` did not make. The sound is a part of `bytes`. */
+/** Undefined if `packSound` did not make the value. The sound is a view of `bytes`. */
 export function unpackSound(bytes: Uint8Array): StoredSound | undefined {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (value.length < HEAD_BYTES || !value.subarray(0, 4).equals(MAGIC) || value[4] !== FORM) return undefined;
@@ -109,7 +110,7 @@ export function unpackSound(bytes: Uint8Array): StoredSound | undefined {
   return { generation, sound: { ...head, bytes: value.subarray(soundStart) } };
 }
 
-/** A mark of a generation as `packSound` takes it. */
+/** True if `packSound` takes this name of a generation. */
 export function isGeneration(generation: string): boolean {
   return Buffer.byteLength(generation) <= MAX_GENERATION_BYTES;
 }

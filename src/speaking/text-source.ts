@@ -1,7 +1,9 @@
-// A text as a stream of sentences, whether it came whole or in tokens.
+// Reads a text as a stream of sentences, whether it comes whole or in tokens. It enforces the limits on the length of a
+// text and on the silence of its producer.
 //
-// The limits live here: how long a text may be, and how long a producer of
-// tokens may stay silent before its text counts as given up.
+// Normalising a long text takes tens of milliseconds. TextTurns cuts that work into slices, and the event loop goes
+// round once between two slices of any text, so that calls, other requests and /health are served meanwhile. Short
+// texts need no turn.
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
@@ -9,16 +11,9 @@ import { looksLikeMarkup } from '../text/markup/read-markup.js';
 import { type Sentence, SentenceStream } from '../text/sentences.js';
 import type { Time } from '../time.js';
 
-// Turns of the main thread for long texts.
-//
-// The words of a long text take tens of milliseconds. So its work is done in
-// slices, and between two slices of any text the event loop goes round once:
-// calls, other requests and /health are served meanwhile. Short texts need no
-// turn. A client may have a limited number of characters in work.
-
 /** UTF-16 units of the longest text that is read at once, and of a slice of a longer one. */
 export const SLICE = 500;
-const MOST_OF_CLIENT = 256 * 1024; // UTF-16 units of long texts that are being read
+const MOST_OF_CLIENT = 256 * 1024; // UTF-16 units of a client's long texts in work
 
 /** Resolves when the next slice may be read; rejects with ABORTED when the text is given up. */
 export type Turn = () => Promise<void>;
@@ -33,8 +28,8 @@ export class TextTurns {
   }
 
   /**
-   * Reads a long text of a client. Rejects as `work` does, with QUEUE_FULL where the client has too many characters in
-   * work, and with ABORTED. One text of any length is always taken.
+   * Reads a long text of a client. Rejects as `work` does, with QUEUE_FULL if the client has too many characters in work,
+   * and with ABORTED. A client without texts in work may have one of any length.
    */
   async read<T>(
     client: string,
@@ -57,7 +52,7 @@ export class TextTurns {
     }
   }
 
-  /** Each turn is a round of the event loop of its own, whoever asked for it. */
+  /** Each turn is one round of the event loop, shared by no other text. */
   async #turn(signal: AbortSignal | undefined): Promise<void> {
     this.#last = this.#last.then(() => nextLoop());
     await this.#last;
@@ -70,7 +65,7 @@ export interface TextLimits {
   readonly maxTextLength: number;
   /** Milliseconds without a token after which an unfinished text fails. */
   readonly textIdleMs: number;
-  /** How the server has words said. */
+  /** Pronunciations of the server. */
   readonly lexicon?: Lexicon | undefined;
 }
 
@@ -88,10 +83,7 @@ export function nothingToSay(): ParleyError {
   });
 }
 
-/**
- * The sentences of a text that is there as a whole, in the language that was stated for it; refuses one that is too
- * long or has nothing to speak.
- */
+/** The sentences of a whole text in its stated language. Throws TEXT_TOO_LONG and TEXT_EMPTY. */
 export function sentencesOf(text: string, limits: TextLimits, language?: string): Sentence[] {
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   const stream = new SentenceStream({ language });
@@ -107,11 +99,11 @@ export interface SentenceOfTokens extends Sentence {
 
 export interface TokenOptions {
   readonly limits: TextLimits;
-  /** BCP 47 tag that was stated for the text. */
+  /** BCP 47 tag of the stated language. */
   readonly language?: string | undefined;
   readonly time: Time;
   readonly signal: AbortSignal;
-  /** Called when the producer has no token ready: sound may run out without anybody being late. */
+  /** Called when the producer has no token ready: sound that runs out then is not late. */
   readonly onPause: () => void;
 }
 
@@ -147,7 +139,7 @@ export async function* sentencesFrom(
     if (!spoken && last.length === 0) throw nothingToSay();
     for (const sentence of last) yield { ...sentence, isOnly: !spoken && last.length === 1 };
   } finally {
-    // Not awaited: a producer that hangs in its own clean-up holds nobody here.
+    // Not awaited, because a producer may hang in its own clean-up.
     iterator.return?.().then(undefined, () => undefined);
   }
 }
@@ -155,7 +147,7 @@ export async function* sentencesFrom(
 function withinIdle<T>(wait: Promise<T>, { limits, time, signal, onPause }: TokenOptions): Promise<T> {
   const idleMs = limits.textIdleMs;
   return new Promise<T>((resolve, reject) => {
-    // A token that is there already comes before this turn of the loop ends.
+    // A token that is ready arrives before this turn of the loop ends.
     const pause = setImmediate(onPause);
     const aborted = () => settle(() => reject(new ParleyError('ABORTED', 'the text was given up')));
     const cancel = time.after(idleMs, () =>
@@ -181,9 +173,7 @@ function withinIdle<T>(wait: Promise<T>, { limits, time, signal, onPause }: Toke
   });
 }
 
-// Tokens between the page that sends them and the utterance that speaks them.
-// Its length is bounded by whoever pushes: it never holds more than one text.
-
+/** A queue of tokens between their producer and the utterance that speaks them. The producer bounds its length. */
 export class TokenStream implements AsyncIterable<string> {
   #tokens: string[] = [];
   #end: { readonly error?: Error } | undefined;
@@ -201,7 +191,7 @@ export class TokenStream implements AsyncIterable<string> {
     this.#wake?.();
   }
 
-  /** The text is refused: what was not read of it yet is dropped. */
+  /** The text is refused: tokens that were not read yet are dropped. */
   fail(error: Error): void {
     if (this.#end !== undefined) return;
     this.#end = { error };
@@ -229,13 +219,11 @@ export class TokenStream implements AsyncIterable<string> {
   }
 }
 
-// What a text is: words, or SSML that says how they are spoken.
-
 /** `auto`: SSML where it begins with `<speak`. */
 export const TEXT_FORMATS = ['auto', 'text', 'ssml'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
-/** Of a text that is there whole; one that comes in tokens is words. */
+/** True if a whole text is SSML. A text in tokens is always plain text. */
 export function isMarkup(text: string, format: TextFormat = 'auto'): boolean {
   return format === 'ssml' || (format === 'auto' && looksLikeMarkup(text));
 }
