@@ -1,8 +1,9 @@
-// Parses the command line, runs `parley normalize`, and writes what a person at a terminal reads.
+// Parses the command line, runs `parley normalize` and `parley speak`, and writes what a person at a terminal reads.
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
+import { SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { readLexiconFile } from './speaking/lexicon-file.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
@@ -11,12 +12,6 @@ const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most
 const NORMALIZE_USAGE =
   'parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--json] [TEXT]';
 const NORMALIZE_HELP = `usage: ${NORMALIZE_USAGE}\n`;
-
-interface Terminal {
-  readonly stdin: AsyncIterable<Uint8Array>;
-  out(text: string): void;
-  err(text: string): void;
-}
 
 export const TERMINAL: Terminal = {
   get stdin() {
@@ -31,7 +26,8 @@ export const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        parley --help | --version
        ${NORMALIZE_USAGE}
-The README lists the environment variables; --host and --port go before HOST and PORT.
+       ${SPEAK_USAGE}
+The page public/docs/configuration.md lists the environment variables; --host and --port override HOST and PORT.
 `;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -47,6 +43,7 @@ export async function readCommandLine(
 ): Promise<Asked> {
   const [command, ...rest] = args;
   if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
+  if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
   let options: ReturnType<typeof readOptions>;
   try {
     options = readOptions(args);

@@ -14,6 +14,7 @@ const REST = [
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
+  /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // every command of the documents; a compiler that watches
   /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3))\.test\.ts$/, // decoded by ffmpeg
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];

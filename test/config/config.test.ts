@@ -214,9 +214,9 @@ test('a range of media ports holds at least one pair, and codecs are known ones'
   ]);
 });
 
-test('the README documents every variable and no other', () => {
-  const readme = readFileSync('README.md', 'utf8');
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
+test('the guide documents every variable and no other', () => {
+  const page = readFileSync('public/docs/configuration.md', 'utf8');
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
   assert.deepEqual(new Set(rows), new Set(Object.keys(VARIABLES)));
   assert.equal(rows.length, new Set(rows).size);
 });

@@ -1,0 +1,62 @@
+// `npm run dev` in a copy of the sources: it compiles what changes and restarts the server.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until } from './fakes/until.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const COPIED = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'public', 'src', 'sip', 'signaling'];
+const LINKED = ['node_modules', 'native/build'];
+const LIMIT_MS = 100_000; // a whole compilation, on a machine with much to do
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+test('a changed source is compiled and the server restarts; Ctrl-C ends both', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of ['src', 'sip', 'signaling']) {
+    cpSync(join(ROOT, 'dist', name), join(folder, 'dist', name), { recursive: true });
+  }
+  mkdirSync(join(folder, 'native'));
+  for (const name of LINKED) symlinkSync(join(ROOT, name), join(folder, name));
+
+  const path = `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`;
+  const env = { PATH: path, PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', PRELOAD_MODEL: '0' };
+  const child = spawn('sh', ['-c', scripts['dev'] ?? ''], { cwd: folder, env, detached: true });
+  const group = -(child.pid ?? assert.fail('it did not start'));
+  const isAlive = () => {
+    try {
+      return process.kill(group, 0);
+    } catch {
+      return false;
+    }
+  };
+  t.after(() => {
+    if (isAlive()) process.kill(group, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  const said = async (words: string, from = 0) => {
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    while (!output.includes(words, from)) {
+      limit.throwIfAborted();
+      await once(child.stdout, 'data', { signal: limit });
+    }
+  };
+
+  await Promise.all([said('parley listens'), said('Watching for file changes')]);
+  const before = output.length;
+  appendFileSync(join(folder, 'src/main.ts'), "\nprocess.emitWarning('compiled anew');\n");
+  await Promise.all([said('compiled anew', before), said('parley listens', before)]);
+
+  process.kill(group, 'SIGINT');
+  await until(() => !isAlive());
+});

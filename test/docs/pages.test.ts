@@ -1,0 +1,81 @@
+// README.md, CONTRIBUTING.md and the pages in public/docs: links, examples and names that can be checked without a server.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, posix } from 'node:path';
+import { test } from 'node:test';
+import { brokenLink, codeBlocksOf, documents, guidePages, linksOf, ROOT, textOf } from './markdown.js';
+
+const MOST_README_LINES = 250;
+
+test('the README is short enough to be read to its end', () => {
+  const lines = textOf('README.md').split('\n').length - 1;
+  assert.ok(lines <= MOST_README_LINES, `${lines} lines`);
+});
+
+test('every link and anchor of the documents resolves', () => {
+  const links = documents().flatMap(linksOf);
+  assert.ok(links.length > 50);
+  assert.deepEqual(
+    links.flatMap((link) => brokenLink(link) ?? []),
+    [],
+  );
+});
+
+test('the guide links to its own pages and to absolute addresses only, so that both work at /guide', () => {
+  const outside = guidePages()
+    .flatMap(linksOf)
+    .filter(({ target }) => !/^(?:https?:|#|[\w-]+\.md(?:#|$))/.test(target));
+  assert.deepEqual(outside, []);
+});
+
+test('the index of the guide lists every page', () => {
+  const listed = linksOf('public/docs/README.md').map(({ target }) => `public/docs/${target}`);
+  const pages = guidePages().filter((page) => posix.basename(page) !== 'README.md');
+  assert.deepEqual(listed.toSorted(), pages);
+});
+
+test('every JSON example is JSON, whole or line by line', () => {
+  const blocks = documents()
+    .flatMap(codeBlocksOf)
+    .filter(({ language }) => language === 'json');
+  assert.ok(blocks.length >= 4);
+  for (const { document, code } of blocks) {
+    const isEvents = code.split('\n').filter((line) => line.startsWith('{"type"')).length > 1;
+    for (const json of isEvents ? code.trim().split('\n') : [code]) {
+      assert.doesNotThrow(() => JSON.parse(json), `${document}: ${json}`);
+    }
+  }
+});
+
+test('every JavaScript example is a module that can be parsed', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-docs-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const blocks = documents()
+    .flatMap(codeBlocksOf)
+    .filter(({ language }) => language === 'js');
+  assert.ok(blocks.length >= 5);
+  blocks.forEach(({ code }, n) => {
+    const file = join(folder, `example-${n}.mjs`);
+    writeFileSync(file, code);
+    execFileSync(process.execPath, ['--check', file], { stdio: 'pipe' });
+  });
+});
+
+/** Paths in backticks: with a folder of the repository before them, or files at its top. */
+const PATH = /`((?:src|sip|signaling|native|public|test)(?:\/[\w.@*-]+)+\/?|[\w-]+\.(?:md|json|yaml|sh))`/g;
+
+test('every path that the documents name exists', () => {
+  const made = /^native\/build|^native\/build-test|node_modules/; // by a build
+  const missing = documents().flatMap((document) =>
+    Array.from(textOf(document).matchAll(PATH), ([, path = '']) => path)
+      .filter((path) => !made.test(path) && !existsSync(join(ROOT, path)))
+      .map((path) => `${document}: ${path}`),
+  );
+  const examples = ['config.json', 'tokenizer_config.json', 'vocab.json', 'compose.override.yaml'];
+  assert.deepEqual(
+    missing.filter((line) => !examples.some((name) => line.endsWith(`: ${name}`))),
+    [],
+  );
+});
