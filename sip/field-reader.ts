@@ -1,5 +1,7 @@
-// Reads the fields of a configured object and keeps every mistake with the
-// place that it is in. What is wrong reads as absent, so that reading goes on.
+// Reads the fields of a configured object and collects every mistake with its place. A wrong value reads as
+// absent, so that reading goes on.
+
+const MOST_ITEMS = 100;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,14 +13,15 @@ export class FieldReader {
     return undefined;
   }
 
-  /** An object with none but these fields: a misspelt one would be passed over in silence. */
+  /** Checks for an object with only these fields: a misspelt one would be ignored in silence. */
   fields(value: unknown, at: string, known: readonly string[]): value is Fields {
     if (!isFields(value)) {
       this.problem(at, 'must be an object');
       return false;
     }
     const strange = Object.keys(value).filter((name) => !known.includes(name));
-    for (const name of strange) this.problems.push(`${at}: "${name}" is none of ${known.join(', ')}`);
+    const allowed = known.length === 0 ? 'not allowed: it has no fields' : `none of ${known.join(', ')}`;
+    for (const name of strange) this.problems.push(`${at}: "${name}" is ${allowed}`);
     return true;
   }
 
@@ -59,7 +62,7 @@ export class FieldReader {
     return found ?? this.problem(`${at}.${name}`, `must be one of ${words.join(', ')}`);
   }
 
-  /** A list of lines, each of which `isGood` likes; `what` says of what kind they are. */
+  /** A list of texts that pass `isGood`; `what` names their kind in the message. */
   list(
     fields: Fields,
     name: string,
@@ -77,8 +80,6 @@ export class FieldReader {
     return this.problem(`${at}.${name}`, `must hold nothing but ${what}`);
   }
 }
-
-const MOST_ITEMS = 100;
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

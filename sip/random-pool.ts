@@ -1,6 +1,6 @@
-// Random bytes for tags, branches, identifiers and keys, taken from the system
-// in pieces: a call needs a dozen of a few bytes each, and each asking costs
-// more than the bytes. No byte is given twice.
+// Provides random bytes for tags, branches, identifiers and keys. It reads them from the system in blocks,
+// because each system call costs more than the few bytes that a call needs at a time. No byte is returned
+// twice.
 import { randomFillSync } from 'node:crypto';
 
 const POOL_BYTES = 4096;
@@ -10,12 +10,12 @@ export class RandomPool {
   readonly #pool = new Uint8Array(POOL_BYTES);
   #at = POOL_BYTES;
 
-  /** `fill` is the system's; another one in tests. */
+  /** `fill` is the system's generator; tests pass another. */
   constructor(fill: (bytes: Uint8Array) => void = randomFillSync) {
     this.#fill = fill;
   }
 
-  /** So many bytes that nobody can foresee, the caller's own. */
+  /** Returns that many unpredictable bytes in a buffer of the caller's own. */
   readonly bytes = (count: number): Buffer => {
     const taken = Buffer.alloc(count);
     if (count > POOL_BYTES) {
@@ -27,7 +27,7 @@ export class RandomPool {
       this.#at = 0;
     }
     taken.set(this.#pool.subarray(this.#at, this.#at + count));
-    this.#pool.fill(0, this.#at, (this.#at += count)); // a key stays nowhere but with its owner
+    this.#pool.fill(0, this.#at, (this.#at += count)); // a key remains only with its owner
     return taken;
   };
 }

@@ -10,6 +10,7 @@
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"agent": "reception"}
 //   ]}
+import { FieldReader, isFields, type Fields } from './field-reader.js';
 import {
   Pattern,
   type Ringing,
@@ -42,8 +43,6 @@ export type RoutingFile =
   /** Every mistake, each with the place that it is in. */
   | { readonly problems: readonly string[]; readonly table?: undefined };
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** `isKey`: whether an API key has this name. */
 export function readRoutingFile(json: string, isKey: (name: string) => boolean = () => true): RoutingFile {
   let content: unknown;
@@ -62,23 +61,27 @@ export function readRoutingFile(json: string, isKey: (name: string) => boolean =
 }
 
 class RouteReader {
-  readonly problems: string[] = [];
+  readonly #read = new FieldReader();
   readonly #isKey: (name: string) => boolean;
 
   constructor(isKey: (name: string) => boolean) {
     this.#isKey = isKey;
   }
 
+  get problems(): readonly string[] {
+    return this.#read.problems;
+  }
+
   route(value: unknown, index: number): Route | undefined {
     const at = `routes[${index}]`;
-    if (!this.#fields(value, at, FIELDS.route)) return undefined;
+    if (!this.#read.fields(value, at, FIELDS.route)) return undefined;
     const name = this.#text(value, 'name', at, 100) ?? `route ${index + 1}`;
     const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
     const headers = this.#headers(value['headers'], `${at}.headers`);
     const answer = this.#answer(value, at);
     const key = this.#text(value, 'key', at, 64);
     if (key !== undefined && !this.#isKey(key)) {
-      this.problems.push(
+      this.#read.problems.push(
         `${at}.key: no key of API_KEYS or API_KEYS_FILE has the name ${JSON.stringify(key)}`,
       );
     }
@@ -98,7 +101,7 @@ class RouteReader {
   #answer(route: Fields, at: string): RouteAnswer | undefined {
     const [kind, more] = KINDS.filter((name) => route[name] !== undefined);
     if (kind === undefined || more !== undefined) {
-      this.problems.push(`${at} must have exactly one of ${KINDS.join(', ')}`);
+      this.#read.problems.push(`${at} must have exactly one of ${KINDS.join(', ')}`);
       return undefined;
     }
     if (kind === 'agent') {
@@ -107,11 +110,12 @@ class RouteReader {
     }
     const value = route[kind];
     const place = `${at}.${kind}`;
-    if (!this.#fields(value, place, FIELDS[kind])) return undefined;
+    if (!this.#read.fields(value, place, FIELDS[kind])) return undefined;
     if (kind === 'wait') return { kind };
     if (kind === 'say') return this.#say(value, place);
     if (kind === 'reject') return this.#reject(value, place);
-    const mostCharacters = this.#integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
+    const mostCharacters =
+      this.#read.integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
     return { kind, mostCharacters, after: this.#after(value, place) ?? 'hangup' };
   }
 
@@ -122,7 +126,7 @@ class RouteReader {
 
   #spoken(value: Fields, at: string, most: number): SpokenText {
     const text = this.#text(value, 'text', at, most) ?? '';
-    if (value['text'] === undefined) this.problems.push(`${at}.text is missing`);
+    if (value['text'] === undefined) this.#read.problems.push(`${at}.text is missing`);
     const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
     return {
       text,
@@ -133,19 +137,23 @@ class RouteReader {
 
   /** Undefined where the call is answered, or refused, at once. */
   #ringing(route: Fields, at: string): Ringing | undefined {
-    const seconds = this.#number(route, 'ring', at, 0, MOST_RING) ?? 0;
-    const early = this.#flag(route, 'early', at) ?? false;
+    const seconds = this.#read.number(route, 'ring', at, 0, MOST_RING) ?? 0;
+    const early = this.#read.flag(route, 'early', at) ?? false;
     const earlyText = this.#text(route, 'earlyText', at, MOST_EARLY_TEXT);
     if (route['reject'] !== undefined) {
       const [name] = ['ring', 'early', 'earlyText'].filter((item) => route[item] !== undefined);
       if (name !== undefined)
-        this.problems.push(`${at}.${name}: a call that is refused does not ring; reject has "announcement"`);
+        this.#read.problems.push(
+          `${at}.${name}: a call that is refused does not ring; reject has "announcement"`,
+        );
     }
-    if (earlyText !== undefined && !early) this.problems.push(`${at}.earlyText wants "early": true`);
+    if (earlyText !== undefined && !early) this.#read.problems.push(`${at}.earlyText wants "early": true`);
     if (early && earlyText === undefined && seconds === 0) {
-      this.problems.push(`${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`);
+      this.#read.problems.push(
+        `${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`,
+      );
     } else if (early && earlyText === undefined && route['wait'] !== undefined) {
-      this.problems.push(
+      this.#read.problems.push(
         `${at}.early wants "earlyText": "wait" says nothing that could be heard before the answer`,
       );
     }
@@ -154,9 +162,12 @@ class RouteReader {
   }
 
   #reject(value: Fields, at: string): RouteAnswer {
-    if (value['status'] === undefined) this.problems.push(`${at}.status is missing`);
-    const status = this.#integer(value, 'status', at, 400, 699) ?? 0;
-    const [cause, text] = [this.#integer(value, 'cause', at, 1, 127), this.#text(value, 'text', at, 200)];
+    if (value['status'] === undefined) this.#read.problems.push(`${at}.status is missing`);
+    const status = this.#read.integer(value, 'status', at, 400, 699) ?? 0;
+    const [cause, text] = [
+      this.#read.integer(value, 'cause', at, 1, 127),
+      this.#text(value, 'text', at, 200),
+    ];
     const announcement = this.#announcement(value['announcement'], `${at}.announcement`);
     return {
       kind: 'reject',
@@ -168,7 +179,7 @@ class RouteReader {
   }
 
   #announcement(value: unknown, at: string): SpokenText | undefined {
-    if (value === undefined || !this.#fields(value, at, ANNOUNCEMENT)) return undefined;
+    if (value === undefined || !this.#read.fields(value, at, ANNOUNCEMENT)) return undefined;
     return this.#spoken(value, at, MOST_EARLY_TEXT);
   }
 
@@ -176,7 +187,7 @@ class RouteReader {
     const patterns = new Map<string, Pattern>();
     if (value === undefined) return patterns;
     if (!isFields(value) || Object.keys(value).length > MOST_HEADERS) {
-      this.problems.push(
+      this.#read.problems.push(
         `${at} must be an object of at most ${MOST_HEADERS} patterns by the names of header fields`,
       );
       return patterns;
@@ -184,7 +195,7 @@ class RouteReader {
     for (const name of Object.keys(value)) {
       const pattern = this.#pattern(value, name, at);
       if (!/^[\w.!%*+`'~-]{1,100}$/.test(name))
-        this.problems.push(`${at}: "${name}" is no name of a header field`);
+        this.#read.problems.push(`${at}: "${name}" is no name of a header field`);
       if (pattern !== undefined) patterns.set(name.toLowerCase(), pattern);
     }
     return patterns;
@@ -198,7 +209,7 @@ class RouteReader {
   #after(fields: Fields, at: string): 'stay' | 'hangup' | undefined {
     const value = fields['after'];
     if (value === undefined || value === 'stay' || value === 'hangup') return value;
-    this.problems.push(`${at}.after must be "stay" or "hangup"`);
+    this.#read.problems.push(`${at}.after must be "stay" or "hangup"`);
     return undefined;
   }
 
@@ -209,46 +220,7 @@ class RouteReader {
     // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
     const isLine = typeof value === 'string' && (mayBeLines || !/[\x00-\x1f\x7f]/.test(value));
     if (isLine && value.trim() !== '' && value.length <= most) return value;
-    this.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
+    this.#read.problems.push(`${at}.${name} must be a text of 1 to ${most} characters`);
     return undefined;
   }
-
-  #flag(fields: Fields, name: string, at: string): boolean | undefined {
-    const value = fields[name];
-    if (value === undefined || typeof value === 'boolean') return value;
-    this.problems.push(`${at}.${name} must be true or false`);
-    return undefined;
-  }
-
-  #number(fields: Fields, name: string, at: string, least: number, most: number): number | undefined {
-    const value = fields[name];
-    if (value === undefined) return undefined;
-    if (typeof value === 'number' && value >= least && value <= most) return value;
-    this.problems.push(`${at}.${name} must be a number from ${least} to ${most}`);
-    return undefined;
-  }
-
-  #integer(fields: Fields, name: string, at: string, least: number, most: number): number | undefined {
-    const value = fields[name];
-    if (value === undefined) return undefined;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    this.problems.push(`${at}.${name} must be a whole number from ${least} to ${most}`);
-    return undefined;
-  }
-
-  /** An object with none but these fields: a misspelt one would be passed over in silence. */
-  #fields(value: unknown, at: string, known: readonly string[]): value is Fields {
-    if (!isFields(value)) {
-      this.problems.push(`${at} must be an object`);
-      return false;
-    }
-    const strange = Object.keys(value).filter((name) => !known.includes(name));
-    const allowed = known.length === 0 ? 'not allowed: it has no fields' : `none of ${known.join(', ')}`;
-    for (const name of strange) this.problems.push(`${at}: "${name}" is ${allowed}`);
-    return true;
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,22 +1,22 @@
-// Which calls are answered with what: rules in order, the first that fits
-// counts. This file asks; routing-file.ts reads the table.
+// Decides how an incoming call is answered: the first matching rule counts. routing-file.ts reads the rules.
+// Patterns match numbers, addresses and header fields.
 import type { NameAddr, Uri } from './message/uri.js';
 
 export interface SpokenAnswer extends SpokenText {
   readonly kind: 'say';
-  /** What happens when everything has been heard. */
+  /** What happens when everything was heard. */
   readonly after: 'stay' | 'hangup';
 }
 
 export type RouteAnswer =
   | SpokenAnswer
-  /** What the request asks for (announcement.ts), up to so many characters. */
+  /** Speaks the text that the request carries (see answering.ts), up to that length. */
   | { readonly kind: 'announce'; readonly mostCharacters: number; readonly after: 'stay' | 'hangup' }
-  /** Nothing is said: whoever watches the calls speaks, or the caller hangs up. */
+  /** Says nothing: an application speaks, or the caller hangs up. */
   | { readonly kind: 'wait' }
-  /** The agent backend of this name. */
+  /** Name of an agent backend. */
   | { readonly kind: 'agent'; readonly agent: string }
-  /** The cause is one of Q.850, for the Reason field. */
+  /** `cause` is a Q.850 cause for the Reason field. */
   | {
       readonly kind: 'reject';
       readonly status: number;
@@ -32,24 +32,24 @@ export interface SpokenText {
   readonly language?: string;
 }
 
-/** What a caller hears before the call is answered. */
+/** Ringing and early media before the answer. */
 export interface Ringing {
   readonly seconds: number;
-  /** Media flows before the answer: the text of the answer, or this one. */
+  /** Media flows before the answer: the text of the answer, or `earlyText`. */
   readonly early: boolean;
   readonly earlyText?: string;
 }
 
 export interface Route {
-  /** For logs and counters. */
+  /** Name for logs and counters. */
   readonly name: string;
-  /** Of the Request-URI: its user, or user@host where the pattern has an `@`. */
+  /** Pattern for the Request-URI: for its user, or for user@host if the pattern has an `@`. */
   readonly to?: Pattern;
   readonly from?: Pattern;
-  /** By name in small letters; each must have a value that fits. */
+  /** Patterns by header name in lower case; each must match a value. */
   readonly headers: ReadonlyMap<string, Pattern>;
   readonly answer: RouteAnswer;
-  /** Name of the API key that the call belongs to; absent: to every key. */
+  /** Name of the API key that owns the call; absent: visible to every key. */
   readonly key?: string;
   /** Absent: answered at once. */
   readonly ringing?: Ringing;
@@ -69,7 +69,7 @@ export class RoutingTable {
     this.routes = routes;
   }
 
-  /** Undefined where no rule fits. */
+  /** Undefined if no rule matches. */
   find({ uri, from, all }: RoutedCall): Route | undefined {
     return this.routes.find(
       (route) =>
@@ -80,15 +80,14 @@ export class RoutingTable {
   }
 }
 
-/** Its user, or user@host where the pattern has an `@`. */
+/** Matches the user, or user@host if the pattern has an `@`. */
 export function fits(pattern: Pattern, uri: Uri): boolean {
   const user = uri.isSip ? (uri.user ?? '') : uri.text.slice(uri.scheme.length + 1);
   return pattern.matches(pattern.text.includes('@') ? `${user}@${uri.host}` : user);
 }
 
-// Patterns of the routing table: `*` stands for any text, `?` for one
-// character, anything else for itself, in capitals or not. Time grows with the
-// length of the text, whatever a caller writes.
+// A pattern: `*` stands for any text, `?` for one character, anything else for itself. Case is ignored.
+// Matching takes time proportional to the length of the text times that of the pattern at most.
 
 export class Pattern {
   readonly text: string;
@@ -112,7 +111,7 @@ export class Pattern {
         at++;
         here++;
       } else if (star >= 0) {
-        // The last star takes one character more; those before it never have to.
+        // The last star takes one more character; earlier stars never need to.
         resume++;
         [at, here] = [star + 1, resume];
       } else return false;

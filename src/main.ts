@@ -188,7 +188,7 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
     prepared: new PreparedSpeech({ routing, encoders, frames, limits: config, time: systemTime }),
     time: systemTime,
     recorded: (record) => reports.tell(record),
-    told: (...exchange) => metrics.sip.answered(...exchange),
+    onResponse: (...exchange) => metrics.sip.answered(...exchange),
   });
 }
 

@@ -1,5 +1,5 @@
-// What is known of a call's media at its end, or in its middle: figures of the
-// call's record.
+// Computes the media figures of a call for its record, and the packet copies and quality reports for
+// captures.
 import type { CallRecord } from '../../src/call/phone-calls.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import { mosOf, ratingOf } from '../../src/media/call-quality.js';
@@ -11,7 +11,7 @@ import type { SentCounts, SentSource } from './outgoing-voice.js';
 
 export type CallFigures = Pick<CallRecord, 'codec' | 'srtp' | 'sent' | 'received' | 'remote'>;
 
-/** Undefined where nothing was agreed on. */
+/** Empty if nothing was agreed on. */
 export function figuresOf(
   agreed: AgreedAudio | undefined,
   sent: SentCounts,
@@ -35,10 +35,7 @@ export function figuresOf(
   };
 }
 
-// What captures are given of a leg: its packets with both ends, and how they
-// fared.
-
-/** Since the last time; `address` is ours. */
+/** Copies since the last call; `address` is our local address. */
 export function copiesOf(socket: MediaSocket, address: string): ReturnType<MediaSource['takeCopies']> {
   const { packets, missed } = socket.takeTapped();
   const copies = packets.map(({ sent, rtcpPort, atMs, address: host, port, data }) => {

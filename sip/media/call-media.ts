@@ -1,10 +1,10 @@
-// The media leg of a telephone call: its descriptions go in and out here, and
-// sound and digits follow what they agree on.
+// The media leg of a telephone call: it answers and makes descriptions, and audio and digits follow what they
+// agree on.
 //
-//   offer, answer ─▶ ForkedNegotiation ─agreed─▶ IncomingVoice: formats, keys, whereabouts
+//   offer, answer ─▶ ForkedNegotiation ─agreed─▶ IncomingVoice: formats, keys, addresses
 //                                        └─────▶ OutgoingVoice: the playout of the MediaPort
 //
-// Whoever opens it closes it; until then its ports are taken.
+// It holds its ports until its owner closes it.
 import type { MediaPort } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/media/caller-audio.js';
@@ -29,7 +29,7 @@ import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
 import { type CallKeys, keysInDescriptions, MediaPath } from './media-path.js';
 import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
 
-// Below are services that take what is sent to them for requests, but for the one that discards it (RFC 863).
+// Ports below belong to services that take packets for requests, except for discard (RFC 863).
 const LOWEST_PORT = 1024;
 const DISCARD_PORT = 9;
 
@@ -42,19 +42,19 @@ export interface CallMediaParts {
   readonly plane: Pick<MediaPlane, 'openStream' | 'openSocket'>;
   readonly ports: RtpPorts;
   readonly policy: MediaPolicy;
-  /** To tell peers; at least one. */
+  /** Addresses for the peer; at least one. */
   readonly addresses: { readonly ip4?: string; readonly ip6?: string };
-  /** Of ours, for captures, where it is another one. */
+  /** Our local address for captures, if it differs. */
   readonly localAddress?: string;
-  /** Networks that media may come from although no description and no signalling names them. */
+  /** Networks that media may come from although neither description nor signalling names them. */
   readonly networks?: readonly string[];
-  /** True if media may not be sent there, whatever a description says: to ourselves. */
+  /** True if media may not be sent to this address, whatever a description says: it is our own. */
   readonly forbids?: (address: string, port: number) => boolean;
-  /** Told each time that the media is found at another address than the announced one. */
+  /** Called each time the media arrives from another address than the announced one. */
   readonly departed?: () => void;
-  /** For DTLS and ICE; without it there are neither. */
+  /** Certificate for DTLS; without it there is neither DTLS nor ICE. */
   readonly certificate?: DtlsCertificate;
-  /** Silence of the far end that is told; 0 never. */
+  /** Silence of the far end in milliseconds after which `onSilent` is called; 0 never. */
   readonly rtpTimeoutMs: number;
   readonly time: Time;
   readonly randomBytes: RandomBytes;
@@ -62,17 +62,17 @@ export interface CallMediaParts {
 }
 
 export class CallMedia implements SessionMedia, CapturedMedia {
-  /** At the first agreement, and whenever what is sent looks different; the port before is of no use then. */
+  /** Called at the first agreement and at each change of the format; the port before is unusable then. */
   onPort: ((port: MediaPort) => void) | undefined;
   /** The far end pressed a key (RFC 4733); `atMs` of the monotonic clock is when it went down. */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
-  /** The far end does not want to hear us: nothing is sent, and speech goes on where it stopped afterwards. */
+  /** The far end holds us: nothing is sent, and speech goes on where it stopped afterwards. */
   onHeld: ((held: boolean) => void) | undefined;
   /** Media came, and then none for `rtpTimeoutMs`. */
   onSilent: (() => void) | undefined;
   /** No keys could be agreed on. */
   onFailed: ((error: ParleyError) => void) | undefined;
-  /** Nothing leaves any more; what was copied can still be taken. */
+  /** Sending has stopped; tapped copies can still be taken. */
   onClosing: (() => void) | undefined;
   /** The far end ended its DTLS association, and with it its media, 5 s ago. */
   onLeft: (() => void) | undefined;
@@ -84,7 +84,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   readonly #digits: DigitPresses;
   readonly #watch: SilenceWatch;
   readonly #path: MediaPath;
-  /** What the media follows. */
+  /** The agreement that the media follows. */
   #applied: AgreedAudio | undefined;
   #port: MediaPort | undefined;
   #holding = false;
@@ -126,7 +126,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     socket.onDefect = (error) => this.onFailed?.(asParleyError(error, 'WRONG_STATE'));
   }
 
-  /** Takes a pair of ports. Throws CALL_LIMIT when none is free. */
+  /** Takes a pair of ports. Throws CALL_LIMIT if none is free. */
   static open(parts: CallMediaParts): CallMedia {
     return new CallMedia(parts, parts.plane.openSocket({ ports: parts.ports, mux: false }));
   }
@@ -151,7 +151,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#flow(agreed, this.#isKeyed(agreed), false);
   }
 
-  /** Calls `action` as soon as media may leave; never where the call ends before. */
+  /** Calls `action` as soon as media may be sent; never if the call ends before. */
   onceConfirmed(action: () => void): void {
     if (this.#confirmed) action();
     else if (!this.#closed) this.#onceConfirmed.push(action);
@@ -161,12 +161,12 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return this.#negotiation.offering;
   }
 
-  /** What `onPort` was told last. */
+  /** The latest port that `onPort` was called with. */
   get port(): MediaPort | undefined {
     return this.#port;
   }
 
-  /** What `onHeld` was told last. */
+  /** The latest value that `onHeld` was called with. */
   get held(): boolean {
     return this.#held;
   }
@@ -176,7 +176,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 
   answer(offer: Uint8Array): Result<string> {
-    const proposal = this.#negotiation.answer(offer, this.#wish());
+    const proposal = this.#negotiation.answer(offer, this.#wantedDirection());
     if (proposal.refusal !== undefined) return proposal;
     const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
     return followed.refusal === undefined ? { value: proposal.value.answer } : followed;
@@ -184,11 +184,11 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   offer(): Result<string> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
-    return this.#negotiation.offer(this.#wish());
+    return this.#negotiation.offer(this.#wantedDirection());
   }
 
   accept(answer: Uint8Array, fork: string): Result<void> {
-    this.confirmed(); // only a peer that got our offer can answer it
+    this.confirmed(); // only a peer that received our offer can answer it
     const proposal = this.#negotiation.accept(answer, fork);
     if (proposal.refusal !== undefined) return proposal;
     const followed = this.#follow(proposal.value.agreed, proposal.value.adopt);
@@ -208,35 +208,35 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#negotiation.withdraw();
   }
 
-  /** What the next offer or answer of ours asks for. */
+  /** Sets whether our next offer or answer asks for hold. */
   hold(held: boolean): void {
     this.#holding = held;
   }
 
   /**
-   * Presses a key at the far end after those before. False where it takes none, is not to hear us, or 64 wait
-   * already. `durationMs` from 10 to 8000.
+   * Queues a key press to the far end. Returns false if the far end does not accept telephone events, is
+   * held, or 64 are queued. `durationMs` from 10 to 8000.
    */
   press(digit: string, durationMs: number, pauseMs: number): boolean {
     return !this.#held && !this.#closed && this.#digits.press(digit, durationMs, pauseMs);
   }
 
-  /** Resolves when the pressed digits have left, or the media is closed. */
+  /** Resolves when the queued digits were sent, or the media is closed. */
   digitsSent(): Promise<void> {
     return this.#digits.sent();
   }
 
-  /** Sound of the far end, in order; undefined stops. */
+  /** Calls `onAudio` with the far end's audio, in order; undefined stops. */
   listen(onAudio: ((sound: CallerSound) => void) | undefined): void {
     if (!this.#closed) this.#incoming.listen(onAudio);
   }
 
-  /** Up to now; once closed, up to then. */
+  /** Figures up to now, or up to the close. */
   figures(): CallFigures {
     return figuresOf(this.#applied, this.#voice.counts(), this.#socket.stats());
   }
 
-  /** Copies of everything that leaves and comes, as on the wire. */
+  /** Copies each packet that is sent or received. */
   tap(on: boolean): void {
     this.#socket.tap(on);
   }
@@ -250,7 +250,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return qualityOf(this.#applied, this.#socket, this.#address, this.#voice.source, this.figures());
   }
 
-  /** Says BYE and gives the ports back. Idempotent. */
+  /** Sends RTCP BYE and returns the ports. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -263,7 +263,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#socket.close();
   }
 
-  /** The far end was heard, or is heard elsewhere. */
+  /** A packet has shown the far end's address, or another one. */
   #found(): void {
     const { departures, address, port, latched } = this.#socket.stats();
     if (latched) this.confirmed();
@@ -282,11 +282,11 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return localAddress ?? addresses.ip4 ?? addresses.ip6 ?? '';
   }
 
-  #wish(): Direction {
+  #wantedDirection(): Direction {
     return this.#holding ? 'sendonly' : 'sendrecv';
   }
 
-  /** 500 where the media cannot follow: nothing is agreed, and everything goes on as before. */
+  /** Refuses with 500 if the media cannot follow: nothing is agreed then, and the call goes on as before. */
   #follow(agreed: AgreedAudio, adopt: () => void): Result<void> {
     if (this.#closed) return refused(500, 'the media of the call is closed');
     const forbidden = this.#forbiddenIn(agreed);
@@ -324,14 +324,16 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return port < LOWEST_PORT || (this.#parts.forbids?.(address, port) ?? false);
   }
 
-  /** A check of ICE, or a handshake, has shown where the far end is. */
+  /** An ICE check, or a handshake, has shown the far end's address. */
   #nominated(address: string, port: number, component: IceComponent): void {
     if (this.#isForbidden(address, port)) return;
     this.#incoming.found(address, port, component);
     this.confirmed();
   }
 
-  /** What was agreed on cannot be done, which is a defect here: a call that stood has lost its media by it. */
+  /**
+   * The agreement cannot be carried out, which is a defect of ours: an established call has lost its media.
+   */
   #halfway(before: AgreedAudio | undefined, error: unknown): Result<void> {
     this.#applied = before;
     const failure = this.#noted(error);
@@ -346,7 +348,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return failure;
   }
 
-  /** A handshake has brought the keys that were missing. */
+  /** A handshake has brought the missing keys. */
   #keyed(keys: CallKeys): void {
     const agreed = this.#applied;
     if (this.#closed || agreed === undefined) return;
@@ -357,7 +359,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.confirmed();
   }
 
-  /** Whether there is another playout; nothing has changed where it failed. */
+  /** Returns true if there is a new playout; nothing has changed after an error. */
   #open(agreed: AgreedAudio, keys: CallKeys | undefined): boolean | ParleyError {
     const waiting = this.#digits.waiting();
     let another = false;
@@ -395,7 +397,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 }
 
-/** True if it is ours to begin a handshake, with nothing but the description to say where. */
+/** True if we begin the handshake, and only the description says where. */
 function connects({ keys, ice }: AgreedAudio): boolean {
   return keys.kind === 'dtls' && keys.setup === 'active' && ice === undefined;
 }

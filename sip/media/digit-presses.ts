@@ -1,11 +1,11 @@
-// Keys that we press at the far end (RFC 4733): as many as wait survive a change
-// of the stream, and whoever pressed them hears when the last one has left.
+// Sends key presses to the far end as telephone events (RFC 4733). Queued presses survive a change of the
+// stream. Callers can wait until the last one was sent.
 import { eventOf } from '../../src/media/media-socket.js';
 import type { DigitTone } from '../../src/media/media-addon.js';
 import type { Playout } from '../../src/media/playout.js';
 import type { Time } from '../../src/time.js';
 
-/** As the far end takes them. */
+/** The payload type and clock rate that were agreed on. */
 export interface EventFormat {
   readonly payloadType: number;
   readonly clockRate: number;
@@ -15,15 +15,15 @@ interface Pressed extends Omit<DigitTone, keyof EventFormat> {
   readonly atMs: number;
 }
 
-const VOLUME = 10; // -dBm0, as telephones press
+const VOLUME = 10; // -dBm0, as telephones send
 const POLL_MS = 20;
-const MOST_TICKS = 0xffff; // the length of a key has 16 bits (RFC 4733 section 2.3)
+const MOST_TICKS = 0xffff; // the duration field has 16 bits (RFC 4733 section 2.3)
 
 export class DigitPresses {
   readonly #time: Time;
   #playout: Playout | undefined;
   #format: EventFormat | undefined;
-  /** The latest ones; those that are still to leave are its end. */
+  /** The latest presses; the unsent ones are at the end. */
   #pressed: Pressed[] = [];
   #sent: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #cancel: (() => void) | undefined;
@@ -32,7 +32,7 @@ export class DigitPresses {
     this.#time = time;
   }
 
-  /** False: not agreed on, no digit, or 64 wait already. */
+  /** Returns false without an agreed format, for an unknown digit, or if 64 are queued. */
   press(digit: string, durationMs: number, pauseMs: number): boolean {
     const event = eventOf(digit);
     if (event === undefined || this.#format === undefined || this.#playout === undefined) return false;
@@ -43,7 +43,7 @@ export class DigitPresses {
     return true;
   }
 
-  /** Resolves when every key so far has left, or never will. */
+  /** Resolves when all presses so far were sent or dropped. */
   sent(): Promise<void> {
     this.#forgetSent();
     if (this.#pressed.length === 0) return Promise.resolve();
@@ -55,16 +55,16 @@ export class DigitPresses {
     return promise;
   }
 
-  /** Those that have not begun: to be asked before the playout is replaced. */
+  /** Presses that have not begun: read them before replacing the playout. */
   waiting(): readonly Pressed[] {
     this.#forgetSent();
     const [first, ...rest] = this.#pressed;
-    // One that has begun is ended by the far end when no more of it comes; begun again, it would count twice.
+    // The far end ends a begun press when its packets stop; begun again, it would count twice.
     const begun = first !== undefined && this.#time.now() - first.atMs >= (this.#playout?.frameMs ?? 0);
     return begun ? rest : this.#pressed;
   }
 
-  /** Without a format the far end takes none. Of another playout: those that waited are pressed again. */
+  /** Without a format, presses are refused. On a new playout, `waited` are queued again. */
   follow(playout: Playout | undefined, format: EventFormat | undefined, waited?: readonly Pressed[]): void {
     this.#playout = playout;
     this.#format = format;
@@ -76,7 +76,7 @@ export class DigitPresses {
     }
   }
 
-  /** Whoever waits is told. Idempotent. */
+  /** Resolves pending calls of sent(). Idempotent. */
   close(): void {
     this.#playout = undefined;
     this.#pressed = [];
@@ -102,7 +102,7 @@ export class DigitPresses {
   }
 }
 
-/** As long as was wished, or as the clock can say. */
+/** Shortens the press to what the clock rate can express. */
 function toneIn(
   format: EventFormat,
   { event, durationMs, pauseMs, volume }: Omit<Pressed, 'atMs'>,

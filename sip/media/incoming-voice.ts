@@ -1,5 +1,5 @@
-// What the call hears: formats, keys and whereabouts of the far end, and its
-// sound for whoever listens.
+// Receives the far end's audio: sets formats, keys and expected addresses of the media socket, passes audio
+// on to a listener, and reports silence.
 import { CODECS } from '../../src/codecs/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
 import type { IceComponent } from '../../src/media/ice-lite.js';
@@ -15,7 +15,10 @@ const NOISE_CLOCK = 8000; // RFC 3389 section 4
 
 export class IncomingVoice {
   readonly #socket: MediaSocket;
-  /** Every format of the call so far: packets of an older one may be under way, and no number has two meanings. */
+  /**
+   * All formats of the call so far: packets of an older one may be under way, and no payload type has two
+   * meanings.
+   */
   readonly #formats = new Map<number, PayloadFormat>();
   readonly #codecs = new Map<number, AudioCodecName>();
   readonly #networks: readonly string[];
@@ -25,19 +28,19 @@ export class IncomingVoice {
   #onAudio: ((sound: CallerSound) => void) | undefined;
   #audio: CallerAudio | undefined;
 
-  /** `networks`: media may come from there, besides the announced address and that of the signalling. */
+  /** Media may come from `networks`, besides the announced address and that of the signalling. */
   constructor(socket: MediaSocket, networks: readonly string[] = []) {
     this.#socket = socket;
     this.#networks = networks;
     socket.srtp('closed');
   }
 
-  /** Address of the peer's signalling; holds for the descriptions that come next. */
+  /** Sets the address of the peer's signalling for the descriptions that follow. */
   signalledFrom(address: string): void {
-    this.#signalling = address.replace(/%.*/, ''); // the zone (RFC 4007) names a link, and is no part of the address
+    this.#signalling = address.replace(/%.*/, ''); // the zone (RFC 4007) names a link and is no part of the address
   }
 
-  /** Without keys nothing is believed. */
+  /** Without keys no packet is accepted. */
   follow(agreed: AgreedAudio, keys: SrtpKeys | 'plain' | undefined): void {
     this.protect(keys);
     this.#learnFormats(agreed);
@@ -45,9 +48,9 @@ export class IncomingVoice {
     this.#audio?.learn(this.#codecs);
     this.#mux = agreed.remoteRtcp === undefined;
     const { remote, remoteRtcp, ice } = agreed;
-    // A check of ICE tells where, and until then nobody's packets do.
+    // An ICE check will show the address; until then no packet is accepted.
     if (ice !== undefined) return this.#learn({ ...this.#where, announcedOnly: true });
-    // Nobody is there: another description will tell.
+    // The address is not known yet: another description will bring it.
     if (isUnknown(remote.address)) {
       if (this.#where.address === undefined) this.#learn({});
       return;
@@ -64,7 +67,7 @@ export class IncomingVoice {
     this.#socket.srtp(keys ?? 'closed');
   }
 
-  /** The far end has shown where it is. */
+  /** A check or handshake has shown the far end's address. */
   found(address: string, port: number, component: IceComponent): void {
     const rtcp = { rtcpAddress: address, rtcpPort: port };
     this.#learn(component === 1 ? { ...this.#where, address, port } : { ...this.#where, ...rtcp });
@@ -104,14 +107,14 @@ export class IncomingVoice {
   }
 }
 
-// Tells when a far end that was heard has gone silent: neither RTP nor RTCP for
-// so long. Never before its first packet, and not while it is not to send.
+// Reports that a far end that was heard has gone silent: no RTP and no RTCP for the timeout. It reports
+// nothing before the first packet, or while the far end is not expected to send.
 //
-// One timer, set to when the silence would be long enough at the earliest: no
-// packet costs anything here.
+// It uses one timer, set to the earliest time at which the silence would be long enough, so packets cost
+// nothing here.
 
 export interface LastHeard {
-  /** Milliseconds of the monotonic clock; null: nothing came yet. */
+  /** Milliseconds of the monotonic clock; null before the first packet. */
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;
 }
@@ -122,10 +125,10 @@ export class SilenceWatch {
   readonly #heard: () => LastHeard;
   readonly #onSilent: () => void;
   #cancel: (() => void) | undefined;
-  /** When the far end began to be expected. */
+  /** The time since which the far end is expected to send. */
   #sinceMs = 0;
 
-  /** `onSilent` is told once for each time of silence. */
+  /** `onSilent` is called once for each period of silence. */
   constructor(time: Time, timeoutMs: number, heard: () => LastHeard, onSilent: () => void) {
     this.#time = time;
     this.#timeoutMs = timeoutMs;
@@ -133,7 +136,7 @@ export class SilenceWatch {
     this.#onSilent = onSilent;
   }
 
-  /** Whether the far end is to send. */
+  /** Whether the far end is expected to send. */
   expect(sound: boolean): void {
     if (sound === (this.#cancel !== undefined) || this.#timeoutMs === 0) return;
     if (!sound) return this.close();
@@ -141,7 +144,6 @@ export class SilenceWatch {
     this.#wait(this.#timeoutMs, -1);
   }
 
-  /** Idempotent. */
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -151,7 +153,7 @@ export class SilenceWatch {
     this.#cancel = this.#time.after(ms, () => this.#look(toldOf));
   }
 
-  /** `toldOf` is the sign of life after which a silence was told already. */
+  /** `toldOf` is the time of the packet after which a silence was reported already. */
   #look(toldOf: number): void {
     const { lastRtpMs, lastRtcpMs } = this.#heard();
     const last = Math.max(this.#sinceMs, lastRtpMs ?? 0, lastRtcpMs ?? 0);

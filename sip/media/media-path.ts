@@ -1,5 +1,5 @@
-// How packets come to the far end where the descriptions alone do not say it:
-// ICE finds the way, DTLS brings the keys, or both, or neither.
+// Establishes the way to the far end and the SRTP keys: from the descriptions alone, by ICE, by a DTLS
+// handshake, or by both.
 import type { ParleyError } from '../../src/errors.js';
 import type { DtlsKeys } from '../../src/media/dtls-addon.js';
 import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
@@ -14,36 +14,36 @@ import type { AgreedIce } from '../sdp/ice-parameters.js';
 import type { CryptoSuite } from '../sdp/media-keys.js';
 
 export interface MediaPathOptions {
-  /** Its `onForeign` is taken. */
+  /** Sets its `onForeign`. */
   readonly socket: MediaSocket;
-  /** Without it no DTLS was offered or accepted, and no ICE. */
+  /** Without it neither DTLS nor ICE was offered or accepted. */
   readonly certificate: DtlsCertificate | undefined;
   readonly time: Time;
-  /** Once for each association. */
+  /** Called once for each association. */
   readonly onKeys: (keys: DtlsKeys) => void;
   readonly onFailed: (error: ParleyError) => void;
-  /** The far end ended the association, and has not begun another one in 5 s. */
+  /** The far end ended the association, and has begun no other in 5 s. */
   readonly onLeft: () => void;
-  /** The far end is reached there from now on. */
+  /** The far end is reached at this address from now on. */
   readonly onFound: (address: string, port: number, component: IceComponent) => void;
 }
 
-const LEFT_MS = 5000; // for the BYE that says the same, or the offer of another association
+const LEFT_MS = 5000; // time for the far end's SIP BYE, or its offer of another association
 
 export class MediaPath {
   readonly #options: MediaPathOptions;
   #terms: HandshakeTerms | undefined;
   #handshake: MediaHandshake | undefined;
   #keys: DtlsKeys | undefined;
-  /** Where there is no handshake that does it. */
+  /** Undefined if a handshake has its own ICE. */
   #ice: IceLite | undefined;
-  #callOffLeft = () => {};
+  #cancelLeft = () => {};
 
   constructor(options: MediaPathOptions) {
     this.#options = options;
   }
 
-  /** Keys of the association that goes on under this agreement. */
+  /** Keys of the association that this agreement continues. */
   keysFor(agreed: AgreedAudio): DtlsKeys | undefined {
     const terms = termsOf(agreed);
     if (terms === undefined || this.#terms === undefined || this.#handshake?.secured !== true)
@@ -51,10 +51,10 @@ export class MediaPath {
     return sameAssociation(this.#terms, terms) ? this.#keys : undefined;
   }
 
-  /** After the socket has learned of it. */
+  /** Call it after the socket has learned of the agreement. */
   follow(agreed: AgreedAudio): void {
     const terms = termsOf(agreed);
-    this.#callOffLeft();
+    this.#cancelLeft();
     if (terms === undefined) {
       this.#endHandshake();
       return this.#useIce(agreed.ice);
@@ -66,7 +66,7 @@ export class MediaPath {
     else this.#handshake.renegotiate(terms);
   }
 
-  /** Before the socket is. Idempotent. */
+  /** Call it before the socket is closed. Idempotent. */
   close(): void {
     this.#endHandshake();
     this.#useIce(undefined);
@@ -87,12 +87,12 @@ export class MediaPath {
       onKeys,
       onFailed,
       onNominated: onFound,
-      onClosed: () => (this.#callOffLeft = time.after(LEFT_MS, onLeft)),
+      onClosed: () => (this.#cancelLeft = time.after(LEFT_MS, onLeft)),
     });
   }
 
   #endHandshake(): void {
-    this.#callOffLeft();
+    this.#cancelLeft();
     this.#handshake?.close();
     this.#handshake = this.#keys = this.#terms = undefined;
   }
@@ -124,16 +124,14 @@ function termsOf({ keys, ice }: AgreedAudio): HandshakeTerms | undefined {
   return { setup, fingerprints, tlsId, ice };
 }
 
-// Keys as a description carries them, and as the media plane takes them.
-
-/** Of one call: what we encrypt with, and what we believe. */
+/** Keys of one call: ours for sending, the peer's for receiving. */
 export interface CallKeys {
   /** Undefined: plain RTP. */
   readonly send: SrtpKeys | undefined;
   readonly receive: SrtpKeys | 'plain';
 }
 
-/** Undefined where the descriptions alone do not bring keys: a handshake will. */
+/** Returns undefined if a DTLS handshake will bring the keys. */
 export function keysInDescriptions(agreed: AgreedKeys): CallKeys | undefined {
   if (agreed.kind === 'none') return { send: undefined, receive: 'plain' };
   if (agreed.kind === 'dtls') return undefined;
@@ -141,14 +139,14 @@ export function keysInDescriptions(agreed: AgreedKeys): CallKeys | undefined {
   return { send: srtpKeys(suite, send), receive: { ...srtpKeys(suite, receive), mkiBytes } };
 }
 
-/** Master key and salt stand one after the other (RFC 4568 section 6.1; RFC 7714 section 14.1 for GCM). */
+/** Splits the master key from its salt (RFC 4568 section 6.1; RFC 7714 section 14.1 for GCM). */
 export function srtpKeys(profile: CryptoSuite, master: Uint8Array): SrtpKeys {
   const saltBytes = profile.startsWith('AEAD') ? 12 : 14;
   const at = master.length - saltBytes;
   return { profile, key: master.subarray(0, at), salt: master.subarray(at) };
 }
 
-/** The same text for the same keys, never for a log. */
+/** The same text for the same keys. Never log it. */
 export function identityOf(keys: SrtpKeys | undefined): string {
   if (keys === undefined) return 'plain';
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -1,8 +1,7 @@
-// What the call sends: one stream of RTP through the whole call, although codec,
-// packet time, payload types or keys may change in it.
+// Sends a call's audio as one RTP stream, although codec, packet time, payload types or keys may change.
 //
-// Each change needs another playout; it goes on where the one before stopped, so
-// that the far end sees the same source with the next sequence number.
+// Each change needs a new playout, which continues the sequence numbers and timestamps of the one before, so
+// that the far end sees the same source.
 import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/codecs/codec.js';
 import type { SrtpKeys, StreamOptions } from '../../src/media/media-addon.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
@@ -15,7 +14,7 @@ export interface VoiceFormat {
   readonly codec: CodecName;
   readonly packetTimeMs: number;
   readonly payloadType: number;
-  /** Of comfort noise, where it is agreed on. */
+  /** Payload type of comfort noise, if agreed on. */
   readonly comfortNoise: number | undefined;
   readonly srtp: SrtpKeys | undefined;
 }
@@ -26,16 +25,16 @@ export interface SentCounts {
   readonly underruns: number;
 }
 
-/** The stream that the far end hears: octets of payload, as sender reports count them. */
+/** The stream that the far end receives; `octets` counts payload, as sender reports do. */
 export interface SentSource {
   readonly ssrc: number;
   readonly octets: number;
 }
 
-const LOW_MS = 400; // of encoded sound ahead of the wire
+const LOW_MS = 400; // of encoded audio ahead of the wire
 const HIGH_MS = 1500;
-const REPORT_INTERVAL_MS = 5000; // the least mean time of RFC 3550 section 6.2
-const NOISE_LEVEL = 60; // -dBov: what a quiet room has
+const REPORT_INTERVAL_MS = 5000; // the minimum mean interval of RFC 3550 section 6.2
+const NOISE_LEVEL = 60; // -dBov: a quiet room
 const NOISE_INTERVAL_MS = 200;
 
 type Source = Pick<StreamOptions, 'ssrc' | 'sequence' | 'timestamp'>;
@@ -49,12 +48,12 @@ export class OutgoingVoice {
   #playout: Playout | undefined;
   #format: VoiceFormat | undefined;
   #formatText = '';
-  /** The one before: what it had queued can still be taken out of it. */
+  /** The playout before: its queue can still be taken over. */
   #left: Playout | undefined;
   #ending = false;
-  /** Keys that a playout has sent with: whoever takes them up again would count from the beginning. */
+  /** Keys that a playout has sent with: a playout that used them again would restart their packet counter. */
   readonly #spent = new Set<string>();
-  /** Of playouts that are closed; what they hand on is not counted. */
+  /** Counts of closed playouts. What they handed over is not counted. */
   #silenceBefore = 0;
   #underrunsBefore = 0;
   #packetsBefore = 0;
@@ -79,7 +78,10 @@ export class OutgoingVoice {
     return this.#format?.packetTimeMs ?? 0;
   }
 
-  /** True: there is another playout, which sends nothing yet. Throws CALL_LIMIT, and the one before goes on. */
+  /**
+   * Returns true if there is a new playout, which sends nothing yet. Throws CALL_LIMIT; the playout before
+   * goes on then.
+   */
   follow(format: VoiceFormat): boolean {
     const { srtp, ...rest } = format;
     const keys = identityOf(srtp);
@@ -102,12 +104,14 @@ export class OutgoingVoice {
     return true;
   }
 
-  /** To where the socket has found the far end. Whether it speaks there or pauses is the application's business. */
+  /**
+   * Sends to the address that the socket has found. The application decides whether audio or a pause is sent.
+   */
   flow(): void {
     if (this.#playout !== undefined) this.#socket.bind(this.#playout);
   }
 
-  /** Nothing leaves any more when this returns; what waits is kept, and counters stand still with it. */
+  /** Nothing is sent after this returns. The queue is kept, and counters stand still. */
   stop(): void {
     this.#socket.bind(null);
   }
@@ -125,13 +129,13 @@ export class OutgoingVoice {
     return { ssrc: this.#source.ssrc, octets: this.#playout?.stats().octets ?? 0 };
   }
 
-  /** The owner has taken what the playout before had queued: where that was another source, it ends now. */
+  /** The owner has taken over the queue of the playout before: if that was another source, it ends now. */
   leave(): void {
     if (this.#ending) this.#left?.close();
     this.#ending = false;
   }
 
-  /** Says BYE, if it was flowing. Idempotent. */
+  /** Sends RTCP BYE if it was flowing. Idempotent. */
   close(): void {
     this.#left?.close();
     this.#playout?.close();

@@ -1,4 +1,5 @@
-// What both sides of a call have agreed on, and what a new agreement changes.
+// Holds what both sides of a call have agreed on, builds it from the choices of an offer and its answer, and
+// compares it with the agreement before.
 import { refused } from '../message/refusal.js';
 import type { FormatChoice, KeyChoice, MediaPolicy } from './media-policy.js';
 import { type AudioCodecName, type OpusParameters, packetTime, readOpusParameters } from './audio-format.js';
@@ -19,58 +20,58 @@ export type AgreedKeys =
   | {
       readonly kind: 'sdes';
       readonly suite: CryptoSuite;
-      /** Master key and salt of what we send, and of what comes. */
+      /** Master keys with salts: ours for sending, the peer's for receiving. */
       readonly send: Uint8Array;
       readonly receive: Uint8Array;
-      /** Bytes of the index (MKI) that the peer appends to its packets; 0 if it has none. */
+      /** Length in bytes of the MKI that the peer appends to its packets; 0 if there is none. */
       readonly mkiBytes: number;
-      /** Packets that the peer will send with its key, where it said so. */
+      /** Number of packets that the peer sends with its key, if it stated one. */
       readonly lifetime?: number;
     }
   | {
       readonly kind: 'dtls';
-      /** Ours: `active` connects. */
+      /** Our role: `active` connects. */
       readonly setup: 'active' | 'passive';
-      /** Of the peer's certificate. */
+      /** Fingerprints of the peer's certificate. */
       readonly fingerprints: readonly Fingerprint[];
       readonly tlsId: string | undefined;
     };
 
 export interface AgreedAudio {
-  /** Which media section of the descriptions it is, from 0. */
+  /** Index of the media section in the descriptions, from 0. */
   readonly section: number;
   readonly protocol: string;
-  /** What we send. */
+  /** The codec that we send. */
   readonly codec: AudioCodecName;
   readonly send: PayloadTypesInUse;
   readonly receive: PayloadTypesInUse;
-  /** Every codec that the peer may send, by payload type. */
+  /** Codecs that the peer may send, by payload type. */
   readonly receivable: ReadonlyMap<number, AudioCodecName>;
-  /** Hz of the durations in telephone events; undefined where there are none. */
+  /** Clock rate of telephone events in Hz; undefined if they were not agreed on. */
   readonly eventClockRate: number | undefined;
   readonly packetTimeMs: number;
-  /** What the peer said of its Opus. */
+  /** The peer's Opus parameters. */
   readonly opus: OpusParameters | undefined;
   readonly local: Connection;
   readonly remote: MediaAddress;
-  /** Undefined where RTCP travels with RTP. */
+  /** Undefined if RTCP is multiplexed with RTP. */
   readonly remoteRtcp: MediaAddress | undefined;
-  /** As we say it: `recvonly` means that the peer holds us. */
+  /** The direction from our side: `recvonly` means that the peer holds us. */
   readonly direction: Direction;
   readonly keys: AgreedKeys;
   /**
-   * Absent: there is no ICE. Otherwise nothing is sent to `remote`, which may be no address at all, but to where a
-   * check of the peer asked for it.
+   * Undefined without ICE. With ICE, `remote` is ignored (it may be no address): packets go to the candidate
+   * that the peer nominated.
    */
   readonly ice?: AgreedIce;
-  /** How the peer names the section (RFC 5888), and whether in a bundle (RFC 9143). */
+  /** The name of the section (RFC 5888), and whether it is in a bundle (RFC 9143). */
   readonly mid?: string;
   readonly bundled?: boolean;
 }
 
 const ASPECTS = {
   address: ({ remote, remoteRtcp }: AgreedAudio) => [remote, remoteRtcp ?? null],
-  /** Of ours: the peer is told another address. */
+  /** Our address changed. */
   'local-address': ({ local }: AgreedAudio) => local,
   codec: ({ codec, opus }: AgreedAudio) => [codec, opus ?? null],
   'payload-types': ({ send, receive, receivable, eventClockRate }: AgreedAudio) => [
@@ -82,40 +83,39 @@ const ASPECTS = {
   'packet-time': ({ packetTimeMs }: AgreedAudio) => packetTimeMs,
   direction: ({ direction }: AgreedAudio) => direction,
   keys: ({ keys }: AgreedAudio) => keys,
-  /** A restart. */
+  /** ICE restarted. */
   ice: ({ ice }: AgreedAudio) => ice ?? null,
 } as const;
 
 export type MediaChange = keyof typeof ASPECTS;
 
-/** In what the second agreement differs from the first; in everything where there was none. */
+/** Aspects in which the second agreement differs from the first; all of them if there was none. */
 export function changesBetween(
   before: AgreedAudio | undefined,
   after: AgreedAudio,
 ): ReadonlySet<MediaChange> {
   const names = Object.keys(ASPECTS) as MediaChange[];
-  const told = (name: MediaChange, agreed: AgreedAudio) => JSON.stringify(ASPECTS[name](agreed));
-  return new Set(names.filter((name) => before === undefined || told(name, before) !== told(name, after)));
+  const textOf = (name: MediaChange, agreed: AgreedAudio) => JSON.stringify(ASPECTS[name](agreed));
+  return new Set(
+    names.filter((name) => before === undefined || textOf(name, before) !== textOf(name, after)),
+  );
 }
-
-// From what was chosen in a section to what is agreed: the same for offers that
-// we answer and for answers to ours.
 
 export interface Settled {
   readonly index: number;
   /** The peer's section. */
   readonly section: AudioSection;
   readonly rtp: MediaAddress;
-  /** Of the peer's formats. */
+  /** The chosen formats, with the peer's payload types. */
   readonly choice: FormatChoice;
   readonly receive: PayloadTypesInUse;
   readonly receivable: ReadonlyMap<number, AudioCodecName>;
   readonly local: Connection;
   readonly keys: AgreedKeys;
-  /** Ours, where we have ICE. */
+  /** Our ICE credentials; undefined without ICE. */
   readonly ice: IceSecret | undefined;
   readonly policy: MediaPolicy;
-  readonly wish: Direction;
+  readonly wanted: Direction;
 }
 
 export function settle({ section, choice, policy, ...settled }: Settled): AgreedAudio {
@@ -132,7 +132,7 @@ export function settle({ section, choice, policy, ...settled }: Settled): Agreed
     local: settled.local,
     remote: settled.rtp,
     remoteRtcp: section.rtcpMux && policy.rtcpMux ? undefined : section.rtcp,
-    direction: mirrored(section.direction, settled.wish),
+    direction: mirrored(section.direction, settled.wanted),
     keys: settled.keys,
     ...agreedIce(settled.ice, section.ice),
     ...(section.mid === undefined ? {} : { mid: section.mid, bundled: section.bundled }),
@@ -145,7 +145,7 @@ function agreedIce(ours: IceSecret | undefined, theirs: IceSecret | undefined): 
   return { ice: { localUfrag: ours.ufrag, localPwd: ours.pwd, remoteUfrag, remotePwd } };
 }
 
-/** What the session says of the section that carries the call. */
+/** Session-level attributes for the section that carries the call. */
 export function sessionAttributes(ice: IceSecret | undefined, bundled: string | undefined): Attribute[] {
   return [
     ...(ice === undefined ? [] : ICE_LITE),
@@ -153,14 +153,13 @@ export function sessionAttributes(ice: IceSecret | undefined, bundled: string | 
   ];
 }
 
-/** How long a packet of ours may be, for what the peer asked and can take. */
+/** Packet time to send with, from the peer's request and limit. */
 export function packetTimeFor(section: AudioSection, { codec }: FormatChoice, policy: MediaPolicy): number {
   return packetTime(codec, section.packetTimeMs ?? policy.packetTimeMs, section.mostPacketTimeMs);
 }
 
 type Numbered = { readonly payloadType: number } | undefined;
 
-/** The payload types alone. */
 export function typesOf(formats: {
   readonly codec: { readonly payloadType: number };
   readonly telephoneEvent?: Numbered;
@@ -174,7 +173,7 @@ export function typesOf(formats: {
   };
 }
 
-/** From what the peer wrote and what we did. */
+/** Combines the peer's parameters with ours. */
 export function agreedKeys(
   choice: KeyChoice,
   crypto: CryptoAttribute | undefined,
@@ -198,7 +197,7 @@ export function agreedKeys(
   return { kind: 'none' };
 }
 
-/** A 488 whose Warning has a code of RFC 3261 section 20.43. */
+/** Refuses with 488 and a Warning code of RFC 3261 section 20.43. */
 export function notAcceptable(warning: number, reason: string) {
   return refused(488, reason, [['Warning', `${warning} parley "${reason}"`]]);
 }

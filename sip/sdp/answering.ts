@@ -1,5 +1,5 @@
-// Our answer to an offer (RFC 3264 section 6): one audio section is taken, with
-// one codec, and everything else is refused with port 0.
+// Answers an offer (RFC 3264 section 6): takes one audio section with one codec, and refuses every other
+// section with port 0.
 import { sameAssociation } from '../../src/media/handshake-terms.js';
 import type { Result } from '../message/refusal.js';
 import {
@@ -35,8 +35,8 @@ import type { LocalSide } from './local-side.js';
 export interface Answering {
   readonly policy: MediaPolicy;
   readonly end: LocalEnd;
-  /** Which way we would have the sound flow, as we say it. */
-  readonly wish: Direction;
+  /** The direction that we want, from our side. */
+  readonly wanted: Direction;
   readonly side: LocalSide;
   readonly current: AgreedAudio | undefined;
 }
@@ -55,7 +55,7 @@ interface Taken {
   readonly keyChoice: KeyChoice;
 }
 
-/** 488 with a Warning that says what is missing. */
+/** Refuses with 488; the Warning says what is missing. */
 export function answerOffer(offer: SessionDescription, by: Answering): Result<Answered> {
   const taken = takeSection(offer, by);
   if (taken.refusal !== undefined) return taken;
@@ -85,7 +85,10 @@ export function answerOffer(offer: SessionDescription, by: Answering): Result<An
   return { value: { description: by.side.describe(local, media, attributes), agreed } };
 }
 
-/** The section that carries the call already, or the first usable one; with security where that is preferred. */
+/**
+ * Takes the section that carries the call already, else the first usable one; a secured one first, unless
+ * SRTP is off.
+ */
 function takeSection(offer: SessionDescription, by: Answering): Result<Taken> {
   let reason = 'the offer has no audio section over RTP';
   let warning = 304;
@@ -137,16 +140,16 @@ interface OurFormats {
   readonly comfortNoise?: OurFormat;
 }
 
-/** With the numbers of the offer, unless one of them has meant something else in this call. */
+/** Uses the payload types of the offer, unless one of them had another meaning in this call. */
 function ourFormats(
   { codec, format, telephoneEvent, comfortNoise }: FormatChoice,
   side: LocalSide,
 ): OurFormats {
-  const ours = ({ name, clockRate, channels }: OurFormat | AudioFormat, wish: number): OurFormat => ({
+  const ours = ({ name, clockRate, channels }: OurFormat | AudioFormat, preferred: number): OurFormat => ({
     name,
     clockRate,
     channels,
-    payloadType: side.numbering.assign({ name, clockRate, channels }, wish),
+    payloadType: side.numbering.assign({ name, clockRate, channels }, preferred),
   });
   return {
     codec: ours({ ...codec, payloadType: format.payloadType }, format.payloadType),
@@ -163,12 +166,14 @@ function ourCrypto({ tag, suite }: CryptoAttribute, side: LocalSide): CryptoAttr
   return { tag, suite, key: side.keyFor(suite) };
 }
 
-/** Whoever may choose connects (RFC 5763 section 5); roles stay as they are in a running association. */
+/**
+ * We connect if the peer leaves the choice to us (RFC 5763 section 5); a running association keeps its roles.
+ */
 function ourDtls(theirs: DtlsParameters, { end, side, current }: Answering): DtlsParameters {
   const before = current?.keys.kind === 'dtls' ? current.keys : undefined;
   const { setup, fingerprints, tlsId } = theirs;
   const ours = setup === 'active' ? 'passive' : setup === 'passive' ? 'active' : (before?.setup ?? 'active');
-  // Both sides name another association anew.
+  // A new association needs a new tls-id on both sides.
   const goesOn = before !== undefined && sameAssociation(before, { setup: ours, fingerprints, tlsId });
   if (current !== undefined && !goesOn) side.renameTls();
   return { fingerprints: end.fingerprints, setup: ours, tlsId: tlsId === undefined ? undefined : side.tlsId };

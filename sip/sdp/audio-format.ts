@@ -1,7 +1,8 @@
-// What audio sections are about: codecs as SDP names them, and payload types.
+// Lists the codecs of telephone calls as SDP names them, maps payload types to encodings, and reads the fmtp
+// parameters of Opus.
 export type AudioCodecName = 'PCMU' | 'PCMA' | 'G722' | 'opus';
 
-/** An encoding as an rtpmap writes it. */
+/** An encoding as an rtpmap states it. */
 export interface Encoding {
   readonly name: string;
   /** Hz of the RTP timestamp: 8000 for G.722 too, which samples at 16,000 (RFC 3551 section 4.5.2). */
@@ -12,7 +13,7 @@ export interface Encoding {
 export interface AudioCodec extends Encoding {
   readonly name: AudioCodecName;
   readonly staticPayloadType?: number;
-  /** Milliseconds of sound that a packet of this server may hold. */
+  /** Packet times in milliseconds that this server can send. */
   readonly packetTimesMs: readonly number[];
 }
 
@@ -31,26 +32,25 @@ const EVENT_CLOCKS = { least: 1000, most: 192_000 }; // Hz: what the media plane
 export const FIRST_DYNAMIC = 96;
 export const LAST_DYNAMIC = 127;
 
-/** One payload type of a section. */
 export interface AudioFormat extends Encoding {
   readonly payloadType: number;
-  /** The `a=fmtp` of it, unread. */
+  /** The value of its `a=fmtp`, not parsed. */
   readonly parameters?: string;
 }
 
-/** The codec of a format, if it is one of ours. */
+/** Our codec for an encoding; undefined if there is none. */
 export function codecOf(format: Encoding): AudioCodec | undefined {
   const codec = Object.values(AUDIO_CODECS).find(
     ({ name }) => name.toLowerCase() === format.name.toLowerCase(),
   );
   if (codec === undefined) return undefined;
   if (codec.name === 'opus') return format.clockRate === codec.clockRate ? codec : undefined;
-  // Some write the sampling rate of G.722 into its rtpmap and send the clock of the RFC all the same.
+  // Some peers write G.722's sampling rate into its rtpmap and still use the clock of RFC 3551.
   const misnamed = codec.name === 'G722' && format.clockRate === 16_000;
   return (format.clockRate === codec.clockRate || misnamed) && format.channels === 1 ? codec : undefined;
 }
 
-/** By a clock that events can be counted in. */
+/** True for telephone events with a clock rate that the media plane can count in. */
 export function isTelephoneEvent({ name, clockRate }: Encoding): boolean {
   const isUsable = clockRate >= EVENT_CLOCKS.least && clockRate <= EVENT_CLOCKS.most;
   return isUsable && name.toLowerCase() === 'telephone-event';
@@ -60,13 +60,13 @@ export function isComfortNoise({ name, clockRate }: Encoding): boolean {
   return name.toUpperCase() === 'CN' && clockRate === 8000;
 }
 
-/** The same encoding in any two descriptions has the same key. */
+/** The same key for the same encoding in any two descriptions. */
 export function keyOf(format: Encoding): string {
   const { name, clockRate, channels } = codecOf(format) ?? format;
   return `${name}/${clockRate}/${channels}`.toLowerCase();
 }
 
-/** What a payload type means where no rtpmap says it (RFC 3551 table 4). */
+/** The encoding of a static payload type (RFC 3551 table 4). */
 export function staticEncoding(payloadType: number): Encoding | undefined {
   if (payloadType === COMFORT_NOISE_TYPE) return { name: 'CN', clockRate: 8000, channels: 1 };
   const codec = Object.values(AUDIO_CODECS).find(
@@ -78,35 +78,32 @@ export function staticEncoding(payloadType: number): Encoding | undefined {
 }
 
 /**
- * The packet time to send with: the longest that this server can make which is neither longer than what the
- * peer asked for nor than its limit, or the shortest there is.
+ * Packet time to send with: the longest that this server supports within the peer's request and limit, else
+ * the shortest supported one.
  */
 export function packetTime(codec: AudioCodec, wantedMs: number, mostMs: number | undefined): number {
   const limit = Math.min(wantedMs, mostMs ?? wantedMs);
   return codec.packetTimesMs.findLast((ms) => ms <= limit) ?? (codec.packetTimesMs[0] as number);
 }
 
-// The fmtp of Opus (RFC 7587 section 6): what the peer is able or willing to
-// receive, and how we shall send because of it.
-
 export interface OpusParameters {
-  /** The peer makes use of forward error correction. */
+  /** The peer can use forward error correction. */
   readonly useInbandFec: boolean;
-  /** The peer would rather have nothing than encoded silence. */
+  /** The peer prefers no packets to encoded silence. */
   readonly useDtx: boolean;
   readonly stereo: boolean;
   readonly constantBitrate: boolean;
-  /** Hz that the peer can play at most, 8000 to 48000. */
+  /** Highest sampling rate in Hz that the peer can play, 8000 to 48000. */
   readonly maxPlaybackRate: number;
-  /** Bits a second that the peer takes at most, 6000 to 510000; undefined leaves it to the sender. */
+  /** Highest bit rate that the peer accepts, 6000 to 510000; undefined leaves it to the sender. */
   readonly maxAverageBitrate: number | undefined;
-  /** Hz that the peer itself will send at most. */
+  /** Highest sampling rate in Hz that the peer sends. */
   readonly spropMaxCaptureRate: number;
-  /** The peer is likely to send two channels. */
+  /** The peer will probably send two channels. */
   readonly spropStereo: boolean;
 }
 
-/** Values that are out of range count as not written. */
+/** Reads the fmtp parameters of Opus (RFC 7587 section 6). Values out of range count as absent. */
 export function readOpusParameters(text: string | undefined): OpusParameters {
   const written = readParameters(text);
   const number = (name: string, least: number, most: number): number | undefined => {
@@ -127,7 +124,7 @@ export function readOpusParameters(text: string | undefined): OpusParameters {
   };
 }
 
-/** `name=value` pairs between semicolons, names in small letters; the first of a name counts. */
+/** Reads `name=value` pairs separated by semicolons. Names become lower case; the first of a name counts. */
 export function readParameters(text: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const part of (text ?? '').split(';')) {

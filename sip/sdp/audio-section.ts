@@ -1,5 +1,5 @@
-// An audio section as its sender meant it: what stands in the section, and
-// what the session says where the section says nothing.
+// Reads the audio section of a peer's description, with the session's values where the section has none, and
+// writes our audio section for an offer or an answer.
 import { isIP } from 'node:net';
 import { type AudioFormat, type Encoding, staticEncoding } from './audio-format.js';
 import { type IceSecret, isUnknown, readIce, writeIce } from './ice-parameters.js';
@@ -27,13 +27,12 @@ import {
   valuesOf,
 } from './session-description.js';
 
-/** Where packets go to. */
 export interface MediaAddress extends Connection {
   readonly port: number;
 }
 
 export interface Profile {
-  /** What an `m=` line promises: a plain one may still offer keys (RFC 8643). */
+  /** The security that an `m=` line states: a plain one may still offer keys (RFC 8643). */
   readonly secured: 'no' | 'yes' | 'dtls';
   readonly feedback: boolean;
 }
@@ -43,26 +42,29 @@ export interface AudioSection {
   readonly profile: Profile;
   /** In the sender's order of preference. */
   readonly formats: readonly AudioFormat[];
-  /** Where the sender wants RTP; undefined where it names none that can be sent to. */
+  /** The address for RTP; undefined if the section names none that can be sent to. */
   readonly rtp: MediaAddress | undefined;
-  /** It names a host there, which would have to be looked up before the offer could be answered. */
+  /** The section names a host, which would need a DNS look-up before the offer could be answered. */
   readonly isNamed: boolean;
-  /** Where it wants RTCP unless muxed. */
+  /** The address for RTCP without multiplexing. */
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
-  /** The sender's side; an address of all zeros receives nothing (RFC 3264 section 8.4) unless ICE will tell another. */
+  /**
+   * From the sender's side. An address of zeros receives nothing (RFC 3264 section 8.4) unless ICE brings
+   * another.
+   */
   readonly direction: Direction;
   readonly packetTimeMs: number | undefined;
   readonly mostPacketTimeMs: number | undefined;
-  /** Those that this server can use, in the order of the offer. */
+  /** Crypto attributes that this server can use, in the order of the offer. */
   readonly cryptos: readonly CryptoAttribute[];
-  /** Why others are not among them, for the log. */
+  /** Reasons why other crypto attributes cannot be used, for the log. */
   readonly cryptoRefusals: readonly string[];
   readonly dtls: DtlsParameters | undefined;
-  /** Undefined where the sender does no ICE. */
+  /** Undefined if the sender does no ICE. */
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
-  /** The session has it in a bundle. */
+  /** The session lists the section in a bundle. */
   readonly bundled: boolean;
 }
 
@@ -77,8 +79,8 @@ const PROFILES: Readonly<Record<string, Profile>> = {
 const MOST_CRYPTOS = 16;
 
 /**
- * Undefined for a section that is no audio over RTP, or that its sender has switched off. Without `useIce` its ICE is
- * passed over.
+ * Returns undefined for a section that is not audio over RTP, or is switched off. Without `useIce` its ICE is
+ * ignored.
  */
 export function readAudio(
   session: SessionDescription,
@@ -151,12 +153,12 @@ function readAddresses(media: MediaDescription, connection: Connection | undefin
   const [, port, family, address] = match ?? [];
   const own: Connection = address === undefined ? connection : asWritten(family === '6' ? 6 : 4, address);
   const usable = port !== undefined && Number(port) > 0 && Number(port) < 65_536 && isUnicast(own);
-  // After the last port there is none: reports go where RTP goes.
+  // After the last port there is none: RTCP goes to the RTP address.
   const next = media.port < 65_535 ? { ...rtp, port: media.port + 1 } : undefined;
   return { rtp, rtcp: usable ? { ...own, port: Number(port) } : next };
 }
 
-/** A zone (RFC 4007) names a link of its sender's machine, so an address that needs one is none for us. */
+/** An address with a zone (RFC 4007) names a link of the sender's machine, so it is unusable here. */
 function isUnicast({ family, address }: Connection): boolean {
   const isPlain = isIP(address) === family && !address.includes('%');
   return isPlain && !/^(?:2(?:2[4-9]|[345]\d)\.|ff)/i.test(address);
@@ -173,13 +175,11 @@ function readSide(
   return directionOf(sends(stated), receives(stated) && !nowhere);
 }
 
-/** Whole milliseconds; some write `20.0`. */
+/** Reads whole milliseconds; some peers write `20.0`. */
 function readMs(text: string | undefined): number | undefined {
   const [, ms] = /^(\d{1,4})(?:\.\d{1,6})?$/.exec(text?.trim() ?? '') ?? [];
   return ms === undefined || Number(ms) === 0 ? undefined : Number(ms);
 }
-
-// The audio section that we write, as an offer or as an answer.
 
 const OUR_EVENTS = '0-15'; // the keys of a telephone
 
@@ -199,7 +199,7 @@ export interface OurSection {
   readonly local: Connection;
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
-  /** Payload types that every peer knows have no rtpmap (RFC 3551, section 6), so that an INVITE fits into a datagram. */
+  /** Omits rtpmap for static payload types (RFC 3551, section 6), so that an INVITE fits into a datagram. */
   readonly isBrief?: boolean;
 }
 
@@ -211,7 +211,7 @@ export function audioSection(ours: OurSection): MediaDescription {
     { name: 'ptime', value: String(ours.packetTimeMs) },
     { name: ours.direction },
     ...(rtcpMux ? [{ name: 'rtcp-mux' }] : []),
-    // Said only where it is not the next port (RFC 3605 section 2.1), and there is one at all.
+    // Stated only if RTCP is neither on the next port (RFC 3605 section 2.1) nor on the same one.
     ...(end.rtcpPort === end.port + 1 || end.rtcpPort === end.port
       ? []
       : [{ name: 'rtcp', value: String(end.rtcpPort) }]),
@@ -223,7 +223,7 @@ export function audioSection(ours: OurSection): MediaDescription {
   return { kind: 'audio', port: end.port, protocol, formats: types, bandwidths: [], attributes };
 }
 
-/** A section that is not taken: its kind, protocol and formats with port 0 (RFC 3264 section 6). */
+/** Refuses a section: its kind, protocol and formats with port 0 (RFC 3264 section 6). */
 export function refusedSection({ kind, protocol, formats, attributes }: MediaDescription): MediaDescription {
   const [mid] = valuesOf(attributes, 'mid');
   return { kind, port: 0, protocol, formats, bandwidths: [], attributes: midAttributes(mid) };

@@ -1,5 +1,5 @@
-// ICE in descriptions (RFC 8839). This server is lite: it names its own addresses
-// as candidates and waits for the checks of the peer.
+// Reads and writes ICE in descriptions (RFC 8839). This server is ICE-lite: it names its own addresses as
+// candidates and waits for the peer's checks.
 import type { IceCredentials } from '../../src/media/ice-lite.js';
 import type { LocalEnd } from './media-policy.js';
 import {
@@ -11,34 +11,38 @@ import {
   type SessionDescription,
 } from './session-description.js';
 
-/** What proves one side's checks. */
+/** Credentials of one side's checks. */
 export interface IceSecret {
   readonly ufrag: string;
   readonly pwd: string;
 }
 
-/** What is agreed: the peer's checks are answered with these. */
+/** Credentials of both sides, with which the peer's checks are answered. */
 export type AgreedIce = IceCredentials;
 
 const SECRET = { ufrag: /^[A-Za-z0-9+/]{4,256}$/, pwd: /^[A-Za-z0-9+/]{22,256}$/ };
 const CANDIDATE = /^\S{1,32} +1 +udp +\d{1,10} +(\S{1,255}) +(\d{1,5})(?: |$)/i;
 const HOST_PREFERENCE = 126; // RFC 8445 section 5.1.2.2
-const DISCARD_PORT = 9; // of a peer that will tell its address later (RFC 8840 section 4.1.1)
+const DISCARD_PORT = 9; // port of a peer whose address will follow (RFC 8840 section 4.1.1)
 
-/** Undefined where the peer does no ICE, or none that would send us checks. */
+/** Returns undefined if the peer does no ICE, or a kind that sends us no checks. */
 export function readIce(session: SessionDescription, media: MediaDescription): IceSecret | undefined {
   const written = (name: string) =>
     valuesOf(media.attributes, name)[0] ?? valuesOf(session.attributes, name)[0] ?? '';
   const ufrag = written('ice-ufrag');
   const pwd = written('ice-pwd');
   if (!SECRET.ufrag.test(ufrag) || !SECRET.pwd.test(pwd)) return undefined;
-  // Two that are lite send each other no checks (RFC 8445 section 6.1.1): the addresses of `c=` and `m=` count.
+  // Two ICE-lite sides send each other no checks (RFC 8445 section 6.1.1): the addresses of `c=` and `m=`
+  // count.
   if (hasAttribute(session.attributes, 'ice-lite')) return undefined;
   if (hasAttribute(media.attributes, 'ice-mismatch')) return undefined;
   return isMismatch(session, media) ? undefined : { ufrag, pwd };
 }
 
-/** Somebody between us has changed the address and not the candidates (RFC 8839 section 4.2.5): media must go there. */
+/**
+ * True if a middlebox has changed the address but not the candidates (RFC 8839 section 4.2.5): media must go
+ * to that address.
+ */
 function isMismatch(session: SessionDescription, media: MediaDescription): boolean {
   const address = (media.connection ?? session.connection)?.address;
   if (address === undefined || isUnknown(address) || media.port === DISCARD_PORT) return false;
@@ -50,7 +54,7 @@ function isMismatch(session: SessionDescription, media: MediaDescription): boole
   return named.length > 0 && !isNamed;
 }
 
-/** An address of zeros: not known yet, or not to be known. */
+/** True for an address of zeros: not known yet, or withheld. */
 export function isUnknown(address: string): boolean {
   return /^(?:0\.0\.0\.0|[0:]+)$/.test(address);
 }
@@ -58,12 +62,12 @@ export function isUnknown(address: string): boolean {
 export interface OurIce {
   readonly secret: IceSecret;
   readonly end: LocalEnd;
-  /** The one of the description comes first. */
+  /** The address of the description; it comes first. */
   readonly local: Connection;
   readonly rtcpMux: boolean;
 }
 
-/** Of a media section. */
+/** Attributes of a media section. */
 export function writeIce(ours: OurIce): Attribute[] {
   const { ufrag, pwd } = ours.secret;
   return [
@@ -74,7 +78,7 @@ export function writeIce(ours: OurIce): Attribute[] {
   ];
 }
 
-/** Of the session. */
+/** Attributes of the session. */
 export const ICE_LITE: readonly Attribute[] = [{ name: 'ice-lite' }, { name: 'ice-options', value: 'ice2' }];
 
 function candidates({ end, local, rtcpMux }: OurIce): string[] {

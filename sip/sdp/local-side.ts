@@ -1,6 +1,6 @@
-// What our descriptions in one call have in common: who we are, payload types,
-// keys, and the version, which grows only when something else has changed (RFC
-// 3264 section 8): a peer that sees the same version need not read on.
+// Keeps what our descriptions of one call share: identity, payload types, keys, ICE credentials and the
+// version. The version grows only when something else has changed (RFC 3264 section 8), so a peer may ignore
+// a description of the same version.
 import { codecOf, type Encoding, FIRST_DYNAMIC, keyOf, LAST_DYNAMIC } from './audio-format.js';
 import type { AgreedIce, IceSecret } from './ice-parameters.js';
 import { type CryptoSuite, keyBytes } from './media-keys.js';
@@ -12,7 +12,7 @@ import {
   writeDescription,
 } from './session-description.js';
 
-/** So many bytes that nobody can foresee. */
+/** Returns that many unpredictable bytes. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 export class LocalSide {
@@ -25,12 +25,12 @@ export class LocalSide {
   #version: number;
   #latest: string;
 
-  /** With an original: its copy, which goes its own way, since one offer may have answers of several phones. */
+  /** With an original, makes an independent copy: one INVITE may be answered by several phones. */
   constructor(random: RandomBytes, original?: LocalSide) {
     this.#random = random;
     this.numbering = original?.numbering.copy() ?? new PayloadNumbering();
     this.#tlsId = original?.tlsId ?? tlsId(random);
-    // Below 2^53, for peers that read it as a number of theirs.
+    // Below 2^53, for peers that read it as a floating-point number.
     this.#sessionId = original === undefined ? sessionId(random) : original.#sessionId;
     this.#keys = new Map(original === undefined ? [] : original.#keys);
     this.#ice = original === undefined ? undefined : original.#ice;
@@ -43,7 +43,7 @@ export class LocalSide {
     return this.#tlsId;
   }
 
-  /** There is to be another association. */
+  /** Another association follows. */
   renameTls(): void {
     this.#tlsId = tlsId(this.#random);
   }
@@ -55,7 +55,10 @@ export class LocalSide {
     return key;
   }
 
-  /** What proves our side to ICE: the same through the call, but new where the peer restarts (RFC 8839 section 4.4.1). */
+  /**
+   * Our ICE credentials: the same through the call, but new if the peer restarts ICE (RFC 8839 section
+   * 4.4.1).
+   */
   iceFor(theirs: IceSecret | undefined, agreed: AgreedIce | undefined): IceSecret {
     const restarted =
       theirs !== undefined &&
@@ -86,18 +89,17 @@ function iceSecret(random: RandomBytes): IceSecret {
 }
 
 function tlsId(random: RandomBytes): string {
-  return Buffer.from(random(15)).toString('base64'); // 20 characters, the least of RFC 8842, section 4
+  return Buffer.from(random(15)).toString('base64'); // 20 characters, the minimum of RFC 8842 section 4
 }
 
 function sessionId(random: RandomBytes): string {
   return String(Buffer.from(random(6)).readUIntBE(0, 6));
 }
 
-// The payload types that our descriptions have named in a call. One that has
-// been bound to an encoding may never mean another in the same call (RFC 3264
-// section 8.3.2): packets of either meaning may still be under way.
+// Assigns payload types. A payload type that was bound to an encoding never means another one in the same
+// call (RFC 3264 section 8.3.2): packets of either meaning may still be under way.
 
-// Where those for dynamic use do not suffice; 64 to 95 would look like RTCP (RFC 5761 section 4).
+// Used when the dynamic payload types are exhausted. 64 to 95 would look like RTCP (RFC 5761 section 4).
 const FIRST_SPARE = 35;
 const LAST_SPARE = 63;
 
@@ -105,7 +107,7 @@ class PayloadNumbering {
   readonly #meanings = new Map<number, string>();
   readonly #latest = new Map<string, number>();
 
-  /** A copy that goes its own way: one offer may have answers of several phones. */
+  /** An independent copy: one offer may be answered by several phones. */
   copy(): PayloadNumbering {
     const copy = new PayloadNumbering();
     for (const [number, key] of this.#meanings) copy.#meanings.set(number, key);
@@ -113,15 +115,15 @@ class PayloadNumbering {
     return copy;
   }
 
-  /** The number to write for an encoding: the one wished for (the offer's), the one it has had, or a new one. */
-  assign(encoding: Encoding, wish?: number): number {
+  /** Payload type for an encoding: the preferred one (the offer's), the one it has had, or a new one. */
+  assign(encoding: Encoding, preferred?: number): number {
     const key = keyOf(encoding);
-    const first = wish ?? this.#latest.get(key) ?? staticTypeOf(encoding);
+    const first = preferred ?? this.#latest.get(key) ?? staticTypeOf(encoding);
     const number = [first, this.#latest.get(key), ...unbound(this.#meanings)].find(
       (candidate) => candidate !== undefined && (this.#meanings.get(candidate) ?? key) === key,
     );
-    // A peer that uses up every number in re-offers gets back the ones it names.
-    const given = number ?? wish ?? LAST_DYNAMIC;
+    // If re-offers have used up all payload types, the peer gets the one that it names.
+    const given = number ?? preferred ?? LAST_DYNAMIC;
     this.#meanings.set(given, key);
     this.#latest.set(key, given);
     return given;

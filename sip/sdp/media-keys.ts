@@ -1,5 +1,5 @@
-// Keys for SRTP in the description itself: `a=crypto` (RFC 4568, with the
-// suites of RFC 6188 and RFC 7714).
+// Reads and writes the key agreement of descriptions: SRTP keys in `a=crypto` (RFC 4568, with the suites of
+// RFC 6188 and RFC 7714), and the certificate fingerprint and role for DTLS (RFC 8122, RFC 4145, RFC 8842).
 import { type Result, refused } from '../message/refusal.js';
 import { type Attribute, hasAttribute, valuesOf } from './session-description.js';
 
@@ -15,7 +15,7 @@ const KEY_BYTES = {
 
 export type CryptoSuite = keyof typeof KEY_BYTES;
 
-/** All of them, the preferred one first: every peer has it. the second one is the quickest. */
+/** All suites, the preferred one first: every peer supports it. The second one is the fastest. */
 export const CRYPTO_SUITES = Object.keys(KEY_BYTES) as readonly CryptoSuite[];
 
 export interface CryptoAttribute {
@@ -25,7 +25,7 @@ export interface CryptoAttribute {
   readonly key: Uint8Array;
   /** Packets after which the peer stops using the key; undefined for the suite's own limit. */
   readonly lifetime?: number;
-  /** The index of the key that the peer appends to its packets, and its bytes there. */
+  /** The key index (MKI) that the peer appends to its packets, and its length there. */
   readonly mki?: { readonly value: number; readonly bytes: number };
 }
 
@@ -33,14 +33,14 @@ export function keyBytes(suite: CryptoSuite): number {
   return KEY_BYTES[suite];
 }
 
-/** The value after `a=crypto:`. */
+/** Writes the value after `a=crypto:`. */
 export function writeCrypto({ tag, suite, key, lifetime, mki }: CryptoAttribute): string {
   const life = lifetime === undefined ? '' : `|${lifetime}`;
   const index = mki === undefined ? '' : `|${mki.value}:${mki.bytes}`;
   return `${tag} ${suite} inline:${Buffer.from(key).toString('base64')}${life}${index}`;
 }
 
-/** 488 for what this server cannot do, 400 for what is no crypto attribute at all. */
+/** Refuses with 488 what this server does not support, and with 400 what is no crypto attribute. */
 export function readCrypto(value: string): Result<CryptoAttribute> {
   const match = /^(\d{1,9}) +([\w-]{1,64}) +(\S{1,512})(?: +(\S.*))?$/.exec(value);
   if (match === null) return refused(400, 'a crypto attribute has another form');
@@ -55,8 +55,8 @@ export function readCrypto(value: string): Result<CryptoAttribute> {
   return { value: { tag: Number(tag), suite, ...key.value } };
 }
 
-// RFC 4568 section 6.3: a parameter changes what the packets look like, unless a hyphen says that it may be
-// ignored. The window of the peer's replay protection does not, and a key derivation rate of 2^0... would.
+// RFC 4568 section 6.3: a parameter changes the packets, unless it begins with a hyphen. The window of the
+// peer's replay protection (WSH) does not. A key derivation rate does.
 function isHarmless(parameter: string): boolean {
   return parameter.startsWith('-') || /^WSH=\d{1,5}$/i.test(parameter);
 }
@@ -82,44 +82,41 @@ function readKey(text: string, suite: CryptoSuite): Result<Omit<CryptoAttribute,
   };
 }
 
-/** Packets: SRTP's own limit is 2^48 (RFC 3711 section 9.2). Null where it is no lifetime. */
+/** Reads a lifetime in packets: SRTP's own limit is 2^48 (RFC 3711 section 9.2). Null if it is malformed. */
 function readLifetime(text: string): number | null {
   const power = /^2\^(\d{1,2})$/.exec(text)?.[1];
   const packets = power === undefined ? (/^\d{1,15}$/.test(text) ? Number(text) : 0) : 2 ** Number(power);
   return packets >= 1 && packets <= 2 ** 48 ? packets : null;
 }
 
-/** Null where it is no MKI that fits into its own length. */
+/** Null if it is malformed or does not fit into its own length. */
 function readMki(text: string): CryptoAttribute['mki'] | null {
   const [, value = '', bytes = ''] = /^(\d{1,15}):(\d{1,3})$/.exec(text) ?? [];
   if (value === '' || Number(bytes) < 1 || Number(bytes) > 128) return null; // RFC 4568 section 6.1
   return Number(value) < 2 ** (8 * Number(bytes)) ? { value: Number(value), bytes: Number(bytes) } : null;
 }
 
-// How the peer will be known when it comes with DTLS: fingerprints of its
-// certificate and who connects (RFC 8122, RFC 4145, RFC 8842).
-
 export type DtlsSetup = 'actpass' | 'active' | 'passive';
 
 export interface Fingerprint {
-  /** In small letters: `sha-256`. */
+  /** In lower case: `sha-256`. */
   readonly hash: string;
-  /** Hexadecimal pairs in capitals between colons. */
+  /** Hexadecimal pairs in upper case, separated by colons. */
   readonly digest: string;
 }
 
 export interface DtlsParameters {
-  /** By hashes that are still good; one of them must fit the certificate. */
+  /** Fingerprints by hashes that are still secure; one of them must match the certificate. */
   readonly fingerprints: readonly Fingerprint[];
   readonly setup: DtlsSetup;
-  /** A new one means a new association (RFC 8842 section 5.1). */
+  /** A new value means a new association (RFC 8842 section 5.1). */
   readonly tlsId: string | undefined;
 }
 
-const MOST_FINGERPRINTS = 32; // as many as an association is given
+const MOST_FINGERPRINTS = 32; // the limit of an association
 const DIGEST_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
 
-/** Undefined where there is no usable fingerprint, or nobody would connect. */
+/** Returns undefined without a usable fingerprint, or if neither side would connect. */
 export function readDtls(
   own: readonly Attribute[],
   session: readonly Attribute[],
@@ -133,9 +130,9 @@ export function readDtls(
     return [{ hash: hash.toLowerCase(), digest: digest.toUpperCase() }];
   });
   const fingerprints = read.slice(0, MOST_FINGERPRINTS);
-  // RFC 4145 section 4: an offer without it means the one who offers connects.
+  // RFC 4145 section 4: without `setup`, the offerer connects.
   const setup = (written('setup')[0] ?? 'active').toLowerCase();
-  if (setup !== 'actpass' && setup !== 'active' && setup !== 'passive') return undefined; // holdconn: nobody yet
+  if (setup !== 'actpass' && setup !== 'active' && setup !== 'passive') return undefined; // holdconn: no side connects yet
   return fingerprints.length === 0 ? undefined : { fingerprints, setup, tlsId: written('tls-id')[0] };
 }
 

@@ -1,6 +1,6 @@
-// Offers and answers of one dialog, in order (RFC 3264, RFC 6337): who has
-// offered what, what is agreed, and what an agreement changed. Everything that
-// a door does with SDP goes through here; descriptions come and go as text.
+// Negotiates the media of one call with offers and answers (RFC 3264, RFC 6337). MediaNegotiation keeps the
+// state of one dialog. ForkedNegotiation keeps a copy of it for each phone that answers the INVITE.
+// Descriptions are text here.
 import { type Result, refused } from '../message/refusal.js';
 import { type AgreedAudio, changesBetween, type MediaChange } from './agreed-audio.js';
 import { answerOffer } from './answering.js';
@@ -20,7 +20,6 @@ export interface Agreement {
 }
 
 export interface AnsweredOffer extends Agreement {
-  /** The answer to send. */
   readonly answer: string;
 }
 
@@ -33,7 +32,7 @@ interface NegotiationOptions {
 interface State {
   readonly agreed: AgreedAudio | undefined;
   readonly offered: Offered | undefined;
-  /** Of the latest descriptions that were exchanged. */
+  /** Sections of the descriptions that were exchanged last. */
   readonly sections: readonly MediaDescription[];
 }
 
@@ -52,37 +51,37 @@ export class MediaNegotiation {
     this.#state = original.#state;
   }
 
-  /** What both sides stand by now. */
+  /** The current agreement. */
   get agreed(): AgreedAudio | undefined {
     return this.#state.agreed;
   }
 
-  /** An offer of ours waits for its answer. */
+  /** An offer of ours has no answer yet. */
   get offering(): boolean {
     return this.#state.offered !== undefined;
   }
 
-  /** For another answer to the same offer: an INVITE that rang at several phones has a dialog with each. */
+  /** A copy for another answer to the same offer: each phone that answers an INVITE has its own dialog. */
   fork(): MediaNegotiation {
     return new MediaNegotiation(this.#options, this);
   }
 
-  /** From now on, descriptions name another end of ours. */
+  /** Later descriptions name another address of ours. */
   moveTo(end: LocalEnd): void {
     this.#end = end;
   }
 
-  /** Our offer, with the way we would have the sound flow; 491 while another waits for its answer. */
-  offer(wish: Direction = 'sendrecv'): Result<string> {
+  /** Makes our offer with the direction that we want; 491 while an earlier offer has no answer. */
+  offer(wanted: Direction = 'sendrecv'): Result<string> {
     if (this.offering) return refused(491, 'an offer of this side has not been answered yet');
     const { agreed: current, sections } = this.#state;
     const { policy } = this.#options;
-    const offered = makeOffer({ policy, end: this.#end, wish, side: this.#side, current, sections });
+    const offered = makeOffer({ policy, end: this.#end, wanted, side: this.#side, current, sections });
     this.#state = { ...this.#state, offered };
     return { value: writeDescription(offered.description) };
   }
 
-  /** The answer to our offer; where it is refused, everything stays as it was before the offer. */
+  /** Takes the answer to our offer. If it is refused, the state is the one before the offer. */
   accept(answer: string | Uint8Array): Result<Agreement> {
     const { offered } = this.#state;
     if (offered === undefined) return refused(400, 'there is no offer that this could answer');
@@ -94,18 +93,21 @@ export class MediaNegotiation {
     return { value: this.#settle(agreed.value, offered.description.media) };
   }
 
-  /** Our offer was refused with its request: back to what was agreed before it (RFC 3261 section 14.1). */
+  /** Our offer was refused with its request: the agreement before it holds (RFC 3261 section 14.1). */
   withdraw(): void {
     this.#state = { ...this.#state, offered: undefined };
   }
 
-  /** Answers the peer's offer; 491 where offers crossed, 488 or 400 where nothing changes. */
-  answer(offer: string | Uint8Array, wish: Direction = 'sendrecv'): Result<AnsweredOffer> {
+  /**
+   * Answers the peer's offer. Refuses with 491 if offers crossed, and with 488 or 400 otherwise; nothing
+   * changes then.
+   */
+  answer(offer: string | Uint8Array, wanted: Direction = 'sendrecv'): Result<AnsweredOffer> {
     if (this.offering) return refused(491, 'an offer of this side has not been answered yet');
     const description = readDescription(offer);
     if (description.refusal !== undefined) return description;
     const { policy } = this.#options;
-    const by = { policy, end: this.#end, wish, side: this.#side, current: this.#state.agreed };
+    const by = { policy, end: this.#end, wanted, side: this.#side, current: this.#state.agreed };
     const answered = answerOffer(description.value, by);
     if (answered.refusal !== undefined) return answered;
     const { description: ours, agreed } = answered.value;
@@ -119,31 +121,30 @@ export class MediaNegotiation {
   }
 }
 
-// The descriptions of one call, although its INVITE may ring at several phones:
-// each phone that answers has a copy of the negotiation, and the one that
-// answered latest is heard, until one of them has the call.
+// Negotiates the media of a call whose INVITE may be answered by several phones. Each phone has its own copy
+// of the negotiation. The phone that answered last is heard, until one of them gets the call.
 //
-// What a description asks for stands only once the media could follow it: every
-// step is tried on a copy, and adopted afterwards.
+// A description takes effect only after the media could follow it: each step runs on a copy, which is adopted
+// afterwards.
 
 export interface Proposal {
   readonly agreed: AgreedAudio;
-  /** The answer to send, where the peer's was the offer. */
+  /** The answer to send, if the peer made the offer. */
   readonly answer: string;
-  /** From now on it is agreed. Not called: everything stays as it was before the offer. */
+  /** Makes the agreement current. Without this call, everything stays as it was before the offer. */
   readonly adopt: () => void;
 }
 
 interface Phone {
   readonly negotiation: MediaNegotiation;
-  /** There was an offer after the first one: a repeated first answer means nothing any more. */
+  /** There was an offer after the first one: a repeated first answer is meaningless then. */
   readonly renewed: boolean;
 }
 
 export class ForkedNegotiation {
-  /** The one that is heard. */
+  /** The negotiation with the phone that is heard. */
   #current: MediaNegotiation;
-  /** Holds our first offer as long as phones may answer it. */
+  /** Keeps our first offer while phones may answer it. */
   #first: MediaNegotiation | undefined;
   readonly #phones = new Map<string, Phone>();
   #heard = '';
@@ -161,23 +162,23 @@ export class ForkedNegotiation {
     return this.#current.offering;
   }
 
-  /** Not before an offer that waits is answered or withdrawn: 491. */
-  offer(wish: Direction): Result<string> {
-    const offer = this.#current.offer(wish);
+  /** Refuses with 491 until an earlier offer is answered or withdrawn. */
+  offer(wanted: Direction): Result<string> {
+    const offer = this.#current.offer(wanted);
     if (offer.refusal === undefined && this.#current.agreed === undefined) this.#first = this.#current;
     return offer;
   }
 
-  /** In the dialog that is heard. */
-  answer(offer: Uint8Array, wish: Direction): Result<Proposal> {
+  /** Answers in the dialog that is heard. */
+  answer(offer: Uint8Array, wanted: Direction): Result<Proposal> {
     const trial = this.#current.fork();
-    const answered = trial.answer(offer, wish);
+    const answered = trial.answer(offer, wanted);
     if (answered.refusal !== undefined) return answered;
     const adopt = () => this.#adopt(trial, this.#heard, true);
     return { value: { ...answered.value, adopt } };
   }
 
-  /** A refusal takes back an offer that nobody else could answer. */
+  /** If the answer is refused, an offer that only this phone could answer is withdrawn. */
   accept(answer: Uint8Array, fork: string): Result<Proposal> {
     const phone = this.#phones.get(fork);
     if (phone === undefined && this.#settled && this.#phones.size > 0) {
@@ -196,7 +197,7 @@ export class ForkedNegotiation {
     return { value: { agreed: accepted.value.agreed, answer: '', adopt } };
   }
 
-  /** Its copy is the call; the others are forgotten. */
+  /** The phone of this fork gets the call; the other copies are dropped. */
   settle(fork: string): void {
     const phone = this.#phones.get(fork);
     this.#current = phone?.negotiation ?? this.#first ?? this.#current;

@@ -1,4 +1,5 @@
-// What this server wants of the media of a call, and where it has its end.
+// States what this server wants of a call's media and at which addresses it is reached, and chooses formats
+// and keys from a peer's section accordingly.
 import {
   type AudioCodec,
   type AudioCodecName,
@@ -14,49 +15,47 @@ export type Keying = 'sdes' | 'dtls';
 export type Security = 'require' | 'prefer' | 'off';
 
 export interface MediaPolicy {
-  /** The first of them that the peer has, too, is spoken. */
+  /** Codecs by preference; the first that the peer supports is used. */
   readonly codecs: readonly AudioCodecName[];
-  /** Milliseconds of sound in a packet where the peer asks for nothing. */
+  /** Packet time in milliseconds unless the peer asks for another. */
   readonly packetTimeMs: number;
   readonly telephoneEvents: boolean;
   readonly comfortNoise: boolean;
   readonly rtcpMux: boolean;
-  /** SRTP: never without, wherever the peer can, or never. */
+  /** SRTP: required, used if the peer supports it, or never used. */
   readonly security: Security;
-  /** Ways to agree on keys, the preferred one first. An offer of ours has the first one, or all if it allows plain RTP. */
+  /** Key agreements by preference. Our offer has the first one, or all if it allows plain RTP. */
   readonly keyings: readonly Keying[];
-  /** Suites for SDES, the preferred one first. An offer of ours has the first two. */
+  /** Suites for SDES by preference. Our offer has the first two. */
   readonly suites: readonly CryptoSuite[];
-  /** Our own offers have ICE, too, for browsers; absent: only answers to offers that have it. */
+  /** Our own offers have ICE, for browsers; absent: only answers to offers with ICE have it. */
   readonly offerIce?: boolean;
 }
 
 export interface LocalEnd {
-  /** The addresses to tell the peer, public ones where the server stands behind NAT. At least one. */
+  /** The addresses for the peer, public ones if the server is behind NAT. At least one. */
   readonly ip4?: string;
   readonly ip6?: string;
   readonly port: number;
   readonly rtcpPort: number;
-  /** Of the certificate for DTLS; none where there is no DTLS. */
+  /** Fingerprints of our certificate; empty without DTLS. */
   readonly fingerprints: readonly Fingerprint[];
-  /** Checks of ICE are answered there (RFC 8445 section 2.5); absent: ICE in an offer is passed over. */
+  /** ICE checks are answered there (RFC 8445 section 2.5); absent: ICE in an offer is ignored. */
   readonly ice?: boolean;
 }
 
-/** The end's address of a family, or undefined. */
+/** Our address of a family; undefined if there is none. */
 export function addressOf(end: LocalEnd, family: 4 | 6): string | undefined {
   return family === 6 ? end.ip6 : end.ip4;
 }
 
 /**
- * Ways to agree on keys, the preferred one first, if none are configured. A key in a description is as secret as the
- * signalling, so SDES comes first over TLS alone.
+ * Default key agreements by preference. A key in a description is as secret as the signalling, so SDES comes
+ * first only over TLS.
  */
 export function usualKeyings(overTls: boolean): readonly Keying[] {
   return overTls ? ['sdes', 'dtls'] : ['dtls', 'sdes'];
 }
-
-// Which of the formats and keys in a section this server takes.
 
 export interface FormatChoice {
   readonly codec: AudioCodec;
@@ -65,7 +64,7 @@ export interface FormatChoice {
   readonly comfortNoise: AudioFormat | undefined;
 }
 
-/** By our order of preference, not the peer's; undefined where no codec is common. */
+/** Chooses by our order of preference, not the peer's; undefined without a common codec. */
 export function chooseFormats(section: AudioSection, policy: MediaPolicy): FormatChoice | undefined {
   for (const name of policy.codecs) {
     const format = section.formats.find((candidate) => codecOf(candidate)?.name === name);
@@ -76,14 +75,15 @@ export function chooseFormats(section: AudioSection, policy: MediaPolicy): Forma
   return undefined;
 }
 
-/** Events and noise that go with a codec. */
+/** Telephone events and comfort noise that go with a codec. */
 export function companions(
   { formats }: Pick<AudioSection, 'formats'>,
   codec: AudioCodec,
   policy: MediaPolicy,
 ) {
   const events = formats.filter(isTelephoneEvent);
-  // Events should run on the clock of the codec (RFC 4733 section 2.1), but some peers have only those of 8000.
+  // Events should use the clock of the codec (RFC 4733 section 2.1), but some peers offer them only at 8000
+  // Hz.
   const fitting = events.find(({ clockRate }) => clockRate === codec.clockRate) ?? events[0];
   const noise = codec.clockRate === 8000 ? formats.find(isComfortNoise) : undefined;
   return {
@@ -97,7 +97,10 @@ export type KeyChoice =
   | { readonly kind: 'sdes'; readonly theirs: CryptoAttribute }
   | { readonly kind: 'dtls'; readonly theirs: DtlsParameters };
 
-/** How the section will be secured, or why it cannot be taken. Keys in a plain section count (RFC 8643). */
+/**
+ * Chooses the key agreement, or returns the reason why the section cannot be taken. Keys in a plain section
+ * count (RFC 8643).
+ */
 export function chooseKeys(
   section: AudioSection,
   policy: MediaPolicy,

@@ -1,4 +1,5 @@
-// Our offer (RFC 3264 section 5; RFC 4568 and RFC 8643 for the keys in it).
+// Makes our offer (RFC 3264 section 5; RFC 4568 and RFC 8643 for its keys), and reads the answer to it (RFC
+// 3264 section 7).
 import type { Result } from '../message/refusal.js';
 import {
   type AgreedAudio,
@@ -29,20 +30,20 @@ import type { LocalSide } from './local-side.js';
 import type { CryptoAttribute, DtlsParameters } from './media-keys.js';
 import type { Direction, MediaDescription, SessionDescription } from './session-description.js';
 
-/** Keys of more suites make an INVITE too large for a datagram. */
+/** With keys of more suites, an INVITE would not fit into a datagram. */
 const MOST_SUITES = 2;
 
 export interface Offering {
   readonly policy: MediaPolicy;
   readonly end: LocalEnd;
-  readonly wish: Direction;
+  readonly wanted: Direction;
   readonly side: LocalSide;
   readonly current: AgreedAudio | undefined;
-  /** The sections of the descriptions before: none of them may ever go away (RFC 3264 section 8). */
+  /** Sections of the earlier descriptions: none of them may be removed (RFC 3264 section 8). */
   readonly sections: readonly MediaDescription[];
 }
 
-/** An offer that waits for its answer. */
+/** An offer that has no answer yet. */
 export interface Offered {
   readonly description: SessionDescription;
   readonly by: Offering;
@@ -55,7 +56,7 @@ export interface Offered {
 }
 
 export function makeOffer(by: Offering): Offered {
-  const { policy, end, wish, side, current } = by;
+  const { policy, end, wanted, side, current } = by;
   const family = current?.local.family ?? (end.ip4 === undefined ? 6 : 4);
   const section = current?.section ?? 0;
   const formats = offeredFormats(by);
@@ -66,7 +67,7 @@ export function makeOffer(by: Offering): Offered {
     protocol,
     formats,
     packetTimeMs: current?.packetTimeMs ?? policy.packetTimeMs,
-    direction: wish,
+    direction: wanted,
     end,
     rtcpMux: policy.rtcpMux,
     cryptos,
@@ -85,7 +86,7 @@ export function makeOffer(by: Offering): Offered {
   return { description, by, section, formats, secured, cryptos, dtls, ice };
 }
 
-/** The codec of the running call first, then all that we speak, each clock with its events. */
+/** The codec of the running call first, then all others, and telephone events for each clock rate. */
 function offeredFormats({ policy, side, current }: Offering): OurFormat[] {
   const names = [...policy.codecs].sort(
     (a, b) => Number(b === current?.codec) - Number(a === current?.codec),
@@ -105,7 +106,7 @@ function offeredFormats({ policy, side, current }: Offering): OurFormat[] {
   return encodings.map((encoding) => ({ ...encoding, payloadType: side.numbering.assign(encoding) }));
 }
 
-/** A running call keeps its ICE, and the name of its section; a new one has both where the policy says so. */
+/** A running call keeps its ICE and the name of its section; a new call has both if the policy says so. */
 function offeredIce({ policy, end, side, current }: Offering) {
   const isNew = current === undefined && policy.offerIce === true && end.ice === true;
   const keeps = current?.ice !== undefined;
@@ -118,7 +119,7 @@ function offeredIce({ policy, end, side, current }: Offering) {
 
 type OfferedKeys = Pick<Offered, 'secured' | 'cryptos' | 'dtls'> & { readonly protocol: string };
 
-/** A running call keeps what it has: a refresh neither asks for more nor gives up keys. */
+/** A running call keeps its keys: a refresh neither asks for more nor gives them up. */
 function offeredKeys(by: Offering): OfferedKeys {
   const { policy, end, side, current } = by;
   const crypto = (suite: CryptoAttribute['suite'], at: number) => ({
@@ -139,16 +140,16 @@ function offeredKeys(by: Offering): OfferedKeys {
   const cryptos = policy.suites.slice(0, MOST_SUITES).map(crypto);
   if (policy.security === 'off') return { protocol: 'RTP/AVP', secured: 'no', ...none };
   if (policy.security === 'require') {
-    // Browsers know the profile with feedback alone (RFC 8834 section 4.2).
+    // Browsers support only the profile with feedback (RFC 8834 section 4.2).
     const protocol = policy.offerIce === true && end.ice === true ? 'UDP/TLS/RTP/SAVPF' : 'UDP/TLS/RTP/SAVP';
     if (keying === 'dtls') return { protocol, secured: 'dtls', cryptos: [], dtls };
     return { protocol: 'RTP/SAVP', secured: 'yes', cryptos, dtls: undefined };
   }
   return {
-    protocol: 'RTP/AVP', // with keys beside it: whoever cannot use them talks in plain (RFC 8643)
+    protocol: 'RTP/AVP', // with keys beside it: a peer that cannot use them uses plain RTP (RFC 8643)
     secured: 'no',
     cryptos: keyings.includes('sdes') ? cryptos : [],
-    // Without tls-id, which few peers know: the offer is to fit into a datagram.
+    // Without tls-id, which few peers support: the offer has to fit into a datagram.
     dtls: keyings.includes('dtls') ? { ...dtls, tlsId: undefined } : undefined,
   };
 }
@@ -158,9 +159,7 @@ function securedBy(protocol: string): Offered['secured'] {
   return protocol.includes('SAVP') ? 'yes' : 'no';
 }
 
-// What an answer to our offer settles (RFC 3264 section 7).
-
-/** 488 where the answer leaves nothing that could be spoken or heard. */
+/** Refuses with 488 an answer that leaves nothing to send or receive. */
 export function readAnswer(answer: SessionDescription, offered: Offered): Result<AgreedAudio> {
   const { by, section: index, formats } = offered;
   const media = answer.media[index];
@@ -201,7 +200,7 @@ function chooseAnswered(
   return { codec, format, ...companions({ formats }, codec, by.policy) };
 }
 
-/** Some answers name a dynamic payload type without saying again what it means. */
+/** Some answers name a dynamic payload type without repeating its rtpmap. */
 function namedByUs(
   written: readonly string[],
   section: AudioSection,

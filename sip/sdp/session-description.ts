@@ -1,23 +1,22 @@
-// A session description (RFC 8866) as data, and as the text that goes out.
+// Reads and writes session descriptions (RFC 8866) and the direction attribute.
 //
-// The browser door has a reader of its own: it is strict where Chromium and
-// werift are, and throws; telephones need tolerance, and answers as values. The
-// two have nothing in common but splitting at line ends.
+// The reader accepts what telephones get wrong, and returns refusals as values. The browser side has a strict
+// reader of its own that throws; the two share nothing but the splitting of lines.
 import ipaddr from 'ipaddr.js';
 import { type Result, refused } from '../message/refusal.js';
 
 export interface Connection {
   readonly family: 4 | 6;
-  /** An address, seldom a name; without the TTL of multicast. */
+  /** An address or, rarely, a name; without the TTL of multicast. */
   readonly address: string;
 }
 
 /**
- * An IPv4 address, however it is written: a peer with a socket for both families writes `::ffff:192.0.2.1`, which is
- * reached over IPv4 (RFC 4291, section 2.5.5.2).
+ * Converts an IPv4-mapped IPv6 address to IPv4. A peer with a dual-stack socket writes `::ffff:192.0.2.1`,
+ * which is reached over IPv4 (RFC 4291, section 2.5.5.2).
  */
 export function asWritten(family: 4 | 6, address: string): Connection {
-  // ipaddr.js takes ::192.0.2.1, which is not mapped, for mapped.
+  // ipaddr.js takes ::192.0.2.1 for a mapped address, which it is not.
   const isLike = /^[0:]*:ffff:/i.test(address) && ipaddr.IPv6.isValid(address);
   const mapped = isLike ? ipaddr.IPv6.parse(address) : undefined;
   return mapped?.isIPv4MappedAddress() === true
@@ -27,7 +26,7 @@ export function asWritten(family: 4 | 6, address: string): Connection {
 
 interface Origin extends Connection {
   readonly username: string;
-  /** Both are numbers of up to 64 bits (some peers write more), so they stay text. */
+  /** Numbers of up to 64 bits (some peers write more), so they stay text. */
   readonly sessionId: string;
   readonly sessionVersion: string;
 }
@@ -41,7 +40,7 @@ export interface Attribute {
 export interface MediaDescription {
   readonly kind: string;
   readonly port: number;
-  /** `RTP/AVP` and its kin, in capitals. */
+  /** `RTP/AVP` and others, in upper case. */
   readonly protocol: string;
   readonly formats: readonly string[];
   readonly connection?: Connection;
@@ -102,8 +101,6 @@ export function hasAttribute(attributes: readonly Attribute[], name: string): bo
   return attributes.some((item) => item.name === name);
 }
 
-// Which way sound flows, always as one side of it says it (RFC 3264 section 5.1).
-
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
 
 export function directionOf(sends: boolean, receives: boolean): Direction {
@@ -119,19 +116,15 @@ export function receives(direction: Direction): boolean {
   return direction === 'sendrecv' || direction === 'recvonly';
 }
 
-/** What is left of our wish beside what the other side says of itself (section 6.1). */
-export function mirrored(theirs: Direction, wish: Direction): Direction {
-  return directionOf(sends(wish) && receives(theirs), receives(wish) && sends(theirs));
+/** Our direction for an answer: what we want, limited by what the other side states (section 6.1). */
+export function mirrored(theirs: Direction, wanted: Direction): Direction {
+  return directionOf(sends(wanted) && receives(theirs), receives(wanted) && sends(theirs));
 }
 
 export function readDirection(text: string): Direction | undefined {
   const known: readonly Direction[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
   return known.find((direction) => direction === text.toLowerCase());
 }
-
-// Reads a session description out of a body. Telephones leave out `s=` and
-// `t=`, end lines with a bare LF or CR, put blanks at the end and NUL after it:
-// all of that is read. What is refused is what could be understood in two ways.
 
 const MOST_BYTES = 32 * 1024;
 const MOST_LINES = 500;
@@ -149,7 +142,12 @@ interface Line {
   readonly value: string;
 }
 
-/** Never throws: 400 for what is no description, 488 for one that is larger than any call needs. */
+/**
+ * Reads a description. Telephones omit `s=` and `t=`, end lines with a bare LF or CR, and append blanks and
+ * NULs: all of that is accepted. What could be understood in two ways is refused: with 400 if malformed, with
+ * 488 if larger than any call needs.
+ * Never throws.
+ */
 export function readDescription(body: string | Uint8Array): Result<SessionDescription> {
   if (body.length > MOST_BYTES)
     return refused(488, `the session description has more than ${MOST_BYTES} bytes`);
@@ -190,7 +188,7 @@ function splitLines(text: string): Line[] | undefined {
     .map((line) => ({ type: line.slice(0, 1), value: line.slice(2).trimStart() }));
 }
 
-/** Without blanks and NULs at the end. A pattern would look at every run of blanks from each of its characters. */
+/** Removes blanks and NULs at the end. A regular expression would retry at each blank of a run. */
 function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && /[\0\s]/.test(text.charAt(end - 1))) end--;
@@ -222,7 +220,7 @@ function readMedia(lines: readonly Line[]): Result<MediaDescription> {
 
 type Parts = Pick<MediaDescription, 'connection' | 'bandwidths' | 'attributes'>;
 
-/** What a session and a media section have in common. */
+/** Reads the parts that a session and a media section have in common. */
 function readParts(lines: readonly Line[]): Result<Parts> {
   const written = firstOf(lines, 'c');
   const connection = written === undefined ? undefined : readConnection(written);
@@ -231,7 +229,7 @@ function readParts(lines: readonly Line[]): Result<Parts> {
   for (const { type, value } of lines) {
     if (type !== 'a') continue;
     const [, name = '', text] = ATTRIBUTE.exec(value) ?? [];
-    // An attribute that is none means nothing to anybody (RFC 8866 section 5.13).
+    // A malformed attribute is ignored (RFC 8866 section 5.13).
     if (name !== '') attributes.push(text === undefined ? { name } : { name, value: text.trim() });
   }
   const bandwidths = lines.filter(({ type }) => type === 'b').map(({ value }) => value);

@@ -1,5 +1,5 @@
-// Who is let in: first by address, then, where the address alone is not enough,
-// by password. Nothing is kept of a request that is not.
+// Decides whether a request is admitted: by address first, then by password if the address alone is not
+// enough. It stores nothing about rejected requests.
 import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { KnownPeer } from '../auth/known-peer.js';
@@ -10,12 +10,12 @@ import type { Flow } from '../transport/flow.js';
 
 export interface AdmissionParts {
   readonly guard: Guard;
-  /** Absent where nobody has a password: then nobody is challenged. */
+  /** Undefined if no users are configured: then no request is challenged. */
   readonly digest: DigestServer | undefined;
   readonly recentPeers: RecentPeers;
 }
 
-/** The INVITE of a peer, and the way it came. */
+/** The INVITE that began a call, and its flow. */
 interface Began {
   readonly request: SipRequest;
   readonly flow: Flow;
@@ -26,7 +26,7 @@ export class Admission {
   readonly #digest: DigestServer | undefined;
 
   readonly #recentPeers: RecentPeers;
-  /** Who showed the password with which a request was let in. */
+  /** User names of requests that were admitted by password. */
   readonly #users = new WeakMap<SipRequest, string>();
 
   constructor({ guard, digest, recentPeers }: AdmissionParts) {
@@ -35,24 +35,28 @@ export class Admission {
     this.#digest = digest;
   }
 
-  /** Whether anything from there is listened to. */
+  /** True if messages from this address are read at all. */
   knows(address: string): boolean {
     return this.#guard.knows(address) || this.#recentPeers.knows(address);
   }
 
-  /** True if a message of so many bytes from there is to be parsed: the first bound of all, for it costs nothing. */
+  /** True if a message of that size is to be parsed. This is the cheapest check, so it comes first. */
   reads(address: string, bytes: number): boolean {
     return this.#guard.reads(address, bytes);
   }
 
-  /** Whether what is said from there of a caller may be believed (RFC 3325): a password vouches for nobody else. */
+  /**
+   * True if identity headers from this address are believed (RFC 3325): a password vouches only for its own
+   * user.
+   */
   trusts(address: string): boolean {
     return this.#guard.allows(address);
   }
 
   /**
-   * `expected`: it belongs to a dialog or transaction that there is. `busy`: it will be refused for want of time, if not
-   * here: only whether it hears so is asked.
+   * Returns a refusal, 'silence', or undefined if the request is admitted. `expected`: it belongs to a known
+   * dialog or transaction. `busy`: the overloaded server will refuse it anyway; only whether it may be
+   * answered is asked.
    */
   admits(request: SipRequest, flow: Flow, expected: boolean, busy = false): Refusal | 'silence' | undefined {
     const { address } = flow.remote;
@@ -67,14 +71,16 @@ export class Admission {
     return busy ? undefined : this.#judge(this.#digest, request, decision.peer, address);
   }
 
-  /** True if it was let in by a password: its sender got our challenge, wherever its address says that it is. */
+  /**
+   * True if it was admitted by password: its sender received our challenge, so its source address is real.
+   */
   authenticated(request: SipRequest): boolean {
     return this.#users.has(request);
   }
 
   /**
-   * Whether whoever sends `request` may take over the call that `before` began (RFC 3891, section 3): allowed
-   * addresses may; others only a call of theirs, by the same password from the same address.
+   * True if the sender of `request` may replace the call that `before` began (RFC 3891, section 3): allowed
+   * addresses may; others only their own call, with the same user from the same address.
    */
   mayReplace(request: SipRequest, flow: Flow, before: Began | undefined): boolean {
     const { address } = flow.remote;
@@ -84,7 +90,9 @@ export class Admission {
     return before.flow.remote.address === address && this.#users.get(before.request) === user;
   }
 
-  /** Whether what is not well-formed is answered: to those who are let in by address, within the same bounds as all else. */
+  /**
+   * True if malformed requests from there are answered: from allowed addresses, within the general limits.
+   */
   answersMalformed(flow: Flow): boolean {
     return this.#guard.answers(flow.remote.address);
   }
@@ -98,7 +106,7 @@ export class Admission {
     }
     if (verdict.failure === 'malformed') return refusal(400, 'Bad Authorization');
     if (verdict.failure === 'wrong') this.#guard.failed(address);
-    // Who knows the password, and has only used this nonce before, need not ask anybody for it again.
+    // A sender that knows the password and reused a nonce need not ask its user again.
     const isStale = verdict.failure === 'stale' || verdict.failure === 'replayed';
     const challenges = digest.challenge(peer, isStale);
     return refusal(
@@ -109,21 +117,20 @@ export class Admission {
   }
 }
 
-// Addresses that this server has written to lately: their answers, and what they
-// say within calls, are heard although they may begin none.
+// Remembers addresses that this server has written to lately: their responses and in-dialog requests are read
+// although they may not begin calls.
 
 const KEPT_MS = 7_200_000; // longer than a session goes without a request of either side
 const MOST = 10_000;
 
 export class RecentPeers {
   readonly #time: Time;
-  readonly #lastMs = new Map<string, number>(); // longest ago first
+  readonly #lastMs = new Map<string, number>(); // oldest first
 
   constructor(time: Time) {
     this.#time = time;
   }
 
-  /** Something is being sent there. */
   wrote(address: string): void {
     this.#lastMs.delete(address);
     this.#lastMs.set(address, this.#time.now());

@@ -1,5 +1,5 @@
-// What answers a call that came in: the rules of the routing table, or the
-// greeting where none fits.
+// Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
+// matches.
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
@@ -16,9 +16,9 @@ export interface Spoken {
 export interface Answer {
   /** Name of the rule. */
   readonly route: string;
-  /** Name of the API key that the call belongs to; absent: to every key. */
+  /** Name of the API key that owns the call; absent: visible to every key. */
   readonly owner?: string;
-  /** What is heard before the answer or the refusal. */
+  /** Ringing or early media before the answer or the refusal. */
   readonly prelude: PreludePlan;
   readonly what: Result<Spoken>;
 }
@@ -31,7 +31,7 @@ export class Answering {
   readonly #greeting: PhoneSpeech;
   readonly #ringMs: number;
 
-  /** `ringMs`: before the greeting of calls that no rule answers. */
+  /** `ringMs`: ringing time before the greeting of calls that match no rule. */
   constructor(table: RoutingTable, greeting: PhoneSpeech, ringMs = 0) {
     this.#table = table;
     this.#greeting = greeting;
@@ -57,7 +57,7 @@ export class Answering {
     return { ...route, prelude, what };
   }
 
-  /** A text of its own is spoken as the answer is. */
+  /** A separate early text uses the voice of the answer. */
   #before({ seconds, early, earlyText: text }: Ringing, { speech }: Spoken): PreludePlan {
     const ringMs = seconds * 1000;
     if (!early) return { ringMs };
@@ -86,7 +86,7 @@ export class Answering {
     }
   }
 
-  /** What the request asks for; the greeting where it asks for nothing. */
+  /** The text that the request carries; the greeting if it carries none. */
   #announcement(invite: SipRequest, mostCharacters: number, after: Spoken['after']): Result<Spoken> {
     const header = (name: string) => invite.first(name);
     const asked = announcementIn({ params: invite.uri.params, header }, mostCharacters);
@@ -94,10 +94,6 @@ export class Answering {
     return { value: { speech: asked.value ?? this.#greeting, after } };
   }
 }
-
-// What a caller asks to be spoken in the request itself, in the manner of RFC
-// 4240: `sip:annc@host;text=Hello%20there;voice=slt;locale=en-US`, `play` with
-// a text in a data URL, or the header fields X-Speech-Text, -Voice, -Language.
 
 export interface Announcement {
   readonly text: string;
@@ -115,7 +111,11 @@ export interface AnnouncementRequest {
 const VOICE = /^[\w .:+-]{1,100}$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
 
-/** Undefined where the request asks for nothing to be spoken. */
+/**
+ * Reads the announcement that a request asks for, as in RFC 4240:
+ * `sip:annc@host;text=Hello%20there;voice=slt;locale=en-US`, `play` with a text in a data URL, or the header
+ * fields X-Speech-Text, X-Speech-Voice and X-Speech-Language. Undefined if it asks for none.
+ */
 export function announcementIn(
   { params, header }: AnnouncementRequest,
   mostCharacters: number,
@@ -146,7 +146,7 @@ export function announcementIn(
   };
 }
 
-/** The text of a `data:` URL (RFC 2397); anything else would have to be fetched for a caller. */
+/** Decodes the text of a `data:` URL (RFC 2397); other URLs are not fetched for callers. */
 function textOfData(url: string): string | undefined {
   const [, base64, data = ''] =
     /^data:(?:text\/plain)?(?:;charset=utf-8)?(;base64)?,([^]*)$/i.exec(url) ?? [];
@@ -155,6 +155,6 @@ function textOfData(url: string): string | undefined {
   try {
     return decodeURIComponent(data);
   } catch {
-    return data; // the escapes were resolved with those of the URI, and a percent sign is meant
+    return data; // the URI's escapes were resolved already, and a percent sign is literal
   }
 }

@@ -1,5 +1,5 @@
-// Presses keys at the far end, one request after the other: in RTP where it
-// takes events, in INFO otherwise.
+// Sends digits to the far end, one request after the other, in RTP if it accepts telephone events, else in
+// INFO. Keeps the digits that the far end pressed.
 import type { DigitsRequest, PressedDigit } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
@@ -18,9 +18,9 @@ export class DigitKeys {
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
   #closed = false;
-  /** Of the pause that is being made. */
-  #callOff = (): void => undefined;
-  /** Of requests that wait when the call ends. */
+  /** Cancels the running pause. */
+  #cancelTimer = (): void => undefined;
+  /** Rejects the requests that wait when the call ends. */
   readonly #rejected = new Set<(error: ParleyError) => void>();
 
   constructor(time: Time, leg: () => Leg | undefined) {
@@ -29,8 +29,8 @@ export class DigitKeys {
   }
 
   /**
-   * Resolves when the last digit was sent. Rejects with INVALID_FIELD, QUEUE_FULL, and WRONG_STATE where the far end
-   * takes none, or the call ends before.
+   * Resolves when the last digit was sent. Rejects with INVALID_FIELD, QUEUE_FULL, or WRONG_STATE if the far
+   * end accepts no digits or the call ends before.
    */
   async press(request: DigitsRequest): Promise<void> {
     const { digits } = request;
@@ -51,10 +51,10 @@ export class DigitKeys {
     });
   }
 
-  /** Nothing is pressed any more, and whoever waits is told. Idempotent. */
+  /** Stops pressing and rejects waiting requests. Idempotent. */
   close(): void {
     this.#closed = true;
-    this.#callOff();
+    this.#cancelTimer();
     for (const reject of this.#rejected) reject(ended());
     this.#rejected.clear();
   }
@@ -89,7 +89,7 @@ export class DigitKeys {
   async #wait(ms: number): Promise<void> {
     await this.#leg()?.media.digitsSent();
     if (this.#closed) return;
-    await new Promise<void>((resolve) => (this.#callOff = this.#time.after(ms, resolve)));
+    await new Promise<void>((resolve) => (this.#cancelTimer = this.#time.after(ms, resolve)));
   }
 }
 
@@ -101,7 +101,7 @@ function refused(message: string): ParleyError {
   return new ParleyError('WRONG_STATE', message, { field: 'by' });
 }
 
-// The keys that the far end of a call pressed: the latest of them.
+// The latest keys that the far end pressed.
 
 const MOST_KEPT = 1000;
 

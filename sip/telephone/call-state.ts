@@ -1,4 +1,4 @@
-// How far a call is; each step is told once, and nothing comes after the end.
+// The state of a telephone call, its numbered events, and the reasons of its end.
 import type { PhoneCallEnd, PhoneCallEvent, PhoneCallState } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
 import type { Reason } from '../message/refusal.js';
@@ -8,7 +8,7 @@ export class CallState {
   readonly #events: Pick<EventLog, 'add'>;
   #now: PhoneCallState;
 
-  /** `headers` of the INVITE are told with the first state. */
+  /** `headers` of the INVITE go into the first event. */
   constructor(
     events: Pick<EventLog, 'add'>,
     first: PhoneCallState,
@@ -23,12 +23,12 @@ export class CallState {
     return this.#now;
   }
 
-  /** It has been answered. */
+  /** The call was answered. */
   get isUp(): boolean {
     return this.#now === 'connected' || this.#now === 'held';
   }
 
-  /** `end` is of the last step. */
+  /** Reports each state once, and nothing after the end. `end` belongs to the last state. */
   step(state: PhoneCallState, end?: PhoneCallEnd): void {
     if (this.#now === state || this.#now === 'ended') return;
     this.#now = state;
@@ -36,11 +36,11 @@ export class CallState {
   }
 }
 
-// What happened in one call, numbered, for whoever asks now or comes back later.
+// Numbers and keeps the events of one call for followers that join now or later.
 
 const MOST_KEPT = 1000;
 
-type Told = (event: PhoneCallEvent) => void;
+type OnEvent = (event: PhoneCallEvent) => void;
 /** An event without its number and time. */
 export type NewEvent = PhoneCallEvent extends infer E
   ? E extends unknown
@@ -51,7 +51,7 @@ export type NewEvent = PhoneCallEvent extends infer E
 export class EventLog {
   readonly #wallMs: () => number;
   readonly #kept: PhoneCallEvent[] = [];
-  readonly #followers = new Set<Told>();
+  readonly #followers = new Set<OnEvent>();
   #count = 0;
 
   /** `wallMs`: milliseconds since 1970. */
@@ -63,18 +63,19 @@ export class EventLog {
     const numbered = { id: ++this.#count, at: this.#wallMs(), ...event } as PhoneCallEvent;
     this.#kept.push(numbered);
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const told of this.#followers) told(numbered);
+    for (const onEvent of this.#followers) onEvent(numbered);
   }
 
-  /** Events after number `after`, then each as it comes, until the function returned is called. */
-  follow(after: number, told: Told): () => void {
-    for (const event of this.#kept.filter(({ id }) => id > after)) told(event);
-    this.#followers.add(told);
-    return () => void this.#followers.delete(told);
+  /**
+   * Calls `onEvent` with the events after number `after`, then with each new one, until the returned function
+   * is called.
+   */
+  follow(after: number, onEvent: OnEvent): () => void {
+    for (const event of this.#kept.filter(({ id }) => id > after)) onEvent(event);
+    this.#followers.add(onEvent);
+    return () => void this.#followers.delete(onEvent);
   }
 }
-
-// Why a call is over, in the words of sessions and in those of applications.
 
 const WORDS: Readonly<Record<SessionEnd['by'], PhoneCallEnd['reason']>> = {
   peer: 'peer hung up',
@@ -93,7 +94,10 @@ const DETAILS: Partial<Record<SessionEnd['by'], string>> = {
   transport: 'the far end cannot be reached any more',
 };
 
-/** `called`: by the peer, so that a refusal is ours; a call of ours that could not be sent has failed. */
+/**
+ * Translates the end of a session for applications. In an inbound call our refusal is `rejected`; an outbound
+ * call that could not be sent has `failed`.
+ */
 export function whyEnded(
   { by, status, reason }: SessionEnd,
   direction: 'inbound' | 'outbound',
@@ -119,21 +123,21 @@ const CAUSES: Partial<Record<PhoneCallEnd['reason'], readonly [cause: number, te
   failed: [41, 'Temporary failure'],
 };
 
-/** What the far end is told with BYE or CANCEL; causes of Q.850. */
+/** The Reason field of our BYE or CANCEL, with a Q.850 cause. */
 export function sessionReason({ reason }: PhoneCallEnd): Reason | undefined {
   const [cause, text] = CAUSES[reason] ?? [];
   return cause === undefined ? undefined : { protocol: 'q.850', cause, text };
 }
 
-// Ends a call in which nobody has done anything for a while: a line that was
-// left open, an application that is gone.
+// Ends a call in which nothing has happened for a while: a line that was left open, or an application that is
+// gone.
 
 export class SilenceLimit {
   readonly #time: Time;
   readonly #limitMs: number;
   readonly #reached: () => void;
   #busy = 0;
-  #callOff: () => void = () => undefined;
+  #cancelTimer: () => void = () => undefined;
   #closed = false;
 
   /** Counts from now on; `limitMs` 0 sets no limit. */
@@ -144,15 +148,15 @@ export class SilenceLimit {
     this.#restart();
   }
 
-  /** Something happened. */
+  /** Restarts the limit. */
   heard(): void {
     if (this.#busy === 0) this.#restart();
   }
 
-  /** Something goes on; no silence until the function returned was called. */
+  /** Suspends the limit until the returned function is called. */
   during(): () => void {
     this.#busy++;
-    this.#callOff();
+    this.#cancelTimer();
     let over = false;
     return () => {
       if (over) return;
@@ -163,12 +167,12 @@ export class SilenceLimit {
 
   close(): void {
     this.#closed = true;
-    this.#callOff();
+    this.#cancelTimer();
   }
 
   #restart(): void {
-    this.#callOff();
+    this.#cancelTimer();
     if (this.#closed || this.#limitMs === 0) return;
-    this.#callOff = this.#time.after(this.#limitMs, this.#reached);
+    this.#cancelTimer = this.#time.after(this.#limitMs, this.#reached);
   }
 }

@@ -1,5 +1,5 @@
-// What applications are shown of a telephone call while it is known, and what
-// is left of it when it is over.
+// Builds what applications see of a telephone call, and the record of a finished one, from its times and
+// figures.
 import type { Call } from '../../src/call/call.js';
 import type {
   CallRecord,
@@ -19,12 +19,12 @@ export interface PhoneCallInfo {
   readonly to: string;
   readonly from: string;
   readonly displayName?: string;
-  /** Header fields of the INVITE of an inbound call, as applications are shown them. */
+  /** Header fields of an inbound INVITE that applications may see. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly route?: string;
 }
 
-/** As a call stands. */
+/** The parts of a call that its view and record share. */
 export interface PhoneFacts {
   readonly info: PhoneCallInfo;
   readonly times: CallTimes;
@@ -59,7 +59,7 @@ export function viewOf(
   };
 }
 
-/** Figures as they were when everything was closed. */
+/** Figures after everything was closed. */
 export interface LastFigures {
   readonly end: PhoneCallEnd;
   readonly media: CallFigures | undefined;
@@ -97,7 +97,7 @@ export function recordOf(
   };
 }
 
-// When what happened to a call: for its view and for its record.
+// The times of a call's events, for its view and its record.
 
 export class CallTimes {
   /** Milliseconds since 1970. */
@@ -111,7 +111,7 @@ export class CallTimes {
   #firstAudioMs: number | undefined;
   #endedAt: number | undefined;
 
-  /** The INVITE has come, or leaves. */
+  /** Starts when the INVITE arrives or is sent. */
   constructor(time: Time, wallMs: () => number) {
     this.#time = time;
     this.#wallMs = wallMs;
@@ -123,7 +123,7 @@ export class CallTimes {
     return this.#answeredMs !== undefined;
   }
 
-  /** The INVITE has its final response; the first time counts. */
+  /** The INVITE has its final response; the first call counts. */
   settled(): void {
     this.#setupMs ??= this.#time.now() - this.#createdMs;
   }
@@ -134,7 +134,7 @@ export class CallTimes {
     this.#answeredAt = this.#wallMs();
   }
 
-  /** Speech begins; what was heard before the answer does not count. */
+  /** Speech begins; early media does not count. */
   spoke(): void {
     if (this.#answeredMs !== undefined) this.#firstAudioMs ??= this.#time.now() - this.#answeredMs;
   }

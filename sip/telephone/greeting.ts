@@ -1,5 +1,5 @@
-// What is said first in a call: before the answer, where the far end can hear us
-// already, and once it is answered.
+// Plays what a caller hears first: ringing or early media before the answer (RFC 3960), and the first words
+// after it.
 import type { Call } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
@@ -13,17 +13,17 @@ export class Greeting {
   #early: Action | undefined;
   #first: Action | undefined;
 
-  /** As soon as there is a call. */
+  /** Runs `action` as soon as there is a call. */
   onceAudible(action: Action): void {
     this.#early = action;
   }
 
-  /** Once it is answered. */
+  /** Runs `action` once the call is answered. */
   onceTalking(action: Action): void {
     this.#first = action;
   }
 
-  /** Says what it is time for, each of them once. */
+  /** Runs the actions that are due, each of them once. */
   say(call: Call, isAnswered: boolean): void {
     const [early, first] = [this.#early, isAnswered ? this.#first : undefined];
     this.#early = undefined;
@@ -38,16 +38,15 @@ export class Greeting {
   }
 }
 
-// What a caller hears before the call is answered, or refused for good:
-// ringing, or early media (RFC 3960).
+// Rings, or plays early media, until it is time to answer or to refuse.
 
 export interface PreludePlan {
   /** 0 to 120,000. */
   readonly ringMs: number;
-  /** Absent: it rings. */
+  /** Absent: ringing. */
   readonly early?: {
     readonly speech: PhoneSpeech;
-    /** It is heard to its end before the answer; otherwise it goes on through it. */
+    /** True: it is heard to its end before the answer. False: it continues through the answer. */
     readonly whole: boolean;
   };
 }
@@ -58,14 +57,14 @@ export interface PreludeParts {
   readonly session: InboundSession;
   readonly media: CallMedia;
   readonly time: Time;
-  /** It is time to answer, or to refuse; never told where the call ends before. */
+  /** Called when it is time to answer or to refuse; never if the call ends before. */
   readonly over: () => void;
 }
 
-const MOST_SPOKEN_MS = 60_000; // of early media, from its beginning
+const MOST_SPOKEN_MS = 60_000; // limit of early media, from its beginning
 /**
- * For media to be agreed on, which takes a PRACK where the INVITE has no offer, and for the caller to show that it gets
- * what is sent to it.
+ * Time for the media to be agreed on (by a PRACK if the INVITE has no offer) and for the caller to show that
+ * our packets arrive.
  */
 const MOST_WAITED_MS = 5000;
 
@@ -80,7 +79,7 @@ export class Prelude {
     this.#parts = parts;
   }
 
-  /** To be called once, when the phone call has its leg. */
+  /** Call it once, when the phone call has its leg. */
   start(): void {
     const { plan, phone, session, media } = this.#parts;
     void phone.over.then(() => this.#close());
@@ -89,12 +88,13 @@ export class Prelude {
     } else {
       this.#heard = !plan.early.whole;
       if (session.progress(media).refusal !== undefined) return;
-      const callOff = this.#after(MOST_WAITED_MS, () => this.#silent());
+      const cancelTimer = this.#after(MOST_WAITED_MS, () => this.#silent());
       const speak = (): void => {
-        callOff();
+        cancelTimer();
         this.#speak();
       };
-      // What goes on through the answer waits for it; what is heard before it begins when it can be heard.
+      // Speech that continues through the answer waits for it. Speech that ends before the answer begins once
+      // it can be heard.
       phone.onceAudible(plan.early.whole ? () => media.onceConfirmed(speak) : speak);
     }
     if (plan.ringMs === 0) this.#hasRung();
@@ -111,7 +111,7 @@ export class Prelude {
     try {
       void phone.speakEarly(speech).ended.then(() => this.#silent());
     } catch {
-      this.#silent(); // an engine that is gone: what comes after it says so
+      this.#silent(); // the engine is gone: the answer reports it
     }
   }
 
@@ -120,7 +120,7 @@ export class Prelude {
     this.#check();
   }
 
-  /** What is to be heard to its end is over, or has taken too long, or there is nobody to hear it. */
+  /** The early media has ended, has taken too long, or cannot be heard. */
   #silent(): void {
     this.#heard = true;
     this.#check();
@@ -136,20 +136,20 @@ export class Prelude {
   }
 
   #after(ms: number, action: () => void): () => void {
-    const callOff = this.#parts.time.after(ms, () => {
-      this.#timers.delete(callOff);
+    const cancelTimer = this.#parts.time.after(ms, () => {
+      this.#timers.delete(cancelTimer);
       action();
     });
-    this.#timers.add(callOff);
+    this.#timers.add(cancelTimer);
     return () => {
-      callOff();
-      this.#timers.delete(callOff);
+      cancelTimer();
+      this.#timers.delete(cancelTimer);
     };
   }
 
   #close(): void {
     this.#over = true;
-    for (const callOff of this.#timers) callOff();
+    for (const cancelTimer of this.#timers) cancelTimer();
     this.#timers.clear();
   }
 }

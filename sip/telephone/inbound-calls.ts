@@ -1,5 +1,5 @@
-// Calls that come in: routed, answered or refused, spoken to once the caller
-// has acknowledged the answer.
+// Handles incoming calls: routes them, answers or refuses them, and speaks once the caller has acknowledged
+// the answer.
 import { callClients } from '../../src/call/client-limits.js';
 import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
@@ -10,7 +10,7 @@ import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
-import type { MediaWish } from '../trunk/outbound-calls.js';
+import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
 import { Pattern } from '../routing-table.js';
@@ -23,14 +23,16 @@ export interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   readonly book: PhoneBook;
-  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
-  /** What the media of a call that comes in keeps to: its trunk may ask for something else than the server does. */
-  readonly mediaWish: (session: InboundSession) => Partial<MediaWish>;
-  /** What every new call is given besides. */
+  /**
+   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
+   */
+  readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
+  /** Requirements for the media of an incoming call: its trunk may override the server's. */
+  readonly mediaRequest: (session: InboundSession) => Partial<MediaRequest>;
+  /** Called with every new call. */
   readonly opened: (call: PhoneCall) => void;
   readonly admission: Pick<Admission, 'mayReplace' | 'trusts'>;
-  /** Patterns of the header fields that applications are shown; none where absent. */
+  /** Patterns of the header fields that applications may see; none if absent. */
   readonly callHeaders?: readonly string[];
 }
 
@@ -43,7 +45,7 @@ export class InboundCalls {
     this.#shown = (parts.callHeaders ?? []).map((pattern) => new Pattern(pattern));
   }
 
-  /** A new INVITE that was let in. Where a defect is met it is refused, before that is thrown. */
+  /** Takes an admitted INVITE. After an unexpected error it refuses the call and throws. */
   invited(session: InboundSession): void {
     try {
       this.#route(session);
@@ -68,7 +70,7 @@ export class InboundCalls {
     } else refuse(session, unspeakable);
   }
 
-  /** A text that cannot be spoken is known before the call is answered. */
+  /** Checks before the answer whether the text can be spoken. */
   #unspeakable(speech: PhoneSpeech | undefined): Refusal | undefined {
     if (speech === undefined) return undefined;
     try {
@@ -83,13 +85,13 @@ export class InboundCalls {
     }
   }
 
-  /** A call from its INVITE on: answered, or refused, once its prelude is over. */
+  /** Takes a call from its INVITE on: it is answered, or refused, after its prelude. */
   #take(session: InboundSession, { route, owner, prelude: plan, what }: Answer): void {
-    const { switchboard, book, openMedia, mediaWish, opened, time } = this.#parts;
+    const { switchboard, book, openMedia, mediaRequest, opened, time } = this.#parts;
     let confirm: () => void = () => undefined;
     const confirmed = new Promise<void>((resolve) => (confirm = resolve));
     const makePort = (id: string): Promise<MediaPort> => {
-      const media = openMedia(session.flow.local.address, mediaWish(session));
+      const media = openMedia(session.flow.local.address, mediaRequest(session));
       media.onceConfirmed(confirm);
       const info = { ...this.#infoOf(id, session), route, ...(owner === undefined ? {} : { owner }) };
       const phone = new PhoneCall(info, this.#parts);
@@ -105,7 +107,7 @@ export class InboundCalls {
       return phone.port;
     };
     const { address } = session.peer;
-    // An allowed network is a trunk's or a telephone system's, which has the calls of many.
+    // An allowed network belongs to a trunk or PBX with the calls of many clients.
     const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
     switchboard.open(makePort, { door: 'sip', clients, confirmed }).then(
       (call) => book.get(call.id).talks(call),
@@ -114,7 +116,7 @@ export class InboundCalls {
     );
   }
 
-  /** Another far end takes the place of that of a call (RFC 3891): the conversation goes on with it. */
+  /** Another far end replaces the one of a call (RFC 3891): the conversation goes on with it. */
   #replace(session: InboundSession, replaced: NonNullable<InboundSession['replaces']>): void {
     const phone = this.#parts.book.carriedBy(replaced);
     const before = phone?.leg;
@@ -125,10 +127,10 @@ export class InboundCalls {
       return refuse(session, refusal(403, 'Forbidden'));
     }
     try {
-      const media = this.#parts.openMedia(session.flow.local.address, this.#parts.mediaWish(session));
+      const media = this.#parts.openMedia(session.flow.local.address, this.#parts.mediaRequest(session));
       media.onFailed = () => void session.hangUp();
       const { user } = before.session;
-      before.session.user = QUIET; // accepting ends it, and that is not the end of the call
+      before.session.user = QUIET; // accepting ends the replaced session, which is not the end of the call
       if (session.accept(media, session.user).refusal !== undefined) {
         before.session.user = user;
         return media.close();
@@ -158,7 +160,7 @@ export class InboundCalls {
 
 const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
 
-/** What is said once the call is answered, and what comes after it. */
+/** Speaks after the answer, and then hangs up if the answer says so. */
 function speakTo(phone: PhoneCall, { speech, after }: Spoken, { early }: PreludePlan): void {
   const isBegun = early !== undefined && !early.whole;
   phone.onceTalking((call) => {
@@ -167,7 +169,7 @@ function speakTo(phone: PhoneCall, { speech, after }: Spoken, { early }: Prelude
   });
 }
 
-/** Nothing, where it was answered before. */
+/** Has no effect after an answer. */
 function refuse(session: InboundSession, { status, headers }: Refusal): void {
   session.reject(status, { headers });
 }

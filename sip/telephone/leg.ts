@@ -1,4 +1,5 @@
-// What carries a call: the signalling to one far end, and its media.
+// A leg carries a call: the session with one far end, and its media. Holding tracks who holds it, and
+// TransferTarget bridges the time until another far end takes over.
 import { ParleyError } from '../../src/errors.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { Session, SessionEnd } from '../session/session.js';
@@ -6,16 +7,15 @@ import type { Session, SessionEnd } from '../session/session.js';
 export interface Leg {
   readonly session: Session;
   readonly media: CallMedia;
-  /** Name of the trunk that it goes through now. */
+  /** Name of its current trunk. */
   readonly trunk?: () => string | undefined;
 }
 
-// Who holds a call: the far end, or we at the application's wish. Ours is asked
-// of the far end, one request after the other, each with what was asked for last
-// known by then.
+// Tracks who holds a call: the far end, or we on behalf of the application. Our requests go to the far end
+// one after the other; each uses the latest wanted state.
 
 export class Holding {
-  /** What carries the call now; throws where it cannot be held. */
+  /** The current leg; throws if it cannot be held. */
   readonly #leg: () => Leg;
   readonly #changed: () => void;
   #byUs = false;
@@ -31,19 +31,19 @@ export class Holding {
     return this.#byUs || this.#byPeer;
   }
 
-  /** Another leg, which nobody on our side holds; `changed` is the owner's to call. */
+  /** Another leg, which we do not hold. The owner calls `changed`. */
   carried(heldByPeer: boolean): void {
     this.#byUs = false;
     this.#byPeer = heldByPeer;
   }
 
-  /** The far end says so. */
+  /** The far end holds or resumes. */
   peer(held: boolean): void {
     this.#byPeer = held;
     this.#changed();
   }
 
-  /** Resolves when the far end has agreed; WRONG_STATE where it refuses, or the call has ended meanwhile. */
+  /** Resolves when the far end has agreed. Rejects with WRONG_STATE if it refuses, or the call has ended. */
   ask(held: boolean): Promise<void> {
     const asked = this.#turn.then(() => this.#ask(held));
     this.#turn = asked.catch(() => undefined);
@@ -55,7 +55,7 @@ export class Holding {
     if (this.#byUs === held) return;
     media.hold(held);
     const outcome = await session.reoffer();
-    if (this.#leg().media !== media) return this.#ask(held); // another leg has come, which knows nothing of it
+    if (this.#leg().media !== media) return this.#ask(held); // another leg has come, which was not asked
     if (outcome.refusal !== undefined) {
       media.hold(!held);
       const { status, reason } = outcome.refusal;
@@ -67,20 +67,20 @@ export class Holding {
   }
 }
 
-// Somebody else is being called who is to take a far end's place; meanwhile the
-// far end may leave, and the call goes on without it. One for each transfer.
+// Someone is being called who is to replace the far end. The far end may leave meanwhile, and the call goes
+// on without it. There is one object for each transfer.
 
 export class TransferTarget {
   #left: { readonly leg: Leg; readonly end: SessionEnd } | undefined;
 
-  /** Whether the far end may leave in this way. */
+  /** Returns true if the far end may leave in this way. */
   lets(leg: Leg | undefined, end: SessionEnd): boolean {
     if (end.by !== 'peer' || leg === undefined) return false;
     this.#left = { leg, end };
     return true;
   }
 
-  /** Nobody is awaited any more: how the call ends where the far end has left and nobody has come. */
+  /** The transfer has ended. Returns how the call ends if the far end has left and nobody replaced it. */
   settled(leg: Leg | undefined): SessionEnd | undefined {
     return this.#left !== undefined && this.#left.leg === leg ? this.#left.end : undefined;
   }

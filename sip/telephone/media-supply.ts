@@ -1,4 +1,4 @@
-// Ports and rules for the media of telephone calls: what each call is given.
+// Supplies the media of telephone calls: ports, policy and addresses for each call.
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config/config.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
@@ -12,7 +12,7 @@ import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/media-keys.js';
 import { type Keying, type MediaPolicy, type Security, usualKeyings } from '../sdp/media-policy.js';
 import type { Place, TransportName } from '../transport/flow.js';
-import type { MediaWish } from '../trunk/outbound-calls.js';
+import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 
 export interface MediaSupplyParts {
@@ -24,7 +24,7 @@ export interface MediaSupplyParts {
 
 const PACKET_MS = 20;
 
-/** As it is configured, for calls whose trunk says nothing of it. */
+/** The configured policy, for calls whose trunk does not override it. */
 export function mediaPolicy({
   sipCodecs,
   comfortNoise,
@@ -45,18 +45,23 @@ export function mediaPolicy({
 
 export interface IncomingCall {
   readonly transport: TransportName;
-  /** The INVITE leaves the offer to us. */
+  /** The INVITE has no offer: we make it. */
   readonly offers: boolean;
-  /** What its trunk, if it has one, and the server are configured for. */
+  /** Settings of its trunk, if there is one, and of the server. */
   readonly trunk: Pick<TrunkSettings, 'srtp' | 'keying' | 'addresses'> | undefined;
   readonly server: { readonly srtp: Security; readonly keying?: readonly Keying[] | undefined };
 }
 
 /**
- * What the media of a call that comes in keeps to. Browsers take keys by DTLS alone, and need ICE (RFC 8827), whatever
- * is configured for telephones.
+ * Requirements for the media of an incoming call. Browsers accept only DTLS keys and need ICE (RFC 8827),
+ * whatever is configured for telephones.
  */
-export function incomingWish({ transport, offers, trunk, server }: IncomingCall): Partial<MediaWish> {
+export function incomingMediaRequest({
+  transport,
+  offers,
+  trunk,
+  server,
+}: IncomingCall): Partial<MediaRequest> {
   const security = trunk?.srtp ?? server.srtp;
   if (transport === 'ws' || transport === 'wss') {
     const offer = offers && security !== 'off' ? ({ srtp: 'require', offerIce: true } as const) : {};
@@ -74,9 +79,9 @@ export class MediaSupply {
   readonly #certificate = DtlsCertificate.make();
   readonly #own: OwnAddresses;
   #departures = 0;
-  /** Where SIP is listened for; told once that is known. */
+  /** The addresses of our SIP listeners, set once they are known. */
   #signalling: () => readonly Place[] = () => [];
-  /** By the address listened on: a call's media comes in where its signalling did. */
+  /** Ports by local address: the media of a call uses the address of its signalling. */
   readonly #ports: ReadonlyMap<string, RtpPorts>;
 
   constructor(parts: MediaSupplyParts) {
@@ -91,28 +96,20 @@ export class MediaSupply {
     this.#policy = mediaPolicy(phoneMedia);
   }
 
-  /** How a prompt would be encoded for callers who offer everything. */
+  /** The policy without overrides. */
   get policy(): MediaPolicy {
     return this.#policy;
   }
 
-  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
+  /**
+   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
+   */
   open(
     localAddress: string,
-    { codecs, srtp, keyings, offerIce = false, networks = [] }: Partial<MediaWish> = {},
+    { codecs, srtp, keyings, offerIce = false, networks = [] }: Partial<MediaRequest> = {},
   ): CallMedia {
     const { config, plane, time, log } = this.#parts;
-    const { hosts, publicAddresses } = config.sip;
-    const signalled = isIP(localAddress);
-    const host =
-      hosts.find((item) => item === localAddress) ??
-      hosts.find((item) => isIP(item) === signalled) ??
-      hosts[0] ??
-      '';
-    const family = isIP(host);
-    const isAny = isWildcard(host);
-    // Signalling on a WebSocket may be at an address where no media is listened for.
-    const told = publicAddresses.find((address) => isIP(address) === family) ?? (isAny ? localAddress : host);
+    const { host, local, addresses } = this.#addressesFor(localAddress);
     const policy = {
       ...this.#policy,
       ...(codecs === undefined ? {} : { codecs }),
@@ -124,8 +121,8 @@ export class MediaSupply {
       plane,
       ports: this.#ports.get(host) as RtpPorts,
       policy,
-      addresses: family === 6 ? { ip6: told } : { ip4: told },
-      localAddress: [localAddress, host ?? ''].find((address) => !isWildcard(address)) ?? told,
+      addresses,
+      localAddress: local,
       certificate: this.#certificate,
       forbids: (address, port) => this.#isOurSignalling(address, port),
       networks: [
@@ -140,17 +137,34 @@ export class MediaSupply {
     });
   }
 
-  /** No media is sent to these places. */
+  /** The host whose ports are used, the local address for captures, and the addresses for the peer. */
+  #addressesFor(localAddress: string) {
+    const { hosts, publicAddresses } = this.#parts.config.sip;
+    const signalled = isIP(localAddress);
+    const host =
+      hosts.find((item) => item === localAddress) ??
+      hosts.find((item) => isIP(item) === signalled) ??
+      hosts[0] ??
+      '';
+    const family = isIP(host);
+    // Signalling on a WebSocket may use an address without media ports.
+    const advertised =
+      publicAddresses.find((address) => isIP(address) === family) ?? (isWildcard(host) ? localAddress : host);
+    const local = [localAddress, host].find((address) => !isWildcard(address)) ?? advertised;
+    return { host, local, addresses: family === 6 ? { ip6: advertised } : { ip4: advertised } };
+  }
+
+  /** No media is sent to these addresses. */
   avoid(signalling: () => readonly Place[]): void {
     this.#signalling = signalling;
   }
 
-  /** Times that a call's media was found at another address than the announced one. */
+  /** Number of times that media came from another address than the announced one. */
   get departures(): number {
     return this.#departures;
   }
 
-  /** Ports by what they do, over all addresses. */
+  /** Port pairs by state, over all addresses. */
   get counts(): { readonly inUse: number; readonly draining: number; readonly free: number } {
     const nowMs = this.#parts.plane.nowMs;
     const sum = { inUse: 0, draining: 0, free: 0 };

@@ -1,4 +1,5 @@
-// Opens the telephone door from the configuration, or says why it stays closed.
+// Opens the telephone from the configuration, with its guard, digest authentication, captures and prepared
+// prompts, or logs why it stays closed.
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -20,6 +21,7 @@ import { CallTaps } from '../capture/call-taps.js';
 import { HepSender } from '../capture/hep-sender.js';
 import { wantedCalls } from '../capture/wanted-calls.js';
 import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/guard.js';
+import type { MediaLog } from '../media/call-media.js';
 import { OwnAddresses } from '../guard/own-addresses.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
@@ -27,23 +29,23 @@ import { RecentPeers } from './admission.js';
 import { Answering } from './answering.js';
 import { MediaSupply } from './media-supply.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
-import { Telephone, type TelephoneLog, type TelephoneParts } from './telephone.js';
+import { Telephone, type TelephoneParts } from './telephone.js';
 
 export interface TelephoneSurroundings {
   readonly config: Config;
-  /** Where trunks find the passwords that they name. */
+  /** Environment with the passwords that trunks name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
-  /** What callers hear is made before they call. */
+  /** Cache for prompts that are synthesised before calls come. */
   readonly prepared: PreparedSpeech;
   readonly time: Time;
-  readonly log: TelephoneLog;
+  readonly log: MediaLog;
   readonly recorded: (record: CallRecord) => void;
-  readonly told: TelephoneParts['told'];
+  readonly onResponse: TelephoneParts['onResponse'];
 }
 
-const MOST_PREPARED = 20; // prompts; each in every codec
+const MOST_PREPARED = 20; // prompts, each in every codec
 const PACKET_MS = 20;
 const NONCE_MS = 300_000;
 const MOST_NONCES = 10_000;
@@ -51,8 +53,8 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
 const BURST_SECONDS = 10;
 
 /**
- * Undefined where it is closed: by SIP_ENABLED=0, or because another program has the usual port and nobody chose
- * one. Rejects with CONFIG_INVALID for mistakes, and for a chosen address that cannot be had.
+ * Returns undefined if the telephone is switched off (SIP_ENABLED=0), or another program uses the default
+ * port. Rejects with CONFIG_INVALID for mistakes, and for a configured address that is not available.
  */
 export async function openTelephone(around: TelephoneSurroundings): Promise<Telephone | undefined> {
   const { config, env, log } = around;
@@ -69,14 +71,14 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
     mediaMs: () => around.plane.nowMs,
   });
   const supply = new MediaSupply(around);
-  const door = new Telephone({ ...partsOf(around, settings, supply), captures });
-  supply.avoid(() => door.network.transports.places.map(({ place }) => place));
+  const telephone = new Telephone({ ...partsOf(around, settings, supply), captures });
+  supply.avoid(() => telephone.network.transports.places.map(({ place }) => place));
   try {
-    await door.open();
+    await telephone.open();
     if (config.preloadModel) void prepare(around, settings);
-    return door;
+    return telephone;
   } catch (error) {
-    await door.close();
+    await telephone.close();
     const { code, message: detail } = asParleyError(error, 'CONFIG_INVALID');
     if (sip.isStated)
       throw new ParleyError(code, `${detail}; SIP_HOST, SIP_PORT and SIP_TLS_PORT say where`, {
@@ -92,7 +94,7 @@ function partsOf(
   settings: TelephoneSettings,
   supply: MediaSupply,
 ): TelephoneParts {
-  const { config, switchboard, time, log, recorded, told } = around;
+  const { config, switchboard, time, log, recorded, onResponse } = around;
   const { sip } = config;
   const { greeting: text, greetingVoice: voice, greetingLanguage: language } = sip;
   const greeting = {
@@ -112,7 +114,7 @@ function partsOf(
     recentPeers,
     answering: new Answering(settings.routes, greeting, sip.ringMs),
     switchboard,
-    openMedia: (localAddress, wish) => supply.open(localAddress, wish),
+    openMedia: (localAddress, request) => supply.open(localAddress, request),
     ports: () => supply.counts,
     departures: () => supply.departures,
     ended: async () => {
@@ -123,12 +125,12 @@ function partsOf(
     time,
     wallMs: () => Date.now(),
     recorded,
-    told,
+    onResponse,
     log,
   };
 }
 
-/** `ofTrunks`: their calls come from wherever they were registered. */
+/** `ofTrunks`: addresses at which we are registered; calls may come from there. */
 function guardOf(
   sip: SipConfig,
   { trunks }: TelephoneSettings,
@@ -150,7 +152,7 @@ function guardOf(
   });
 }
 
-/** Undefined where nobody has a password. */
+/** Undefined if no users are configured. */
 function digestOf(
   { realm, digests }: SipConfig,
   { users }: TelephoneSettings,
@@ -168,7 +170,7 @@ function digestOf(
   return new DigestServer({ realm, algorithms, qops: ['auth'], nonces, secretOf: (name) => users.get(name) });
 }
 
-/** What a rule has spoken: a refusal's announcement, the text before the answer and the one after it. */
+/** Texts of a rule: a refusal's announcement, the text before the answer and the one after it. */
 function promptsOf({ answer, ringing }: Route): SpokenText[] {
   if (answer.kind === 'reject') return answer.announcement === undefined ? [] : [answer.announcement];
   if (answer.kind !== 'say') return [];
@@ -176,7 +178,10 @@ function promptsOf({ answer, ringing }: Route): SpokenText[] {
   return text === undefined ? [answer] : [{ ...answer, text }, answer];
 }
 
-/** Greetings and prompts of rules, in the codec that most callers get: what fails is made when a caller wants it. */
+/**
+ * Synthesises greeting and prompts in the configured codecs. Whatever fails here is synthesised when a call
+ * needs it.
+ */
 async function prepare(
   { config, prepared, log }: TelephoneSurroundings,
   { routes }: TelephoneSettings,
@@ -204,8 +209,6 @@ async function prepare(
   }
 }
 
-// Captures as the configuration wishes them.
-
 export interface CaptureSurroundings {
   readonly config: CaptureConfig;
   readonly time: Time;
@@ -215,7 +218,10 @@ export interface CaptureSurroundings {
   readonly mediaMs: () => number;
 }
 
-/** Undefined where none are wished. Rejects with CONFIG_INVALID where the collector's name leads nowhere. */
+/**
+ * Undefined if no captures are configured. Rejects with CONFIG_INVALID if the collector's name cannot be
+ * resolved.
+ */
 async function openCaptures(around: CaptureSurroundings): Promise<TelephoneParts['captures']> {
   const { config, time, wallMs, mediaMs } = around;
   const { files, keys } = config;
@@ -244,7 +250,7 @@ function senderTo(collector: Place, config: CollectorConfig | undefined, unixMs:
   return new HepSender({ collector, agent: { captureId, authKey: key }, unixMs });
 }
 
-/** Looked up once: a message waits for no name. */
+/** Resolved once: no message waits for DNS. */
 async function placeOf({ host, port }: CollectorConfig): Promise<Place> {
   if (isIP(host) !== 0) return { address: host, port };
   try {

@@ -1,4 +1,4 @@
-// Calls that go out, for applications and for transfers.
+// Places outbound calls, for applications and for transfers.
 import type { MediaPort } from '../../src/call/call.js';
 import type { PhoneCallRequest, PhoneCallView } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -9,7 +9,7 @@ import type { CallMedia, MediaLog } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
 import { addressAt, readAddress } from '../trunk/call-fields.js';
 import { DestinationRules } from '../trunk/destinations.js';
-import { type MediaWish, OutboundCalls } from '../trunk/outbound-calls.js';
+import { type MediaRequest, OutboundCalls } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { Trunk, Trunks } from '../trunk/trunk.js';
 import type { Leg } from './leg.js';
@@ -25,7 +25,7 @@ export interface OutboundPlacingParts extends PhoneCallParts {
   readonly keying?: TrunkSettings['keying'] | undefined;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /** Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free. */
-  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
+  readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
   readonly log: MediaLog;
   readonly network: SipNetwork;
   readonly book: PhoneBook;
@@ -36,7 +36,7 @@ export interface DialledTarget {
   readonly uri: string;
   readonly replaces: Replaces | undefined;
   readonly referredBy: string | undefined;
-  /** Name of the API key of whose call it is. */
+  /** Name of the API key that owns the call. */
   readonly owner?: string | undefined;
 }
 
@@ -100,8 +100,8 @@ export class OutboundPlacing {
   }
 
   /**
-   * A leg on its way, whose user is the caller's to set. `exchanged` is told of its media from then on, where another
-   * trunk wants another; the one before is closed. Throws as `place` rejects.
+   * Calls a target. The caller sets the session's user. `exchanged` is called if another trunk needs other
+   * media; the media before is closed. Throws the errors with which `place` rejects.
    */
   dial({ uri, replaces, referredBy, owner }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
@@ -118,7 +118,7 @@ export class OutboundPlacing {
     throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
   }
 
-  /** The URI of whom somebody is to be put through to: a number or name is completed with the domain. */
+  /** The URI of a transfer target: the domain completes a number or name. */
   uriOf(to: string, domain: string): string {
     const address = readAddress(to);
     if (address === undefined) {
@@ -129,7 +129,7 @@ export class OutboundPlacing {
     return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
   }
 
-  /** From now on no calls go out; trunks take their registrations back. */
+  /** Refuses new calls and removes the registrations of the trunks. */
   close(): void {
     this.#closing = true;
     void this.trunks.close();
@@ -167,7 +167,7 @@ export class OutboundPlacing {
     return phone;
   }
 
-  /** `exchanged`: another trunk wants another media; the one before is closed here. */
+  /** `exchanged` is called if another trunk needs other media; the media before is closed here. */
   #leg(
     call: { request: PhoneCallRequest; replaces?: Replaces; referredBy?: string },
     exchanged: (media: CallMedia) => void,
@@ -178,9 +178,9 @@ export class OutboundPlacing {
       const { session, trunk } = this.#calls.place({
         ...call,
         user: QUIET,
-        media: (wish) => {
+        media: (wanted) => {
           const before = media;
-          media = openMedia(localFor(call.request.to, config.hosts), wish);
+          media = openMedia(localFor(call.request.to, config.hosts), wanted);
           if (before !== undefined) exchanged(media);
           before?.close();
           return media;
@@ -195,7 +195,7 @@ export class OutboundPlacing {
   }
 }
 
-/** The address of ours that talks to there: one of the same family, where the address says it. */
+/** Our address for calls to this target: one of the same family, if the target states it. */
 function localFor(to: string, hosts: readonly string[]): string {
   const wantsSix = /@\[|sips?:\[/i.test(to);
   return hosts.find((host) => host.includes(':') === wantsSix) ?? hosts[0] ?? '127.0.0.1';

@@ -1,11 +1,11 @@
-// Every telephone call by its id: those that stand, and those that ended lately.
+// Keeps telephone calls by their id: current ones, and those that ended recently.
 import { ParleyError } from '../../src/errors.js';
 import type { PhoneCallView } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
 import type { PhoneCall } from './phone-call.js';
 import type { Session } from '../session/session.js';
 
-/** What a request or response says of its dialog. */
+/** The dialog identifiers of a request or response. */
 interface Concerning {
   readonly callId: string;
   readonly from: { readonly tag?: string | undefined } | undefined;
@@ -24,7 +24,6 @@ export class PhoneBook {
     this.#time = time;
   }
 
-  /** Calls that have not ended. */
   get open(): readonly PhoneCall[] {
     return [...this.#open.values()];
   }
@@ -39,7 +38,7 @@ export class PhoneBook {
     });
   }
 
-  /** NOT_FOUND for an id that nobody has or had lately. */
+  /** Throws NOT_FOUND for an unknown id. */
   get(id: string): PhoneCall {
     this.#forget();
     const call = this.#open.get(id) ?? this.#ended.get(id)?.call;
@@ -47,7 +46,7 @@ export class PhoneBook {
     return call;
   }
 
-  /** The call that a session carries. */
+  /** The call that uses a session. */
   carriedBy(session: Session): PhoneCall | undefined {
     return this.open.find(({ leg }) => leg?.session === session);
   }

@@ -1,5 +1,5 @@
-// One telephone call as an application knows it, whichever side began it: its
-// leg (signalling and media), its speech, its digits, its end.
+// One telephone call, inbound or outbound: it joins the leg (signalling and media), the speech, the digits,
+// and the end.
 import type { Call, Interruption, MediaPort, SpeakOptions } from '../../src/call/call.js';
 import type {
   CallRecord,
@@ -27,7 +27,7 @@ export interface PhoneCallParts {
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
   readonly silenceLimitMs: number;
-  /** Told once, when nothing of the call is left. */
+  /** Called once, when everything of the call is closed. */
   readonly recorded: (record: CallRecord) => void;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
@@ -39,9 +39,9 @@ const LEFT: PhoneCallEnd = {
 
 export class PhoneCall {
   readonly info: PhoneCallInfo;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when everything of the call is closed. */
   readonly over: Promise<PhoneCallEnd>;
-  /** Told when the peer wants to be put through to somebody else; refused where nobody listens. */
+  /** Called when the peer asks for a transfer; without it the transfer is refused. */
   onTransferAsked: ((asked: TransferAsked) => void) | undefined;
   readonly #parts: PhoneCallParts;
   readonly #events: EventLog;
@@ -51,7 +51,7 @@ export class PhoneCall {
   readonly #times: CallTimes;
   readonly #state: CallState;
   readonly #holding: Holding;
-  /** Until the answer, and while it is held. */
+  /** Suspends the silence limit until the answer, and while the call is held. */
   #quiet: (() => void) | undefined;
   #firstPort = new FirstPort();
   #transferTarget: TransferTarget | undefined;
@@ -63,7 +63,6 @@ export class PhoneCall {
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
   #transferredTo: string | undefined;
-  /** What is known of it once it is over. */
   #resolveOver!: (end: PhoneCallEnd) => void;
 
   constructor(info: PhoneCallInfo, parts: PhoneCallParts) {
@@ -91,12 +90,12 @@ export class PhoneCall {
     return this.#state.now;
   }
 
-  /** It is being ended, or has ended. */
+  /** It is ending, or has ended. */
   get isOver(): boolean {
     return this.#end !== undefined;
   }
 
-  /** It goes out, and nobody has taken it yet. */
+  /** It is outbound and not answered yet. */
   get isUnanswered(): boolean {
     return this.info.direction === 'outbound' && !this.#times.answered;
   }
@@ -113,7 +112,7 @@ export class PhoneCall {
     return this.#lastView ?? viewOf(this.#facts, this.state, this.#call, this.#end);
   }
 
-  /** What carries it from now on; whoever replaces a leg ends the one before. A leg that comes too late is ended. */
+  /** Sets the leg. The caller ends the one before. A leg that comes after the end is closed. */
   carriedBy(leg: Leg): void {
     const { session, media } = leg;
     if (this.#end !== undefined) {
@@ -137,21 +136,21 @@ export class PhoneCall {
       transferAsked: (asked) =>
         this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
     };
-    // Of a leg that was there before, the media was agreed on; and whoever held the other one holds it no more.
+    // A leg that existed before has its media already. A hold of the leg before does not apply to it.
     this.#holding.carried(media.held);
     if (media.port !== undefined) this.#ported(media.port);
     if (session.state === 'confirmed') this.#established();
     this.#holdChanged();
   }
 
-  /** Somebody is being called to take the far end's place. */
+  /** A transfer target is being called. */
   get awaitsTransferTarget(): boolean {
     return this.#transferTarget !== undefined;
   }
 
   /**
-   * Somebody else is called to take the far end's place: until the function returned is called, the far end may leave,
-   * and what is to be spoken waits. Then the call ends if nobody has come. One at a time.
+   * A transfer target is being called. Until the returned function is called, the far end may leave, and
+   * speech waits. Then the call ends if it has no far end. One at a time.
    */
   awaitTransferTarget(): () => void {
     const over = this.#silence.during();
@@ -165,12 +164,12 @@ export class PhoneCall {
     };
   }
 
-  /** The first port of its media; rejects with ABORTED where it ends before. */
+  /** The first port of its media; rejects with ABORTED if the call ends before. */
   get port(): Promise<MediaPort> {
     return this.#firstPort.promise;
   }
 
-  /** The speech of it, which goes through the port that was given. */
+  /** Sets the speech of the call, which uses the port that was given. */
   talks(call: Call): void {
     this.#call = call;
     call.onEvent = (event) => {
@@ -187,13 +186,15 @@ export class PhoneCall {
     this.#connect();
   }
 
-  /** Calls `action` once the far end can hear us, though it may not be answered; never where it ends before. */
+  /**
+   * Runs `action` once the far end can hear us, possibly before the answer; never if the call ends before.
+   */
   onceAudible(action: (call: Call) => void): void {
     this.#greeting.onceAudible(action);
     this.#begin();
   }
 
-  /** Calls `action` once the call is answered and can speak; never where it ends before. */
+  /** Runs `action` once the call is answered and can speak; never if it ends before. */
   onceTalking(action: (call: Call) => void): void {
     this.#greeting.onceTalking(action);
     this.#begin();
@@ -203,7 +204,10 @@ export class PhoneCall {
     return this.#timed(this.#talking().speak(text, options));
   }
 
-  /** Before the answer, as early media. WRONG_STATE where nothing can be heard yet, or the call is over. */
+  /**
+   * Speaks before the answer, as early media. Throws WRONG_STATE if nothing can be heard yet, or the call has
+   * ended.
+   */
   speakEarly({ text, ...options }: PhoneSpeech): Utterance {
     const call = this.#end === undefined ? this.#call : undefined;
     if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
@@ -231,14 +235,14 @@ export class PhoneCall {
     await this.#holding.ask(held);
   }
 
-  /** REFER: when the far end says that it is through, this call is over. */
+  /** Transfers with REFER: when the far end reports success, this call ends. */
   async transfer(target: ReferTarget, shown: string): Promise<TransferOutcome> {
     const { session } = this.#talkingLeg();
-    const told = (status: number): void =>
+    const onProgress = (status: number): void =>
       this.#events.add({ type: 'transfer', status, done: status >= 200 });
-    const outcome = await this.#busyWith(() => session.refer(target, told));
+    const outcome = await this.#busyWith(() => session.refer(target, onProgress));
     const status = outcome.refusal === undefined ? outcome.value : outcome.refusal.status;
-    if (outcome.refusal !== undefined) told(status);
+    if (outcome.refusal !== undefined) onProgress(status);
     const accepted = status >= 200 && status < 300;
     if (accepted) {
       this.#transferredTo = shown;
@@ -247,14 +251,17 @@ export class PhoneCall {
     return { accepted, status };
   }
 
-  follow(after: number, told: (event: PhoneCallEvent) => void): () => void {
-    return this.#events.follow(after, told);
+  follow(after: number, onEvent: (event: PhoneCallEvent) => void): () => void {
+    return this.#events.follow(after, onEvent);
   }
 
-  /** Ends it in whatever state; resolves when the far end was told, or some seconds later. The first reason counts. */
+  /**
+   * Ends the call in any state. Resolves when the far end has confirmed, or some seconds later. The first
+   * reason counts.
+   */
   end(end: PhoneCallEnd): Promise<void> {
     if (this.#end === undefined) {
-      this.#end = end; // before anything that ends it once more: refusing tells of the end at once
+      this.#end = end; // set first: a refusal reports the end at once
       this.#ending = this.#finish(end);
     }
     return this.#ending ?? this.over.then(() => undefined);
@@ -268,12 +275,12 @@ export class PhoneCall {
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
     );
     const [leg, call] = [this.#leg, this.#call];
-    const told = leg?.session.hangUp(sessionReason(end));
+    const goodbye = leg?.session.hangUp(sessionReason(end));
     await call?.close(end.reason);
     leg?.media.close();
-    // Only now does nothing leave any more.
+    // Nothing is sent after this point.
     const [media, sent] = [leg?.media.figures(), call?.stats()];
-    await farewell(told, this.#parts.time);
+    await farewell(goodbye, this.#parts.time);
     this.#state.step('ended', end);
     const last = { end, media, sent, transferredTo: this.#transferredTo };
     this.#parts.recorded(recordOf(this.#facts, last));
@@ -281,7 +288,7 @@ export class PhoneCall {
     this.#resolveOver(end);
   }
 
-  /** It may be asked about for a while: what carried it is not kept for that. */
+  /** An ended call stays visible for a while: its leg and speech are released. */
   #letGo(): void {
     this.#lastView = this.view;
     this.#greeting.forget();
@@ -300,7 +307,7 @@ export class PhoneCall {
     this.#connect();
   }
 
-  /** Once it is answered and has its speech, which waits for the keys of its media. */
+  /** Connected: the call is answered, and its speech exists, which needs the keys of its media. */
   #connect(): void {
     if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
     this.#state.step('connected');
@@ -314,7 +321,7 @@ export class PhoneCall {
     try {
       this.#greeting.say(call, this.#isUp());
     } catch (error) {
-      // What could be spoken when the call came can no longer be.
+      // The text could be spoken when the call came, but not any more.
       const { code, message: detail } = asParleyError(error, 'ENGINE_FAILED');
       this.#parts.log.warn({ call: this.info.id, code }, 'nothing to speak');
       void this.end({ reason: 'failed', detail });
@@ -327,7 +334,7 @@ export class PhoneCall {
     else this.#move(this.#call, port);
   }
 
-  /** A call that is being closed stays where it is: the leg closes what it has. */
+  /** A call that is closing is not moved: the leg closes its media. */
   #move(call: Call, port: MediaPort): void {
     try {
       call.moveTo(port);
@@ -360,7 +367,7 @@ export class PhoneCall {
     if (this.#state.isUp) this.#state.step(held ? 'held' : 'connected');
   }
 
-  /** While it lasts there is no silence. */
+  /** Suspends the silence limit while the action runs. */
   async #busyWith<T>(action: () => Promise<T>): Promise<T> {
     const over = this.#silence.during();
     try {
@@ -394,7 +401,7 @@ export class PhoneCall {
   }
 }
 
-// The port that a call begins with: it comes with the first agreement, or never.
+// The first port of a call's media: it comes with the first agreement, or never.
 
 class FirstPort {
   readonly promise: Promise<MediaPort>;
@@ -406,7 +413,6 @@ class FirstPort {
     this.promise.catch(() => undefined);
   }
 
-  /** The one that was given first. */
   get given(): MediaPort | undefined {
     return this.#given;
   }
@@ -416,20 +422,18 @@ class FirstPort {
     this.#settle.resolve(port);
   }
 
-  /** Nothing, where one was given. */
+  /** Has no effect after `give`. */
   fail(why: () => ParleyError): void {
     if (this.#given === undefined) this.#settle.reject(why());
   }
 }
 
-// How long the far end of a call that is over is waited for.
+const FAREWELL_MS = 4000; // SIP itself retries for 32 s in the background
 
-const FAREWELL_MS = 4000; // SIP itself tries for 32 s, and goes on doing so
-
-/** Resolves when the far end was told, or some seconds later: one that has vanished is told in vain. */
-async function farewell(told: Promise<void> | undefined, time: Time): Promise<void> {
-  let callOff = (): void => undefined;
-  const limit = new Promise<void>((resolve) => (callOff = time.after(FAREWELL_MS, resolve)));
-  await Promise.race([told, limit]);
-  callOff();
+/** Resolves when the far end has confirmed the end, or some seconds later: it may have vanished. */
+async function farewell(goodbye: Promise<void> | undefined, time: Time): Promise<void> {
+  let cancelTimer = (): void => undefined;
+  const limit = new Promise<void>((resolve) => (cancelTimer = time.after(FAREWELL_MS, resolve)));
+  await Promise.race([goodbye, limit]);
+  cancelTimer();
 }

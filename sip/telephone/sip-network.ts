@@ -1,5 +1,5 @@
-// The layers of SIP of one server, built from its settings: transports,
-// transactions, sessions, and the requests that go out.
+// Builds the SIP layers of one server from its settings: transports, transactions, sessions, and the sender
+// of requests.
 import { randomInt } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { SipConfig } from '../../src/config/telephone-config.js';
@@ -32,14 +32,14 @@ export interface SipNetworkParts {
   readonly time: Time;
   readonly admission: Admission;
   readonly recentPeers: RecentPeers;
-  /** Gets copies of everything. */
+  /** Receives copies of all messages. */
   readonly taps: CallTaps | undefined;
   readonly invited: (session: InboundSession) => void;
-  /** What requests to whom an INVITE comes from keep to. */
+  /** Account and transport for requests to the peer that sent an INVITE. */
   readonly journeyFor: (invite: SipRequest, flow: Flow) => PeerJourney | undefined;
-  /** Told of every request and response, for metrics. */
-  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
-  /** A message met a defect of ours. */
+  /** Called for every request and response, for metrics. */
+  readonly onResponse: (direction: 'in' | 'out', method: string, status: number) => void;
+  /** A message caused an unexpected error. */
   readonly failed: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
@@ -57,9 +57,9 @@ export class SipNetwork {
   readonly token = (): string => this.randomBytes(TOKEN_BYTES).toString('hex');
   readonly #load: LoadGauge;
 
-  /** CONFIG_INVALID where a listener cannot work. */
+  /** Throws CONFIG_INVALID for an unusable listener. */
   constructor(parts: SipNetworkParts) {
-    const { config, tls, time, admission, recentPeers, taps, invited, journeyFor, told, failed } = parts;
+    const { config, tls, time, admission, recentPeers, taps, failed } = parts;
     const received = (bytes: Buffer, flow: Flow): void => {
       if (admission.reads(flow.remote.address, bytes.length)) this.transactions.received(bytes, flow);
     };
@@ -72,23 +72,8 @@ export class SipNetwork {
       received,
       ...(taps === undefined ? {} : { tap: taps }),
     });
-    const token = this.token;
-    this.agent = new UserAgent({
-      time,
-      token,
-      admission,
-      invited,
-      randomInt,
-      product: PRODUCT,
-      contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
-      journeyFor,
-      sessionSeconds: config.sessionSeconds,
-      leastSeconds: config.leastSessionSeconds,
-      onResponse: told,
-      carried: (callId, media) => {
-        if (media instanceof CallMedia) taps?.carries(callId, media);
-      },
-    });
+    const { token } = this;
+    this.agent = this.#agentOf(parts);
     this.#load = new LoadGauge({ time, delayMs: () => this.transports.queueDelayMs() });
     this.transactions = new TransactionLayer({
       wire: remembering(this.transports, recentPeers),
@@ -98,21 +83,38 @@ export class SipNetwork {
       load: this.#load,
       failed,
     });
-    const locator = new Locator({
-      resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),
-      random: Math.random,
-      transports: config.tlsPort === undefined ? ['udp', 'tcp', 'tls'] : ['tls', 'udp', 'tcp'],
-      families: familiesOf(config),
-    });
+    const locator = locatorOf(config, time);
     this.sender = new LocatedSender({ layer: this.transactions, locator, time });
     this.agent.start(this.transactions, this.sender);
+  }
+
+  #agentOf({ config, time, admission, taps, invited, journeyFor, onResponse }: SipNetworkParts): UserAgent {
+    return new UserAgent({
+      time,
+      token: this.token,
+      admission,
+      invited,
+      randomInt,
+      product: PRODUCT,
+      contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
+      journeyFor,
+      sessionSeconds: config.sessionSeconds,
+      leastSeconds: config.leastSessionSeconds,
+      onResponse,
+      carried: (callId, media) => {
+        if (media instanceof CallMedia) taps?.carries(callId, media);
+      },
+    });
   }
 
   open(): Promise<void> {
     return this.transports.open();
   }
 
-  /** The URI that a peer on this flow reaches us under. `secure`: over TLS, where that is to be had, whatever it came by. */
+  /**
+   * The Contact URI for a peer on this flow. `secure`: with TLS if there is a TLS listener, whatever the flow
+   * uses.
+   */
   contactFor(flow: Flow, secure = false): string {
     const { transport } = flow;
     const isSecure = transport === 'tls' || transport === 'wss';
@@ -125,7 +127,10 @@ export class SipNetwork {
     return `${secure && isSecure ? 'sips' : 'sip'}:${USER}@${place}${over}`;
   }
 
-  /** Over TLS the flow tells, whether TLS was asked for or name servers led there: else whoever is called would answer in the clear. */
+  /**
+   * The flow shows whether TLS is used, whether the URI or DNS asked for it. Otherwise the callee would
+   * answer in the clear.
+   */
   readonly contactOf: ContactMaker = (user, transport = 'udp', flow) => {
     const isTls = flow?.transport === 'tls';
     const { address, port } = this.transports.advertised(transport, flow);
@@ -134,19 +139,19 @@ export class SipNetwork {
     return `sip:${user}@${hostPortText(place)}${over === 'udp' ? '' : `;transport=${over}`}`;
   };
 
-  /** The share of new calls that is refused now because there is too much to do. */
+  /** The share of new calls that is refused now because of overload. */
   get refusedShare(): number {
     return this.#load.share;
   }
 
-  /** Where SIP is listened on, for the log: `udp 127.0.0.1:5060`. */
+  /** The addresses of the listeners, for the log: `udp 127.0.0.1:5060`. */
   get listening(): readonly string[] {
     return this.transports.places.map(
       ({ transport, place: { address: host, port } }) => `${transport} ${hostPortText({ host, port })}`,
     );
   }
 
-  /** Resolves when no socket and no timer is left. */
+  /** Resolves when all sockets and timers are closed. */
   async close(): Promise<void> {
     this.#load.close();
     this.transactions.close();
@@ -154,7 +159,7 @@ export class SipNetwork {
   }
 }
 
-/** Whoever is written to may answer. */
+/** Records each address that is written to: it may answer. */
 function remembering(wire: Wire, recentPeers: RecentPeers): Wire {
   return {
     send: (target, bytesFor) =>
@@ -166,6 +171,15 @@ function remembering(wire: Wire, recentPeers: RecentPeers): Wire {
     viaFor: (flow, branch) => wire.viaFor(flow, branch),
     alias: (flow, via) => wire.alias?.(flow, via),
   };
+}
+
+function locatorOf(config: SipConfig, time: Time): Locator {
+  return new Locator({
+    resolver: new CachedResolver(systemResolver(RESOLVE_MS), time),
+    random: Math.random,
+    transports: config.tlsPort === undefined ? ['udp', 'tcp', 'tls'] : ['tls', 'udp', 'tcp'],
+    families: familiesOf(config),
+  });
 }
 
 function familiesOf({ hosts }: SipConfig): (4 | 6)[] {

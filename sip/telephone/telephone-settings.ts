@@ -1,5 +1,5 @@
-// The files that the telephone door's variables name, read and judged before
-// anything is opened. Every mistake is told, with its file.
+// Reads and checks the files that the telephone's variables name, before anything is opened. It reports every
+// mistake with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import type { CertificateFiles } from '../../src/config/certificate.js';
 import { apiKeyIn, type Config } from '../../src/config/config.js';
@@ -20,13 +20,13 @@ export interface TelephoneSettings {
   readonly tls: TlsIdentity;
 }
 
-/** Of the certificate for SIP over TLS; undefined where that is not spoken. */
+/** Certificate files for SIP over TLS; undefined without TLS. */
 export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): CertificateFiles | undefined {
   if (tlsPort === undefined || tlsCert === undefined || tlsKey === undefined) return undefined;
   return { certPath: tlsCert, keyPath: tlsKey, variables: { cert: 'SIP_TLS_CERT', key: 'SIP_TLS_KEY' } };
 }
 
-/** CONFIG_INVALID with every mistake in every file. `env` is where trunks find the passwords that they name. */
+/** Throws CONFIG_INVALID with every mistake in every file. `env` holds the passwords that trunks name. */
 export function readTelephoneSettings(
   { sip: config, captures, apiKeys, apiKeysFile }: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
@@ -81,7 +81,7 @@ interface Found<T> {
 class SettingFiles {
   readonly #problems: string[] = [];
 
-  /** Undefined where there is no such file, which is then a problem, or none is named. */
+  /** Undefined if no file is named, or it cannot be read, which is a problem. */
   read<T>(variable: string, path: string | undefined, judge: (text: string) => Found<T>): T | undefined {
     if (path === undefined) return undefined;
     try {
@@ -96,7 +96,7 @@ class SettingFiles {
     }
   }
 
-  /** One that files can be made in. */
+  /** Checks that files can be created in the folder. */
   folder(variable: string, path: string | undefined): void {
     if (path === undefined) return;
     try {
@@ -112,12 +112,10 @@ class SettingFiles {
     if (this.#problems.length === 0) return;
     throw new ParleyError(
       'CONFIG_INVALID',
-      `the telephone door is not usable:\n- ${this.#problems.join('\n- ')}`,
+      `the telephone settings are not usable:\n- ${this.#problems.join('\n- ')}`,
     );
   }
 }
-
-// Callers and their passwords, one `name:password` a line; `#` begins a comment.
 
 const MOST_USERS = 10_000;
 
@@ -125,7 +123,7 @@ export type UserFile =
   | { readonly users: ReadonlyMap<string, Secret>; readonly problems?: undefined }
   | { readonly problems: readonly string[]; readonly users?: undefined };
 
-/** No problem quotes what stands in the file. */
+/** Reads the users: one `name:password` a line; `#` begins a comment. No problem quotes the file. */
 export function readUserFile(text: string): UserFile {
   const users = new Map<string, Secret>();
   const problems: string[] = [];

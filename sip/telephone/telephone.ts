@@ -1,5 +1,5 @@
-// The telephone door: calls come in over SIP and are answered, calls go out for
-// applications, and all of them can be spoken into.
+// The telephone: it answers incoming SIP calls, places outbound calls for applications, and lets applications
+// speak into all of them.
 //
 //   network ─▶ admission ─▶ sessions ─▶ inbound calls ─┐
 //   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
@@ -26,17 +26,17 @@ import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
-import type { CallMedia } from '../media/call-media.js';
+import type { CallMedia, MediaLog } from '../media/call-media.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import type { TlsIdentity } from '../transport/tls-identity.js';
 import type { TransportCount } from '../transport/transport-counts.js';
-import type { MediaWish } from '../trunk/outbound-calls.js';
+import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { Admission, type RecentPeers } from './admission.js';
 import type { Answering } from './answering.js';
 import { InboundCalls } from './inbound-calls.js';
-import { incomingWish, type MediaSupply } from './media-supply.js';
+import { incomingMediaRequest, type MediaSupply } from './media-supply.js';
 import { OutboundPlacing } from './outbound-placing.js';
 import { PhoneBook } from './phone-book.js';
 import type { PhoneCall } from './phone-call.js';
@@ -44,7 +44,7 @@ import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
 
-/** Connections that were cut or turned away. */
+/** Causes for which connections were cut or refused. */
 const CUT: readonly TransportCount[] = [
   'connections-refused',
   'handshakes-failed',
@@ -75,7 +75,7 @@ export class Telephone implements PhoneCalls {
   readonly #renewals: readonly (CertificateRenewal | AuthorityRenewal)[];
   #closing: Promise<void> | undefined;
 
-  /** CONFIG_INVALID where a listener cannot work. */
+  /** Throws CONFIG_INVALID for an unusable listener. */
   constructor(parts: TelephoneParts) {
     this.#parts = parts;
     this.#book = new PhoneBook(parts.time);
@@ -87,9 +87,9 @@ export class Telephone implements PhoneCalls {
     this.#taps = parts.captures?.((address) => this.#guard.allows(address));
     const { digest, recentPeers } = parts;
     this.#admission = new Admission({ guard: this.#guard, digest, recentPeers });
-    const mediaWish = (session: InboundSession): Partial<MediaWish> => this.#mediaWish(session);
+    const mediaRequest = (session: InboundSession): Partial<MediaRequest> => this.#mediaRequest(session);
     const { callHeaders } = parts.config;
-    const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaWish, callHeaders });
+    const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaRequest, callHeaders });
     this.#network = new SipNetwork({
       ...parts,
       admission: this.#admission,
@@ -103,19 +103,19 @@ export class Telephone implements PhoneCalls {
     this.#renewals = this.#renewalsOf(parts);
   }
 
-  /** Rejects with CONFIG_INVALID where an address cannot be had; then nothing is left open. */
+  /** Rejects with CONFIG_INVALID if an address is not available; nothing is left open then. */
   async open(): Promise<void> {
     await this.#network.open();
     for (const renewal of this.#renewals) await renewal.open();
     this.#placing.open();
-    this.#parts.log.info({ listening: this.#network.listening }, 'telephone door open');
+    this.#parts.log.info({ listening: this.#network.listening }, 'telephone open');
   }
 
   get network(): SipNetwork {
     return this.#network;
   }
 
-  /** SIP of browsers' phones, on WebSockets that the HTTP server is asked for. */
+  /** SIP over WebSockets for browser phones, upgraded by the HTTP server. */
   get sockets(): PhoneSockets {
     const admission = this.#admission;
     return {
@@ -131,13 +131,13 @@ export class Telephone implements PhoneCalls {
     };
   }
 
-  /** What was turned away, requests and connections, by cause. */
+  /** Rejected requests and connections, by cause. */
   get dropped(): Readonly<Record<string, number>> {
     const { scanner, stranger, banned, flood, refused } = this.#guard.counts;
     const { transports, transactions } = this.#network;
     return {
       scanner,
-      // By far most of them are not read at all.
+      // Most of them are not read at all.
       stranger: stranger + transports.counts.of('strangers'),
       banned,
       flood: flood + refused,
@@ -154,23 +154,23 @@ export class Telephone implements PhoneCalls {
     );
   }
 
-  /** Pairs of RTP ports by what they do. */
+  /** RTP port pairs by state. */
   get ports(): Readonly<Record<string, number>> {
     const { inUse: used, draining: resting, free } = this.#parts.ports();
     return { used, resting, free };
   }
 
-  /** Times that a call's media was found at another address than the announced one. */
+  /** Number of times that media came from another address than the announced one. */
   get departures(): number {
     return this.#parts.departures?.() ?? 0;
   }
 
-  /** Undefined where nothing is captured. */
+  /** Undefined without captures. */
   get captured(): TapCounts | undefined {
     return this.#taps?.counts;
   }
 
-  /** For /health. */
+  /** Figures for /health. */
   get health(): Readonly<Record<string, unknown>> {
     const trunks = this.#placing.trunks.views.map(({ name, registration, reachable, calls }) => ({
       name,
@@ -182,7 +182,7 @@ export class Telephone implements PhoneCalls {
     return { listening: this.#network.listening, calls: this.size, trunks };
   }
 
-  /** Calls that have not ended. */
+  /** Number of calls that have not ended. */
   get size(): number {
     return this.#book.open.length;
   }
@@ -231,11 +231,11 @@ export class Telephone implements PhoneCalls {
     return phone.view;
   }
 
-  follow(id: string, after: number, told: (event: PhoneCallEvent) => void): () => void {
-    return this.#book.get(id).follow(after, told);
+  follow(id: string, after: number, onEvent: (event: PhoneCallEvent) => void): () => void {
+    return this.#book.get(id).follow(after, onEvent);
   }
 
-  /** From now on new calls are refused with 503, in and out; those that stand go on. */
+  /** Refuses new calls in both directions with 503; current ones go on. */
   drain(): void {
     this.#network.agent.drain();
     this.#placing.close();
@@ -247,12 +247,12 @@ export class Telephone implements PhoneCalls {
     return this.#closing;
   }
 
-  #mediaWish({ flow, request, offers }: InboundSession): Partial<MediaWish> {
+  #mediaRequest({ flow, request, offers }: InboundSession): Partial<MediaRequest> {
     const trunk = this.#placing.trunks.of(flow.remote.address, request.uri.user)?.settings;
-    return incomingWish({ transport: flow.transport, offers, trunk, server: this.#parts });
+    return incomingMediaRequest({ transport: flow.transport, offers, trunk, server: this.#parts });
   }
 
-  /** New connections have the certificate and the authorities that the files hold now, and calls go on. */
+  /** Renews certificate and authorities from their files: new connections use them, and calls go on. */
   #renewalsOf({ config, tls, log }: TelephoneParts): readonly (CertificateRenewal | AuthorityRenewal)[] {
     const { transports } = this.#network;
     let identity = tls;
@@ -271,7 +271,7 @@ export class Telephone implements PhoneCalls {
     ];
   }
 
-  /** It ends the call that it met it in, and no other. */
+  /** An unexpected error ends only the call of its message. */
   #failed(error: unknown, message: SipRequest | SipResponse | undefined): void {
     const phone = message && this.#book.concernedBy(message);
     this.#parts.log.warn({ call: phone?.info.id, err: error }, 'a SIP message met a defect');
@@ -294,21 +294,14 @@ function stateOf({ registered, failure }: { registered: boolean; failure: unknow
   return failure === undefined ? 'registering' : 'failed';
 }
 
-// What the telephone door is built from.
-
-export interface TelephoneLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
-
 export interface TelephoneParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly trunks: readonly TrunkSettings[];
-  /** Of calls whose trunk says nothing of it. */
+  /** SRTP and key agreement of calls whose trunk does not configure them. */
   readonly srtp: NonNullable<TrunkSettings['srtp']>;
   readonly keying?: TrunkSettings['keying'] | undefined;
-  /** Who may call; `allowedNow` are addresses that are found out at run time. */
+  /** Makes the guard; `allowedNow` is true for addresses that are allowed at run time. */
   readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
   readonly digest: DigestServer | undefined;
   /** Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no captures. */
@@ -316,31 +309,33 @@ export interface TelephoneParts {
   readonly recentPeers: RecentPeers;
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
-  /** For a call whose signalling is at this address of ours. CALL_LIMIT where no port is free. */
-  readonly openMedia: (localAddress: string, wish?: Partial<MediaWish>) => CallMedia;
+  /**
+   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
+   */
+  readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
   readonly ports: () => MediaSupply['counts'];
-  /** Times that a call's media was found at another address than the announced one. */
+  /** Number of times that media came from another address than the announced one. */
   readonly departures?: () => number;
-  /** What else ends with the door. */
+  /** Closes what belongs to the telephone besides. */
   readonly ended: () => Promise<void>;
   readonly silenceLimitMs: number;
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
   readonly recorded: (record: CallRecord) => void;
-  readonly told: (direction: 'in' | 'out', method: string, status: number) => void;
-  readonly log: TelephoneLog;
+  readonly onResponse: (direction: 'in' | 'out', method: string, status: number) => void;
+  readonly log: MediaLog;
 }
 
-// What the telephone door holds that metrics and /health tell of.
-
-/** `door` is asked when somebody scrapes: undefined while there is none. */
-export function sipFigures(door: () => Telephone | undefined): SipFigures {
+/**
+ * Figures of the telephone for metrics. `telephone` is called at each scrape: undefined while it is closed.
+ */
+export function sipFigures(telephone: () => Telephone | undefined): SipFigures {
   return {
-    dropped: () => door()?.dropped ?? {},
-    retransmissions: () => door()?.network.transactions.countOf('retransmissions') ?? 0,
-    registrations: () => door()?.registrations ?? [],
-    latchDepartures: () => door()?.departures ?? 0,
-    rtpPorts: () => ({ ...door()?.ports }),
+    dropped: () => telephone()?.dropped ?? {},
+    retransmissions: () => telephone()?.network.transactions.countOf('retransmissions') ?? 0,
+    registrations: () => telephone()?.registrations ?? [],
+    latchDepartures: () => telephone()?.departures ?? 0,
+    rtpPorts: () => ({ ...telephone()?.ports }),
   };
 }

@@ -1,5 +1,5 @@
-// Transfers both ways: far ends that we send elsewhere (REFER), and far ends
-// that ask to be put through, which makes this server call.
+// Transfers calls in both directions: sends far ends elsewhere (REFER), and calls the target for far ends
+// that ask for a transfer.
 import type { TransferOutcome, TransferRequest } from '../../src/call/phone-calls.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
@@ -19,9 +19,9 @@ export interface TransfersParts {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
 
-const LEAVE_MS = 2000; // whoever asked for a transfer sends BYE itself (RFC 5589, section 6.1); this server does where it does not
+const LEAVE_MS = 2000; // time for the transferor's own BYE (RFC 5589, section 6.1) before we send one
 
-/** What a transfer is refused with that the far end asked for; 503 for any other error. */
+/** Refusal status by error code; 503 for any other error. */
 const REFUSALS: Readonly<Record<string, number>> = { INVALID_FIELD: 400, FORBIDDEN: 403 };
 
 export class Transfers {
@@ -31,7 +31,9 @@ export class Transfers {
     this.#parts = parts;
   }
 
-  /** Where callers may be put through at their own wish: it makes this server call, which may cost. */
+  /**
+   * Accepts transfers that callers ask for, unless they are off: each makes this server call, which may cost.
+   */
   watch(phone: PhoneCall): void {
     if (this.#parts.config.transfers === 'off') return;
     phone.onTransferAsked = (asked) => this.#putThrough(phone, asked);
@@ -55,57 +57,66 @@ export class Transfers {
     return phone.transfer({ uri: remoteTarget.text, replaces }, other.info.to);
   }
 
-  /** One at a time, also where another far end has come meanwhile: each takes ports and may cost. */
+  /**
+   * Calls the transfer target. One at a time for a call, even if its far end has changed: each takes ports
+   * and may cost.
+   */
   #putThrough(phone: PhoneCall, asked: TransferAsked): void {
     if (phone.awaitsTransferTarget) return asked.refuse(491);
-    let leg: Leg;
-    const failed = (): void => void leg.session.hangUp();
-    try {
-      const { target, replaces, referredBy } = asked;
-      const exchanged = (media: Leg['media']): void => {
-        leg = { ...leg, media };
-        media.onFailed = failed;
-      };
-      leg = this.#parts.placing.dial(
-        { uri: withoutHeaders(target), replaces, referredBy, owner: phone.info.owner },
-        exchanged,
-      );
-      leg.media.onFailed = failed;
-    } catch (error) {
-      const { code } = asParleyError(error, 'INVALID_FIELD');
-      this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
-      asked.refuse(REFUSALS[code] ?? 503);
-      return;
-    }
+    const legNow = this.#dial(phone, asked);
+    if (legNow === undefined) return;
+    const { session } = legNow();
     asked.accept();
     const settled = phone.awaitTransferTarget();
     const givenUp = (status: number): void => {
       asked.notify(status);
-      leg.media.close();
+      legNow().media.close();
       settled();
     };
-    leg.session.user = {
+    session.user = {
       progressed: (status) => asked.notify(status),
       ended: ({ status = 503 }) => givenUp(status),
       established: () => {
-        if (phone.isOver) return void leg.session.hangUp();
+        if (phone.isOver) return void session.hangUp();
         const before = phone.leg;
-        phone.carriedBy(leg);
+        phone.carriedBy(legNow());
         settled();
         asked.notify(200);
         if (before !== undefined) this.#leave(before, phone);
       },
     };
-    if (leg.session.state === 'ended') return givenUp(503); // nothing could be sent
-    void phone.over.then(() => leg.session.hangUp());
+    if (session.state === 'ended') return givenUp(503); // nothing could be sent
+    void phone.over.then(() => session.hangUp());
   }
 
-  /** The far end that has found somebody else for us. */
+  /** Returns the leg to the target, whose media may be exchanged; refuses the transfer if it cannot be called. */
+  #dial(phone: PhoneCall, asked: TransferAsked): (() => Leg) | undefined {
+    let leg: Leg;
+    const failed = (): void => void leg.session.hangUp();
+    const exchanged = (media: Leg['media']): void => {
+      leg = { ...leg, media };
+      media.onFailed = failed;
+    };
+    try {
+      const { target, replaces, referredBy } = asked;
+      const { owner } = phone.info;
+      leg = this.#parts.placing.dial({ uri: withoutHeaders(target), replaces, referredBy, owner }, exchanged);
+      leg.media.onFailed = failed;
+      return () => leg;
+    } catch (error) {
+      const { code } = asParleyError(error, 'INVALID_FIELD');
+      this.#parts.log.warn({ call: phone.info.id, code }, 'transfer refused');
+      asked.refuse(REFUSALS[code] ?? 503);
+      return undefined;
+    }
+  }
+
+  /** Ends the leg of the far end that asked for the transfer. */
   #leave({ session, media }: Leg, phone: PhoneCall): void {
     if (session.state === 'ended') return media.close();
-    const callOff = this.#parts.time.after(LEAVE_MS, () => void session.hangUp());
+    const cancelTimer = this.#parts.time.after(LEAVE_MS, () => void session.hangUp());
     const ended = (): void => {
-      callOff();
+      cancelTimer();
       media.close();
     };
     session.user = { established: () => undefined, ended };

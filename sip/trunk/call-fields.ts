@@ -1,12 +1,12 @@
-// Whom a call is to and from: numbers, names, tel and SIP URIs as an
-// application writes them, made into the URIs that go into an INVITE.
+// Checks the fields of a call request that go into an INVITE: addresses (numbers, names, tel and SIP URIs)
+// and further header fields.
 import { ParleyError } from '../../src/errors.js';
 import { headerKey } from '../message/head.js';
 import { isToken } from '../message/scanner.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { asRequestUri, parseUri, type Uri } from '../message/uri.js';
 
-/** What was written: somebody whose domain is to be completed, or a whole address. */
+/** A user whose domain is to be completed, or a complete URI. */
 export type WrittenAddress =
   | { readonly kind: 'user'; readonly user: string; readonly isNumber: boolean }
   | { readonly kind: 'uri'; readonly uri: Uri };
@@ -15,7 +15,10 @@ const NUMBER = /^\+?[\d*#]+$/;
 const NAME = /^[\w.~!*'&=+$,%-]{1,100}$/;
 const MOST_ADDRESS_CHARACTERS = 512;
 
-/** Undefined for what is neither number nor name nor URI. URIs with headers (`?`) are none that can be called. */
+/**
+ * Returns undefined for text that is neither a number nor a name nor a URI. A URI with headers (`?`) is
+ * refused.
+ */
 export function readAddress(text: string): WrittenAddress | undefined {
   const plain = text.trim();
   if (plain === '' || plain.length > MOST_ADDRESS_CHARACTERS) return undefined;
@@ -27,12 +30,12 @@ export function readAddress(text: string): WrittenAddress | undefined {
   return NAME.test(plain) ? { kind: 'user', user: plain, isNumber: false } : undefined;
 }
 
-/** The address of this user at a domain, whatever characters the name holds. */
+/** The SIP URI of a user at a domain. The name may contain any characters. */
 export function addressAt(user: string, domain: string): string {
   return `sip:${escapedUser(user)}@${domain}`;
 }
 
-/** Everything escaped that a user part does not allow as it is (RFC 3261, section 25.1). */
+/** Escapes characters that the user part does not allow (RFC 3261, section 25.1). */
 export function escapedUser(user: string): string {
   return encodeURIComponent(user).replace(/%(?:2B|26|3D|24|2C|3F|2F)/g, (escape) =>
     decodeURIComponent(escape),
@@ -45,7 +48,7 @@ function ofUri(text: string): WrittenAddress | undefined {
   return isUsable ? { kind: 'uri', uri: asRequestUri(uri) } : undefined;
 }
 
-/** A local number keeps its context, as a user part does (RFC 3261, section 19.1.6). */
+/** A local number keeps its phone-context in the user part (RFC 3261, section 19.1.6). */
 function ofTel(text: string): WrittenAddress | undefined {
   const [written = '', ...params] = text.split(';');
   const number = written.replace(/[().-]/g, '');
@@ -58,9 +61,6 @@ function ofTel(text: string): WrittenAddress | undefined {
     isNumber: true,
   };
 }
-
-// Further fields that an application wants in an INVITE: judged before they go
-// into a message, for what SIP itself needs is not theirs to set.
 
 const MOST_FIELDS = 32;
 const MOST_HEADER_CHARACTERS = 1000;
@@ -76,7 +76,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** INVALID_FIELD with the name of the field that cannot be sent. */
+/**
+ * Checks the header fields that an application adds to an INVITE. Throws INVALID_FIELD with the name of a
+ * field that may not be set: SIP sets those itself.
+ */
 export function callerHeaders(headers: Readonly<Record<string, string>> = {}): readonly HeaderLine[] {
   const entries = Object.entries(headers);
   if (entries.length > MOST_FIELDS) throw invalid('headers', `must have at most ${MOST_FIELDS} fields`);

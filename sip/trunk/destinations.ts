@@ -1,5 +1,5 @@
-// Which destinations calls of ours may have, and how many calls a minute: for
-// each prefix of called numbers, and for each API key.
+// Limits the destinations of outbound calls, and their number per minute: for each prefix of called numbers
+// and for each API key.
 import { ParleyError } from '../../src/errors.js';
 import type { Destination } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
@@ -9,7 +9,7 @@ import type { WrittenAddress } from './call-fields.js';
 export interface DestinationLimits {
   /** Empty: every destination is allowed. */
   readonly destinations: readonly Destination[];
-  /** For each key; 0: no limit. */
+  /** Limit for each key; 0: no limit. */
   readonly callsPerMinute: number;
 }
 
@@ -30,8 +30,8 @@ export class DestinationRules {
   }
 
   /**
-   * Throws FORBIDDEN for a destination that no prefix allows, and RATE_LIMITED where its prefix or the key has had its
-   * calls. The function returned counts the call. Without keys, all clients count as one.
+   * Throws FORBIDDEN if no prefix allows the destination, and RATE_LIMITED if its prefix or the key has
+   * reached its limit. The returned function counts the call. Without keys, all clients count as one.
    */
   check(to: WrittenAddress, key = ''): () => void {
     const rule = this.#ruleFor(to);
@@ -55,7 +55,7 @@ export class DestinationRules {
     };
   }
 
-  /** The longest prefix counts, then the host, then the rule for everything else. */
+  /** The longest prefix wins, then the host, then the rule for all other destinations. */
   #ruleFor(to: WrittenAddress): Rule | undefined {
     const user = calledUser(to);
     const host = to.kind === 'uri' ? (to.uri.params.get('maddr') ?? to.uri.host).toLowerCase() : undefined;
@@ -69,8 +69,8 @@ export class DestinationRules {
 }
 
 /**
- * In small letters; a number without any other character between its digits: whoever dials it may pass over more than
- * the separators of RFC 3966.
+ * The user part in lower case. A number keeps only its digits: the peer may ignore more characters than the
+ * separators of RFC 3966.
  */
 function calledUser(to: WrittenAddress): string {
   const user = (to.kind === 'user' ? to.user : (to.uri.user ?? '')).toLowerCase();
@@ -82,7 +82,7 @@ function isUserPrefix(prefix: string): boolean {
   return prefix !== EVERYTHING && !prefix.startsWith('@');
 }
 
-/** As many at once as in a minute. */
+/** Allows a burst of one minute's calls. */
 function ratesOf(perMinute: number | undefined, time: Time): SourceRates | undefined {
   if (perMinute === undefined || perMinute === 0) return undefined;
   return new SourceRates({ perSecond: perMinute / 60, burst: perMinute, mostSources: MOST_KEYS }, time);

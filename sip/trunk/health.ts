@@ -1,5 +1,5 @@
-// Whether a trunk answers: OPTIONS now and then (RFC 3261, section 11). Any
-// answer says that somebody is there, but 503 and 408.
+// Checks with OPTIONS at intervals whether a trunk answers (RFC 3261, section 11). Every response except 503
+// and 408 counts as an answer.
 import type { Time } from '../../src/time.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
@@ -7,17 +7,16 @@ import type { HeaderLine, RequestData } from '../message/serialiser.js';
 export interface HealthOptions {
   readonly sender: Pick<RequestSender, 'send'>;
   readonly journey: () => Journey;
-  /** Request-URI, and whom it is from. */
+  /** Request-URI and From. */
   readonly target: string;
   readonly from: string;
   readonly intervalSeconds: number;
-  /** Further fields: Route of an outbound proxy, User-Agent. */
+  /** Further header fields: Route of an outbound proxy, User-Agent. */
   readonly headers?: readonly HeaderLine[];
   readonly time: Time;
-  /** Numbers in [0, 1). */
   readonly random: () => number;
   readonly token: () => string;
-  /** It went up or down. */
+  /** Called when the trunk becomes reachable or unreachable. */
   readonly changed?: (reachable: boolean) => void;
 }
 
@@ -26,8 +25,8 @@ const FAILURES_UNTIL_DOWN = 2;
 export class Health {
   readonly #options: HealthOptions;
   #failures = 0;
-  #reachable = true; // until the opposite shows
-  #callOff = (): void => undefined;
+  #reachable = true; // until a check fails
+  #cancelTimer = (): void => undefined;
   #closed = false;
 
   constructor(options: HealthOptions) {
@@ -38,19 +37,19 @@ export class Health {
     return this.#reachable;
   }
 
-  /** Asks soon: several trunks do not ask at once. */
+  /** Begins after a random delay, so that several trunks are not checked at once. */
   start(): void {
     this.#next(this.#options.random() * 1000);
   }
 
   close(): void {
     this.#closed = true;
-    this.#callOff();
+    this.#cancelTimer();
   }
 
   #next(delayMs: number): void {
     if (this.#closed) return;
-    this.#callOff = this.#options.time.after(delayMs, () => void this.#ask());
+    this.#cancelTimer = this.#options.time.after(delayMs, () => void this.#ask());
   }
 
   async #ask(): Promise<void> {

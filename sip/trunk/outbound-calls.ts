@@ -1,5 +1,7 @@
-// Places calls: through the trunks, one after the other until one takes the
-// call, or straight to a SIP URI.
+// Places calls through the trunks, one after the other until one accepts the call, or directly to a SIP URI.
+//
+// It checks the request, makes the plan of the INVITE for each attempt (RFC 3261 section 8.1.1, RFC 3323, RFC
+// 3325), and changes trunk, target or media after a failure.
 import type { PhoneCallRequest } from '../../src/call/phone-calls.js';
 import type { CodecName } from '../../src/codecs/codec.js';
 import { ParleyError } from '../../src/errors.js';
@@ -27,22 +29,25 @@ export interface OutboundCallsOptions {
   /** Whether SIP URIs of foreign domains are called without a trunk. */
   readonly direct: boolean;
   readonly rules: DestinationRules;
-  /** What calls keep to whose trunk says nothing of SRTP; absent: an offer that was refused is not made in another way. */
+  /**
+   * SRTP for calls whose trunk does not configure it. Absent: a refused offer is not repeated with other
+   * keys.
+   */
   readonly srtp?: TrunkSettings['srtp'];
-  /** Ways to agree on keys of calls whose trunk says nothing of them; by the transport, if absent. */
+  /** Key agreements for calls whose trunk does not configure them; by the transport, if absent. */
   readonly keying?: readonly Keying[] | undefined;
   /** Whether 3xx responses are followed, five at most. */
   readonly followsRedirections: boolean;
 }
 
-/** What the media of a call by one way has to keep to; all of it undefined for a direct call. */
-export interface MediaWish {
-  /** Preferred first: of the request, or of the trunk. */
+/** Requirements for the media of one attempt; all undefined for a direct call. */
+export interface MediaRequest {
+  /** Codecs by preference, of the request or of the trunk. */
   readonly codecs: readonly CodecName[] | undefined;
   readonly srtp: TrunkSettings['srtp'];
-  /** How keys are agreed on; every way that there is, if absent. */
+  /** Key agreements; all of them, if absent. */
   readonly keyings?: readonly Keying[];
-  /** An offer of ours has ICE. */
+  /** True if our offer has ICE. */
   readonly offerIce?: boolean;
   /** Addresses and networks of the trunk: media may come from there, whatever its description announces. */
   readonly networks?: readonly string[];
@@ -50,20 +55,22 @@ export interface MediaWish {
 
 export interface CallToPlace {
   readonly request: PhoneCallRequest;
-  /** Called for the first trunk, and for each later one that wants another media; the one before is then used no more. */
-  readonly media: (wish: MediaWish) => SessionMedia;
+  /**
+   * Called for the first trunk, and for each later one that needs other media, which replaces the earlier.
+   */
+  readonly media: (request: MediaRequest) => SessionMedia;
   readonly user: SessionUser;
-  /** The call takes the place of this dialog at the peer (RFC 3891). */
+  /** The call replaces this dialog at the peer (RFC 3891). */
   readonly replaces?: Replaces;
-  /** Value of Referred-By: who asked for the call (RFC 3892). */
+  /** Value of Referred-By: the peer that asked for the call (RFC 3892). */
   readonly referredBy?: string;
 }
 
 export interface PlacedCall {
   readonly session: OutboundSession;
-  /** Name of the trunk that the call is with now; undefined for a direct call. */
+  /** Name of the current trunk; undefined for a direct call. */
   readonly trunk: () => string | undefined;
-  /** As INVITE states them now. */
+  /** The plan of the current INVITE. */
   readonly plan: () => CallPlan;
 }
 
@@ -78,15 +85,15 @@ export class OutboundCalls {
   }
 
   /**
-   * The call is on its way when it returns. INVALID_FIELD for what cannot be sent, FORBIDDEN for a destination that is
-   * not allowed, NOT_FOUND for a trunk that nobody knows, RATE_LIMITED, CALL_LIMIT or ENGINE_UNAVAILABLE where no trunk
-   * takes it now.
+   * The call is on its way when this returns. Throws INVALID_FIELD for a malformed request, FORBIDDEN for a
+   * destination that is not allowed, NOT_FOUND for an unknown trunk, and RATE_LIMITED, CALL_LIMIT or
+   * ENGINE_UNAVAILABLE if no trunk takes the call now.
    */
   place(call: CallToPlace): PlacedCall {
-    const wish = wishOf(call);
-    const candidates = this.#candidates(call.request, wish);
-    const count = this.#options.rules.check(wish.to, call.request.owner);
-    const way = new CallWay(call, wish, candidates, this.#options);
+    const checked = checkedRequest(call);
+    const candidates = this.#candidates(call.request, checked);
+    const count = this.#options.rules.check(checked.to, call.request.owner);
+    const way = new CallWay(call, checked, candidates, this.#options);
     count();
     const { ringTimeoutMs } = call.request;
     const session = new OutboundSession({
@@ -104,8 +111,8 @@ export class OutboundCalls {
     return { session, trunk: () => way.trunk?.name, plan: () => way.plan };
   }
 
-  /** The trunks to try; 'direct' where the address says enough by itself. */
-  #candidates({ trunk }: PhoneCallRequest, { to }: CallWish): readonly Trunk[] | 'direct' {
+  /** The trunks to try; 'direct' if the address needs none. */
+  #candidates({ trunk }: PhoneCallRequest, { to }: CheckedRequest): readonly Trunk[] | 'direct' {
     const { trunks, direct } = this.#options;
     const named = trunks.named(trunk);
     if (trunk !== undefined) return named;
@@ -124,12 +131,12 @@ export class OutboundCalls {
   }
 }
 
-/** One call on its way: the trunk that it is with, and the plan by which. */
+/** The attempts of one call: its current trunk and plan. */
 class CallWay {
   plan: CallPlan;
   trunk: Trunk | undefined;
   readonly #call: CallToPlace;
-  readonly #wish: CallWish;
+  readonly #checked: CheckedRequest;
   readonly #turn: TrunkTurn;
   readonly #options: OutboundCallsOptions;
   #mediaKey: string | undefined;
@@ -137,18 +144,18 @@ class CallWay {
 
   constructor(
     call: CallToPlace,
-    wish: CallWish,
+    checked: CheckedRequest,
     candidates: readonly Trunk[] | 'direct',
     options: OutboundCallsOptions,
   ) {
     this.#call = call;
-    this.#wish = wish;
+    this.#checked = checked;
     this.#options = options;
     this.#turn = new TrunkTurn(candidates === 'direct' ? [] : candidates);
     this.plan = candidates === 'direct' ? this.#direct() : this.#first();
   }
 
-  /** By the next trunk: where this one could not be reached or failed by itself, and nobody was rung. */
+  /** Tries the next trunk if this one was unreachable or failed, and nobody's phone rang. */
   next(outcome: SendOutcome, rang: boolean): CallPlan | undefined {
     if (rang) return undefined;
     if (isOfferRefused(outcome)) return this.#otherOffer();
@@ -160,24 +167,24 @@ class CallWay {
     try {
       return this.#by(trunk);
     } catch {
-      return undefined; // no media for this trunk: the call ends with what the one before said
+      return undefined; // no media for this trunk: the call ends with the outcome of the one before
     }
   }
 
-  /** A 3xx leads elsewhere: by the same trunk within its domain, else directly and without its account. */
+  /** Follows a 3xx: through the same trunk within its domain, else directly and without its account. */
   redirected(target: Uri): CallPlan | undefined {
     const { trunk } = this;
     const { media } = this.plan;
-    const wish: CallWish = { ...this.#wish, to: { kind: 'uri', uri: target } };
-    if (!this.#allows(wish)) return undefined;
-    if (trunk !== undefined && isAt(target, trunk.settings)) this.plan = planByTrunk(wish, trunk, media);
+    const checked: CheckedRequest = { ...this.#checked, to: { kind: 'uri', uri: target } };
+    if (!this.#allows(checked)) return undefined;
+    if (trunk !== undefined && isAt(target, trunk.settings)) this.plan = planByTrunk(checked, trunk, media);
     else if (!this.#options.direct) return undefined;
-    else this.plan = planDirectly(wish, target, this.#options.contact, media);
+    else this.plan = planDirectly(checked, target, this.#options.contact, media);
     return this.plan;
   }
 
-  /** The far end chooses where a redirection leads, so the rules for destinations hold there, too. */
-  #allows({ to }: CallWish): boolean {
+  /** The far end chooses the target of a redirection, so the limits of destinations apply to it, too. */
+  #allows({ to }: CheckedRequest): boolean {
     try {
       this.#options.rules.check(to, this.#call.request.owner)();
       return true;
@@ -186,7 +193,7 @@ class CallWay {
     }
   }
 
-  /** The same way, with media that is encrypted in the next manner. */
+  /** Repeats the INVITE with the next key agreement. */
   #otherOffer(): CallPlan | undefined {
     const keying = this.#otherOffers.shift();
     if (keying === undefined) return undefined;
@@ -201,8 +208,9 @@ class CallWay {
   }
 
   /**
-   * For the first offer. An m= line has one profile, which allows one way to encrypt or none: a peer that refuses it
-   * (488, 606) is offered the next one. RFC 5939 has both in one offer, but few peers read that.
+   * Key agreements of the first offer. An m= line has one profile, which allows one key agreement or none: if
+   * a peer refuses it (488, 606), the next one is offered. RFC 5939 allows both in one offer, but few peers
+   * support it.
    */
   #keyings(
     transport: TrunkTransport | undefined,
@@ -210,7 +218,7 @@ class CallWay {
   ): readonly Keying[] {
     const offers = srtp ?? this.#options.srtp;
     const keyings = keying ?? this.#options.keying ?? usualKeyings(transport === 'tls');
-    // After RTP/AVP, which has keys as a wish, each way is tried as a demand.
+    // After RTP/AVP, which offers keys optionally, each way is tried as a requirement.
     this.#otherOffers = offers === 'require' ? keyings.slice(1) : offers === 'prefer' ? [...keyings] : [];
     return keyings;
   }
@@ -226,41 +234,41 @@ class CallWay {
     try {
       return this.#by(trunk);
     } catch (error) {
-      this.#turn.done(); // the media could not be had
+      this.#turn.done(); // the media could not be opened
       throw error;
     }
   }
 
   #by(trunk: Trunk): CallPlan {
     const { codecs, srtp, addresses } = trunk.settings;
-    const { to } = this.#wish;
+    const { to } = this.#checked;
     const transport = trunk.settings.transport ?? (to.kind === 'uri' ? transportOf(to.uri) : undefined);
     const keyings = this.#keyings(transport, trunk.settings);
     const networks = addresses.length === 0 ? {} : { networks: addresses };
     const media = this.#media({ codecs: this.#call.request.codecs ?? codecs, srtp, keyings, ...networks });
     this.trunk = trunk;
-    this.plan = planByTrunk(this.#wish, trunk, media);
+    this.plan = planByTrunk(this.#checked, trunk, media);
     return this.plan;
   }
 
   #direct(): CallPlan {
-    const { to } = this.#wish;
-    if (to.kind !== 'uri') throw invalid('to', 'must be a SIP URI'); // candidates were asked for
+    const { to } = this.#checked;
+    if (to.kind !== 'uri') throw invalid('to', 'must be a SIP URI'); // checked by #candidates
     const keyings = this.#keyings(transportOf(to.uri), {});
     const media = this.#media({ codecs: this.#call.request.codecs, srtp: undefined, keyings });
-    return planDirectly(this.#wish, to.uri, this.#options.contact, media);
+    return planDirectly(this.#checked, to.uri, this.#options.contact, media);
   }
 
-  #media(wish: MediaWish): SessionMedia {
-    const key = JSON.stringify(wish);
+  #media(request: MediaRequest): SessionMedia {
+    const key = JSON.stringify(request);
     if (key === this.#mediaKey) return this.plan.media;
-    const media = this.#call.media(wish);
+    const media = this.#call.media(request);
     this.#mediaKey = key;
     return media;
   }
 }
 
-function wishOf({ request, replaces, referredBy }: CallToPlace): CallWish {
+function checkedRequest({ request, replaces, referredBy }: CallToPlace): CheckedRequest {
   const to = readAddress(request.to);
   if (to === undefined) throw invalid('to', 'must be a number, a name, or a tel or SIP URI');
   const { displayName, ringTimeoutMs } = request;
@@ -274,7 +282,7 @@ function wishOf({ request, replaces, referredBy }: CallToPlace): CallWish {
     ...(referredBy === undefined ? [] : [['Referred-By', referredBy] as const]),
   ];
   const headers = [...transfer, ...callerHeaders(request.headers)];
-  return { to, from: wishedCaller(request.from), displayName, headers };
+  return { to, from: callerOf(request.from), displayName, headers };
 }
 
 const REPLACING = (replaces: Replaces): HeaderLine[] => [
@@ -286,12 +294,12 @@ function isAt({ host }: Uri, { domain }: TrunkSettings): boolean {
   return parseUri(`sip:${domain}`)?.host === host;
 }
 
-/** Whoever is called cannot use what is offered, or does not want to. */
+/** The peer cannot use the offer, or does not want to. */
 function isOfferRefused(outcome: SendOutcome): boolean {
   return 'response' in outcome && (outcome.response.status === 488 || outcome.response.status === 606);
 }
 
-/** Says something of the trunk, not of whom the call is for: it was not reached, or failed (5xx, 408). */
+/** The failure is the trunk's, not the callee's: it was unreachable, or failed (5xx, 408). */
 function isTrunksOwn(outcome: SendOutcome): boolean {
   if ('failure' in outcome) return outcome.failure.reason !== 'cancelled';
   const { status } = outcome.response;
@@ -302,73 +310,78 @@ function pausedFor(response: Parameters<typeof retryAfterMs>[0]): number | undef
   return response.status === 503 ? retryAfterMs(response) : undefined;
 }
 
-// Makes the plan of a call by one trunk, or by none: who is called, who calls,
-// and what is told of either (RFC 3261 section 8.1.1, RFC 3323, RFC 3325).
-
-/** Of a call, whichever way it goes. */
-interface CallWish {
+/** The checked fields of a call request. */
+interface CheckedRequest {
   readonly to: WrittenAddress;
-  /** Undefined: that of the trunk. `anonymous` withholds it. */
+  /** Undefined: the trunk's own. `anonymous` withholds the caller. */
   readonly from: WrittenAddress | 'anonymous' | undefined;
   readonly displayName: string | undefined;
   readonly headers: readonly HeaderLine[];
 }
 
-const OUR_USER = 'parley'; // where nobody says who calls
+const OUR_USER = 'parley'; // the caller's user name if nothing else is configured
 const ANONYMOUS = '"Anonymous" <sip:anonymous@anonymous.invalid>';
 
-/** INVALID_FIELD `to` for an address that cannot be sent to. */
-function planByTrunk(wish: CallWish, trunk: Trunk, media: SessionMedia): CallPlan {
+/** Plans a call through a trunk. */
+function planByTrunk(checked: CheckedRequest, trunk: Trunk, media: SessionMedia): CallPlan {
   const { settings } = trunk;
   const { domain, username, register, displayName } = settings;
-  const uri = wish.to.kind === 'uri' ? wish.to.uri.text : addressAt(wish.to.user, domain);
+  const uri = checked.to.kind === 'uri' ? checked.to.uri.text : addressAt(checked.to.user, domain);
   const own = readAddress(settings.from ?? username ?? OUR_USER) ?? { kind: 'user', user: OUR_USER };
-  const caller = addressOf(wish.from === undefined || wish.from === 'anonymous' ? own : wish.from, domain);
-  const name = wish.displayName ?? (wish.from === undefined ? displayName : undefined);
+  const caller = addressOf(
+    checked.from === undefined || checked.from === 'anonymous' ? own : checked.from,
+    domain,
+  );
+  const name = checked.displayName ?? (checked.from === undefined ? displayName : undefined);
   const { routes } = trunk;
   const us = register?.contactUser ?? username ?? OUR_USER;
   const identity = identityFields(
     writeNameAddr(name, caller),
-    wish.from === 'anonymous',
+    checked.from === 'anonymous',
     settings.assertedIdentity,
   );
   return {
     uri,
     to: `<${uri}>`,
-    from: wish.from === 'anonymous' ? ANONYMOUS : writeNameAddr(name, caller),
+    from: checked.from === 'anonymous' ? ANONYMOUS : writeNameAddr(name, caller),
     contact: (flow) => `<${secured(trunk.contact(us, flow), uri, routes[0])}>`,
     routes,
-    headers: [...identity, ...wish.headers],
+    headers: [...identity, ...checked.headers],
     journey: trunk.journeyOf(uri),
     media,
     lateOffer: settings.lateOffer,
   };
 }
 
-/** Straight to where the URI leads. */
-function planDirectly(wish: CallWish, uri: Uri, contact: ContactMaker, media: SessionMedia): CallPlan {
+/** Plans a call directly to a URI. */
+function planDirectly(
+  checked: CheckedRequest,
+  uri: Uri,
+  contact: ContactMaker,
+  media: SessionMedia,
+): CallPlan {
   const transport = transportOf(uri);
   const ours = contact(OUR_USER, undefined, undefined);
   const host = /@([^;?]+)/.exec(ours)?.[1] ?? 'localhost';
   const caller =
-    wish.from === undefined || wish.from === 'anonymous'
+    checked.from === undefined || checked.from === 'anonymous'
       ? ours.replace(/;.*$/, '')
-      : addressOf(wish.from, host);
+      : addressOf(checked.from, host);
   return {
     uri: uri.text,
     to: `<${uri.text}>`,
-    from: wish.from === 'anonymous' ? ANONYMOUS : writeNameAddr(wish.displayName, caller),
+    from: checked.from === 'anonymous' ? ANONYMOUS : writeNameAddr(checked.displayName, caller),
     contact: (flow) => `<${secured(contact(OUR_USER, transport, flow), uri.text)}>`,
     routes: [],
-    headers: [...(wish.from === 'anonymous' ? [['Privacy', 'id'] as const] : []), ...wish.headers],
+    headers: [...(checked.from === 'anonymous' ? [['Privacy', 'id'] as const] : []), ...checked.headers],
     journey: { nextHop: uri },
     media,
     lateOffer: false,
   };
 }
 
-/** INVALID_FIELD where the text is no address; `anonymous` is one that is none. */
-function wishedCaller(text: string | undefined): CallWish['from'] {
+/** Throws INVALID_FIELD if the text is no address; `anonymous` withholds the caller. */
+function callerOf(text: string | undefined): CheckedRequest['from'] {
   if (text === undefined) return undefined;
   if (/^anonymous$/i.test(text.trim())) return 'anonymous';
   const from = readAddress(text);
@@ -376,7 +389,10 @@ function wishedCaller(text: string | undefined): CallWish['from'] {
   return from;
 }
 
-/** P-Asserted-Identity for a trunk that trusts us; one that does not is told whom to assert, where From does not say. */
+/**
+ * P-Asserted-Identity for a trunk that trusts us. Any other trunk gets P-Preferred-Identity if From withholds
+ * the caller.
+ */
 function identityFields(caller: string, isAnonymous: boolean, isTrusted: boolean): HeaderLine[] {
   const privacy: HeaderLine[] = isAnonymous ? [['Privacy', 'id']] : [];
   if (isTrusted) return [['P-Asserted-Identity', caller], ...privacy];
@@ -387,12 +403,12 @@ function addressOf(address: WrittenAddress | { kind: 'user'; user: string }, dom
   return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
 }
 
-/** A sips URI, to call or as the first hop, wants a Contact that is one too (RFC 3261, section 8.1.1.8). */
+/** A sips URI as target or first hop requires a sips Contact (RFC 3261, section 8.1.1.8). */
 function secured(contact: string, uri: string, route = ''): string {
   return /^sips:/i.test(uri) || /^<sips:/i.test(route) ? contact.replace(/^sip:/, 'sips:') : contact;
 }
 
-/** As the URI states it. */
+/** The transport that the URI states. */
 function transportOf({ scheme, params }: Uri): TrunkTransport | undefined {
   const stated = params.get('transport')?.toLowerCase();
   if (scheme === 'sips' || stated === 'tls') return 'tls';

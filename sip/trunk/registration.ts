@@ -1,6 +1,6 @@
-// Keeps this server registered at a trunk (RFC 3261, section 10.2), so that
-// calls find it: again before it expires, at once when the connection is lost,
-// later and later while it fails, and taken back at the end.
+// Keeps this server registered at a trunk (RFC 3261, section 10.2). It refreshes before expiry, registers
+// again at once when the connection is lost, waits longer after each failure, and removes the binding at the
+// end.
 //
 //   waiting ─▶ asking ─▶ waiting ─▶ ... ─▶ closed
 import type { Time } from '../../src/time.js';
@@ -16,37 +16,39 @@ import { isPingable, KeepAlive } from '../transport/keep-alive.js';
 
 export interface RegistrationOptions {
   readonly sender: Pick<RequestSender, 'send'>;
-  /** Where it goes, asked anew each time. */
+  /** Next hop and account, asked anew for each REGISTER. */
   readonly journey: () => Journey;
   /** Request-URI: the domain, without a user. */
   readonly registrar: string;
-  /** The address of record: what is registered. */
+  /** The address of record. */
   readonly address: string;
-  /** The URI that calls are to come to, for a REGISTER that goes out on this flow. */
+  /** The Contact URI for a REGISTER on this flow. */
   readonly contact: (flow: Flow | undefined) => string;
-  /** Seconds that are asked for. */
+  /** Requested seconds. */
   readonly expires: number;
-  /** Further fields: Route of an outbound proxy, User-Agent. */
+  /** Further header fields: Route of an outbound proxy, User-Agent. */
   readonly headers?: readonly HeaderLine[];
   readonly time: Time;
-  /** Numbers in [0, 1). */
   readonly random: () => number;
-  /** Random text of token characters, new at every call. */
+  /** A new random token at each call. */
   readonly token: () => string;
-  /** After each answer, and when a registration was lost. */
+  /** Called after each response, and when a registration was lost. */
   readonly changed?: (state: RegistrationState) => void;
 }
 
 export interface RegistrationState {
   readonly registered: boolean;
-  /** The latest refusal; undefined after a success. `credentials` and `forbidden` are retried slowly: somebody has to mend them. */
+  /**
+   * The latest failure; undefined after a success. `credentials` and `forbidden` are retried slowly: an
+   * operator has to correct them.
+   */
   readonly failure: 'credentials' | 'forbidden' | 'refused' | 'unreachable' | undefined;
   readonly status: number | undefined;
 }
 
-const LONGEST_SECONDS = 86_400; // that a Min-Expires may raise it to
+const LONGEST_SECONDS = 86_400; // upper limit for a Min-Expires
 const SHORTEST_REFRESH_MS = 5000;
-const STEADY_MS = 10_000; // a connection that is lost sooner than that is a failure
+const STEADY_MS = 10_000; // a connection that is lost sooner counts as a failure
 const CLOSE_MS = 4000;
 
 export class Registration {
@@ -66,8 +68,8 @@ export class Registration {
   #binding: string | undefined;
   #stale: string | undefined;
   #asking: Promise<void> | undefined;
-  #callOffNext = (): void => undefined;
-  #callOffLapse = (): void => undefined;
+  #cancelNext = (): void => undefined;
+  #cancelLapse = (): void => undefined;
   #stopWatching = (): void => undefined;
   #closed: Promise<void> | undefined;
 
@@ -82,36 +84,35 @@ export class Registration {
     return this.#state;
   }
 
-  /** Values for Route of what goes out by this registration (RFC 3608); none while there is no registration. */
+  /** Route values for requests under this registration (RFC 3608); empty without one. */
   get serviceRoute(): readonly string[] {
     return this.#state.registered ? this.#serviceRoute : [];
   }
 
-  /** Whoever granted it, from where calls will come. Undefined while there is no registration. */
+  /** Address of the registrar, from which calls will come. Undefined without a registration. */
   get registrar(): string | undefined {
     return this.#state.registered ? this.#registrar : undefined;
   }
 
-  /** By which calls come in (RFC 3327). */
+  /** Path of incoming calls (RFC 3327). */
   get path(): readonly string[] {
     return this.#path;
   }
 
-  /** The connection that the registrar knows us by, while it stands. */
+  /** The connection of the registration, while it is open. */
   get flow(): Flow | undefined {
     return this.#flow === undefined || this.#flow.closed ? undefined : this.#flow;
   }
 
-  /** Registers now, and keeps it up. */
   start(): void {
     if (this.#closed !== undefined || this.#asking !== undefined) return;
-    this.#callOffNext();
+    this.#cancelNext();
     this.#asking = this.#ask().finally(() => {
       this.#asking = undefined;
     });
   }
 
-  /** Takes the registration back; resolves when that was answered, after four seconds at the latest. */
+  /** Removes the registration. Resolves at the response, after four seconds at the latest. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -158,19 +159,22 @@ export class Registration {
     };
   }
 
-  /** A further Contact that takes the binding of a lost connection back: the registrar would go on sending calls to it. */
+  /**
+   * A further Contact that removes the binding of a lost connection: the registrar would go on sending calls
+   * to it.
+   */
   #withdrawn(contact: string): string {
     return this.#stale === undefined || this.#stale === contact ? '' : `, <${this.#stale}>;expires=0`;
   }
 
-  /** Some registrars take one Contact alone: the old binding is then left until it expires. */
+  /** Some registrars accept only one Contact: the old binding is then left to expire. */
   #isTwofoldRefused(outcome: SendOutcome): boolean {
     if (!('response' in outcome) || outcome.response.status < 400 || outcome.response.status >= 500)
       return false;
     return this.#withdrawn(this.#options.contact(outcome.flow)) !== '';
   }
 
-  /** What a 423 asks for, where that is more than was asked for and no mistake. */
+  /** The interval that a 423 asks for, if it is valid and longer than the requested one. */
   #leastOf(response: SipResponse): number | undefined {
     const least = wholeNumber(response.first('min-expires') ?? '', LONGEST_SECONDS);
     return least !== undefined && least > this.#expires ? least : undefined;
@@ -187,10 +191,10 @@ export class Registration {
     this.#stale = undefined;
     this.#failures = 0;
     this.#registeredAtMs = time.now();
-    this.#callOffLapse();
-    this.#callOffLapse = time.after(seconds * 1000, () => this.#lapsed());
+    this.#cancelLapse();
+    this.#cancelLapse = time.after(seconds * 1000, () => this.#lapsed());
     this.#watch(flow);
-    if (this.#flow === undefined && flow?.reliable === true) return; // it was lost already, and that was dealt with
+    if (this.#flow === undefined && flow?.reliable === true) return; // the connection was lost meanwhile, and #lost() has handled it
     this.#become({ registered: true, failure: undefined, status: response.status });
     this.#next(Math.max(seconds * (800 + 100 * random()), SHORTEST_REFRESH_MS));
   }
@@ -209,7 +213,7 @@ export class Registration {
     this.#next(Math.max(delayMs, askedMs));
   }
 
-  /** Nobody refreshed it: the registrar has forgotten it. */
+  /** The registration has expired without a refresh. */
   #lapsed(): void {
     this.#become({ ...this.#state, registered: false });
   }
@@ -225,7 +229,7 @@ export class Registration {
       this.#lost();
     });
     if (gone) return;
-    // Calls come in by it: that it is dead would else show with the next refresh, long after.
+    // Incoming calls use this connection: without pings, its loss would show only at the next refresh.
     const keepAlive = isPingable(this.#flow)
       ? new KeepAlive(this.#flow, { time: this.#options.time })
       : undefined;
@@ -235,13 +239,13 @@ export class Registration {
     };
   }
 
-  /** Calls would come in by a connection that is no more. */
+  /** The connection for incoming calls was lost. */
   #lost(): void {
     if (this.#flow === undefined) return;
     this.#flow = undefined;
     this.#stale = this.#binding;
     this.#stopWatching = () => undefined;
-    this.#callOffLapse();
+    this.#cancelLapse();
     this.#become({ ...this.#state, registered: false });
     const { time, random } = this.#options;
     if (time.now() - this.#registeredAtMs >= STEADY_MS) return this.#next(0);
@@ -250,10 +254,10 @@ export class Registration {
   }
 
   #next(delayMs: number): void {
-    this.#callOffNext();
+    this.#cancelNext();
     if (this.#closed !== undefined) return;
-    this.#callOffNext = this.#options.time.after(delayMs, () => {
-      this.#callOffNext = () => undefined;
+    this.#cancelNext = this.#options.time.after(delayMs, () => {
+      this.#cancelNext = () => undefined;
       this.start();
     });
   }
@@ -264,26 +268,26 @@ export class Registration {
   }
 
   async #close(): Promise<void> {
-    this.#callOffNext();
+    this.#cancelNext();
     this.#stopWatching();
     const isKnown = this.#state.registered || this.#asking !== undefined;
     if (isKnown) await this.#within(CLOSE_MS, this.#takenBack());
-    this.#callOffLapse();
+    this.#cancelLapse();
     this.#state = { registered: false, failure: undefined, status: undefined };
   }
 
   async #takenBack(): Promise<void> {
     await this.#asking;
-    this.#callOffNext();
+    this.#cancelNext();
     this.#stopWatching();
     if (this.#state.registered) await this.#send(0);
   }
 
   #within(ms: number, work: Promise<void>): Promise<void> {
     return new Promise((resolve) => {
-      const callOff = this.#options.time.after(ms, resolve);
+      const cancelTimer = this.#options.time.after(ms, resolve);
       void work.finally(() => {
-        callOff();
+        cancelTimer();
         resolve();
       });
     });
@@ -298,13 +302,12 @@ function failureOf(response: SipResponse | undefined): RegistrationState['failur
   return 'refused';
 }
 
-// How long a registrar has granted a Contact (RFC 3261, section 10.2.4).
-
-const MOST_SECONDS = 86_400; // longer is as if nobody had to refresh
+const MOST_SECONDS = 86_400; // a longer interval counts as this one
 
 /**
- * Seconds: of the parameter of our Contact, of Expires, or what was asked for. A registrar that writes Contacts of its
- * own is understood where there is one alone. 0 where other Contacts are listed and ours is not.
+ * Seconds that a registrar has granted (RFC 3261, section 10.2.4): from our Contact, from Expires, or as
+ * requested. If the registrar has rewritten the Contact, a single one counts as ours. 0 if only other
+ * Contacts are listed.
  */
 function grantedSeconds(response: SipResponse, contact: string, asked: number): number {
   const listed = response.all('contact').flatMap((value) => parseNameAddr(value) ?? []);
@@ -321,24 +324,25 @@ function seconds(text: string | undefined): number | undefined {
   return wholeNumber(text?.trim() ?? '', 2 ** 32 - 1);
 }
 
-/** Of one user at one place; parameters are what registrars change most. */
+/** Compares user and place; registrars often change parameters. */
 function isSame(one: Uri, other: Uri): boolean {
   return one.user === other.user && one.host === other.host && one.port === other.port;
 }
 
-// How long to wait after failures in a row: twice as long each time, and never
-// the same for two servers that lost the same registrar (RFC 5626, section 4.5).
-
 const BASE_MS = 30_000;
 const LONGEST_MS = 1_800_000;
 
-/** Milliseconds after the `failures`th failure: 30-60 s after the first, 15-30 min at the most. */
+/**
+ * Milliseconds to wait after the `failures`th failure in a row: 30-60 s after the first, doubled each time,
+ * 15-30 min at most. The random part spreads the clients of a registrar that has failed (RFC 5626, section
+ * 4.5).
+ */
 function retryDelayMs(failures: number, random: () => number): number {
   const upperMs = Math.min(LONGEST_MS, BASE_MS * 2 ** Math.min(failures, 16));
   return jittered(upperMs, random);
 }
 
-/** After a refusal that asking again does not change: half an hour or more, until somebody has mended it. */
+/** Milliseconds to wait after a refusal that repeating does not change: at least half an hour. */
 function slowRetryMs(random: () => number): number {
   return 2 * jittered(LONGEST_MS, random);
 }

@@ -1,46 +1,5 @@
-// What is configured of a trunk: the account at a carrier or an exchange that
-// calls go out by.
-import type { CodecName } from '../../src/codecs/codec.js';
-import { FieldReader, type Fields, isFields } from '../field-reader.js';
-import { isNetwork } from '../guard/address-list.js';
-import { parseUri, type Uri } from '../message/uri.js';
-import type { Keying, Security } from '../sdp/media-policy.js';
-
-export type TrunkTransport = 'udp' | 'tcp' | 'tls';
-
-export interface TrunkSettings {
-  readonly name: string;
-  /** Of the addresses of its callers and callees, and of the Request-URI of REGISTER. */
-  readonly domain: string;
-  /** Everything goes there first, if set; with the parameter `lr` it also stands in Route. */
-  readonly proxy?: Uri;
-  /** Over which the proxy, or else the domain, is reached; what DNS says, if absent. */
-  readonly transport?: TrunkTransport;
-  readonly username?: string;
-  readonly password?: string;
-  /** Whose challenges are answered; that of the domain, without its port, if absent. */
-  readonly authRealms: readonly string[];
-  /** The caller where a call says none: a number, a user name or a SIP URI. */
-  readonly from?: string;
-  readonly displayName?: string;
-  readonly register?: { readonly expires: number; readonly contactUser?: string };
-  readonly options?: { readonly intervalSeconds: number };
-  readonly callsPerSecond?: number;
-  readonly mostCalls?: number;
-  /** Those of the server, if absent. */
-  readonly codecs?: readonly CodecName[];
-  readonly srtp?: Security;
-  /** Ways to agree on keys, the preferred one first. */
-  readonly keying?: readonly Keying[];
-  /** Its INVITEs have no offer: the trunk makes it (RFC 3264, section 4). */
-  readonly lateOffer: boolean;
-  /** Who calls is told in P-Asserted-Identity besides: the trunk trusts us (RFC 3325). */
-  readonly assertedIdentity: boolean;
-  /** Where the trunk is, and calls of it come in from: addresses, or networks such as 192.0.2.0/24. Its account is shown there. */
-  readonly addresses: readonly string[];
-}
-
-// Reads the trunks from their JSON:
+// Defines the settings of a trunk (an account at a carrier or PBX for outbound calls) and reads them from
+// their JSON file:
 //
 //   {"trunks": [
 //     {"name": "carrier", "domain": "sip.example.com", "transport": "tls", "proxy": "sip:edge.example.com;lr",
@@ -51,12 +10,53 @@ export interface TrunkSettings {
 //      "assertedIdentity": true, "addresses": ["192.0.2.0/24"]}
 //   ]}
 //
-// A password may stand in the file itself, in a variable of the environment or
-// in a file of its own.
+// A password may be in the file itself, in an environment variable or in a file of its own.
+import type { CodecName } from '../../src/codecs/codec.js';
+import { FieldReader, type Fields, isFields } from '../field-reader.js';
+import { isNetwork } from '../guard/address-list.js';
+import { parseUri, type Uri } from '../message/uri.js';
+import type { Keying, Security } from '../sdp/media-policy.js';
+
+export type TrunkTransport = 'udp' | 'tcp' | 'tls';
+
+export interface TrunkSettings {
+  readonly name: string;
+  /** Domain of caller and callee addresses, and Request-URI of REGISTER. */
+  readonly domain: string;
+  /** Next hop of every request, if set; with the parameter `lr` it is also in Route. */
+  readonly proxy?: Uri;
+  /** Transport to the proxy or domain; chosen by DNS, if absent. */
+  readonly transport?: TrunkTransport;
+  readonly username?: string;
+  readonly password?: string;
+  /** Realms whose challenges are answered; the domain without its port, if absent. */
+  readonly authRealms: readonly string[];
+  /** Default caller: a number, a user name or a SIP URI. */
+  readonly from?: string;
+  readonly displayName?: string;
+  readonly register?: { readonly expires: number; readonly contactUser?: string };
+  readonly options?: { readonly intervalSeconds: number };
+  readonly callsPerSecond?: number;
+  readonly mostCalls?: number;
+  /** The server's codecs, if absent. */
+  readonly codecs?: readonly CodecName[];
+  readonly srtp?: Security;
+  /** Key agreements by preference. */
+  readonly keying?: readonly Keying[];
+  /** INVITEs have no offer: the trunk makes it (RFC 3264, section 4). */
+  readonly lateOffer: boolean;
+  /** The trunk trusts us: P-Asserted-Identity states the caller (RFC 3325). */
+  readonly assertedIdentity: boolean;
+  /**
+   * Addresses of the trunk, or networks such as 192.0.2.0/24: its calls come from there, and the account's
+   * password is used only there.
+   */
+  readonly addresses: readonly string[];
+}
 
 const MOST_TRUNKS = 100;
 const TRANSPORTS: readonly TrunkTransport[] = ['udp', 'tcp', 'tls'];
-/** What a sips URI may state: TCP is what its TLS runs over (RFC 3261, section 26.2.2). */
+/** Transports that a sips URI may state: its TLS runs over TCP (RFC 3261, section 26.2.2). */
 const SECURE: Readonly<Record<string, TrunkTransport>> = { tcp: 'tls', tls: 'tls' };
 const CODECS: readonly CodecName[] = ['opus', 'G722', 'PCMU', 'PCMA'];
 const KEYINGS: readonly Keying[] = ['sdes', 'dtls'];
@@ -89,7 +89,7 @@ const FIELDS = {
   options: ['intervalSeconds'],
 };
 
-/** Where passwords come from; undefined where there is nothing under that name. */
+/** Reads passwords from outside of the file; undefined if there is none of that name. */
 export interface SecretSource {
   environment(name: string): string | undefined;
   file(path: string): string | undefined;
@@ -97,7 +97,7 @@ export interface SecretSource {
 
 export type TrunkFile =
   | { readonly trunks: readonly TrunkSettings[]; readonly problems?: undefined }
-  /** Every mistake, each with the place that it is in; none of them quotes a password. */
+  /** Every mistake with its place; none of them quotes a password. */
   | { readonly problems: readonly string[]; readonly trunks?: undefined };
 
 export function readTrunkFile(json: string, secrets: SecretSource): TrunkFile {
@@ -105,7 +105,7 @@ export function readTrunkFile(json: string, secrets: SecretSource): TrunkFile {
   try {
     content = JSON.parse(json);
   } catch {
-    return { problems: ['the file is not JSON'] }; // what the parser says would quote it
+    return { problems: ['the file is not JSON'] }; // the parser's message would quote the file
   }
   const trunks = isFields(content) ? content['trunks'] : undefined;
   if (!Array.isArray(trunks)) return { problems: ['the file must be an object with a list "trunks"'] };
@@ -159,7 +159,7 @@ class TrunkReader {
       addresses:
         this.#read.list(value, 'addresses', at, 'addresses and networks such as 192.0.2.0/24', isNetwork) ??
         [],
-    } as TrunkSettings; // absent fields were left out
+    } as TrunkSettings; // undefined fields were left out
   }
 
   #name(trunk: Fields, at: string): string {
@@ -185,7 +185,10 @@ class TrunkReader {
     return domain ?? '';
   }
 
-  /** One transport, of the trunk or of its proxy: what is meant to be encrypted is never sent in the clear by accident. */
+  /**
+   * Transport of the trunk and its proxy. They must agree, so that encrypted calls are never sent in the
+   * clear by accident.
+   */
   #way(trunk: Fields, at: string): Fields {
     const stated = this.#read.word(trunk, 'transport', at, TRANSPORTS);
     const proxy = this.#proxy(trunk, at);
@@ -268,7 +271,7 @@ class TrunkReader {
   }
 }
 
-/** Without what is undefined. */
+/** Removes undefined fields. */
 function given(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

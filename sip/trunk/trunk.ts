@@ -1,5 +1,5 @@
-// One trunk at work: registered where it must be, asked whether it answers,
-// and counted: how many calls it has and how fast they may come.
+// A trunk in operation: it registers, checks whether the far end answers, and limits its calls. Trunks keeps
+// all of them in order; TrunkTurn takes one call through them.
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
@@ -17,8 +17,8 @@ import { Registration, type RegistrationState } from './registration.js';
 import type { TrunkSettings, TrunkTransport } from './trunk-settings.js';
 
 /**
- * The URI of a user of this server, as peers over that transport reach it. `flow`: what the request goes out on, where
- * that is known already; over TLS it may be the only way back.
+ * Makes the URI of a user of this server, as peers over that transport reach it. `flow` is the flow of the
+ * request, if it is known already; over TLS it may be the only way back.
  */
 export type ContactMaker = (
   user: string,
@@ -30,29 +30,28 @@ export interface TrunkOptions {
   readonly settings: TrunkSettings;
   readonly sender: Pick<RequestSender, 'send'>;
   readonly contact: ContactMaker;
-  /** User-Agent, or nothing. */
+  /** Further header fields: User-Agent. */
   readonly headers?: readonly HeaderLine[];
   readonly time: Time;
-  /** Numbers in [0, 1). */
   readonly random: () => number;
-  /** Random text of token characters, new at every call; nobody may guess it. */
+  /** A new random token at each call, unpredictable for others. */
   readonly token: () => string;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** For the log: the registration changed, or the trunk went up or down. */
+  /** Called for the log when the registration or the reachability changes. */
   readonly changed?: (name: string, change: RegistrationState | { readonly reachable: boolean }) => void;
 }
 
-/** Why a trunk takes no call now. */
+/** Reason why a trunk takes no call now. */
 type TrunkRefusal =
   | { readonly reason: 'closing' | 'unregistered' | 'down' | 'most-calls' }
-  /** It said 503, or has had as many calls in this second as are allowed. */
+  /** It answered 503, or the calls per second have reached their limit. */
   | { readonly reason: 'paused' | 'rate'; readonly waitMs: number };
 
 interface TrunkView {
   readonly name: string;
-  /** Undefined where it does not register. */
+  /** Undefined if it does not register. */
   readonly registration: RegistrationState | undefined;
-  /** Undefined where nobody asks. */
+  /** Undefined if no health checks are configured. */
   readonly reachable: boolean | undefined;
   readonly calls: number;
 }
@@ -98,17 +97,17 @@ export class Trunk {
     return { name, registration, reachable: this.#health?.reachable, calls: this.#calls };
   }
 
-  /** Whether calls may come from there: it is where this server is registered. */
+  /** True for the address of the registrar: its calls are accepted. */
   isAt(address: string): boolean {
     return this.#registration?.registrar === address;
   }
 
-  /** Whether calls from there are its calls: by what is configured, too. */
+  /** True if calls from this address are its calls: the registrar's address, or a configured one. */
   owns(address: string): boolean {
     return this.isAt(address) || this.#addresses.has(address);
   }
 
-  /** Whether it knows us under this name, as the user of a Contact. */
+  /** True if `user` is our Contact user at this trunk. */
   knowsAs(user: string | undefined): boolean {
     const { register, username } = this.settings;
     return user !== undefined && user === (register?.contactUser ?? username);
@@ -119,7 +118,7 @@ export class Trunk {
     this.#health?.start();
   }
 
-  /** Why it takes no call now; undefined where it does. Counts nothing. */
+  /** Why the trunk takes no call now; undefined if it takes one. Counts nothing. */
   get refusal(): TrunkRefusal | undefined {
     if (this.#closed !== undefined) return { reason: 'closing' };
     if (this.#registration?.state.registered === false) return { reason: 'unregistered' };
@@ -131,7 +130,7 @@ export class Trunk {
     return waitMs > 0 ? { reason: 'rate', waitMs } : undefined;
   }
 
-  /** Counts a call of this trunk, until the function returned is called; or says why not. */
+  /** Counts a call of this trunk until the returned function is called, or returns why it takes none. */
   take(): (() => void) | TrunkRefusal {
     const { refusal } = this;
     if (refusal !== undefined) return refusal;
@@ -139,7 +138,7 @@ export class Trunk {
     return this.counted();
   }
 
-  /** Counts a call that is there already, such as one that came in. */
+  /** Counts an existing call, such as an incoming one. */
   counted(): () => void {
     let counts = true;
     this.#calls++;
@@ -149,17 +148,21 @@ export class Trunk {
     };
   }
 
-  /** It said that it has too much to do: no calls for so long, five minutes at most. */
+  /** The trunk is overloaded: it takes no calls for that time, five minutes at most. */
   pause(forMs: number): void {
     this.#pausedUntilMs = this.#options.time.now() + Math.min(forMs, LONGEST_PAUSE_MS);
   }
 
-  /** Values for Route of a call: the outbound proxy where it routes loosely, and what the registrar said (RFC 3608). */
+  /**
+   * Route values for a call: the outbound proxy if it is a loose router, then the Service-Route (RFC 3608).
+   */
   get routes(): readonly string[] {
     return [...this.#proxyRoute, ...(this.#registration?.serviceRoute ?? [])];
   }
 
-  /** Where a request to this URI outside of dialogs goes: the proxy, else the first route, else the domain. */
+  /**
+   * Next hop for a request to this URI outside of dialogs: the proxy, else the first route, else the domain.
+   */
   journeyOf(uri: string): Journey {
     const [first] = this.#registration?.serviceRoute ?? [];
     const route = first === undefined ? undefined : parseNameAddr(first)?.uri;
@@ -167,7 +170,7 @@ export class Trunk {
     return /^sips:/i.test(uri) ? secured(journey) : journey;
   }
 
-  /** What requests within its calls keep to. */
+  /** Account and transport for requests within its calls. */
   get within(): PeerJourney {
     return {
       ...(this.account === undefined ? {} : { account: this.account }),
@@ -175,12 +178,12 @@ export class Trunk {
     };
   }
 
-  /** Of a user of this server, for Contact of what goes out on this flow. */
+  /** The Contact URI of a user of this server for a request on this flow. */
   contact(user: string, flow: Flow | undefined): string {
     return this.#options.contact(user, this.settings.transport, flow);
   }
 
-  /** Takes the registration back; resolves within some seconds. */
+  /** Removes the registration; resolves within some seconds. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -245,21 +248,20 @@ export class Trunk {
   }
 }
 
-/** As it is located over this transport, whatever it says of one: what the trunk is configured for counts. */
+/** The configured transport overrides the one in the URI. */
 function over(uri: Uri, transport: TrunkTransport): Uri {
   return { ...uri, params: uri.params.with('transport', transport) };
 }
 
-/** Every hop to a sips URI is one of TLS (RFC 3261, section 26.2.2); where the trunk has no such way, there is none. */
+/** Every hop to a sips URI uses TLS (RFC 3261, section 26.2.2). A flow without TLS is not used. */
 function secured({ flow, nextHop, ...journey }: Journey): Journey {
   const isSecure = flow?.transport === 'tls';
   return { ...journey, nextHop: { ...nextHop, scheme: 'sips' }, ...(isSecure ? { flow } : {}) };
 }
 
-/** The domain as a URI to be located. */
 function homeOf({ domain, name }: TrunkSettings): Uri {
   const uri = parseUri(`sip:${domain}`);
-  if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-file.ts has judged it
+  if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-settings.ts has checked it
   return uri;
 }
 
@@ -274,7 +276,7 @@ function accountOf({ settings, randomBytes }: TrunkOptions, listed: AddressList)
   });
 }
 
-// All trunks, in the order in which they are tried for a call.
+// The trunks, in the order in which a call tries them.
 
 export class Trunks {
   readonly #trunks: readonly Trunk[];
@@ -296,7 +298,7 @@ export class Trunks {
     for (const trunk of this.#trunks) trunk.start();
   }
 
-  /** The one of this name alone, or all of them. NOT_FOUND for a name that no trunk has. */
+  /** The trunk of this name, or all of them. Throws NOT_FOUND for an unknown name. */
   named(name: string | undefined): readonly Trunk[] {
     if (name === undefined) return this.#trunks;
     const found = this.#trunks.filter((trunk) => trunk.name === name);
@@ -306,7 +308,10 @@ export class Trunks {
     });
   }
 
-  /** The one that calls from this address to this user of ours are of; of several accounts there, else the first. */
+  /**
+   * The trunk of an incoming call, by its source address and our user name; the first of several accounts
+   * there otherwise.
+   */
   of(address: string, user: string | undefined): Trunk | undefined {
     const there = this.#trunks.filter((trunk) => trunk.owns(address));
     return there.find((trunk) => trunk.knowsAs(user)) ?? there[0];
@@ -318,7 +323,7 @@ export class Trunks {
   }
 }
 
-/** One call's way through the trunks: each of them at most once. */
+/** Takes one call through the trunks, each of them at most once. */
 export class TrunkTurn {
   readonly #left: Trunk[];
   readonly #refusals: TrunkRefusal[] = [];
@@ -328,7 +333,10 @@ export class TrunkTurn {
     this.#left = [...candidates];
   }
 
-  /** The next trunk that takes a call, which counts as its call until `done` or the next `next`; undefined after the last. */
+  /**
+   * The next trunk that takes the call. It counts the call until `done` or the next `next`. Undefined after
+   * the last trunk.
+   */
   next(): Trunk | undefined {
     this.done();
     for (let trunk = this.#left.shift(); trunk !== undefined; trunk = this.#left.shift()) {
@@ -342,13 +350,12 @@ export class TrunkTurn {
     return undefined;
   }
 
-  /** The call is over. */
   done(): void {
     this.#release();
     this.#release = () => undefined;
   }
 
-  /** Why none took the call: RATE_LIMITED or CALL_LIMIT where waiting helps, else ENGINE_UNAVAILABLE. */
+  /** Why no trunk took the call: RATE_LIMITED or CALL_LIMIT if waiting helps, else ENGINE_UNAVAILABLE. */
   refusal(): ParleyError {
     const rates = this.#refusals.flatMap((one) => ('waitMs' in one ? [one] : []));
     if (rates.some(({ reason }) => reason === 'rate')) {

@@ -50,7 +50,7 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
       opened.push(opened.length === 0 ? media : new FakeMedia());
       return asMedia(opened.at(-1) ?? media);
     },
-    mediaWish: () => ({}),
+    mediaRequest: () => ({}),
     admission: { trusts: () => trusted, mayReplace: () => true },
     opened: () => undefined,
     ...(callHeaders === undefined ? {} : { callHeaders }),

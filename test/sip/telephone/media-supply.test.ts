@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { incomingWish } from '../../../sip/telephone/media-supply.js';
+import { incomingMediaRequest } from '../../../sip/telephone/media-supply.js';
 import { linesOf, negotiation, valueOf } from '../sdp/negotiation-under-test.js';
 
 void test('a browser that leaves the offer to us is offered DTLS with ICE, and a telephone is not', () => {
   const offered = (transport: 'wss' | 'udp', srtp: 'prefer' | 'off') => {
-    const { srtp: security, ...wish } = incomingWish({
+    const { srtp: security, ...wish } = incomingMediaRequest({
       transport,
       offers: true,
       trunk: undefined,
@@ -26,13 +26,18 @@ void test('a browser that leaves the offer to us is offered DTLS with ICE, and a
 
 void test('a browser that makes the offer is answered by DTLS, whatever telephones are offered', () => {
   const server = { srtp: 'require', keying: ['sdes'] } as const;
-  const wish = incomingWish({ transport: 'ws', offers: false, trunk: undefined, server });
+  const wish = incomingMediaRequest({ transport: 'ws', offers: false, trunk: undefined, server });
   assert.deepEqual(wish, { keyings: ['dtls', 'sdes'] });
 });
 
 void test('over TLS a telephone is offered and answered by SDES first', () => {
   for (const offers of [true, false]) {
-    const wish = incomingWish({ transport: 'tls', offers, trunk: undefined, server: { srtp: 'require' } });
+    const wish = incomingMediaRequest({
+      transport: 'tls',
+      offers,
+      trunk: undefined,
+      server: { srtp: 'require' },
+    });
     assert.deepEqual(wish.keyings, ['sdes', 'dtls']);
   }
 });

@@ -20,7 +20,7 @@ function network(t: TestContext, hosts: string, tlsPort?: number): SipNetwork {
   const made = new SipNetwork({
     config: { ...sip, tlsPort }, tls: server, time, recentPeers, taps: undefined,
     admission: new Admission({ guard, digest: undefined, recentPeers }),
-    invited: () => undefined, journeyFor: () => undefined, told: () => undefined, failed: assert.fail,
+    invited: () => undefined, journeyFor: () => undefined, onResponse: () => undefined, failed: assert.fail,
   });
   t.after(() => made.close());
   return made;

@@ -16,7 +16,7 @@ import { RecentPeers } from '../../../sip/telephone/admission.js';
 import { Telephone, type TelephoneParts } from '../../../sip/telephone/telephone.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { RoutingTable } from '../../../sip/routing-table.js';
-import type { MediaWish } from '../../../sip/trunk/outbound-calls.js';
+import type { MediaRequest } from '../../../sip/trunk/outbound-calls.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import { mediaPolicy } from '../../../sip/telephone/media-supply.js';
 import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
@@ -59,7 +59,7 @@ class FailingAnswering extends Answering {
 async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephoneParts> = {}) {
   const { records, recorded, log } = callSurroundings();
   const media: TalkingMedia[] = [];
-  const wishes: (Partial<MediaWish> | undefined)[] = [];
+  const wishes: (Partial<MediaRequest> | undefined)[] = [];
   const failing: { media?: ParleyError; check?: ParleyError; defect?: Error } = {};
   const time = systemTime;
   let ended = 0;
@@ -95,7 +95,7 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
     time,
     wallMs: () => Date.now(),
     recorded,
-    told: () => undefined,
+    onResponse: () => undefined,
     log,
     ...more,
   });

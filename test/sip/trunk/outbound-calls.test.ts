@@ -4,7 +4,7 @@ import type { PhoneCallRequest } from '../../../src/call/phone-calls.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import {
   OutboundCalls,
-  type MediaWish,
+  type MediaRequest,
   type OutboundCallsOptions,
 } from '../../../sip/trunk/outbound-calls.js';
 import { DestinationRules } from '../../../sip/trunk/destinations.js';
@@ -39,8 +39,8 @@ function open(trunks: readonly object[] = [CARRIER, SPARE], { limits, ...options
   const calls = new OutboundCalls({ trunks: new Trunks(made), context: out.agent.context, contact, direct: true, followsRedirections: false,
     rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time), ...options });
   const told = new ToldOfCall();
-  const medias: MediaWish[] = [];
-  const media = (wish: MediaWish) => {
+  const medias: MediaRequest[] = [];
+  const media = (wish: MediaRequest) => {
     medias.push(wish);
     return new HeardMedia();
   };
