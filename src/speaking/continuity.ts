@@ -1,6 +1,12 @@
-// How much of an utterance one generation speaks: a sentence, or all that can be
-// spoken together (run-joiner.ts), so that the voice does not change between
-// sentences.
+// Joins the sentences of an utterance into runs (sentence-run.ts): one generation of the engine speaks a run, so that the
+// voice does not change between its sentences.
+//
+// A new run begins where the voice or the language changes, after a sentence that was kept and need not be made, after a
+// recorded sound or a stated pause, and when the engine has no room for one more sentence. A sentence stays on its own if
+// its engine takes no further text, or if a limit holds for each sentence.
+//
+// The sound of a run is not kept for its sentences: it depends on the text before, and the ends are estimates. Only a
+// sentence without a run is kept.
 import type { SpeechOptions } from '../engines/engine.js';
 import { type LinePiece, type LinePieces, type SpokenSentence, wordsOf } from './line-piece.js';
 import { RunPart, SentenceRun, SpeechPaces } from './sentence-run.js';
@@ -13,48 +19,36 @@ export class Continuity {
     this.mode = mode;
   }
 
-  /** The pieces of an utterance as a line takes them. Those that arrive are read ahead while a run takes them. */
-  join(pieces: LinePieces, terms: UtteranceTerms): LinePieces {
+  /** Joins the pieces of an utterance for its line. Pieces that arrive are read ahead while a run takes them. */
+  join(pieces: LinePieces, options: JoinOptions): LinePieces {
     if (this.mode === 'sentence') return pieces;
-    const joiner = new RunJoiner(this.#paces, terms);
+    const joiner = new RunJoiner(this.#paces, options);
     return Symbol.iterator in pieces ? joiner.whole(pieces) : new ArrivingRuns(pieces, joiner);
   }
 }
 
-// Puts the sentences of one utterance together to runs.
-//
-// A new run, and with it a new generation, begins where the voice or the language
-// changes, where a sentence was kept and need not be made, where a sound comes
-// between, or a pause that is stated, and where the engine has no room for one more. An engine
-// that takes no further text, or a limit that is said of each sentence, leaves
-// each its own.
-//
-// What a run makes is not kept as what its sentences sound like: a part of it
-// depends on all that was said before, and its ends are an estimate. Only a
-// sentence that is an utterance of its own is.
-
-/** Of one utterance. */
-interface UtteranceTerms {
+/** What joining needs to know of an utterance. */
+interface JoinOptions {
   readonly options: SpeechOptions | undefined;
-  /** Of all of it. */
+  /** Aborts the whole utterance. */
   readonly signal: AbortSignal;
-  /** The sentence need not be made; `isFirst` of the utterance. */
+  /** True if the sentence need not be made. `isFirst`: it is the first piece of the utterance. */
   readonly isKept?: (sentence: SpokenSentence, isFirst: boolean) => boolean;
-  /** Told of each piece when it is read, which may be long before its turn. */
+  /** Called for each piece when it is read, which may be long before its turn. */
   readonly onRead?: () => void;
 }
 
 class RunJoiner {
   readonly #paces: SpeechPaces;
-  readonly #terms: UtteranceTerms;
+  readonly #options: JoinOptions;
   #isFirst = true;
 
-  constructor(paces: SpeechPaces, terms: UtteranceTerms) {
+  constructor(paces: SpeechPaces, options: JoinOptions) {
     this.#paces = paces;
-    this.#terms = terms;
+    this.#options = options;
   }
 
-  /** A text that is there whole: each run has all of its text before it begins. */
+  /** Joins a whole text: each run has all of its text before it begins. */
   whole(pieces: Iterable<LinePiece>): LinePiece[] {
     const groups: { readonly run?: SentenceRun; readonly pieces: LinePiece[]; readonly first: LinePiece }[] =
       [];
@@ -71,22 +65,25 @@ class RunJoiner {
       }
     }
     for (const { run } of groups) run?.end();
-    // A sentence on its own is made, and kept, as it would be in any case.
+    // A run of one sentence is made, and kept, as a sentence without a run.
     return groups.flatMap((group) => (group.pieces.length === 1 ? [group.first] : group.pieces));
   }
 
-  /** The sentence that may be spoken together with others; undefined where the piece stands alone. To be asked once for each piece, in order. */
+  /**
+   * The piece as a sentence that can be spoken together with others; undefined if it stands alone. Call it once for each
+   * piece, in order.
+   */
   sentenceOf(piece: LinePiece): SpokenSentence | undefined {
-    this.#terms.onRead?.();
+    this.#options.onRead?.();
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     if ('write' in piece || piece instanceof RunPart || !this.#fits(piece)) return undefined;
-    return this.#terms.isKept?.(piece, isFirst) === true ? undefined : piece;
+    return this.#options.isKept?.(piece, isFirst) === true ? undefined : piece;
   }
 
-  /** A run for this sentence, which is to be added. */
+  /** Begins a run for this sentence; the caller then adds it. */
   begin({ voice }: SpokenSentence): SentenceRun {
-    const { options, signal } = this.#terms;
+    const { options, signal } = this.#options;
     return new SentenceRun({ voice, options, signal, pace: this.#paces.of(voice) });
   }
 
@@ -97,20 +94,20 @@ class RunJoiner {
       speed === undefined &&
       gain === undefined &&
       engine.capabilities.textStreaming &&
-      this.#terms.options?.maxNewTokens === undefined &&
+      this.#options.options?.maxNewTokens === undefined &&
       Buffer.byteLength(wordsOf(sentence)) <= (engine.mostText ?? 0)
     );
   }
 }
 
-// The pieces of a text that arrives, joined to runs as they come. While a run
-// takes sentences they are handed to it at once, whoever speaks it: an engine
-// reads its text faster than it speaks it. Beyond that nothing is read ahead.
-
+/**
+ * Joins pieces of a text that arrives. Sentences go into an open run at once, because an engine reads text faster than it
+ * speaks. Beyond that nothing is read ahead.
+ */
 class ArrivingRuns implements AsyncIterable<LinePiece> {
   readonly #source: AsyncIterator<LinePiece>;
   readonly #joiner: RunJoiner;
-  /** Not taken yet. */
+  /** Joined and not taken by the reader. */
   readonly #pieces: LinePiece[] = [];
   #end: { readonly error?: unknown } | undefined;
   #wakeReader: (() => void) | undefined;
@@ -121,7 +118,7 @@ class ArrivingRuns implements AsyncIterable<LinePiece> {
     this.#joiner = joiner;
   }
 
-  /** For one reader. Throws what the source throws after all that came before it, and the failure of a run that waits for text. */
+  /** For one reader. An error of the source, or of a run that waits for text, comes after the pieces before it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<LinePiece, void, undefined> {
     void this.#join();
     try {
@@ -179,20 +176,20 @@ class ArrivingRuns implements AsyncIterable<LinePiece> {
     this.#wakeReader?.();
   }
 
-  /** Resolves when the reader asks for what is not there yet, or has left. */
+  /** Resolves when the reader waits for a piece, or has left. */
   async #allTaken(): Promise<void> {
     while (this.#end === undefined && this.#pieces.length > 0) {
       await new Promise<void>((resolve) => (this.#wakeJoiner = resolve));
     }
   }
 
-  /** Not awaited: a producer that hangs in its own clean-up holds nobody here. */
+  /** Not awaited, because a producer may hang in its own clean-up. */
   #leaveSource(): void {
     this.#source.return?.().then(undefined, () => undefined);
   }
 }
 
-/** What comes, or the failure of the run that waits for it. */
+/** Resolves with the next piece, or rejects with the failure of the run that waits for it. */
 function unlessItFails<T>(next: Promise<T>, run: SentenceRun | undefined): Promise<T> {
   if (run === undefined) return next;
   const failed = run.synthesized.then(

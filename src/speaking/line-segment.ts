@@ -1,4 +1,4 @@
-// One sentence's place in the sound of its line, filled in while it is made.
+// Records the place of one sentence in the sound of its line while that is made, with the times of its words.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
@@ -6,27 +6,27 @@ import type { WordTime } from '../engines/engine.js';
 import type { WrittenSentence } from './line-piece.js';
 import { placedWord, type SpokenSegment, writtenTimes } from './spoken-text.js';
 
-/** A sentence whose place in the sound of its line is known once it is encoded. */
+/** A sentence with its place in the sound of the line, which is known once it is encoded. */
 export interface PlacedSegment extends SpokenSegment {
   readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
-  /** As the engine told them: of the words that it was given. */
+  /** Word times of the engine, for the words that it got. */
   readonly engineWords: readonly WordTime[];
 }
 
-/** What a segment's sound is taken from while it is made. */
+/** The source of a segment's sound, while that is made. */
 export interface SoundInMaking {
-  /** Made so far. */
+  /** Milliseconds made so far. */
   readonly madeMs: number;
-  /** Of that, not taken by the encoder. */
+  /** Milliseconds that the encoder has not taken yet. */
   readonly waitingMs: number;
-  /** Where others share the sound: how much of it is probably the segment's own. */
+  /** If sentences share the sound: the estimated part of this segment. */
   readonly shareMs?: number;
-  /** Once all of it is made; else whoever sees the end of the making tells the segment. */
+  /** Known once all of it is made. If it is absent, `LineSegment.made` states it. */
   readonly soundMs?: number | undefined;
   readonly words?: readonly WordTime[];
 }
 
-/** A ring of the segment's own. */
+/** The sound of a segment that has a ring of its own. */
 export function ringSound(ring: PcmRing): SoundInMaking {
   const ms = (count: 'written' | 'readable') => ((ring.status()?.[count] ?? 0) * 1000) / ring.rate;
   return {
@@ -45,15 +45,15 @@ export class LineSegment implements PlacedSegment {
   readonly delivery: WrittenSentence['delivery'];
   firstFrame: number | undefined;
   frames: number | undefined;
-  /** When its first payload was queued, in milliseconds of the monotonic clock. */
+  /** Time at which its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
   /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
   place: { readonly startMs: number; readonly endMs: number } | undefined;
-  /** Told its payloads, where they were to be kept and all of them were made. */
+  /** Called with its payloads if they were to be kept and all of them were made. */
   onKept: ((frames: KeptFrames) => void) | undefined;
-  /** Undefined where its payloads were kept before. */
+  /** Undefined if its payloads come from the cache. */
   readonly #sound: SoundInMaking | undefined;
-  /** Times the speed of the sound as it was made; all that is told of it is told as it is heard. */
+  /** Factor between the sound as it was made and as it is heard. All reported times are those of the heard sound. */
   readonly #speed: number;
   #soundMs: number | undefined;
   #words: readonly WordTime[] = [];
@@ -67,7 +67,7 @@ export class LineSegment implements PlacedSegment {
     this.#speed = speed;
   }
 
-  /** As it was made, whatever its speed. */
+  /** Length and words of the sound as it was made, before the speed is applied. */
   get asMade(): { readonly soundMs: number; readonly words: readonly WordTime[] } {
     return { soundMs: this.#soundMs ?? this.#sound?.soundMs ?? 0, words: this.#sound?.words ?? this.#words };
   }
@@ -76,12 +76,12 @@ export class LineSegment implements PlacedSegment {
     return this.#trimmedStartMs / this.#speed;
   }
 
-  /** Told by the encoder, as it was made. */
+  /** Set in milliseconds of the sound as it was made. */
   set trimmedStartMs(ms: number) {
     this.#trimmedStartMs = ms;
   }
 
-  /** All of its sound is made. */
+  /** States that all of its sound is made. */
   made(soundMs: number, words: readonly WordTime[]): void {
     this.#soundMs = soundMs;
     this.#words = words;
@@ -98,7 +98,7 @@ export class LineSegment implements PlacedSegment {
     return words.map((word) => placedWord(word, (ms) => ms / this.#speed));
   }
 
-  /** Of the sentence as it was written. */
+  /** Times for the words of the sentence as it was written. */
   get words(): readonly WordTime[] {
     return this.spoken === undefined
       ? this.engineWords
@@ -114,14 +114,14 @@ export class LineSegment implements PlacedSegment {
     return this.soundMs ?? (this.#sound?.madeMs ?? 0) / this.#speed;
   }
 
-  /** Made and not yet taken by the encoder. */
+  /** Milliseconds that were made and that the encoder has not taken yet. */
   get waitingMs(): number {
     if (this.#sound !== undefined) return this.#sound.waitingMs / this.#speed;
     return this.place === undefined ? (this.soundMs ?? 0) : 0;
   }
 
   encoded(done: SegmentEncoded): void {
-    // Where the estimate left nothing for a sentence, it ends with the sentence before.
+    // A sentence for which the estimate left no sound ends with the sentence before.
     const shared = this.shareMs !== undefined && done.frames === 0 && done.firstFrame > 0;
     this.firstFrame = shared ? done.firstFrame - 1 : done.firstFrame;
     this.frames = shared ? 1 : done.frames;

@@ -1,13 +1,12 @@
-// Sentences that one generation speaks, so that the voice does not change
-// between them: their text goes in as it comes, and their sound is one ring.
+// A run of sentences that one generation of an engine speaks, so that the voice does not change between them. Their text
+// goes in as it arrives, and their sound comes out in one ring.
 //
 //   text   First.   Second one.   Third …
 //   ring   [ first │ second      │ third …
 //
-// No engine tells where in the sound a sentence ends. Each is given the share of
-// the sound that it has of the characters: of all the sound where that is
-// made, else of what the text will take at the voice's pace. So the places are
-// an estimate. What was read as part of a sentence stays part of it.
+// No engine reports where in the sound a sentence ends, so the places are estimates: a sentence gets the share of the
+// sound that it has of the characters. While the sound is not whole, its length is estimated from the voice's pace.
+// Samples that were read as part of a sentence stay part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { SpeechEnd, SpeechOptions, SpeechRequest, WordTime } from '../engines/engine.js';
@@ -18,16 +17,16 @@ import { type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece
 import { TokenStream } from './text-source.js';
 import { placedWord } from './spoken-text.js';
 
-// Two seconds: an engine that delivers a sentence at once is not held up by
-// the next ring, and an interrupted sentence costs no more than this.
+// An engine that delivers a sentence at once seldom waits for a ring of this size, and an interrupted sentence wastes no
+// more than this.
 export const RING_SECONDS = 2;
 
-// As many as an encoder line takes at once, with room for others.
+// Fewer than an encoder line takes at once, so that there is room for others.
 const MOST_SENTENCES = 32;
 
 const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。！？｡…」』）】]$/u;
 
-/** How an engine is asked for what a sentence, or a run of them, sounds like. */
+/** The request to an engine for a sentence or a run. */
 export function synthesisOf(
   text: string,
   { voice, language, reference }: ResolvedVoice,
@@ -48,7 +47,7 @@ export interface RunParts {
   readonly voice: ResolvedVoice;
   readonly options: SpeechOptions | undefined;
   readonly pace: SpeechPace;
-  /** Of all of its sentences: whoever gives them up aborts it. */
+  /** Aborts all sentences of the run. */
   readonly signal: AbortSignal;
 }
 
@@ -56,14 +55,14 @@ export class SentenceRun {
   readonly #parts: RunParts;
   readonly #sentences: RunPart[] = [];
   #text = '';
-  /** What follows the text that the engine began with. */
+  /** The text after that with which the engine began. */
   #more: TokenStream | undefined;
   #open = true;
   #ring: PcmRing | undefined;
-  /** All of its sound, once it is made. */
+  /** Known once all of the sound is made. */
   #end: SpeechEnd | undefined;
   #resolve!: (end: SpeechEnd | Promise<SpeechEnd>) => void;
-  /** Resolves, or rejects, as the synthesis does; it has not begun before the first sentence's turn. */
+  /** Settles as the synthesis does, which begins at the turn of the first sentence. */
   readonly synthesized: Promise<SpeechEnd>;
 
   constructor(parts: RunParts) {
@@ -85,12 +84,12 @@ export class SentenceRun {
     return engine.sampleRate(voice);
   }
 
-  /** Text may still come. */
+  /** True while text may still follow. */
   get open(): boolean {
     return this.#open;
   }
 
-  /** Whether the sentence can be spoken by this generation: it has the same voice and language, no pause of its own, and there is room. */
+  /** True if this generation can speak the sentence: same voice and language, no pause of its own, and enough room. */
   takes(sentence: SpokenSentence): boolean {
     const { engine } = this.#parts.voice;
     const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
@@ -103,7 +102,7 @@ export class SentenceRun {
     );
   }
 
-  /** One more sentence; the first one, or one that it takes. */
+  /** Adds the first sentence, or one for which `takes` is true. */
   add(sentence: WrittenSentence): RunPart {
     const joint = this.#joint();
     const place = { index: this.#sentences.length, offset: this.#text.length + joint.length };
@@ -111,7 +110,7 @@ export class SentenceRun {
     const words = wordsOf(sentence);
     this.#text += joint + words;
     this.#sentences.push(part);
-    this.#share(); // before there is sound of it
+    this.#share(); // before its sound is made
     this.#more?.push(joint + words);
     return part;
   }
@@ -122,7 +121,7 @@ export class SentenceRun {
     this.#more?.end();
   }
 
-  /** Has the engine begin, unless it has; text that is there whole by then is given as a whole. */
+  /** Starts the engine, unless it has started. A text that is complete by then is passed as a whole. */
   begin(urgency: () => Urgency): void {
     if (this.#ring !== undefined) return;
     const { voice, options, signal } = this.#parts;
@@ -140,12 +139,12 @@ export class SentenceRun {
     return this.#ring;
   }
 
-  /** Nobody can hear more of it. */
+  /** Stops the engine, because no more of the run can be heard. */
   giveUp(): void {
     this.#ring?.abort();
   }
 
-  /** Where a sentence begins and ends in the ring, in samples, as far as is known. */
+  /** Sample of the ring at which a sentence ends, as far as is known. */
   endOf(index: number): number {
     const part = this.#sentences[index];
     if (part === undefined) return 0;
@@ -159,12 +158,12 @@ export class SentenceRun {
     return index === this.#sentences.length - 1;
   }
 
-  /** Made and not taken by an encoder, in milliseconds. */
+  /** Milliseconds of sound that no encoder has taken yet. */
   get waitingMs(): number {
     return ((this.#ring?.status()?.readable ?? 0) * 1000) / this.rate;
   }
 
-  /** Of its whole text, timed from its first sample; undefined while they may still be told. */
+  /** Words of the whole text, timed from the first sample; undefined while the engine may still report them. */
   get words(): readonly WordTime[] | undefined {
     return this.#end?.words ?? (this.#parts.voice.engine.capabilities.wordTimes ? undefined : []);
   }
@@ -180,12 +179,12 @@ export class SentenceRun {
     this.#share();
   }
 
-  /** Says where each sentence but the last ends, which ends with the ring. */
+  /** Sets the end of each sentence but the last, which ends with the ring. */
   #share(): void {
     for (const part of this.#sentences.slice(0, -1)) part.endsAt(this.endOf(part.index));
   }
 
-  /** The ring is closed when what was made of it is encoded, or nobody wants it any more. */
+  /** Closes the ring when all of its sound is encoded, or when the run was aborted. */
   async #closeAtEnd(ring: PcmRing, signal: AbortSignal): Promise<void> {
     await this.synthesized.catch(() => undefined);
     const gone = new Promise<void>((resolve) => {
@@ -200,27 +199,27 @@ export class SentenceRun {
 /** One sentence of a run: a piece for a line. */
 export class RunPart implements WrittenSentence {
   readonly run: SentenceRun;
-  /** From 0. */
+  /** Position in the run, from 0. */
   readonly index: number;
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
   readonly delivery: WrittenSentence['delivery'];
-  /** Units that it has of the run's text. */
+  /** Its length in the run's text, in UTF-16 units. */
   readonly length: number;
-  /** Where it begins in the run's text, in UTF-16 units. */
+  /** Its beginning in the run's text, in UTF-16 units. */
   readonly offset: number;
-  /** Resolves when the sentence before it is encoded, rejects where that failed. */
+  /** Resolves when the sentence before it is encoded, rejects if that failed. */
   readonly before: Promise<void>;
-  /** Resolves when its encoder has all of it, rejects where it failed. */
+  /** Resolves when its encoder has all of it, rejects if it failed. */
   readonly encoded: Promise<void>;
-  /** Where it ended in the ring, in samples. */
+  /** Sample of the ring at which it ended. */
   endedAt: number | undefined;
-  /** Told where it ends in the ring, as often as that is known better. */
+  /** Called with the sample at which it ends, each time a better estimate is known. */
   onEndsAt: ((endAt: number) => void) | undefined;
   #endAt: number | undefined;
   #settle!: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
 
-  /** Made by the run only. */
+  /** Use `SentenceRun.add`. */
   constructor(
     run: SentenceRun,
     sentence: WrittenSentence,
@@ -243,17 +242,17 @@ export class RunPart implements WrittenSentence {
     return this.index === 0;
   }
 
-  /** Nothing follows it. */
+  /** True if no sentence follows it. */
   get endsRun(): boolean {
     return !this.run.open && this.run.isLast(this);
   }
 
-  /** Where it ends in the ring, in samples; undefined where no other follows it so far. */
+  /** Sample of the ring at which it ends; undefined while no sentence follows it. */
   get endAt(): number | undefined {
     return this.#endAt;
   }
 
-  // What follows is as SoundInMaking has it.
+  // The next members implement SoundInMaking.
 
   /** An estimate until it is encoded. */
   get madeMs(): number {
@@ -264,7 +263,7 @@ export class RunPart implements WrittenSentence {
     return this.madeMs;
   }
 
-  /** Of what is shared the last one speaks for all. */
+  /** The last sentence reports the waiting sound of the whole run. */
   get waitingMs(): number {
     return this.run.isLast(this) ? this.run.waitingMs : 0;
   }
@@ -319,16 +318,14 @@ function isSameVoice(a: ResolvedVoice, b: ResolvedVoice): boolean {
   );
 }
 
-// How long a character of a voice sounds: a usual figure at first, and what was
-// heard of the voice from then on.
-
-// Milliseconds of an unhurried speaker, where a character is more than a sound of an alphabet; others: the usual.
+// Milliseconds per character of an unhurried speaker, for languages whose characters are more than a letter.
 const MS_PER_CHARACTER: Readonly<Record<string, number>> = { zh: 220, ja: 130, ko: 140 };
 const USUAL_MS = 65;
 
-const USUAL_CHARACTERS = 40; // as many as the usual figure counts for beside what was heard
-const MOST_CHARACTERS = 4000; // of what was heard; then the older half of it counts half
+const USUAL_CHARACTERS = 40; // weight of the usual pace against measured ones
+const MOST_CHARACTERS = 4000; // of measured speech; then all weights are halved
 
+/** The milliseconds that a voice takes for a character: a usual figure at first, then measured. */
 export class SpeechPace {
   #ms: number;
   #characters = USUAL_CHARACTERS;
@@ -350,9 +347,9 @@ export class SpeechPace {
   }
 }
 
-const MOST_VOICES = 1000; // the one met first is forgotten first
+const MOST_VOICES = 1000; // the oldest one is forgotten first
 
-/** Those of a server's voices. */
+/** The paces of a server's voices. */
 export class SpeechPaces {
   readonly #paces = new Map<string, SpeechPace>();
 

@@ -1,25 +1,22 @@
-// What was really heard of a text, from the number of frames that really left.
+// Computes the text that was heard from the number of frames that were sent, and maps times of spoken words to the words
+// as they were written.
 //
 //   sentences   [ first ......... ][pause][ second .............. ]
 //   frames      0               40       50                    120
 //   sent        ───────────────────────────────────▶ 87
 //   spoken      "First."                   "Second sent"
 //
-// Where the engine told the time of each word, words are counted by it. Where
-// it did not, the cut is placed in proportion to the sentence's letters. A word
-// counts as spoken once at least half of it was sent. Of sentences that share
-// one sound the places themselves are such estimates (sentence-run.ts): of what
-// was sent nothing is left out or counted twice, but a word may be told with
-// the sentence before or after its own.
+// If the engine reports word times, words are counted by them. If not, the cut is placed in proportion to the letters of
+// the sentence. A word counts as spoken once at least half of it was sent. Sentences of a run share one sound and have
+// estimated places (sentence-run.ts): no word is left out or counted twice, but a word may be reported with the sentence
+// before or after its own.
 //
-// What is told is the text as it was written. Where it is spoken in other words,
-// "$3.50" is one word, which lasts as long as those that are said for it.
+// The reported text is the one that was written. "$3.50" is one word, which lasts as long as the words spoken for it.
 import type { WordTime } from '../engines/engine.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { WrittenSentence } from './line-piece.js';
 
-// Used only while neither the engine nor the encoder has said how long a
-// sentence is: an unhurried speaker's pace.
+// The pace of an unhurried speaker. It is used only while the length of a sentence is unknown.
 const USUAL_MS_PER_CHARACTER = 65;
 
 export interface SpokenSegment extends WrittenSentence {
@@ -29,13 +26,13 @@ export interface SpokenSegment extends WrittenSentence {
   readonly frames: number | undefined;
   /** Length of the engine's sound in milliseconds; undefined until synthesised whole. */
   readonly soundMs: number | undefined;
-  /** What the engine has made of it so far, in milliseconds. */
+  /** Milliseconds that the engine has made so far. */
   readonly madeMs: number;
-  /** Where it shares a sound with others: how much of that is probably its own, in milliseconds. */
+  /** If sentences share the sound: the estimated part of this one, in milliseconds. */
   readonly shareMs?: number | undefined;
-  /** Silence cut from the start, which word times still count. */
+  /** Silence that was cut from the start. Word times still include it. */
   readonly trimmedStartMs: number;
-  /** Of the text as it was written. */
+  /** Word times of the text as it was written. */
   readonly words: readonly WordTime[];
 }
 
@@ -76,7 +73,7 @@ function lengthMs(segment: SpokenSegment, frameMs: number): number {
 function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {
   let end = 0;
   segment.words.forEach((word, index) => {
-    // Without its end a word lasts until the next one: a pause between them counts as part of it.
+    // A word without an end time lasts until the next one, with the pause between them.
     const endMs = word.endMs ?? segment.words[index + 1]?.startMs ?? totalMs + segment.trimmedStartMs;
     if (heardMs < (word.startMs + endMs) / 2) return;
     end = Math.max(end, word.textOffset + word.word.length);
@@ -85,8 +82,7 @@ function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): 
 }
 
 const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
-// Words of plain sentences, which the segmenter finds too, but a hundred times slower: every call that ends while
-// it is spoken to asks.
+// Finds the same words in plain sentences as the segmenter, a hundred times faster. Every interrupted call needs it.
 const PLAIN_WORD = /[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*/gi;
 const PLAIN_TEXT = /^(?:[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*[,.!?;:]*(?: +|$))*$/i;
 
@@ -130,7 +126,7 @@ interface WrittenWord {
   readonly spoken: Span;
 }
 
-/** The words, each as what was written for it; those that share it are one. */
+/** Pairs spoken words with the written ones. Spoken words with the same written word become one. */
 function writtenWords(words: Iterable<Span>, { sourceSpan }: Normalized): WrittenWord[] {
   const found: WrittenWord[] = [];
   for (const spoken of words) {
@@ -146,7 +142,7 @@ function writtenWords(words: Iterable<Span>, { sourceSpan }: Normalized): Writte
   return found;
 }
 
-/** Times of the words that were spoken as times of those that were written. */
+/** Turns times of spoken words into times of the written words. */
 export function writtenTimes(words: readonly WordTime[], text: string, normalized: Normalized): WordTime[] {
   const spans = words.map(({ word, textOffset }) => ({ start: textOffset, end: textOffset + word.length }));
   const startsMs = new Map(words.map(({ textOffset, startMs }) => [textOffset, startMs]));
@@ -159,7 +155,7 @@ export function writtenTimes(words: readonly WordTime[], text: string, normalize
   }));
 }
 
-/** The word with its times as `place` has them. */
+/** The word with its times mapped by `place`. */
 export function placedWord(word: WordTime, place: (ms: number) => number): WordTime {
   const { endMs } = word;
   return {
