@@ -25,7 +25,7 @@ import { Closing, failStart, stopAtSignals } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { ModelNames } from './api/openai/model-names.js';
-import { pageFolder } from './api/http/page-folder.js';
+import { pageFolder } from './api/http/app.js';
 import { HttpServer, speechDialects } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
 import { CallReports } from './observe/call-reports.js';

@@ -1,6 +1,5 @@
-// What happens somewhere, told as server-sent events until it is over. A reader
-// that falls behind is told so and let go: it asks again from the last event
-// that it has. Comments in between keep proxies from taking silence for an end.
+// Streams events to a client as server-sent events until the last one. A reader that falls behind gets an error event and
+// is disconnected: it can resume after the last event that it has. Heartbeat comments keep proxies from timing out.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
@@ -11,26 +10,26 @@ export interface SentEvent {
   readonly id: number;
   readonly type: string;
   readonly data: object;
-  /** Nothing comes after it. */
+  /** True for the last event of the stream. */
   readonly isLast: boolean;
 }
 
-/** Tells what was before and what comes; the function returned stops it. */
-export type Follow = (told: (event: SentEvent) => void) => () => void;
+/** Passes past and future events to `onEvent`, until the returned function is called. */
+export type Follow = (onEvent: (event: SentEvent) => void) => () => void;
 
 export interface EventLimits {
-  /** Replies at once; more are refused with QUEUE_FULL. */
+  /** How many streams may be open; more are refused with QUEUE_FULL. */
   readonly maxReplies: number;
-  /** Events that may wait for a reader. */
+  /** How many events may wait for a reader. */
   readonly maxWaiting: number;
   readonly heartbeatMs: number;
-  /** Milliseconds for which a reader may take nothing of what waits for it. */
+  /** Write timeout in milliseconds: how long a reader may leave sent data unread. */
   readonly stallMs: number;
 }
 
 const LIMITS: EventLimits = { maxReplies: 256, maxWaiting: 1000, heartbeatMs: 15_000, stallMs: 60_000 };
-const RETRY_MS = 1000; // of a client that lost its connection
-// A proxy must neither hold events back, nor keep them.
+const RETRY_MS = 1000; // until a client that lost its connection tries again
+// A proxy must neither buffer events nor cache them.
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-store',
@@ -48,7 +47,7 @@ export class EventReplies {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Throws what `follow` throws, QUEUE_FULL, or ABORTED; after that the connection belongs to the events. */
+  /** Sends the events as the reply. Throws QUEUE_FULL, ABORTED or any error of `follow`, before anything is sent. */
   send(reply: FastifyReply, follow: Follow): void {
     const { maxReplies } = this.#limits;
     if (this.#closed || isGone(reply.raw)) throw new ParleyError('ABORTED', 'nobody is there any more');
@@ -64,7 +63,7 @@ export class EventReplies {
     });
   }
 
-  /** Ends every stream, and refuses new ones. */
+  /** Ends every stream and refuses new ones. */
   close(): void {
     this.#closed = true;
     for (const one of this.#open) one.end();
@@ -77,8 +76,9 @@ class EventReply {
   readonly #limits: EventLimits;
   readonly #waiting: string[] = [];
   #stopFollowing: () => void = () => undefined;
-  #forgetBeat: () => void = () => undefined;
-  #forgetStall: (() => void) | undefined;
+  #cancelHeartbeat: () => void = () => undefined;
+  /** Set while the reader has sent data to read. */
+  #cancelStall: (() => void) | undefined;
   #begun = false;
   #complete = false;
   #over = false;
@@ -89,9 +89,9 @@ class EventReply {
     this.#limits = limits;
   }
 
-  /** Throws what `follow` throws, before anything is sent. */
+  /** Throws the errors of `follow` before anything is sent. */
   begin(follow: Follow): void {
-    this.#stopFollowing = follow((event) => this.#told(event));
+    this.#stopFollowing = follow((event) => this.#add(event));
     const { raw } = this.#reply;
     this.#reply.hijack();
     raw.writeHead(200, { ...(this.#reply.getHeaders() as Record<string, string>), ...HEADERS });
@@ -99,40 +99,40 @@ class EventReply {
     this.#begun = true;
     this.#waiting.unshift(`retry: ${RETRY_MS}\n\n`);
     this.#flow();
-    if (!this.#over) this.#beat();
+    if (!this.#over) this.#heartbeat();
   }
 
-  /** Nothing more is told, and no timer is left. Idempotent. */
+  /** Stops the events and every timer. Idempotent. */
   stop(): void {
     this.#over = true;
     this.#stopFollowing();
-    this.#forgetBeat();
-    this.#forgetStall?.();
+    this.#cancelHeartbeat();
+    this.#cancelStall?.();
   }
 
-  /** With a last word, if any. A reader that does not take it is broken off. Idempotent. */
+  /** Ends the stream, with a last text if any. A reader that does not read it is cut off. Idempotent. */
   end(text = ''): void {
     if (this.#over) return;
     this.stop();
     const { raw } = this.#reply;
-    const forget = this.#time.after(this.#limits.stallMs, () => breakOff(raw));
-    raw.once('close', forget);
+    const cancel = this.#time.after(this.#limits.stallMs, () => breakOff(raw));
+    raw.once('close', cancel);
     raw.end(text);
   }
 
-  #told({ id, type, data, isLast }: SentEvent): void {
+  #add({ id, type, data, isLast }: SentEvent): void {
     if (this.#over || this.#complete) return;
     this.#complete = isLast;
     this.#waiting.push(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
-    if (!this.#begun) return; // bounded by what is kept of a call
-    if (this.#forgetStall === undefined) this.#flow();
-    else if (this.#waiting.length > this.#limits.maxWaiting) this.#letGo();
+    if (!this.#begun) return; // the history of a call is bounded
+    if (this.#cancelStall === undefined) this.#flow();
+    else if (this.#waiting.length > this.#limits.maxWaiting) this.#dropReader();
   }
 
   #flow(): void {
     for (let text = this.#waiting.shift(); text !== undefined; text = this.#waiting.shift()) {
       if (this.#reply.raw.write(text)) continue;
-      this.#forgetStall = this.#time.after(this.#limits.stallMs, () => this.#stalled());
+      this.#cancelStall = this.#time.after(this.#limits.stallMs, () => this.#stalled());
       return;
     }
     if (this.#complete) this.end();
@@ -140,20 +140,20 @@ class EventReply {
 
   #drained(): void {
     if (this.#over) return;
-    this.#forgetStall?.();
-    this.#forgetStall = undefined;
+    this.#cancelStall?.();
+    this.#cancelStall = undefined;
     this.#flow();
   }
 
-  #beat(): void {
-    this.#forgetBeat = this.#time.after(this.#limits.heartbeatMs, () => {
-      if (this.#forgetStall === undefined) this.#reply.raw.write(':\n\n');
-      this.#beat();
+  #heartbeat(): void {
+    this.#cancelHeartbeat = this.#time.after(this.#limits.heartbeatMs, () => {
+      if (this.#cancelStall === undefined) this.#reply.raw.write(':\n\n');
+      this.#heartbeat();
     });
   }
 
-  /** What waits is not sent any more: the reader would ask for it again. */
-  #letGo(): void {
+  /** Drops the waiting events: the reader will ask for them again. */
+  #dropReader(): void {
     const message = `more than ${this.#limits.maxWaiting} events wait for this reader; ask again with Last-Event-ID`;
     const data = JSON.stringify(errorBody(503, 'slow_reader', message));
     this.end(`event: error\ndata: ${data}\n\n`);

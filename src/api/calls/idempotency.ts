@@ -1,16 +1,15 @@
-// Requests that may be sent twice without being done twice: whoever gives one a
-// key is answered with what the first of them came to.
+// Answers a repeated request with the outcome of the first one, if both have the same idempotency key.
 //
-//   first ──▶ being done ──▶ done, and known for a day
-//                 └────────▶ failed, and forgotten: the next one is a first one
+//   first request ──▶ in progress ──▶ done, remembered for a day
+//                          └────────▶ failed and forgotten: the next request starts anew
 import { createHash } from 'node:crypto';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
 export interface IdempotencyLimits {
-  /** Milliseconds for which an outcome is known. */
+  /** Milliseconds for which an outcome is remembered. */
   readonly keptMs: number;
-  /** Keys that are known of one client, and of all of them; the oldest goes first, but none that is being done. */
+  /** How many keys are remembered of one client, and in total. The oldest finished one is dropped first. */
   readonly mostOfClient: number;
   readonly most: number;
 }
@@ -18,20 +17,20 @@ export interface IdempotencyLimits {
 export interface KeyedRequest {
   readonly client: string;
   readonly key: string;
-  /** What is asked for; order of its fields aside. */
+  /** The request; the order of its fields does not matter. */
   readonly body: object;
 }
 
 export interface Outcome<T> {
   readonly value: T;
-  /** It is that of an earlier request. */
+  /** True if an earlier request produced the value. */
   readonly replayed: boolean;
 }
 
 interface Known<T> {
   readonly digest: string;
   readonly value: Promise<T>;
-  /** Undefined while it is being done. */
+  /** Undefined while the request is in progress. */
   doneAtMs?: number;
 }
 
@@ -40,7 +39,7 @@ const LIMITS: IdempotencyLimits = { keptMs: 24 * 3600 * 1000, mostOfClient: 10_0
 export class Idempotency<T> {
   readonly #time: Time;
   readonly #limits: IdempotencyLimits;
-  /** By client and key; within a client, oldest first. */
+  /** Requests by client and key; within a client, oldest first. */
   readonly #clients = new Map<string, Map<string, Known<T>>>();
   #size = 0;
 
@@ -49,12 +48,12 @@ export class Idempotency<T> {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Keys that are known. */
+  /** The number of remembered keys. */
   get size(): number {
     return this.#size;
   }
 
-  /** Rejects as `work` does, IDEMPOTENCY_MISMATCH where the key came with another body, QUEUE_FULL. */
+  /** Rejects as `work` does, with IDEMPOTENCY_MISMATCH if the key came with another body, or with QUEUE_FULL. */
   async once({ client, key, body }: KeyedRequest, work: () => Promise<T>): Promise<Outcome<T>> {
     const digest = digestOf(body);
     this.#expire(client);
@@ -87,7 +86,7 @@ export class Idempotency<T> {
     );
   }
 
-  /** Looks at the client's own keys only: those of one that comes no more are within the limit of all. */
+  /** Expires the keys of this client only. The total limit bounds those of absent clients. */
   #expire(client: string): void {
     const before = this.#time.now() - this.#limits.keptMs;
     for (const [key, { doneAtMs }] of this.#clients.get(client) ?? []) {
@@ -104,7 +103,7 @@ export class Idempotency<T> {
     else if (this.#size >= most) this.#dropOldest(this.#largest());
   }
 
-  /** Whoever has the most keys gives one up. */
+  /** The client with the most keys, which loses one. */
   #largest(): string {
     const [[first] = [''], ...others] = this.#clients;
     const size = (client: string) => this.#clients.get(client)?.size ?? 0;
@@ -134,7 +133,7 @@ function digestOf(body: object): string {
     .digest('base64');
 }
 
-/** The same value with the fields of every object in one order. */
+/** The same value with the fields of every object sorted by name. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

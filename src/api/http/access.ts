@@ -1,18 +1,17 @@
-// Who may use the server: API keys, and what protects one without keys.
+// Decides who may use the server: it checks API keys, and protects a server that has none.
 //
-// A server on loopback is not private: any web page in the user's browser can
-// send requests to it, and a hostile name server can make its page look like
-// this host (DNS rebinding). So a server without keys refuses to be driven by
-// pages of other origins, and on loopback it answers to its own names only. A
-// key needs neither: no page of others knows it.
+// A server on loopback is not private. Any web page in the user's browser can send requests to it, and a hostile name
+// server can make its page look like this host (DNS rebinding). So a server without keys refuses requests from pages of
+// other origins. On loopback it also answers under its own names only. With a key neither check is needed, because pages
+// of others do not know the key.
+import type { Socket } from 'node:net';
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
-import type { KeyRing } from './key-ring.js';
-import { UNIX } from './visitor.js';
+import type { KeyRing } from './api-keys.js';
 
 /**
- * `open` to all; `key` wants one where keys are configured; `local` is open to the machine itself; `origin` to all
- * but pages of other origins, for what asks who comes by itself.
+ * Who may use a route. `open`: everybody. `key`: needs a key if the server has keys. `local`: like `key`, but open to
+ * this machine. `origin`: everybody except pages of other origins, for protocols with their own authentication.
  */
 export type Access = 'open' | 'key' | 'local' | 'origin';
 
@@ -24,20 +23,23 @@ export interface AccessOptions {
   readonly host: string;
 }
 
-/** What a decision is made from. */
+/** The facts on which a decision is based. */
 export interface AccessRequest {
   readonly method: string;
   readonly access: Access;
-  /** `unix` for whoever came by the Unix socket, undefined for one that has left already. */
+  /** `unix` for a connection over the Unix socket; undefined if the client has left. */
   readonly remoteAddress: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** A WebSocket: browsers open one for any page, with GET and without asking first. */
+  /** True for a WebSocket: a browser lets any page open one with GET, without a preflight. */
   readonly upgrade?: boolean;
 }
 
-/** Fields by which proxies say for whom they ask: RFC 7239, RFC 9110 section 7.6.3, and the common ones before them. */
+/** Header fields that proxies add: RFC 7239, RFC 9110 section 7.6.3, and their common predecessors. */
 const FORWARDED =
   /^(?:forwarded|via|x-(?:original-)?forwarded(?:-.+)?|x-(?:real|client|cluster-client)-ip|x-envoy-external-address|(?:true-client|cf-connecting|fastly-client|fly-client)-ip)$/;
+
+/** Takes the place of the remote address on connections over the Unix socket. */
+const UNIX = 'unix';
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -56,14 +58,14 @@ export class AccessGuard {
     this.#loopback = isLoopbackName(host);
   }
 
-  /** True if requests need a key at all. */
+  /** True if the server has API keys. */
   get keyed(): boolean {
     return this.#keys.required;
   }
 
   /**
-   * Throws UNAUTHORIZED or FORBIDDEN when the request must not go on. Answers who shares the server with others:
-   * the name of the key that was checked, or the address.
+   * Throws UNAUTHORIZED or FORBIDDEN if the request is refused. Returns the client that limits count: the name of the
+   * key that was checked, or the address.
    */
   check(request: AccessRequest): string {
     if (!this.#keys.required || request.access === 'origin') this.#checkOrigin(request);
@@ -74,15 +76,15 @@ export class AccessGuard {
   #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {
     if (access === 'open' || method === 'OPTIONS') return false; // a preflight never carries a key
     if (access === 'key') return true;
-    // Behind a proxy on this machine everybody has a loopback address; a web
-    // page that reached it by a name of its own is not the machine either.
+    // Behind a proxy on this machine every request has a loopback address. A page that reached this server under a
+    // foreign name is not this machine either.
     const forwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
     if (forwarded || !this.#isOwnName(nameIn(headers))) return true;
     if (remoteAddress === UNIX) return false;
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
   }
 
-  /** The name of a key; throws UNAUTHORIZED when it is none. */
+  /** Returns the name of a key; throws UNAUTHORIZED if it is missing or unknown. */
   checkKey(key: string | undefined): string {
     if (key === undefined) {
       const how = 'Authorization: Bearer <key>, or xi-api-key: <key>';
@@ -95,7 +97,7 @@ export class AccessGuard {
 
   #checkOrigin({ method, headers, remoteAddress, upgrade }: AccessRequest): void {
     const name = nameIn(headers);
-    // No web page reaches a Unix socket but through a proxy, whose names are not known here.
+    // A page reaches a Unix socket only through a proxy, whose names are not known here.
     if (this.#loopback && remoteAddress !== UNIX && !this.#isOwnName(name)) {
       throw new ParleyError(
         'FORBIDDEN',
@@ -118,21 +120,21 @@ export class AccessGuard {
   }
 }
 
-/** Throws MALFORMED where a request has several Host headers (RFC 9112, section 3.2): a proxy may heed another one. */
+/** Throws MALFORMED if a request has several Host headers (RFC 9112, section 3.2): a proxy may have used another one. */
 export function refuseSecondHost(rawHeaders: readonly string[]): void {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length <= 1) return;
   throw new ParleyError('MALFORMED', 'a request must have one Host header, and this one has several');
 }
 
-/** Some clients send an empty bearer token when they have no key. */
+/** The key of a request. Some clients send an empty bearer token when they have no key. */
 export function keyIn(headers: AccessRequest['headers']): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(String(headers['authorization'] ?? ''))?.[1];
   const other = headers['xi-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
 }
 
-/** HTTP/2 has a field of its own for it, which no header of HTTP/1 can be mistaken for. */
+/** HTTP/2 has the pseudo-header `:authority`, which is not a valid name of an HTTP/1 header. */
 function hostIn(headers: AccessRequest['headers']): string | string[] | undefined {
   return headers[':authority'] ?? headers['host'];
 }
@@ -142,7 +144,7 @@ function nameIn(headers: AccessRequest['headers']): string | undefined {
   return typeof host === 'string' ? hostOf(`http://${host}`) : undefined;
 }
 
-/** Name and port as a URL of that scheme has them, without the scheme's own port; undefined if it is none. */
+/** Name and port of a URL, without the default port of its scheme; undefined if the URL is invalid. */
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host || undefined : undefined;
 }
@@ -156,9 +158,28 @@ function isLoopbackAddress(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address);
 }
 
-// What a stranger sent goes into an answer short and without control characters.
+/** Makes foreign input safe for an error message: short and without control characters. */
 function shown(value: string | string[] | undefined): string {
   return String(value ?? '')
     .slice(0, 100)
     .replace(/[^\x20-\x7e]/g, '?');
+}
+
+const CAME_BY_UNIX = Symbol('came by the Unix socket');
+
+interface Marked {
+  [CAME_BY_UNIX]?: true;
+}
+
+export function markUnix(socket: Socket): void {
+  (socket as Marked)[CAME_BY_UNIX] = true;
+}
+
+/** The remote address, or `unix`; undefined if the client has left. */
+export function addressOf(socket: Socket): string | undefined {
+  try {
+    return (socket as Marked)[CAME_BY_UNIX] === true ? UNIX : socket.remoteAddress;
+  } catch {
+    return undefined; // the socket proxy of HTTP/2 throws when the session is closed
+  }
 }

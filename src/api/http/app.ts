@@ -1,56 +1,55 @@
-// The HTTP application without its socket: routes, and what holds for all of
-// them. Order of the hooks: id and safety headers, CORS, access, the route.
-import fastifyStatic from '@fastify/static';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+// Builds the fastify application without its socket: it adds every route, and the hooks that apply to all of them. The
+// hooks run in this order: request id and security headers, CORS, access, route.
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
-import { type Access, isLoopbackName, refuseSecondHost } from './access.js';
-import type { AudioReplies } from '../openai/audio-replies.js';
-import { addCallRoutes, addHangupRoute, type BrowserCalls } from '../calls/call-routes.js';
-import { addBatchRoute } from '../openai/batch-routes.js';
-import { admitOrigin } from './cors.js';
+import { addCallRoutes, addHangupRoute, type BrowserCalls } from '../calls/browser-calls.js';
+import type { EventReplies } from '../calls/event-replies.js';
+import type { TelephoneAccess } from '../calls/telephone-access.js';
+import { addPlayRoute, addTelephoneRoutes } from '../calls/telephone-routes.js';
 import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
 import type { ElevenLabsVoices } from '../elevenlabs/elevenlabs-voices.js';
-import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
-import type { EventReplies } from '../calls/event-replies.js';
-import type { Gate } from './gate.js';
-import { addJsonBody, addValidation, VALIDATION } from './validation.js';
-import { ModelNames } from '../openai/model-names.js';
 import { addLegacyRoutes } from '../legacy/legacy-routes.js';
-import { addDocumentRoutes, addOpenApi } from './openapi.js';
-import { MAX_HEADERS } from './protocols.js';
-import type { PhoneDesk } from '../calls/phone-desk.js';
-import { addPhoneRoutes } from '../calls/phone-routes.js';
-import { addPlayRoute } from '../calls/play-route.js';
-import { addRequestFields, watchRequest } from './request-line.js';
-import { RouteTable } from './route-table.js';
-import { type SafetyHeaders, safetyHeaders } from './safety-headers.js';
+import type { AudioReplies } from '../openai/audio-replies.js';
+import { addBatchRoute } from '../openai/batch-routes.js';
+import { ModelNames } from '../openai/model-names.js';
 import { addSpeechRoutes, type SpeechLimits } from '../openai/speech-routes.js';
 import type { SpeechSource } from '../openai/speech-source.js';
+import { addTextRoutes } from '../openai/text-routes.js';
 import { addVoiceRoutes } from '../openai/voice-routes.js';
 import type { VoiceSource } from '../openai/voice-source.js';
+import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
+import { admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
+import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
+import type { Gate } from './gate.js';
+import { addDocumentRoutes, addOpenApi } from './openapi.js';
+import { MAX_HEADERS } from './protocols.js';
+import { addRequestFields, watchRequest } from './request-line.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
-import { addTextRoutes } from '../openai/text-routes.js';
-import { addressOf } from './visitor.js';
+import { addJsonBody, addValidation, VALIDATION } from './validation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent means `key`: a route is closed unless it says otherwise. */
+    /** Who may use the route; default `key`. */
     access?: Access;
   }
   interface FastifyRequest {
-    /** Who shares the server with others: a key by its name, or an address. */
+    /** The client that limits count: the name of an API key, or an address. */
     client: string;
-    /** The same on a server with API keys, where calls belong to keys; undefined on one without. */
+    /** The same if the server has API keys, to which calls belong; undefined if it has none. */
     key: string | undefined;
   }
 }
 
 export interface AppOptions {
   readonly host: string;
-  /** Whether the port is one of HTTPS. */
+  /** True if the port uses TLS. */
   readonly isSecure?: boolean;
   readonly corsOrigins: readonly string[];
   /** The folder of the web page. */
@@ -63,29 +62,30 @@ export interface AppOptions {
     /** Requests that name another model are refused. */
     readonly strict: boolean;
   };
-  /** Names of voices by the ids that ElevenLabs' clients send. */
+  /** Voice names by the voice ids that ElevenLabs clients send. */
   readonly elevenLabsVoices?: ElevenLabsVoices;
-  /** False leaves /metrics out. */
+  /** False removes the route /metrics. */
   readonly exposesMetrics: boolean;
   readonly calls: BrowserCalls;
   readonly health: () => ServerHealth;
-  /** What the telephone door says of itself, for /health. */
+  /** The state of the telephone, for /health. */
   readonly telephone?: () => Readonly<Record<string, unknown>>;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Unguessable part of a request's id; random when absent. */
+  /** Makes the unguessable part of request ids; default: random UUIDs. */
   readonly newId?: () => string;
 }
 
-/** What answers, and who comes in. */
+/** The objects that routes share, and the gate that admits requests. */
 export interface AppParts {
   readonly replies: AudioReplies;
   readonly events: EventReplies;
-  readonly phone: PhoneDesk;
+  readonly phone: TelephoneAccess;
   readonly gate: Gate;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+
 /** Makes the server that the application answers through. */
 export type ServerFactory = (handler: RequestListener) => Server;
 
@@ -99,12 +99,12 @@ export function buildApp(
   const newRequestId = () => `req_${options.newId?.() ?? randomUUID()}`;
   const app = fastify({
     ...VALIDATION,
-    logger: false, // every request has one line of ours
+    logger: false, // request-line.ts logs one line per request
     bodyLimit: MAX_BODY_BYTES,
     ...(serverFactory === undefined ? {} : { serverFactory }),
     return503OnClosing: false,
     genReqId: newRequestId,
-    // An URL that cannot be decoded comes past all hooks.
+    // A URL that cannot be decoded bypasses all hooks.
     frameworkErrors: (error, request, reply) => {
       void reply.headers({ ...safety.api, 'x-request-id': request.id });
       sendError(reply as FastifyReply, error);
@@ -124,7 +124,7 @@ export function buildApp(
     return sendError(reply, error);
   });
   app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
-  // In a scope of their own: routes that are added at once would be there before the document knows of any.
+  // In a scope of their own: routes that are added directly would be registered before the OpenAPI plugin.
   void app.register(async (scope) => addRoutes(scope, options, parts));
   return app;
 }
@@ -145,14 +145,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
-  void app.register(async (scope) => addPhoneRoutes(scope, { desk: phone, events, limits }));
+  void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };
-      route.schema = { ...route.schema, hide: true }; // files are no part of the interface
+      route.schema = { ...route.schema, hide: true }; // files are not part of the API
     });
-    // Every file is a route of its own, known at the start: nothing else of the disk can be asked for.
+    // Every file is a route of its own, known at the start, so no other file of the disk can be requested.
     await scope.register(fastifyStatic, { root: pageFolder, wildcard: false, cacheControl: false });
     await addDocumentRoutes(scope);
   });
@@ -164,9 +164,9 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
   app.decorateRequest('key', undefined);
   addRequestFields(app);
   app.addHook('onRequest', async (request, reply) => {
-    const route = request.routeOptions; // made anew each time it is asked for
+    const route = request.routeOptions; // the getter makes a new object each time
     watchRequest(request, reply, route, options);
-    // What has no route has nothing to protect, and is told so whoever asks.
+    // A path without a route has nothing to protect: everybody gets the 404.
     const access = request.is404 ? 'open' : (route.config.access ?? 'key');
     reply.headers(access === 'open' ? safety.page : safety.api).header('x-request-id', request.id);
     const isPreflight = admitOrigin(origins, request, reply);
@@ -177,8 +177,8 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
     refuseSecondHost(request.raw.rawHeaders);
     const { method, headers } = request;
     const remoteAddress = addressOf(request.socket);
-    request.client = gate.admit({ method, access, remoteAddress, headers }, (told) => {
-      reply.headers(told);
+    request.client = gate.admit({ method, access, remoteAddress, headers }, (limits) => {
+      reply.headers(limits);
     });
     if (gate.keyed) request.key = request.client;
     if (access === 'open') reply.header('cache-control', 'no-cache');
@@ -201,4 +201,40 @@ function answerNotFound(routes: RouteTable, request: FastifyRequest, reply: Fast
   if (request.method === 'OPTIONS') return reply.code(204).send();
   const message = `this URL does not take ${request.method}; it takes ${allow}`;
   return reply.code(405).send(errorBody(405, 'method_not_allowed', message));
+}
+
+/** The folder of the web page: `public/` beside package.json, from the sources or from dist. */
+export function pageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return join(folder, 'public');
+}
+
+/** Knows the methods of each path, for 405 answers. fastify answers 404 to a wrong path and a wrong method alike. */
+class RouteTable {
+  readonly #routes = new Map<
+    string,
+    { readonly segments: readonly string[]; readonly methods: Set<string> }
+  >();
+
+  /** `pattern` has the syntax of fastify's router: `/v1/realtime/calls/:id`. */
+  add(pattern: string, methods: string | readonly string[]): void {
+    const route = this.#routes.get(pattern) ?? { segments: pattern.split('/'), methods: new Set<string>() };
+    for (const method of [methods].flat()) route.methods.add(method);
+    this.#routes.set(pattern, route);
+  }
+
+  /** The methods of a path, sorted; empty if there is no such path. */
+  methodsOf(url: string): string[] {
+    const path = (url.split('?', 1)[0] ?? '').split('/');
+    const routes = [...this.#routes.values()].filter(({ segments }) => matches(segments, path));
+    return [...new Set(routes.flatMap(({ methods }) => [...methods]))].sort();
+  }
+}
+
+function matches(segments: readonly string[], path: readonly string[]): boolean {
+  if (segments.length !== path.length) return false;
+  return segments.every((segment, index) => {
+    return segment.startsWith(':') ? path[index] !== '' : segment === path[index];
+  });
 }

@@ -1,37 +1,36 @@
-// Where connections come from: the port, in plain or with TLS, and a Unix
-// socket. Each is handed to the version of HTTP that it speaks.
-//
-// Every connection is known here by its raw socket, whatever became of it
-// (HTTP, a WebSocket, a handshake that never ended), so that none is left.
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+// Listens on the TCP port, in plain or with TLS, and on a Unix socket, and hands each connection to the HTTP version that
+// it uses. TLS negotiates the version. A plain connection is recognised by its first bytes, so that one port serves both
+// versions. Every raw socket is tracked, whatever becomes of it, so that `destroy` leaves none.
+import { lstat, unlink } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import type { Time } from '../../time.js';
-import { ParleyError } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
 import { type CertificateFiles, CertificateRenewal } from '../../config/certificate.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
-import { FirstBytes, type HttpVersion } from './first-bytes.js';
-import { listenUnix } from './unix-listener.js';
-import { markUnix } from './visitor.js';
+import { ParleyError } from '../../errors.js';
+import type { Log } from '../../observe/log.js';
+import type { Time } from '../../time.js';
+import { markUnix } from './access.js';
+
+export type HttpVersion = 'http/1' | 'http/2';
 
 export interface ListenerOptions {
   readonly host: string;
   /** TCP port; 0 lets the system choose. */
   readonly port: number;
-  /** TLS instead of plain TCP on the port. */
+  /** Makes the port use TLS. */
   readonly tls?: CertificateFiles | undefined;
-  /** A Unix socket besides the port. */
+  /** Path of a Unix socket to listen on in addition to the port. */
   readonly unixPath?: string | undefined;
-  /** Milliseconds until a connection has said what it speaks, and a TLS handshake is done. */
+  /** Time limit in milliseconds for the first bytes of a connection and for a TLS handshake. */
   readonly startMs: number;
   readonly time: Time;
   readonly watch?: FileWatchOptions | undefined;
   readonly log: Log;
-  /** Takes a connection over, paused where it is a plain one. */
+  /** Takes over a connection. A plain one is paused. */
   readonly accepted: (socket: Socket, version: HttpVersion) => void;
 }
 
-// As node:http has it: a client that ended its side still gets its answer.
+// Like node:http: a client that has ended its side still gets its answer.
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true };
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -54,12 +53,12 @@ export class Listeners {
     this.#firstBytes = new FirstBytes({ limitMs, time, decided });
   }
 
-  /** Connections that stand, of any kind. */
+  /** The number of open connections of any kind. */
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** Resolves with the URL of the port; CONFIG_INVALID when something cannot be had. */
+  /** Resolves with the URL of the port. Rejects with CONFIG_INVALID if a listener cannot be opened. */
   async open(): Promise<string> {
     const { tls, unixPath } = this.#options;
     const server = tls === undefined ? this.#plainServer() : await this.#tlsServer(tls);
@@ -69,7 +68,7 @@ export class Listeners {
     return `http${tls === undefined ? '' : 's'}://${reachable(address)}:${port}`;
   }
 
-  /** Accepts no more; resolves when the last connection is gone. */
+  /** Stops accepting. Resolves when the last connection is closed. */
   async stop(): Promise<void> {
     this.#renewal?.close();
     this.#firstBytes.close();
@@ -78,7 +77,7 @@ export class Listeners {
     );
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection at once. */
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -94,7 +93,7 @@ export class Listeners {
   async #tlsServer(files: CertificateFiles): Promise<TlsServer> {
     const { startMs: handshakeTimeout, accepted, log, watch } = this.#options;
     const ALPNProtocols = ['h2', 'http/1.1'];
-    // Not half open: with that, Node keeps for good what the client ends before the handshake has ended.
+    // Without allowHalfOpen: with it, Node never frees a connection that the client ends before the handshake is done.
     const server = createTlsServer({ noDelay: true, ALPNProtocols, handshakeTimeout }, (socket) => {
       accepted(socket, socket.alpnProtocol === 'h2' ? 'http/2' : 'http/1');
     });
@@ -125,15 +124,150 @@ export class Listeners {
         const message = `cannot listen on HOST=${host}, PORT=${port}: ${why}`;
         reject(new ParleyError('CONFIG_INVALID', message, { cause: error }));
       });
-      // The name may stand for two addresses, and one is what was asked for.
+      // The name may resolve to two addresses, and only one of them is wanted.
       server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port }, resolve);
     });
   }
 }
 
-/** An address at which this machine reaches the one listened on. */
+/** An address at which this machine reaches the listener. */
 function reachable(address: string): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   if (address === '::') return '[::1]';
   return isIPv6(address) ? `[${address}]` : address;
+}
+
+/** "PRI" begins the fixed preface of HTTP/2 without TLS (RFC 9113, section 3.4) and no method of HTTP/1. */
+const PREFACE = Buffer.of(0x50, 0x52, 0x49);
+
+export interface FirstBytesOptions {
+  /** Time limit in milliseconds until the version is known. */
+  readonly limitMs: number;
+  readonly time: Time;
+  /** Takes over the connection, paused and with all its bytes. */
+  readonly decided: (socket: Socket, version: HttpVersion) => void;
+}
+
+/** Recognises the HTTP version of plain connections. Closes those that stay silent for too long. */
+export class FirstBytes {
+  readonly #options: FirstBytesOptions;
+  readonly #undecided = new Set<Socket>();
+
+  constructor(options: FirstBytesOptions) {
+    this.#options = options;
+  }
+
+  /** The number of connections whose version is not known yet. */
+  get waiting(): number {
+    return this.#undecided.size;
+  }
+
+  take(socket: Socket): void {
+    const { limitMs, time, decided } = this.#options;
+    let seen: Buffer = Buffer.alloc(0);
+    const drop = () => socket.destroy();
+    const cancelTimer = time.after(limitMs, drop);
+    const release = () => {
+      cancelTimer();
+      this.#undecided.delete(socket);
+      socket.off('data', look).off('end', drop).off('error', drop).off('close', release);
+    };
+    const look = (chunk: Buffer) => {
+      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+      const version = versionOf(seen);
+      if (version === undefined) return;
+      release();
+      socket.pause();
+      socket.unshift(seen);
+      decided(socket, version);
+    };
+    this.#undecided.add(socket);
+    socket.on('data', look).on('end', drop).on('error', drop).on('close', release);
+  }
+
+  /** Closes the connections whose version is not known yet. */
+  close(): void {
+    for (const socket of this.#undecided) socket.destroy();
+  }
+}
+
+function versionOf(bytes: Buffer): HttpVersion | undefined {
+  const seen = Math.min(bytes.length, PREFACE.length);
+  if (PREFACE.compare(bytes, 0, seen, 0, seen) !== 0) return 'http/1';
+  return seen === PREFACE.length ? 'http/2' : undefined;
+}
+
+const MASK = 0o117; // mode 0660: owner and group may connect
+const ANSWER_MS = 1000;
+
+const UNIX_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'there is no such folder, or the system does not allow it', // libuv reports both as EACCES
+  EADDRINUSE: 'another program listens there',
+};
+
+/**
+ * Listens on a Unix socket with mode 0660. Replaces the file of a server that no longer runs. Rejects with
+ * CONFIG_INVALID if another server listens there.
+ */
+async function listenUnix(server: Server, path: string): Promise<void> {
+  try {
+    await bind(server, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE')
+      throw unixRefusal(path, reasonOf(error), error);
+    await removeStale(path);
+    await bind(server, path).catch((second: unknown) => {
+      throw unixRefusal(path, reasonOf(second), second);
+    });
+  }
+}
+
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) => {
+      server.off('listening', done);
+      reject(error);
+    };
+    const done = () => {
+      server.off('error', failed);
+      resolve();
+    };
+    server.once('error', failed).once('listening', done);
+    // listen() creates the file. With the mask, there is no moment at which others may connect.
+    const before = process.umask(MASK);
+    try {
+      server.listen({ path });
+    } finally {
+      process.umask(before);
+    }
+  });
+}
+
+async function removeStale(path: string): Promise<void> {
+  if (!(await lstat(path)).isSocket()) throw unixRefusal(path, 'there is a file that is no socket');
+  if (await isAnswered(path)) throw unixRefusal(path, 'another program listens there');
+  await unlink(path);
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path, timeout: ANSWER_MS });
+    const settle = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(true)); // a busy server is alive
+    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code !== 'ECONNREFUSED'));
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return UNIX_REASONS[code ?? ''] ?? code ?? message;
+}
+
+function unixRefusal(path: string, why: string, cause?: unknown): ParleyError {
+  const details = cause === undefined ? { field: 'UDS_PATH' } : { field: 'UDS_PATH', cause };
+  return new ParleyError('CONFIG_INVALID', `cannot listen on UDS_PATH=${path}: ${why}`, details);
 }

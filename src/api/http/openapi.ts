@@ -1,5 +1,4 @@
-// The OpenAPI document, made of the schemas that the routes validate with, and
-// a page of it for people.
+// Builds the OpenAPI document from the schemas of the routes, and serves it with a page to read it.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
@@ -7,7 +6,7 @@ import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
 
 const INFO = {
   title: 'Parley',
-  version: '1', // of the addresses under /v1
+  version: '1', // of the paths under /v1
   description:
     'Text to speech over HTTP, and speech in calls. OpenAI clients work with `/v1` as their base URL.',
 };
@@ -17,12 +16,12 @@ const SECURITY_SCHEMES = {
   xiApiKey: { type: 'apiKey', in: 'header', name: 'xi-api-key', description: "the same in ElevenLabs' way" },
 } as const;
 
-// The page writes one style of its own into itself; scripts stay files of ours.
+/** The hash of the one inline style of the page. It has no inline scripts. */
 const PAGE_STYLE = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
 
 const ANY_ERROR = { $ref: '#/components/responses/Error' } as { content?: unknown };
 
-/** Must be added before the routes that it is to know of. */
+/** Must be added before the routes that the document describes. */
 export function addOpenApi(app: FastifyInstance): void {
   void app.register(swagger, {
     openapi: {
@@ -37,7 +36,7 @@ export function addOpenApi(app: FastifyInstance): void {
   });
 }
 
-/** The document and the page; both tell nothing that the source does not. */
+/** Serves the document and the page. Both are open to all: the source is public. */
 export async function addDocumentRoutes(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, (_request, reply) =>
     reply.send(app.swagger()),
@@ -49,7 +48,7 @@ export async function addDocumentRoutes(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The schema of a route as the document has it. */
+/** The schema of a route for the document. */
 function documented({ otherBodies, ...schema }: FastifySchema, { config }: RouteOptions): FastifySchema {
   const security = (config?.access ?? 'key') === 'open' ? [] : [{ bearer: [] }, { xiApiKey: [] }];
   const body = bodyOf(schema.body as JsonSchema | { readonly content: Content } | undefined, otherBodies);
@@ -74,7 +73,7 @@ interface Operation {
 
 const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-/** Every route can answer with the error object; statuses that it documents without a body do. */
+/** Adds the error object as the default answer of every route and to documented error statuses without a body. */
 function withErrors<T extends Document>(document: T): T {
   const paths = Object.values(document.paths ?? {}) as Record<string, Operation>[];
   for (const { responses } of paths.flatMap((path) => Object.values(path))) {

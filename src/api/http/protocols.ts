@@ -1,22 +1,26 @@
-// The two versions of HTTP that answer with one application. They listen
-// nowhere: connections are handed to them by whoever listens.
+// Runs the HTTP/1 and HTTP/2 servers that answer with one application. They do not listen: `Listeners` hands them
+// connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only.
 import http from 'node:http';
-import http2 from 'node:http2';
+import http2, {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Time } from '../../time.js';
-import type { HttpVersion } from './first-bytes.js';
-import { Http2Sessions } from './http2-sessions.js';
+import type { HttpVersion } from './listeners.js';
 
 export interface ProtocolLimits {
-  /** Milliseconds that a whole request may take to arrive. */
+  /** Time limit in milliseconds for a whole request to arrive. */
   readonly requestMs: number;
-  /** Milliseconds that its headers may take. */
+  /** Time limit in milliseconds for the headers of a request to arrive. */
   readonly headersMs: number;
-  /** Milliseconds for which a connection may carry no request. */
+  /** Milliseconds after which an idle connection is closed. */
   readonly idleMs: number;
-  /** Milliseconds for which the rest of a finished answer may wait to be taken. */
+  /** Write timeout in milliseconds: how long a client may leave the rest of a complete answer unread. */
   readonly stallMs: number;
-  /** Milliseconds between two looks at these limits. */
+  /** Milliseconds between two checks of these limits. */
   readonly sweepMs: number;
 }
 
@@ -29,17 +33,17 @@ export const PROTOCOL_LIMITS: ProtocolLimits = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-export const MAX_HEADERS = 100; // of a request; of HTTP/1 counted by the application
-const MAX_STREAMS = 100; // requests at once on one connection of HTTP/2
+export const MAX_HEADERS = 100; // of one request; the application counts those of HTTP/1
+const MAX_STREAMS = 100; // concurrent requests on one HTTP/2 connection
 
 type Handler = http.RequestListener;
 
 export class Protocols {
-  /** Also whom WebSockets ask: its event `upgrade`. */
+  /** Emits `upgrade` for WebSockets. */
   readonly http1: http.Server;
   readonly #http2: http2.Http2Server;
   readonly #sessions: Http2Sessions;
-  /** Requests whose answer is not finished. */
+  /** The number of requests whose answer is not complete. */
   #answering = 0;
   #allAnswered: (() => void) | undefined;
 
@@ -53,20 +57,20 @@ export class Protocols {
     this.#http2 = this.#makeHttp2(counted);
   }
 
-  /** Takes a connection of which the version is known. */
+  /** Takes over a connection of a known version. */
   take(socket: Socket, version: HttpVersion): void {
     if (version === 'http/1') {
       this.http1.emit('connection', socket);
       socket.resume();
     } else {
-      socket.allowHalfOpen = false; // a client of HTTP/2 that ends its side is gone
+      socket.allowHalfOpen = false; // an HTTP/2 client that ends its side is gone
       this.#http2.emit('connection', socket);
     }
   }
 
-  /** Ends what is idle, and asks everybody else to leave when they are answered. */
+  /** Closes idle connections now and the others after their answers. */
   close(): void {
-    this.http1.close(); // it does not listen: this ends idle connections and its timer
+    this.http1.close(); // closes idle connections and the timer; there is no listener to close
     this.#sessions.close();
   }
 
@@ -75,7 +79,7 @@ export class Protocols {
     this.http1.closeAllConnections();
   }
 
-  /** Resolves when nothing is being answered. */
+  /** Resolves when no request is in progress. */
   answered(): Promise<void> {
     if (this.#answering === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#allAnswered = resolve));
@@ -96,7 +100,7 @@ export class Protocols {
     server.on('session', (session) => this.#sessions.add(session));
     server.on('request', (request, response) => {
       this.#sessions.watch(request, response);
-      // fastify tells the two versions apart itself.
+      // fastify distinguishes the two versions itself.
       handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
     });
     return server;
@@ -114,8 +118,104 @@ function makeHttp1(handler: Handler, limits: ProtocolLimits): http.Server {
     },
     handler,
   );
-  server.maxHeadersCount = 0; // all that fit into the bytes: above it Node drops some without a word
-  // Node keeps account of connections, and of their time limits, from here on.
+  server.maxHeadersCount = 0; // no limit of Node, which drops headers silently; the application refuses too many
+  // From this event on, Node tracks connections and their time limits.
   server.emit('listening');
   return server;
+}
+
+interface Exchange {
+  readonly request: Http2ServerRequest;
+  readonly response: Http2ServerResponse;
+  readonly sinceMs: number;
+  /** When a sweep first found that the answer was written completely. */
+  writtenMs: number | undefined;
+}
+
+interface Session {
+  /** The number of unfinished exchanges. */
+  open: number;
+  idleSinceMs: number;
+}
+
+const { NGHTTP2_CANCEL } = constants;
+
+/**
+ * Applies the time limits of requests, unread answers and idle connections to HTTP/2. One periodic sweep checks
+ * everything that is open, so a request costs only an entry in a set. Floods of resets, pings, settings or headers are
+ * bounded by nghttp2 and by the server options.
+ */
+class Http2Sessions {
+  readonly #limits: ProtocolLimits;
+  readonly #time: Time;
+  readonly #sessions = new Map<ServerHttp2Session, Session>();
+  readonly #exchanges = new Set<Exchange>();
+  #cancelSweep: (() => void) | undefined;
+  #closing = false;
+
+  constructor(limits: ProtocolLimits, time: Time) {
+    this.#limits = limits;
+    this.#time = time;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  add(session: ServerHttp2Session): void {
+    this.#sessions.set(session, { open: 0, idleSinceMs: this.#time.now() });
+    session.once('close', () => this.#sessions.delete(session));
+    if (this.#closing) session.close();
+    this.#cancelSweep ??= this.#sweepLater();
+  }
+
+  watch(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const session = this.#sessions.get(request.stream.session as ServerHttp2Session);
+    const exchange = { request, response, sinceMs: this.#time.now(), writtenMs: undefined };
+    this.#exchanges.add(exchange);
+    if (session !== undefined) session.open++;
+    response.once('close', () => {
+      this.#exchanges.delete(exchange);
+      if (session === undefined) return;
+      session.open--;
+      session.idleSinceMs = this.#time.now();
+    });
+  }
+
+  /** Asks every client to close its connection. Answers in progress go on. */
+  close(): void {
+    this.#closing = true;
+    for (const session of this.#sessions.keys()) session.close();
+  }
+
+  destroy(): void {
+    for (const session of this.#sessions.keys()) session.destroy();
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+  }
+
+  #sweepLater(): () => void {
+    return this.#time.after(this.#limits.sweepMs, () => {
+      this.#sweep(this.#time.now());
+      this.#cancelSweep = this.#sessions.size > 0 ? this.#sweepLater() : undefined;
+    });
+  }
+
+  #sweep(nowMs: number): void {
+    const { requestMs, stallMs, idleMs } = this.#limits;
+    for (const exchange of this.#exchanges) {
+      const { request, response, sinceMs } = exchange;
+      if (response.writableEnded) exchange.writtenMs ??= nowMs;
+      const late = !hasArrived(request) && nowMs - sinceMs > requestMs;
+      const stalled = exchange.writtenMs !== undefined && nowMs - exchange.writtenMs > stallMs;
+      if (late || stalled) request.stream.close(NGHTTP2_CANCEL);
+    }
+    for (const [session, { open, idleSinceMs }] of this.#sessions) {
+      if (open === 0 && nowMs - idleSinceMs > idleMs) session.close();
+    }
+  }
+}
+
+function hasArrived({ complete, stream }: Http2ServerRequest): boolean {
+  return complete || stream.endAfterHeaders;
 }

@@ -1,5 +1,4 @@
-// The one line that the log has of a request, and what the metrics count of it,
-// when its connection is done with it: answered or abandoned.
+// Logs one line per HTTP request and counts it in the metrics, once the answer is complete or the client has left.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../observe/log.js';
 import type { Metrics, SpeechAnswered } from '../../observe/metrics.js';
@@ -14,14 +13,14 @@ export interface LineParts {
 
 type Route = Pick<FastifyRequest['routeOptions'], 'url' | 'schema'>;
 
-/** What requests carry for their line. */
+/** Adds the fields that requests carry for their log line. */
 export function addRequestFields(app: FastifyInstance): void {
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('speechLog', null);
   app.decorateRequest('failure', null);
 }
 
-/** To be called when the head of the request is there. */
+/** Call this when the head of the request has arrived. */
 export function watchRequest(
   request: FastifyRequest,
   { raw }: FastifyReply,
@@ -52,7 +51,7 @@ function closed(
       inferSeconds: inferSeconds(speechLog),
       synthesis: synthesisOf(speechLog),
     });
-    // A client that left is no error of ours.
+    // A client that left is not a failure of the server.
     if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
   }
   const level = method === 'POST' || url.startsWith('/v1/') ? 'info' : 'debug';
@@ -62,7 +61,7 @@ function closed(
   );
 }
 
-/** What is undefined does not stand in the line. */
+/** The fields of the log line. Undefined ones are left out. */
 function fieldsOf(
   { id: requestId, method, speechLog, failure }: FastifyRequest,
   route: string,
@@ -85,7 +84,7 @@ function fieldsOf(
     encodeMs: rounded(timing?.encodeMs),
     totalMs: ms,
     characters: text.length,
-    // Before it has spoken, a voice may be any words.
+    // The voice of a refused request may be any text.
     voice: status < 400 ? voice : undefined,
     format,
     language,
@@ -98,14 +97,14 @@ function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms);
 }
 
-/** Of a request for which an engine worked. */
+/** The synthesis of a request that an engine worked for; otherwise undefined. */
 function synthesisOf(speechLog: SpeechLog | null): SpeechAnswered['synthesis'] {
   const { spoken, timing, cache } = speechLog ?? {};
   if (spoken === undefined || timing === undefined || cache === 'hit') return undefined;
   return { ...spoken, seconds: (timing.inferMs + timing.encodeMs) / 1000 };
 }
 
-/** Of an engine that worked for this request. */
+/** The inference time of a request that an engine worked for; otherwise undefined. */
 function inferSeconds(speechLog: SpeechLog | null): number | undefined {
   if (speechLog?.timing === undefined || speechLog.cache === 'hit') return undefined;
   return speechLog.timing.inferMs / 1000;

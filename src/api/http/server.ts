@@ -1,5 +1,5 @@
-// The HTTP door: one port, and a Unix socket if wanted, for the speech
-// endpoints, browser calls, health, metrics and the page.
+// Runs the HTTP server: it joins the application, the protocols, the listeners and the WebSockets, and closes them in the
+// right order.
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -14,47 +14,43 @@ import { AudioReplies } from '../openai/audio-replies.js';
 import type { CertificateFiles } from '../../config/certificate.js';
 import { EventReplies } from '../calls/event-replies.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
-import { Gate } from './gate.js';
-import { KeyFile } from './key-file.js';
-import { KeyRing } from './key-ring.js';
+import { Gate, RateLimits } from './gate.js';
+import { KeyFile, KeyRing } from './api-keys.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
-import { PhoneDesk } from '../calls/phone-desk.js';
-import type { PhoneDoor } from '../calls/phone-door.js';
-import { phoneSocket } from '../calls/phone-socket.js';
+import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
+import { telephoneSocket } from '../calls/telephone-socket.js';
 import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js';
-import { RateLimits } from './rate-limits.js';
 import type { Dialect } from './socket-dialect.js';
-import { addSocketRoutes } from './socket-routes.js';
-import { type ForeignSocket, Sockets } from './sockets.js';
+import { addSocketRoutes, type ForeignSocket, Sockets } from './sockets.js';
 
 export interface HttpServerOptions extends AppOptions {
   /** TCP port; 0 lets the system choose. */
   readonly port: number;
   readonly apiKeys: readonly string[];
-  /** A file of more keys, read again when it changes. */
+  /** A file with more API keys, read again when it changes. */
   readonly apiKeysFile?: string | undefined;
-  /** Requests a minute of each client; 0 sets no limit. */
+  /** Requests per minute of each client; 0 means no limit. */
   readonly rateLimit?: number;
-  /** Files of a certificate and its key, which make the port one of HTTPS. */
+  /** Files of a certificate and its key, which make the port use TLS. */
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
-  /** A Unix socket to listen on, besides the port. */
+  /** Path of a Unix socket to listen on in addition to the port. */
   readonly udsPath?: string | undefined;
-  /** Texts being spoken over HTTP at once. */
+  /** How many texts may be spoken over HTTP at once. */
   readonly maxReplies?: number;
-  /** Milliseconds for which a client may take nothing of the sound that waits for it. */
+  /** Write timeout in milliseconds: how long a client may leave sent audio unread. */
   readonly stallMs?: number;
-  /** Milliseconds until the first sound of a text; 504 above it. */
+  /** Time limit in milliseconds for the first audio of a text; above it the answer is 504. */
   readonly requestTimeoutMs?: number;
-  /** What is spoken over WebSockets. */
+  /** The dialects that WebSockets may use. */
   readonly dialects?: readonly Dialect[];
-  /** WebSockets that another door of this process speaks on. */
+  /** A path whose WebSockets another part of this process serves. */
   readonly foreignSocket?: ForeignSocket | undefined;
-  /** Telephone calls; without it, their addresses answer 501. */
-  readonly phone?: PhoneDoor | undefined;
-  /** WebSockets open at once. */
+  /** Telephone calls; without it, their routes answer 501. */
+  readonly phone?: TelephoneParts | undefined;
+  /** How many WebSockets may be open. */
   readonly maxSockets?: number;
-  /** Milliseconds until a connection has said what it speaks. */
+  /** Time limit in milliseconds for the first bytes of a connection. */
   readonly startMs?: number;
   readonly protocolLimits?: Partial<ProtocolLimits>;
   readonly watch?: FileWatchOptions;
@@ -64,12 +60,12 @@ export interface HttpServerOptions extends AppOptions {
 const MAX_REPLIES = 100;
 const MAX_SOCKETS = 256;
 const REQUEST_TIMEOUT_MS = 60_000;
-const STALL_MS = 60_000; // a player that is paused for longer asks again
+const STALL_MS = 60_000; // a player that is paused for longer has to request again
 const START_MS = 30_000; // browsers open connections ahead of need
-const CLOSE_MS = 2000; // for requests that are being answered when the server closes
+const CLOSE_MS = 2000; // time limit for answers in progress when the server closes
 
 export class HttpServer {
-  /** Who comes in: WebSockets ask it, too. */
+  /** Admits requests and WebSockets. */
   readonly gate: Gate;
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
@@ -92,7 +88,7 @@ export class HttpServer {
     this.gate = new Gate(new AccessGuard({ ...options, keys }), rates);
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#events = new EventReplies(time);
-    const phone = new PhoneDesk(time, options.phone);
+    const phone = new TelephoneAccess(time, options.phone);
     const limits = { ...PROTOCOL_LIMITS, stallMs, ...options.protocolLimits };
     let protocols: Protocols | undefined;
     this.#app = buildApp(
@@ -105,25 +101,25 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    const dialects = [...(options.dialects ?? []), phoneSocket(phone, this.gate.keyed)];
+    const dialects = [...(options.dialects ?? []), telephoneSocket(phone, this.gate.keyed)];
     this.#sockets = openSockets(options, dialects, this.gate);
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
   }
 
-  /** Emits `upgrade` for WebSockets, whichever way they came in. */
+  /** Emits `upgrade` for WebSockets of every listener. */
   get http1(): Server {
     return this.#protocols.http1;
   }
 
-  /** Resolves with the address that the server now answers under; CONFIG_INVALID when it cannot be had. */
+  /** Resolves with the URL of the server. Rejects with CONFIG_INVALID if it cannot listen. */
   listen(): Promise<string> {
     this.#listening ??= this.#listen();
     return this.#listening;
   }
 
-  /** Accepts no more, ends open streams, waits a moment for other answers; no socket is left when it resolves. */
+  /** Stops accepting, ends open streams and waits a moment for other answers. Then no socket is left open. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -142,14 +138,14 @@ export class HttpServer {
     this.#protocols.close();
     this.#events.close();
     await Promise.all([this.#replies.close(), this.#sockets.close(), this.#answered()]);
-    // What is left are connections that do not end by themselves, and some that never carried a request.
+    // The remaining connections do not end by themselves, or never carried a request.
     this.#protocols.destroy();
     this.#listeners.destroy();
     await stopped;
     await this.#app.close();
   }
 
-  /** Resolves when nothing is being answered, or when that takes too long. */
+  /** Resolves when no answer is in progress, or after CLOSE_MS. */
   async #answered(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));

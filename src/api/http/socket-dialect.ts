@@ -53,37 +53,3 @@ export interface Dialect {
   check?(visit: Visit): void;
   open(peer: Peer, visit: Visit): Conversation;
 }
-
-export interface FoundDialect {
-  readonly dialect: Dialect;
-  readonly params: Readonly<Record<string, string>>;
-}
-
-const VARIABLE = /^\{(\w+)\}$/;
-
-/** Finds the dialect at this path. Throws URIError if a segment cannot be decoded. */
-export function findDialect(dialects: readonly Dialect[], path: string): FoundDialect | undefined {
-  const segments = path.split('/');
-  for (const dialect of dialects) {
-    const params = matched(dialect.path.split('/'), segments);
-    if (params !== undefined) return { dialect, params };
-  }
-  return undefined;
-}
-
-function matched(pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined {
-  if (pattern.length !== path.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, part] of pattern.entries()) {
-    const given = path[index] ?? '';
-    const name = VARIABLE.exec(part)?.[1];
-    if (name === undefined ? given !== part : given === '') return undefined;
-    if (name !== undefined) params[name] = decodeURIComponent(given);
-  }
-  return params;
-}
-
-/** The path in the syntax of fastify's router. */
-export function routePattern(path: string): string {
-  return path.replace(/\{(\w+)\}/g, ':$1');
-}

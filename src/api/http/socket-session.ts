@@ -1,23 +1,22 @@
-// One open WebSocket: what comes in through the gate, what goes out through the
-// sender, whether the peer is still there, and one end for all of it.
+// Runs one open WebSocket: it joins the gate, the sender and the conversation, pings the peer, and ends all of them
+// together.
 //
-//   open ──▶ closing ──▶ closed     (the conversation is over as soon as it closes)
+//   open ──▶ closing ──▶ closed     (the conversation ends as soon as closing begins)
 import type { WebSocket } from 'ws';
 import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/metrics.js';
 import type { Time } from '../../time.js';
-import { MessageGate, type GateLimits } from './message-gate.js';
+import { type GateLimits, MessageGate, SocketSender } from './socket-flow.js';
 import type { Conversation, Dialect, Peer, Visit } from './socket-dialect.js';
-import { SocketSender } from './socket-sender.js';
 
 export interface SocketLimits extends GateLimits {
-  /** Milliseconds for which a peer may take nothing of what waits for it. */
+  /** Write timeout in milliseconds: how long a peer may leave sent data unread. */
   readonly stallMs: number;
-  /** Milliseconds between two pings. */
+  /** Milliseconds between pings. */
   readonly pingMs: number;
-  /** Milliseconds without a sign of life after which a peer is gone. */
+  /** Milliseconds of silence after which a peer counts as dead. */
   readonly silenceMs: number;
-  /** Milliseconds that a peer has for its half of the close. */
+  /** Time limit in milliseconds for the close frame of the peer. */
   readonly closeMs: number;
 }
 
@@ -28,7 +27,7 @@ export interface SessionParts {
   readonly metrics: SocketMetrics;
 }
 
-/** Why a socket ended, for metrics and the log. */
+/** The reason why a socket ended, for metrics and the log. */
 export type SocketEnd =
   | 'client'
   | 'vanished'
@@ -59,10 +58,10 @@ export class SocketSession {
   readonly #openedAtMs: number;
   #conversation: Conversation | undefined;
   #messagesIn = 0;
-  /** When the peer was last heard, or last sent something that it may be busy with. */
+  /** When the peer last sent something, or was last sent something that may keep it busy. */
   #aliveAtMs: number;
-  #forgetPing: () => void = () => undefined;
-  #forgetClose: () => void = () => undefined;
+  #cancelPing: () => void = () => undefined;
+  #cancelClose: () => void = () => undefined;
   #end: SocketEnd | undefined;
   #freed: Promise<void> | undefined;
 
@@ -91,18 +90,18 @@ export class SocketSession {
     parts.metrics.opened(dialect.name);
     this.#planPing();
     this.#guarded(() => (this.#conversation = dialect.open(this.#peer(), visit)));
-    if (this.#end !== undefined) void this.#free(); // closed by its dialect while it was opened
+    if (this.#end !== undefined) void this.#free(); // the dialect closed it during `open`
   }
 
-  /** Ends the conversation at once and the socket as soon as the peer agrees. Idempotent: the first reason counts. */
+  /** Ends the conversation at once, and the socket when the peer confirms. Idempotent: the first reason counts. */
   close(code: number, reason: string, end: SocketEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     void this.#free();
     const { limits, time } = this.#parts;
-    this.#forgetClose = time.after(limits.closeMs, () => this.#socket.terminate());
+    this.#cancelClose = time.after(limits.closeMs, () => this.#socket.terminate());
     this.#socket.close(code, cut(reason));
-    this.#socket.resume(); // the peer's half of the close is behind what was not read
+    this.#socket.resume(); // the close frame of the peer comes after unread data
   }
 
   #peer(): Peer {
@@ -120,20 +119,20 @@ export class SocketSession {
 
   #listen(resolve: () => void): void {
     const socket = this.#socket;
-    const heard = () => (this.#aliveAtMs = this.#parts.time.now());
+    const alive = () => (this.#aliveAtMs = this.#parts.time.now());
     socket.on('message', (data, isBinary) => {
-      heard();
+      alive();
       if (this.#end === undefined) this.#gate.take(isBinary ? (data as Buffer) : (data as Buffer).toString());
     });
-    socket.on('pong', heard);
-    socket.on('ping', heard);
-    // The peer broke the protocol: ws has begun to close with the code for it.
+    socket.on('pong', alive);
+    socket.on('ping', alive);
+    // The peer broke the protocol, and ws has begun to close with the fitting code.
     socket.on('error', () => this.close(PROTOCOL, '', 'protocol'));
     socket.once('close', (code) => {
       this.#end ??= code === 1006 ? 'vanished' : 'client';
-      this.#forgetClose();
+      this.#cancelClose();
       void this.#free().then(() => {
-        this.#tell(code);
+        this.#report(code);
         resolve();
       });
     });
@@ -145,7 +144,7 @@ export class SocketSession {
     this.#guarded(() => this.#conversation?.message(message));
   }
 
-  /** A dialect must not throw; where one does, its own socket ends and nothing else. */
+  /** A dialect must not throw. If one does, only its own socket is closed. */
   #guarded(action: () => void): void {
     try {
       action();
@@ -157,15 +156,15 @@ export class SocketSession {
   }
 
   #resume(): void {
-    this.#aliveAtMs = this.#parts.time.now(); // what it said meanwhile was not read
+    this.#aliveAtMs = this.#parts.time.now(); // data that arrived meanwhile was not read
     this.#socket.resume();
   }
 
   #planPing(): void {
     const { limits, time } = this.#parts;
-    this.#forgetPing = time.after(limits.pingMs, () => {
+    this.#cancelPing = time.after(limits.pingMs, () => {
       const silentMs = time.now() - this.#aliveAtMs;
-      // One that is slowed down cannot be heard; of one that takes nothing the sender knows.
+      // A throttled peer is not read, and the sender detects a peer that reads nothing.
       const judged = !this.#gate.holds && this.#socket.bufferedAmount === 0;
       if (judged && silentMs >= limits.silenceMs) return this.#drop('dead');
       this.#socket.ping();
@@ -174,17 +173,17 @@ export class SocketSession {
     });
   }
 
-  /** Ends a socket whose peer would not hear a close. */
+  /** Ends a socket without waiting for the peer. */
   #drop(end: SocketEnd): void {
     this.close(TRY_LATER, end, end);
     this.#socket.terminate();
   }
 
-  /** Stops everything that the socket was for; once. */
+  /** Stops everything that the socket was used for. Idempotent. */
   #free(): Promise<void> {
     this.#gate.close();
     this.#sender.close();
-    this.#forgetPing();
+    this.#cancelPing();
     if (this.#conversation === undefined) return Promise.resolve();
     this.#freed ??= this.#closed(this.#conversation);
     return this.#freed;
@@ -199,7 +198,7 @@ export class SocketSession {
     }
   }
 
-  #tell(code: number): void {
+  #report(code: number): void {
     const { metrics, log, time } = this.#parts;
     const end = this.#end ?? 'client';
     metrics.closed(this.#dialect.name, end);

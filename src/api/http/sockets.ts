@@ -1,27 +1,30 @@
-// The WebSocket door: takes the upgrades of an HTTP server, checks them by the
-// rules that routes have, and opens the dialect that lives at the path.
+// Accepts WebSockets: takes the upgrades of an HTTP server, checks them by the rules of routes, and opens the dialect at
+// the path.
 //
-//   upgrade ──▶ known path? ──▶ allowed? ──▶ a handshake? ──▶ room? ──▶ the dialect's own check ──▶ session
-//                 404             401, 403     426, 405, 400    503
-import type { IncomingMessage } from 'node:http';
+//   upgrade ──▶ known path? ──▶ allowed? ──▶ valid handshake? ──▶ room? ──▶ check of the dialect ──▶ session
+//                 404             401, 403     426, 405, 400       503
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { Server as TlsServer, TLSSocket } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/metrics.js';
 import { systemTime, type Time } from '../../time.js';
-import { refuseSecondHost } from './access.js';
+import { addressOf, refuseSecondHost } from './access.js';
+import { errorBody, errorReply, type ErrorReply } from './error-reply.js';
 import type { Gate } from './gate.js';
-import { isWebSocketUpgrade, serveWithoutUpgrade, type ConnectionTaker } from './other-upgrade.js';
-import { findDialect, type Dialect } from './socket-dialect.js';
-import { confirmedProtocol } from './socket-key.js';
-import { GET_ONLY, refuseUpgrade, UPGRADE_REQUIRED, UpgradeRefused } from './socket-refusal.js';
-import { SocketSession, type SocketLimits } from './socket-session.js';
-import { UpgradeVisit } from './upgrade-visit.js';
-import { addressOf } from './visitor.js';
+import { confirmedProtocol, UpgradeVisit } from './socket-access.js';
+import type { Dialect } from './socket-dialect.js';
+import { type SocketLimits, SocketSession } from './socket-session.js';
 
-/** Sockets that somebody else of this process speaks on and judges: SIP of browsers' phones. */
+/** The part of a server that accepts connections. */
+interface ConnectionTaker {
+  emit(event: 'connection' | 'secureConnection', socket: Duplex): boolean;
+}
+
+/** A path whose WebSockets another part of this process accepts and serves: SIP over WebSocket. */
 export interface ForeignSocket {
   readonly path: string;
   /** Answers the upgrade, or ends the connection. */
@@ -32,9 +35,9 @@ export interface SocketsOptions {
   readonly dialects: readonly Dialect[];
   readonly gate: Pick<Gate, 'admit'>;
   readonly foreign?: ForeignSocket | undefined;
-  /** Open at once. */
+  /** How many sockets may be open. */
   readonly maxSockets: number;
-  /** Makes the id of a request. */
+  /** Makes the ids of requests. */
   readonly newId: () => string;
   readonly metrics: SocketMetrics;
   readonly log: Log;
@@ -42,25 +45,43 @@ export interface SocketsOptions {
   readonly limits?: Partial<SocketLimits>;
 }
 
-/** A server that tells of upgrades. */
+/** A server that emits upgrades. */
 export interface UpgradeSource extends ConnectionTaker {
   on(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
 }
 
-const MAX_MESSAGE_BYTES = 1024 * 1024; // as a body over HTTP
-const KEY_MS = 10_000; // for the message that brings the key
+const MAX_MESSAGE_BYTES = 1024 * 1024; // like a body over HTTP
+const KEY_MS = 10_000; // time limit for the message with the key
 const GOING_AWAY = 1001;
 const POLICY = 1008;
 
 const LIMITS: SocketLimits = {
-  messages: { perSecond: 500, burst: 1000 }, // tokens of a fast model, several times over
+  messages: { perSecond: 500, burst: 1000 }, // several times the tokens of a fast language model
   bytes: { perSecond: 256 * 1024, burst: 2 * MAX_MESSAGE_BYTES },
   floodMs: 15_000,
   stallMs: 45_000,
   pingMs: 15_000,
-  silenceMs: 40_000, // two pings unanswered: a dead peer is found within 55 s
+  silenceMs: 40_000, // two missed pings: a dead peer is detected within 55 s
   closeMs: 2000,
 };
+
+/** Refuses another upgrade, or a request without one, at the path of a dialect. */
+const UPGRADE_REQUIRED: ErrorReply = {
+  status: 426,
+  headers: { upgrade: 'websocket', 'sec-websocket-version': '13' },
+  body: errorBody(426, 'upgrade_required', 'this URL speaks WebSocket, version 13'),
+};
+
+const GET_ONLY: ErrorReply = {
+  status: 405,
+  headers: { allow: 'GET' },
+  body: errorBody(405, 'method_not_allowed', 'a WebSocket is asked for with GET'),
+};
+
+const VARIABLE = /^\{(\w+)\}$/;
+
+/** Header fields of an upgrade. */
+const OFFER = new Set(['upgrade', 'http2-settings']);
 
 export class Sockets {
   readonly #options: SocketsOptions;
@@ -78,7 +99,7 @@ export class Sockets {
     this.#handshakes = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      perMessageDeflate: false, // sound does not shrink, and its memory is per socket
+      perMessageDeflate: false, // audio does not compress, and deflate needs memory per socket
       maxPayload: MAX_MESSAGE_BYTES,
       handleProtocols: confirmedProtocol,
     });
@@ -91,12 +112,12 @@ export class Sockets {
     });
   }
 
-  /** Sockets open now. */
+  /** The number of open sockets. */
   get size(): number {
     return this.#sessions.size;
   }
 
-  /** From now on the server's upgrades come here. */
+  /** Handles the upgrades of this server. */
   attach(server: UpgradeSource): void {
     server.on('upgrade', (request, socket, head) => {
       if (isWebSocketUpgrade(request)) this.#upgrade(request, socket, head);
@@ -104,7 +125,7 @@ export class Sockets {
     });
   }
 
-  /** Refuses new sockets and closes those that are open; resolves when everything of them is freed. */
+  /** Refuses new sockets and closes the open ones. Resolves when everything is freed. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -138,7 +159,7 @@ export class Sockets {
     return url.split('?', 1)[0] === this.#options.foreign?.path;
   }
 
-  /** No page of another origin gets through; everything else its owner asks. */
+  /** Refuses pages of other origins. The owner of the path does its own authentication. */
   #handOver(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { gate, foreign } = this.#options;
     const { headers, socket: connection } = request;
@@ -181,13 +202,13 @@ export class Sockets {
     const parts = { limits: this.#limits, time: this.#time, log, metrics };
     const session = new SocketSession(socket, dialect, visit, parts);
     this.#sessions.add(session);
-    const forgetKey = visit.authorized
+    const cancelTimer = visit.authorized
       ? () => undefined
       : this.#time.after(KEY_MS, () => {
           if (!visit.authorized) session.close(POLICY, 'no valid API key came', 'unauthorized');
         });
     void session.ended.then(() => {
-      forgetKey();
+      cancelTimer();
       this.#sessions.delete(session);
     });
   }
@@ -200,4 +221,113 @@ export class Sockets {
     if (status === 500) log.error({ ...fields, err: error }, 'socket refused');
     else log.info(fields, 'socket refused');
   }
+}
+
+/** Answers an ordinary GET at the path of a dialect, and a WebSocket over HTTP/2, which has no upgrade: 426. */
+export function addSocketRoutes(app: FastifyInstance, dialects: readonly Dialect[]): void {
+  const { status, headers, body } = UPGRADE_REQUIRED;
+  for (const { path } of dialects) {
+    app.get(routePattern(path), ({ raw }, reply) => {
+      // HTTP/2 forbids these headers (RFC 9113, section 8.2.2).
+      if (raw.httpVersionMajor === 1) reply.headers({ ...headers, connection: 'upgrade' });
+      return reply.code(status).send(body);
+    });
+  }
+}
+
+/** The path in the syntax of fastify's router. */
+function routePattern(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+interface FoundDialect {
+  readonly dialect: Dialect;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds the dialect at this path. Throws URIError if a segment cannot be decoded. */
+function findDialect(dialects: readonly Dialect[], path: string): FoundDialect | undefined {
+  const segments = path.split('/');
+  for (const dialect of dialects) {
+    const params = matched(dialect.path.split('/'), segments);
+    if (params !== undefined) return { dialect, params };
+  }
+  return undefined;
+}
+
+function matched(pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined {
+  if (pattern.length !== path.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const given = path[index] ?? '';
+    const name = VARIABLE.exec(part)?.[1];
+    if (name === undefined ? given !== part : given === '') return undefined;
+    if (name !== undefined) params[name] = decodeURIComponent(given);
+  }
+  return params;
+}
+
+/** A refusal with a complete answer. */
+class UpgradeRefused extends Error {
+  readonly reply: ErrorReply;
+
+  constructor(reply: ErrorReply) {
+    super(reply.body.error.message);
+    this.reply = reply;
+  }
+}
+
+/** Answers a refused upgrade with an ordinary HTTP/1.1 answer and ends the connection. Returns the status. */
+function refuseUpgrade(socket: Duplex, error: unknown, requestId: string): number {
+  const { status, headers, body } =
+    error instanceof UpgradeRefused ? error.reply : errorReply(error, requestId);
+  const text = JSON.stringify(body);
+  const head = Object.entries({
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    'x-request-id': requestId,
+    connection: 'upgrade' in headers ? 'upgrade, close' : 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  // The refused client may have left already.
+  socket.on('error', () => socket.destroy());
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('\r\n')}\r\n\r\n${text}`);
+  return status;
+}
+
+function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Serves a request that offers an upgrade to something other than WebSocket, as if it had offered none (RFC 9110,
+ * section 7.8). Java's HTTP client and `curl --http2` offer h2c on ordinary requests, with bodies. Node passes every
+ * upgrade to the listener as soon as there is one, so the request is put back into the connection without the offer.
+ */
+function serveWithoutUpgrade(
+  server: ConnectionTaker,
+  request: IncomingMessage,
+  socket: Duplex,
+  rest: Buffer,
+): void {
+  socket.unshift(Buffer.concat([Buffer.from(headOf(request), 'latin1'), rest]));
+  server.emit(server instanceof TlsServer ? 'secureConnection' : 'connection', socket);
+}
+
+function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    const value = rawHeaders[index + 1] ?? '';
+    if (OFFER.has(name.toLowerCase())) continue;
+    if (name.toLowerCase() !== 'connection') lines.push(`${name}: ${value}`);
+    else lines.push(`${name}: ${withoutOffer(value)}`);
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function withoutOffer(connection: string): string {
+  const options = connection.split(',').map((option) => option.trim());
+  return options.filter((option) => !OFFER.has(option.toLowerCase())).join(', ') || 'keep-alive';
 }

@@ -1,46 +1,55 @@
-// What the server says about itself: to load balancers, and to Prometheus.
+// Serves /health for load balancers and monitoring, and /metrics for Prometheus.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Metrics } from '../../observe/metrics.js';
+import { addressOf } from './access.js';
 import type { Gate } from './gate.js';
-import { HEALTH_SCHEMA, METRICS_SCHEMA } from './status-schema.js';
-import { addressOf } from './visitor.js';
+import {
+  BOOLEAN,
+  INTEGER,
+  jsonAnswer,
+  NUMBER,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from './json-schema.js';
 
 export interface ServerHealth {
-  /** By name, whether each engine can speak now; one that has to be loaded first can. */
+  /** By engine name: true if the engine can speak now, even if it must be loaded first. */
   readonly engines: Readonly<Record<string, boolean>>;
-  /** Whether anything can be encoded: without that, nothing is heard of any engine. */
+  /** True if audio can be encoded; without encoders no engine can be heard. */
   readonly encoders: boolean;
-  /** New calls are refused: the server ends with those that stand. */
+  /** True while the server refuses new calls and waits for the open ones to end. */
   readonly draining?: boolean;
   readonly calls: number;
   readonly maxCalls: number;
-  /** The engine that speaks where nothing else is asked for. */
+  /** The default engine. */
   readonly engine?: string;
-  /** It is loaded now. */
+  /** True if the model of the default engine is loaded. */
   readonly modelLoaded?: boolean;
-  /** Why that engine cannot speak now, though others may. */
+  /** Why the default engine cannot speak now; others may. */
   readonly trouble?: string;
   readonly modelId?: string;
-  /** What it computes on; memory only where the device has its own. */
+  /** The compute device; `memory` is absent if the device has none of its own. */
   readonly device?: {
     readonly name: string;
     readonly noGpu?: string;
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
     readonly work?: DeviceWork;
   };
-  /** Sentences that wait for an engine, and how many of a class may. */
+  /** How many sentences wait for an engine, and how many of one class may. */
   readonly queueDepth?: number;
   readonly maxQueueDepth?: number;
-  /** Absent where nothing is kept. */
+  /** Absent if renderings are not cached. */
   readonly audioCache?: CacheHealth;
-  /** Voices made over HTTP that are in memory. */
+  /** Stored voices that are in memory. */
   readonly voiceCache?: CacheHealth;
 }
 
-/** What the engine is at; see EngineWork. */
+/** The work of the engine; see EngineWork. */
 export interface DeviceWork {
   readonly streams: number;
-  /** Of the last seconds, from 0 to 1. */
+  /** Share of the last seconds that the device was busy, from 0 to 1. */
   readonly busyShare: number;
   readonly eager: number;
   readonly captures: number;
@@ -57,15 +66,89 @@ export interface CacheHealth {
 export interface StatusParts {
   readonly health: () => ServerHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
-  /** False leaves /metrics out. */
+  /** False removes the route /metrics. */
   readonly exposesMetrics: boolean;
-  /** What the telephone door says of itself; absent where there is none. */
+  /** The state of the telephone; absent when it is off. */
   readonly telephone?: (() => Readonly<Record<string, unknown>>) | undefined;
-  /** Says who is told more than the status. */
+  /** Decides who may see more than the status. */
   readonly gate: Pick<Gate, 'isKnown'>;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
+
+/** Fields of an older server. Unknown values are left out. */
+const OLDER = {
+  engine: { type: 'string', description: 'the one that speaks where nothing else is asked for' },
+  model_loaded: { type: 'boolean', description: 'it is loaded now; it is usable without' },
+  model_id: STRING,
+  device: { type: 'string', description: 'what it computes on' },
+  cuda: BOOLEAN,
+  no_cuda: { type: 'string', description: 'why it computes on no GPU, where DEVICE=auto looked for one' },
+  streams: { type: 'integer', description: 'sentences that the native engine is speaking' },
+  busy: { type: 'number', description: 'share of the last seconds that it worked, 0 to 1' },
+  gpu_lists: {
+    type: 'object',
+    description: 'lists of work since it was loaded: run grid by grid, made into graphs, run as graphs',
+    properties: { eager: INTEGER, captured: INTEGER, launched: INTEGER },
+  },
+  gpu_name: STRING,
+  gpu_allocated_mb: INTEGER,
+  gpu_total_mb: INTEGER,
+  queue_depth: INTEGER,
+  max_queue_depth: INTEGER,
+  audio_cache_size: INTEGER,
+  audio_cache_max: INTEGER,
+  audio_cache_hits: NUMBER,
+  voice_cache_size: INTEGER,
+  voice_cache_max: INTEGER,
+  voice_cache_hits: NUMBER,
+} as const;
+
+const HEALTH = object(
+  {
+    status: { type: 'string', enum: ['ok', 'draining', 'no engine', 'engine down', 'no encoder'] },
+    reason: {
+      type: 'string',
+      description: 'why the engine that speaks where nothing else is asked for cannot; absent where it can',
+    },
+    engines: {
+      type: 'object',
+      description: 'by name, whether each can speak now',
+      additionalProperties: BOOLEAN,
+    },
+    encoders: BOOLEAN,
+    calls: INTEGER,
+    maxCalls: INTEGER,
+    uptimeSeconds: INTEGER,
+    telephone: {
+      type: 'object',
+      description: 'trunks and the rest of the state of the telephone; absent when it is off',
+    },
+    ...OLDER,
+  },
+  // With API keys, other machines without a key get the status only.
+  ['reason', 'engines', 'encoders', 'calls', 'maxCalls', 'uptimeSeconds', 'telephone', ...Object.keys(OLDER)],
+);
+
+const HEALTH_SCHEMA: RouteSchema = {
+  summary: 'Whether the server can speak',
+  description:
+    'Open to all. Where the server has API keys, requests from other machines without one are told the status only.',
+  tags: [TAGS.server],
+  response: {
+    200: jsonAnswer('it can', HEALTH),
+    503: jsonAnswer('it cannot, or is about to end and takes no new calls', HEALTH),
+  },
+};
+
+const METRICS_SCHEMA: RouteSchema = {
+  summary: 'What the server counts, for Prometheus',
+  description: 'Open to the machine itself; others need a key where there are any.',
+  tags: [TAGS.server],
+  response: {
+    200: { description: "Prometheus' text format", content: { 'text/plain': { schema: STRING } } },
+  },
+};
 
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
   const { health, metrics, exposesMetrics, telephone, gate, startedAtMs } = parts;
@@ -80,7 +163,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
           ? 'ok'
           : 'engine down';
     const status = draining ? 'draining' : able;
-    // A balancer looks at the status code only.
+    // Load balancers read the status code only.
     reply.code(status === 'ok' ? 200 : 503).header('cache-control', 'no-store');
     if (!isKnown(gate, request)) return reply.send({ status });
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
@@ -112,7 +195,7 @@ type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'cal
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Under the names that users of an older server read; what is not known is left out. */
+/** The fields that users of an older server read. Unknown values are left out. */
 function olderFields(health: OlderHealth): Record<string, unknown> {
   const { engine, modelLoaded, modelId, device, queueDepth, maxQueueDepth } = health;
   const memory = device?.memory;

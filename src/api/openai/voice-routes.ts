@@ -17,7 +17,7 @@ import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import type { SpeechBody } from './speech-body.js';
 import { readSpeechRequest } from './speech-request.js';
 import type { SpeechLimits } from './speech-routes.js';
-import { FormBody, readForm, takeForms } from '../http/upload-form.js';
+import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { type MadeVoice, type NewVoice, voiceAnswer, type VoiceSource } from './voice-source.js';
 
 export interface VoiceRouteParts extends SpeechAnswerParts {

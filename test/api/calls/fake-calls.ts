@@ -1,7 +1,6 @@
 // A browser door that looks at the first line of an offer and no further.
 import { ParleyError } from '../../../src/errors.js';
-import type { BrowserCalls } from '../../../src/api/calls/call-routes.js';
-import type { Offer } from '../../../src/api/calls/offer-body.js';
+import type { BrowserCalls, Offer } from '../../../src/api/calls/browser-calls.js';
 
 export const OFFER = [
   'v=0',

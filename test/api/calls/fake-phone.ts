@@ -12,7 +12,7 @@ import type {
 } from '../../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../../src/speaking/line-piece.js';
 import { ParleyError } from '../../../src/errors.js';
-import type { SoundReader } from '../../../src/api/calls/phone-door.js';
+import type { SoundReader } from '../../../src/api/calls/telephone-access.js';
 
 const EPOCH_MS = 1_700_000_000_000;
 

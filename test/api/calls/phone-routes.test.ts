@@ -284,7 +284,7 @@ test('a sound that cannot be had is refused, and nothing is decoded for a call t
   assert.deepEqual(under.sounds.sources, []);
 });
 
-test('without a telephone door every address says so before it looks at a body, and names the variable', async (t) => {
+test('without a telephone every address says so before it looks at a body, and names the variable', async (t) => {
   const document = await documentOf(await openApp(t));
   const { url } = await openServer(t, { phone: undefined });
   const operations = operationsOf(document).filter(({ path }) => /^\/v1\/calls(\/|$)/.test(path));
@@ -296,7 +296,7 @@ test('without a telephone door every address says so before it looks at a body, 
     });
     const error = errorIn(await answer.text());
     assert.deepEqual([answer.status, error.code], [501, 'telephone_off'], `${method} ${path}`);
-    assert.match(error.message, /this server has no telephone door; SIP_[A-Z]+=1, .* opens one/);
+    assert.match(error.message, /this server has no telephone; SIP_[A-Z]+=1, .* turns it on/);
   }
   const socket = await refusal(`${url}/v1/calls/call_1/socket`);
   assert.deepEqual([socket.status, errorIn(socket.body).code], [501, 'telephone_off']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
 import { type Access, AccessGuard, type AccessOptions } from '../../../src/api/http/access.js';
-import { KeyRing } from '../../../src/api/http/key-ring.js';
+import { KeyRing } from '../../../src/api/http/api-keys.js';
 import { errorIn, openApp } from '../app-under-test.js';
 
 const KEYS = ['key-one-0123456789', 'key-two-0123456789'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { FirstBytes } from '../../../src/api/http/first-bytes.js';
+import { FirstBytes } from '../../../src/api/http/listeners.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formParts, textOf } from '../../../src/api/http/form-parts.js';
+import { formParts, textOf } from '../../../src/api/http/multipart-form.js';
 import { mutatedBytes, randomFrom } from '../mutations.js';
 
 const TYPE = 'multipart/form-data; boundary=x';

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { AccessGuard } from '../../../src/api/http/access.js';
 import { Gate } from '../../../src/api/http/gate.js';
-import { KeyRing } from '../../../src/api/http/key-ring.js';
+import { KeyRing } from '../../../src/api/http/api-keys.js';
 import type { SocketLimits } from '../../../src/api/http/socket-session.js';
 import { Sockets } from '../../../src/api/http/sockets.js';
 import { createLog } from '../../../src/observe/log.js';

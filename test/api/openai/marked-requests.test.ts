@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import { eventForm } from '../../../src/api/calls/phone-forms.js';
+import { eventJson } from '../../../src/api/calls/call-json.js';
 import { errorIn, openApp } from '../app-under-test.js';
 
 const SPEECH = '/v1/audio/speech';
@@ -103,7 +103,7 @@ test('a form that is none is refused with what there is', async (t) => {
 
 test('a mark that was heard is an event of its telephone call', () => {
   const event = { type: 'mark.reached', utterance: 2, mark: 'menu' } as const;
-  assert.deepEqual(eventForm('call_1', { id: 7, at: 1500, type: 'speech', event }), {
+  assert.deepEqual(eventJson('call_1', { id: 7, at: 1500, type: 'speech', event }), {
     id: 7,
     at: 1.5,
     type: 'mark.reached',

@@ -1,34 +1,38 @@
-// The socket of one telephone call: what happens in it comes out, commands go
-// in, each answered under the id that it came with. Enough for a menu of keys.
+// Serves the socket of one telephone call: it sends the events of the call and takes commands. Each command is answered
+// with the id that came with it.
 //
-//   out  {"type":"call","call":{…}}    then events as /events has them
+//   out  {"type":"call","call":{…}}    then the same events as GET /v1/calls/{id}/events
 //   in   {"type":"say","id":1,"text":"…"}      dtmf, play, interrupt, transfer, hold, resume, hangup
 //   out  {"type":"done","id":1,"result":{…}}   {"type":"error","id":1,"error":{…}}
 //
-// It closes when the call is over; the call goes on when the socket closes.
+// The socket closes when the call ends. The call goes on when the socket closes.
 import { ParleyError } from '../../errors.js';
 import { errorReply } from '../http/error-reply.js';
-import { type CommandName, COMMANDS } from './phone-commands.js';
-import type { ClientDesk, PhoneDesk } from './phone-desk.js';
-import { callForm, eventForm, isLast } from './phone-forms.js';
-import { isToldOut } from './phone-routes.js';
+import {
+  type ClientTelephone,
+  type CommandName,
+  COMMANDS,
+  type TelephoneAccess,
+} from './telephone-access.js';
+import { callJson, eventJson, isLast } from './call-json.js';
+import { hasNoMoreEvents } from './telephone-routes.js';
 import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 
 const NORMAL = 1000;
-const MOST_RUNNING = 16; // commands of one socket that are not answered
+const MOST_RUNNING = 16; // unanswered commands of one socket
 const MOST_ID = 64; // characters
 
-/** `keyed`: clients are told apart by their API keys, and calls have owners. */
-export function phoneSocket(desk: PhoneDesk, keyed: boolean): Dialect {
-  const ownOf = ({ client }: Visit): ClientDesk => desk.of(keyed ? client : undefined);
+/** `keyed`: the server has API keys, and calls belong to them. */
+export function telephoneSocket(telephone: TelephoneAccess, keyed: boolean): Dialect {
+  const clientOf = ({ client }: Visit): ClientTelephone => telephone.forClient(keyed ? client : undefined);
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
     check: (visit) => {
-      ownOf(visit).calls.get(visit.params['id'] ?? '');
+      clientOf(visit).calls.get(visit.params['id'] ?? '');
       readAfter(visit.url);
     },
-    open: (peer, visit) => new PhoneConversation({ desk, own: ownOf(visit) }, peer, visit),
+    open: (peer, visit) => new CallConversation({ telephone, client: clientOf(visit) }, peer, visit),
   };
 }
 
@@ -39,14 +43,14 @@ interface Command {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-interface PhoneConversationParts {
-  readonly desk: Pick<PhoneDesk, 'check'>;
-  /** The calls of the client. */
-  readonly own: ClientDesk;
+interface CallConversationParts {
+  readonly telephone: Pick<TelephoneAccess, 'checkMessage'>;
+  /** The telephone as the client of the socket may use it. */
+  readonly client: ClientTelephone;
 }
 
-class PhoneConversation implements Conversation {
-  readonly #parts: PhoneConversationParts;
+class CallConversation implements Conversation {
+  readonly #parts: CallConversationParts;
   readonly #peer: Peer;
   readonly #visit: Visit;
   readonly #id: string;
@@ -54,7 +58,7 @@ class PhoneConversation implements Conversation {
   #stopFollowing: () => void = () => undefined;
   #running = 0;
 
-  constructor(parts: PhoneConversationParts, peer: Peer, visit: Visit) {
+  constructor(parts: CallConversationParts, peer: Peer, visit: Visit) {
     this.#parts = parts;
     this.#peer = peer;
     this.#visit = visit;
@@ -62,7 +66,7 @@ class PhoneConversation implements Conversation {
     try {
       this.#follow(readAfter(visit.url));
     } catch (error) {
-      this.#refuse(undefined, error); // it was forgotten since the handshake
+      this.#refuse(undefined, error); // the call was forgotten since the handshake
       peer.close(NORMAL, 'nobody knows the call any more');
     }
   }
@@ -78,7 +82,7 @@ class PhoneConversation implements Conversation {
     }
   }
 
-  /** Commands that the call has begun are the call's own. */
+  /** Aborts commands that have not begun; those that have begun go on. */
   closed(): Promise<void> {
     this.#stopFollowing();
     this.#gone.abort();
@@ -86,16 +90,16 @@ class PhoneConversation implements Conversation {
   }
 
   #follow(after: number): void {
-    const { calls } = this.#parts.own;
+    const { calls } = this.#parts.client;
     const view = calls.get(this.#id);
-    this.#tell({ type: 'call', call: callForm(view) });
+    this.#send({ type: 'call', call: callJson(view) });
     if (view.state === 'ended') {
-      void isToldOut(calls, this.#id, after).then((toldOut) => {
-        if (toldOut) this.#peer.close(NORMAL, 'the call is over');
+      void hasNoMoreEvents(calls, this.#id, after).then((isOver) => {
+        if (isOver) this.#peer.close(NORMAL, 'the call is over');
       });
     }
     this.#stopFollowing = calls.follow(this.#id, after, (event) => {
-      this.#tell(eventForm(this.#id, event));
+      this.#send(eventJson(this.#id, event));
       if (isLast(event)) this.#peer.close(NORMAL, 'the call is over');
     });
   }
@@ -109,15 +113,15 @@ class PhoneConversation implements Conversation {
     if (this.#running >= MOST_RUNNING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_RUNNING} commands of this socket are not answered yet`);
     }
-    this.#parts.desk.check?.(type, body);
+    this.#parts.telephone.checkMessage?.(type, body);
     return { type, body };
   }
 
   async #run(id: MessageId, { type, body }: Command): Promise<void> {
     this.#running++;
     try {
-      const result = await this.#parts.own.commands.run(type, this.#id, body, this.#gone.signal);
-      this.#tell({ type: 'done', id, result });
+      const result = await this.#parts.client.run(type, this.#id, body, this.#gone.signal);
+      this.#send({ type: 'done', id, result });
     } catch (error) {
       this.#refuse(id, error);
     } finally {
@@ -126,10 +130,10 @@ class PhoneConversation implements Conversation {
   }
 
   #refuse(id: MessageId, error: unknown): void {
-    this.#tell({ type: 'error', id, error: errorReply(error, this.#visit.requestId).body.error });
+    this.#send({ type: 'error', id, error: errorReply(error, this.#visit.requestId).body.error });
   }
 
-  #tell(message: object): void {
+  #send(message: object): void {
     this.#peer.send(JSON.stringify(message));
   }
 }
@@ -161,7 +165,7 @@ function readId({ id }: Readonly<Record<string, unknown>>): MessageId {
   );
 }
 
-/** The id of the last event that is known. */
+/** The id of the last event that the client has. */
 function readAfter(url: URL): number {
   const after = url.searchParams.get('after') ?? '0';
   if (/^\d{1,15}$/.test(after)) return Number(after);

@@ -1,4 +1,4 @@
-// Telephone calls: their routes, and what these answer.
+// Documents and validates the telephone routes: the schema of each route and of its answers.
 import {
   type Answer,
   BOOLEAN,
@@ -12,7 +12,7 @@ import {
   STRING,
   TAGS,
 } from '../http/json-schema.js';
-import { DTMF_BODY, placeBody, PLAY_BODY, sayBody, TIMES, TRANSFER_BODY } from './phone-bodies-schema.js';
+import { DTMF_BODY, placeBody, PLAY_BODY, sayBody, TIMES, TRANSFER_BODY } from './telephone-requests.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
 
 export const MAX_LISTED = 1000;
@@ -75,7 +75,7 @@ const CALL = object(
 );
 
 const REFUSALS: Readonly<Record<number, Answer>> = {
-  501: { description: 'the server has no telephone door; the message names the variable that opens one' },
+  501: { description: 'the telephone is off; the message names the variable that turns it on' },
 };
 const ON_CALL: Readonly<Record<number, Answer>> = {
   404: { description: 'nobody knows the call' },
@@ -94,7 +94,7 @@ export function placeSchema(limits: SpeechFieldLimits): RouteSchema {
   return {
     summary: 'Place a call',
     description:
-      'Answers as soon as the call is on its way. With the header `Idempotency-Key` the same request is answered with the same call for 24 hours, whoever asks how often.',
+      'Answers as soon as the call is on its way. With the header `Idempotency-Key` the same request is answered with the same call for 24 hours, however often it is sent.',
     tags: TAG,
     body: placeBody(limits),
     response: {
@@ -211,10 +211,13 @@ export const DTMF_SCHEMA: RouteSchema = {
   params: CALL_ID,
   body: DTMF_BODY,
   response: {
-    200: jsonAnswer('all of them were sent', object({ object: { type: 'string', enum: ['call.dtmf'] }, call: STRING, digits: STRING })),
+    200: jsonAnswer(
+      'all of them were sent',
+      object({ object: { type: 'string', enum: ['call.dtmf'] }, call: STRING, digits: STRING }),
+    ),
     ...ON_CALL,
   },
-}; // prettier-ignore
+};
 
 export const TRANSFER_SCHEMA: RouteSchema = {
   summary: 'Transfer a call',
@@ -229,7 +232,7 @@ export const TRANSFER_SCHEMA: RouteSchema = {
         object: { type: 'string', enum: ['call.transfer'] },
         call: STRING,
         accepted: BOOLEAN,
-        status: { ...INTEGER, description: 'the last one of SIP that was told of it' },
+        status: { ...INTEGER, description: 'the last SIP status of the transfer' },
       }),
     ),
     ...ON_CALL,
@@ -248,7 +251,7 @@ export function holdSchema(held: boolean): RouteSchema {
 export const CALL_EVENTS_SCHEMA: RouteSchema = {
   summary: 'What happens in a call, as server-sent events',
   description:
-    'Each event has an `id`; `Last-Event-ID` or `after` goes on behind it. The last one is the state `ended`; 204 where that was told already.',
+    'Each event has an `id`; `Last-Event-ID` or `after` continues after it. The last one is the state `ended`; 204 if the client has that one already.',
   tags: TAG,
   params: CALL_ID,
   querystring: {

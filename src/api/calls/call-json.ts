@@ -1,12 +1,11 @@
-// Telephone calls and what happens in them, in the form that answers, events
-// and messages have. Times are Unix seconds, to the millisecond; what is not
-// known is left out.
+// Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages. Times are Unix
+// seconds with milliseconds. Undefined fields are left out.
 import type { CallEvent } from '../../call/call.js';
 import type { PhoneCallEvent, PhoneCallView } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
 import { errorReply } from '../http/error-reply.js';
 
-export function callForm(view: PhoneCallView) {
+export function callJson(view: PhoneCallView) {
   const { id, direction, state, to, from, displayName, headers, trunk, codec, srtp, end } = view;
   return {
     object: 'call',
@@ -32,12 +31,12 @@ export function callForm(view: PhoneCallView) {
   };
 }
 
-export type EventForm = { readonly id: number; readonly at: number; readonly type: string } & Readonly<
+export type EventJson = { readonly id: number; readonly at: number; readonly type: string } & Readonly<
   Record<string, unknown>
 >;
 
-/** What a text says of itself stands beside the others, under the name that it has. */
-export function eventForm(call: string, event: PhoneCallEvent): EventForm {
+/** Events of speech keep their own type names, on the same level as the others. */
+export function eventJson(call: string, event: PhoneCallEvent): EventJson {
   const head = { id: event.id, at: seconds(event.at) };
   switch (event.type) {
     case 'state':

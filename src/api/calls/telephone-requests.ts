@@ -1,0 +1,344 @@
+// Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and the reader of
+// each body. The readers check what fields mean together; the schemas have checked each field before.
+import type {
+  DigitsRequest,
+  PhoneCallRequest,
+  PhoneSpeech,
+  TransferRequest,
+} from '../../call/phone-calls.js';
+import { ParleyError } from '../../errors.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import type { TextFormat } from '../../speaking/text-source.js';
+import { requestLexicon } from '../../speaking/text-reading.js';
+import type { JsonSchema } from '../http/json-schema.js';
+import {
+  INPUT_FORMAT_FIELD,
+  LANGUAGE_FIELD,
+  LEXICON_FIELD,
+  type SpeechFieldLimits,
+  textField,
+  VOICE_FIELD,
+} from '../openai/speech-fields-schema.js';
+
+export interface SpeechFields {
+  readonly text: string;
+  readonly input_format?: TextFormat;
+  readonly voice?: string | { readonly id: string };
+  readonly language?: string;
+  readonly lexicon?: readonly object[];
+}
+
+export interface PlaceBody {
+  readonly to: string;
+  readonly from?: string;
+  readonly display_name?: string;
+  readonly trunk?: string;
+  readonly say?: SpeechFields & { readonly after?: 'stay' | 'hangup' };
+  readonly agent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ring_timeout?: number;
+  readonly codecs?: NonNullable<PhoneCallRequest['codecs']>;
+  readonly idempotency?: string;
+}
+
+export interface DtmfBody {
+  readonly digits: string;
+  readonly duration_ms?: number;
+  readonly pause_ms?: number;
+  readonly by?: 'rtp' | 'info';
+}
+
+/** The sound of a request. */
+export interface PlayRequest {
+  /** An audio file, or a URL of one. */
+  readonly source: string | Uint8Array;
+  /** The field of the request that has the sound, for errors. */
+  readonly field: string;
+  readonly times?: number | undefined;
+}
+
+export interface PlayBody {
+  readonly audio?: string;
+  readonly url?: string;
+  readonly times?: number;
+}
+
+const MAX_HEADERS = 16;
+const MAX_HEADER_VALUE = 512; // characters of one value
+const MAX_NAME = 64;
+const MAX_BYTES = 4096; // of all headers together: an INVITE has to fit into a datagram
+
+const TOKEN = /^[A-Za-z0-9.!%*_+`'~-]+$/; // RFC 3261, section 25.1
+
+/** Header fields that requests must not set, because SIP needs them; in lower case. */
+const RESERVED: ReadonlySet<string> = new Set(
+  `via from to call-id cseq contact route record-route max-forwards
+  authorization www-authenticate authentication-info require supported unsupported
+  accept accept-encoding allow allow-events expires min-expires session-expires min-se
+  rseq rack replaces join target-dialog refer-to referred-by refer-sub event subscription-state
+  sip-etag sip-if-match mime-version date timestamp user-agent server warning retry-after reason
+  path service-route recv-info info-package identity identity-info`.split(/\s+/),
+);
+/** Prefixes of further reserved header fields. */
+const FAMILIES = ['content-', 'proxy-', 'security-'];
+
+const ONE_LINE = '^[^\\u0000-\\u001f\\u007f]*$';
+
+const ADDRESS: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\s\\u0000-\\u001f\\u007f<>"]+$',
+  'x-must-be': 'a SIP or tel URI or a number, of at most 256 characters without spaces',
+};
+
+const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200, pattern: ONE_LINE };
+
+const HEADERS: JsonSchema = {
+  type: 'object',
+  maxProperties: MAX_HEADERS,
+  additionalProperties: {
+    type: 'string',
+    maxLength: MAX_HEADER_VALUE,
+    pattern: ONE_LINE,
+    'x-must-be': `one line of at most ${MAX_HEADER_VALUE} characters`,
+  },
+  description: 'further header fields of the INVITE; those that SIP itself needs cannot be set',
+  examples: [{ 'X-Order': '4711' }],
+};
+
+export const IDEMPOTENCY_KEY: JsonSchema = {
+  type: 'string',
+  pattern: '^[\\u0021-\\u007e]{1,255}$',
+  description: 'the same as the header Idempotency-Key',
+  'x-must-be': 'a key of 1 to 255 characters of ASCII without spaces',
+};
+
+function speechFields(limits: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
+  return {
+    text: textField(limits),
+    input_format: INPUT_FORMAT_FIELD,
+    voice: VOICE_FIELD,
+    language: LANGUAGE_FIELD,
+    lexicon: LEXICON_FIELD,
+  };
+}
+
+export function sayBody(limits: SpeechFieldLimits): JsonSchema {
+  return { type: 'object', required: ['text'], properties: speechFields(limits) };
+}
+
+export function placeBody(limits: SpeechFieldLimits): JsonSchema {
+  const after: JsonSchema = {
+    type: 'string',
+    enum: ['stay', 'hangup'],
+    default: 'stay',
+    description: 'what happens once the text was heard',
+  };
+  return {
+    type: 'object',
+    required: ['to'],
+    examples: [{ to: '+491701234567', say: { text: 'Your order has shipped.', after: 'hangup' } }],
+    properties: {
+      to: { ...ADDRESS, description: "a SIP or tel URI, or a number that the trunk's domain completes" },
+      from: { ...ADDRESS, description: 'the caller; that of the trunk where absent' },
+      display_name: {
+        type: 'string',
+        maxLength: 128,
+        pattern: ONE_LINE,
+        'x-must-be': 'one line of at most 128 characters',
+      },
+      trunk: { ...NAME, description: 'a configured trunk; the first that works where absent' },
+      say: {
+        type: 'object',
+        required: ['text'],
+        properties: { ...speechFields(limits), after },
+        description: 'spoken as soon as the call is answered',
+      },
+      agent: { ...NAME, description: 'the agent that talks; not together with `say`' },
+      headers: HEADERS,
+      ring_timeout: { type: 'number', minimum: 1, maximum: 180, default: 60, description: 'seconds' },
+      codecs: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 4,
+        items: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus'] },
+        description: 'preferred first',
+      },
+      idempotency: IDEMPOTENCY_KEY,
+    },
+  };
+}
+
+export const DTMF_BODY: JsonSchema = {
+  type: 'object',
+  required: ['digits'],
+  properties: {
+    digits: {
+      type: 'string',
+      pattern: '^[0-9*#A-Da-d,]{1,64}$',
+      description: '`,` waits half a second',
+      examples: ['1#'],
+      'x-must-be': '1 to 64 of 0-9, *, #, A-D and ","',
+    },
+    duration_ms: { type: 'integer', minimum: 40, maximum: 5000, description: 'of one digit' },
+    pause_ms: { type: 'integer', minimum: 40, maximum: 5000, description: 'between two' },
+    by: {
+      type: 'string',
+      enum: ['rtp', 'info'],
+      description: 'RFC 4733 where the far end takes it and INFO otherwise, where absent',
+    },
+  },
+};
+
+export const TRANSFER_BODY: JsonSchema = {
+  type: 'object',
+  properties: {
+    to: { ...ADDRESS, description: 'blind: where to' },
+    call: { ...NAME, description: 'attended: another connected call of this server' },
+  },
+};
+
+export const TIMES: JsonSchema = { type: 'integer', minimum: 1, maximum: 100, default: 1 };
+const URL_FIELD: JsonSchema = {
+  type: 'string',
+  maxLength: 2048,
+  pattern: '^[hH][tT][tT][pP][sS]?://',
+  description: 'of a file, where the server fetches any (REFERENCE_URLS)',
+  examples: ['https://example.org/greeting.wav'],
+  'x-must-be': 'an http(s) URL of at most 2048 characters',
+};
+
+export const PLAY_BODY: JsonSchema = {
+  type: 'object',
+  properties: {
+    audio: {
+      type: 'string',
+      minLength: 1,
+      description: 'a file in base64, bare or as a data: URL',
+      examples: ['UklGRiQ='],
+    },
+    url: URL_FIELD,
+    times: TIMES,
+  },
+};
+
+/** The socket message: it takes a URL only, because messages must stay small. */
+export const PLAY_MESSAGE: JsonSchema = {
+  type: 'object',
+  required: ['url'],
+  properties: { url: URL_FIELD, times: TIMES },
+};
+
+/** The form fields besides `file`. */
+export const PLAY_FORM: JsonSchema = { type: 'object', properties: { times: TIMES } };
+
+/** Throws INVALID_FIELD. */
+export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
+  const { to, from, display_name: displayName, trunk, say, agent, headers, ring_timeout, codecs } = body;
+  if (say !== undefined && agent !== undefined) {
+    throw invalid('agent', '"agent" must be absent where there is "say"');
+  }
+  if (headers !== undefined) checkHeaders(headers);
+  if (codecs !== undefined && new Set(codecs).size < codecs.length) {
+    throw invalid('codecs', '"codecs" must name each codec once');
+  }
+  return {
+    to,
+    ...(from === undefined ? {} : { from }),
+    ...(displayName === undefined || displayName === '' ? {} : { displayName }),
+    ...(trunk === undefined ? {} : { trunk }),
+    ...(say === undefined ? {} : { say: { ...readSpeech(say), ...afterOf(say) } }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(ring_timeout === undefined ? {} : { ringTimeoutMs: Math.round(ring_timeout * 1000) }),
+    ...(codecs === undefined ? {} : { codecs }),
+  };
+}
+
+/** Throws INVALID_FIELD. */
+export function readSpeech(fields: SpeechFields): PhoneSpeech {
+  const { text, input_format: format, voice: named, language: stated, lexicon } = fields;
+  const voice = typeof named === 'object' ? named.id : named;
+  const language = stated === undefined ? undefined : tagOfStated(stated);
+  return {
+    text,
+    ...(format === undefined ? {} : { format }),
+    ...(voice === undefined ? {} : { voice }),
+    ...(language === undefined ? {} : { language }),
+    ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+  };
+}
+
+export function readDigits({ digits, duration_ms, pause_ms, by }: DtmfBody): DigitsRequest {
+  return {
+    digits: digits.toUpperCase(),
+    ...(duration_ms === undefined ? {} : { durationMs: duration_ms }),
+    ...(pause_ms === undefined ? {} : { pauseMs: pause_ms }),
+    ...(by === undefined ? {} : { by }),
+  };
+}
+
+/** Throws INVALID_FIELD. */
+export function readTransfer({ to, call }: TransferRequest): TransferRequest {
+  if ((to === undefined) === (call === undefined)) {
+    throw invalid('to', 'either "to" or "call" must be there: where a call is transferred to');
+  }
+  if (to !== undefined) return { to };
+  return call === undefined ? {} : { call };
+}
+
+function afterOf({ after }: NonNullable<PlaceBody['say']>) {
+  return after === undefined ? {} : { after };
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/** Throws INVALID_FIELD. */
+export function readPlayBody({ audio, url, times }: PlayBody): PlayRequest {
+  if (url !== undefined) {
+    if (audio !== undefined) throw invalid('url', '"url" must be absent where there is "audio"');
+    return { source: url, field: 'url', times };
+  }
+  if (audio === undefined) throw invalid('audio', '"audio" must be a file in base64, or "url" its address');
+  if (/^data:/i.test(audio)) return { source: audio, field: 'audio', times };
+  if (!BASE64.test(audio)) {
+    throw invalid(
+      'audio',
+      '"audio" must be a file in base64, bare or as a data: URL; an address goes into "url"',
+    );
+  }
+  return { source: Buffer.from(audio, 'base64'), field: 'audio', times };
+}
+
+/** Throws INVALID_FIELD for a reserved or invalid name, and if all headers together are too long. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    if (name.length > MAX_NAME || !TOKEN.test(name))
+      throw headerRefusal(name, 'is no name of a header field');
+    // One letter is the short form of a longer name (RFC 3261, section 7.3.3).
+    if (lower.length === 1 || RESERVED.has(lower) || FAMILIES.some((family) => lower.startsWith(family))) {
+      throw headerRefusal(name, 'cannot be set: SIP itself needs it');
+    }
+    if (seen.has(lower)) throw headerRefusal(name, 'is there twice');
+    seen.add(lower);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  }
+  if (bytes > MAX_BYTES) {
+    throw new ParleyError('INVALID_FIELD', `"headers" may have ${MAX_BYTES} bytes together`, {
+      field: 'headers',
+    });
+  }
+}
+
+function headerRefusal(name: string, what: string): ParleyError {
+  const shown = name.slice(0, MAX_NAME).replace(/[^\x20-\x7e]/g, '?');
+  return new ParleyError('INVALID_FIELD', `"headers.${shown}" ${what}`, { field: `headers.${shown}` });
+}
+
+function invalid(field: string, message: string): ParleyError {
+  return new ParleyError('INVALID_FIELD', message, { field });
+}

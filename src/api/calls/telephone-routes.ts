@@ -1,0 +1,265 @@
+// Serves telephone calls over HTTP under /v1/calls: places them, lists them, runs commands in them and streams their
+// events. It also compiles the schemas that validate the messages of call sockets.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PhoneCalls } from '../../call/phone-calls.js';
+import { ParleyError } from '../../errors.js';
+import type { JsonSchema, RouteSchema } from '../http/json-schema.js';
+import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
+import { isGone, untilGone } from '../http/reply-connection.js';
+import { allowedBy, dropNullFields, fieldRefusal } from '../http/validation.js';
+import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
+import { bodyLimitOf, type SpeechLimits } from '../openai/speech-routes.js';
+import { callJson, eventJson, isLast } from './call-json.js';
+import type { EventReplies } from './event-replies.js';
+import { type CommandName, type TelephoneAccess } from './telephone-access.js';
+import {
+  DTMF_BODY,
+  IDEMPOTENCY_KEY,
+  type PlaceBody,
+  PLAY_FORM,
+  PLAY_MESSAGE,
+  type PlayBody,
+  type PlayRequest,
+  readPlaceBody,
+  readPlayBody,
+  sayBody,
+  TRANSFER_BODY,
+} from './telephone-requests.js';
+import {
+  CALL_EVENTS_SCHEMA,
+  DEFAULT_LISTED,
+  DTMF_SCHEMA,
+  END_PHONE_CALL_SCHEMA,
+  GET_CALL_SCHEMA,
+  holdSchema,
+  INTERRUPT_SCHEMA,
+  LIST_CALLS_SCHEMA,
+  placeSchema,
+  PLAY_SCHEMA,
+  saySchema,
+  TRANSFER_SCHEMA,
+} from './telephone-schema.js';
+
+export interface TelephoneRouteParts {
+  readonly telephone: TelephoneAccess;
+  readonly events: EventReplies;
+  readonly limits: SpeechFieldLimits;
+}
+
+export const PHONE_CALLS = '/v1/calls';
+const PHONE_CALL = `${PHONE_CALLS}/:id`;
+
+type OnePhoneCall = { Params: { id: string } };
+
+/** Needs a fastify scope of its own: without a telephone, every route refuses before it reads the body. */
+export function addTelephoneRoutes(
+  app: FastifyInstance,
+  { telephone, events, limits }: TelephoneRouteParts,
+): void {
+  refuseWithoutTelephone(app, telephone);
+  addMessageCheck(app, telephone, limits);
+
+  app.post<{ Body: PlaceBody }>(PHONE_CALLS, { schema: placeSchema(limits) }, (request, reply) =>
+    place(telephone, request, reply),
+  );
+
+  app.get<{ Querystring: { limit?: string } }>(
+    PHONE_CALLS,
+    { schema: LIST_CALLS_SCHEMA },
+    ({ query, key }) => {
+      const all = telephone.forClient(key).calls.list();
+      const data = all.slice(0, Number(query.limit ?? DEFAULT_LISTED));
+      return { object: 'list', data: data.map(callJson), has_more: data.length < all.length };
+    },
+  );
+
+  app.get<OnePhoneCall>(PHONE_CALL, { schema: GET_CALL_SCHEMA }, ({ params, key }) =>
+    callJson(telephone.forClient(key).calls.get(params.id)),
+  );
+
+  const command = (name: CommandName, schema: RouteSchema, status = 200) => {
+    app.post<OnePhoneCall>(`${PHONE_CALL}/${name}`, { schema }, async ({ params, body, key }, reply) => {
+      const answer = await telephone.forClient(key).run(name, params.id, body, untilGone(reply));
+      return reply.code(status).send(answer);
+    });
+  };
+  command('say', saySchema(limits), 202);
+  command('interrupt', INTERRUPT_SCHEMA);
+  command('dtmf', DTMF_SCHEMA);
+  command('transfer', TRANSFER_SCHEMA);
+  command('hold', holdSchema(true));
+  command('resume', holdSchema(false));
+  app.delete<OnePhoneCall>(PHONE_CALL, { schema: END_PHONE_CALL_SCHEMA }, ({ params, key }, reply) =>
+    telephone.forClient(key).run('hangup', params.id, undefined, untilGone(reply)),
+  );
+
+  const watched = { schema: CALL_EVENTS_SCHEMA, exposeHeadRoute: false }; // a HEAD would wait for the end
+  app.get<Watching>(`${PHONE_CALL}/events`, watched, (request, reply) =>
+    watch(telephone, events, request, reply),
+  );
+}
+
+interface Playing extends OnePhoneCall {
+  Querystring: { times?: string };
+  Body: PlayBody | FormBody | Buffer | undefined;
+}
+
+const FILE_NAMES = ['file', 'audio'];
+
+/** POST /v1/calls/{id}/play. Needs a fastify scope of its own, because it also accepts files as bodies. */
+export function addPlayRoute(app: FastifyInstance, telephone: TelephoneAccess, limits: SpeechLimits): void {
+  refuseWithoutTelephone(app, telephone);
+  takeForms(app);
+  for (const type of [/^audio\//, 'application/octet-stream']) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  }
+  const options = { schema: PLAY_SCHEMA, bodyLimit: bodyLimitOf(limits) };
+  app.post<Playing>(`${PHONE_CALL}/play`, options, async (request, reply) => {
+    const sound = readPlaying(request, limits);
+    const answer = await telephone.forClient(request.key).play(request.params.id, sound, untilGone(reply));
+    return reply.code(202).send(answer);
+  });
+}
+
+function refuseWithoutTelephone(app: FastifyInstance, telephone: TelephoneAccess): void {
+  app.addHook('onRequest', async () => void telephone.forClient(undefined));
+}
+
+async function place(
+  telephone: TelephoneAccess,
+  request: FastifyRequest<{ Body: PlaceBody }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { idempotency, ...body } = request.body;
+  const client = telephone.forClient(request.key);
+  const call = readPlaceBody(body);
+  const key = keyOf(request.headers['idempotency-key'], idempotency);
+  const { value: view, replayed } =
+    key === undefined
+      ? { value: await client.place(call), replayed: false }
+      : await client.placeOnce(call, { client: request.client, key, body });
+  if (key === undefined && isGone(reply.raw)) {
+    // The client has left and cannot learn the id of the call.
+    await client.calls.hangUp(view.id);
+    throw new ParleyError('ABORTED', 'the client left before the call was on its way');
+  }
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  const location = `${PHONE_CALLS}/${encodeURIComponent(view.id)}`;
+  return reply.code(201).header('location', location).send(callJson(view));
+}
+
+const KEY = new RegExp(IDEMPOTENCY_KEY.pattern ?? '', 'u');
+
+/** The idempotency key: the header, or the field of the body for clients that cannot set headers. */
+function keyOf(header: string | string[] | undefined, field: string | undefined): string | undefined {
+  const name = 'Idempotency-Key';
+  if (header === undefined) return field;
+  if (typeof header !== 'string' || !KEY.test(header)) {
+    throw new ParleyError('INVALID_FIELD', `"${name}" must be ${allowedBy(IDEMPOTENCY_KEY)}`, {
+      field: name,
+    });
+  }
+  if (field !== undefined && field !== header) {
+    throw new ParleyError('INVALID_FIELD', `"idempotency" must be absent, or the same as ${name}`, {
+      field: 'idempotency',
+    });
+  }
+  return header;
+}
+
+interface Watching extends OnePhoneCall {
+  Querystring: { after?: string };
+}
+
+async function watch(
+  telephone: TelephoneAccess,
+  events: EventReplies,
+  request: FastifyRequest<Watching>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { calls } = telephone.forClient(request.key);
+  const { id } = request.params;
+  const after = lastSeen(request);
+  // A browser reconnects when a stream ends; 204 stops it.
+  if (calls.get(id).state === 'ended' && (await hasNoMoreEvents(calls, id, after)))
+    return reply.code(204).send();
+  events.send(reply, (onEvent) =>
+    calls.follow(id, after, (event) => {
+      const data = eventJson(id, event);
+      onEvent({ id: event.id, type: data.type, data, isLast: isLast(event) });
+    }),
+  );
+  return reply;
+}
+
+/** True if there is no event after this one. The events of a call that has ended may come one turn later. */
+export async function hasNoMoreEvents(calls: PhoneCalls, id: string, after: number): Promise<boolean> {
+  let isNone = true;
+  const stop = calls.follow(id, after, () => (isNone = false));
+  await nextTurn();
+  stop();
+  return isNone;
+}
+
+/** The id of the last event that the client has. A reconnecting client states it in the header. */
+function lastSeen({ headers, query }: FastifyRequest<Watching>): number {
+  const header = headers['last-event-id'];
+  if (header === undefined || header === '') return Number(query.after ?? 0);
+  if (typeof header === 'string' && /^\d{1,15}$/.test(header)) return Number(header);
+  throw new ParleyError('INVALID_FIELD', '"Last-Event-ID" must be the id of an event', {
+    field: 'Last-Event-ID',
+  });
+}
+
+/** The sound is in JSON, in a form, or the body itself. */
+function readPlaying(
+  request: FastifyRequest<Playing>,
+  { maxUploadBytes: maxBytes }: SpeechLimits,
+): PlayRequest {
+  const { body, query } = request;
+  if (body instanceof FormBody) {
+    const { fields, file } = readForm(request as FastifyRequest, PLAY_FORM, { names: FILE_NAMES, maxBytes });
+    if (file === undefined) {
+      throw new ParleyError('INVALID_FIELD', '"file" must be a file of sound', { field: 'file' });
+    }
+    return { source: file, field: 'file', times: fields['times'] as number | undefined };
+  }
+  if (Buffer.isBuffer(body)) {
+    const times = query.times === undefined ? undefined : Number(query.times);
+    return { source: body, field: 'body', times };
+  }
+  if (body !== undefined) return readPlayBody(body);
+  const kinds = 'application/json, multipart/form-data, or a file of sound under audio/…';
+  throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', `the body must be ${kinds}`);
+}
+
+interface Validator {
+  (value: unknown): boolean;
+  readonly errors?: Parameters<typeof fieldRefusal>[0] | null;
+}
+
+/** Compiles the schemas of socket messages when the routes of this scope are ready, with the validator of the routes. */
+function addMessageCheck(app: FastifyInstance, telephone: TelephoneAccess, limits: SpeechFieldLimits): void {
+  const schemas: Partial<Record<CommandName, JsonSchema>> = {
+    say: sayBody(limits),
+    play: PLAY_MESSAGE,
+    dtmf: DTMF_BODY,
+    transfer: TRANSFER_BODY,
+  };
+  app.addHook('onReady', async () => {
+    const compile = app.validatorCompiler;
+    if (compile === undefined) throw new Error('the routes of calls have no validator');
+    const validators = new Map(
+      Object.entries(schemas).map(([name, schema]) => [
+        name,
+        compile({ schema, method: 'POST', url: name, httpPart: 'body' }) as Validator,
+      ]),
+    );
+    telephone.checkMessage = (command, body) => {
+      dropNullFields(body);
+      const valid = validators.get(command);
+      if (valid !== undefined && !valid(body)) throw fieldRefusal(valid.errors ?? []);
+    };
+  });
+}
