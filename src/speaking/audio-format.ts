@@ -1,5 +1,4 @@
-// The forms in which a text can be had as a file or stream: what each is called
-// in requests and answers, and which sample rates it has.
+// The audio formats of files and streams: their names in requests and answers, and their sample rates.
 import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
 import { AAC_RATES_HZ } from '../codecs/aac.js';
 import type { ContainerName } from '../codecs/container.js';
@@ -9,15 +8,15 @@ export interface AudioFormat {
   readonly name: string;
   readonly container: ContainerName;
   readonly contentType: string;
-  /** Hz where a request names no rate. */
+  /** Hz, if a request names no rate. */
   readonly defaultRate: number;
-  /** The only rates there are; otherwise every one of SAMPLE_RATES_HZ in steps of RATE_STEP_HZ. */
+  /** The only rates; if absent, all of SAMPLE_RATES_HZ in steps of RATE_STEP_HZ. */
   readonly rates?: readonly number[];
-  /** Samples without a word about themselves: what a reader must be told. */
+  /** What a reader must know of samples without a header. */
   readonly raw?: { readonly encoding: 's16le' | 'mulaw' | 'alaw'; readonly bits: number };
 }
 
-/** Times the speed of the voice, at its pitch. */
+/** Factor of the voice's own pace, at the same pitch. */
 export const SPEEDS: readonly [least: number, most: number] = STRETCH_SPEEDS;
 
 export const SAMPLE_RATES_HZ: readonly [least: number, most: number] = [8000, 48_000];
@@ -35,7 +34,7 @@ export const AUDIO_FORMATS: readonly AudioFormat[] = [
     defaultRate: SPEECH_HZ,
     rates: MP3_RATES_HZ,
   },
-  // Two names of one thing: the one that says what the container is, and OpenAI's.
+  // Two names of one format: that of the container, and OpenAI's.
   { name: 'ogg', container: 'ogg', contentType: 'audio/ogg', defaultRate: 48_000 },
   { name: 'opus', container: 'ogg', contentType: 'audio/opus', defaultRate: 48_000 },
   {
@@ -72,20 +71,20 @@ export const AUDIO_FORMATS: readonly AudioFormat[] = [
   },
 ];
 
-/** What a stream of the container is called where no request named its format. */
+/** The content type of a container, if no request named its format. */
 export function contentTypeOf(container: ContainerName): string {
   const format = AUDIO_FORMATS.find((candidate) => candidate.container === container);
   return format?.contentType ?? 'application/octet-stream';
 }
 
-/** Whether the format can be had at `rate` Hz. */
+/** True if the format supports `rate` Hz. */
 export function hasRate(format: AudioFormat, rate: number): boolean {
   if (format.rates !== undefined) return format.rates.includes(rate);
   const [least, most] = SAMPLE_RATES_HZ;
   return Number.isInteger(rate) && rate >= least && rate <= most && rate % RATE_STEP_HZ === 0;
 }
 
-/** How much sound a byte is, where that is the same for every byte; undefined where only the whole has a length. */
+/** Bytes of one second, if that is constant; otherwise undefined. */
 export function bytesPerSecond(container: ContainerName, rate: number): number | undefined {
   switch (container) {
     case 'pcm':
@@ -100,7 +99,7 @@ export function bytesPerSecond(container: ContainerName, rate: number): number |
   }
 }
 
-/** The rates of the format in words: "8000, 16000" or "8000 to 48000 in steps of 25". */
+/** The rates of the format for an error message: "8000, 16000" or "8000 to 48000 in steps of 25". */
 export function ratesOf(format: AudioFormat): string {
   if (format.rates !== undefined) return format.rates.join(', ');
   return `${SAMPLE_RATES_HZ.join(' to ')} in steps of ${RATE_STEP_HZ}`;

@@ -1,5 +1,5 @@
-// The server's own lexicon, from the JSON file that its configuration names: a
-// list of entries, {"word": "SQL", "say": "sequel", "case": "ignore", "language": "en"}.
+// Reads the server's own lexicon from the JSON file that its configuration names: a list of entries, such as
+// {"word": "SQL", "say": "sequel", "case": "ignore", "language": "en"}.
 import { readFileSync } from 'node:fs';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
@@ -7,7 +7,7 @@ import { readLexicon } from '../text/lexicon-entries.js';
 
 const MOST_ENTRIES = 100_000;
 
-/** The configuration, with what the file that it names holds; throws CONFIG_INVALID. */
+/** Adds the lexicon of the named file to the configuration. Throws CONFIG_INVALID. */
 export function withLexicon<T extends { readonly lexiconFile?: string | undefined }>(
   config: T,
 ): T & { readonly lexicon: Lexicon | undefined } {

@@ -112,9 +112,6 @@ function* wordsOf(text: string): Generator<Span> {
   }
 }
 
-// From words that were spoken back to what was written: "three dollars and fifty
-// cents" is one written word, "$3.50".
-
 /** UTF-16 units; `end` is exclusive. */
 interface Span {
   readonly start: number;

@@ -9,7 +9,7 @@ import { until } from '../fakes/until.js';
 const PHRASE = 'Goodbye.';
 const calls = openCalls();
 
-/** Whose engine is lost at any text but the phrase. */
+/** A call whose engine is lost at any text but the phrase. */
 function openLosing(hangUpPhrase?: string): CallUnderTest {
   const under = calls.open(undefined, { hangUpPhrase });
   under.engine.sounds.set(PHRASE, buzz(100, 0.5));

@@ -22,7 +22,7 @@ function openIn([codec, frameMs]: Form): CallUnderTest {
   return calls.open(undefined, { codec, frameMs });
 }
 
-/** As a re-INVITE does it: the same source goes on. */
+/** Moves as a re-INVITE does: the same source goes on. */
 function move(under: CallUnderTest, [codec, frameMs]: Form, from: MediaPort): MediaPort {
   const port = under.openPort(codec, frameMs, from);
   under.call.moveTo(port);
@@ -141,7 +141,7 @@ for (const forms of ROUTES) {
     assert.ok(Math.abs(heard.length - said.length) <= (longest * RATE) / 1000, `${heard.length} samples`);
     const found = alignments(heard, said);
     for (const { atMs, lagMs, likeness, gain } of found) {
-      // Where a far end changes its decoder, one window holds the change.
+      // One window holds the place where the far end changes its decoder.
       const atMove = forms.some((_, n) => n > 0 && Math.abs(atMs + 20 - 500 * n) <= 60);
       const what = `at ${atMs} ms: ${lagMs} ms late, likeness ${likeness.toFixed(3)}, gain ${gain.toFixed(2)}`;
       assert.ok(gain > (atMove ? 0.6 : 0.9) && gain < 1.1, what);

@@ -29,7 +29,7 @@ interface Playing {
   readonly most?: number;
   /** Frames leave only from a full queue, until the encoder is asked for more: a mark is set a moment after its frame. */
   readonly fromFull?: boolean;
-  /** Told before each frame leaves. */
+  /** Called before each frame leaves. */
   readonly leaves?: () => void;
 }
 

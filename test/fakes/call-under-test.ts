@@ -14,7 +14,7 @@ export const FRAME_MS = 20;
 /** The playout's queue: the encoder is asked for more below the first, and waits from the second on. */
 export const LOW_MS = 400;
 export const HIGH_MS = 1500;
-/** Of the first packet that a test sees; both wrap within every test. */
+/** Sequence number of the first packet that a test sees. It and the timestamp wrap within every test. */
 export const FIRST_SEQUENCE = 65_535;
 export const FIRST_TIMESTAMP = 4_294_967_200;
 const FIRST_SSRC = 0x1234_5678;

@@ -96,7 +96,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 export interface Generation {
-  /** What it was asked for; without what followed. */
+  /** The request, without the text that followed. */
   readonly request: SpeechRequest;
   /** All text that it has read. */
   text: string;
@@ -107,7 +107,7 @@ export interface StreamingEngineOptions {
   readonly mostText?: number;
   readonly msPerCharacter?: number;
   readonly wordTimes?: boolean;
-  /** Of the sound of what it has read, what it makes before it has read on; all of it at the end. */
+  /** Fraction of the sound of the text so far that it makes before it reads on; at the end it makes all. */
   readonly share?: number;
 }
 
@@ -151,7 +151,7 @@ export class StreamingEngine extends ScriptedEngine {
     return { engine: this, voice: 'buzz', language };
   }
 
-  /** What each generation has read, in the order in which they began. */
+  /** The text that each generation has read, in the order in which they began. */
   get texts(): string[] {
     return this.generations.map(({ text }) => text);
   }
@@ -258,7 +258,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   readonly capabilities: EngineCapabilities;
   usable = true;
   loaded = true;
-  /** What the requests from now on meet. */
+  /** The behaviour for all further requests. */
   behaviour: Behaviour = { kind: 'speak' };
   /** Every request so far, in order. */
   readonly requests: SpeechRequest[] = [];
@@ -299,7 +299,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
     return this.#options.rate;
   }
 
-  /** As a routing of its own: every wish that is not for another language is met by the one voice. */
+  /** Implements SpeechRouting: its one voice speaks every request that is not for another language. */
   resolve(wish: VoiceWish): ResolvedVoice {
     const [first = 'en'] = this.#options.languages;
     const language = wish.language ?? first;
@@ -317,7 +317,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
     return Math.round((this.#options.rate * this.#options.msPerCharacter) / 1000);
   }
 
-  /** What the text sounds like: the beginning of one sound, made once, as long as the text has characters. */
+  /** The sound of a text: the beginning of one sound that is made once, with a length by its characters. */
   soundOf(text: string): Float32Array {
     const samples = text.length * this.samplesPerCharacter;
     if (this.#sound.length < samples) this.#sound = this.#make(2 * samples);

@@ -50,7 +50,7 @@ export function decodedFromDisk(file: Uint8Array, raw: readonly string[] = []): 
   }
 }
 
-/** What ffmpeg's encoder makes of 16-bit mono samples. */
+/** Encodes 16-bit mono samples with ffmpeg. */
 export function encodedBy(format: readonly string[], rate: number, samples: Uint8Array): Buffer {
   const raw = ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
   return run('ffmpeg', [...raw, '-i', 'pipe:0', ...format, 'pipe:1'], samples);

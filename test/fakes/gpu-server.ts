@@ -21,7 +21,7 @@ const OPTIONS = ['-std=c++17', '-shared', '-fPIC', '-Wall', '-Wextra', `-I${NATI
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
-/** As native/cmake/plugin.cmake makes it. */
+/** The hash that native/cmake/plugin.cmake computes. */
 function pluginInterface(): string {
   const cmake = readFileSync(join(NATIVE, 'cmake', 'plugin.cmake'), 'utf8');
   const headers = /foreach\(header ([^)]*)\)/.exec(cmake)?.[1]?.trim().split(/\s+/) ?? [];
@@ -61,7 +61,7 @@ function compile(folder: string, sources: string): void {
 }
 
 export interface GpuMachine {
-  /** What the driver is for, as 1000 * major + 10 * minor. */
+  /** CUDA version of the driver, as 1000 * major + 10 * minor. */
   readonly cuda?: number;
   readonly gpus?: number;
   /** The machine has no driver at all. */
@@ -132,7 +132,7 @@ export class GpuServer {
     return join(this.#folder, 'matter');
   }
 
-  /** What is the matter with its GPU from now on. */
+  /** Sets the state of its GPU from now on. */
   becomes(matter: Matter): void {
     writeFileSync(this.#matterFile, matter);
   }
@@ -141,7 +141,7 @@ export class GpuServer {
     return this.#child.pid;
   }
 
-  /** Where it listens. */
+  /** The URL on which it listens. */
   async url(): Promise<string> {
     const line = await this.logged('parley listens');
     return String(line.url);

@@ -1,7 +1,7 @@
 // Rejections that nobody awaited, which the runner of tests would take for
 // failures of its own.
 
-/** Those that there are until the action is over. */
+/** The unhandled rejections until the action is over. */
 export async function rejectionsOf(action: () => unknown): Promise<unknown[]> {
   const runner = process.listeners('unhandledRejection');
   const told: unknown[] = [];

@@ -48,7 +48,7 @@ function ssml(body: string, changes: Partial<SpeechStreamRequest> = {}): SpeechS
   return { text, markup: true, language: 'en', container: 'pcm', sampleRate: ENGINE_RATE, ...changes };
 }
 
-/** What is heard of a document, at the engine's rate. */
+/** The sound of a document, at the engine's rate. */
 async function heard(engine: ScriptedEngine, request: SpeechStreamRequest): Promise<Float32Array> {
   const chunks: Uint8Array[] = [];
   const stream = await new SpeechService(engine, encoders, LIMITS).openStream(request, never);
@@ -297,7 +297,7 @@ test('a pause of a call is frames of silence, and an interruption in it tells no
   pass(1000);
   const silent = sent().filter(({ payload }) => payload.every((unit) => unit === 0xff));
   assert.equal(silent.length, (1000 - 100) / FRAME_MS);
-  // What the encoder says of the first sentence comes before what it says of another call.
+  // The encoder reports the first sentence before anything of another call.
   await openCall().call.speak('Bye.').pushed;
   call.interrupt('test');
   assert.equal((await utterance.ended).text, 'One.');

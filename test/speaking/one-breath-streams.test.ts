@@ -144,7 +144,7 @@ for (const [how, share] of [
 
 test('over a WebSocket a text spoken before by itself is found, and begins a new generation', async () => {
   const { engine, speech, speak } = open();
-  // As the sentence is asked for: with the pause before it.
+  // The request is that of the sentence, with the pause before it.
   const second = { ...MANNER, text: 'Two is there.', language: 'en', voice: 'buzz', leadMs: 160 };
   await bytesOf(await speech.openStream(second, never));
   const lengths: number[] = [];
