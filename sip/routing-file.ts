@@ -38,7 +38,7 @@ const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[
 };
 const ANNOUNCEMENT = ['text', 'voice', 'language'];
 
-export type RoutingFile =
+type RoutingFile =
   | { readonly table: RoutingTable; readonly problems?: undefined }
   /** Every mistake, each with the place that it is in. */
   | { readonly problems: readonly string[]; readonly table?: undefined };

@@ -2,7 +2,7 @@
 // Patterns match numbers, addresses and header fields.
 import type { NameAddr, Uri } from './message/uri.js';
 
-export interface SpokenAnswer extends SpokenText {
+interface SpokenAnswer extends SpokenText {
   readonly kind: 'say';
   /** What happens when everything was heard. */
   readonly after: 'stay' | 'hangup';
@@ -55,7 +55,7 @@ export interface Route {
   readonly ringing?: Ringing;
 }
 
-export interface RoutedCall {
+interface RoutedCall {
   readonly uri: Uri;
   readonly from: NameAddr;
   /** All values of a header field, by name. */

@@ -113,7 +113,7 @@ export class IncomingVoice {
 // It uses one timer, set to the earliest time at which the silence would be long enough, so packets cost
 // nothing here.
 
-export interface LastHeard {
+interface LastHeard {
   /** Milliseconds of the monotonic clock; null before the first packet. */
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;

@@ -13,7 +13,7 @@ import type { AgreedAudio, AgreedKeys } from '../sdp/agreed-audio.js';
 import type { AgreedIce } from '../sdp/ice-parameters.js';
 import type { CryptoSuite } from '../sdp/media-keys.js';
 
-export interface MediaPathOptions {
+interface MediaPathOptions {
   /** Sets its `onForeign`. */
   readonly socket: MediaSocket;
   /** Without it neither DTLS nor ICE was offered or accepted. */

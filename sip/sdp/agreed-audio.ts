@@ -154,7 +154,7 @@ export function sessionAttributes(ice: IceSecret | undefined, bundled: string | 
 }
 
 /** Packet time to send with, from the peer's request and limit. */
-export function packetTimeFor(section: AudioSection, { codec }: FormatChoice, policy: MediaPolicy): number {
+function packetTimeFor(section: AudioSection, { codec }: FormatChoice, policy: MediaPolicy): number {
   return packetTime(codec, section.packetTimeMs ?? policy.packetTimeMs, section.mostPacketTimeMs);
 }
 

@@ -27,7 +27,7 @@ export const AUDIO_CODECS: Readonly<Record<AudioCodecName, AudioCodec>> = {
   opus: { name: 'opus', clockRate: 48_000, channels: 2, packetTimesMs: [10, 20, 40, 60] },
 };
 
-export const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
+const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
 const EVENT_CLOCKS = { least: 1000, most: 192_000 }; // Hz: what the media plane takes
 export const FIRST_DYNAMIC = 96;
 export const LAST_DYNAMIC = 127;
@@ -125,7 +125,7 @@ export function readOpusParameters(text: string | undefined): OpusParameters {
 }
 
 /** Reads `name=value` pairs separated by semicolons. Names become lower case; the first of a name counts. */
-export function readParameters(text: string | undefined): ReadonlyMap<string, string> {
+function readParameters(text: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const part of (text ?? '').split(';')) {
     const at = part.indexOf('=');

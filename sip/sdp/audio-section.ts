@@ -2,7 +2,7 @@
 // writes our audio section for an offer or an answer.
 import { isIP } from 'node:net';
 import { type AudioFormat, type Encoding, staticEncoding } from './audio-format.js';
-import { type IceSecret, isUnknown, readIce, writeIce } from './ice-parameters.js';
+import { type IceSecret, isUnknown, readIce, writeIce, type LocalAddresses } from './ice-parameters.js';
 import {
   type CryptoAttribute,
   type DtlsParameters,
@@ -11,7 +11,6 @@ import {
   writeCrypto,
   writeDtls,
 } from './media-keys.js';
-import type { LocalEnd } from './media-policy.js';
 import {
   asWritten,
   type Attribute,
@@ -31,7 +30,7 @@ export interface MediaAddress extends Connection {
   readonly port: number;
 }
 
-export interface Profile {
+interface Profile {
   /** The security that an `m=` line states: a plain one may still offer keys (RFC 8643). */
   readonly secured: 'no' | 'yes' | 'dtls';
   readonly feedback: boolean;
@@ -187,12 +186,12 @@ export interface OurFormat extends Encoding {
   readonly payloadType: number;
 }
 
-export interface OurSection {
+interface OurSection {
   readonly protocol: string;
   readonly formats: readonly OurFormat[];
   readonly packetTimeMs: number;
   readonly direction: Direction;
-  readonly end: LocalEnd;
+  readonly end: LocalAddresses;
   readonly rtcpMux: boolean;
   readonly cryptos: readonly CryptoAttribute[];
   readonly dtls: DtlsParameters | undefined;

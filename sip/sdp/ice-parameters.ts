@@ -1,7 +1,6 @@
 // Reads and writes ICE in descriptions (RFC 8839). This server is ICE-lite: it names its own addresses as
 // candidates and waits for the peer's checks.
 import type { IceCredentials } from '../../src/media/ice-lite.js';
-import type { LocalEnd } from './media-policy.js';
 import {
   hasAttribute,
   valuesOf,
@@ -59,9 +58,17 @@ export function isUnknown(address: string): boolean {
   return /^(?:0\.0\.0\.0|[0:]+)$/.test(address);
 }
 
-export interface OurIce {
+/** Our addresses and ports for the peer, public ones if the server is behind NAT. At least one address. */
+export interface LocalAddresses {
+  readonly ip4?: string;
+  readonly ip6?: string;
+  readonly port: number;
+  readonly rtcpPort: number;
+}
+
+interface OurIce {
   readonly secret: IceSecret;
-  readonly end: LocalEnd;
+  readonly end: LocalAddresses;
   /** The address of the description; it comes first. */
   readonly local: Connection;
   readonly rtcpMux: boolean;

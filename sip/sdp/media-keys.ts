@@ -96,7 +96,7 @@ function readMki(text: string): CryptoAttribute['mki'] | null {
   return Number(value) < 2 ** (8 * Number(bytes)) ? { value: Number(value), bytes: Number(bytes) } : null;
 }
 
-export type DtlsSetup = 'actpass' | 'active' | 'passive';
+type DtlsSetup = 'actpass' | 'active' | 'passive';
 
 export interface Fingerprint {
   /** In lower case: `sha-256`. */

@@ -19,7 +19,7 @@ export interface Agreement {
   readonly changes: ReadonlySet<MediaChange>;
 }
 
-export interface AnsweredOffer extends Agreement {
+interface AnsweredOffer extends Agreement {
   readonly answer: string;
 }
 
@@ -127,7 +127,7 @@ export class MediaNegotiation {
 // A description takes effect only after the media could follow it: each step runs on a copy, which is adopted
 // afterwards.
 
-export interface Proposal {
+interface Proposal {
   readonly agreed: AgreedAudio;
   /** The answer to send, if the peer made the offer. */
   readonly answer: string;

@@ -1,5 +1,6 @@
 // States what this server wants of a call's media and at which addresses it is reached, and chooses formats
 // and keys from a peer's section accordingly.
+import type { LocalAddresses } from './ice-parameters.js';
 import {
   type AudioCodec,
   type AudioCodecName,
@@ -32,12 +33,7 @@ export interface MediaPolicy {
   readonly offerIce?: boolean;
 }
 
-export interface LocalEnd {
-  /** The addresses for the peer, public ones if the server is behind NAT. At least one. */
-  readonly ip4?: string;
-  readonly ip6?: string;
-  readonly port: number;
-  readonly rtcpPort: number;
+export interface LocalEnd extends LocalAddresses {
   /** Fingerprints of our certificate; empty without DTLS. */
   readonly fingerprints: readonly Fingerprint[];
   /** ICE checks are answered there (RFC 8445 section 2.5); absent: ICE in an offer is ignored. */

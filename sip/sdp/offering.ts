@@ -33,7 +33,7 @@ import type { Direction, MediaDescription, SessionDescription } from './session-
 /** With keys of more suites, an INVITE would not fit into a datagram. */
 const MOST_SUITES = 2;
 
-export interface Offering {
+interface Offering {
   readonly policy: MediaPolicy;
   readonly end: LocalEnd;
   readonly wanted: Direction;

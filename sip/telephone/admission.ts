@@ -8,7 +8,7 @@ import { type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/message.js';
 import type { Flow } from '../transport/flow.js';
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly guard: Guard;
   /** Undefined if no users are configured: then no request is challenged. */
   readonly digest: DigestServer | undefined;

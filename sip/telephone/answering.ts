@@ -23,7 +23,7 @@ export interface Answer {
   readonly what: Result<Spoken>;
 }
 
-export const GREETING_ROUTE = 'greeting';
+const GREETING_ROUTE = 'greeting';
 const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
@@ -95,14 +95,14 @@ export class Answering {
   }
 }
 
-export interface Announcement {
+interface Announcement {
   readonly text: string;
   readonly voice?: string;
   /** BCP 47 tag. */
   readonly language?: string;
 }
 
-export interface AnnouncementRequest {
+interface AnnouncementRequest {
   readonly params: Parameters;
   /** The first value of a header field, by name. */
   readonly header: (name: string) => string | undefined;

@@ -60,7 +60,7 @@ export function viewOf(
 }
 
 /** Figures after everything was closed. */
-export interface LastFigures {
+interface LastFigures {
   readonly end: PhoneCallEnd;
   readonly media: CallFigures | undefined;
   readonly sent: ReturnType<Call['stats']> | undefined;

@@ -1,11 +1,11 @@
 // Plays what a caller hears first: ringing or early media before the answer (RFC 3960), and the first words
 // after it.
 import type { Call } from '../../src/call/call.js';
+import type { Utterance } from '../../src/call/utterance.js';
 import type { PhoneSpeech } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { InboundSession } from '../session/inbound-session.js';
-import type { PhoneCall } from './phone-call.js';
 
 type Action = (call: Call) => void;
 
@@ -51,9 +51,17 @@ export interface PreludePlan {
   };
 }
 
-export interface PreludeParts {
+/** The parts of a telephone call that its prelude uses. */
+interface GreetedCall {
+  readonly over: Promise<unknown>;
+  readonly call: Pick<Call, 'interrupt'> | undefined;
+  onceAudible(action: () => void): void;
+  speakEarly(speech: PhoneSpeech): Pick<Utterance, 'ended'>;
+}
+
+interface PreludeParts {
   readonly plan: PreludePlan;
-  readonly phone: PhoneCall;
+  readonly phone: GreetedCall;
   readonly session: InboundSession;
   readonly media: CallMedia;
   readonly time: Time;

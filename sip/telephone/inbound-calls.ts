@@ -19,7 +19,7 @@ import type { PhoneBook } from './phone-book.js';
 import type { PhoneCallInfo } from './call-view.js';
 import { Prelude, type PreludePlan } from './greeting.js';
 
-export interface InboundCallsParts extends PhoneCallParts {
+interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   readonly book: PhoneBook;

@@ -15,7 +15,7 @@ import type { Place, TransportName } from '../transport/flow.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 
-export interface MediaSupplyParts {
+interface MediaSupplyParts {
   readonly config: Pick<Config, 'sip' | 'phoneMedia'>;
   readonly plane: MediaPlane;
   readonly time: Time;
@@ -43,7 +43,7 @@ export function mediaPolicy({
   };
 }
 
-export interface IncomingCall {
+interface IncomingCall {
   readonly transport: TransportName;
   /** The INVITE has no offer: we make it. */
   readonly offers: boolean;

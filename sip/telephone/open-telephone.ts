@@ -31,7 +31,7 @@ import { MediaSupply } from './media-supply.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 import { Telephone, type TelephoneParts } from './telephone.js';
 
-export interface TelephoneSurroundings {
+interface TelephoneSurroundings {
   readonly config: Config;
   /** Environment with the passwords that trunks name. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -209,7 +209,7 @@ async function prepare(
   }
 }
 
-export interface CaptureSurroundings {
+interface CaptureSurroundings {
   readonly config: CaptureConfig;
   readonly time: Time;
   /** Milliseconds since 1970. */

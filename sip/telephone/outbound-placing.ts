@@ -17,7 +17,7 @@ import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { SipNetwork } from './sip-network.js';
 
-export interface OutboundPlacingParts extends PhoneCallParts {
+interface OutboundPlacingParts extends PhoneCallParts {
   readonly config: SipConfig;
   readonly trunks: readonly TrunkSettings[];
   /** SRTP and key agreement of calls whose trunk does not configure them. */
@@ -32,7 +32,7 @@ export interface OutboundPlacingParts extends PhoneCallParts {
   readonly opened: (call: PhoneCall) => void;
 }
 
-export interface DialledTarget {
+interface DialledTarget {
   readonly uri: string;
   readonly replaces: Replaces | undefined;
   readonly referredBy: string | undefined;

@@ -26,7 +26,7 @@ import { Transports } from '../transport/transports.js';
 import type { ContactMaker } from '../trunk/trunk.js';
 import type { Admission, RecentPeers } from './admission.js';
 
-export interface SipNetworkParts {
+interface SipNetworkParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly time: Time;
@@ -88,25 +88,6 @@ export class SipNetwork {
     this.agent.start(this.transactions, this.sender);
   }
 
-  #agentOf({ config, time, admission, taps, invited, journeyFor, onResponse }: SipNetworkParts): UserAgent {
-    return new UserAgent({
-      time,
-      token: this.token,
-      admission,
-      invited,
-      randomInt,
-      product: PRODUCT,
-      contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
-      journeyFor,
-      sessionSeconds: config.sessionSeconds,
-      leastSeconds: config.leastSessionSeconds,
-      onResponse,
-      carried: (callId, media) => {
-        if (media instanceof CallMedia) taps?.carries(callId, media);
-      },
-    });
-  }
-
   open(): Promise<void> {
     return this.transports.open();
   }
@@ -156,6 +137,25 @@ export class SipNetwork {
     this.#load.close();
     this.transactions.close();
     await this.transports.close();
+  }
+
+  #agentOf({ config, time, admission, taps, invited, journeyFor, onResponse }: SipNetworkParts): UserAgent {
+    return new UserAgent({
+      time,
+      token: this.token,
+      admission,
+      invited,
+      randomInt,
+      product: PRODUCT,
+      contactFor: (flow, secure) => `<${this.contactFor(flow, secure)}>`,
+      journeyFor,
+      sessionSeconds: config.sessionSeconds,
+      leastSeconds: config.leastSessionSeconds,
+      onResponse,
+      carried: (callId, media) => {
+        if (media instanceof CallMedia) taps?.carries(callId, media);
+      },
+    });
   }
 }
 

@@ -119,7 +119,7 @@ class SettingFiles {
 
 const MOST_USERS = 10_000;
 
-export type UserFile =
+type UserFile =
   | { readonly users: ReadonlyMap<string, Secret>; readonly problems?: undefined }
   | { readonly problems: readonly string[]; readonly users?: undefined };
 

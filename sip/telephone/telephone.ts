@@ -44,6 +44,39 @@ import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
 
+export interface TelephoneParts {
+  readonly config: SipConfig;
+  readonly tls: TlsIdentity;
+  readonly trunks: readonly TrunkSettings[];
+  /** SRTP and key agreement of calls whose trunk does not configure them. */
+  readonly srtp: NonNullable<TrunkSettings['srtp']>;
+  readonly keying?: TrunkSettings['keying'] | undefined;
+  /** Makes the guard; `allowedNow` is true for addresses that are allowed at run time. */
+  readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
+  readonly digest: DigestServer | undefined;
+  /** Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no captures. */
+  readonly captures?: ((isTrusted: (address: string) => boolean) => CallTaps) | undefined;
+  readonly recentPeers: RecentPeers;
+  readonly answering: Answering;
+  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
+  /**
+   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
+   */
+  readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
+  readonly ports: () => MediaSupply['counts'];
+  /** Number of times that media came from another address than the announced one. */
+  readonly departures?: () => number;
+  /** Closes what belongs to the telephone besides. */
+  readonly ended: () => Promise<void>;
+  readonly silenceLimitMs: number;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly wallMs: () => number;
+  readonly recorded: (record: CallRecord) => void;
+  readonly onResponse: (direction: 'in' | 'out', method: string, status: number) => void;
+  readonly log: MediaLog;
+}
+
 /** Causes for which connections were cut or refused. */
 const CUT: readonly TransportCount[] = [
   'connections-refused',
@@ -58,7 +91,7 @@ const CUT: readonly TransportCount[] = [
   'reader-slow',
 ];
 
-export interface PhoneSockets {
+interface PhoneSockets {
   readonly path: string;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
 }
@@ -292,39 +325,6 @@ export class Telephone implements PhoneCalls {
 function stateOf({ registered, failure }: { registered: boolean; failure: unknown }): RegistrationState {
   if (registered) return 'registered';
   return failure === undefined ? 'registering' : 'failed';
-}
-
-export interface TelephoneParts {
-  readonly config: SipConfig;
-  readonly tls: TlsIdentity;
-  readonly trunks: readonly TrunkSettings[];
-  /** SRTP and key agreement of calls whose trunk does not configure them. */
-  readonly srtp: NonNullable<TrunkSettings['srtp']>;
-  readonly keying?: TrunkSettings['keying'] | undefined;
-  /** Makes the guard; `allowedNow` is true for addresses that are allowed at run time. */
-  readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
-  readonly digest: DigestServer | undefined;
-  /** Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no captures. */
-  readonly captures?: ((isTrusted: (address: string) => boolean) => CallTaps) | undefined;
-  readonly recentPeers: RecentPeers;
-  readonly answering: Answering;
-  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
-  /**
-   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
-   */
-  readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
-  readonly ports: () => MediaSupply['counts'];
-  /** Number of times that media came from another address than the announced one. */
-  readonly departures?: () => number;
-  /** Closes what belongs to the telephone besides. */
-  readonly ended: () => Promise<void>;
-  readonly silenceLimitMs: number;
-  readonly time: Time;
-  /** Milliseconds since 1970. */
-  readonly wallMs: () => number;
-  readonly recorded: (record: CallRecord) => void;
-  readonly onResponse: (direction: 'in' | 'out', method: string, status: number) => void;
-  readonly log: MediaLog;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { OutboundPlacing } from './outbound-placing.js';
 import type { PhoneBook } from './phone-book.js';
 import type { PhoneCall } from './phone-call.js';
 
-export interface TransfersParts {
+interface TransfersParts {
   readonly config: Pick<SipConfig, 'transfers'>;
   readonly book: PhoneBook;
   readonly placing: Pick<OutboundPlacing, 'dial' | 'uriOf'>;

@@ -36,7 +36,7 @@ export function addressAt(user: string, domain: string): string {
 }
 
 /** Escapes characters that the user part does not allow (RFC 3261, section 25.1). */
-export function escapedUser(user: string): string {
+function escapedUser(user: string): string {
   return encodeURIComponent(user).replace(/%(?:2B|26|3D|24|2C|3F|2F)/g, (escape) =>
     decodeURIComponent(escape),
   );

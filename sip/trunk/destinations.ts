@@ -6,7 +6,7 @@ import type { Time } from '../../src/time.js';
 import { SourceRates } from '../guard/source-rates.js';
 import type { WrittenAddress } from './call-fields.js';
 
-export interface DestinationLimits {
+interface DestinationLimits {
   /** Empty: every destination is allowed. */
   readonly destinations: readonly Destination[];
   /** Limit for each key; 0: no limit. */

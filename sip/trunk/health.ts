@@ -4,7 +4,7 @@ import type { Time } from '../../src/time.js';
 import type { Journey, RequestSender, SendOutcome } from '../client/request-sender.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly sender: Pick<RequestSender, 'send'>;
   readonly journey: () => Journey;
   /** Request-URI and From. */

@@ -53,7 +53,7 @@ export interface MediaRequest {
   readonly networks?: readonly string[];
 }
 
-export interface CallToPlace {
+interface CallToPlace {
   readonly request: PhoneCallRequest;
   /**
    * Called for the first trunk, and for each later one that needs other media, which replaces the earlier.
@@ -74,8 +74,19 @@ export interface PlacedCall {
   readonly plan: () => CallPlan;
 }
 
+/** The checked fields of a call request. */
+interface CheckedRequest {
+  readonly to: WrittenAddress;
+  /** Undefined: the trunk's own. `anonymous` withholds the caller. */
+  readonly from: WrittenAddress | 'anonymous' | undefined;
+  readonly displayName: string | undefined;
+  readonly headers: readonly HeaderLine[];
+}
+
 const MOST_RING_MS = 600_000;
 const MOST_NAME = 100;
+const ANONYMOUS = '"Anonymous" <sip:anonymous@anonymous.invalid>';
+const OUR_USER = 'parley'; // the caller's user name if nothing else is configured
 
 export class OutboundCalls {
   readonly #options: OutboundCallsOptions;
@@ -309,18 +320,6 @@ function isTrunksOwn(outcome: SendOutcome): boolean {
 function pausedFor(response: Parameters<typeof retryAfterMs>[0]): number | undefined {
   return response.status === 503 ? retryAfterMs(response) : undefined;
 }
-
-/** The checked fields of a call request. */
-interface CheckedRequest {
-  readonly to: WrittenAddress;
-  /** Undefined: the trunk's own. `anonymous` withholds the caller. */
-  readonly from: WrittenAddress | 'anonymous' | undefined;
-  readonly displayName: string | undefined;
-  readonly headers: readonly HeaderLine[];
-}
-
-const OUR_USER = 'parley'; // the caller's user name if nothing else is configured
-const ANONYMOUS = '"Anonymous" <sip:anonymous@anonymous.invalid>';
 
 /** Plans a call through a trunk. */
 function planByTrunk(checked: CheckedRequest, trunk: Trunk, media: SessionMedia): CallPlan {

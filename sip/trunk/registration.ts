@@ -14,7 +14,7 @@ import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Flow } from '../transport/flow.js';
 import { isPingable, KeepAlive } from '../transport/keep-alive.js';
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   readonly sender: Pick<RequestSender, 'send'>;
   /** Next hop and account, asked anew for each REGISTER. */
   readonly journey: () => Journey;
@@ -50,6 +50,9 @@ const LONGEST_SECONDS = 86_400; // upper limit for a Min-Expires
 const SHORTEST_REFRESH_MS = 5000;
 const STEADY_MS = 10_000; // a connection that is lost sooner counts as a failure
 const CLOSE_MS = 4000;
+const MOST_SECONDS = 86_400; // a longer interval counts as this one
+const RETRY_BASE_MS = 30_000;
+const RETRY_LONGEST_MS = 1_800_000;
 
 export class Registration {
   readonly #options: RegistrationOptions;
@@ -302,8 +305,6 @@ function failureOf(response: SipResponse | undefined): RegistrationState['failur
   return 'refused';
 }
 
-const MOST_SECONDS = 86_400; // a longer interval counts as this one
-
 /**
  * Seconds that a registrar has granted (RFC 3261, section 10.2.4): from our Contact, from Expires, or as
  * requested. If the registrar has rewritten the Contact, a single one counts as ours. 0 if only other
@@ -329,22 +330,19 @@ function isSame(one: Uri, other: Uri): boolean {
   return one.user === other.user && one.host === other.host && one.port === other.port;
 }
 
-const BASE_MS = 30_000;
-const LONGEST_MS = 1_800_000;
-
 /**
  * Milliseconds to wait after the `failures`th failure in a row: 30-60 s after the first, doubled each time,
  * 15-30 min at most. The random part spreads the clients of a registrar that has failed (RFC 5626, section
  * 4.5).
  */
 function retryDelayMs(failures: number, random: () => number): number {
-  const upperMs = Math.min(LONGEST_MS, BASE_MS * 2 ** Math.min(failures, 16));
+  const upperMs = Math.min(RETRY_LONGEST_MS, RETRY_BASE_MS * 2 ** Math.min(failures, 16));
   return jittered(upperMs, random);
 }
 
 /** Milliseconds to wait after a refusal that repeating does not change: at least half an hour. */
 function slowRetryMs(random: () => number): number {
-  return 2 * jittered(LONGEST_MS, random);
+  return 2 * jittered(RETRY_LONGEST_MS, random);
 }
 
 function jittered(upperMs: number, random: () => number): number {

@@ -95,7 +95,7 @@ export interface SecretSource {
   file(path: string): string | undefined;
 }
 
-export type TrunkFile =
+type TrunkFile =
   | { readonly trunks: readonly TrunkSettings[]; readonly problems?: undefined }
   /** Every mistake with its place; none of them quotes a password. */
   | { readonly problems: readonly string[]; readonly trunks?: undefined };

@@ -26,7 +26,7 @@ export type ContactMaker = (
   flow: Flow | undefined,
 ) => string;
 
-export interface TrunkOptions {
+interface TrunkOptions {
   readonly settings: TrunkSettings;
   readonly sender: Pick<RequestSender, 'send'>;
   readonly contact: ContactMaker;
