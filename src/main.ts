@@ -36,9 +36,9 @@ import { MediaPlane } from './media/media-plane.js';
 import { openEncoders } from './encoding/server-encoders.js';
 import { readCommandLine, TERMINAL, TerminalLog } from './cli.js';
 import { AudioCache } from './speaking/audio-cache.js';
-import type { Engines } from './engines/engine-choice.js';
+import type { Engines } from './engines/routing.js';
 import { openRedisTier } from './speaking/rendering-store.js';
-import { openEngines, useConfiguredVoices } from './engines/server-engines.js';
+import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
 const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over

@@ -9,7 +9,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { readConfig } from './config/config.js';
 import { openEncoders } from './encoding/server-encoders.js';
-import { openEngines } from './engines/server-engines.js';
+import { openEngines } from './engines/engine-setup.js';
 import { asParleyError } from './errors.js';
 import { createLog } from './observe/log.js';
 import { Closing } from './shutdown.js';

@@ -1,22 +1,21 @@
-// When an engine is loaded, and when it is let go.
+// Loads and unloads an engine.
 //
-//   unloaded ──▶ loading ──▶ loaded ──▶ unloading ──▶ unloaded      nothing in hand for the idle time
+//   unloaded ──▶ loading ──▶ loaded ──▶ unloading ──▶ unloaded      no sentence for the idle time
 //                 ▲   │         └──▶ lost: loaded again at once
 //                 │   ▼
-//                failed: again after a while, for a request or by itself
+//                failed: retried after a while, by a request or a timer
 //
-// A sentence holds the engine from `enter` until it lets go; nothing that is
-// held is unloaded. What cannot be loaded is tried again, never in a hurry.
+// A sentence holds the engine from `enter` until it lets go; a held engine is not unloaded.
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
-/** What has to be loaded before it can speak. */
+/** The part of an engine that is loaded and unloaded. */
 export interface Loadable {
   /** Resolves when it can speak; rejects, in bounded time, when it cannot be made so. */
   load(): Promise<void>;
-  /** Called after each load, before anybody else; absent where later sentences are no faster than the first. */
+  /** Called after each load, before the first sentence; absent if the first sentence is as fast as later ones. */
   warmUp?(): Promise<void>;
-  /** What the log says of what was loaded: on which device, for example. */
+  /** Fields for the log line of a load, for example the device. */
   readonly facts?: Readonly<Record<string, string>>;
   /** Frees what `load` took; also after a load that failed. */
   unload(): Promise<void>;
@@ -24,19 +23,19 @@ export interface Loadable {
   close(): Promise<void>;
 }
 
-/** For the log. */
+/** Events for the log. */
 export type EngineNews =
   | { readonly what: 'loaded'; readonly ms: number; readonly [fact: string]: string | number }
   | { readonly what: 'load failed'; readonly reason: string; readonly againInMs: number }
   | { readonly what: 'unloaded' }
   | { readonly what: 'unload failed'; readonly reason: string }
-  /** A sentence outlived its text, and was cut off. */
+  /** A sentence did not end with its text, and was cut off. */
   | { readonly what: 'runaway'; readonly reason: string }
-  /** It ended by itself: a crash, or a sentence that took too long. */
+  /** The engine ended unexpectedly: a crash, or a sentence that took too long. */
   | { readonly what: 'lost'; readonly reason: string };
 
 export interface LifecycleOptions {
-  /** Named in refusals. */
+  /** Name in error messages. */
   readonly engine: string;
   /** Milliseconds without a sentence after which it is unloaded; 0 keeps it loaded. */
   readonly idleMs: number;
@@ -44,11 +43,11 @@ export interface LifecycleOptions {
   readonly onNews?: ((news: EngineNews) => void) | undefined;
 }
 
-/** Told once that the sentence is done; any further time does nothing. */
+/** Releases the engine after a sentence; further calls do nothing. */
 export type LetGo = () => void;
 
 const MIN_RETRY_MS = 3000; // between a load that failed and the next
-const MAX_RETRY_MS = 60_000; // unless somebody asks, twice as long each time up to this
+const MAX_RETRY_MS = 60_000; // limit of the doubling interval, unless a request retries earlier
 
 export class EngineLifecycle {
   readonly #engine: Loadable;
@@ -58,7 +57,7 @@ export class EngineLifecycle {
   #loadedAtMs = 0;
   /** Since it was loaded. */
   #served = false;
-  /** Sentences that have entered and not let go, those that wait for a load included. */
+  /** Sentences that have entered and not let go, including those that wait for a load. */
   #inHand = 0;
   readonly #whenFree = new Set<() => void>();
   #loading: Promise<void> | undefined;
@@ -66,8 +65,8 @@ export class EngineLifecycle {
   #failure: ParleyError | undefined;
   #failures = 0;
   #failedAtMs = 0;
-  /** Ends the wait for the idle time while it is loaded, for the next try after a failure. */
-  #callOff: () => void = () => undefined;
+  /** Cancels the idle timer of a loaded engine, or the retry timer after a failure. */
+  #cancelTimer: () => void = () => undefined;
   #closed: Promise<void> | undefined;
 
   constructor(engine: Loadable, options: LifecycleOptions) {
@@ -96,7 +95,7 @@ export class EngineLifecycle {
    */
   async enter(signal: AbortSignal): Promise<LetGo> {
     this.#inHand++;
-    if (this.#loaded) this.#callOff();
+    if (this.#loaded) this.#cancelTimer();
     let held = true;
     const letGo = () => {
       if (held) this.#letGo();
@@ -112,7 +111,7 @@ export class EngineLifecycle {
     return letGo;
   }
 
-  /** Resolves when it can speak; rejects with what keeps it from that, sooner after a failure without trying. */
+  /** Resolves when it can speak. Rejects with the cause; soon after a failure without another attempt. */
   load(): Promise<void> {
     if (this.#isClosed) return Promise.reject(this.#closedError());
     if (this.#loaded) return Promise.resolve();
@@ -121,7 +120,7 @@ export class EngineLifecycle {
     return this.#start();
   }
 
-  /** Unloads it as soon as no sentence is in hand; whoever comes later has it loaded again. */
+  /** Unloads when no sentence is being spoken; a later sentence loads it again. */
   async unload(): Promise<void> {
     while (!this.#isClosed && (this.#loading !== undefined || this.#inHand > 0)) {
       await (this.#loading?.catch(() => undefined) ?? this.#free());
@@ -130,13 +129,13 @@ export class EngineLifecycle {
     await this.#unloading;
   }
 
-  /** To be told when the loaded engine has ended by itself. */
+  /** Called when the loaded engine has ended unexpectedly. */
   lost(reason: string): void {
     if (!this.#loaded) return;
     this.#loaded = false;
-    this.#callOff();
+    this.#cancelTimer();
     this.#tell({ what: 'lost', reason });
-    // One that ends by itself whenever it is loaded would be loaded over and over.
+    // An engine that ends at each load must not be loaded over and over.
     const hasWorked = this.#served || this.#now() - this.#loadedAtMs >= MIN_RETRY_MS;
     if (hasWorked) void this.#start().catch(() => undefined);
     else this.#fail(new ParleyError('ENGINE_FAILED', reason));
@@ -151,7 +150,7 @@ export class EngineLifecycle {
   #close(): Promise<void> {
     this.#gone.abort();
     this.#loaded = false;
-    this.#callOff();
+    this.#cancelTimer();
     this.#wakeWaiters();
     return this.#engine.close();
   }
@@ -170,9 +169,9 @@ export class EngineLifecycle {
   }
 
   #start(): Promise<void> {
-    this.#callOff();
+    this.#cancelTimer();
     this.#loading = this.#run();
-    this.#loading.catch(() => undefined); // `lost` and the timer have nobody who waits
+    this.#loading.catch(() => undefined); // `lost` and the timer do not await it
     return this.#loading;
   }
 
@@ -187,7 +186,7 @@ export class EngineLifecycle {
       this.#ready(startedAtMs);
     } catch (cause) {
       if (this.#isClosed) throw this.#closedError();
-      await this.#engine.unload().catch(() => undefined); // what is there is of no use
+      await this.#engine.unload().catch(() => undefined); // frees the partial load
       if (this.#isClosed) throw this.#closedError();
       const error = asParleyError(cause, 'ENGINE_FAILED');
       this.#fail(error);
@@ -205,14 +204,14 @@ export class EngineLifecycle {
     this.#loadedAtMs = this.#now();
     const ms = Math.round(this.#loadedAtMs - startedAtMs);
     this.#tell({ ...this.#engine.facts, what: 'loaded', ms });
-    if (this.#inHand === 0) this.#rest();
+    if (this.#inHand === 0) this.#startIdleTimer();
   }
 
   #fail(error: ParleyError): void {
     this.#failure = error;
     this.#failedAtMs = this.#now();
     const againInMs = Math.min(MIN_RETRY_MS * 2 ** this.#failures++, MAX_RETRY_MS);
-    this.#callOff = this.#options.time.after(againInMs, () => void this.#start().catch(() => undefined));
+    this.#cancelTimer = this.#options.time.after(againInMs, () => void this.#start().catch(() => undefined));
     this.#tell({ what: 'load failed', reason: error.message, againInMs });
   }
 
@@ -220,17 +219,17 @@ export class EngineLifecycle {
     this.#inHand--;
     if (this.#inHand > 0) return;
     this.#wakeWaiters();
-    if (this.#loaded) this.#rest();
+    if (this.#loaded) this.#startIdleTimer();
   }
 
-  #rest(): void {
+  #startIdleTimer(): void {
     const { idleMs, time } = this.#options;
-    if (idleMs > 0) this.#callOff = time.after(idleMs, () => this.#startUnload());
+    if (idleMs > 0) this.#cancelTimer = time.after(idleMs, () => this.#startUnload());
   }
 
   #startUnload(): void {
     this.#loaded = false;
-    this.#callOff();
+    this.#cancelTimer();
     this.#unloading = this.#engine
       .unload()
       .then(
@@ -253,7 +252,7 @@ export class EngineLifecycle {
     return this.#failedAtMs + MIN_RETRY_MS - this.#now();
   }
 
-  /** What went wrong is for the log: it may name files of this machine. */
+  /** The cause is only logged: it may contain file names of this machine. */
   #unavailable(cause: unknown): ParleyError {
     const { engine } = this.#options;
     const retryAfterSeconds = Math.max(0, this.#holdOffMs()) / 1000;
@@ -274,7 +273,7 @@ export class EngineLifecycle {
   }
 }
 
-/** The promise, or ABORTED as soon as the signal is aborted. */
+/** Settles like the promise, or rejects with ABORTED at the abort. */
 function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new ParleyError('ABORTED', 'nobody waits for the engine any more'));

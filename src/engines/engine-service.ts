@@ -1,13 +1,11 @@
-// The worker thread's half of an engine: takes jobs, renders them one after the
-// other, and writes each sound into its ring as the ring has room. Rendered
-// sounds whose rings are full wait here, so that they hold up nobody else.
+// Serves an engine in its worker thread: renders jobs one after the other and writes each sound into its ring. Rendered
+// sounds whose rings are full wait here without blocking later jobs. Messages carry no sound.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';
-import type { WordTime } from './engine.js';
-import type { FromEngine, SpeakJob, ToEngine } from './engine-messages.js';
+import type { SpeechOptions, WordTime } from './engine.js';
 
-const NICE = 5; // as the encoders: below the clock and the event loop that answers doors
+const NICE = 5; // same as the encoders: below the clock and the event loop
 
 const PORTION_SAMPLES = 4096;
 const FULL_SCALE = 32_768;
@@ -15,16 +13,16 @@ const FULL_SCALE = 32_768;
 export interface Rendering {
   /** At the rate of the job's ring. */
   readonly samples: Int16Array;
-  /** A factor on the samples; voices are not equally loud. */
+  /** Factor on the samples, because voices differ in loudness. */
   readonly gain: number;
   readonly words: readonly WordTime[];
 }
 
 export interface Renderer {
   render(job: SpeakJob): Promise<Rendering>;
-  /** Called when nobody waits. */
-  rest?(): void;
-  /** The thread is about to end. */
+  /** Called after each job, when its sound is out. */
+  afterJob?(): void;
+  /** Called before the thread ends. */
   close?(): Promise<void>;
 }
 
@@ -32,7 +30,7 @@ function say(message: FromEngine): void {
   parentPort?.postMessage(message);
 }
 
-/** Writes as much as the ring takes, and comes back when it has room again. */
+/** Writes as much as the ring accepts, and continues when it has room again. */
 class RingWriter {
   readonly #job: SpeakJob;
   readonly #ring: PcmRing;
@@ -46,7 +44,7 @@ class RingWriter {
     this.#sound = sound;
   }
 
-  /** False when the ring is full: the rest follows when it has room. */
+  /** False if the ring is full: the remaining samples follow when it has room. */
   write(): boolean {
     const { id } = this.#job;
     const { samples, words } = this.#sound;
@@ -92,7 +90,7 @@ async function speak(job: SpeakJob, renderer: Renderer): Promise<void> {
   } catch (error) {
     say({ type: 'failed', id, message: (error as Error).message });
   }
-  renderer.rest?.();
+  renderer.afterJob?.();
 }
 
 function lowerPriority(): void {
@@ -100,7 +98,7 @@ function lowerPriority(): void {
   addon.lowerThreadPriority?.(NICE);
 }
 
-/** Serves the thread that started this worker until it says `close`. */
+/** Serves the main thread until it sends `close`. */
 export function serveEngine(renderer: Renderer): void {
   lowerPriority();
   let last = Promise.resolve();
@@ -114,3 +112,37 @@ export function serveEngine(renderer: Renderer): void {
   });
   say({ type: 'loaded' });
 }
+
+export interface SpeakJob {
+  readonly id: number;
+  readonly text: string;
+  readonly voice: string;
+  /** BCP 47 primary tag. */
+  readonly language: string;
+  /** The ring that takes the sound, and its rate in Hz. */
+  readonly ring: number;
+  readonly rate: number;
+  readonly options?: SpeechOptions;
+}
+
+export type ToEngine = { readonly type: 'speak'; readonly job: SpeakJob } | { readonly type: 'close' };
+
+/** A job ends with exactly one of `written`, `dropped` and `failed`. */
+export type FromEngine =
+  | { readonly type: 'loaded' }
+  /** The engine is free for the next job, while the sound waits for room in its ring. */
+  | {
+      readonly type: 'rendered';
+      readonly id: number;
+      readonly samples: number;
+      readonly words: readonly WordTime[];
+    }
+  | {
+      readonly type: 'written';
+      readonly id: number;
+      readonly samples: number;
+      readonly words: readonly WordTime[];
+    }
+  /** The reader aborted the ring. */
+  | { readonly type: 'dropped'; readonly id: number }
+  | { readonly type: 'failed'; readonly id: number; readonly message: string };

@@ -1,6 +1,7 @@
-// The engines that a configuration asks for, preferred ones first, and those
-// that it could have and has not.
+// Opens the engines that the configuration asks for, and applies its voices to them.
 import { ParleyError } from '../errors.js';
+import type { Config } from '../config/config.js';
+import type { Log } from '../observe/log.js';
 import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import {
@@ -12,47 +13,50 @@ import {
 } from './espeak/espeak.js';
 import { FLITE_LANGUAGES, fliteEngine } from './flite/flite.js';
 import { Qwen3Engine, type Qwen3Options } from './qwen3/qwen3.js';
-import { QWEN3_LANGUAGES } from './qwen3/qwen3-voices.js';
+import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
+import { Engines, type MissingEngine } from './routing.js';
 import type { EngineLimits } from './worker-engine.js';
-
-/** An engine that this server could have and has not, or that cannot speak at the moment. */
-export interface MissingEngine {
-  readonly name: string;
-  /** What to do to get it. */
-  readonly remedy: string;
-  /** Primary tags that it would speak. */
-  readonly languages: readonly string[];
-}
 
 export interface EngineSetup {
   readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
   /** Sentences of each class that may wait for one engine. */
   readonly maxWaiting: number;
-  /** Milliseconds that one of them may wait; without an end where absent. */
+  /** Milliseconds that a sentence may wait; no limit by default. */
   readonly maxWaitMs?: number;
   readonly renderTimeoutMs: number;
   /** Milliseconds without a sentence after which an engine is unloaded; 0, or absent, keeps it loaded. */
   readonly idleMs?: number;
   /** Codec frames that a sentence may have at most. */
   readonly maxNewTokens?: number;
-  /** Told what becomes of each engine: loaded, unloaded, lost. */
+  /** Called when an engine is loaded, unloaded or lost. */
   readonly onNews?: (engine: string, news: EngineNews) => void;
-  /** espeak may be used where its package is installed. */
+  /** Allows espeak if its package is installed. */
   readonly espeak?: boolean;
   readonly resolvePackage?: ResolvePackage;
-  /** The checkpoint of the native engine; absent where there is none. */
+  /** Options of the native engine; absent without a checkpoint. */
   readonly native?: Qwen3Options['native'] | undefined;
-}
-
-export interface EngineSet {
-  readonly engines: readonly SpeechEngine[];
-  readonly missing: readonly MissingEngine[];
 }
 
 type Found = SpeechEngine | MissingEngine;
 
-/** ENGINE_UNAVAILABLE when one that it names cannot be had, or a checkpoint that it names cannot be used. */
-export async function enginesOf(setup: EngineSetup): Promise<EngineSet> {
+/** Opens the engines that the configuration asks for. */
+export function openEngines(config: Config, log: Log): Promise<Engines> {
+  return enginesOf({
+    engine: config.engine,
+    espeak: config.espeak,
+    maxWaiting: config.maxQueueDepth,
+    maxWaitMs: config.requestTimeoutMs,
+    renderTimeoutMs: config.engineTimeoutMs,
+    idleMs: config.idleTimeoutMs,
+    maxNewTokens: config.maxNewTokens,
+    native: nativeOf(config),
+    onNews: (engine, { what, ...news }) =>
+      log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
+  });
+}
+
+/** Opens the engines of a setup, preferred ones first. Rejects with ENGINE_UNAVAILABLE if a named one is unavailable. */
+export async function enginesOf(setup: EngineSetup): Promise<Engines> {
   const limits = (name: string): EngineLimits => ({
     ...setup,
     onNews: (news: EngineNews) => setup.onNews?.(name, news),
@@ -63,10 +67,8 @@ export async function enginesOf(setup: EngineSetup): Promise<EngineSet> {
     espeak(setup, limits('espeak')),
   ];
   const found = all.filter((one) => one !== undefined);
-  return {
-    engines: found.filter((one): one is SpeechEngine => !isMissing(one)),
-    missing: found.filter(isMissing),
-  };
+  const engines = found.filter((one): one is SpeechEngine => !isMissing(one));
+  return await Engines.of(engines, found.filter(isMissing));
 }
 
 function isMissing(one: Found): one is MissingEngine {
@@ -77,7 +79,7 @@ function isWanted({ engine }: EngineSetup, name: EngineSetup['engine']): boolean
   return engine === 'auto' || engine === name;
 }
 
-/** Without a checkpoint there is nothing to miss. */
+/** Undefined without a checkpoint, so that the engine is not reported as missing. */
 async function qwen3({ native, ...setup }: EngineSetup, limits: EngineLimits): Promise<Found | undefined> {
   if (isWanted(setup, 'qwen3') && native !== undefined) return await Qwen3Engine.open({ ...limits, native });
   if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR, or MODEL_ID, to a checkpoint');
@@ -106,4 +108,54 @@ function espeak(setup: EngineSetup, limits: EngineLimits): Found {
 
 function lacks(name: string, remedy: string): ParleyError {
   return new ParleyError('ENGINE_UNAVAILABLE', `ENGINE=${name} lacks its engine: ${remedy}`);
+}
+
+/** Undefined without a checkpoint. */
+function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
+  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, fullVectors } = model;
+  if (directory === undefined) return undefined;
+  const { threads, cores, maxStreams, maxBatch, maxNewTokens } = model;
+  return {
+    directory,
+    quantize,
+    ...(codecFormat === undefined ? {} : { codecFormat }),
+    device,
+    cudaGraphs,
+    fullVectors,
+    threads,
+    cores,
+    ...(numaNode === undefined ? {} : { numaNode }),
+    maxStreams,
+    maxBatch,
+    maxNewTokens,
+    maxVoices: voiceCacheMax,
+  };
+}
+
+/**
+ * Sets the default voice, and checks all voices that the configuration names. Stored voices must be open, because they may
+ * be among them. Throws CONFIG_INVALID with every mistake at once.
+ */
+export function useConfiguredVoices(
+  engines: Engines,
+  { defaultVoice, elevenLabsVoices }: Pick<Config, 'defaultVoice' | 'elevenLabsVoices'>,
+): void {
+  const problems: ParleyError[] = [];
+  const check = (where: string, use: () => void) => {
+    try {
+      use();
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      problems.push(new ParleyError('CONFIG_INVALID', `${where}: ${error.message}`, { cause: error }));
+    }
+  };
+  if (defaultVoice !== undefined) check('DEFAULT_VOICE', () => engines.useDefault(defaultVoice));
+  for (const [id, voice] of elevenLabsVoices) {
+    check(`ELEVENLABS_VOICES_FILE "${id}"`, () => void engines.resolve({ voice }));
+  }
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  if (others.length === 0) throw first;
+  const messages = problems.map(({ message }) => message);
+  throw new ParleyError('CONFIG_INVALID', `the configuration is not usable:\n- ${messages.join('\n- ')}`);
 }

@@ -1,18 +1,17 @@
-// The main thread's half of an engine that lives in a worker thread.
+// Runs an engine's worker thread from the main thread.
 //
-//   none ──▶ loading ──▶ serving ──▶ none      unloaded, or lost: it crashed or hung
+//   none ──▶ loading ──▶ serving ──▶ none      unloaded, or lost after a crash or a timeout
 //
-// A thread that ends or does not answer in time fails the jobs it held. Whether
-// and when another one is started is its owner's to say.
+// The jobs of a thread that ends or times out fail. The lifecycle decides whether another thread is started.
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import type { SpeechEnd, SpeechRequest } from './engine.js';
 import type { ReleaseSlot } from './scheduler.js';
-import type { FromEngine, SpeakJob, ToEngine } from './engine-messages.js';
+import type { FromEngine, SpeakJob, ToEngine } from './engine-service.js';
 
 const LOAD_TIMEOUT_MS = 30_000; // a cold disk; measured 0.2 s
-const CLOSE_GRACE_MS = 1000; // for a thread that has children of its own to end
+const CLOSE_GRACE_MS = 1000; // for a thread that has to end child processes
 
 export interface EngineThreadOptions {
   readonly engine: string;
@@ -21,7 +20,7 @@ export interface EngineThreadOptions {
   readonly data?: unknown;
   /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
   readonly renderTimeoutMs: number;
-  /** Told once for each thread that had been loaded and ended without being asked to, before its jobs fail. */
+  /** Called once for each loaded thread that ends unexpectedly, before its jobs fail. */
   readonly onLost?: ((reason: string) => void) | undefined;
 }
 
@@ -85,7 +84,7 @@ class OneThread {
     void this.#worker.terminate();
   }
 
-  /** Asks the thread to end; one that does not is killed. */
+  /** Asks the thread to end, and terminates it after CLOSE_GRACE_MS. */
   async close(): Promise<void> {
     this.#worker.postMessage({ type: 'close' } satisfies ToEngine);
     const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_GRACE_MS);
@@ -144,7 +143,7 @@ export class EngineThread {
     this.#options = options;
   }
 
-  /** Starts a thread where none is; resolves when it can speak, rejects with ENGINE_FAILED when it cannot be loaded. */
+  /** Starts a thread if there is none. Resolves when it can speak; rejects with ENGINE_FAILED if it cannot be loaded. */
   load(): Promise<void> {
     if (this.#closed !== undefined) {
       return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${this.#options.engine} is closed`));
@@ -153,7 +152,7 @@ export class EngineThread {
     return this.#thread.loaded;
   }
 
-  /** Speaks one sentence with the loaded thread and gives the slot back as soon as that is free for the next. */
+  /** Speaks one sentence and releases the slot as soon as the thread is free for the next. */
   async speak(
     { text, voice, language, options, onRendered }: SpeechRequest,
     out: PcmRing,
@@ -171,7 +170,7 @@ export class EngineThread {
     }
   }
 
-  /** Ends the thread, which fails what it holds with ABORTED. */
+  /** Ends the thread; its jobs fail with ABORTED. */
   async unload(): Promise<void> {
     await this.#thread?.close();
   }

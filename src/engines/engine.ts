@@ -1,19 +1,18 @@
-// What a speech engine is: text in, sound out, through a ring.
+// Defines the contract of speech engines: requests, voices, urgency, and the ring that receives the sound.
 //
-// The ring is the backpressure: an engine that finds it full waits (or leaves
-// its slot of the batch empty) until the reader made room. Nothing else limits
-// how far an engine runs ahead.
+// The ring is the backpressure: an engine that finds it full waits (or leaves its slot of the batch empty) until the reader
+// has made room. Nothing else limits how far an engine runs ahead.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { SpeechClass, Urgency } from './urgency.js';
+import { asParleyError, isAborted, ParleyError } from '../errors.js';
 
 export interface Voice {
-  /** What requests name it by; unique within the server. */
+  /** Name in requests; unique within the server. */
   readonly name: string;
   readonly engine: string;
   /** BCP 47 tags this voice can speak, best first. */
   readonly languages: readonly string[];
   readonly description: string;
-  /** Of one that was made over HTTP: what else it is named by, and what it was made from. */
+  /** Id and origin of a voice made over HTTP. */
   readonly made?: { readonly id: string; readonly kind: VoiceReference['kind'] };
 }
 
@@ -31,9 +30,9 @@ export interface EngineCapabilities {
   readonly languages: readonly string[];
 }
 
-/** How an engine that has the capability speaks; others leave it out of account. */
+/** Options of engines with the matching capability; others ignore them. */
 export interface SpeechOptions {
-  /** The manner of speaking, in words. */
+  /** Description of the manner of speaking. */
   readonly instructions?: string;
   readonly temperature?: number;
   readonly topP?: number;
@@ -47,13 +46,13 @@ export interface SpeechOptions {
 export type VoiceReference =
   | {
       readonly kind: 'sample';
-      /** SHA-256 of what it was made from. */
+      /** SHA-256 of its source. */
       readonly hash: string;
       /** Mono PCM in [-1, 1]. */
       readonly samples: Float32Array;
       /** Hz. */
       readonly rate: number;
-      /** What is said in it, where that is known. */
+      /** Transcript, if known. */
       readonly text?: string;
       /** Only the speaker's embedding is used, not the manner of the sample. */
       readonly xVectorOnly?: boolean;
@@ -75,10 +74,10 @@ export interface SpeechRequest {
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
-  /** Its place in the engine's queue; behind everybody who says more where absent. */
+  /** Place in the engine's queue; UNHURRIED by default. */
   readonly urgency?: Urgency;
   readonly options?: SpeechOptions;
-  /** To be spoken with instead of `voice`; only to engines that can clone (sample) or design (prompt). */
+  /** Voice to use instead of `voice`; only for engines that can clone (sample) or design (prompt). */
   readonly reference?: VoiceReference;
   /** Called when the engine has the whole sound before its ring has room for all of it. */
   readonly onRendered?: (sound: Pick<SpeechEnd, 'samples' | 'words'>) => void;
@@ -94,7 +93,7 @@ export interface WordTime {
   readonly endMs?: number;
 }
 
-/** What one sentence took, in milliseconds. */
+/** Durations of one sentence in milliseconds. */
 export interface EngineTiming {
   readonly queueMs: number;
   readonly loadMs: number;
@@ -109,11 +108,11 @@ export interface SpeechEnd {
   readonly timing?: EngineTiming;
 }
 
-/** What an engine computes on. */
+/** The device that an engine computes on. */
 export interface EngineDevice {
-  /** `cpu`, or what the device calls itself. */
+  /** `cpu`, or the name of the device. */
   readonly name: string;
-  /** Why it is no GPU, where one was wanted if there is one. */
+  /** Why no GPU is used although one was wanted. */
   readonly noGpu?: string;
   /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
   readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
@@ -121,35 +120,35 @@ export interface EngineDevice {
   readonly work?: EngineWork;
 }
 
-/** What an engine is at that speaks many sentences together. Counts since it was loaded. */
+/** Work of an engine that speaks many sentences together. Counters start at the load. */
 export interface EngineWork {
   /** Sentences. */
   readonly streams: number;
   readonly busySeconds: number;
   /** Of the last seconds, from 0 to 1. */
   readonly busyShare: number;
-  /** Lists of work for a GPU: run piece by piece, made into graphs, run as graphs. */
+  /** Launches of GPU work: uncaptured, captured as graphs, launched as graphs. */
   readonly eager: number;
   readonly captures: number;
   readonly launches: number;
-  /** Bytes of the server's memory that remembered lists take. */
+  /** Host memory of cached launches. */
   readonly listBytes: number;
 }
 
 export interface SpeechEngine {
   readonly name: string;
-  /** What decides how it sounds beside its name and the voice, such as a checkpoint: the same on all servers that sound the same. */
+  /** Identifies what determines the sound besides name and voice, such as a checkpoint; equal on servers that sound equal. */
   readonly identity?: string;
   readonly capabilities: EngineCapabilities;
-  /** Nothing is known that keeps it from speaking now; false once it could not be made ready, and after a close. */
+  /** False after a load that failed, and after a close. */
   readonly usable: boolean;
-  /** Why it is not usable. */
+  /** Reason why it is not usable. */
   readonly trouble?: string | undefined;
-  /** It speaks without being loaded first. One that is not may still be usable. */
+  /** True if it is loaded. An engine that is not may still be usable. */
   readonly loaded: boolean;
-  /** Sentences that wait for it; absent where it has no queue of its own. */
+  /** Number of waiting sentences; absent without a queue of its own. */
   readonly waiting?: number;
-  /** Those of one class. */
+  /** Number of waiting sentences of one class. */
   waitingOf?(kind: SpeechClass): number;
   /**
    * Bytes of text in UTF-8 that one synthesis surely has room for, further text included: a byte lasts about as long
@@ -169,7 +168,55 @@ export interface SpeechEngine {
    */
   synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
   load(): Promise<void>;
-  /** As soon as no sentence is in hand. */
+  /** Unloads when no sentence is being spoken. */
   unload(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Most urgent first. */
+export const SPEECH_CLASSES = ['call', 'interactive', 'http'] as const;
+
+/** `call`: calls. `interactive`: WebSockets. `http`: HTTP requests. */
+export type SpeechClass = (typeof SPEECH_CLASSES)[number];
+
+export interface Urgency {
+  readonly class: SpeechClass;
+  /** Owner of a fair share: an API key or an address; for calls, the call. */
+  readonly client: string;
+  /** When the listener will have heard everything made so far, in milliseconds of the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Sound of the same text exists already: a refusal would cut it off. */
+  readonly begun: boolean;
+  /** The server prepares a prompt in advance, after all other work. */
+  readonly prepared?: boolean;
+}
+
+/** The default for sentences without urgency. */
+export const UNHURRIED: Urgency = { class: 'http', client: '', deadlineMs: Infinity, begun: false };
+
+/**
+ * Runs the work, which writes the sound and ends the ring when complete. An abort aborts the ring and rejects at once,
+ * whatever the work does. A failure ends the ring with the error's code.
+ */
+export function keepRingContract(
+  out: PcmRing,
+  signal: AbortSignal,
+  work: () => Promise<SpeechEnd>,
+): Promise<SpeechEnd> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      out.abort();
+      reject(new ParleyError('ABORTED', 'the synthesis was given up'));
+    };
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work()
+      .finally(() => signal.removeEventListener('abort', giveUp))
+      .then(resolve, (cause: unknown) => {
+        const error = asParleyError(cause, 'ENGINE_FAILED');
+        if (isAborted(error)) out.abort();
+        else out.end(error.code);
+        reject(error);
+      });
+  });
 }

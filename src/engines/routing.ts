@@ -1,53 +1,486 @@
-// From a wish (a voice, a language, both or neither) to an engine that can meet it.
-import type { SpeechEngine, Voice, VoiceReference } from './engine.js';
+// Chooses the engine and voice of a request.
+//
+//   a voice of an engine    ──▶ its engine, if the voice speaks the language
+//   a voice made over HTTP, or a reference in the request
+//                           ──▶ the first capable engine that speaks the language
+//   a name of OpenAI or Qwen
+//                           ──▶ the voice that replaces it, or the first choice of the language
+//   a language              ──▶ the first engine that speaks it: its default or best voice
+//   nothing                 ──▶ the default voice
+//
+// A language that no engine speaks is refused with a remedy. An unusable engine is passed over if another one speaks the
+// language; otherwise its own error is returned, because it may recover.
+import { ParleyError } from '../errors.js';
+import type { EngineDevice, EngineWork, SpeechClass, SpeechEngine, Voice, VoiceReference } from './engine.js';
+import { canonicalTag, languageName, primaryTag } from './language-names.js';
+import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
 
 export interface VoiceWish {
   readonly voice?: string;
   /** BCP 47 tag. */
   readonly language?: string;
-  /** A voice that comes with the request: only an engine that can clone or design it is meant. */
+  /** A voice that comes with the request; only engines that can clone or design it are considered. */
   readonly reference?: VoiceReference;
 }
 
 export interface ResolvedVoice {
   readonly engine: SpeechEngine;
-  /** Empty where the engine has none of its own and speaks with the reference. */
+  /** Empty if the engine has no voices of its own and uses the reference. */
   readonly voice: string;
   readonly language: string;
   readonly reference?: VoiceReference;
-  /** It stands in for the voice of OpenAI or Qwen that the wish names. */
+  /** True if it replaces a voice name of OpenAI or Qwen. */
   readonly standsIn?: true;
 }
 
 export type ReferenceKind = VoiceReference['kind'];
 
-/** A voice made over HTTP, which any engine that can speaks with. */
+/** A voice made over HTTP, for any capable engine. */
 export interface CustomVoice {
   readonly id: string;
   readonly name: string;
-  /** BCP 47 tag that it speaks where a wish names none. */
+  /** BCP 47 tag for requests without a language. */
   readonly language?: string;
   readonly description: string;
   readonly reference: VoiceReference;
 }
 
-/** Those that there are at the moment. */
-export interface CustomVoices {
+interface CustomVoices {
   /** By id or name. */
   named(idOrName: string): CustomVoice | undefined;
   customVoices(): readonly CustomVoice[];
 }
 
-/** What engines can do with voices that are none of their own. */
+/** What engines can do with voices made over HTTP. */
 export interface VoiceAbilities {
-  /** Throws CAPABILITY_MISSING where no engine speaks with such a voice, LANGUAGE_UNAVAILABLE where none of them speaks this. */
+  /** Throws CAPABILITY_MISSING if no engine supports this kind, LANGUAGE_UNAVAILABLE if none of them speaks the language. */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
-  /** A voice of an engine, or of OpenAI, bears this name. */
+  /** True if a voice of an engine or of OpenAI has this name. */
   isNamed(name: string): boolean;
 }
 
 export interface SpeechRouting {
-  /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, naming what would help. */
+  /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, with a remedy in the message. */
   resolve(wish: VoiceWish): ResolvedVoice;
   voices(): Promise<readonly Voice[]>;
+}
+
+const NAMED_AT_ONCE = 3;
+
+/** An engine that is not installed or configured, or that is unusable at the moment. */
+export interface MissingEngine {
+  readonly name: string;
+  /** Instruction for the operator. */
+  readonly remedy: string;
+  /** Primary tags of its languages. */
+  readonly languages: readonly string[];
+}
+
+interface Candidate {
+  readonly engine: SpeechEngine;
+  readonly voice: Voice;
+  /** Primary tags of its languages. */
+  readonly primaries: ReadonlySet<string>;
+}
+
+export class Engines implements SpeechRouting {
+  readonly #engines: readonly SpeechEngine[]; // preferred ones first; some have no voice of their own
+  readonly #missing: readonly MissingEngine[];
+  /** Undefined if no engine has a voice of its own. */
+  #default: Candidate | undefined;
+  /** Default voice made over HTTP, and its engine. */
+  #defaultCustom: { readonly name: string; readonly engine: SpeechEngine } | undefined;
+  readonly #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
+  #custom: CustomVoices | undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    engines: readonly SpeechEngine[],
+    candidates: readonly Candidate[],
+    missing: readonly MissingEngine[],
+  ) {
+    this.#engines = engines;
+    this.#candidates = candidates;
+    this.#missing = missing;
+    [this.#default] = candidates;
+  }
+
+  /** Earlier engines are preferred. */
+  static async of(
+    engines: readonly SpeechEngine[],
+    missing: readonly MissingEngine[] = [],
+  ): Promise<Engines> {
+    const candidates: Candidate[] = [];
+    for (const engine of engines) {
+      for (const voice of await engine.voices()) {
+        candidates.push({ engine, voice, primaries: new Set(voice.languages.map(primaryTag)) });
+      }
+    }
+    if (engines.length === 0) throw new ParleyError('ENGINE_UNAVAILABLE', 'this server has no speech engine');
+    return new Engines(engines, candidates, missing);
+  }
+
+  /** Engines that are not available, or not usable now. */
+  get missing(): readonly MissingEngine[] {
+    const inTrouble = this.#engines.filter(({ usable }) => !usable);
+    const remedied = inTrouble.map(({ name, trouble = 'it cannot be loaded', capabilities }) => ({
+      name,
+      remedy: `mend this: ${trouble}`,
+      languages: capabilities.languages,
+    }));
+    return [...this.#missing, ...remedied];
+  }
+
+  /** How to get other languages, if the engines speak English only. */
+  get languageNotice(): string | undefined {
+    const isEnglish = this.#candidates.every(({ primaries }) => [...primaries].every((tag) => tag === 'en'));
+    if (!isEnglish || this.#candidates.length === 0) return undefined;
+    const espeak = this.#missing.find(({ name }) => name === 'espeak');
+    const other = espeak === undefined ? '' : `espeak (${espeak.remedy}), or `;
+    return `this server speaks English only; other languages need ${other}a checkpoint (set MODEL_DIR)`;
+  }
+
+  /** Loads every engine; rejects only if the default engine cannot be loaded. */
+  async load(): Promise<void> {
+    const loads = this.#engines.map(async (engine) => {
+      try {
+        await engine.load();
+      } catch (error) {
+        if (engine === this.#defaultEngine) throw error;
+      }
+    });
+    await Promise.all(loads);
+  }
+
+  resolve(wish: VoiceWish): ResolvedVoice {
+    const language = wish.language === undefined ? undefined : canonicalTag(wish.language);
+    if (wish.reference !== undefined) return this.#byReference(wish.reference, language);
+    if (wish.voice === undefined) return this.#byLanguage(language);
+    const name = wish.voice.trim().toLowerCase();
+    const own = this.#named(name);
+    if (own !== undefined) return this.#checked(own, language);
+    const standIn = this.#custom?.named(wish.voice) === undefined ? standInFor(name) : undefined;
+    if (standIn === undefined) return this.#byCustom(wish.voice, language);
+    const meant = this.#named(standIn);
+    const isAble = meant !== undefined && speaks(meant, language);
+    return { ...(isAble ? resolved(meant, language) : this.#byLanguage(language)), standsIn: true };
+  }
+
+  /** Adds voices that are made while the server runs. */
+  useCustom(custom: CustomVoices): void {
+    this.#custom = custom;
+  }
+
+  /** Sets the voice of requests without a voice. Throws like `resolve` if the voice is not available. */
+  useDefault(voice: string): void {
+    const name = voice.trim().toLowerCase();
+    const isCustom = this.#custom?.named(voice) !== undefined;
+    const found = this.#named(name) ?? (isCustom ? undefined : this.#named(standInFor(name) ?? ''));
+    if (found !== undefined) this.#default = found;
+    this.#defaultCustom =
+      found === undefined ? { name: voice, ...this.#byCustom(voice, undefined) } : undefined;
+  }
+
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+    checkReference(kind, this.#engines, language, field);
+  }
+
+  /** True if a voice of an engine or of OpenAI has this name. Names of Qwen are free for voices made over HTTP. */
+  isNamed(name: string): boolean {
+    const known = name.trim().toLowerCase();
+    return this.#named(known) !== undefined || Object.hasOwn(OPENAI_VOICES, known);
+  }
+
+  /** Whether each engine is usable now, by name; missing ones are not. */
+  health(): Readonly<Record<string, boolean>> {
+    return Object.fromEntries([
+      ...this.#missing.map(({ name }) => [name, false] as const),
+      ...this.#engines.map(({ name, usable }) => [name, usable] as const),
+    ]);
+  }
+
+  /** Number of sentences that wait for any engine. */
+  get waiting(): number {
+    return waitingFor(this.#engines);
+  }
+
+  get figures(): EngineFigures {
+    const engine = this.#defaultEngine;
+    const { name, loaded: modelLoaded, trouble } = engine;
+    const about = { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
+    return trouble === undefined ? about : { ...about, trouble };
+  }
+
+  /** Number of sentences that wait for any engine, by class. */
+  waitingByClass(): Readonly<Record<SpeechClass, number>> {
+    return waitingByClass(this.#engines);
+  }
+
+  /** Work of the native engine. */
+  get work(): ReturnType<typeof workOf> {
+    return workOf(this.#engines);
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    const custom = this.#custom?.customVoices() ?? [];
+    return Promise.resolve([
+      ...this.#candidates.map(({ voice }) => voice),
+      ...custom.flatMap((voice) => this.#listed(voice)),
+    ]);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.all(this.#engines.map((engine) => engine.close())).then(() => undefined);
+    return this.#closed;
+  }
+
+  get #defaultEngine(): SpeechEngine {
+    return (this.#defaultCustom ?? this.#default)?.engine ?? (this.#engines[0] as SpeechEngine);
+  }
+
+  #named(name: string): Candidate | undefined {
+    return this.#candidates.find(({ voice }) => voice.name === name);
+  }
+
+  /** Voices of the language, whatever its region; only those of usable engines if there are any. */
+  #able(language: string): Candidate[] {
+    const primary = primaryTag(language);
+    const all = this.#candidates.filter(({ primaries }) => primaries.has(primary));
+    const now = all.filter(({ engine }) => engine.usable);
+    return now.length > 0 ? now : all;
+  }
+
+  #checked(candidate: Candidate, language: string | undefined): ResolvedVoice {
+    if (language === undefined || speaks(candidate, language)) return resolved(candidate, language);
+    const primary = primaryTag(language);
+    const others = this.#able(language);
+    if (others.length === 0) throw this.#unspoken(language);
+    const bestFirst = others.sort((a, b) => Number(serves(b, primary)) - Number(serves(a, primary)));
+    const names = bestFirst.slice(0, NAMED_AT_ONCE).map(({ voice }) => voice.name);
+    const own = languageName(candidate.voice.languages[0] ?? '');
+    throw new ParleyError(
+      'LANGUAGE_UNAVAILABLE',
+      `the voice ${candidate.voice.name} speaks ${own}, not ${languageName(language)}; voices that do: ${names.join(', ')}`,
+      { field: 'language' },
+    );
+  }
+
+  #byLanguage(language: string | undefined): ResolvedVoice {
+    const custom = this.#defaultCustom?.name;
+    if (custom !== undefined && (language === undefined || this.#customSpeaks(custom, language))) {
+      const meant = this.#byCustom(custom, language);
+      const other = this.#insteadOf(meant.engine, meant.language, language);
+      return other === undefined ? meant : resolved(other, meant.language);
+    }
+    if (language === undefined && this.#default !== undefined) {
+      const { engine, voice } = this.#default;
+      const spoken = primaryTag(voice.languages[0] ?? '');
+      return resolved(this.#insteadOf(engine, spoken, language) ?? this.#default, undefined);
+    }
+    if (language === undefined) throw noOwnVoice();
+    const able = this.#able(language);
+    const usual = able.find((candidate) => candidate === this.#default);
+    const engine = (able.find((candidate) => candidate.engine === this.#defaultEngine) ?? able[0])?.engine;
+    const own = able.filter((candidate) => candidate.engine === engine);
+    const best =
+      [usual, ...own].find((candidate) => serves(candidate, language)) ??
+      usual ??
+      own.find((candidate) => serves(candidate, primaryTag(language))) ??
+      own[0];
+    if (best !== undefined) return resolved(best, language);
+    const isSpoken = this.#engines.some((engine) =>
+      engine.capabilities.languages.includes(primaryTag(language)),
+    );
+    throw isSpoken ? noOwnVoice(language) : this.#unspoken(language);
+  }
+
+  /**
+   * The fallback voice when no voice was requested and the preferred engine is unavailable; undefined if none is needed or
+   * none exists. It speaks the language of the preferred voice. Without a requested language any voice is better than none.
+   */
+  #insteadOf({ usable }: SpeechEngine, spoken: string, requested: string | undefined): Candidate | undefined {
+    if (usable) return undefined;
+    const others = this.#candidates.filter(({ engine }) => engine.usable);
+    const same = others.find(({ primaries }) => primaries.has(spoken));
+    return same ?? (requested === undefined ? others[0] : undefined);
+  }
+
+  /** True if the voice is made for this language, or for no particular one. */
+  #customSpeaks(name: string, language: string): boolean {
+    const custom = this.#custom?.named(name);
+    if (custom === undefined) return false;
+    const { language: own, reference } = custom;
+    const isMeant = own === undefined || primaryTag(own) === primaryTag(language);
+    return isMeant && enginesFor(reference.kind, this.#engines, language).length > 0;
+  }
+
+  #byCustom(name: string, language: string | undefined): ResolvedVoice {
+    const custom = this.#custom?.named(name);
+    if (custom === undefined) throw this.#unknown(name);
+    return this.#byReference(custom.reference, language ?? custom.language);
+  }
+
+  #byReference(reference: VoiceReference, language: string | undefined): ResolvedVoice {
+    checkReference(reference.kind, this.#engines, language, 'voice');
+    const able = enginesFor(reference.kind, this.#engines, language);
+    const engine = able.find((one) => one === this.#defaultEngine) ?? (able[0] as SpeechEngine);
+    const own = this.#candidates.filter((candidate) => candidate.engine === engine);
+    const best = own.find((candidate) => candidate === this.#default) ?? own[0];
+    if (best !== undefined) return { ...resolved(best, language), reference };
+    // An engine without voices of its own uses the reference alone.
+    const spoken = language ?? engine.capabilities.languages[0] ?? '';
+    return { engine, voice: '', language: primaryTag(spoken), reference };
+  }
+
+  /** Empty if no engine can use the voice now. */
+  #listed({ id, name, language, description, reference }: CustomVoice): Voice[] {
+    const [engine] = enginesFor(reference.kind, this.#engines, language);
+    if (engine === undefined) return [];
+    const languages = language === undefined ? engine.capabilities.languages : [language];
+    const made = { id, kind: reference.kind };
+    return [{ name, engine: engine.name, languages, description, made }];
+  }
+
+  #unspoken(language: string): ParleyError {
+    const able = this.#engines.map(({ name, capabilities: { languages } }) => {
+      const few = languages.length <= NAMED_AT_ONCE;
+      return `${name} speaks ${few ? `${languages.map(languageName).join(', ')} only` : `${languages.length} others`}`;
+    });
+    const primary = primaryTag(language);
+    const remedies = this.#missing
+      .filter(({ languages }) => languages.includes(primary))
+      .map(({ name, remedy }) => `; the engine ${name} would: ${remedy}`);
+    return new ParleyError(
+      'LANGUAGE_UNAVAILABLE',
+      `no engine of this server speaks ${languageName(language)}: ${able.join(', ')}${remedies.join('')}`,
+      { field: 'language' },
+    );
+  }
+
+  #unknown(name: string): ParleyError {
+    const custom = this.#custom?.customVoices() ?? [];
+    const names = [...this.#candidates.map(({ voice }) => voice.name), ...custom.map((voice) => voice.name)];
+    const nearest = nearestNames(name, [...names, ...FOREIGN_NAMES], NAMED_AT_ONCE);
+    return new ParleyError(
+      'VOICE_UNKNOWN',
+      `there is no voice "${name}"; the nearest are ${nearest.join(', ')}`,
+      { field: 'voice' },
+    );
+  }
+}
+
+function speaks(candidate: Candidate, language: string | undefined): boolean {
+  return language === undefined || candidate.primaries.has(primaryTag(language));
+}
+
+/** True if the voice is made for exactly this tag. */
+function serves(candidate: Candidate | undefined, tag: string): boolean {
+  return candidate?.voice.languages.includes(tag) === true;
+}
+
+function resolved({ engine, voice }: Candidate, language: string | undefined): ResolvedVoice {
+  return { engine, voice: voice.name, language: primaryTag(language ?? voice.languages[0] ?? '') };
+}
+
+/** All engines need a sample or a description. */
+function noOwnVoice(language?: string): ParleyError {
+  const inLanguage = language === undefined ? '' : ` for ${languageName(language)}`;
+  const message = `no engine of this server has a voice of its own${inLanguage}; name one that was made here, or bring one`;
+  return new ParleyError('VOICE_UNKNOWN', message, { field: 'voice' });
+}
+
+interface EngineFigures {
+  /** The result of `health()`. */
+  readonly engines: Readonly<Record<string, boolean>>;
+  /** The default engine. */
+  readonly engine: string;
+  readonly modelLoaded: boolean;
+  /** Reason why the default engine is not usable. */
+  readonly trouble?: string;
+  readonly device: EngineDevice;
+}
+
+function waitingFor(engines: readonly SpeechEngine[]): number {
+  return engines.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+}
+
+function waitingByClass(engines: readonly SpeechEngine[]): Readonly<Record<SpeechClass, number>> {
+  const waitingOf = (kind: SpeechClass) =>
+    engines.reduce((sum, engine) => sum + (engine.waitingOf?.(kind) ?? 0), 0);
+  return { call: waitingOf('call'), interactive: waitingOf('interactive'), http: waitingOf('http') };
+}
+
+type Work = EngineWork & { readonly memoryUsedBytes: number; readonly memoryTotalBytes: number };
+
+const IDLE: EngineWork = {
+  streams: 0,
+  busySeconds: 0,
+  busyShare: 0,
+  eager: 0,
+  captures: 0,
+  launches: 0,
+  listBytes: 0,
+};
+
+const NONE: EngineDevice = { name: 'none' };
+
+/** Work of the engine on a GPU, or else of any engine that reports work. */
+function workOf(engines: readonly SpeechEngine[]): Work {
+  const devices = engines.map((engine) => engine.device());
+  const onGpu = devices.find(({ memory }) => memory !== undefined);
+  const { memory, work = IDLE } = onGpu ?? devices.find((device) => device.work !== undefined) ?? NONE;
+  const { allocatedBytes: memoryUsedBytes = 0, totalBytes: memoryTotalBytes = 0 } = memory ?? {};
+  return { ...work, memoryUsedBytes, memoryTotalBytes };
+}
+
+const WHAT: Readonly<Record<ReferenceKind, readonly [verb: string, what: string]>> = {
+  sample: ['clone', 'speak with the voice of a sample'],
+  prompt: ['design', 'make a voice from a description'],
+};
+
+const LANGUAGES_AT_ONCE = 20;
+
+/** Capable engines in order of preference; only usable ones if there are any. */
+function enginesFor(
+  kind: ReferenceKind,
+  engines: readonly SpeechEngine[],
+  language: string | undefined,
+): readonly SpeechEngine[] {
+  const able = engines.filter((engine) => isCapable(kind, engine) && engineSpeaks(engine, language));
+  const now = able.filter(({ usable }) => usable);
+  return now.length > 0 ? now : able;
+}
+
+/** Throws CAPABILITY_MISSING with the name of every engine, and LANGUAGE_UNAVAILABLE with the languages of capable ones. */
+function checkReference(
+  kind: ReferenceKind,
+  engines: readonly SpeechEngine[],
+  language: string | undefined,
+  field: string,
+): void {
+  const [verb, what] = WHAT[kind];
+  const able = engines.filter((engine) => isCapable(kind, engine));
+  if (able.length === 0) {
+    const lacks = engines.map(({ name }) => `${name} cannot ${verb} voices`).join(', ');
+    const message = `no engine of this server can ${what}: ${lacks}`;
+    throw new ParleyError('CAPABILITY_MISSING', message, { field });
+  }
+  if (language === undefined || able.some((engine) => engineSpeaks(engine, language))) return;
+  const spoken = able.map(({ name, capabilities }) => `${name} speaks ${namesOf(capabilities.languages)}`);
+  const message = `no engine of this server can ${what} in ${languageName(language)}: ${spoken.join('; ')}`;
+  throw new ParleyError('LANGUAGE_UNAVAILABLE', message, { field: 'language' });
+}
+
+function namesOf(languages: readonly string[]): string {
+  const named = languages.slice(0, LANGUAGES_AT_ONCE).map(languageName).join(', ');
+  const others = languages.length - LANGUAGES_AT_ONCE;
+  return others > 0 ? `${named} and ${others} others` : named;
+}
+
+function isCapable(kind: ReferenceKind, { capabilities: { clone, design } }: SpeechEngine): boolean {
+  return kind === 'sample' ? clone : design;
+}
+
+function engineSpeaks({ capabilities: { languages } }: SpeechEngine, language: string | undefined): boolean {
+  return language === undefined || languages.includes(primaryTag(language));
 }

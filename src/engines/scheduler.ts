@@ -1,12 +1,11 @@
-// Whose sentence is next: one bounded queue in front of one engine.
+// Admits sentences to one engine through a bounded queue.
 //
-// A slot is the engine's attention for one sentence: its holder gives it back as
-// soon as the engine is free for the next one, which may be long before the
-// sound has been taken. The order is sentence-queue.ts'; here are its promises.
+// A slot stands for one sentence that the engine works on. Its holder releases it as soon as the engine is free for the
+// next sentence, which may be long before the sound has been read. sentence-queue.ts decides the order.
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
-import { SPEECH_CLASSES, UNHURRIED, type SpeechClass, type Urgency } from './urgency.js';
+import { SPEECH_CLASSES, type SpeechClass, UNHURRIED, type Urgency } from './engine.js';
 
 export interface SchedulerOptions {
   /** Named in refusals. */
@@ -20,10 +19,10 @@ export interface SchedulerOptions {
   readonly time?: Time | undefined;
 }
 
-/** Given back once, any further time does nothing. */
+/** Releases the slot; further calls do nothing. */
 export type ReleaseSlot = () => void;
 
-/** Called to give it back. */
+/** A function that releases the slot. */
 export interface EngineSlot {
   (): void;
   /**
@@ -46,12 +45,12 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #time: Time;
   readonly #queue: SentenceQueue<Turn>;
-  /** For the close: everybody who waits. */
+  /** All waiting sentences, for `close`. */
   readonly #turns = new Set<Turn>();
   #active = 0;
   /** Sentences that have a slot and wait within the engine. */
   readonly #inside: Record<SpeechClass, number> = { call: 0, interactive: 0, http: 0 };
-  /** What a sentence usually takes, in milliseconds; 0 while none was served. */
+  /** Moving average of the time of a sentence in milliseconds; 0 before the first. */
   #usualMs = 0;
   #closed = false;
 
@@ -82,14 +81,14 @@ export class Scheduler {
     const { engine, concurrency, maxWaiting } = this.#options;
     if (this.#closed) return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${engine} is closed`));
     if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
-    // A refusal would break off what has begun; for others, the wait within the engine is one in front of it.
+    // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like waiting here.
     const inside = urgency.begun ? 0 : this.#inside[urgency.class];
     if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.busy(urgency.class));
     if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency.class, 0));
     return this.#wait(signal, urgency, cost);
   }
 
-  /** Refuses everybody who waits; slots that are held stay held. Idempotent. */
+  /** Refuses all waiting sentences; held slots stay held. Idempotent. */
   close(): void {
     this.#closed = true;
     const error = new ParleyError('ABORTED', `the engine ${this.#options.engine} was closed`);
@@ -128,7 +127,7 @@ export class Scheduler {
     });
   }
 
-  /** That too many wait, and when some of them will have been served. */
+  /** The refusal of a full queue, with the expected time until there is room. */
   busy(kind: SpeechClass): ParleyError {
     const { engine, maxWaiting } = this.#options;
     const inside = SPEECH_CLASSES.reduce((sum, name) => sum + this.#inside[name], 0);
@@ -185,7 +184,7 @@ export class Scheduler {
 /** The times of a sentence that has a slot, in milliseconds. */
 class SlotTimes {
   readonly #takenAtMs: number;
-  /** In front of the engine and within it. */
+  /** Time in the queue and inside the engine. */
   waitedMs: number;
   #insideMs = 0;
   #pause: { readonly sinceMs: number; readonly forgetLimit: () => void } | undefined;
@@ -214,7 +213,7 @@ class SlotTimes {
     return true;
   }
 
-  /** Since it has the slot, without the time that it waited within the engine. */
+  /** Time with the slot, without the wait inside the engine. */
   workedMs(nowMs: number): number {
     return nowMs - this.#takenAtMs - this.#insideMs;
   }

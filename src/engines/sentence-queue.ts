@@ -1,17 +1,14 @@
-// The order in which sentences reach an engine, as data without time or I/O of
-// its own.
+// Orders the sentences that wait for an engine. It has no timers and no I/O.
 //
-//   classes   calls, then WebSockets, then HTTP, while each is served at least once in its bound
-//   calls     the earliest deadline: the call that would run dry first
-//   others    fair between clients, then the earliest deadline (see fair-queue.ts)
-//   prompts   that the server prepares come after all classes; they count as HTTP
+//   classes   calls, then WebSockets, then HTTP, while each is served at least once within its bound
+//   calls     the earliest deadline: the call whose sound ends first
+//   others    fair between clients, then the earliest deadline (FairQueue)
+//   prompts   prepared by the server, after all classes; they count as HTTP
 //
-// Nobody waits for ever. A deadline is never before its arrival, so among calls
-// a sentence is passed only by those that arrived before its deadline. A class
-// that was not served for its bound gets the next slot, one sentence of it; where
-// both lower classes are overdue, the more overdue one goes first.
-import { FairQueue, type Place } from './fair-queue.js';
-import { SPEECH_CLASSES, type SpeechClass, type Urgency } from './urgency.js';
+// No sentence waits for ever. A deadline is never before its arrival, so a call's sentence is passed only by sentences that
+// arrive before its deadline. A class without service for its bound gets the next slot for one sentence; of several
+// overdue classes the most overdue one is first.
+import { SPEECH_CLASSES, type SpeechClass, type Urgency } from './engine.js';
 
 /** Milliseconds after which a class that waits is served before those above it. */
 export const AGING_MS: Readonly<Record<SpeechClass, number>> = {
@@ -20,14 +17,14 @@ export const AGING_MS: Readonly<Record<SpeechClass, number>> = {
   http: 2000,
 };
 
-/** The same for a prompt that the server prepares. */
+/** The same for prompts that the server prepares. */
 const PREPARED_AGING_MS = 10_000;
 
 type Line = SpeechClass | 'prepared';
 const LINES: readonly Line[] = [...SPEECH_CLASSES, 'prepared'];
 const LINE_AGING_MS: Readonly<Record<Line, number>> = { ...AGING_MS, prepared: PREPARED_AGING_MS };
 
-const MAX_AHEAD_MS = 30_000; // a deadline beyond counts as this: nobody who comes later is before it for longer
+const MAX_AHEAD_MS = 30_000; // upper bound of deadlines, which bounds how long later sentences may pass one
 
 export interface Waiting<T> extends Place {
   readonly class: SpeechClass;
@@ -37,7 +34,7 @@ export interface Waiting<T> extends Place {
 
 interface ClassQueue<T> {
   readonly places: FairQueue<Waiting<T>>;
-  /** Since when it has been waiting without being served. */
+  /** Start of the current wait without service. */
   sinceMs: number;
 }
 
@@ -47,7 +44,7 @@ export class SentenceQueue<T> {
   /** The last slot went to an overdue class before those above it. */
   #lastOutOfOrder = false;
 
-  /** `maxWaiting` is of each class: no other can fill the room of calls. */
+  /** `maxWaiting` applies to each class, so that no other class can fill the room of calls. */
   constructor(maxWaiting: number) {
     const open = () => ({ places: new FairQueue<Waiting<T>>(), sinceMs: 0 });
     this.#maxWaiting = maxWaiting;
@@ -63,7 +60,7 @@ export class SentenceQueue<T> {
     return this.#lines[name].places.size + prepared;
   }
 
-  /** How a sentence would wait; `cost` is what it counts in its client's share. */
+  /** The place of a sentence; `cost` counts in its client's share. */
   static place<T>(item: T, urgency: Urgency, cost: number, nowMs: number): Waiting<T> {
     const { begun, deadlineMs, prepared = false } = urgency;
     return {
@@ -71,7 +68,7 @@ export class SentenceQueue<T> {
       begun,
       class: urgency.class,
       prepared,
-      // Calls cannot ask for more than their listener hears, so deadlines alone are fair to them.
+      // Calls need no more sound than their listener hears, so deadlines alone are fair to them.
       client: urgency.class === 'call' ? '' : urgency.client,
       deadlineMs: Math.min(Math.max(deadlineMs, nowMs), nowMs + MAX_AHEAD_MS),
       cost: Math.max(1, cost),
@@ -79,8 +76,8 @@ export class SentenceQueue<T> {
   }
 
   /**
-   * Undefined when there was room; otherwise who has to leave for it, which is itself where nobody gives way.
-   * `elsewhere` is the number of its class that wait in the engine: they take room, too.
+   * Adds a sentence. Returns undefined if there was room, otherwise the sentence to refuse, which may be the new one.
+   * `elsewhere`: sentences of its class that wait inside the engine; they count as waiting.
    */
   add(place: Waiting<T>, nowMs: number, elsewhere = 0): Waiting<T> | undefined {
     const queue = this.#lineOf(place);
@@ -99,7 +96,7 @@ export class SentenceQueue<T> {
     return this.#lineOf(place).places.delete(place);
   }
 
-  /** Removes and returns whoever is next. */
+  /** Removes and returns the next sentence. */
   take(nowMs: number): Waiting<T> | undefined {
     const [first, ...lower] = LINES.filter((name) => this.#lines[name].places.size > 0);
     if (first === undefined) return undefined;
@@ -109,7 +106,7 @@ export class SentenceQueue<T> {
     return this.#lines[next].places.take();
   }
 
-  /** Of those whose bound has passed, the one that is most behind it. */
+  /** The line that exceeds its bound most. */
   #overdue(names: readonly Line[], nowMs: number): Line | undefined {
     const behindMs = (name: Line) => nowMs - this.#lines[name].sinceMs - LINE_AGING_MS[name];
     const overdue = names.filter((name) => behindMs(name) >= 0);
@@ -119,4 +116,123 @@ export class SentenceQueue<T> {
   #lineOf(place: Waiting<T>): ClassQueue<T> {
     return this.#lines[place.prepared ? 'prepared' : place.class];
   }
+}
+
+export interface Place {
+  readonly client: string;
+  readonly deadlineMs: number;
+  readonly begun: boolean;
+  /** Above 0; in any unit, the same for all. */
+  readonly cost: number;
+}
+
+interface Share<P> {
+  /** Service of the client, on the scale of `#served`. */
+  served: number;
+  readonly places: P[]; // in order of arrival
+}
+
+const MAX_CLIENTS = 1024; // remembered while they wait for nothing
+
+/**
+ * The waiting sentences of one class.
+ *
+ *   between clients   the client with the least service, counted in cost (start-time fair queueing)
+ *   equal service     the earliest deadline
+ *   within a client   the earliest deadline, then the order of arrival
+ *
+ * A client's count is never below that of the client served last, so idle time earns no credit. While two clients wait,
+ * their service differs by at most the cost of two sentences.
+ */
+export class FairQueue<P extends Place> {
+  readonly #shares = new Map<string, Share<P>>();
+  /** The count of the client that was served last, before it was. */
+  #served = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  waitingOf(client: string): number {
+    return this.#shares.get(client)?.places.length ?? 0;
+  }
+
+  add(place: P): void {
+    const share = this.#shares.get(place.client) ?? { served: this.#served, places: [] };
+    if (share.places.length === 0) share.served = Math.max(share.served, this.#served);
+    this.#shares.set(place.client, share);
+    share.places.push(place);
+    this.#size++;
+  }
+
+  /** False if it does not wait here. */
+  delete(place: P): boolean {
+    const places = this.#shares.get(place.client)?.places ?? [];
+    const index = places.indexOf(place);
+    if (index < 0) return false;
+    places.splice(index, 1);
+    this.#size--;
+    this.#forget();
+    return true;
+  }
+
+  /** Removes and returns the next one. */
+  take(): P | undefined {
+    let next: { share: Share<P>; place: P } | undefined;
+    for (const share of this.#shares.values()) {
+      const place = soonest(share.places);
+      if (place === undefined) continue;
+      const before =
+        next === undefined ||
+        share.served < next.share.served ||
+        (share.served === next.share.served && place.deadlineMs < next.place.deadlineMs);
+      if (before) next = { share, place };
+    }
+    if (next === undefined) return undefined;
+    this.#served = next.share.served;
+    next.share.served += next.place.cost;
+    this.delete(next.place);
+    return next.place;
+  }
+
+  /**
+   * The sentence to refuse for `newcomer` in a full queue: of the client with most places, the one with the latest
+   * deadline that has not begun. A newcomer that has not begun replaces only a client with more places than its own
+   * would have.
+   */
+  givesWay(newcomer: P): P | undefined {
+    let most: { waiting: number; place: P } | undefined;
+    for (const { places } of this.#shares.values()) {
+      const place = latest(places.filter(({ begun }) => !begun));
+      if (place === undefined || places.length <= (most?.waiting ?? 0)) continue;
+      most = { waiting: places.length, place };
+    }
+    if (most === undefined || newcomer.begun) return most?.place;
+    return most.waiting > this.waitingOf(newcomer.client) + 1 ? most.place : undefined;
+  }
+
+  #forget(): void {
+    if (this.#size === 0) {
+      this.#served = 0;
+      this.#shares.clear();
+      return;
+    }
+    for (const [client, share] of this.#shares) {
+      if (share.places.length > 0) continue;
+      if (share.served <= this.#served || this.#shares.size > MAX_CLIENTS) this.#shares.delete(client);
+    }
+  }
+}
+
+function soonest<P extends Place>(places: readonly P[]): P | undefined {
+  let best: P | undefined;
+  for (const place of places) if (best === undefined || place.deadlineMs < best.deadlineMs) best = place;
+  return best;
+}
+
+function latest<P extends Place>(places: readonly P[]): P | undefined {
+  let best: P | undefined;
+  for (const place of places) if (best === undefined || place.deadlineMs >= best.deadlineMs) best = place;
+  return best;
 }

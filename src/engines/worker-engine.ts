@@ -1,47 +1,45 @@
-// A speech engine whose work is done in a worker thread: one sentence at a time
-// is rendered, the others wait in a bounded queue.
-import type { PcmRing } from '../audio/pcm-ring.js';
+// A speech engine in a worker thread: it renders one sentence at a time, and the others wait in a bounded queue.
+import { PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { EngineLifecycle, type EngineNews, type Loadable } from './engine-lifecycle.js';
-import type {
-  EngineCapabilities,
-  EngineDevice,
-  SpeechEnd,
-  SpeechEngine,
-  SpeechRequest,
-  Voice,
+import { EngineThread, type EngineThreadOptions } from './engine-thread.js';
+import {
+  type EngineCapabilities,
+  type EngineDevice,
+  keepRingContract,
+  type SpeechClass,
+  type SpeechEnd,
+  type SpeechEngine,
+  type SpeechRequest,
+  type Voice,
 } from './engine.js';
 import { primaryTag } from './language-names.js';
 import { Scheduler } from './scheduler.js';
-import type { SpeechClass } from './urgency.js';
-import { speakToNobody } from './warm-up.js';
-import { EngineThread, type EngineThreadOptions } from './engine-thread.js';
-import { keepRingContract } from './ring-contract.js';
 
-/** What whoever runs the server decides about an engine. */
+/** Limits of an engine that the operator sets. */
 export interface EngineLimits {
   /** Sentences of each class that may wait for the engine. */
   readonly maxWaiting: number;
-  /** Milliseconds that one of them may wait; without an end where absent. */
+  /** Milliseconds that a sentence may wait; no limit by default. */
   readonly maxWaitMs?: number | undefined;
   /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
   readonly renderTimeoutMs: number;
   /** Milliseconds without a sentence after which the engine is unloaded; 0, or absent, keeps it loaded. */
   readonly idleMs?: number | undefined;
-  /** Codec frames of one sentence at most, of an engine that counts in them. */
+  /** Most codec frames of one sentence, for engines with frames. */
   readonly maxNewTokens?: number | undefined;
   readonly onNews?: ((news: EngineNews) => void) | undefined;
   readonly time?: Time | undefined;
 }
 
-/** What an engine is. */
+/** Properties of one worker engine. */
 export interface WorkerEngineParts {
   readonly capabilities: EngineCapabilities;
   readonly voices: readonly Voice[];
   /** Hz. */
   readonly rateOf: (voice: Voice) => number;
-  /** Later sentences are faster than the first ones, and the thread itself does nothing about it. */
+  /** True if the first sentences are slow and the thread does not warm up by itself. */
   readonly warmsUp: boolean;
   readonly limits: EngineLimits;
   readonly thread: Omit<EngineThreadOptions, 'onLost'>;
@@ -119,7 +117,7 @@ export class WorkerEngine implements SpeechEngine {
     return this.#lifecycle.close();
   }
 
-  /** In the queue, then for the load if there is one, so that nobody who waits for a load passes the queue. */
+  /** Waits in the queue first and for the load second, so that waiting for a load does not bypass the queue. */
   async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     const askedAtMs = this.#time.now();
     const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
@@ -167,6 +165,45 @@ export class WorkerEngine implements SpeechEngine {
       rate: this.#parts.rateOf(voice),
     };
     const speak = (request: SpeechRequest, out: PcmRing) => thread.speak(request, out, () => undefined);
-    return { ...loadable, warmUp: () => speakToNobody(warmUp, speak) };
+    return { ...loadable, warmUp: () => warmUpWith(warmUp, speak) };
+  }
+}
+
+/** Texts of several lengths: the first sentence of each length after a load is slow (compilation, buffer growth). */
+export const WARM_UP_TEXTS: readonly string[] = [
+  'Yes.',
+  'Hello, this is a short sentence.',
+  'This one is longer: your order of May 3rd, over 12.50 dollars, has left our house and arrives on Tuesday.',
+];
+
+const RING_SECONDS = 1;
+
+export interface WarmUp {
+  readonly voice: string;
+  /** BCP 47 primary tag. */
+  readonly language: string;
+  /** Hz, of the voice. */
+  readonly rate: number;
+}
+
+/** Speaks each warm-up text into a ring that is drained; rejects with the error of `speak`. */
+async function warmUpWith(
+  { rate, ...voice }: WarmUp,
+  speak: (request: SpeechRequest, out: PcmRing) => Promise<unknown>,
+): Promise<void> {
+  for (const text of WARM_UP_TEXTS) {
+    const ring = PcmRing.open(rate, rate * RING_SECONDS);
+    const drain = () => {
+      const status = ring.status();
+      if (status === null || status.aborted) return;
+      ring.read(new Float32Array(status.readable));
+      if (!status.ended) ring.onReadable(drain);
+    };
+    drain();
+    try {
+      await speak({ text, ...voice }, ring);
+    } finally {
+      ring.close();
+    }
   }
 }

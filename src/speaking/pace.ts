@@ -1,5 +1,5 @@
 // Computes how urgent the next sentence is: by when its listener will have heard everything that was made before it.
-import type { SpeechClass, Urgency } from '../engines/urgency.js';
+import type { SpeechClass, Urgency } from '../engines/engine.js';
 import type { Time } from '../time.js';
 
 /** The state of a line's sound. */

@@ -9,9 +9,8 @@
 // Samples that were read as part of a sentence stay part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
-import type { SpeechEnd, SpeechOptions, SpeechRequest, WordTime } from '../engines/engine.js';
+import type { SpeechEnd, SpeechOptions, SpeechRequest, Urgency, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
-import type { Urgency } from '../engines/urgency.js';
 import { asParleyError } from '../errors.js';
 import { type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
 import { TokenStream } from './text-source.js';

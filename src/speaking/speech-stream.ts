@@ -5,11 +5,10 @@
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../codecs/container.js';
-import type { SpeechOptions, Voice, VoiceReference, WordTime } from '../engines/engine.js';
+import type { SpeechClass, SpeechOptions, Voice, VoiceReference, WordTime } from '../engines/engine.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
-import type { SpeechClass } from '../engines/urgency.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
 import type { LinePieces } from './line-piece.js';

@@ -1,7 +1,7 @@
 // Builds the parts that turn sound of requests into voices: decoder, cache, store, and their place in the routing.
 import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
-import type { Engines } from '../engines/engine-choice.js';
+import type { Engines } from '../engines/routing.js';
 import { MadeVoices } from './made-voices.js';
 import { PlayedSounds, References, VoiceCache, type VoiceCacheFigures } from './references.js';
 import { ReferenceAudio } from './reference-audio.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BusyShare } from '../../src/engines/busy-share.js';
+import { BusyShare } from '../../src/engines/qwen3/qwen3.js';
 
 test('a share is that of the last seconds, however often it is asked for', () => {
   const share = new BusyShare();

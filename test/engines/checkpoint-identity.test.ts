@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { checkpointIdentity } from '../../src/engines/qwen3/checkpoint-identity.js';
+import { checkpointIdentity } from '../../src/engines/qwen3/checkpoint.js';
 
 const BYTES = 5_000_000;
 

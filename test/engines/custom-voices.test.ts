@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
-import { Engines } from '../../src/engines/engine-choice.js';
+import { type CustomVoice, Engines } from '../../src/engines/routing.js';
 import type { VoiceReference } from '../../src/engines/engine.js';
-import type { CustomVoice } from '../../src/engines/routing.js';
 import { InstantEngine, type InstantEngineOptions } from '../fakes/engines.js';
 
 class NamedEngine extends InstantEngine {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FairQueue, type Place } from '../../src/engines/fair-queue.js';
+import { FairQueue, type Place } from '../../src/engines/sentence-queue.js';
 
 interface Named extends Place {
   readonly name: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type SpokenSegment, spokenText } from '../../src/speaking/spoken-text.js';
 import { FliteProgram, type Sound } from '../../src/engines/flite/flite-program.js';
-import { wordsOfPhones } from '../../src/engines/flite/flite-words.js';
+import { wordsOfPhones } from '../../src/engines/flite/flite-text.js';
 
 const VOICE = 'kal16';
 const FRAME_MS = 20;

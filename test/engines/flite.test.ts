@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
-import { FLITE_VOICES } from '../../src/engines/flite/flite-voices.js';
+import { FLITE_VOICES } from '../../src/engines/flite/flite-program.js';
 import { readAll, rms, type Taken } from './read-ring.js';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog today.'; // ten words

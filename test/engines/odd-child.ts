@@ -1,6 +1,6 @@
 // espeak's child process that does what the text says: `crash`, `hang`,
 // `nonsense`; any other text is a sound of 100 samples per character.
-import type { FromEspeak, ToEspeak } from '../../src/engines/espeak/espeak-messages.js';
+import type { FromEspeak, ToEspeak } from '../../src/engines/espeak/espeak-child.js';
 
 function say(message: FromEspeak): void {
   process.send?.(message);

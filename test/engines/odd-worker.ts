@@ -3,8 +3,7 @@
 // The word of `tokens` is how many it may have. `workerData` says what is wrong
 // with the thread, or where it counts its jobs.
 import { parentPort, workerData } from 'node:worker_threads';
-import { serveEngine, type Rendering } from '../../src/engines/engine-service.js';
-import type { SpeakJob } from '../../src/engines/engine-messages.js';
+import { type Rendering, serveEngine, type SpeakJob } from '../../src/engines/engine-service.js';
 
 export const SAMPLES_PER_CHARACTER = 100;
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { Engines } from '../../src/engines/engine-choice.js';
+import { enginesOf } from '../../src/engines/engine-setup.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
 import type { SpeechRequest } from '../../src/engines/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/engines/qwen3/qwen3.js';
@@ -422,7 +422,7 @@ test('a checkpoint speaks every language that it names', async (t) => {
     maxVoices: 2,
     warmUp: false,
   } as const;
-  const engines = await Engines.open({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000, native });
+  const engines = await enginesOf({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000, native });
   t.after(() => engines.close());
   const sounds = new Map<string, Float32Array>();
   for (const language of ['nl', 'nl-BE', 'yue', 'he', 'iw', tagOfStated('Klingonish') ?? '', 'de']) {
@@ -557,11 +557,11 @@ test('ENGINE=auto speaks with a checkpoint where there is one, in its languages,
     maxNewTokens: 0,
     maxVoices: 2,
   } as const;
-  const engines = await Engines.open({ engine: 'auto', maxWaiting: 8, renderTimeoutMs: 20_000, native });
+  const engines = await enginesOf({ engine: 'auto', maxWaiting: 8, renderTimeoutMs: 20_000, native });
   t.after(() => engines.close());
   assert.equal(engines.resolve({}).engine.name, 'qwen3');
   assert.equal(engines.resolve({ language: 'zh' }).engine.name, 'qwen3');
   assert.equal(engines.resolve({ voice: 'slt' }).engine.name, 'flite');
-  const missing = await codeOf(Engines.open({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000 }));
+  const missing = await codeOf(enginesOf({ engine: 'qwen3', maxWaiting: 8, renderTimeoutMs: 20_000 }));
   assert.match(missing.message, /ENGINE=qwen3.*MODEL_DIR/);
 });

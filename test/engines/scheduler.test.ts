@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scheduler, type ReleaseSlot } from '../../src/engines/scheduler.js';
-import type { SpeechClass, Urgency } from '../../src/engines/urgency.js';
+import type { SpeechClass, Urgency } from '../../src/engines/engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
 const never = new AbortController().signal;

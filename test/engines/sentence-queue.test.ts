@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AGING_MS, SentenceQueue, type Waiting } from '../../src/engines/sentence-queue.js';
-import { SPEECH_CLASSES, type SpeechClass } from '../../src/engines/urgency.js';
+import { SPEECH_CLASSES, type SpeechClass } from '../../src/engines/engine.js';
 
 interface Ask {
   readonly kind: SpeechClass;

@@ -3,9 +3,8 @@ import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
-import { WorkerEngine, type EngineLimits } from '../../src/engines/worker-engine.js';
+import { type EngineLimits, WARM_UP_TEXTS, WorkerEngine } from '../../src/engines/worker-engine.js';
 import type { SpeechEnd, SpeechOptions } from '../../src/engines/engine.js';
-import { WARM_UP_TEXTS } from '../../src/engines/warm-up.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { readAll } from './read-ring.js';
 

@@ -1,16 +1,16 @@
 // Speech engines that tests control. ScriptedEngine speaks sound that the test states, StreamingEngine takes text while
 // it speaks, and InstantEngine has its sound ready at once.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
-import type {
-  EngineCapabilities,
-  EngineDevice,
-  SpeechEnd,
-  SpeechEngine,
-  SpeechRequest,
-  Voice,
-  WordTime,
+import {
+  type EngineCapabilities,
+  type EngineDevice,
+  keepRingContract,
+  type SpeechEnd,
+  type SpeechEngine,
+  type SpeechRequest,
+  type Voice,
+  type WordTime,
 } from '../../src/engines/engine.js';
-import { keepRingContract } from '../../src/engines/ring-contract.js';
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/engines/routing.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../../src/errors.js';
 

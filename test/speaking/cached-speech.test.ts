@@ -6,8 +6,7 @@ import type { SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
 import type { LineSettings } from '../../src/encoding/line-messages.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
-import { Engines } from '../../src/engines/engine-choice.js';
-import type { SpeechRouting } from '../../src/engines/routing.js';
+import { Engines, type SpeechRouting } from '../../src/engines/routing.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { FakeStream } from '../api/fake-speech.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callPace, preparedPace, replyPace } from '../../src/speaking/pace.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import type { Urgency } from '../../src/engines/urgency.js';
+import type { Urgency } from '../../src/engines/engine.js';
 import { openCall } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { buzz } from '../fakes/engines.js';

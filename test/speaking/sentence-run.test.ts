@@ -7,7 +7,7 @@ import type { LinePiece, LinePieces, SpokenSentence } from '../../src/speaking/l
 import { LineSegment } from '../../src/speaking/line-segment.js';
 import { RunPart, SentenceRun, SpeechPace, SpeechPaces } from '../../src/speaking/sentence-run.js';
 import { spokenText } from '../../src/speaking/spoken-text.js';
-import { UNHURRIED } from '../../src/engines/urgency.js';
+import { UNHURRIED } from '../../src/engines/engine.js';
 import { StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import type { Environment } from '../../src/config/environment.js';
 import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
-import { Engines } from '../../src/engines/engine-choice.js';
+import { Engines } from '../../src/engines/routing.js';
 import { ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 import { freePorts } from '../interop/telephone/free-port.js';

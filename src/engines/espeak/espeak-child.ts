@@ -1,21 +1,37 @@
-// espeak's own process: GPL-3.0 code runs here and nowhere else. Started by
-// espeak-worker.ts with the package's path; never imported.
+// Runs espeak in its own process, the only place where GPL-3.0 code is loaded. espeak-worker.ts starts it with the path of
+// the package; only types are imported from here. Messages use Node's "advanced" serialization.
 import { setPriority } from 'node:os';
 import { pathToFileURL } from 'node:url';
-import type { FromEspeak, ToEspeak } from './espeak-messages.js';
+import type { WordTime } from '../engine.js';
 import { readableText, withEnds, wordTimes, type WordEvent } from './espeak-text.js';
+
+export interface ToEspeak {
+  readonly id: number;
+  readonly text: string;
+  /** espeak's name of the voice. */
+  readonly identifier: string;
+}
+
+export type FromEspeak =
+  | { readonly type: 'ready'; readonly rate: number }
+  | {
+      readonly type: 'spoken';
+      readonly id: number;
+      readonly samples: Int16Array;
+      readonly words: readonly WordTime[];
+    }
+  | { readonly type: 'failed'; readonly id: number; readonly message: string };
 
 const NICE = 5; // as the engines' threads
 
-// The first sentences take ten times as long as later ones, until their code
-// is compiled well.
+// The first sentences take ten times as long as later ones, until their code is optimised.
 const WARM_UP = [
   ['gmw/en-US', 'Hello, this is a short sentence.'],
   ['roa/fr', 'Bonjour, ceci est une courte phrase.'],
   ['roa/it', 'Buongiorno, questa è una breve frase.'],
 ] as const;
 
-/** The part of the package that is used. */
+/** The used part of the package. */
 interface Espeak {
   set_voice(identifier: string, language: string): number;
   get_samplerate(): number;

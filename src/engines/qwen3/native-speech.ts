@@ -1,5 +1,4 @@
-// The native speech engine as TypeScript sees it: one process-wide object by
-// handle, and streams that end by being told so.
+// Wraps the native speech engine: one process-wide object by handle, and its streams.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { fileBesideAddon, loadAddon } from '../../addon.js';
@@ -19,12 +18,12 @@ interface SpeechAddon {
   speechStats(handle: number): NativeStats | null;
 }
 
-/** What a checkpoint offers; device, sizes and times only once it is loaded. */
+/** Properties of a checkpoint; device, sizes and times are known after the load. */
 export interface ModelFacts {
   readonly modelType: 'custom_voice' | 'voice_design' | 'base';
   readonly modelSize: string;
   readonly device: string;
-  /** Why it is no GPU, where one was wanted if there is one; else empty. */
+  /** Why no GPU is used although one was wanted; otherwise empty. */
   readonly noCuda: string;
   /** Bytes that the device has of its own; 0 for the CPU. */
   readonly deviceMemory: number;
@@ -50,15 +49,15 @@ export interface NativeOptions {
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
   readonly device?: string;
   readonly cudaGraphs?: boolean;
-  /** On a GPU: what weights of bf16 or 8 bits meet keeps 16 bits. */
+  /** On a GPU: activations keep 16 bits against weights of bf16 or 8 bits. */
   readonly fullVectors?: boolean;
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
-  /** Whose memory its threads prefer; absent: as the system has it. */
+  /** Node whose memory its threads prefer; absent: the system chooses. */
   readonly numaNode?: number;
   readonly maxStreams: number;
-  /** Of these in one step; absent or 0: all. */
+  /** Streams in one step; absent or 0: all. */
   readonly maxBatch?: number;
   readonly maxWaiting: number;
   /** 0: from the length of each text. */
@@ -67,15 +66,15 @@ export interface NativeOptions {
   readonly warmUp?: boolean;
 }
 
-/** A voice to speak with. */
+/** A sample of the voice to use. */
 export interface NativeRecording {
-  /** Of the sound, and of what is said about it: by it the engine knows the voice again. */
+  /** Hash of the sound and its transcript, by which the engine recognises the voice. */
   readonly hash: string;
   /** Mono, in [-1, 1]. */
   readonly samples: Float32Array;
   /** Hz. */
   readonly rate: number;
-  /** What is said in it; without, only the speaker's voice is taken, not the manner. */
+  /** Transcript; without it the engine uses the voice but not the manner of speaking. */
   readonly text?: string;
 }
 
@@ -117,7 +116,7 @@ export type NativeOutcome =
 
 export interface NativeEnd {
   readonly outcome: NativeOutcome;
-  /** For people; empty when done. */
+  /** Description for people; empty if done. */
   readonly problem: string;
   readonly samples: number;
   readonly frames: number;
@@ -139,11 +138,11 @@ export interface NativeStats {
   readonly memoryLimit: number;
   /** Bytes of its own memory that a GPU gave; 0 for the CPU. */
   readonly deviceMemoryInUse: number;
-  /** Lists of work for a GPU: run piece by piece, made into graphs, run as graphs. */
+  /** Launches of GPU work: uncaptured, captured as graphs, launched as graphs. */
   readonly eager: number;
   readonly captures: number;
   readonly launches: number;
-  /** Bytes of the server's memory that remembered lists take. */
+  /** Host memory of cached launches. */
   readonly listBytes: number;
 }
 
@@ -159,7 +158,7 @@ export function inspectModel(directory: string): Promise<ModelFacts> {
   return addon().speechInspect(directory);
 }
 
-/** One text on its way. */
+/** One text that is being spoken. */
 export class NativeStream {
   readonly ended: Promise<NativeEnd>;
   readonly #handle: number;
@@ -186,23 +185,23 @@ export class NativeStream {
     });
   }
 
-  /** The engine has no place for it yet: it works on others first. */
+  /** True while it waits inside the engine for others. */
   get waits(): boolean {
     return this.#waits;
   }
 
-  /** The text goes on; `last`: it ends here. Where the stream has ended nothing happens. */
+  /** Adds text; `last` ends it. Does nothing after the end of the stream. */
   addText(text: string, last: boolean): void {
     addon().speechText(this.#handle, text, last);
   }
 
-  /** Ends within one frame; `ended` tells. */
+  /** Ends the stream within one frame. */
   cancel(): void {
     addon().speechCancel(this.#handle);
   }
 }
 
-/** A loaded model. Whoever opened it closes it. */
+/** A loaded model, closed by its opener. */
 export class NativeSpeech {
   readonly facts: ModelFacts;
   readonly #handle: number;
@@ -219,7 +218,7 @@ export class NativeSpeech {
     return new NativeSpeech(handle, facts);
   }
 
-  /** Undefined where the engine is closed or nobody has the ring any more. */
+  /** Undefined if the engine or the ring is closed. */
   start(
     request: NativeRequest,
     out: PcmRing,

@@ -1,39 +1,37 @@
-// Qwen3-TTS from a checkpoint directory, in the native engine: many sentences
-// at once, one step of the model a frame for all of them.
+// The engine Qwen3-TTS: speaks many sentences of a checkpoint at once in the native engine, one step of the model per frame.
 import { randomInt } from 'node:crypto';
 import type { PcmRing } from '../../audio/pcm-ring.js';
-import { ParleyError, type ErrorCode } from '../../errors.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
-import { BusyShare } from '../busy-share.js';
 import { EngineLifecycle } from '../engine-lifecycle.js';
-import type {
-  EngineCapabilities,
-  EngineDevice,
-  EngineWork,
-  SpeechEnd,
-  SpeechEngine,
-  SpeechRequest,
-  Voice,
+import {
+  type EngineCapabilities,
+  type EngineDevice,
+  type EngineWork,
+  keepRingContract,
+  type SpeechClass,
+  type SpeechEnd,
+  type SpeechEngine,
+  type SpeechRequest,
+  UNHURRIED,
+  type Urgency,
+  type Voice,
 } from '../engine.js';
-import { Scheduler, type EngineSlot } from '../scheduler.js';
-import { UNHURRIED, type SpeechClass, type Urgency } from '../urgency.js';
-import { checkpointIdentity } from './checkpoint-identity.js';
-import { FollowingText } from './following-text.js';
+import { type EngineSlot, Scheduler } from '../scheduler.js';
+import type { EngineLimits } from '../worker-engine.js';
+import { capabilitiesOf, checkpointIdentity, languageOf, voicesOf } from './checkpoint.js';
 import {
   inspectModel,
-  NativeSpeech,
   type ModelFacts,
   type NativeEnd,
   type NativeOptions,
   type NativeOutcome,
   type NativeRecording,
   type NativeRequest,
+  NativeSpeech,
   type NativeStats,
   type NativeStream,
 } from './native-speech.js';
-import { capabilitiesOf, languageOf, voicesOf } from './qwen3-voices.js';
-import { keepRingContract } from '../ring-contract.js';
-import type { EngineLimits } from '../worker-engine.js';
 
 // A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace, of English as of Chinese; half as long in
 // Russian. So this is room for somebody who speaks half as fast.
@@ -49,7 +47,7 @@ export interface Qwen3Options extends EngineLimits {
   readonly native: Omit<NativeOptions, 'maxWaiting'>;
 }
 
-/** What an outcome without sound is to whoever asked. */
+/** Error codes of outcomes without sound. */
 const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
   cancelled: 'ABORTED',
   busy: 'ENGINE_BUSY',
@@ -72,9 +70,9 @@ export class Qwen3Engine implements SpeechEngine {
   readonly #lifecycle: EngineLifecycle;
   readonly #busy = new BusyShare();
   #native: NativeSpeech | undefined;
-  /** It has computed on a GPU: from then on it does so or not at all. */
+  /** True once it has computed on a GPU: later loads must use one as well. */
   #onGpu = false;
-  /** Why what it computed on is gone; until it is loaded again. */
+  /** Reason of a lost device, until the next load. */
   #lost: string | undefined;
 
   private constructor(facts: ModelFacts, checkpoint: string, options: Qwen3Options) {
@@ -249,9 +247,9 @@ export class Qwen3Engine implements SpeechEngine {
     const { renderTimeoutMs } = this.#options;
     let before = -1;
     let hung = false;
-    let callOff: () => void = () => undefined;
+    let cancelTimer: () => void = () => undefined;
     const look = () => {
-      if (stream.waits) return; // its change begins anew
+      if (stream.waits) return; // the end of the wait restarts the watch
       const status = out.status();
       const waitsForRoom = status !== null && status.writable < status.readable;
       if (status?.written === before && !waitsForRoom && !waitsForText()) {
@@ -259,24 +257,24 @@ export class Qwen3Engine implements SpeechEngine {
         return stream.cancel();
       }
       before = status?.written ?? before;
-      callOff = this.#time.after(renderTimeoutMs, look);
+      cancelTimer = this.#time.after(renderTimeoutMs, look);
     };
     const anew = () => {
-      callOff();
+      cancelTimer();
       before = -1;
       look();
     };
     anew();
     return {
       anew,
-      stop: () => callOff(),
+      stop: () => cancelTimer(),
       get hung() {
         return hung;
       },
     };
   }
 
-  /** Those that were spoken with it hear so; whoever comes while it is loaded again waits, or goes to another engine. */
+  /** Fails the sentences that were spoken. Sentences that arrive during the reload wait, or use another engine. */
   #lostDevice(problem: string): ParleyError {
     this.#lost = problem;
     this.#lifecycle.lost(problem);
@@ -330,9 +328,9 @@ export class Qwen3Engine implements SpeechEngine {
     };
     return {
       load: async () => {
-        await closeNative(); // what was lost holds what it had
+        await closeNative(); // a lost engine still holds its resources
         const { native, maxWaiting } = this.#options;
-        // A processor would speak a hundredth of the calls, and nobody would know why.
+        // Falling back to the CPU would silently serve a hundredth of the calls.
         const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
         this.#native = await NativeSpeech.open({
           ...native,
@@ -356,7 +354,7 @@ function temperatureOf(temperature: number | undefined): Pick<NativeRequest, 'te
   return temperature < LEAST_TEMPERATURE ? { greedy: true } : { temperature };
 }
 
-/** Calls and WebSockets play the sound as it comes; an HTTP client may, and cannot say so. */
+/** Calls and WebSockets play sound as it arrives. An HTTP client may do so, but cannot say it. */
 function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<NativeRequest['listener']> {
   if (prepared) return 'server';
   return kind === 'http' ? 'reader' : 'live';
@@ -368,8 +366,84 @@ function recordingOf({ hash, samples, rate, text, xVectorOnly }: Sample): Native
   return { hash, samples, rate, ...(text === undefined || xVectorOnly === true ? {} : { text }) };
 }
 
-/** Seeds are whole numbers of any sign; the engine's are not negative. */
+/** Requests allow negative seeds, the engine does not. */
 function wrapped(seed: number): number {
   const range = Number.MAX_SAFE_INTEGER + 1;
   return seed < 0 ? seed + range : seed;
+}
+
+const LEAST_MS = 5000; // least window of a share
+
+interface Mark {
+  readonly atMs: number;
+  readonly busyMs: number;
+}
+
+/** Computes the busy share over the last seconds from a counter of busy time, however often it is read. */
+export class BusyShare {
+  #from: Mark | undefined;
+  #latest: Mark | undefined;
+
+  /** From 0 to 1. `busyMs`: total busy time; it decreases after a restart. */
+  at(atMs: number, busyMs: number): number {
+    if (busyMs < (this.#latest?.busyMs ?? 0)) this.#from = this.#latest = undefined;
+    const now = { atMs, busyMs };
+    this.#latest ??= now;
+    this.#from ??= this.#latest;
+    if (atMs - this.#latest.atMs >= LEAST_MS) {
+      this.#from = this.#latest;
+      this.#latest = now;
+    }
+    const passedMs = atMs - this.#from.atMs;
+    return passedMs > 0 ? Math.min(1, (busyMs - this.#from.busyMs) / passedMs) : 0;
+  }
+}
+
+/** Passes the text that follows a request into its running stream. */
+class FollowingText {
+  /** Error of the source, which cancelled the stream. */
+  failure: ParleyError | undefined;
+  readonly #source: AsyncIterator<string>;
+  readonly #stream: NativeStream;
+  readonly #onEnd: () => void;
+  #state: 'open' | 'ended' = 'open';
+
+  /** `onEnd` is called once, when the stream has the whole text. */
+  constructor(source: AsyncIterable<string>, stream: NativeStream, onEnd: () => void) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#stream = stream;
+    this.#onEnd = onEnd;
+    void this.#handOver();
+  }
+
+  /** True while more text may follow: a silent stream may be waiting for it. */
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Ends reading of the source. Idempotent. */
+  stop(): void {
+    if (!this.open) return;
+    this.#state = 'ended';
+    this.#source.return?.().then(undefined, () => undefined);
+  }
+
+  async #handOver(): Promise<void> {
+    try {
+      for (;;) {
+        const next = await this.#source.next();
+        if (!this.open) return;
+        if (next.done === true) break;
+        this.#stream.addText(next.value, false);
+      }
+      this.#state = 'ended';
+      this.#stream.addText('', true);
+      this.#onEnd();
+    } catch (error) {
+      if (!this.open) return;
+      this.#state = 'ended';
+      this.failure = asParleyError(error, 'ENGINE_FAILED');
+      this.#stream.cancel();
+    }
+  }
 }

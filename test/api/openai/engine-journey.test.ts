@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
-import { Engines } from '../../../src/engines/engine-choice.js';
+import { Engines } from '../../../src/engines/routing.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';
 import { fliteEngine } from '../../../src/engines/flite/flite.js';
 import { WorkerEngine } from '../../../src/engines/worker-engine.js';

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { createLog } from '../../../src/observe/log.js';
 import { startServer, type Server } from '../../../src/main.js';
-import { Engines } from '../../../src/engines/engine-choice.js';
+import { Engines } from '../../../src/engines/routing.js';
 import { InstantEngine } from '../../fakes/engines.js';
 import { until } from '../../fakes/until.js';
 import { RedisUnderTest } from '../../speaking/redis-under-test.js';

@@ -9,7 +9,7 @@ import { watchedHandles } from '../../../src/audio/ready.js';
 import { wavHeader } from '../../../src/audio/wav.js';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer, type Server } from '../../../src/main.js';
-import { Engines } from '../../../src/engines/engine-choice.js';
+import { Engines } from '../../../src/engines/routing.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';
 import { fliteEngine } from '../../../src/engines/flite/flite.js';
 import { InstantEngine } from '../../fakes/engines.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
-import { Engines } from '../../../src/engines/engine-choice.js';
+import { Engines } from '../../../src/engines/routing.js';
 import { InstantEngine } from '../../fakes/engines.js';
 import { fitTone } from '../../audio/tones.js';
 import { KINDS, sampleFile, TONE_HZ, toneWav } from '../../voices/voice-samples.js';

@@ -10,7 +10,7 @@ import type { Telephone } from '../../../sip/telephone/telephone.js';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog, type Log } from '../../../src/observe/log.js';
-import { Engines } from '../../../src/engines/engine-choice.js';
+import { Engines } from '../../../src/engines/routing.js';
 import { InstantEngine } from '../../fakes/engines.js';
 import { spreadOf, type Spread } from '../arrivals.js';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
-import { Engines } from '../../src/engines/engine-choice.js';
+import { enginesOf } from '../../src/engines/engine-setup.js';
+import { Engines, type VoiceWish } from '../../src/engines/routing.js';
 import type { EngineSetup } from '../../src/engines/engine-setup.js';
 import { ESPEAK_PACKAGE } from '../../src/engines/espeak/espeak.js';
-import type { VoiceWish } from '../../src/engines/routing.js';
 import { OPENAI_VOICES, QWEN_VOICES } from '../../src/engines/voice-names.js';
 import { InstantEngine } from '../fakes/engines.js';
 
@@ -17,7 +17,7 @@ async function openEngines(
   t: TestContext,
   { defaultVoice, ...setup }: Partial<EngineSetup> & { defaultVoice?: string },
 ): Promise<Engines> {
-  const engines = await Engines.open({
+  const engines = await enginesOf({
     engine: 'auto',
     maxWaiting: 8,
     renderTimeoutMs: 1000,
