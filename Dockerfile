@@ -4,8 +4,8 @@
 #   docker build -t parley:0.1.0-gpu --target gpu .    gpu: also parley_cuda.so, for NVIDIA GPUs
 #   ... --build-arg PARLEY_CUDA_ARCHITECTURES=90a      for one kind of GPU alone: all of them take long
 #
-# compose.yaml says how they are run, the README what is worth knowing. It wants BuildKit (Docker 23 or later) or buildah.
-FROM node:20.20.2-bookworm-slim AS node
+# compose.yaml runs them; public/docs/operations.md explains the details. The build needs BuildKit (Docker 23 or later) or buildah.
+FROM node:24.19.0-bookworm-slim AS node
 
 FROM node AS build
 # What `setup.sh build` asks for. OpenSSL's and libuv's headers lie beside node in this image.

@@ -56,6 +56,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger': ['src/api'],
   '@fastify/swagger-ui': ['src/api'],
   '@fastify/static': ['src/api'],
+  marked: ['src/api/http/guide.ts'],
   ws: ['src/api', 'signaling', 'sip'],
   werift: ['signaling'],
   'sip.js': ['sip'],

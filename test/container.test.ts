@@ -95,8 +95,14 @@ test('images are made from versions that are stated, and of a Node that the proj
   assert.equal(node.length, 1, 'addon and server meet the Node that they were built with');
   const [, major = '', minor = ''] = /^node:(\d+)\.(\d+)/.exec(node[0] ?? '') ?? [];
   const [, leastMajor = '', leastMinor = ''] = /^>=(\d+)\.(\d+)$/.exec(PACKAGE.engines.node) ?? [];
-  assert.equal(major, leastMajor);
-  assert.ok(Number(minor) >= Number(leastMinor));
+  assert.ok(
+    Number(major) > Number(leastMajor) || (major === leastMajor && Number(minor) >= Number(leastMinor)),
+  );
+  assert.equal(Number(major) % 2, 0, 'odd versions never become LTS');
+  assert.match(
+    text('README.md'),
+    new RegExp(`Node ${major} \\(${leastMajor}\\.${leastMinor} or later works\\)`),
+  );
 });
 
 test('compose builds stages that are there, and the one without a GPU is what docker build makes unasked', () => {
@@ -210,7 +216,7 @@ test('the server finds its parts where the image has them', () => {
   assert.match(text('src/addon.ts'), /join\('native', 'build', 'Release', 'parley.node'\)/);
   const plugin = copiesIn('gpu').at(-1)?.destination;
   assert.equal(plugin, 'native/build/Release/parley_cuda.so');
-  assert.match(text('src/speech/engines/native-speech.ts'), /'parley_cuda\.so'/);
+  assert.match(text('src/engines/qwen3/native-speech.ts'), /'parley_cuda\.so'/);
   const workdir = saidIn(LAST_STAGE, 'WORKDIR').at(-1);
   for (const word of ['ENTRYPOINT', 'HEALTHCHECK']) {
     const [script = ''] = /\/[\w/]+docker-[a-z]+\.\w+/.exec(saidIn(LAST_STAGE, word).at(-1) ?? '') ?? [];

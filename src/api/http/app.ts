@@ -28,6 +28,7 @@ import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './acce
 import { admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
 import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
 import type { Gate } from './gate.js';
+import { addGuide } from './guide.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { MAX_HEADERS } from './protocols.js';
 import { addRequestFields, watchRequest } from './request-line.js';
@@ -153,8 +154,10 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
       route.schema = { ...route.schema, hide: true }; // files are not part of the API
     });
     // Every file is a route of its own, known at the start, so no other file of the disk can be requested.
-    await scope.register(fastifyStatic, { root: pageFolder, wildcard: false, cacheControl: false });
+    const files = { root: pageFolder, wildcard: false, cacheControl: false, globIgnore: ['docs/**'] };
+    await scope.register(fastifyStatic, files);
     await addDocumentRoutes(scope);
+    await addGuide(scope, join(pageFolder, 'docs'));
   });
 }
 

@@ -30,7 +30,10 @@ test('the document knows every route of the server, but those of its pages', asy
   assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), known.sort());
   assert.ok(known.includes('POST /v1/audio/speech') && known.includes('GET /health'));
   assert.deepEqual(
-    hidden.filter((route) => !/^GET \/(?:docs(?:\/.*)?|openapi\.json|(?:[\w-]+\.[a-z]+)?)$/.test(route)),
+    hidden.filter(
+      (route) =>
+        !/^GET \/(?:docs(?:\/.*)?|guide(?:\/[\w-]*)?|openapi\.json|(?:[\w-]+\.[a-z]+)?)$/.test(route),
+    ),
     [],
   );
 });

@@ -1,0 +1,130 @@
+// Serves the Markdown pages of public/docs as HTML at /guide. Every page is rendered once, at the first request.
+import type { FastifyInstance } from 'fastify';
+import { Marked, type Tokens } from 'marked';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Page {
+  /** Path at this server: `/guide` for the index, `/guide/webrtc` for webrtc.md. */
+  readonly path: string;
+  readonly title: string;
+  readonly markdown: string;
+}
+
+const INDEX = 'README.md';
+const CONTENT_TYPE = 'text/html; charset=utf-8';
+const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI document
+
+/** Adds a route for each page of the folder. The routes of the enclosing scope decide who may read them. */
+export async function addGuide(app: FastifyInstance, folder: string): Promise<void> {
+  const pages = readPages(folder);
+  let rendered: ReadonlyMap<string, string> | undefined;
+  for (const { path } of pages) {
+    app.get(path, HIDDEN, (_request, reply) => {
+      rendered ??= renderPages(pages);
+      return reply.type(CONTENT_TYPE).send(rendered.get(path));
+    });
+  }
+  app.get('/guide/', HIDDEN, (_request, reply) => reply.redirect('/guide'));
+}
+
+/** The index first, the others in the order in which it links to them. */
+function readPages(folder: string): readonly Page[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  const index = readFileSync(join(folder, INDEX), 'utf8');
+  const place = (name: string) => (name === INDEX ? -1 : index.indexOf(`(${name})`));
+  return names
+    .toSorted((a, b) => place(a) - place(b))
+    .map((name) => {
+      const markdown = readFileSync(join(folder, name), 'utf8');
+      return { path: pathOf(name), title: /^# (.+)$/m.exec(markdown)?.[1] ?? name, markdown };
+    });
+}
+
+function pathOf(name: string): string {
+  return name === INDEX ? '/guide' : `/guide/${name.replace(/\.md$/, '')}`;
+}
+
+function renderPages(pages: readonly Page[]): ReadonlyMap<string, string> {
+  return new Map(
+    pages.map((page, at) => {
+      const html = documentOf(page, pages, { before: pages[at - 1], after: pages[at + 1] });
+      return [page.path, html];
+    }),
+  );
+}
+
+interface Neighbours {
+  readonly before: Page | undefined;
+  readonly after: Page | undefined;
+}
+
+function documentOf(page: Page, pages: readonly Page[], { before, after }: Neighbours): string {
+  const items = pages.map(({ path, title }) => {
+    const current = path === page.path ? ' aria-current="page"' : '';
+    return `<li><a href="${path}"${current}>${escaped(title)}</a></li>`;
+  });
+  const step = (to: Page | undefined, rel: string, text: string) =>
+    to === undefined ? '' : `<a rel="${rel}" href="${to.path}">${text}: ${escaped(to.title)}</a>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(page.title)} · Parley</title>
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/guide.css">
+</head>
+<body>
+<header><a href="/">Parley</a> <a href="/guide">Guide</a> <a href="/docs">API reference</a> <a class="to-pages" href="#pages">Pages</a></header>
+<main>
+${markdownToHtml(page.markdown)}
+<p class="steps">${step(before, 'prev', 'Back')} ${step(after, 'next', 'Next')}</p>
+</main>
+<nav id="pages" aria-label="Pages of the guide"><ol>${items.join('')}</ol></nav>
+</body>
+</html>
+`;
+}
+
+/** Headings get the anchors that forges give them; links to other pages lead to this server's. */
+function markdownToHtml(markdown: string): string {
+  const anchors = new Set<string>();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        const anchor = anchorOf(text, anchors);
+        return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        return `<a href="${escaped(hrefAtServer(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+    },
+  });
+  return marked.parse(markdown, { async: false });
+}
+
+function hrefAtServer(href: string): string {
+  const [, name, anchor = ''] = /^([\w-]+\.md)(#.*)?$/.exec(href) ?? [];
+  return name === undefined ? href : pathOf(name) + anchor;
+}
+
+function anchorOf(heading: string, taken: Set<string>): string {
+  const base = heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+  let anchor = base;
+  for (let n = 1; taken.has(anchor); n++) anchor = `${base}-${n}`;
+  taken.add(anchor);
+  return anchor;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
