@@ -1,23 +1,23 @@
-// Answers challenges to requests of ours (RFC 3261 section 22, RFC 8760).
+// Answers challenges to requests of this server (RFC 3261 section 22, RFC 8760).
 import { quoted } from '../message/scanner.js';
-import { digestResponse, type QualityOfProtection, type Secret } from './digest.js';
-import { digestAlgorithm, DIGEST_ALGORITHMS, hashed, type DigestAlgorithm } from './digest-algorithm.js';
-import { readAuthFields } from './auth-fields.js';
-import type { KnownPeer } from './known-peer.js';
+import {
+  DIGEST_ALGORITHMS,
+  digestAlgorithm,
+  type DigestAlgorithm,
+  type DigestRequest,
+  digestResponse,
+  hashed,
+  type KnownPeer,
+  type QualityOfProtection,
+  readAuthFields,
+  type Secret,
+} from './digest.js';
 
 export interface Account {
   readonly username: string;
   readonly secret: Secret;
-  /** The realms whose challenges may be answered with it; every other one is none of ours. */
+  /** Realms whose challenges may be answered with this account. */
   readonly realms: readonly string[];
-}
-
-/** The request that was challenged, or that is about to be sent. */
-export interface AskedRequest {
-  readonly method: string;
-  /** Its Request-URI as text. */
-  readonly uri: string;
-  readonly body: Uint8Array;
 }
 
 export interface AuthorizationField {
@@ -27,7 +27,7 @@ export interface AuthorizationField {
 
 export type ClientVerdict =
   | { readonly fields: readonly AuthorizationField[] }
-  /** `refused`: this account was answered with already and is not wanted. */
+  /** `refused`: the server rejected the credentials of this account. */
   | { readonly failure: 'unreadable' | 'no-known-algorithm' | 'unknown-realm' | 'refused' };
 
 interface Challenge {
@@ -36,7 +36,7 @@ interface Challenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: DigestAlgorithm;
-  /** Undefined if the server names no algorithm, and the answer must not either. */
+  /** False if the server names no algorithm; then the answer must not either. */
   readonly named: boolean;
   readonly qop: QualityOfProtection | undefined;
   readonly stale: boolean;
@@ -47,11 +47,11 @@ interface Standing {
   readonly challenge: Challenge;
   readonly clientNonce: string;
   count: number;
-  /** How often running the nonce was stale at its first use. */
+  /** Consecutive nonces that were stale at their first use. */
   readonly staleRounds: number;
 }
 
-/** Which use of its nonce a field was. */
+/** Nonce count of a sent field. */
 interface NonceUse {
   readonly key: string;
   readonly count: number;
@@ -60,16 +60,16 @@ interface NonceUse {
 
 const MOST_STALE_ROUNDS = 2;
 
-/** One account at one peer: its nonces are counted here, so that later requests go without being challenged. */
+/** One account at one peer. It counts the uses of nonces, so that later requests need no challenge. */
 export class DigestClient {
   readonly peer: KnownPeer;
   readonly #account: Account;
   readonly #clientNonce: () => string;
-  /** By field and realm: a proxy and the server behind it each have their own. */
+  /** Nonces by field and realm: a proxy and the server behind it have different ones. */
   readonly #standing = new Map<string, Standing>();
   readonly #uses = new WeakMap<AuthorizationField, NonceUse>();
 
-  /** `randomBytes` gives so many bytes that nobody can foresee. */
+  /** `randomBytes` returns unpredictable bytes. */
   constructor(peer: KnownPeer, account: Account, randomBytes: (count: number) => Uint8Array) {
     this.peer = peer;
     this.#account = account;
@@ -77,14 +77,14 @@ export class DigestClient {
   }
 
   /**
-   * What to send the request again with, from the values of both challenge fields of its 401 or 407. The response
-   * must have come from `from`, which is compared with the peer of this account. `sent` are the fields that the
-   * challenged request went with; of several requests at once, each is judged by its own.
+   * Returns the credentials for sending a request again, from the values of both challenge fields of its 401
+   * or 407. `from` is the sender of the response and must be the peer of this account. `sent` are the
+   * credentials of the challenged request, so that concurrent requests are treated separately.
    */
   answer(
     from: KnownPeer,
     challenges: { readonly www: readonly string[]; readonly proxy: readonly string[] },
-    request: AskedRequest,
+    request: DigestRequest,
     sent?: readonly AuthorizationField[],
   ): ClientVerdict {
     if (from.name !== this.peer.name) return { failure: 'unknown-realm' };
@@ -99,8 +99,9 @@ export class DigestClient {
       const key = keyOf(challenge);
       const before = sent === undefined ? this.#standing.get(key) : this.#useIn(sent, key);
       const staleRounds = before?.count === 1 ? before.staleRounds + 1 : 0;
-      // The first use of a nonce was not accepted: name or password are wrong, and asking on locks accounts. Later
-      // uses may fail because the server has forgotten the nonce, whether it says so or not.
+      // A rejected first use of a nonce means that name or password are wrong, and further tries may
+      // lock the account. Later uses may fail because the server has dropped the nonce, whether it
+      // says so or not.
       if (before?.count === 1 && (!challenge.stale || staleRounds > MOST_STALE_ROUNDS)) {
         this.#standing.delete(key);
         return { failure: 'refused' };
@@ -115,8 +116,8 @@ export class DigestClient {
     return { fields: this.authorize(request) };
   }
 
-  /** For a request that goes to the same peer: under the nonces that it has given so far. */
-  authorize(request: AskedRequest): AuthorizationField[] {
+  /** Returns credentials for another request to the same peer, with the nonces known so far. */
+  authorize(request: DigestRequest): AuthorizationField[] {
     return [...this.#standing.values()].map((standing) => {
       standing.count++;
       const field = { name: standing.challenge.field, value: this.#credentials(standing, request) };
@@ -129,7 +130,7 @@ export class DigestClient {
     return sent.map((field) => this.#uses.get(field)).find((use) => use?.key === key);
   }
 
-  #credentials({ challenge, clientNonce, count }: Standing, { method, uri, body }: AskedRequest): string {
+  #credentials({ challenge, clientNonce, count }: Standing, { method, uri, body }: DigestRequest): string {
     const { algorithm, realm, nonce, opaque, qop } = challenge;
     const { username, secret } = this.#account;
     const nonceCount = count.toString(16).padStart(8, '0');
@@ -166,7 +167,7 @@ function keyOf({ field, realm }: Challenge): string {
   return `${field} ${realm}`;
 }
 
-/** Those that can be answered; undefined if a value is malformed. */
+/** Challenges that can be answered; undefined if a value is malformed. */
 function readChallenges(field: Challenge['field'], values: readonly string[]): Challenge[] | undefined {
   const read = values.map(readAuthFields);
   if (read.includes(undefined)) return undefined;
@@ -174,7 +175,7 @@ function readChallenges(field: Challenge['field'], values: readonly string[]): C
     const at = (name: string) => found?.values.get(name);
     const [realm, nonce, algorithm] = [at('realm'), at('nonce'), digestAlgorithm(at('algorithm'))];
     const offered = at('qop')?.split(',').map((text) => text.trim().toLowerCase());
-    // With a body that a proxy may touch, auth is the safer of the two.
+    // `auth` is safer than `auth-int` if a proxy changes the body.
     const qop = offered?.includes('auth') ? 'auth' : offered?.includes('auth-int') ? 'auth-int' : undefined;
     if (found?.scheme !== 'digest' || realm === undefined || nonce === undefined || algorithm === undefined) return [];
     if (offered !== undefined && qop === undefined) return [];
@@ -184,7 +185,7 @@ function readChallenges(field: Challenge['field'], values: readonly string[]): C
   }); // prettier-ignore
 }
 
-/** One of each field and realm: the strongest that is known here (RFC 8760 section 2.4). */
+/** The strongest known challenge of each field and realm (RFC 8760, section 2.4). */
 function strongestEach(challenges: readonly Challenge[]): Challenge[] {
   const best = new Map<string, Challenge>();
   const rank = ({ algorithm }: Challenge) => DIGEST_ALGORITHMS.indexOf(algorithm);

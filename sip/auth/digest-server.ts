@@ -1,31 +1,37 @@
-// Challenges callers and judges their answers (RFC 3261 section 22, RFC 8760).
+// Challenges callers and verifies their credentials (RFC 3261 section 22, RFC 8760).
 import { timingSafeEqual } from 'node:crypto';
 import { quoted } from '../message/scanner.js';
-import { readAuthFields } from './auth-fields.js';
-import type { AskedRequest } from './digest-client.js';
-import { digestResponse, type QualityOfProtection, type Secret } from './digest.js';
-import { digestAlgorithm, hashed, type DigestAlgorithm } from './digest-algorithm.js';
-import type { KnownPeer } from './known-peer.js';
+import {
+  digestAlgorithm,
+  type DigestAlgorithm,
+  type DigestRequest,
+  digestResponse,
+  hashed,
+  type KnownPeer,
+  type QualityOfProtection,
+  readAuthFields,
+  type Secret,
+} from './digest.js';
 import type { Nonces } from './nonces.js';
 
 export interface DigestServerOptions {
   readonly realm: string;
-  /** Offered one by one, the preferred one first; MD5 is for phones that know nothing else. */
+  /** Offered algorithms, the preferred one first; MD5 is for phones that support nothing else. */
   readonly algorithms: readonly DigestAlgorithm[];
   readonly qops: readonly QualityOfProtection[];
   readonly nonces: Nonces;
-  /** Of a caller by name, for the hash in question; undefined for a stranger. */
+  /** Secret of a user for an algorithm; undefined for an unknown user. */
   readonly secretOf: (username: string, algorithm: DigestAlgorithm) => Secret | undefined;
-  /** Whether a URI in credentials means the one of the request: proxies on the way may have written it anew. */
+  /** True if a URI in credentials denotes the requested one: proxies may have rewritten it. */
   readonly sameResource?: (claimed: string, requested: string) => boolean;
 }
 
 export type ServerVerdict =
   | { readonly username: string }
   /**
-   * `missing`, `stale`, `foreign` (a nonce that was never given to this peer): to be challenged. `malformed`: 400.
-   * `replayed` (right, but used before): challenged too, and nothing else: so does what came twice on its way.
-   * `wrong` (name or password): challenged, and counted against the source.
+   * `missing`, `stale`, `foreign` (a nonce never issued to this peer): challenge again. `malformed`: 400.
+   * `replayed` (correct but used before, as a duplicated packet is): challenge again. `wrong` (name or
+   * password): challenge again and count a failure of the source.
    */
   | { readonly failure: 'missing' | 'stale' | 'foreign' | 'malformed' | 'replayed' | 'wrong' };
 
@@ -51,7 +57,7 @@ export class DigestServer {
     this.#options = options;
   }
 
-  /** Values for WWW-Authenticate (or Proxy-Authenticate), one each. Only for a peer that is known. */
+  /** Values for WWW-Authenticate or Proxy-Authenticate, one field each. Only for a known peer. */
   challenge(peer: KnownPeer, stale = false): string[] {
     const { realm, algorithms, qops, nonces } = this.#options;
     const nonce = nonces.issue(peer.name);
@@ -62,8 +68,10 @@ export class DigestServer {
     );
   }
 
-  /** Judges the values of Authorization (or Proxy-Authorization) of a request. Credentials for other realms are not ours. */
-  verify(peer: KnownPeer, values: readonly string[], request: AskedRequest): ServerVerdict {
+  /**
+   * Verifies the values of Authorization or Proxy-Authorization. Credentials for other realms are ignored.
+   */
+  verify(peer: KnownPeer, values: readonly string[], request: DigestRequest): ServerVerdict {
     for (const value of values) {
       const fields = readAuthFields(value);
       const [only] = fields ?? [];
@@ -88,13 +96,13 @@ export class DigestServer {
     return { username, nonce, uri, response: response ?? '', algorithm, protection };
   }
 
-  #check(peer: KnownPeer, credentials: Credentials, { method, uri, body }: AskedRequest): ServerVerdict {
+  #check(peer: KnownPeer, credentials: Credentials, { method, uri, body }: DigestRequest): ServerVerdict {
     const { realm, nonces, secretOf, sameResource = (a, b) => a === b } = this.#options;
     const { username, nonce, algorithm, protection } = credentials;
     const age = nonces.check(nonce, peer.name);
     if (age !== 'fresh') return { failure: age };
     const secret = secretOf(username, algorithm);
-    // A stranger's answer costs as much time as that of a caller whose password is wrong.
+    // Unknown users cost as much time as wrong passwords.
     const expected = digestResponse({ algorithm, username, realm, nonce, method, uri: credentials.uri, protection, body, secret: secret ?? { password: '' } }); // prettier-ignore
     const right = sameText(expected, credentials.response.toLowerCase(), algorithm);
     if (!right || secret === undefined || !sameResource(credentials.uri, uri)) return { failure: 'wrong' };
@@ -104,7 +112,7 @@ export class DigestServer {
   }
 }
 
-/** In a time that tells nothing of where the texts differ; hashed first, so that their lengths are the same. */
+/** Compares in constant time; both texts are hashed first to equal lengths. */
 function sameText(a: string, b: string, algorithm: DigestAlgorithm): boolean {
   return timingSafeEqual(Buffer.from(hashed(algorithm, a)), Buffer.from(hashed(algorithm, b)));
 }

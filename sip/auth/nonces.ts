@@ -1,47 +1,46 @@
-// Nonces that the server recognises without having kept them: a time, some
-// random bytes and a hash over both with a secret. What is kept, within bounds,
-// is how far each one's count has come, so that no answer is good twice.
+// Issues nonces that the server recognises without storing them: a time, random bytes and a keyed hash
+// over both. Only the use counts are stored, within bounds, so that no answer is accepted twice.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Time } from '../../src/time.js';
 
 const RANDOM_BYTES = 8;
 const TIME_BYTES = 6;
 const MAC_BYTES = 16;
-const WINDOW = 32; // counts that may overtake each other, as requests over UDP do
+const WINDOW = 32; // counts that may arrive out of order, as requests over UDP do
 
 export interface NonceOptions {
   readonly time: Time;
-  /** At least 32 bytes that nobody else knows. */
+  /** Secret key of at least 32 bytes. */
   readonly secret: Uint8Array;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly lifetimeMs: number;
-  /** Nonces whose counts are kept at most. */
+  /** Maximum number of stored counts. */
   readonly mostCounted: number;
 }
 
 interface Count {
   readonly issuedMs: number;
   highest: number;
-  /** Bit n: the count `highest - n` was seen. */
+  /** Bit n is set if the count `highest - n` was seen. */
   seen: number;
 }
 
 export class Nonces {
   readonly #options: NonceOptions;
   readonly #counts = new Map<string, Count>();
-  /** Issued up to then means forgotten, if it is not among the counts. */
+  /** Nonces issued up to this time without a stored count are treated as stale. */
   #forgottenMs = -1;
 
   constructor(options: NonceOptions) {
     this.#options = options;
   }
 
-  /** Nonces whose counts are kept. */
+  /** Number of stored counts. */
   get counted(): number {
     return this.#counts.size;
   }
 
-  /** One that is good for the bearer of this name (an address) only. */
+  /** Issues a nonce that is valid only for this bearer (an address). */
   issue(bearer: string): string {
     const head = Buffer.alloc(TIME_BYTES + RANDOM_BYTES);
     head.writeUIntBE(this.#nowMs(), 0, TIME_BYTES);
@@ -49,7 +48,7 @@ export class Nonces {
     return Buffer.concat([head, this.#mac(head, bearer)]).toString('base64url');
   }
 
-  /** To be asked before anything is computed with the nonce; `use` counts it when the answer was right. */
+  /** Call this before computing with the nonce; `use` counts it when the answer was right. */
   check(nonce: string, bearer: string): 'fresh' | 'stale' | 'foreign' {
     const bytes = Buffer.from(nonce, 'base64url');
     if (bytes.length !== TIME_BYTES + RANDOM_BYTES + MAC_BYTES) return 'foreign';
@@ -60,7 +59,7 @@ export class Nonces {
     return issuedMs <= this.#forgottenMs && !this.#counts.has(keyOf(bytes)) ? 'stale' : 'fresh';
   }
 
-  /** Counts one use of a nonce that is fresh: false if this count was used before, or is too far behind. */
+  /** Counts one use of a fresh nonce: false if this count was used before or is too old. */
   use(nonce: string, count: number): boolean {
     const bytes = Buffer.from(nonce, 'base64url');
     const key = keyOf(bytes);
@@ -92,7 +91,7 @@ export class Nonces {
   }
 }
 
-/** base64url may be written in several ways; the bytes are what counts. */
+/** Different base64url spellings may denote the same bytes, so the bytes are the key. */
 function keyOf(bytes: Buffer): string {
   return bytes.toString('base64url');
 }

@@ -1,7 +1,7 @@
 // An IP packet with a UDP datagram around bytes that came or went in whatever
 // way, so that every reader of captures shows them (RFC 768, RFC 791, RFC 8200).
+import ipaddr from 'ipaddr.js';
 import type { Place } from '../transport/flow.js';
-import { addressBytes } from './address-bytes.js';
 
 const UDP = 17;
 const HOPS = 64;
@@ -58,4 +58,30 @@ function checksum(parts: readonly Buffer[]): number {
   }
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
   return ~sum & 0xffff;
+}
+
+// IP addresses as they stand in packets.
+
+export interface AddressPair {
+  readonly family: 4 | 6;
+  readonly source: Buffer;
+  readonly target: Buffer;
+}
+
+/** Both of one family; an end that is not known (a socket that listens on every address) is all zeros. */
+export function addressBytes(source: Place, target: Place): AddressPair {
+  const [from, to] = [bytesOf(source.address), bytesOf(target.address)];
+  const family = from.length === 16 || to.length === 16 ? 6 : 4;
+  return { family, source: widened(from, family), target: widened(to, family) };
+}
+
+function bytesOf(address: string): Buffer {
+  const [plain = ''] = address.split('%', 1);
+  return ipaddr.isValid(plain) ? Buffer.from(ipaddr.process(plain).toByteArray()) : Buffer.alloc(4);
+}
+
+function widened(bytes: Buffer, family: 4 | 6): Buffer {
+  if (family === 4 || bytes.length === 16) return bytes;
+  if (bytes.every((byte) => byte === 0)) return Buffer.alloc(16);
+  return Buffer.concat([Buffer.alloc(10), Buffer.from([0xff, 0xff]), bytes]);
 }

@@ -8,9 +8,8 @@ import { wholeNumber } from '../message/scanner.js';
 import type { ClientFailure } from '../transaction/client-transaction.js';
 import type { UnsentRequest } from '../transaction/outgoing-request.js';
 import type { Target } from '../transport/outbound.js';
-import { UNREACHABLE_MS } from './passed-over.js';
+import { type SenderContext, TargetWalk, UNREACHABLE_MS } from './target-walk.js';
 import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
-import { TargetWalk, type SenderContext } from './target-walk.js';
 
 export interface Attempt {
   readonly data: UnsentRequest;

@@ -1,12 +1,20 @@
 // Sends requests of ours over the transactions, to whom the locator finds.
 import type { Time } from '../../src/time.js';
+import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
-import { clientFailure } from '../transaction/client-transaction.js';
+import { clientFailure, type InviteClientTransaction } from '../transaction/client-transaction.js';
+import type { SentAck } from '../transaction/outgoing-request.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
+import type { Flow } from '../transport/flow.js';
+import type { Target } from '../transport/outbound.js';
 import { type Attempt, Attempts } from './attempts.js';
-import { LocatedAck } from './located-ack.js';
-import { LocatedInvite } from './located-invite.js';
-import { PassedOver } from './passed-over.js';
+import {
+  PassedOver,
+  type SenderContext,
+  type TargetFinder,
+  TargetWalk,
+  UNREACHABLE_MS,
+} from './target-walk.js';
 import type {
   Acknowledgement,
   InviteUser,
@@ -16,7 +24,6 @@ import type {
   SendOutcome,
   SentInvite,
 } from './request-sender.js';
-import type { TargetFinder, SenderContext } from './target-walk.js';
 
 export interface LocatedSenderOptions {
   readonly layer: Pick<TransactionLayer, 'send' | 'sendInvite' | 'sendAck'>;
@@ -63,5 +70,127 @@ export class LocatedSender implements RequestSender {
         failed: (failure) => resolve({ failure }),
       });
     });
+  }
+}
+
+// An INVITE on its way to whoever takes it: one transaction a try, until one of
+// them is answered for good or it is taken back.
+
+class LocatedInvite implements SentInvite {
+  readonly #layer: Pick<TransactionLayer, 'sendInvite'>;
+  readonly #attempts: Attempts;
+  readonly #user: InviteUser;
+  #transaction: InviteClientTransaction | undefined;
+  #credentials: readonly HeaderLine[] = [];
+  #cancelled = false;
+
+  constructor(layer: Pick<TransactionLayer, 'sendInvite'>, attempts: Attempts, user: InviteUser) {
+    this.#layer = layer;
+    this.#attempts = attempts;
+    this.#user = user;
+    void this.#run();
+  }
+
+  get flow(): Flow | undefined {
+    return this.#transaction?.flow;
+  }
+
+  get credentials(): readonly HeaderLine[] {
+    return this.#credentials;
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#attempts.close();
+    this.#transaction?.cancel();
+  }
+
+  async #run(): Promise<void> {
+    let outcome: SendOutcome | 'accepted' = { failure: clientFailure('unreachable') };
+    let attempt = await this.#attempts.first();
+    if (attempt === undefined && this.#cancelled) outcome = { failure: clientFailure('cancelled') };
+    while (attempt !== undefined) {
+      outcome = this.#cancelled ? { failure: clientFailure('cancelled') } : await this.#try(attempt);
+      if (outcome === 'accepted') return this.#attempts.close();
+      attempt = this.#cancelled ? undefined : await this.#attempts.after(outcome, attempt);
+    }
+    this.#attempts.close();
+    this.#user.refused(outcome);
+  }
+
+  #try({ data, target, credentials }: Attempt): Promise<SendOutcome | 'accepted'> {
+    this.#credentials = credentials;
+    return new Promise((resolve) => {
+      const transaction = this.#layer.sendInvite(data, target, {
+        response: (response) => resolveWith(response),
+        failed: (failure) => resolve({ failure }),
+      });
+      this.#transaction = transaction;
+      const resolveWith = (response: SipResponse): void => {
+        if (response.status < 200) {
+          if (response.status > 100) this.#user.provisional(response);
+        } else if (response.status >= 300) resolve({ response, flow: transaction.flow });
+        else {
+          resolve('accepted');
+          this.#user.accepted(response);
+        }
+      };
+    });
+  }
+}
+
+// The ACK of a 2xx on its way to whoever it is for. It goes again as it went for
+// every 2xx that comes again; where nobody could be reached, or the connection
+// has closed since, a way is looked for anew: until one arrives, the peer takes
+// its call for unanswered.
+
+export interface LocatedAckOptions {
+  readonly data: RequestData;
+  /** Asked for each way that is looked for. */
+  readonly journey: () => Journey;
+  /** Of the INVITE. */
+  readonly credentials: readonly HeaderLine[];
+}
+
+class LocatedAck implements Acknowledgement {
+  readonly #layer: Pick<TransactionLayer, 'sendAck'>;
+  readonly #context: SenderContext;
+  readonly #options: LocatedAckOptions;
+  #sent: SentAck | undefined;
+  #walking = false;
+
+  constructor(layer: Pick<TransactionLayer, 'sendAck'>, context: SenderContext, options: LocatedAckOptions) {
+    this.#layer = layer;
+    this.#context = context;
+    this.#options = options;
+    void this.#walk();
+  }
+
+  again(): void {
+    if (this.#walking) return; // it is about to go
+    if (this.#sent?.lost === false) this.#sent.again();
+    else void this.#walk();
+  }
+
+  async #walk(): Promise<void> {
+    this.#walking = true;
+    const journey = this.#options.journey();
+    const walk = new TargetWalk(journey, this.#context);
+    for (let target = await walk.next(); target !== undefined; target = await walk.next()) {
+      this.#sent = this.#layer.sendAck(this.#dataFor(target, journey), target);
+      const failure = await this.#sent.failure;
+      if (failure === undefined) break;
+      const reopens = failure === 'closed' && walk.reopens(target);
+      if (!reopens) this.#context.passedOver.add(target, UNREACHABLE_MS);
+    }
+    walk.close();
+    this.#walking = false;
+  }
+
+  /** It cannot be challenged, so it brings the credentials along (RFC 3261, section 22.1). */
+  #dataFor(target: Target, { account }: Journey): RequestData {
+    const { data, credentials } = this.#options;
+    const isWanted = credentials.length > 0 && account?.isAt(target) === true;
+    return isWanted ? { ...data, headers: [...data.headers, ...credentials] } : data;
   }
 }

@@ -1,7 +1,8 @@
 // An account at a peer, such as a carrier, and where that peer is. What can be
 // tried against a password goes there and nowhere else: within a call the far
 // end says where requests go, and may name anybody.
-import type { AskedRequest, AuthorizationField, ClientVerdict, DigestClient } from '../auth/digest-client.js';
+import type { AuthorizationField, ClientVerdict, DigestClient } from '../auth/digest-client.js';
+import type { DigestRequest } from '../auth/digest.js';
 import type { AddressList } from '../guard/address-list.js';
 import type { Target } from '../transport/outbound.js';
 
@@ -44,7 +45,7 @@ export class PeerAccount {
   }
 
   /** For a request to this place: under the nonces that the peer has given so far. Nothing for anybody else. */
-  authorize(target: Place, request: AskedRequest): AuthorizationField[] {
+  authorize(target: Place, request: DigestRequest): AuthorizationField[] {
     return this.isAt(target) ? this.#options.digest.authorize(request) : [];
   }
 
@@ -52,7 +53,7 @@ export class PeerAccount {
   answer(
     target: Place,
     challenges: { readonly www: readonly string[]; readonly proxy: readonly string[] },
-    request: AskedRequest,
+    request: DigestRequest,
     sent: readonly AuthorizationField[],
   ): ClientVerdict {
     const { digest } = this.#options;

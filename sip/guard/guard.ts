@@ -1,39 +1,37 @@
-// Whether a request from the network is let in, before anything else is done
-// with it. Strangers hear nothing, so that a scan of addresses finds nothing;
-// only sources that are known are challenged, limited or refused in words.
+// Decides whether a request from the network is admitted, before any other work. Strangers get no
+// answer, so that address scans find nothing; only known sources are challenged, rate-limited or
+// refused with a response.
 import type { Time } from '../../src/time.js';
-import { knownPeer, type KnownPeer } from '../auth/known-peer.js';
+import { knownPeer, type KnownPeer } from '../auth/digest.js';
 import { refusal, type Refusal } from '../message/refusal.js';
-import { AddressList } from './address-list.js';
-import { isScanner } from './scanners.js';
-import { SourceRates, type RateBounds } from './source-rates.js';
-import { type Source, Sources } from './sources.js';
+import { AddressList, parseAddress, sourceKey } from './address-list.js';
+import { type RateBounds, SourceRates } from './source-rates.js';
 
 export interface GuardOptions {
   readonly time: Time;
-  /** Addresses and networks whose requests are let in as they are. */
+  /** Addresses and networks admitted without a password. */
   readonly allowed: readonly string[];
-  /** Those whose requests are let in with the right password. `allowed` goes first. */
+  /** Addresses and networks admitted with a password. `allowed` takes precedence. */
   readonly challenged: readonly string[];
-  /** Addresses that are allowed for now: those that a trunk was found at. */
+  /** Temporarily allowed addresses: those that a trunk resolved to. */
   readonly allowedNow?: (address: string) => boolean;
-  /** Requests of one known source that are more than that are refused with 503. */
+  /** Request rate of one known source; the excess is refused with 503. */
   readonly requests: RateBounds;
   /**
-   * What one source may have read of it, a unit for each 2 kB of a message or a part of them; more is dropped before it
-   * is parsed. It has room for everything that calls within `requests` need. No limit if absent.
+   * Parsing rate of one source, in units of 2 kB per message; the excess is dropped before parsing. It
+   * leaves room for all messages of calls within `requests`. No limit by default.
    */
   readonly reading?: RateBounds;
-  /** Wrong passwords: a source with more than that is not heard for a while. */
+  /** Rate of wrong passwords; a source above it is ignored for a while. */
   readonly failures: RateBounds;
 }
 
 export const REQUEST_BOUNDS: RateBounds = { perSecond: 50, burst: 200, mostSources: 10_000 };
 const UNIT_BYTES = 2048;
-/** Of each request that is let in, a call has up to so many messages, with those that are repeated. */
+/** Messages that a call sends per admitted request, with retransmissions. */
 const MESSAGES_A_REQUEST = 20;
 
-/** For `reading`, where so many requests a second are let in: those of one second at once. */
+/** Bounds for `reading` from the admitted requests per second; the burst is one second's worth. */
 export function readingBounds(requestsPerSecond: number): RateBounds {
   const perSecond = MESSAGES_A_REQUEST * requestsPerSecond;
   return { perSecond, burst: perSecond, mostSources: 10_000 };
@@ -45,17 +43,17 @@ export interface Visit {
   readonly address: string;
   readonly method: string;
   readonly userAgent: string | undefined;
-  /** It belongs to a dialog or transaction that this server has. */
+  /** The message belongs to a dialog or transaction of this server. */
   readonly expected: boolean;
-  /** This server has written there: what is expected of it is let in. */
+  /** This server has sent to that address: its expected messages are admitted. */
   readonly correspondent?: boolean;
 }
 
 export type Decision =
   | { readonly kind: 'accept'; readonly peer: KnownPeer }
-  /** Let in with the right password only; a challenge may be sent to this peer. */
+  /** Admitted with the right password only; a challenge may be sent to this peer. */
   | { readonly kind: 'challenge'; readonly peer: KnownPeer }
-  /** Not a word to it. */
+  /** No answer is sent. */
   | { readonly kind: 'drop'; readonly cause: DropCause }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
@@ -86,13 +84,13 @@ export class Guard {
     return { ...this.#counts };
   }
 
-  /** Whether this address is heard at all; counts nothing. */
+  /** True if messages of this address are processed; counts nothing. */
   knows(address: string): boolean {
     const source = this.#sources.of(address);
     return this.#isAllowed(source) || source.challenged;
   }
 
-  /** True if a message of so many bytes from there is to be parsed; one that is not counts as dropped. */
+  /** True if a message of this size from there may be parsed; otherwise it counts as dropped. */
   reads(address: string, bytes: number): boolean {
     const units = Math.ceil(bytes / UNIT_BYTES);
     if (this.#reading === undefined || this.#reading.take(this.#sources.of(address).key, units) === 0)
@@ -101,12 +99,12 @@ export class Guard {
     return false;
   }
 
-  /** Whether requests from there are let in as they are, and what they say of others may be believed. */
+  /** True if requests from there are admitted without a password and their identity claims are trusted. */
   allows(address: string): boolean {
     return this.#isAllowed(this.#sources.of(address));
   }
 
-  /** Whether something from there that is no request is worth an answer now: it counts as a request. */
+  /** True if a malformed message from there gets an answer now; it counts as a request. */
   answers(address: string): boolean {
     const source = this.#sources.of(address);
     const allowed = this.#isAllowed(source);
@@ -120,17 +118,17 @@ export class Guard {
     const mayCall = allowed || source.challenged;
     if (!mayCall && !(expected && correspondent)) return this.#drop('stranger');
     const peer = knownPeer(source.name);
-    // What we wait for is no visit: to refuse a BYE would keep a call open.
+    // Expected messages are not limited: a refused BYE would keep a call open.
     if (expected) return this.#accept(peer);
     if (isScanner(userAgent)) return this.#drop('scanner');
     if (!allowed && this.#failures.waitMs(source.key) > 0) return this.#drop('banned');
     if (this.#requests.take(source.key) > 0) return this.#limit(method, allowed);
-    if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // these cannot be challenged (RFC 3261 section 22.1)
+    if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // ACK and CANCEL cannot be challenged (RFC 3261, section 22.1)
     this.#counts.challenged++;
     return { kind: 'challenge', peer };
   }
 
-  /** The source answered a challenge wrongly. */
+  /** Counts a wrong answer to a challenge. */
   failed(address: string): void {
     this.#failures.take(this.#sources.of(address).key);
   }
@@ -149,11 +147,74 @@ export class Guard {
     return { kind: 'drop', cause };
   }
 
-  /** One who has not shown a password yet is not worth an answer each; nor has ACK ever one. */
+  /** Sources without a password get no answer above the limit, and ACK never gets one. */
   #limit(method: string, allowed: boolean): Decision {
     if (!allowed || method === 'ACK') return this.#drop('flood');
     this.#counts.refused++;
-    // Only the excess is refused: Retry-After would tell a proxy to send nothing at all (RFC 3261, section 21.5.4).
+    // No Retry-After, because only the excess is refused: it would tell a proxy to send nothing at all
+    // (RFC 3261, section 21.5.4).
     return { kind: 'refuse', refusal: refusal(503, 'Service Unavailable') };
+  }
+}
+
+// Scanners of telephone systems by their User-Agent. Scanners that hide their name are caught by the
+// address lists.
+
+const SCANNERS =
+  /(?:^|[^a-z])(?:friendly-(?:scanner|request)|sipvicious|sipcli|sip-scan|sundayddr|iwar|vaxsipuseragent|vaxasip|sivus|gulp|pplsip|siparmyknife|masscan|zgrab)(?:[^a-z]|$)/i;
+
+function isScanner(userAgent: string | undefined): boolean {
+  return userAgent !== undefined && SCANNERS.test(userAgent);
+}
+
+interface Source {
+  /** The address in canonical notation. */
+  readonly name: string;
+  /** Shared by all addresses that are counted as one source. */
+  readonly key: string;
+  readonly allowed: boolean;
+  readonly challenged: boolean;
+}
+
+export interface SourceLists {
+  readonly allowed: AddressList;
+  readonly challenged: AddressList;
+}
+
+const MOST = 4096; // above this the oldest entry is dropped and looked up again
+
+/** Caches what the configured lists say about an address; the lists do not change. */
+export class Sources {
+  readonly #lists: SourceLists;
+  readonly #known = new Map<string, Source>();
+
+  constructor(lists: SourceLists) {
+    this.#lists = lists;
+  }
+
+  /** Number of cached sources. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  of(address: string): Source {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const source = this.#lookUp(address);
+    const [oldest] = this.#known.size < MOST ? [] : this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(address, source);
+    return source;
+  }
+
+  #lookUp(address: string): Source {
+    const parsed = parseAddress(address);
+    const { allowed, challenged } = this.#lists;
+    return {
+      name: parsed?.toString() ?? address,
+      key: sourceKey(address),
+      allowed: allowed.has(parsed),
+      challenged: challenged.has(parsed),
+    };
   }
 }

@@ -1,13 +1,13 @@
-// How often each source may come, in bounded memory: one number a source says
-// when everything it has asked for will be paid off (the generic cell rate
-// algorithm), so there are no windows at whose edge twice as many pass.
+// Limits the rate of each source in bounded memory with the generic cell rate algorithm: one number
+// per source says when its requests are paid off. There are no windows at whose edge twice the rate
+// passes.
 import type { Time } from '../../src/time.js';
 
 export interface RateBounds {
   readonly perSecond: number;
-  /** So many may come at once. */
+  /** Number of requests that may arrive at once. */
   readonly burst: number;
-  /** Sources that are remembered; whoever has not come for longest is forgotten. */
+  /** Number of sources kept; the least recent one is dropped. */
   readonly mostSources: number;
 }
 
@@ -21,14 +21,14 @@ export class SourceRates {
     this.#time = time;
   }
 
-  /** Sources that are remembered. */
+  /** Number of sources kept. */
   get size(): number {
     return this.#paidOffMs.size;
   }
 
   /**
-   * Counts one more, or as many as it costs: 0 if the source is within bounds, else the milliseconds after which the
-   * next one will be.
+   * Counts one request, or `cost` of them. Returns 0 if the source is within bounds, else the milliseconds
+   * until its next request is.
    */
   take(source: string, cost = 1): number {
     const waitMs = this.waitMs(source);
@@ -44,11 +44,11 @@ export class SourceRates {
     return 0;
   }
 
-  /** What `take` would answer; counts nothing. */
+  /** Returns what `take` would return; counts nothing. */
   waitMs(source: string): number {
     const { perSecond, burst } = this.#bounds;
     const owedMs = (this.#paidOffMs.get(source) ?? 0) - this.#time.now();
     const waitMs = owedMs + 1000 / perSecond - (burst * 1000) / perSecond;
-    return waitMs > 0.001 ? waitMs : 0; // under a thousandth of a millisecond is the rounding of sums
+    return waitMs > 0.001 ? waitMs : 0; // smaller values are rounding errors
   }
 }

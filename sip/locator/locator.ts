@@ -1,11 +1,9 @@
-// Where to send a request (RFC 3263): names of SIP URIs into addresses, ports
-// and transports, one after the other in the order to try them. Nothing is
-// looked up before it is asked for, so a first target that works costs no more
-// than its own questions.
+// Finds where to send a request (RFC 3263): it resolves SIP URIs to transports, addresses and ports in
+// the order to try them. Nothing is looked up before it is needed, so a first target that works costs
+// only its own queries.
 import { isIP } from 'node:net';
 import type { Uri } from '../message/uri.js';
-import type { Resolver, SrvRecord } from './resolver.js';
-import { naptrOrder, srvOrder } from './service-order.js';
+import type { NaptrRecord, Resolver, SrvRecord } from './resolver.js';
 
 export type TransportName = 'udp' | 'tcp' | 'tls' | 'ws' | 'wss';
 
@@ -14,21 +12,23 @@ export interface Target {
   readonly family: 4 | 6;
   readonly address: string;
   readonly port: number;
-  /** The name in the URI: the one that a certificate must bear (RFC 5922 section 4), not that of an SRV record. */
+  /**
+   * Name in the URI, which a certificate must contain (RFC 5922, section 4); not the name of an SRV record.
+   */
   readonly domain: string;
 }
 
 export interface LocatorOptions {
   readonly resolver: Resolver;
-  /** Numbers in [0, 1). */
+  /** Random numbers in [0, 1). */
   readonly random: () => number;
-  /** What this server can send over, the preferred one first. */
+  /** Transports of this server, the preferred one first. */
   readonly transports: readonly TransportName[];
-  /** Families that it has addresses of, the preferred one first. */
+  /** Address families of this server, the preferred one first. */
   readonly families: readonly (4 | 6)[];
 }
 
-/** As much of a URI as it takes. */
+/** The parts of a URI that the locator uses. */
 export type LocatedUri = Pick<Uri, 'scheme' | 'host' | 'port' | 'params'>;
 
 interface Place {
@@ -62,7 +62,7 @@ export class Locator {
     this.#options = options;
   }
 
-  /** The targets, as they are asked for; none where the name leads nowhere, or over no transport of ours. */
+  /** Yields the targets on demand; none if the name resolves to nothing or to no usable transport. */
   async *locate(uri: LocatedUri): AsyncGenerator<Target, void, void> {
     const seen = new Set<string>();
     const domain = uri.host;
@@ -78,7 +78,7 @@ export class Locator {
     }
   }
 
-  /** RFC 3263 sections 4.1 and 4.2. */
+  /** Yields transport, host and port (RFC 3263, sections 4.1 and 4.2). */
   async *#places(uri: LocatedUri): AsyncGenerator<Place, void, void> {
     const host = uri.params.get('maddr') ?? uri.host;
     const stated = statedTransport(uri);
@@ -98,7 +98,7 @@ export class Locator {
     if (!found && this.#options.transports.includes(transport)) yield { transport, host, port: PORTS[transport] };
   } // prettier-ignore
 
-  /** By NAPTR; without such records, by the SRV records of every transport of ours. */
+  /** Uses NAPTR records or, without them, the SRV records of every transport of this server. */
   async *#services(uri: LocatedUri, host: string): AsyncGenerator<Place, void, void> {
     const usable = this.#options.transports.filter((name) => uri.scheme !== 'sips' || SECURE[name] === name);
     const records = naptrOrder(await this.#ask(this.#options.resolver.naptr(host)));
@@ -134,7 +134,7 @@ export class Locator {
     }
   }
 
-  /** A question that failed is one without an answer: the next way may still lead somewhere. */
+  /** A failed query counts as an empty answer: another way may still work. */
   async #ask<T>(question: Promise<{ readonly records: readonly T[] }>): Promise<readonly T[]> {
     try {
       return (await question).records;
@@ -144,10 +144,53 @@ export class Locator {
   }
 }
 
-/** Undefined for one that nobody knows, or that a sips URI forbids. */
+/** Undefined for an unknown transport or one that a sips URI forbids. */
 function statedTransport({ scheme, params }: LocatedUri): TransportName | 'any' | undefined {
   const text = params.get('transport')?.toLowerCase();
   if (text === undefined) return 'any';
   if (scheme === 'sips') return SECURE[text];
   return Object.keys(PORTS).includes(text) ? (text as TransportName) : undefined;
+}
+
+/** Orders records by priority and, within one priority, by a weighted random draw (RFC 2782). */
+export function srvOrder(records: readonly SrvRecord[], random: () => number): SrvRecord[] {
+  const usable = records.filter(({ target }) => target !== '' && target !== '.');
+  const priorities = [...new Set(usable.map(({ priority }) => priority))].toSorted((a, b) => a - b);
+  return priorities.flatMap((priority) => drawn(usable.filter((record) => record.priority === priority), random)); // prettier-ignore
+}
+
+function drawn(records: readonly SrvRecord[], random: () => number): SrvRecord[] {
+  // Records without weight come first in each draw and keep their very small chance.
+  const left = records.toSorted((a, b) => a.weight - b.weight);
+  const order: SrvRecord[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, { weight }) => sum + weight, 0);
+    const lot = Math.floor(random() * (total + 1));
+    let sum = 0;
+    const index = left.findIndex(({ weight }) => (sum += weight) >= lot);
+    order.push(...left.splice(Math.max(index, 0), 1));
+  }
+  return order;
+}
+
+function naptrOrder(records: readonly NaptrRecord[]): NaptrRecord[] {
+  return records.toSorted((a, b) => a.order - b.order || a.preference - b.preference);
+}
+
+// Returns the URI that a request is sent to (RFC 3261, section 8.1.2).
+
+export interface Hop {
+  readonly requestUri: Uri;
+  /** Route set of the request, the first hop first. */
+  readonly routes: readonly Uri[];
+  /** Used for every request outside a dialog, whatever the URIs say. */
+  readonly outboundProxy?: Uri | undefined;
+}
+
+export function nextHop({ requestUri, routes, outboundProxy }: Hop): Uri {
+  const [first] = routes;
+  // A strict router expects its own URI in the Request-URI, which the peer has already put there
+  // (section 12.2.1.1).
+  if (first !== undefined) return first.params.has('lr') ? first : requestUri;
+  return outboundProxy ?? requestUri;
 }

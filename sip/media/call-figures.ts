@@ -5,7 +5,7 @@ import { CODECS } from '../../src/codecs/codec.js';
 import { mosOf, ratingOf } from '../../src/media/call-quality.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { SocketStats } from '../../src/media/socket-addon.js';
-import type { MediaQuality, MediaSource } from '../capture/media-source.js';
+import type { MediaQuality, MediaSource } from '../capture/taps.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { SentCounts, SentSource } from './outgoing-voice.js';
 

@@ -5,7 +5,7 @@ import { isOptionalBody } from '../message/body.js';
 import { parseMediaType, type SipRequest, type SipResponse } from '../message/message.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { HeaderLine } from '../message/serialiser.js';
-import type { SessionFields } from '../session-expires.js';
+import type { SessionFields } from './session-timer.js';
 
 export const CAPABILITIES: Capabilities = {
   methods: ['INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS', 'INFO', 'UPDATE', 'PRACK', 'REFER', 'NOTIFY'],

@@ -1,5 +1,7 @@
 // The way out of a dialog: makes its requests and sends them to where the peer
 // is now, and keeps what the peer says of itself.
+import ipaddr from 'ipaddr.js';
+import type { Time } from '../../src/time.js';
 import type {
   Acknowledgement,
   InviteUser,
@@ -7,14 +9,13 @@ import type {
   SendOutcome,
   SentInvite,
 } from '../client/request-sender.js';
-import type { Dialog } from '../dialog/dialog.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
+import type { Uri } from '../message/uri.js';
 import type { Flow } from '../transport/flow.js';
 import { PeerCapabilities } from './capabilities.js';
-import { isWebSocket } from './flow-watch.js';
+import type { Dialog } from './dialog.js';
 import type { SessionContext } from './session-context.js';
-import { wayBack } from './way-back.js';
 
 export interface RequestContent {
   readonly headers: readonly HeaderLine[];
@@ -127,4 +128,77 @@ export class DialogChannel {
       ...(this.#flow === undefined ? {} : { flow: this.#flow }),
     };
   }
+}
+
+// Tells when a browser's phone cannot be reached any more. Nobody can connect to
+// a browser (RFC 7118, section 5): the WebSocket that it came in on is the only
+// way to it, and once that is closed the phone has to come back by itself, with a
+// request within the dialog on another one.
+
+export class FlowWatch {
+  readonly #time: Time;
+  readonly #patienceMs: number;
+  readonly #lost: () => void;
+  #cancelTimer = () => {};
+
+  /** `lost` is told once, `patienceMs` after the flow was closed, unless another one is followed by then. */
+  constructor(time: Time, patienceMs: number, lost: () => void) {
+    this.#time = time;
+    this.#patienceMs = patienceMs;
+    this.#lost = lost;
+  }
+
+  /** This one from now on; any but a WebSocket is of no concern. */
+  follow(flow: Flow | undefined): void {
+    this.close();
+    if (flow === undefined || !isWebSocket(flow)) return;
+    let cancelWait = () => {};
+    const stopListening = flow.onClose(() => {
+      cancelWait = this.#time.after(this.#patienceMs, this.#lost);
+    });
+    this.#cancelTimer = () => {
+      stopListening();
+      cancelWait();
+    };
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = () => {};
+  }
+}
+
+function isWebSocket({ transport }: Flow): boolean {
+  return transport === 'ws' || transport === 'wss';
+}
+
+// Where the requests of ours within a call go when its peer cannot be reached
+// under the Contact that it gave.
+//
+// The flow of the peer's own request is taken where that was a connection: it
+// stands, and often there is no other way in. Over UDP it is taken where the
+// Contact is an address that nobody outside can reach (private, loopback,
+// link-local or the like) and not the one that the packet came from, and no
+// proxy has recorded itself: then a NAT stands between, and the packet's source
+// is where it lets us in. With Record-Route the proxy knows the way, and
+// everything else goes to the Contact.
+
+/** The flow for requests to the sender of this message, or undefined if its Contact is to be located. */
+export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | undefined {
+  if (flow.reliable) return flow;
+  if (message.first('record-route') !== undefined) return undefined;
+  const target = message.contact?.uri;
+  if (target?.isSip !== true) return flow; // there is no other place to send to
+  return isUnreachable(target, flow.remote.address) ? flow : undefined;
+}
+
+function isUnreachable({ host }: Uri, source: string): boolean {
+  if (host === source) return false;
+  if (!ipaddr.isValid(host)) return /(?:^|\.)(?:invalid|local|localhost)$/.test(host);
+  return ipaddr.process(host).range() !== 'unicast' && plain(host) !== plain(source);
+}
+
+function plain(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

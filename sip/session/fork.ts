@@ -8,7 +8,7 @@ import { optionTags } from './capabilities.js';
 import type { RequestContent } from './dialog-channel.js';
 import type { InDialog } from './in-dialog.js';
 import { descriptionIn, withDescription } from '../message/body.js';
-import type { SessionMedia } from './session-media.js';
+import type { SessionMedia } from './session.js';
 
 export class Fork {
   readonly inDialog: InDialog;

@@ -8,25 +8,20 @@
 // in 101-199 and 2xx), hands every 2xx to `accepted`, and ends the dialogs that
 // came to nothing with `end`. `bye` ends a dialog that was confirmed.
 import type { Journey } from '../client/request-sender.js';
-import type { Dialog } from '../dialog/dialog.js';
+import type { Dialog } from './dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
-import { SessionTimer } from '../session-timer.js';
+import { SessionTimer } from './session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './capabilities.js';
-import { AwaitedAcks } from './awaited-acks.js';
-import { type AckContent, DialogChannel } from './dialog-channel.js';
-import type { DialogContext } from './dialog-life.js';
-import { FlowWatch } from './flow-watch.js';
+import { AwaitedAcks, type DialogContext, Pauses } from './dialog-context.js';
+import { type AckContent, DialogChannel, FlowWatch } from './dialog-channel.js';
 import { InfoDigits } from './info-digits.js';
 import { OurOffers } from './our-offers.js';
-import { Pauses } from './pauses.js';
-import { OurTransfers } from './our-transfers.js';
+import { OurTransfers, PeerTransfers } from './transfers.js';
 import { PeerOffers } from './peer-offers.js';
-import { PeerTransfers } from './peer-transfers.js';
 import type { SessionContext } from './session-context.js';
-import type { SessionMedia } from './session-media.js';
-import type { ReferTarget, Session, SessionEnd, SessionUser } from './session.js';
+import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionUser } from './session.js';
 
 export interface InDialogOptions {
   readonly dialog: Dialog;

@@ -3,7 +3,7 @@
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { PeerJourney } from '../client/request-sender.js';
-import type { Dialog } from '../dialog/dialog.js';
+import type { Dialog } from './dialog.js';
 import {
   readReason,
   type Reason,
@@ -14,18 +14,16 @@ import {
 } from '../message/refusal.js';
 import type { SipRequest } from '../message/message.js';
 import { type HeaderLine, recordRoutesOf } from '../message/serialiser.js';
-import type { SessionAnswer } from '../session-timer.js';
+import type { SessionAnswer } from './session-timer.js';
 import type { ServerEnd, ServerTransaction } from '../transaction/server-transaction.js';
 import type { Flow, Place } from '../transport/flow.js';
 import { ALLOW, optionTags, SUPPORTED } from './capabilities.js';
-import { FirstExchange } from './first-exchange.js';
+import { FirstExchange, ReliableProvisionals } from './first-exchange.js';
 import { InDialog, reasonIn } from './in-dialog.js';
-import { ReliableProvisionals } from './reliable-provisionals.js';
 import { withDescription } from '../message/body.js';
 import type { SessionContext } from './session-context.js';
-import type { SessionMedia } from './session-media.js';
-import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
-import { wayBack } from './way-back.js';
+import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionState, SessionUser } from './session.js';
+import { wayBack } from './dialog-channel.js';
 
 export interface InboundSessionOptions {
   readonly transaction: ServerTransaction;

@@ -1,19 +1,21 @@
 // One INVITE of ours, under one Call-ID, and the dialogs that come of it: the
 // first that is accepted has the call, the others are let go.
-import type { SendOutcome, SentInvite } from '../client/request-sender.js';
-import { Dialog } from '../dialog/dialog.js';
-import type { Reason, Refusal } from '../message/refusal.js';
+import type { Journey, SendOutcome, SentInvite } from '../client/request-sender.js';
+import { descriptionIn, withDescription } from '../message/body.js';
 import type { SipResponse } from '../message/message.js';
+import type { Reason, Refusal } from '../message/refusal.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri } from '../message/uri.js';
-import { SessionTimer } from '../session-timer.js';
-import { type CallPlan, inviteOf } from './call-plan.js';
+import type { UnsentRequest } from '../transaction/outgoing-request.js';
+import type { Flow } from '../transport/flow.js';
+import { ALLOW, SUPPORTED } from './capabilities.js';
+import { type RequestContent, wayBack } from './dialog-channel.js';
+import { Dialog } from './dialog.js';
 import { Fork } from './fork.js';
 import { InDialog } from './in-dialog.js';
-import { descriptionIn, withDescription } from '../message/body.js';
 import type { SessionContext } from './session-context.js';
-import type { Session, SessionEnd } from './session.js';
-import { wayBack } from './way-back.js';
+import { SessionTimer } from './session-timer.js';
+import type { Session, SessionEnd, SessionMedia } from './session.js';
 
 export interface OutgoingInviteUser {
   /** 101-199, each of them once. */
@@ -290,3 +292,52 @@ function unusable({ status, reason }: Refusal): SessionEnd {
 function reasonOf({ status, reason }: Pick<Refusal, 'status' | 'reason'>): Reason {
   return { protocol: 'sip', cause: status, text: reason };
 }
+
+// Where a call of ours goes and as whose: everything of its INVITE that does
+// not change while it is tried.
+
+export interface CallPlan {
+  /** Request-URI. */
+  readonly uri: string;
+  /** Values for To and From, without tags. */
+  readonly to: string;
+  readonly from: string;
+  /** Value for our Contact in what goes out on this flow. */
+  readonly contact: (flow: Flow | undefined) => string;
+  /** Values for Route, the first hop first. */
+  readonly routes: readonly string[];
+  /** Further fields of the INVITE: identity, privacy, Replaces, what the application wants told. */
+  readonly headers: readonly HeaderLine[];
+  readonly journey: Journey;
+  /** Of the call by this way: trunks may differ in codecs and keys. */
+  readonly media: SessionMedia;
+  /** The offer is left to the peer (RFC 3264, section 4). */
+  readonly lateOffer: boolean;
+}
+
+export interface InviteNumbers {
+  readonly callId: string;
+  readonly tag: string;
+  readonly cseq: number;
+}
+
+/** `content`: the offer, if it is made now, and fields that change from try to try. */
+function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content: RequestContent): UnsentRequest {
+  return {
+    method: 'INVITE',
+    uri: plan.uri,
+    contact: plan.contact,
+    headers: [
+      ...plan.routes.map((route): HeaderLine => ['Route', route]),
+      ['From', `${plan.from};tag=${tag}`],
+      ['To', plan.to],
+      ['Call-ID', callId],
+      ['CSeq', `${cseq} INVITE`],
+      ALLOW,
+      SUPPORTED,
+      ...plan.headers,
+      ...content.headers,
+    ],
+    ...(content.body === undefined ? {} : { body: content.body }),
+  };
+} // prettier-ignore

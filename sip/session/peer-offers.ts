@@ -3,10 +3,10 @@
 import { refusal, refused, type Result } from '../message/refusal.js';
 import type { SipRequest } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
-import type { SessionAnswer } from '../session-timer.js';
+import type { SessionAnswer } from './session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { ALLOW, sessionFields, SUPPORTED } from './capabilities.js';
-import type { DialogContext } from './dialog-life.js';
+import type { DialogContext } from './dialog-context.js';
 import { describedIn, descriptionIn, withDescription } from '../message/body.js';
 
 interface Agreed {

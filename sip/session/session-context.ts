@@ -3,15 +3,14 @@
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Journey, RequestMaker, RequestSender, SendOutcome } from '../client/request-sender.js';
-import { DialogTable } from '../dialog/dialog-table.js';
+import { DialogTable } from './dialog-table.js';
 import type { Refusal } from '../message/refusal.js';
 import type { HeaderLine, ResponseData } from '../message/serialiser.js';
-import type { AcceptedAnswer } from '../transaction/accepted-answer.js';
-import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { lifetime, SIP_TIMERS, type SipTimers } from '../transaction/sip-timers.js';
+import type { AcceptedAnswer, ServerTransaction } from '../transaction/server-transaction.js';
+import { lifetime, SIP_TIMERS, type SipTimers } from '../transaction/timer-queue.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { InDialog } from './in-dialog.js';
-import type { SessionMedia } from './session-media.js';
+import type { SessionMedia } from './session.js';
 
 export interface SessionContextOptions {
   readonly time: Time;

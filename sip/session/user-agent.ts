@@ -1,7 +1,7 @@
 // The user agent: every request that is new is looked over and finds its
 // dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
 import type { PeerJourney, RequestSender } from '../client/request-sender.js';
-import { Dialog, type DialogId } from '../dialog/dialog.js';
+import { Dialog, type DialogId } from './dialog.js';
 import { readReplaces } from '../message/replaces.js';
 import { refusal, type Refusal, refused, type Result } from '../message/refusal.js';
 import {
@@ -15,9 +15,9 @@ import {
 } from './capabilities.js';
 import { parseNameAddr } from '../message/uri.js';
 import type { SipRequest } from '../message/message.js';
-import { SessionTimer } from '../session-timer.js';
+import { SessionTimer } from './session-timer.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
-import { serverKey } from '../transaction/transaction-key.js';
+import { serverKey } from '../transaction/transaction.js';
 import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
 import type { InDialog } from './in-dialog.js';

@@ -2,7 +2,7 @@
 // enough. It stores nothing about rejected requests.
 import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
-import type { KnownPeer } from '../auth/known-peer.js';
+import type { KnownPeer } from '../auth/digest.js';
 import type { Guard } from '../guard/guard.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { SipRequest } from '../message/message.js';

@@ -8,7 +8,7 @@ import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
 import { readRoutingFile } from '../routing-file.js';
 import { RoutingTable } from '../routing-table.js';
-import type { TlsIdentity } from '../transport/tls-identity.js';
+import type { TlsIdentity } from '../transport/listener-options.js';
 import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/trunk-settings.js';
 
 type SettingSources = Pick<Config, 'sip' | 'captures' | 'apiKeys' | 'apiKeysFile'>;

@@ -1,36 +1,37 @@
-// The share of new calls that is refused because there is too much to do.
-// Without that, what waits to be read grows until every message comes too late,
-// is sent again, and nobody is served (RFC 7339).
+// Computes the share of new calls to refuse under overload (RFC 7339). Without it the input queue
+// grows until every message is processed too late and retransmitted.
 import type { Time } from '../../src/time.js';
-import { spread } from './transaction-key.js';
+import { spread } from './transaction.js';
 
 export interface LoadGaugeOptions {
   readonly time: Time;
-  /** How long a message waits now before it is read, in milliseconds. */
+  /** Current wait of a message before it is read, in milliseconds. */
   readonly delayMs: () => number;
-  /** The wait that is put up with; 250 if absent. Peers send an INVITE again after 500 ms without a 100. */
+  /**
+   * Acceptable wait in milliseconds, 250 by default. Peers retransmit an INVITE after 500 ms without a 100.
+   */
   readonly aimMs?: number;
-  /** Milliseconds since 1970; the system's if absent. */
+  /** Wall clock in milliseconds since 1970; the system's by default. */
   readonly wallMs?: () => number;
 }
 
-/** What a peer is asked for that offers overload control by loss (RFC 7339, section 4). */
+/** Overload control values for a peer that offers control by loss (RFC 7339, section 4). */
 export interface LoadControl {
-  /** Of its requests, in percent: so many it should not send. */
+  /** Percentage of its requests that the peer should not send. */
   readonly loss: number;
-  /** For so long, in milliseconds; 0 ends it. */
+  /** Validity in milliseconds; 0 ends the control. */
   readonly validityMs: number;
-  /** Greater whenever one of the others has changed. */
+  /** Increases with every change of the other values. */
   readonly sequence: string;
 }
 
 const AIM_MS = 250;
 const VALIDITY_MS = 500; // RFC 7339, section 4.3
 const PERIOD_MS = 100;
-const MOST = 0.98; // some are always let in, so that it shows when the load is gone
-const UP = 0.1; // a period, for each time that the wait is the aim and more
+const MOST = 0.98; // some calls always pass, which shows when the load is gone
+const UP = 0.1; // per period and multiple of the acceptable wait
 const MOST_UP = 0.3;
-const DOWN = 0.03; // a period, while the wait is below half the aim
+const DOWN = 0.03; // per period while the wait is below half the acceptable one
 
 export class LoadGauge {
   readonly #options: LoadGaugeOptions;
@@ -47,12 +48,12 @@ export class LoadGauge {
     this.#cancelTimer = options.time.after(PERIOD_MS, () => this.#measure());
   }
 
-  /** The share of new calls that is refused now. */
+  /** Current share of new calls to refuse. */
   get share(): number {
     return this.#share;
   }
 
-  /** The same for the same call while the share does not change: its repetitions are not let in. */
+  /** Returns the same decision for retransmissions of a call while the share is unchanged. */
   refuses(callId: string): boolean {
     return this.#share > 0 && spread(callId) < this.#share;
   }
@@ -74,7 +75,8 @@ export class LoadGauge {
     const before = this.#share;
     const times = this.#options.delayMs() / this.#aimMs;
     const isOver = times > 1;
-    // One long wait is a pause (a collection of garbage, a neighbour on the machine), and over already: it refuses nobody.
+    // A single long wait is a pause (garbage collection, another process) that is already over, and
+    // refuses nothing.
     if (isOver && this.#wasOver) this.#share = Math.min(MOST, this.#share + Math.min(MOST_UP, UP * times));
     else if (times < 0.5) this.#share = Math.max(0, this.#share - DOWN);
     this.#wasOver = isOver;

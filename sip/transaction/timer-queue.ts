@@ -1,10 +1,12 @@
-// The timers of all transactions. SIP knows few durations and starts each of
-// them many times, so there is one queue a duration, in the order in which they
-// fall due, and one timer of the system for the first of each. Starting and
-// calling off cost the same however many run, and no closures.
+// Runs the timers of all transactions. SIP uses few durations and starts each of them often, so there
+// is one queue per duration, ordered by due time, and one system timer for the first entry of each.
+// Starting and stopping take constant time and create no closures.
 import type { Time } from '../../src/time.js';
 
-/** Letters are those of RFC 3261, section 17, and RFC 6026; the rest is said where it is used. */
+/**
+ * Letters are the timers of RFC 3261, section 17, and RFC 6026; the other names are explained where they are
+ * started.
+ */
 export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M' | 'cancelled' | 'answer' | 'unanswered'; // prettier-ignore
 
 export interface TimerOwner {
@@ -24,7 +26,7 @@ export class RunningTimer {
     this.#queue = queue;
   }
 
-  /** Any number of times, before it is due and after. */
+  /** Idempotent; may be called before and after the timer is due. */
   stop(): void {
     if (this.#owner === undefined) return;
     this.#owner = undefined;
@@ -40,12 +42,12 @@ export class RunningTimer {
 
 const COMPACT_AT = 1024;
 
-/** The timers of one duration: the first to start is the first to fall due. */
+/** Timers of one duration: the first to start is the first to fall due. */
 class DurationQueue {
   readonly #ms: number;
   readonly #time: Time;
   #timers: RunningTimer[] = [];
-  #first = 0; // those before it have fired
+  #first = 0; // earlier entries have fired
   #running = 0;
   #cancelTimer: (() => void) | undefined;
 
@@ -62,7 +64,7 @@ class DurationQueue {
     return timer;
   }
 
-  /** One of them has fired or was stopped. */
+  /** A timer has fired or was stopped. */
   left(): void {
     this.#running--;
     if (this.#running === 0) this.clear();
@@ -86,7 +88,7 @@ class DurationQueue {
         timer.fire();
       }
     } finally {
-      this.#goOn(now); // also where an owner has thrown
+      this.#goOn(now); // runs also if an owner has thrown
     }
   }
 
@@ -116,13 +118,32 @@ export class TimerQueue {
       this.#queues.set(ms, queue);
     }
     const timer = queue.start(name, owner);
-    if (this.#closed) timer.stop(); // its queue is its own
+    if (this.#closed) timer.stop(); // the queue belongs to this timer alone
     return timer;
   }
 
-  /** Nothing fires any more. */
+  /** Stops all timers. */
   close(): void {
     this.#closed = true;
     for (const queue of this.#queues.values()) queue.clear();
   }
+}
+
+/** Timer values in milliseconds (RFC 3261, table 4). */
+export interface SipTimers {
+  /** T1: the round-trip time estimate. */
+  readonly t1: number;
+  /** T2: the longest interval between retransmissions. */
+  readonly t2: number;
+  /** T4: the longest time that a message stays in the network. */
+  readonly t4: number;
+  /** Timer D: the wait for retransmitted responses. */
+  readonly d: number;
+}
+
+export const SIP_TIMERS: SipTimers = { t1: 500, t2: 4000, t4: 5000, d: 32_000 };
+
+/** Timers B, F, H, J, L and M: the longest life of a transaction. */
+export function lifetime({ t1 }: SipTimers): number {
+  return 64 * t1;
 }

@@ -1,44 +1,52 @@
-// All transactions of a SIP element: what comes in finds its transaction or
-// makes one, and what goes out gets one.
+// Holds all transactions of a SIP element. Received messages are matched with their transaction or
+// create one; every request of ours gets one.
 import type { Time } from '../../src/time.js';
+import type { Answerable, SipRequest, SipResponse } from '../message/message.js';
 import { type Parsed, parseMessage } from '../message/parser.js';
 import { type Refusal, refusal } from '../message/refusal.js';
-import type { Answerable, SipRequest, SipResponse } from '../message/message.js';
+import { type RequestData, responseBytes, type ResponseData } from '../message/serialiser.js';
 import { Via } from '../message/via.js';
-import { type RequestData, type ResponseData, responseBytes } from '../message/serialiser.js';
 import type { Flow } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
-import { AcceptedAnswer } from './accepted-answer.js';
-import type { ClientTransaction, ClientUser } from './client-transaction.js';
-import { InviteClientTransaction } from './invite-client.js';
-import { cancelOf } from './invite-follow-ups.js';
-import { InviteServerTransaction } from './invite-server.js';
+import {
+  cancelOf,
+  type ClientTransaction,
+  type ClientUser,
+  InviteClientTransaction,
+  NonInviteClientTransaction,
+} from './client-transaction.js';
 import type { LoadGauge } from './load-gauge.js';
-import { NonInviteClientTransaction } from './non-invite-client.js';
-import { NonInviteServerTransaction } from './non-invite-server.js';
-import { OutgoingRequest, type UnsentRequest } from './outgoing-request.js';
-import { SentAck } from './sent-ack.js';
-import type { ServerTransaction } from './server-transaction.js';
-import { SIP_TIMERS, type SipTimers } from './sip-timers.js';
-import { TimerQueue } from './timer-queue.js';
-import { clientKey, MAGIC_COOKIE, serverKey, spread, statelessTag } from './transaction-key.js';
-import { TRANSACTION_LIMITS, type TransactionCount, type TransactionLimits } from './transaction-limits.js';
-import type { TransactionContext, Wire } from './wire.js';
+import { OutgoingRequest, SentAck, type UnsentRequest, type Wire } from './outgoing-request.js';
+import {
+  AcceptedAnswer,
+  InviteServerTransaction,
+  NonInviteServerTransaction,
+  type ServerTransaction,
+} from './server-transaction.js';
+import { SIP_TIMERS, type SipTimers, TimerQueue } from './timer-queue.js';
+import {
+  clientKey,
+  MAGIC_COOKIE,
+  serverKey,
+  spread,
+  statelessTag,
+  type TransactionContext,
+} from './transaction.js';
 
 export interface TransactionUser {
-  /** A request that is new. CANCEL of an INVITE that is known does not come here, but to that INVITE's user. */
+  /** Receives a new request. A CANCEL of a known INVITE goes to the user of that INVITE instead. */
   request(request: SipRequest, transaction: ServerTransaction): void;
-  /** An ACK of a 2xx, or one that belongs to nothing. */
+  /** Receives an ACK of a 2xx, or one that matches nothing. */
   acknowledged(request: SipRequest, flow: Flow): void;
   /**
-   * Whether a request may have a transaction: a refusal is answered without one, 'silence' not at all.
-   * Asked once for a request, before anything is kept of it. `busy`: it is refused with 503 unless this says otherwise,
-   * so its password need not be looked at.
+   * Decides once per request, before any state is kept: a refusal is answered statelessly, 'silence' not at
+   * all. If `busy` is set the request gets 503 unless this returns something else, so no password needs to
+   * be checked.
    */
   admits?(request: SipRequest, flow: Flow, busy: boolean): Refusal | 'silence' | undefined;
-  /** A request that was refused before anything was kept of it. */
+  /** Reports a request that was refused statelessly. */
   refused?(request: SipRequest, status: number): void;
-  /** Whether whoever is at the other end is worth an answer to what is malformed; everybody is, if nobody is asked. */
+  /** True if malformed messages of this peer are answered; true by default. */
   answersMalformed?(flow: Flow): boolean;
 }
 
@@ -46,13 +54,16 @@ export interface TransactionLayerOptions {
   readonly wire: Wire;
   readonly user: TransactionUser;
   readonly time: Time;
-  /** Random text of token characters, new at every call; nobody may guess it. */
+  /** Returns a new unpredictable random token at each call. */
   readonly token: () => string;
   readonly durations?: Partial<SipTimers>;
   readonly limits?: Partial<TransactionLimits>;
-  /** Says which new calls are refused because there is too much to do; none, if nobody says. */
+  /** Overload control; no calls are shed by default. */
   readonly load?: Pick<LoadGauge, 'refuses' | 'control'>;
-  /** A message met a defect of ours: it was refused with 500 where it could be. Thrown, if nobody is told. */
+  /**
+   * Reports an error of this server while it handled a message; the request gets 500 if possible. Without
+   * this callback the error is thrown.
+   */
   readonly failed?: (error: unknown, message: SipRequest | SipResponse | undefined) => void;
 }
 
@@ -83,7 +94,7 @@ export class TransactionLayer {
     };
   }
 
-  /** Transactions that are kept, and INVITEs that wait for a final response. */
+  /** Number of transactions and of INVITEs without a final response. */
   get open(): { readonly server: number; readonly client: number; readonly pendingInvites: number } {
     return { server: this.#servers.size, client: this.#clients.size, pendingInvites: this.#pendingInvites };
   }
@@ -92,7 +103,7 @@ export class TransactionLayer {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** What a transport received. It does not throw for anything that a peer sent. */
+  /** Handles the bytes that a transport received. It throws for no input. */
   received(bytes: Buffer, flow: Flow): void {
     const parsed = parseMessage(bytes, flow.remote, flow.transport === 'tcp' || flow.transport === 'tls');
     this.handle(parsed, flow);
@@ -124,29 +135,35 @@ export class TransactionLayer {
     }
   }
 
-  /** Sends a request of ours, but ACK: see `sendAck`. All headers but Via, Max-Forwards and Content-Length are the caller's. */
+  /**
+   * Sends any request but ACK (see `sendAck`). The caller provides all headers except Via, Max-Forwards and
+   * Content-Length.
+   */
   send(request: UnsentRequest, target: Target, user: ClientUser): ClientTransaction {
     const outgoing = this.#outgoing(request, this.#branch(), target);
     return request.method === 'INVITE' ? this.#startInvite(outgoing, user) : this.#start(outgoing, user);
   }
 
-  /** Sends an INVITE, which can be taken back. */
+  /** Sends an INVITE, which can be cancelled. */
   sendInvite(request: UnsentRequest, target: Target, user: ClientUser): InviteClientTransaction {
     return this.#startInvite(this.#outgoing(request, this.#branch(), target), user);
   }
 
-  /** Sends the ACK of a 2xx; `again` is for the same 2xx when it comes again. */
+  /** Sends the ACK of a 2xx; call `again` when the same 2xx is received again. */
   sendAck(request: RequestData, target: Target): SentAck {
     return new SentAck(request, this.#branch(), target, this.#options.wire);
   }
 
-  /** Gives a 2xx to an INVITE and repeats it until `stop`, which the ACK is for. Undefined if it is too late. */
+  /**
+   * Answers an INVITE with a 2xx and repeats it until `stop` is called for the ACK. Undefined if it is too
+   * late.
+   */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
     const isLate = !(transaction instanceof InviteServerTransaction) || !transaction.respond(response);
     return isLate ? undefined : new AcceptedAnswer(transaction, this.#context, unanswered);
   } // prettier-ignore
 
-  /** Forgets everything; no user is told. */
+  /** Drops all transactions without calling their users. */
   close(): void {
     this.#context.timers.close();
     for (const transaction of [...this.#servers.values(), ...this.#clients.values()]) transaction.close();
@@ -179,7 +196,8 @@ export class TransactionLayer {
   }
 
   #newRequest(request: SipRequest, flow: Flow, key: string): void {
-    // First: a password that was shown counts as used, and whoever is refused then would be asked for it anew.
+    // Overload is determined first: checking a password consumes its nonce, and a refused caller would
+    // be challenged again.
     const busy = this.#overload(request);
     const verdict = this.#options.user.admits?.(request, flow, busy !== undefined);
     if (verdict === 'silence') {
@@ -208,7 +226,7 @@ export class TransactionLayer {
     else this.#options.user.request(request, transaction);
   }
 
-  /** RFC 3261, section 9.2: its answer has the tag that those of the INVITE have. */
+  /** The answer to CANCEL has the same To tag as those to the INVITE (RFC 3261, section 9.2). */
   #cancelRequest(request: SipRequest, transaction: NonInviteServerTransaction): void {
     const invite = this.#servers.get(serverKey(request, 'INVITE'));
     if (!(invite instanceof InviteServerTransaction)) {
@@ -220,7 +238,10 @@ export class TransactionLayer {
     invite.cancelled(request);
   }
 
-  /** What makes room is let in a little longer: the requests of calls that stand, and CANCEL. */
+  /**
+   * Returns the refusal under overload. Requests within calls and CANCEL free resources and get 25 % more
+   * room.
+   */
   #overload(request: SipRequest): Refusal | undefined {
     const { server, pendingInvites } = this.#limits;
     const isOurs = request.to.tag !== undefined || request.method === 'CANCEL';
@@ -228,7 +249,8 @@ export class TransactionLayer {
     const isInvite = request.method === 'INVITE' && !isOurs;
     const isTooMany = isInvite && this.#pendingInvites >= pendingInvites;
     if (!isFull && !isTooMany) {
-      // Only a share is refused: Retry-After would tell a proxy to send nothing at all (RFC 3261, section 21.5.4).
+      // No Retry-After when only a share is refused: it would tell a proxy to send nothing at all (RFC
+      // 3261, section 21.5.4).
       const isShed = isInvite && (this.#options.load?.refuses(request.callId) ?? false);
       return isShed ? refusal(503, 'Service Unavailable') : undefined;
     }
@@ -247,27 +269,27 @@ export class TransactionLayer {
     void this.#options.wire.respond(bytes, request.via, flow);
   }
 
-  /** With how much of its load the peer should leave away, if it offers to (RFC 7339, section 4). */
+  /** Adds overload control to the Via of a peer that supports it (RFC 7339, section 4). */
   #viaWithLoad(via: Via): Via {
     const { load } = this.#options;
     if (load === undefined || via.params.get('oc') !== '') return via;
     const algorithms = (via.params.get('oc-algo') ?? '').toLowerCase().split(',');
     if (!algorithms.some((name) => name.trim() === 'loss')) return via;
     const { loss, validityMs, sequence } = load.control;
-    const told = {
+    const control = {
       oc: String(loss),
       'oc-algo': '"loss"',
       'oc-validity': String(validityMs),
       'oc-seq': sequence,
     };
-    const params = Object.entries(told).reduce((all, [name, value]) => all.with(name, value), via.params);
+    const params = Object.entries(control).reduce((all, [name, value]) => all.with(name, value), via.params);
     return new Via(via.transport, via.sentBy, params, via.version);
   }
 
   #response(response: SipResponse): void {
     this.#count('responses');
     const transaction = this.#clients.get(clientKey(response));
-    // A second Via means that somebody else was to get it (RFC 3261, section 8.1.3.3).
+    // A second Via means that the response is for another element (RFC 3261, section 8.1.3.3).
     if (transaction === undefined || response.all('via').length > 1) this.#count('stray-responses');
     else transaction.received(response);
   }
@@ -304,12 +326,50 @@ export class TransactionLayer {
   }
 }
 
-/** What a request meets when there are as many transactions as are allowed: a failure as of any transport. */
+/** Replaces the wire when the transaction limit is reached: every request fails like a transport. */
 const FULL: Wire = {
   send: () => Promise.resolve('too-many'),
   respond: () => Promise.resolve(false),
   viaFor: () => '',
 };
 
-/** What comes of a CANCEL shows in the INVITE. */
+/** The outcome of a CANCEL is visible in its INVITE. */
 const NOBODY: ClientUser = { response: () => undefined, failed: () => undefined };
+
+interface TransactionLimits {
+  /**
+   * Server transactions including completed ones: 400 calls per second leave about 26,000 completed ones
+   * over UDP.
+   */
+  readonly server: number;
+  /** INVITEs without a final response. */
+  readonly pendingInvites: number;
+  readonly client: number;
+  /**
+   * Retry-After in seconds: a value between this and twice this, so that clients do not return at the same
+   * time.
+   */
+  readonly retryAfterSeconds: number;
+}
+
+const TRANSACTION_LIMITS: TransactionLimits = {
+  server: 60_000,
+  pendingInvites: 5000,
+  client: 60_000,
+  retryAfterSeconds: 5,
+};
+
+/** Events counted for metrics. Names are stable. */
+type TransactionCount =
+  | 'requests'
+  | 'responses'
+  | 'retransmissions' // requests that came again and were absorbed
+  | 'malformed' // answered 400 or the like without a transaction
+  | 'not-sip'
+  | 'bad-response'
+  | 'bad-ack'
+  | 'unanswerable'
+  | 'not-admitted'
+  | 'overload' // answered 503
+  | 'failed' // met a defect of ours
+  | 'stray-responses';

@@ -1,6 +1,6 @@
-// Keeps a connection of ours open, and finds out when its peer is gone (RFC
-// 5626, section 4.4.1). Not every peer answers: one that never has is taken to be
-// there, and the connection is only kept from falling asleep on the way.
+// Keeps an outgoing connection open and detects that its peer is gone (RFC 5626, section 4.4.1). A
+// peer that has never answered a ping is assumed to be alive; the pings then only keep NAT bindings
+// open.
 import type { Time } from '../../src/time.js';
 import type { Flow } from './flow.js';
 
@@ -15,7 +15,7 @@ export function isPingable(flow: Flow): flow is Pingable {
 
 export interface KeepAliveOptions {
   readonly time: Time;
-  /** Peers that ask for it say up to 120 s. */
+  /** Milliseconds between pings; peers ask for up to 120 s. */
   readonly intervalMs?: number;
   readonly answerMs?: number;
 }
@@ -28,12 +28,12 @@ export class KeepAlive {
   readonly #time: Time;
   readonly #intervalMs: number;
   readonly #answerMs: number;
-  /** Whether the peer has ever answered. */
+  /** True once the peer has answered a ping. */
   #answers = false;
   #cancelTimer: () => void = () => undefined;
   readonly #stopListening: () => void;
 
-  /** Abandons the flow when an answer of a peer that answers does not come in time; ends with the flow. */
+  /** Abandons the flow if a peer that has answered before does not answer in time; ends with the flow. */
   constructor(flow: Pingable, { time, intervalMs = INTERVAL_MS, answerMs = ANSWER_MS }: KeepAliveOptions) {
     this.#flow = flow;
     this.#time = time;
@@ -43,7 +43,7 @@ export class KeepAlive {
     this.#stopListening = flow.onClose(() => this.#cancelTimer());
   }
 
-  /** The flow stays as it is. Idempotent. */
+  /** Stops the pings and leaves the flow open. Idempotent. */
   close(): void {
     this.#cancelTimer();
     this.#stopListening();

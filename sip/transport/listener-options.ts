@@ -1,25 +1,28 @@
-// Where to listen, and as whom.
+// Describes where to listen and under which TLS identity, checks it, and writes the Via of requests.
 import { isIPv6 } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { ParleyError } from '../../src/errors.js';
 import { hostPortText } from '../message/uri.js';
 import { type Flow, type TransportName, viaTransport } from './flow.js';
-import type { TlsIdentity } from './tls-identity.js';
 
 export interface ListenerOptions {
   readonly transport: TransportName;
-  /** An address. 127.0.0.1 if there is none: nobody listens to the world by accident. */
+  /** Address to listen on; 127.0.0.1 by default, so that a server is never public by accident. */
   readonly host?: string;
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose a port. */
   readonly port: number;
-  /** What peers reach it under, where that is not the address it listens on (behind NAT, or on every address). */
+  /**
+   * Address for peers if it differs from the listening address (behind NAT, or when listening on every
+   * address).
+   */
   readonly advertised?: { readonly host: string; readonly port?: number };
-  /** For tls and wss. */
+  /** Required for tls and wss. */
   readonly tls?: TlsIdentity;
 }
 
 export const LOOPBACK = '127.0.0.1';
 
-/** Throws CONFIG_INVALID if peers could not be told a way back, or TLS has no certificate. */
+/** Throws CONFIG_INVALID if peers could not be given a return address, or if TLS has no certificate. */
 export function checkListener({ transport, host = LOOPBACK, advertised, tls }: ListenerOptions): void {
   if ((host === '0.0.0.0' || host === '::') && advertised === undefined) {
     const message = `listening for SIP on ${host} needs an address to tell peers: set PUBLIC_ADDRESS, or listen on one address`;
@@ -39,7 +42,7 @@ export interface SentBy {
   readonly port: number;
 }
 
-/** The Via of a request that goes out on this flow. */
+/** Writes the Via of a request for this flow. */
 export function viaText(flow: Flow, sentBy: SentBy, branch: string, aliases: boolean): string {
   const place = hostPortText(sentBy);
   const alias = aliases && (flow.transport === 'tcp' || flow.transport === 'tls') ? ';alias' : '';
@@ -49,4 +52,23 @@ export function viaText(flow: Flow, sentBy: SentBy, branch: string, aliases: boo
 
 export function sameFamily(one: string, other: string): boolean {
   return isIPv6(one) === isIPv6(other);
+}
+
+export interface TlsIdentity {
+  /** Certificate chain and key in PEM. A client without them presents no certificate. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Trusted authorities in PEM; the system's by default. */
+  readonly ca?: string | undefined;
+  /** Requires peers that connect to present a certificate of a trusted authority. */
+  readonly clientCertificates?: 'required' | 'ignored' | undefined;
+}
+
+export function secureOptions({ cert, key, ca }: TlsIdentity): SecureContextOptions {
+  return {
+    minVersion: 'TLSv1.2',
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(ca === undefined ? {} : { ca }),
+  };
 }

@@ -1,25 +1,23 @@
-// A flow to whoever is to get a request: the one there is, or a new one.
+// Finds a flow for a request: an open one, or a new TCP or TLS connection within a time limit.
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Time } from '../../src/time.js';
-import type { Socket } from 'node:net';
-import type { Flow, TransportFailure, TransportName } from './flow.js';
-import type { FlowTable } from './flow-table.js';
-import { connectStream } from './stream-connector.js';
-import type { ConnectionGate } from './connection-gate.js';
-import type { TransportLimits } from './limits.js';
-import type { TlsIdentity } from './tls-identity.js';
+import type { Flow, FlowTable, Place, TransportFailure, TransportName } from './flow.js';
+import { secureOptions, type TlsIdentity } from './listener-options.js';
+import type { ConnectionGate, TransportLimits } from './transport-limits.js';
 
-/** Where a request goes: what the locator found. */
+/** Destination of a request, as found by the locator. */
 export interface Target {
   readonly transport: TransportName;
   readonly address: string;
   readonly port: number;
-  /** The name that a certificate has to bear; without one, the address. */
+  /** Name required in the peer's certificate; the address by default. */
   readonly name?: string | undefined;
-  /** The flow that the peer came in on, which is taken while it stands. */
+  /** Flow of the peer's own request, used while it is open. */
   readonly flow?: Flow | undefined;
-  /** Nothing changes to TCP, however large it is. */
+  /** Large requests stay on UDP. */
   readonly udpOnly?: boolean | undefined;
-  /** The address of ours to leave from, where we listen on several. */
+  /** Local address to send from, if there are several. */
   readonly from?: string | undefined;
 }
 
@@ -29,16 +27,16 @@ export interface OutboundOptions {
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly tls: TlsIdentity;
-  /** From a UDP socket of the address's family. */
+  /** Returns a flow of the UDP socket of the address's family. */
   readonly datagrams: (target: Target) => Flow | undefined;
-  /** The address to connect from, where one of the family is listened on. */
+  /** Returns the local address to connect from, if one of the family is listened on. */
   readonly from: (target: Target) => string | undefined;
   readonly connected: (socket: Socket, transport: 'tcp' | 'tls') => Flow;
 }
 
-const UDP_ONLY_MS = 600_000; // a peer that took no TCP is not tried again for that long
+const UDP_ONLY_MS = 600_000; // how long a peer that refused TCP is not tried again
 const UDP_ONLY_MOST = 1000;
-const LARGE_CONNECT_MS = 2000; // while a caller waits, and UDP is left
+const LARGE_CONNECT_MS = 2000; // short, because a caller waits and UDP remains
 
 export class Outbound {
   readonly #options: OutboundOptions;
@@ -51,12 +49,12 @@ export class Outbound {
     this.#tls = options.tls;
   }
 
-  /** New connections are made under this identity. */
+  /** Sets the TLS identity of new connections. */
   renew(tls: TlsIdentity): void {
     this.#tls = tls;
   }
 
-  /** At once where a flow stands or none is needed. */
+  /** Returns at once if a flow is open or none is needed. */
   reach(target: Target): Flow | TransportFailure | Promise<Flow | TransportFailure> {
     const { flow, transport } = target;
     if (flow !== undefined && !flow.closed) return flow;
@@ -68,11 +66,11 @@ export class Outbound {
         return this.#options.table.find(transport, target, target.name) ?? this.#connect(target, transport);
       case 'ws':
       case 'wss':
-        return 'closed'; // a browser cannot be connected to: its own flow was all there is
+        return 'closed'; // no connection can be opened to a browser
     }
   }
 
-  /** A connection instead of UDP, for what is too large for a datagram; undefined if there is none to be had. */
+  /** Returns a connection for a request that is too large for a datagram; undefined if none can be had. */
   async reachLarge(target: Target): Promise<Flow | undefined> {
     const key = `${target.address} ${target.port}`;
     const { time, table } = this.#options;
@@ -107,4 +105,61 @@ export class Outbound {
     table.add(flow, remote, name);
     return flow;
   }
+}
+
+export interface ConnectOptions {
+  readonly transport: 'tcp' | 'tls';
+  readonly remote: Place;
+  /** Name required in the peer's certificate (RFC 5922); its address by default. */
+  readonly name: string | undefined;
+  /** Local address to connect from. */
+  readonly from: string | undefined;
+  readonly tls: TlsIdentity;
+  readonly limitMs: number;
+  readonly time: Time;
+}
+
+const FAILURES: Readonly<Record<string, TransportFailure>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'refused',
+  ETIMEDOUT: 'timeout',
+};
+
+/** Resolves with a ready socket or the reason why there is none; never rejects. */
+function connectStream(options: ConnectOptions): Promise<Socket | TransportFailure> {
+  const { transport, limitMs, time } = options;
+  return new Promise((resolve) => {
+    const socket = transport === 'tls' ? tlsSocket(options) : tcpSocket(options);
+    let connected = false;
+    const settle = (result: Socket | TransportFailure): void => {
+      cancelTimer();
+      socket.off('error', onError);
+      if (typeof result === 'string') {
+        socket.on('error', () => undefined);
+        socket.destroy();
+      }
+      resolve(result);
+    };
+    const onError = (error: NodeJS.ErrnoException): void => {
+      settle(transport === 'tls' && connected ? 'tls' : (FAILURES[error.code ?? ''] ?? 'unreachable'));
+    };
+    const cancelTimer = time.after(limitMs, () => settle('timeout'));
+    socket.on('error', onError);
+    socket.once('connect', () => (connected = true));
+    socket.once(transport === 'tls' ? 'secureConnect' : 'connect', () => settle(socket));
+  });
+}
+
+function tcpSocket({ remote, from }: ConnectOptions): Socket {
+  return connect({ host: remote.address, port: remote.port, ...local(from) });
+}
+
+function tlsSocket({ remote, name, from, tls }: ConnectOptions): TLSSocket {
+  const servername = name !== undefined && isIP(name) === 0 ? { servername: name } : {};
+  const place = { host: remote.address, port: remote.port, ...local(from) };
+  return connectTls({ ...place, ...secureOptions(tls), ...servername });
+}
+
+function local(from: string | undefined): { localAddress?: string } {
+  return from === undefined ? {} : { localAddress: from };
 }

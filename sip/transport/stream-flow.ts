@@ -1,30 +1,28 @@
-// A TCP or TLS connection as a flow: framing, keep-alives, and limits on what
-// a peer may keep waiting.
+// Makes a TCP or TLS connection a flow: it frames messages, answers keep-alives, and limits how long
+// and how much a peer may keep waiting.
 import type { Socket } from 'node:net';
 import type { Time } from '../../src/time.js';
-import { CloseListeners } from './close-listeners.js';
-import { type Flow, type Place, plainAddress } from './flow.js';
-import type { TransportLimits } from './limits.js';
+import { CloseListeners, type Flow, type Place, plainAddress } from './flow.js';
+import type { TransportCounts, TransportLimits } from './transport-limits.js';
 import { type BrokenReason, type Framed, StreamFramer } from './stream-framer.js';
-import type { TransportCounts } from './transport-counts.js';
 
 export interface StreamFlowOptions {
   readonly transport: 'tcp' | 'tls';
-  /** Whether the peer connected to us: then pings are answered, and it has to say something soon. */
+  /** True if the peer connected: pings are answered, and the first message has a time limit. */
   readonly inbound: boolean;
-  /** Whether the peer's certificate was asked for and is valid. */
+  /** True if the peer's certificate was required and is valid. */
   readonly authenticated: boolean;
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly counts: TransportCounts;
   readonly received: (bytes: Buffer, flow: StreamFlow) => void;
-  /** A message was handed to the system. */
+  /** Called when a message was handed to the system. */
   readonly sent?: ((bytes: Buffer, flow: StreamFlow) => void) | undefined;
 }
 
 const PING = Buffer.from('\r\n\r\n');
 const PONG = Buffer.from('\r\n');
-/** Silence of a peer that we connected to after which the system asks whether it is there: 10 times, a second apart. */
+/** Silence after which TCP keep-alive probes a peer that we connected to: 10 probes, one second apart. */
 const PROBE_MS = 30_000;
 
 export class StreamFlow implements Flow {
@@ -40,8 +38,8 @@ export class StreamFlow implements Flow {
   readonly #closing = new CloseListeners();
   #heard = 0;
   #heardMs: number;
-  #begunMs: number | undefined; // when the message that is coming in began
-  #spoke = false; // whether anything whole came in
+  #begunMs: number | undefined; // start of the message that is being received
+  #spoke = false; // true once a whole message or ping was received
   #stopWatch: () => void;
   #pong: (() => void) | undefined;
 
@@ -76,7 +74,7 @@ export class StreamFlow implements Flow {
   send(bytes: Buffer): boolean {
     if (this.closed) return false;
     if (!this.#socket.writable) {
-      this.#gone(); // it was reset, and is about to say so: the next request is to find another
+      this.#gone(); // it was reset and its close event follows: the next request must use another flow
       return false;
     }
     if (this.#socket.writableLength > this.#options.limits.unsentBytes) {
@@ -102,7 +100,7 @@ export class StreamFlow implements Flow {
     if (!this.closed) this.#cut('unanswered');
   }
 
-  /** What was sent before is still written, but nothing more is read. */
+  /** Writes what was sent before and reads nothing more. */
   close(): void {
     if (this.closed) return;
     this.#socket.end();
@@ -143,21 +141,21 @@ export class StreamFlow implements Flow {
     }
   }
 
-  /** The peer that connected sends pings, the other one answers: two answers in a row look like a ping, and are none. */
+  /** Only the peer that connected sends pings; two pongs in a row look like a ping and are not answered. */
   #emptyLine(): void {
     if (this.inbound) return;
     this.#pong?.();
     this.#pong = undefined;
   }
 
-  /** All that came at once have one answer: a flood of empty lines is none of ours. */
+  /** One pong answers all pings of a chunk, so that a flood of empty lines is not amplified. */
   #answerPing(): void {
     if (!this.inbound || this.closed) return;
     this.#spoke = true;
     this.send(PONG);
   }
 
-  /** What is left of the message is handed up once more, so that it is answered, before the connection goes. */
+  /** Passes the incomplete message up, so that it is answered, and closes the connection. */
   #break(reason: BrokenReason, bytes: Buffer): void {
     this.#options.counts.add(reason);
     if (reason !== 'head-too-large') this.#options.received(bytes, this);

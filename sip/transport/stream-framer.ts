@@ -1,15 +1,14 @@
-// Cuts a stream into messages, however it was cut into segments (RFC 3261,
-// section 18.3), and finds the keep-alives between them (RFC 5626, section 4.4.1).
-// Every byte is looked at once.
+// Splits a byte stream into messages (RFC 3261, section 18.3) and finds the keep-alives between them
+// (RFC 5626, section 4.4.1). It examines every byte once.
 import { headEnd } from '../message/head.js';
 
 export type Framed =
   | { readonly kind: 'message'; readonly bytes: Buffer }
-  /** Two empty lines: the peer wants one back. */
+  /** Two empty lines: the peer expects one as the answer. */
   | { readonly kind: 'ping' }
-  /** One empty line: what a ping of ours gets. */
+  /** One empty line: the answer to a ping. */
   | { readonly kind: 'pong' }
-  /** The stream cannot be read on. `bytes` is what there is of the message that broke it. */
+  /** The stream is broken. `bytes` holds the beginning of the message that broke it. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly bytes: Buffer };
 
 export type BrokenReason = 'head-too-large' | 'body-too-large' | 'unframed';
@@ -22,16 +21,16 @@ export interface FramerLimits {
 const CR = 0x0d;
 const LF = 0x0a;
 const START_BYTES = 4096;
-const OVERLAP = 2; // bytes of an empty line that may have come already
+const OVERLAP = 2; // bytes of an empty line that may have been received already
 const LENGTH = /\n(?:content-length|l)[ \t]*:((?:[ \t]|\r?\n[ \t])*)([^\r\n]*)/gi;
 
 export class StreamFramer {
   readonly #limits: FramerLimits;
   #buffer = Buffer.alloc(START_BYTES);
-  #start = 0; // of the message that is being received
-  #end = 0; // of what was received
-  #searched = 0; // up to here no end of the head was found
-  #length: number | undefined; // of the whole message, once its head is there
+  #start = 0; // start of the message that is being received
+  #end = 0; // end of the received bytes
+  #searched = 0; // no end of the head was found before this offset
+  #length: number | undefined; // length of the whole message, once its head is complete
   #emptyLines = 0;
   #broken = false;
 
@@ -39,7 +38,7 @@ export class StreamFramer {
     this.#limits = limits;
   }
 
-  /** Whether a message has begun and not ended. */
+  /** True while a message is incomplete. */
   get pending(): boolean {
     return !this.#broken && this.#end > this.#start;
   }
@@ -75,7 +74,9 @@ export class StreamFramer {
     return { kind: 'message', bytes };
   }
 
-  /** Passes empty lines in front of a message. The second of two in a row makes a ping of what was told as a pong. */
+  /**
+   * Consumes empty lines before a message. The second of two in a row turns the reported pong into a ping.
+   */
   #emptyLine(): Framed | undefined {
     const length = this.#emptyLineLength();
     if (length > 0) {
@@ -89,14 +90,14 @@ export class StreamFramer {
     return undefined;
   }
 
-  /** 0 if none begins. */
+  /** Length of an empty line at the start; 0 if there is none. */
   #emptyLineLength(): number {
     const held = this.#end - this.#start;
     if (held >= 1 && this.#buffer[this.#start] === LF) return 1;
     return held >= 2 && this.#buffer[this.#start] === CR && this.#buffer[this.#start + 1] === LF ? 2 : 0;
   }
 
-  /** Sets the length of the message once its head is there. */
+  /** Sets the length of the message once its head is complete. */
   #findHead(): Framed | undefined {
     const { headBytes, bodyBytes } = this.#limits;
     const from = Math.max(this.#start, this.#searched - OVERLAP);
@@ -135,7 +136,7 @@ export class StreamFramer {
   }
 }
 
-/** Undefined if it is not stated once, or is no number. */
+/** Undefined if Content-Length is missing, repeated or not a number. */
 function statedLength(head: string): number | undefined {
   const values = Array.from(head.matchAll(LENGTH), (match) => (match[2] ?? '').trim());
   const [value = ''] = values;

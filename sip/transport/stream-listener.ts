@@ -1,14 +1,11 @@
-// A port for connections, TCP or TLS: what is accepted is handed on as a socket
-// that is ready to be read.
+// Listens for TCP or TLS connections and hands on sockets that are ready to be read.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
-import type { ConnectionGate } from './connection-gate.js';
+import type { ConnectionGate, TransportCounts, TransportLimits } from './transport-limits.js';
 import type { Place } from './flow.js';
-import type { TransportLimits } from './limits.js';
-import { secureOptions, type TlsIdentity } from './tls-identity.js';
-import type { TransportCounts } from './transport-counts.js';
+import { secureOptions, type TlsIdentity } from './listener-options.js';
 
 export interface StreamListenerOptions {
   readonly host: string;
@@ -18,7 +15,7 @@ export interface StreamListenerOptions {
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly counts: TransportCounts;
-  /** Whether an address may connect at all. */
+  /** True if an address may connect. */
   readonly admits: (address: string) => boolean;
   readonly accepted: (socket: Socket, authenticated: boolean) => void;
 }
@@ -41,7 +38,7 @@ export class StreamListener {
   open(): Promise<void> {
     const { host, port, tls } = this.#options;
     return new Promise((resolve, reject) => {
-      // Once it listens, one that could not be accepted.
+      // After listening has begun, an error concerns one connection.
       this.#server.on('error', (error) => {
         if (this.#local !== undefined) return this.#options.counts.add('socket-errors');
         const message = `cannot listen on ${tls === undefined ? 'TCP' : 'TLS'} ${host}:${port}: ${error.message}`;
@@ -55,12 +52,12 @@ export class StreamListener {
     });
   }
 
-  /** New handshakes get this certificate; connections that stand are not touched. */
+  /** Sets the certificate of new handshakes; open connections keep theirs. */
   renew(tls: TlsIdentity): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(secureOptions(tls));
   }
 
-  /** Accepts no more. Resolves when the last connection is gone. */
+  /** Stops accepting. Resolves when the last connection is gone. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
@@ -81,7 +78,7 @@ export class StreamListener {
     const requestCert = tls.clientCertificates === 'required';
     const more = { requestCert, rejectUnauthorized: requestCert, handshakeTimeout: limits.handshakeMs };
     const server = createTlsServer({ ...secureOptions(tls), ...more });
-    // The raw socket comes first; its handshake is bounded in time and in number.
+    // The raw socket is admitted first; its handshake is limited in time and number.
     server.prependListener('connection', (socket: Socket) => {
       if (gate.admit(socket, admits) && gate.shake(socket)) this.#limitHandshake(socket);
     });

@@ -1,49 +1,57 @@
-// All transports of a SIP element: its listeners, the connections that stand,
-// requests out to an address, responses back the way they came.
+// Holds all transports of a SIP element: its listeners and open connections. It sends requests to an
+// address and responses back the way their requests came.
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { tellDefect } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
-import type { MessageTap } from '../capture/message-tap.js';
+import type { MessageTap } from '../capture/taps.js';
 import type { Via } from '../message/via.js';
-import { ConnectionGate } from './connection-gate.js';
-import { defaultPort, type Flow, type Place, type TransportFailure, type TransportName } from './flow.js';
-import { FlowTable } from './flow-table.js';
-import { TRANSPORT_LIMITS, type TransportLimits } from './limits.js';
+import {
+  defaultPort,
+  type Flow,
+  FlowTable,
+  type Place,
+  type TransportFailure,
+  type TransportName,
+} from './flow.js';
 import {
   checkListener,
   type ListenerOptions,
   LOOPBACK,
   sameFamily,
   type SentBy,
+  type TlsIdentity,
   viaText,
 } from './listener-options.js';
 import { Outbound, type Target } from './outbound.js';
-import { connectionPlace, datagramPlace } from './response-route.js';
 import { StreamFlow } from './stream-flow.js';
 import { StreamListener } from './stream-listener.js';
-import type { TlsIdentity } from './tls-identity.js';
-import { TransportCounts } from './transport-counts.js';
+import {
+  ConnectionGate,
+  TRANSPORT_LIMITS,
+  TransportCounts,
+  type TransportLimits,
+} from './transport-limits.js';
 import { UdpFlow, UdpListener } from './udp-listener.js';
-import { WebSocketListener } from './websocket-door.js';
+import { WebSocketListener } from './websocket-listener.js';
 
 export interface TransportsOptions {
   readonly listeners: readonly ListenerOptions[];
-  /** Who we are to peers that we connect to over TLS. */
+  /** TLS identity for outgoing connections. */
   readonly client?: TlsIdentity;
-  /** Whose connections may be used for requests to what their Via names (RFC 5923). */
+  /** Peers whose connections may be reused for requests to the place in their Via (RFC 5923). */
   readonly aliases?: 'off' | 'authenticated' | 'all';
   readonly limits?: Partial<TransportLimits>;
   readonly time: Time;
-  /** Whether this address is listened to at all. Whoever is not hears nothing. */
+  /** True if this address may send messages; others get no answer. */
   readonly admits?: (address: string, transport: TransportName) => boolean;
   readonly received: (bytes: Buffer, flow: Flow) => void;
-  /** Gets a copy of every message in and out. */
+  /** Receives a copy of every message. */
   readonly tap?: MessageTap;
 }
 
-/** The bytes of a request for the flow that it will leave on. */
+/** Builds the bytes of a request for a flow. */
 export type BytesFor = (flow: Flow) => Buffer;
 
 export interface Sent {
@@ -72,7 +80,7 @@ export class Transports {
   readonly #sent: ((bytes: Buffer, flow: Flow) => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  /** Throws CONFIG_INVALID if a listener cannot work. */
+  /** Throws CONFIG_INVALID if a listener's options are invalid. */
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#limits = { ...TRANSPORT_LIMITS, ...options.limits };
@@ -95,7 +103,7 @@ export class Transports {
     this.#listening = options.listeners.map((listener) => this.#listen(listener));
   }
 
-  /** Connections that stand, of any kind, and handshakes that are not done. */
+  /** Number of open connections, and of handshakes in progress. */
   get connections(): number {
     return this.#gate.connections;
   }
@@ -104,7 +112,7 @@ export class Transports {
     return this.#gate.handshakes;
   }
 
-  /** The longest wait of what arrives over UDP until it is read, for a LoadGauge to ask. */
+  /** Longest wait of received datagrams, for LoadGauge. */
   queueDelayMs(): number {
     return Math.max(
       0,
@@ -112,7 +120,7 @@ export class Transports {
     );
   }
 
-  /** Rejects with Throws CONFIG_INVALID if an address cannot be had; then nothing is left open. */
+  /** Rejects with CONFIG_INVALID, leaving nothing open, if an address cannot be bound. */
   async open(): Promise<void> {
     try {
       for (const { listener } of this.#listening) await listener.open();
@@ -122,24 +130,24 @@ export class Transports {
     }
   }
 
-  /** What was sent is still written, for a second at most. */
+  /** Waits up to one second for sent data to be written. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** From now on connections in and out are made under this identity; those that stand are not touched. */
+  /** Sets the TLS identity of new connections in both directions; open ones keep theirs. */
   renew(tls: TlsIdentity): void {
     this.#outbound.renew(tls);
     for (const { listener } of this.#listening) if (listener instanceof StreamListener) listener.renew(tls);
   }
 
-  /** Where this transport listens: of several, the first, or the first of the address's family. */
+  /** Local place of a transport: the first one, or the first of the address's family. */
   local(transport: TransportName, like?: string): Place | undefined {
     return this.#find(transport, like)?.listener.local;
   }
 
-  /** Everywhere that it listens. */
+  /** All local places. */
   get places(): readonly { readonly transport: TransportName; readonly place: Place }[] {
     return this.#listening.map(({ options, listener }) => ({
       transport: options.transport,
@@ -147,12 +155,12 @@ export class Transports {
     }));
   }
 
-  /** A WebSocket that another server of this process was asked for. */
+  /** Takes a WebSocket upgrade of another server in this process. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
     this.#door.upgrade(request, duplex, head, secure);
   }
 
-  /** Host and port that peers reach us under over this flow's transport. */
+  /** Host and port for Via on this flow. */
   sentBy(flow: Flow): SentBy {
     const found = this.#at(flow) ?? this.#find(flow.transport, flow.remote.address);
     if (found === undefined) return this.#ownEnd(flow);
@@ -163,8 +171,8 @@ export class Transports {
   }
 
   /**
-   * The address that peers reach us under over this transport; that of UDP where it is not listened on. For a peer at
-   * the other end of a flow, the one of ours that the flow is at, else one of the peer's family.
+   * Address for peers on this transport, or that of UDP if the transport has no listener. For a flow, the
+   * address that the flow uses is preferred, then one of the peer's family.
    */
   advertised(transport: TransportName, flow?: Flow): Place {
     const found = this.#near(transport, flow) ?? this.#near('udp', flow) ?? this.#listening[0];
@@ -179,8 +187,8 @@ export class Transports {
   }
 
   /**
-   * A request out. `bytesFor` is asked for the bytes, with Via for the flow; a second time where
-   * they turn out too large for UDP and a connection can be had instead.
+   * Sends a request. `bytesFor` builds the bytes with a Via for the flow. It is called again if the request
+   * is too large for UDP and a connection is available.
    */
   send(target: Target, bytesFor: BytesFor): Promise<Sent | TransportFailure> {
     const reached = this.#outbound.reach(target);
@@ -188,7 +196,9 @@ export class Transports {
     return this.#sendOver(reached, bytesFor);
   }
 
-  /** A response back: the way its request came, or to where its Via says (RFC 3261, section 18.2.2). */
+  /**
+   * Sends a response back on the flow of its request, or to the place in its Via (RFC 3261, section 18.2.2).
+   */
   async respond(bytes: Buffer, via: Via, flow: Flow): Promise<boolean> {
     if (flow instanceof UdpFlow) {
       const place = datagramPlace(via);
@@ -201,7 +211,7 @@ export class Transports {
     return typeof reached !== 'string' && reached.send(bytes);
   }
 
-  /** A peer asks for its connection to be used for requests to what its Via names (RFC 5923). */
+  /** Registers the connection of a peer for requests to the place in its Via (RFC 5923). */
   alias(flow: Flow, via: Via): void {
     const { aliases = 'off' } = this.#options;
     if (aliases === 'off' || !(flow instanceof StreamFlow) || !flow.inbound || !via.params.has('alias'))
@@ -229,7 +239,7 @@ export class Transports {
       const sent = larger === undefined ? 'unreachable' : await this.#sendOver(larger, bytesFor);
       if (typeof sent !== 'string') return sent;
     }
-    const again = isLarge ? bytesFor(flow) : bytes; // the Via is that of UDP again
+    const again = isLarge ? bytesFor(flow) : bytes; // the Via must name UDP again
     return (await flow.send(again)) ? { flow, bytes: again } : 'unreachable';
   }
 
@@ -312,14 +322,17 @@ export class Transports {
     return listener instanceof UdpListener ? listener.flowTo(target) : undefined;
   }
 
-  /** Of a connection over what is not listened on: the peer has no other way back (RFC 5923). Behind NAT it knows another address. */
+  /**
+   * Sent-by of a transport without a listener: the connection's own end (RFC 5923), or the advertised
+   * address behind NAT.
+   */
   #ownEnd({ transport, local, remote }: Flow): SentBy {
     const { advertised } =
       (transport === 'tls' ? this.#find('udp', remote.address)?.options : undefined) ?? {};
     return { host: advertised?.host ?? local.address, port: local.port };
   }
 
-  /** Connections leave from the address that is listened on, so that a peer knows us by it. */
+  /** Local address for outgoing connections: the listening address, so that a peer recognises us. */
   #from(target: Target): string | undefined {
     const ours = this.#listening.map(({ listener }) => listener.local.address);
     const usable = ours.filter((address) => sameFamily(address, target.address));
@@ -327,14 +340,14 @@ export class Transports {
     return address === '0.0.0.0' || address === '::' ? undefined : address;
   }
 
-  /** Of several addresses of one family, the one that the flow came in on. */
+  /** Of several addresses of a family, the one that the flow uses. */
   #at({ transport, local }: Pick<Flow, 'transport' | 'local'>): Listening | undefined {
     return this.#listening.find(
       ({ options, listener }) => options.transport === transport && listener.local.address === local.address,
     );
   }
 
-  /** Where this transport listens for the peer of a flow. */
+  /** Listener of a transport that suits the peer of a flow. */
   #near(transport: TransportName, flow: Flow | undefined): Listening | undefined {
     if (flow === undefined) return this.#find(transport);
     return this.#at({ transport, local: flow.local }) ?? this.#find(transport, flow.remote.address) ?? this.#find(transport);
@@ -348,7 +361,7 @@ export class Transports {
   }
 }
 
-/** Whatever one message meets here, the socket that it came by goes on. */
+/** Keeps the socket open if the handling of one message throws. */
 function guarded(received: TransportsOptions['received']): TransportsOptions['received'] {
   return (bytes, flow) => {
     try {
@@ -369,4 +382,23 @@ function tapped({ received, tap }: TransportsOptions): (bytes: Buffer, flow: Flo
 
 function sentTo(tap: MessageTap | undefined): ((bytes: Buffer, flow: Flow) => void) | undefined {
   return tap === undefined ? undefined : (bytes, flow) => tap.message('out', bytes, flow);
+}
+
+/**
+ * Destination of a response over UDP (RFC 3261, section 18.2.2, and RFC 3581); undefined if Via contains no
+ * address. `maddr` is ignored: it is for multicast and would let a peer direct messages at third parties.
+ */
+export function datagramPlace(via: Via): Place | undefined {
+  const { received, rport, sentBy } = via;
+  const port = sentBy.port ?? defaultPort('udp');
+  return place(received ?? sentBy.host, rport ?? port);
+}
+
+/** Destination of a new connection for a response whose flow has closed. */
+export function connectionPlace(via: Via, transport: TransportName): Place | undefined {
+  return place(via.received ?? via.sentBy.host, via.sentBy.port ?? defaultPort(transport));
+}
+
+function place(address: string, port: number): Place | undefined {
+  return isIP(address) === 0 || port === 0 ? undefined : { address, port };
 }

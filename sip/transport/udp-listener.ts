@@ -1,27 +1,26 @@
-// A UDP socket: datagrams in, and flows to whoever is written to.
+// Listens on a UDP socket and creates flows to remote places.
 //
-// That nobody listens at the other end is not known here: Linux tells a socket
-// of ICMP errors only where it is connected to one peer or reads its error queue,
-// and Node can do neither on the port that everybody is served from (a second,
-// connected socket on it would let other programs share it). Transactions run out.
+// The listener does not learn that nobody listens at the other end: Linux reports ICMP errors only to
+// a connected socket or through the error queue, and Node can use neither on a shared port (a second,
+// connected socket would let other programs share the port). The transactions time out instead.
+import { randomBytes } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
+import type { Time } from '../../src/time.js';
 import type { Flow, Place } from './flow.js';
-import { SocketProbe } from './socket-probe.js';
 
 export interface UdpListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly time: Time;
   readonly received: (bytes: Buffer, flow: UdpFlow) => void;
-  /** A message was handed to the system. */
+  /** Called when a message was handed to the system. */
   readonly sent?: ((bytes: Buffer, flow: UdpFlow) => void) | undefined;
   readonly failed: () => void;
 }
 
-const SOCKET_BYTES = 4 * 1024 * 1024; // a burst of some thousand messages; the system may allow less
+const SOCKET_BYTES = 4 * 1024 * 1024; // room for a burst of a few thousand messages; the system may allow less
 const MAX_DATAGRAM = 65_507;
 
 export class UdpListener {
@@ -35,7 +34,7 @@ export class UdpListener {
   constructor(options: UdpListenerOptions) {
     this.#options = options;
     const type = isIPv6(options.host) ? 'udp6' : 'udp4';
-    // Addresses only: a name would be looked up for every datagram.
+    // Skips DNS: a name would be looked up for every datagram.
     const lookup = (
       host: string,
       _: object,
@@ -76,7 +75,7 @@ export class UdpListener {
     });
   }
 
-  /** How long what arrives waits before it is read, in milliseconds. To be asked at intervals: each time sends the next probe. */
+  /** Milliseconds that a datagram currently waits before it is read. Each call sends the next probe. */
   queueDelayMs(): number {
     return this.#local === undefined || this.closed ? 0 : this.#probe.delayMs();
   }
@@ -113,7 +112,7 @@ export class UdpListener {
   }
 
   #receive(bytes: Buffer, { address, port }: RemoteInfo): void {
-    // Empty lines keep a NAT open, and a zero begins STUN: neither is a message.
+    // Empty lines keep a NAT binding open, and a zero byte begins STUN: neither is a message.
     const first = bytes[0] ?? 0;
     if (first === 0 && this.#probe.takes(bytes)) return;
     if (first <= 0x20 && bytes.length < 32) return;
@@ -121,7 +120,7 @@ export class UdpListener {
   }
 }
 
-/** Nothing is kept for it: it closes with the socket. */
+/** A stateless flow that closes with its socket. */
 export class UdpFlow implements Flow {
   readonly transport = 'udp';
   readonly reliable = false;
@@ -146,7 +145,9 @@ export class UdpFlow implements Flow {
     return this.#listener.sendOn(this, bytes);
   }
 
-  /** From the same socket to another place: a response goes where Via says, from where the request came in. */
+  /**
+   * Returns a flow from the same socket to another place: a response leaves from where its request arrived.
+   */
   to(remote: Place): UdpFlow {
     return this.#listener.flowTo(remote);
   }
@@ -157,10 +158,51 @@ export class UdpFlow implements Flow {
   }
 
   close(): void {
-    // The socket is the listener's.
+    // The listener owns the socket.
   }
 
   abandon(): void {
-    // Nothing is kept.
+    // There is no state to drop.
+  }
+}
+
+const LOST_MS = 1000;
+const BYTES = 16; // its first byte, 0, never begins a SIP message
+
+/**
+ * Measures how long datagrams wait in the socket's queue: it sends a datagram to the socket itself and takes the time
+ * until it comes back. A lost probe shows that the queue is full.
+ */
+export class SocketProbe {
+  readonly #time: Time;
+  readonly #send: (bytes: Buffer) => void;
+  readonly #token = Buffer.concat([Buffer.alloc(1), randomBytes(BYTES - 1)]);
+  #sentMs: number | undefined;
+  #lastMs = 0;
+
+  constructor(time: Time, send: (bytes: Buffer) => void) {
+    this.#time = time;
+    this.#send = send;
+  }
+
+  /**
+   * Delay of the last returned probe, or the age of the current one if that is longer. Sends the next probe.
+   */
+  delayMs(): number {
+    const now = this.#time.now();
+    const ageMs = this.#sentMs === undefined ? 0 : now - this.#sentMs;
+    if (this.#sentMs === undefined || ageMs >= LOST_MS) {
+      this.#sentMs = now;
+      this.#send(this.#token);
+    }
+    return Math.max(this.#lastMs, ageMs);
+  }
+
+  /** True if these bytes are the returned probe. */
+  takes(bytes: Buffer): boolean {
+    if (bytes.length !== BYTES || !bytes.equals(this.#token)) return false;
+    if (this.#sentMs !== undefined) this.#lastMs = this.#time.now() - this.#sentMs;
+    this.#sentMs = undefined;
+    return true;
   }
 }

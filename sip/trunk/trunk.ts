@@ -3,7 +3,7 @@
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { DigestClient } from '../auth/digest-client.js';
-import { knownPeer } from '../auth/known-peer.js';
+import { knownPeer } from '../auth/digest.js';
 import { PeerAccount } from '../client/peer-account.js';
 import type { Journey, PeerJourney, RequestSender } from '../client/request-sender.js';
 import { AddressList } from '../guard/address-list.js';

@@ -4,8 +4,7 @@ import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { VoiceAbilities } from '../engines/routing.js';
 import { audioBytes, type AudioSourceOptions } from './audio-source.js';
-import type { ReferenceAudio } from './reference-audio.js';
-import { REFERENCE_RATE } from './reference-audio.js';
+import { REFERENCE_RATE, type ReferenceAudio } from './reference-audio.js';
 
 export interface SampleWish {
   /** The file itself, or a URL of it. */

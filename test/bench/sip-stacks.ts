@@ -3,8 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SipResponse } from '../../sip/message/message.js';
 import type { HeaderLine, RequestData } from '../../sip/message/serialiser.js';
-import type { AcceptedAnswer } from '../../sip/transaction/accepted-answer.js';
-import type { ServerTransaction } from '../../sip/transaction/server-transaction.js';
+import type { AcceptedAnswer, ServerTransaction } from '../../sip/transaction/server-transaction.js';
 import { LoadGauge } from '../../sip/transaction/load-gauge.js';
 import { TransactionLayer, type TransactionUser } from '../../sip/transaction/transaction-layer.js';
 import type { Flow } from '../../sip/transport/flow.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readDtmfInfo, writeDtmfInfo, type DtmfInfoType } from '../../sip/dtmf-info.js';
+import { type DtmfInfoType, readDtmfInfo, writeDtmfInfo } from '../../sip/session/info-digits.js';
 
 const RELAY = 'application/dtmf-relay';
 

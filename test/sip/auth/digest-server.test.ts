@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readAuthFields } from '../../../sip/auth/auth-fields.js';
 import {
-  digestAlgorithm,
   DIGEST_ALGORITHMS,
+  digestAlgorithm,
   type DigestAlgorithm,
-} from '../../../sip/auth/digest-algorithm.js';
+  knownPeer,
+  readAuthFields,
+} from '../../../sip/auth/digest.js';
 import { DigestClient, type ClientVerdict } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
-import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { mutated, randomFrom } from '../../api/mutations.js';

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestResponse, type QualityOfProtection } from '../../../sip/auth/digest.js';
-import { digestAlgorithm, hashed, type DigestAlgorithm } from '../../../sip/auth/digest-algorithm.js';
+import {
+  digestAlgorithm,
+  type DigestAlgorithm,
+  digestResponse,
+  hashed,
+  type QualityOfProtection,
+} from '../../../sip/auth/digest.js';
 
 function algorithm(name: string): DigestAlgorithm {
   const found = digestAlgorithm(name);

@@ -5,10 +5,9 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { CallCaptures, type CallCapturesOptions } from '../../../sip/capture/call-captures.js';
+import { CallCaptures, type CallCapturesOptions, wantedCalls } from '../../../sip/capture/call-captures.js';
 import { HepSender } from '../../../sip/capture/hep-sender.js';
-import { callIdIn, type MessageTap, severalTaps } from '../../../sip/capture/message-tap.js';
-import { wantedCalls } from '../../../sip/capture/wanted-calls.js';
+import { callIdIn, type MessageTap, severalTaps } from '../../../sip/capture/taps.js';
 import { ipDatagram } from '../../../sip/capture/ip-datagram.js';
 import { PcapFile } from '../../../sip/capture/pcap-file.js';
 import { requestBytes } from '../../../sip/message/serialiser.js';

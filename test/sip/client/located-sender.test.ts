@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
-import { knownPeer } from '../../../sip/auth/known-peer.js';
+import { knownPeer } from '../../../sip/auth/digest.js';
 import { PeerAccount } from '../../../sip/client/peer-account.js';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { InviteUser, Journey, RequestMaker, SendOutcome } from '../../../sip/client/request-sender.js';

@@ -3,13 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { announcementIn } from '../../../sip/telephone/answering.js';
-import { readAuthFields } from '../../../sip/auth/auth-fields.js';
-import { DIGEST_ALGORITHMS } from '../../../sip/auth/digest-algorithm.js';
+import { DIGEST_ALGORITHMS, knownPeer, readAuthFields } from '../../../sip/auth/digest.js';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
-import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
-import { readDtmfInfo } from '../../../sip/dtmf-info.js';
+import { readDtmfInfo } from '../../../sip/session/info-digits.js';
 import { callerIdentity } from '../../../sip/message/caller-identity.js';
 import { readReason, writeReason } from '../../../sip/message/refusal.js';
 import {
@@ -21,7 +19,7 @@ import {
 import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
 import { readDescription } from '../../../sip/sdp/session-description.js';
-import { readSessionFields } from '../../../sip/session-expires.js';
+import { readSessionFields } from '../../../sip/session/session-timer.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { negotiation, offerOf } from '../sdp/negotiation-under-test.js';
 import { fuzz, oneOf } from './fuzz-run.js';

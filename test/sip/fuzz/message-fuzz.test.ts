@@ -8,10 +8,10 @@ import { mandatory, parseMessage } from '../../../sip/message/parser.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
 import type { Answerable, SipRequest } from '../../../sip/message/message.js';
 import { responseBytes } from '../../../sip/message/serialiser.js';
-import { clientKey, serverKey } from '../../../sip/transaction/transaction-key.js';
-import { connectionPlace, datagramPlace } from '../../../sip/transport/response-route.js';
+import { clientKey, serverKey } from '../../../sip/transaction/transaction.js';
+import { connectionPlace, datagramPlace } from '../../../sip/transport/transports.js';
 import { StreamFramer, type Framed } from '../../../sip/transport/stream-framer.js';
-import { TRANSPORT_LIMITS } from '../../../sip/transport/limits.js';
+import { TRANSPORT_LIMITS } from '../../../sip/transport/transport-limits.js';
 import { below, fuzz, type Random } from './fuzz-run.js';
 import { damaged, madeMessage, strangersMessage } from './made-messages.js';
 

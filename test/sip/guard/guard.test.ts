@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AddressList, isNetwork, sourceKey } from '../../../sip/guard/address-list.js';
-import { Guard, type GuardOptions } from '../../../sip/guard/guard.js';
-import { Sources } from '../../../sip/guard/sources.js';
+import { Guard, type GuardOptions, Sources } from '../../../sip/guard/guard.js';
 import { SourceRates } from '../../../sip/guard/source-rates.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
-import { OwnAddresses, type Interfaces } from '../../../sip/guard/own-addresses.js';
+import { type Interfaces, OwnAddresses } from '../../../sip/guard/address-list.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 const visit = { method: 'INVITE', userAgent: undefined, expected: false };

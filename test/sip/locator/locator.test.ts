@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CACHE_BOUNDS, CachedResolver } from '../../../sip/locator/cached-resolver.js';
-import { Locator, type LocatorOptions } from '../../../sip/locator/locator.js';
-import { nextHop } from '../../../sip/locator/next-hop.js';
-import type { Resolver } from '../../../sip/locator/resolver.js';
-import { srvOrder } from '../../../sip/locator/service-order.js';
+import { CACHE_BOUNDS, CachedResolver, type Resolver } from '../../../sip/locator/resolver.js';
+import { Locator, type LocatorOptions, nextHop, srvOrder } from '../../../sip/locator/locator.js';
 import { parseUri, type Uri } from '../../../sip/message/uri.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { randomFrom } from '../../api/mutations.js';

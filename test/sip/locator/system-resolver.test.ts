@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Locator } from '../../../sip/locator/locator.js';
-import type { Resolver } from '../../../sip/locator/resolver.js';
-import { systemResolver } from '../../../sip/locator/system-resolver.js';
+import { type Resolver, systemResolver } from '../../../sip/locator/resolver.js';
 import { kept } from '../../interop/telephone/kept.js';
 import { uriOf } from '../client/places.js';
 import { NameServer, type Zone } from './name-server.js';

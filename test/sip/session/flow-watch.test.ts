@@ -1,9 +1,8 @@
 // Calls of browsers' phones whose WebSocket is closed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Flow, TransportName } from '../../../sip/transport/flow.js';
-import { CloseListeners } from '../../../sip/transport/close-listeners.js';
-import { FlowWatch } from '../../../sip/session/flow-watch.js';
+import { CloseListeners, type Flow, type TransportName } from '../../../sip/transport/flow.js';
+import { FlowWatch } from '../../../sip/session/dialog-channel.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { requestsTo, TwoEnds } from './two-ends.js';
 import { CALLEE, CALLER } from '../transaction/users.js';

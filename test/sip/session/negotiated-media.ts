@@ -1,6 +1,6 @@
 // The media of a session as far as its descriptions go: a real negotiation, and
 // what came of it.
-import type { SessionMedia } from '../../../sip/session/session-media.js';
+import type { SessionMedia } from '../../../sip/session/session.js';
 import type { Result } from '../../../sip/message/refusal.js';
 import type { Direction } from '../../../sip/sdp/session-description.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';

@@ -1,7 +1,7 @@
 // Two user agents on a network in a test's hands: one is called, the other one
 // calls, as far as a call's first INVITE needs.
 import assert from 'node:assert/strict';
-import { Dialog } from '../../../sip/dialog/dialog.js';
+import { Dialog } from '../../../sip/session/dialog.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
 import type { SipResponse } from '../../../sip/message/message.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
@@ -11,7 +11,7 @@ import { InDialog } from '../../../sip/session/in-dialog.js';
 import { descriptionIn } from '../../../sip/message/body.js';
 import type { Session, SessionEnd, SessionUser, TransferAsked } from '../../../sip/session/session.js';
 import { UserAgent, type UserAgentOptions } from '../../../sip/session/user-agent.js';
-import type { InviteClientTransaction } from '../../../sip/transaction/invite-client.js';
+import type { InviteClientTransaction } from '../../../sip/transaction/client-transaction.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { Network, seeded } from '../transaction/network.js';
 import { CALLEE, CALLER, TARGET } from '../transaction/users.js';

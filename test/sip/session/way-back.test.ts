@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { SipRequest } from '../../../sip/message/message.js';
-import { wayBack } from '../../../sip/session/way-back.js';
+import { wayBack } from '../../../sip/session/dialog-channel.js';
 import type { TransportName } from '../../../sip/transport/flow.js';
 import { Network } from '../transaction/network.js';
 

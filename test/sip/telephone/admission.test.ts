@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DIGEST_ALGORITHMS } from '../../../sip/auth/digest-algorithm.js';
+import { DIGEST_ALGORITHMS, knownPeer } from '../../../sip/auth/digest.js';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
-import { knownPeer } from '../../../sip/auth/known-peer.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
 import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';

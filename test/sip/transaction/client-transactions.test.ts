@@ -181,11 +181,11 @@ test('a connection by which nothing came while a request waited is abandoned, on
       network.sink(CALLEE);
       const caller = network.layer(CALLER, new Callee(), 'tcp');
       let abandoned = 0;
-      const flow = { ...network.flow(CALLER, CALLEE, 'tcp'), heard: 5, abandon: () => void abandoned++ };
+      const flow = { ...network.flow(CALLER, CALLEE, 'tcp'), received: 5, abandon: () => void abandoned++ };
       const heard = new Heard();
       caller.send(request(method), { ...TARGET, transport: 'tcp', flow }, heard);
       await network.pass(20_000, 100);
-      if (comes) flow.heard++;
+      if (comes) flow.received++;
       await network.pass(11_900, 100);
       assert.equal(abandoned, 0);
       await network.pass(100);

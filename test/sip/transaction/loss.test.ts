@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SipResponse } from '../../../sip/message/message.js';
-import type { AcceptedAnswer } from '../../../sip/transaction/accepted-answer.js';
-import type { SentAck } from '../../../sip/transaction/sent-ack.js';
+import type { AcceptedAnswer } from '../../../sip/transaction/server-transaction.js';
+import type { SentAck } from '../../../sip/transaction/outgoing-request.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { Network, seeded } from './network.js';
 import { Callee, CALLEE, CALLER, request, TARGET } from './users.js';

@@ -5,7 +5,7 @@ import {
   type TransactionLayerOptions,
   type TransactionUser,
 } from '../../../sip/transaction/transaction-layer.js';
-import type { Wire } from '../../../sip/transaction/wire.js';
+import type { Wire } from '../../../sip/transaction/outgoing-request.js';
 import type { Flow, TransportFailure, TransportName } from '../../../sip/transport/flow.js';
 import type { Target } from '../../../sip/transport/outbound.js';
 import { ManualTime } from '../../fakes/manual-time.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rejectionsOf } from '../../fakes/rejections.js';
-import { CloseListeners } from '../../../sip/transport/close-listeners.js';
+import { CloseListeners } from '../../../sip/transport/flow.js';
 
 test('everybody is told once, also whoever asks late or has called it off', () => {
   const listeners = new CloseListeners();

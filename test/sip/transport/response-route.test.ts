@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseVia } from '../../../sip/message/via.js';
-import { connectionPlace, datagramPlace } from '../../../sip/transport/response-route.js';
+import { connectionPlace, datagramPlace } from '../../../sip/transport/transports.js';
 
 const SOURCE = { address: '203.0.113.9', port: 40_000 };
 

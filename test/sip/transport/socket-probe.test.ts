@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SocketProbe } from '../../../sip/transport/socket-probe.js';
+import { SocketProbe } from '../../../sip/transport/udp-listener.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { openTransports } from './transports-under-test.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Dialog } from '../../../sip/dialog/dialog.js';
+import { Dialog } from '../../../sip/session/dialog.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { SipRequest, SipResponse } from '../../../sip/message/message.js';
 import { uriOf } from '../client/places.js';

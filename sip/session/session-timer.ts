@@ -4,9 +4,9 @@
 // The owner passes every INVITE and UPDATE through here, whichever side sends
 // it, and gets what to write into it or to answer with; the timer calls back
 // when a refresh is due and when the session is over.
-import type { Time } from '../src/time.js';
-import { refused, type Result } from './message/refusal.js';
-import { LEAST_SECONDS, readSessionFields, sessionExpiresText, type Refresher, type SessionFields } from './session-expires.js'; // prettier-ignore
+import type { Time } from '../../src/time.js';
+import { refused, type Result } from '../message/refusal.js';
+import { headerParameters, Scanner } from '../message/scanner.js';
 
 type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
@@ -161,4 +161,66 @@ export class SessionTimer {
       onExpired();
     });
   }
+}
+
+// The header fields of session timers (RFC 4028 sections 4 and 5), and what
+// they ask for.
+
+/** By the roles of the request at hand: its sender is the uac. */
+type Refresher = 'uac' | 'uas';
+
+/** As they stand in a message; undefined if it has none. */
+export interface SessionFields {
+  readonly sessionExpires: string | undefined;
+  readonly minSe: string | undefined;
+  /** Every option tag of Supported (and Require). */
+  readonly supported: readonly string[];
+}
+
+export interface SessionRequest {
+  /** Undefined if the message says nothing of an interval. */
+  readonly intervalSeconds: number | undefined;
+  readonly refresher: Refresher | undefined;
+  readonly leastSeconds: number;
+  readonly knowsTimers: boolean;
+}
+
+/** Nothing shorter may be asked for (section 5). */
+const LEAST_SECONDS = 90;
+
+const LONGEST_SECONDS = 0x7fff_ffff;
+
+/** 400 for fields that are malformed. */
+export function readSessionFields({
+  sessionExpires,
+  minSe,
+  supported,
+}: SessionFields): Result<SessionRequest> {
+  const expires = sessionExpires === undefined ? undefined : readExpires(sessionExpires);
+  const least = minSe === undefined ? undefined : readExpires(minSe);
+  if (expires === null || least === null)
+    return refused(400, 'the fields of the session timer are not well-formed');
+  return {
+    value: {
+      intervalSeconds: expires?.seconds,
+      refresher: expires?.refresher,
+      leastSeconds: Math.max(LEAST_SECONDS, least?.seconds ?? 0),
+      knowsTimers: supported.some((tag) => tag.toLowerCase() === 'timer'),
+    },
+  };
+}
+
+/** Null for what is neither a number of seconds nor one with parameters. */
+function readExpires(text: string): { seconds: number; refresher: Refresher | undefined } | null {
+  const [digits = ''] = /^\s*\d{1,10}/.exec(text) ?? [];
+  const params = digits === '' ? undefined : headerParameters(new Scanner(text, digits.length));
+  const seconds = Number(digits);
+  if (params === undefined || seconds > LONGEST_SECONDS) return null;
+  const refresher = params.get('refresher')?.toLowerCase();
+  if (refresher !== undefined && refresher !== 'uac' && refresher !== 'uas') return null;
+  return { seconds, refresher };
+}
+
+function sessionExpiresText(seconds: number, refresher: Refresher | undefined): string {
+  return refresher === undefined ? String(seconds) : `${seconds};refresher=${refresher}`;
 }

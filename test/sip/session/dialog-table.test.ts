@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DialogTable } from '../../../sip/dialog/dialog-table.js';
+import { DialogTable } from '../../../sip/session/dialog-table.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 function one(localTag: string, confirmed = false, remoteTag = 'r') {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { SessionFields } from '../../sip/session-expires.js';
-import { SessionTimer } from '../../sip/session-timer.js';
-import { ManualTime } from '../fakes/manual-time.js';
+import { type SessionFields, SessionTimer } from '../../../sip/session/session-timer.js';
+import { ManualTime } from '../../fakes/manual-time.js';
 
 const TIMER = ['timer'];
 
