@@ -140,11 +140,41 @@ function importBreaches(path: string, text: string): string[] {
   const room = roomOf(path, MAY_IMPORT);
   if (room === undefined) return ['stands in no room of the plan'];
   const allowed = [room, ...(MAY_IMPORT[room] ?? [])];
-  const strays = importsOf(text)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts'))
-    .filter((target) => !allowed.some((place) => isIn(target, place)));
+  const strays = pathsOf(path, [...importsOf(text), ...scriptsOf(text)]).filter(
+    (target) => !allowed.some((place) => isIn(target, place)),
+  );
   return [...strays.map((target) => `may not import ${target}`), ...packageBreaches(path, text)];
+}
+
+/** Groups of source files that import each other, directly or through others. Imports of types count. */
+export function importCycles(sources: Sources): readonly (readonly string[])[] {
+  const isSource = (path: string) => path.endsWith('.ts') && !isTest(path);
+  const imports = new Map(
+    [...sources]
+      .filter(([path]) => isSource(path))
+      .map(([path, text]) => [path, pathsOf(path, importsOf(text))]),
+  );
+  const reach = new Map([...imports.keys()].map((path) => [path, reachedFrom(path, imports)]));
+  const cycles = new Set<string>();
+  for (const [path, reached] of reach) {
+    const group = [...reached].filter((other) => reach.get(other)?.has(path) === true);
+    if (group.length > 0) cycles.add(group.toSorted().join(' '));
+  }
+  return [...cycles].map((group) => group.split(' '));
+}
+
+/** The files that an import chain of a file leads to; the file itself is among them only if it is in a cycle. */
+function reachedFrom(path: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const reached = new Set(imports.get(path));
+  for (const file of reached) for (const target of imports.get(file) ?? []) reached.add(target);
+  return reached;
+}
+
+/** Paths of relative module names. */
+function pathsOf(path: string, names: readonly string[]): readonly string[] {
+  return names
+    .filter((name) => name.startsWith('.'))
+    .map((name) => posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts'));
 }
 
 function packageBreaches(path: string, text: string): string[] {
@@ -176,12 +206,16 @@ function isListOfExports(text: string): boolean {
   return /^export\s[^;]*?\sfrom\s/m.test(text) && text.replace(statement, '').trim() === '';
 }
 
-/** Everything a file names as a module: imports of all kinds, and the scripts of workers. */
+/** Module names of all kinds of imports. */
 function importsOf(text: string): string[] {
   const named =
     /(?:(?<!\.)\bfrom|\bimport|\brequire(?:\.resolve)?|\bimport\.meta\.resolve)\s*\(?\s*['"]([^'"\s]+)['"]/g;
-  const scripts = /new URL\(\s*['"](\.[^'"]+\.js)['"]/g;
-  return [...text.matchAll(named), ...text.matchAll(scripts)].map((match) => match[1] ?? '');
+  return Array.from(text.matchAll(named), (match) => match[1] ?? '');
+}
+
+/** Scripts of workers and child processes, which are programs of their own. */
+function scriptsOf(text: string): string[] {
+  return Array.from(text.matchAll(/new URL\(\s*['"](\.[^'"]+\.js)['"]/g), (match) => match[1] ?? '');
 }
 
 function roomOf(path: string, plan: Readonly<Record<string, unknown>>): string | undefined {

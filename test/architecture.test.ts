@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { breaches } from './architecture-rules.js';
+import { breaches, importCycles } from './architecture-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SOURCE = /\.(?:ts|cc|cpp|h|hpp|cu|cuh)$/;
@@ -24,6 +24,37 @@ test('the whole repository keeps to the plan of the house', () => {
   const sources = repository();
   assert.ok(sources.has('src/errors.ts') && sources.size > 20);
   assert.deepEqual(breaches(sources), []);
+});
+
+/** Folders whose files still import each other. No folder may be added. */
+const CYCLIC = [
+  'src/text/short-forms/',
+  'src/speaking/',
+  'src/api/openai/',
+  'sip/transaction/',
+  'sip/session/',
+];
+
+test('no source files import each other in a cycle, imports of types included', () => {
+  const isKnown = (cycle: readonly string[]) =>
+    CYCLIC.some((folder) => cycle.every((path) => path.startsWith(folder)));
+  assert.deepEqual(
+    importCycles(repository()).filter((cycle) => !isKnown(cycle)),
+    [],
+  );
+});
+
+test('a cycle of imports is found with all its files, through types too', () => {
+  const sources = new Map([
+    ['src/call/a.ts', "import type { B } from './b.js';"],
+    ['src/call/b.ts', "const { c } = await import('./c.js');"],
+    ['src/call/c.ts', "import { a } from './a.js';\nimport { d } from './d.js';"],
+    ['src/call/d.ts', ''],
+    ['test/call/e.ts', "import '../call/e.js';"],
+  ]);
+  assert.deepEqual(importCycles(sources), [['src/call/a.ts', 'src/call/b.ts', 'src/call/c.ts']]);
+  sources.set('src/call/c.ts', "import { d } from './d.js';");
+  assert.deepEqual(importCycles(sources), []);
 });
 
 /** What the rules say to one more file with this text. */
