@@ -1,5 +1,4 @@
-// The speech service behind its cache: what was rendered before costs neither an
-// engine nor an encoder.
+// Puts a cache before the speech service: a text that was rendered before costs neither an engine nor an encoder.
 import type { LineSettings } from '../encoding/line-messages.js';
 import type { AudioCache } from './audio-cache.js';
 import { ParleyError } from '../errors.js';
@@ -49,15 +48,15 @@ export interface VoiceSample {
 export interface CachedSpeechParts {
   readonly cache: AudioCache;
   readonly routing: SpeechRouting;
-  /** Those of the encoders: servers that share renderings may have others. */
+  /** Settings of the encoders. Servers that share renderings may have others. */
   readonly settings: LineSettings;
-  /** That of the speech service: the same text sounds otherwise in one breath. */
+  /** Continuity of the speech service. The same text sounds different in one generation. */
   readonly continuity?: Continuity;
-  /** The server's own: others that share its renderings may have another. */
+  /** Lexicon of the server. Servers that share renderings may have another. */
   readonly lexicon?: Lexicon | undefined;
-  /** Forgotten together with the renderings. */
+  /** Cleared together with the renderings. */
   readonly frames?: FrameCache;
-  /** Without them no request can bring a sample of a voice. */
+  /** If absent, requests cannot bring a sample of a voice. */
   readonly samples?: SampleVoices;
 }
 
@@ -80,7 +79,7 @@ export class CachedSpeech {
   readonly #routing: SpeechRouting;
   readonly #frames: FrameCache | undefined;
   readonly #samples: SampleVoices | undefined;
-  /** Stands for what is the same in every request, so that it is hashed once. */
+  /** Hash of the fields that are the same in every request. */
   readonly #own: string;
 
   constructor(speech: Speech, parts: CachedSpeechParts) {
@@ -102,8 +101,8 @@ export class CachedSpeech {
   }
 
   /**
-   * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
-   * description. A voice that stands in for another is that of the first sentence. Throws VOICE_UNKNOWN and
+   * The engine's voice and the primary tag of the language that would speak. The voice is absent if it is made from a
+   * sample or a description. If it stands in for another voice, the first sentence decides. Throws VOICE_UNKNOWN and
    * LANGUAGE_UNAVAILABLE.
    */
   spokenBy({ text = '', markup, ...wish }: SpeakerWish): Speaker {
@@ -136,7 +135,7 @@ export class CachedSpeech {
     return this.#uses(request) && this.#cache.has(this.#key(request));
   }
 
-  /** A sentence of a run. Neither looked for nor kept: what it sounds like depends on those before it. */
+  /** Opens a sentence of a run. It is neither looked up nor kept, because its sound depends on the sentences before. */
   openPart(
     part: RunPart,
     { cache: _cache, ...request }: CachedSpeechRequest,
@@ -155,7 +154,7 @@ export class CachedSpeech {
     return this.#cache.follow(this.#key(request), start, signal);
   }
 
-  /** Answers how many renderings went from this server's memory, and sentences kept for its calls. */
+  /** Returns how many renderings and sentences of calls left the memory of this server. */
   clear(): number {
     return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
@@ -183,7 +182,7 @@ export class CachedSpeech {
   }
 }
 
-/** The language that the first sentence of a text is taken for, read in its first slice. */
+/** The language of the first sentence, as far as the first slice of the text shows it. */
 function firstLanguage(text: string): string | undefined {
   const stream = new SentenceStream({});
   const sentences = [...stream.push(text.slice(0, SLICE)), ...stream.end()];

@@ -1,17 +1,16 @@
-// Sentences to a sink: each is synthesised into a ring of its own while the one
-// before it is encoded and the one before that plays.
+// Speaks sentences into a sink. Each one is synthesised into a ring of its own while the one before it is encoded and the
+// one before that plays.
 //
 //   sentence N+1 ──▶ engine ──▶ ring ─┐
 //   sentence N   ────────────▶ ring ──┴─▶ encoder line ──▶ playout of a call, or bytes of a container
 //
-// A sentence whose payloads were kept (frame-cache.ts) goes to the encoder line
-// as it is, past engine and ring.
+// A sentence with cached payloads (frame-cache.ts) goes to the encoder line at once, without engine and ring.
 //
-// Sentences that one generation speaks (sentence-run.ts) share a ring, without a
-// pause between them, and the engine is not waited for from one to the next.
+// Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the line does not wait for the
+// engine between them.
 //
-// At most two rings live at once. The line keeps a record of each sentence's
-// place in the sound: what was spoken of it is computed from that.
+// At most two rings live at once. The line records the place of each sentence in the sound, from which the text that was
+// spoken is computed.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -37,7 +36,7 @@ import { NO_TIME, type SoundTiming } from './sound.js';
 
 const LIVE_RINGS = 2;
 
-// Heard between two sentences; their own leading and trailing silence is cut.
+// Silence between two sentences, whose own leading and trailing silence is cut.
 export const SENTENCE_PAUSE_MS = 160;
 
 export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'>;
@@ -50,11 +49,11 @@ export interface EncoderSource {
   open(sink: LineSink, options?: EncoderOptions): EncoderLine;
 }
 
-/** Where a line's sound goes. */
+/** The way of a line to its sink. */
 export interface LineOutlet {
-  /** Undefined where a line may be opened now; else asked again when it has resolved. It never rejects. */
+  /** Undefined if a line may be opened now; otherwise the line waits for it and calls again. It never rejects. */
   ready?(): Promise<unknown> | undefined;
-  /** Asked once, when the line's turn to push has come. */
+  /** Called once, when the turn of the line to push has come. */
   open(options: EncoderOptions): EncoderLine;
 }
 
@@ -69,11 +68,11 @@ export interface LineManner extends LineTempo {
 
 const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
 
-/** Of one sentence. */
+/** The progress of one sentence. */
 interface Work {
-  /** The engine has made all of it. */
+  /** Resolves when the engine has made all of it. */
   readonly synthesized: Promise<void>;
-  /** The sink has taken all of it. */
+  /** Resolves when the sink has taken all of it. */
   readonly encoded: Promise<void>;
 }
 
@@ -84,13 +83,13 @@ export class SpeechLine {
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
-  /** Whose sentence was spoken last. */
+  /** The run of the latest sentence. */
   #run: SentenceRun | undefined;
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
   #failure: ParleyError | undefined;
-  /** The encoder was told that the text pauses, and no sentence has come since. */
+  /** True if the encoder knows that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
   /** `frames` are of the outlet's codec, where it is a call's and sentences are kept. */
@@ -105,42 +104,42 @@ export class SpeechLine {
     return this.#segments;
   }
 
-  /** What it took; that of the encoder is known when `run` has resolved. */
+  /** Milliseconds of work. The encoder's part is known when `run` has resolved. */
   get timing(): SoundTiming {
     return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
   }
 
-  /** Of a container: see EncoderLine. Known when `run` has resolved. */
+  /** Header of a container, see EncoderLine. Known when `run` has resolved. */
   get fileHeader(): FileHeader | undefined {
     return this.#line?.fileHeader;
   }
 
-  /** Whether its turn has come: before it nothing is in the sink. */
+  /** True once its turn has come. Before that nothing is in the sink. */
   get begun(): boolean {
     return this.#line !== undefined;
   }
 
-  /** Whether the sink was told the end: a playout then reports when it is reached. */
+  /** True once the sink knows the end. A playout then reports when it is reached. */
   get flushed(): boolean {
     return this.#flushed;
   }
 
-  /** What `run` will reject with, once the sink has taken what came before it: the sink may report that end first. */
+  /** The error with which `run` rejects after the sink has taken the sound before it. The sink may report its end first. */
   get failure(): ParleyError | undefined {
     return this.#failure;
   }
 
-  /** When the first payload of the first sentence was queued. */
+  /** Time at which the first payload of the first sentence was queued. */
   get queuedAtMs(): number | undefined {
     return this.#segments[0]?.queuedAtMs;
   }
 
-  /** It goes on into another sink: what is half made there is not kept. */
+  /** The line goes on into another sink: payloads of unfinished sentences are not cached. */
   moved(): void {
     if (this.begun) for (const segment of this.#segments) segment.onKept = undefined;
   }
 
-  /** The text's producer has nothing more for now: what was made of it is handed over to the last sample. */
+  /** The producer of the text pauses: all sound made so far is handed over to the last sample. */
   textPauses(): void {
     if (this.#pauseTold || this.#over) return;
     this.#pauseTold = true;
@@ -148,9 +147,8 @@ export class SpeechLine {
   }
 
   /**
-   * Speaks the sentences in order into the sink, pushing nothing before `turn` has resolved. Resolves when the
-   * sink has taken everything; after a failure, when it has taken what came before it. Rejects with the
-   * engine's or encoder's error, or ABORTED with the signal.
+   * Speaks the sentences in order into the sink, and pushes nothing before `turn` has resolved. Settles when the sink
+   * has taken everything that was made. Rejects with the error of the engine or encoder, or ABORTED with the signal.
    */
   async run(sentences: LinePieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
     const giveUp = () => this.#line?.abort();
@@ -200,7 +198,7 @@ export class SpeechLine {
 
   async #pipeline(pieces: LinePieces, opened: Promise<EncoderLine>, signal: AbortSignal): Promise<void> {
     let encoding: Promise<void> = Promise.resolve();
-    /** Of a run: what is waited for before anything else is made. */
+    /** Resolves when the next piece outside the run may be made. */
     let run: Promise<unknown> = encoding;
     let last: LinePiece | undefined;
     try {
@@ -216,11 +214,10 @@ export class SpeechLine {
         run.catch(() => undefined);
         if (!(piece instanceof RunPart)) await run;
       }
-      // Where the run goes on in another line, it can be made to its end only when that line reads.
+      // If the run goes on in another line, its sound ends only when that line reads.
       if (!(last instanceof RunPart) || last.endsRun) await run;
     } catch (error) {
-      // What was made before the failure is still heard. Where the encoder is
-      // the cause, the engine only saw its ring aborted.
+      // Sound from before the failure is still heard. If the encoder failed, the engine only saw its ring aborted.
       const cause: unknown = await encoding.then(
         () => error,
         (encoderError: unknown) => (isAborted(error) ? encoderError : error),
@@ -253,13 +250,13 @@ export class SpeechLine {
     return { ...sentence, options, trimSilence };
   }
 
-  /** Says what a run makes of one of its sentences; its first one has the engine begin. */
+  /** Speaks one sentence of a run; the first one starts the engine. */
   #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
     const { run, isFirst } = part;
     run.begin(() => this.#pace(this.#progress()));
     const segment = new LineSegment(part, part);
     const index = this.#segments.push(segment) - 1;
-    // In this line the parts follow one another by themselves.
+    // Parts in the same line are in order already.
     const turn = isFirst || run === this.#run ? opened : part.before.then(() => opened);
     this.#run = run;
     const encoded = turn
@@ -273,7 +270,7 @@ export class SpeechLine {
           pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
           part: place,
         });
-        // It was read ahead, and the text pauses since.
+        // The part was read ahead, and the text has paused since.
         if (this.#pauseTold && run.open) line.rest();
         return told;
       })
@@ -293,7 +290,7 @@ export class SpeechLine {
     return { synthesized, encoded };
   }
 
-  /** Says what was said before. */
+  /** Speaks a sentence from the cache. */
   #repeat(
     sentence: WrittenSentence,
     kept: KeptSentence,
@@ -310,7 +307,7 @@ export class SpeechLine {
     return { synthesized: Promise.resolve(), encoded };
   }
 
-  /** What the engine makes of a sentence. */
+  /** A sentence as a piece that the engine writes. */
   #synthesis(sentence: SpokenSentence): SoundPiece {
     const { engine, voice } = sentence.voice;
     const urgency = this.#pace(this.#progress());
@@ -353,7 +350,7 @@ export class SpeechLine {
     return { synthesized, encoded };
   }
 
-  /** The sentence is kept when engine and encoder have both said that it is whole. */
+  /** Caches the sentence once engine and encoder have both finished it. */
   #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = () => {
@@ -389,7 +386,7 @@ export class SpeechLine {
     this.#flushed = true;
   }
 
-  /** After a failure: flushes what was queued, or drops the line where even that is impossible. */
+  /** After a failure: flushes the queued sound, or drops the line if that fails, too. */
   async #endEarly(signal: AbortSignal): Promise<void> {
     const line = this.#line;
     if (line === undefined) return;
@@ -397,7 +394,7 @@ export class SpeechLine {
       try {
         return await this.#end(line);
       } catch {
-        // The encoder itself is gone: nothing is left to flush.
+        // The encoder has failed, so nothing is left to flush.
       }
     }
     line.abort();
@@ -415,8 +412,8 @@ interface LineTempo {
 }
 
 /**
- * Milliseconds of silence before a piece, at the speed of the line. What is stated is heard as long as it is stated;
- * the usual pause, absent before the first piece, goes with the speed.
+ * Milliseconds of silence before a piece, at the speed of the line. A stated pause keeps its length at any speed; the
+ * usual pause, which is absent before the first piece, changes with the speed.
  */
 function pauseBefore(
   delivery: Delivery | undefined,
@@ -428,7 +425,7 @@ function pauseBefore(
   return stated === undefined ? usualMs : stated * speed;
 }
 
-/** How a segment sounds; with the line's own speed it stays within what can be done. */
+/** Speed and gain of a segment. Its speed together with that of the line stays within SPEEDS. */
 function soundingOf(
   { speed, gain }: Delivery = {},
   { speed: own = 1 }: LineTempo,

@@ -1,7 +1,5 @@
-// Speech without a call: a text as the bytes of a container, for HTTP.
-//
-// The same line as a call's, with another sink. Bytes wait in a bounded ring;
-// a client that reads slowly holds the line up and nothing else.
+// Speech for HTTP: turns a text into the bytes of a container. It uses the same line as calls, with another sink. Bytes
+// wait in a bounded ring, so a client that reads slowly delays only its own line.
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { ContainerName } from '../codecs/container.js';
@@ -54,7 +52,7 @@ export interface SpeechStreamRequest {
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
 const CHUNK_BYTES = 16 * 1024;
 
-/** The bytes of one rendering, in order. Iterate once; leaving the loop or `cancel` stops the work. */
+/** The bytes of one rendering, in order. Iterate it once; the work stops when the loop ends or with `cancel`. */
 export class SpeechStream implements SoundSource {
   readonly contentType: string;
   readonly outcome: Promise<SoundOutcome | undefined>;
@@ -83,7 +81,7 @@ export class SpeechStream implements SoundSource {
     void this.#finished.then((error) => ring.end(error?.code ?? ''));
   }
 
-  /** Resolves when the first bytes are there; rejects if the speech failed before any. */
+  /** Resolves when the first bytes are ready; rejects if the speech failed before any. */
   async begun(): Promise<void> {
     await this.#ring.readable();
     const status = this.#ring.status();
@@ -102,7 +100,7 @@ export class SpeechStream implements SoundSource {
     try {
       for (;;) {
         const taken = this.#ring.read(chunk);
-        // A copy of its own length: whoever keeps it would keep the rest of the buffer, too.
+        // A copy, because a reader that keeps a view would keep the whole buffer.
         if (taken > 0) yield chunk.slice(0, taken);
         else if (taken < 0 || this.#isDone()) break;
         else await this.#ring.readable();
@@ -114,7 +112,7 @@ export class SpeechStream implements SoundSource {
     }
   }
 
-  /** Ended and empty: bytes may have come between the read that found none and the end. */
+  /** True if the ring has ended and is empty. Bytes may come between a read that found none and the end. */
   #isDone(): boolean {
     const status = this.#ring.status();
     return status === null || (status.ended && status.readable === 0);
@@ -128,10 +126,9 @@ export class SpeechStream implements SoundSource {
   }
 }
 
-/** What each service is given besides. */
 export interface SpeechServiceOptions {
   readonly time?: Time;
-  /** Each sentence by itself where absent. */
+  /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity;
 }
 
@@ -200,13 +197,13 @@ function outcomeOf({ segments, timing, fileHeader }: SpeechLine, speed: number):
   return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, ...header };
 }
 
-/** Up to the first that is not encoded whole, or whose words are not told yet. */
+/** The places of the sentences before the first one that is not encoded whole or has no word times yet. */
 function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace[] {
   const open = segments.findIndex(({ place, soundMs }) => place === undefined || soundMs === undefined);
   return segments.slice(0, open < 0 ? segments.length : open).map((segment) => sentencePlace(segment, speed));
 }
 
-/** The engine counts a word from its own first sample and at its own speed. */
+/** Maps word times: the engine counts them from its own first sample and at its own speed. */
 function sentencePlace(segment: PlacedSegment, speed: number): SentencePlace {
   const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
   const { startMs = 0, endMs = 0 } = place ?? {};

@@ -1,10 +1,9 @@
-// A text, whole or in tokens, as sentences that sound: each is a stream of its
-// own, made while the one before it is being sent. Where one generation speaks
-// several of them (sentence-run.ts), their streams follow one another in its
-// sound, and the sentences are handed to it as soon as they are text.
+// Speaks a text, whole or in tokens, as one stream for each sentence. A sentence is made while the one before it is sent.
+// If one generation speaks several sentences (sentence-run.ts), their streams are consecutive parts of its sound, and it
+// gets each sentence as soon as its text is known.
 //
-//   sentence N    taken by whoever sends it
-//   sentence N+1  opened as soon as N is taken: made, and held up by its own ring
+//   sentence N    being sent by the reader
+//   sentence N+1  opened as soon as the reader has N: it is made until its ring is full
 //   sentence N+2  text
 import { GIVEN_UP, ParleyError } from '../errors.js';
 import type { SpeechOptions, VoiceReference } from '../engines/engine.js';
@@ -49,20 +48,20 @@ export interface SpeakingManner {
 }
 
 export interface SpokenSentenceSound {
-  /** From 0. */
+  /** Position in the text, from 0. */
   readonly index: number;
   readonly text: string;
-  /** Its bytes: a whole container of its own, begun with the pause after the sentence before. */
+  /** A whole container, which begins with the pause after the sentence before. */
   readonly sound: SoundSource;
-  /** There is no such pause: it is spoken in one breath with the sentence before. */
+  /** True if there is no such pause, because one generation speaks it with the sentence before. */
   readonly continues?: boolean;
 }
 
-/** What dialects are given to speak with. */
+/** Speech for the socket protocols. */
 export interface SentenceSpeaker {
   /**
-   * The sentences of a text in order, each as soon as its sound has begun. Throws what the text, its voice or its
-   * engine is refused with, TIMEOUT when tokens stop coming, ABORTED with the signal. Leaving the loop stops the work.
+   * The sentences of a text in order, each as soon as its sound has begun. Throws the errors of the text, its voice and
+   * its engine, TIMEOUT when tokens stop coming, and ABORTED with the signal. The work stops when the loop ends.
    */
   speak(
     text: string | AsyncIterable<string>,
@@ -81,7 +80,7 @@ export interface SentenceParts {
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly time?: Time;
-  /** Each sentence by itself where absent. */
+  /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity;
 }
 
@@ -121,7 +120,7 @@ export class SpokenSentences implements SentenceSpeaker {
     }
   }
 
-  /** A document is one sound: its pauses and changes of manner are within. */
+  /** Speaks an SSML document as one sound, with its pauses and changes of delivery inside. */
   async *#marked(
     text: string,
     manner: SpeakingManner,
@@ -139,14 +138,14 @@ export class SpokenSentences implements SentenceSpeaker {
   }
 }
 
-/** One text on its way through. */
+/** The state of one text. */
 class Reading {
   readonly #parts: SentenceParts;
   readonly #manner: SpeakingManner;
   readonly #signal: AbortSignal;
   readonly #pieces: AsyncIterator<LinePiece, void>;
   readonly #listener: Listener;
-  /** Opened and not left; the signal cancels them, whoever reads them. */
+  /** Sounds that are open. The signal cancels them. */
   readonly #sounds = new Set<SoundSource>();
   #count = 0;
 
@@ -180,7 +179,7 @@ class Reading {
     this.#pieces = Symbol.iterator in joined ? inTurn(joined) : joined[Symbol.asyncIterator]();
   }
 
-  /** The next sentence once its sound has begun; undefined after the last. */
+  /** Resolves with the next sentence once its sound has begun; with undefined after the last. */
   async open(): Promise<SpokenSentenceSound | undefined> {
     refuseAborted(this.#signal);
     const { done, value: piece } = await this.#pieces.next();
@@ -198,7 +197,7 @@ class Reading {
     return { index, text: piece.text, sound };
   }
 
-  /** A sentence of a run: there is a pause before the first one alone. */
+  /** Opens a sentence of a run. Only the first one has a pause before it. */
   async #part(part: RunPart, index: number): Promise<SpokenSentenceSound> {
     const { speech } = this.#parts;
     const continues = !part.isFirst;
@@ -208,7 +207,7 @@ class Reading {
     return { index, text: part.text, sound, continues };
   }
 
-  /** From now on its listener hears it, and the next one is due after it. */
+  /** The reader has this sentence: the next one is due when the listener will have heard it. */
   handedOver({ text, sound }: SpokenSentenceSound): void {
     const lasted = this.#listener.hears(text);
     void sound.outcome.then((outcome) => {
@@ -216,13 +215,13 @@ class Reading {
     });
   }
 
-  /** Nobody takes more of it. */
+  /** Cancels a sentence that the reader has left. */
   leave({ sound }: SpokenSentenceSound): void {
     sound.cancel();
     this.#sounds.delete(sound);
   }
 
-  /** Nobody reads on: the producer of the text is told. */
+  /** Ends the source of the text. */
   close(): void {
     void this.#pieces.return?.().catch(() => undefined);
   }
@@ -266,7 +265,7 @@ function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw givenUp();
 }
 
-/** What was rendered before, in pieces as if it were made now. */
+/** A stored rendering as a stream of chunks. */
 function wholeSound({ contentType, bytes, outcome }: Sound): SoundSource {
   let left = false;
   return {

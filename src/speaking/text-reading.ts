@@ -1,6 +1,5 @@
-// How a text would be spoken, without speaking it: its sentences in words, and
-// each rule that made them. For whoever wants to know why something sounds as it
-// does; engines and voices are not asked.
+// Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each change. It
+// asks no engine and no voice.
 import { identifyLanguage } from '../text/language.js';
 import type { Lexicon } from '../text/lexicon.js';
 import { readLexicon } from '../text/lexicon-entries.js';
@@ -39,7 +38,7 @@ export interface ReadSentence {
   /** In the text of the request. */
   readonly place: Span;
   readonly rules: readonly FiredRule[];
-  /** Of markup only. */
+  /** Present for markup only, as the next three. */
   readonly manner?: MarkedManner;
   readonly pauseBeforeMs?: number;
   readonly marksBefore?: readonly string[];
@@ -48,24 +47,24 @@ export interface ReadSentence {
 
 export interface ReadText {
   readonly sentences: readonly (ReadSentence | MarkedBleep)[];
-  /** Silence behind the last one. */
+  /** Milliseconds of silence after the last sentence. */
   readonly endPauseMs: number;
   readonly unheeded: readonly Unheeded[];
 }
 
 export interface ReadingLimits {
-  /** UTF-16 units. */
+  /** In UTF-16 units. */
   readonly maxTextLength: number;
-  /** The server's own. */
+  /** Lexicon of the server. */
   readonly lexicon?: Lexicon | undefined;
 }
 
-/** The lexicon of a request; throws INVALID_FIELD naming entry and field. */
+/** Reads the lexicon of a request. Throws INVALID_FIELD with the entry and its field. */
 export function requestLexicon(entries: unknown): Lexicon {
   return readLexicon(entries, { name: 'lexicon', mostEntries: MOST_REQUEST_ENTRIES, code: 'INVALID_FIELD' });
 }
 
-/** What an SSML document asks for and has no effect, each once; throws INVALID_FIELD for one that is none. */
+/** The parts of an SSML document that have no effect, each once. Throws INVALID_FIELD for invalid SSML. */
 export function unheededMarkup(source: string): string[] {
   return [...new Set(readMarkup(source).unheeded.map(({ what }) => what))];
 }
@@ -78,7 +77,7 @@ export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
   return step.value;
 }
 
-/** The same, one sentence at each turn. Rejects as `readText` throws, and as `turn` does. */
+/** Does the work of `readText`, one sentence at each turn. Rejects with its errors and those of `turn`. */
 export async function readLongText(
   request: TextToRead,
   limits: ReadingLimits,
@@ -132,7 +131,7 @@ class Reader {
     this.#lexicons = lexicons;
   }
 
-  /** Its rules are asked of the text as it stands in the request, so that their places are those of the request. */
+  /** Applies the rules to the text of the request itself, so that places are those of the request. */
   plain({ start, end }: Span, source: string, isOnly: boolean): ReadSentence {
     const written = source.slice(start, end);
     const language = this.#languageOf(written, isOnly);

@@ -1,10 +1,7 @@
-// Which engine and voice speak a sentence, and in which words.
+// Chooses the engine and voice of each sentence, and normalises its words for the language that is spoken.
 //
-// What the request states always wins, and of its text what its markup states.
-// Where neither states a language, it is that of the sentence (language-plan.ts).
-//
-// The words are those of the language that is spoken: "$3.50" is read out by the
-// voice, not by its engine. What turns out to be marks alone is left out.
+// The markup of a text has precedence over the request. If neither states a language, the sentence decides
+// (language-plan.ts). A sentence without a letter or digit is left out.
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../engines/routing.js';
@@ -43,7 +40,7 @@ export class VoicePlan {
     this.#lexicons = [wish.lexicon, lexicon].filter((one) => one !== undefined);
   }
 
-  /** Every sentence of a text with its voice; throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY where none has words. */
+  /** Every sentence of a text with its voice. Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY if none has words. */
   whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
     const isOnly = sentences.length === 1;
     this.#languages.begin(sentences);
@@ -52,7 +49,7 @@ export class VoicePlan {
     return spoken;
   }
 
-  /** The same, one sentence at each turn. */
+  /** Does the work of `whole`, one sentence at each turn. */
   async wholeInTurns(sentences: readonly { readonly text: string }[], turn: Turn): Promise<SpokenSentence[]> {
     const isOnly = sentences.length === 1;
     this.#languages.begin(sentences);
@@ -66,7 +63,7 @@ export class VoicePlan {
     return spoken;
   }
 
-  /** Sentences with their voices, as they come; throws what `whole` throws, and what their source does. */
+  /** Sentences with their voices, as they arrive. Throws the errors of `whole` and of the source. */
   async *arriving(
     sentences: AsyncIterable<{ readonly text: string; readonly isOnly: boolean }>,
   ): AsyncGenerator<SpokenSentence, void, undefined> {
@@ -80,12 +77,12 @@ export class VoicePlan {
     if (isSilent) throw nothingToSay();
   }
 
-  /** A sentence of markup; undefined where nothing of it is spoken. */
+  /** A sentence of markup; undefined if nothing of it is spoken. */
   marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
     return this.#sentence(text, isOnly, marked);
   }
 
-  /** Undefined where nothing of it is spoken: the fence of a block of code. */
+  /** Undefined if nothing of it is spoken, as of the fence of a code block. */
   #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
     const voice = this.#next(text, isOnly, marked?.manner);
     const { normalize = true } = this.#wish;
@@ -127,8 +124,7 @@ export class VoicePlan {
   }
 }
 
-// A voice that is made from a description of it, as part of a request.
-
+/** The voice that a request describes in words. */
 export function promptVoice(prompt: string): VoiceReference {
   return { kind: 'prompt', hash: renderingKey(['prompt', prompt]), prompt };
 }

@@ -1,4 +1,4 @@
-// A text that is there whole, words or SSML, as pieces for a line.
+// Turns a whole text, plain or SSML, into pieces for a line. A long text is read in turns (text-source.ts).
 import type { SpeechRouting } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import {
@@ -36,7 +36,7 @@ export interface WholeTextWish extends ReadingWish {
 
 /**
  * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and column for
- * SSML that is none.
+ * invalid SSML.
  */
 export function wholeText(
   text: string,
@@ -53,7 +53,7 @@ export function wholeText(
   return pieces;
 }
 
-/** The same, a slice at each turn. Rejects as `wholeText` throws, and as `turn` does. */
+/** Does the work of `wholeText`, a slice at each turn. Rejects with its errors and those of `turn`. */
 export async function longText(
   text: string,
   wish: WholeTextWish,
@@ -82,14 +82,14 @@ export async function longText(
   return pieces;
 }
 
-/** What texts are read with, and whose turns the long ones take. */
+/** The parts that reading a text needs. Long texts take `turns`. */
 export interface TextReader {
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly turns: TextTurns;
 }
 
-/** The pieces of a text of any length: a long one is read in turns. Rejects as `longText` and `turns` do. */
+/** The pieces of a text of any length. Rejects as `longText` and `turns` do. */
 export async function readPieces(
   text: string,
   wish: WholeTextWish & { readonly client?: string },
@@ -101,7 +101,7 @@ export async function readPieces(
   return await turns.read(wish.client ?? '', text.length, work, signal);
 }
 
-/** As `wholeText`; of a long text without markup, throws only what can be known without reading it. */
+/** Throws the errors of `wholeText`; for a long plain text only those that are known without reading it. */
 export function checkText(
   text: string,
   wish: WholeTextWish,
@@ -113,7 +113,7 @@ export function checkText(
   if (wish.voice !== undefined || wish.language !== undefined) routing.resolve(wish);
 }
 
-/** The pieces for a call. A long text without markup is read in turns, once the pieces are asked for. */
+/** The pieces for a call. A long plain text is read in turns, and not before the pieces are requested. */
 export function callPieces(
   text: string,
   wish: WholeTextWish & { readonly client: string },
@@ -127,7 +127,7 @@ export function callPieces(
   };
 }
 
-/** Does the work now. What it throws is thrown by the function returned: only `markedPieces` knows its place. */
+/** Does the work now; the returned function throws its error, because only `markedPieces` knows the place. */
 function settled<T>(work: () => T): () => T {
   try {
     const value = work();
@@ -152,13 +152,10 @@ async function sentencesInTurns(text: string, turn: Turn, language?: string): Pr
   return sentences;
 }
 
-// The sentences of an SSML document as pieces for a line: each with its voice and
-// words, how it is delivered, tones, and the silence behind the last.
-
-/** Undefined where nothing of the sentence is spoken. */
+/** Undefined if nothing of the sentence is spoken. */
 type SentenceOf = (sentence: MarkedSentence, isOnly: boolean) => SpokenSentence | undefined;
 
-/** None where nothing is heard; `source` is the document, for errors. */
+/** The pieces of an SSML document; empty if nothing is heard. `source` is the document, for errors. */
 function markedPieces(
   { sentences, endPauseMs }: MarkedSpeech,
   source: string,
@@ -184,7 +181,7 @@ function markedPieces(
 
 const NOTHING: Delivery = {};
 
-/** Of a piece; pauses and marks of what was not spoken before it are its own. */
+/** The delivery of a piece. It takes over pauses and marks of skipped sentences before it. */
 function deliveryOf(one: MarkedSentence | MarkedBleep, skipped: Delivery): Delivery {
   const { rate, gain } = one.manner;
   const [before, marksAfter] = one.kind === 'bleep' ? [[], []] : [one.marksBefore, one.marksAfter];
@@ -200,7 +197,7 @@ function deliveryOf(one: MarkedSentence | MarkedBleep, skipped: Delivery): Deliv
   return Object.keys(delivery).length === 0 ? NOTHING : delivery;
 }
 
-/** What is wrong with a sentence's voice or language, with its place in the document. */
+/** Adds the place in the document to errors about a sentence's voice or language. */
 function placed<T>(sentence: MarkedSentence, source: string, speak: () => T): T {
   try {
     return speak();

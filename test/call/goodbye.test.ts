@@ -1,4 +1,4 @@
-// How a call ends whose engine is lost.
+// The end of a call whose engine is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';

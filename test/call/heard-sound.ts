@@ -1,5 +1,5 @@
-// What a far end hears of a call that changes its codec: every packet decoded
-// by a decoder of its codec, at 8 kHz, and how far it is from what was said.
+// Decodes the packets of a call that changes its codec, as a far end does, at 8 kHz, and measures how far the sound is
+// from the one that was spoken.
 import assert from 'node:assert/strict';
 import { Resampler } from '../../src/audio/resampler.js';
 import { CODECS, type CodecName } from '../../src/codecs/codec.js';

@@ -1,5 +1,5 @@
-// What an independent decoder makes of a file: ffmpeg and ffprobe, from memory
-// to memory. A complaint of theirs is a failure.
+// Decodes and examines files with ffmpeg and ffprobe, which are independent of this server, from memory to memory. A
+// warning of theirs is a failure.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

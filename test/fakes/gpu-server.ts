@@ -1,8 +1,8 @@
-// The server as it is started, on a machine whose GPU is a fake: a driver and a
-// CUDA backend that answer as real ones do, and fail as the test says.
+// Starts the whole server on a machine with a fake GPU: a driver and a CUDA backend that answer as real ones do, and fail
+// as the test states.
 //
-// The program runs as a copy in a folder of its own, where it finds the fake
-// backend beside its addon: nothing of the server knows that there is none.
+// The program runs as a copy in a folder of its own, where it finds the fake backend beside its addon. The server itself
+// is unchanged.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

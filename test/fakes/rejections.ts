@@ -1,5 +1,4 @@
-// Rejections that nobody awaited, which the runner of tests would take for
-// failures of its own.
+// Collects unhandled rejections, which the test runner would otherwise report as failures.
 
 /** The unhandled rejections until the action is over. */
 export async function rejectionsOf(action: () => unknown): Promise<unknown[]> {

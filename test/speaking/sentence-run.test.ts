@@ -1,5 +1,4 @@
-// What one generation speaks, and where in its sound each sentence is taken to
-// be: without encoders.
+// Runs of sentences without encoders: the sentences of a generation, and their estimated places in its sound.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Continuity } from '../../src/speaking/continuity.js';
