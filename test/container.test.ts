@@ -5,7 +5,8 @@ import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { isLoopback, noticesOf } from '../src/config/environment.js';
-import { readConfig, VARIABLES } from '../src/config/config.js';
+import { VARIABLES } from '../src/config/variables.js';
+import { readConfig } from '../src/config/config.js';
 import { ignored, stagesOf, type Stage } from './dockerfile.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -8,13 +8,13 @@ import { ConfigReader, type Environment, isLoopback, noticesOf } from './environ
 import {
   LINUX,
   type MachineFiles,
-  MODEL_VARIABLES,
   type ModelConfig,
   modelNotice,
   MOST_TOKENS,
   readModelConfig,
 } from './model-config.js';
-import { readTelephoneConfig, TELEPHONE_VARIABLES } from './telephone-config.js';
+import { readTelephoneConfig } from './telephone-config.js';
+import { type Variable, VARIABLES } from './variables.js';
 
 /** Names of voices of this server by the voice ids that ElevenLabs' clients send. */
 type ElevenLabsVoices = ReadonlyMap<string, string>;
@@ -106,79 +106,20 @@ export function apiKeyIn(entry: string): ApiKey {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Each variable with its meaning, for the documents and the test that compares both. */
-export const VARIABLES = {
-  HOST: 'address to listen on; an open one wants API_KEYS, API_KEYS_FILE or ALLOW_OPEN=1',
-  PORT: 'TCP port of HTTP; 0 lets the system choose',
-  API_KEYS:
-    'comma-separated keys, one of which requests must carry but those for the page, /docs and /health',
-  ALLOW_OPEN: '1 allows an open HOST without keys',
-  CORS_ORIGINS: 'comma-separated origins of other web pages that may use the server',
-  ENGINE: 'auto, qwen3, flite or espeak',
-  ESPEAK: '1 uses espeak (GPL-3.0) where its package is installed',
-  DEFAULT_VOICE: 'voice of requests that name none',
-  ELEVENLABS_VOICES_FILE: "file (JSON) that maps ids of ElevenLabs' voices to voices of this server",
-  MAX_CALLS: 'calls open at once',
-  MAX_CALLS_PER_CLIENT: 'calls that each key or address may have at once; 0 for as many as MAX_CALLS',
-  MAX_HALF_OPEN_PER_CLIENT:
-    'of them, how many may be in set-up; 0 for a quarter of MAX_CALLS, but at least 4',
-  MAX_TEXT_LENGTH: 'characters of one text',
-  MAX_WAITING_UTTERANCES: 'texts that may wait in one call behind the one being spoken',
-  MAX_QUEUE_DEPTH:
-    'sentences of calls that may wait for an engine; as many of WebSockets, and of HTTP; 0 for the most',
-  HANG_UP_PHRASE: 'what a call hears before it ends because its engine lost its GPU; - for nothing',
-  TEXT_IDLE_TIMEOUT: 'seconds without a token after which an unfinished text fails',
-  LEXICON_FILE: 'file (JSON) of words and how they are said, read at the start',
-  ENGINE_TIMEOUT: 'seconds that the synthesis of one sentence may take',
-  REQUEST_TIMEOUT:
-    'seconds until the first sound of an HTTP request, and that a sentence may wait for its engine',
-  AUDIO_CACHE_MAX: 'renderings of HTTP requests kept in memory; 0 keeps none',
-  AUDIO_CACHE_BYTES: 'bytes that they may take together',
-  FRAME_CACHE_BYTES: 'bytes of encoded sentences kept for calls; 0 keeps none',
-  REDIS_URL: 'redis:// or rediss:// address of a store of renderings that servers share',
-  REDIS_TTL: 'seconds for which it keeps one',
-  STRICT_MODELS: '1 refuses requests that name another model than those of /v1/models',
-  SILENCE_THRESHOLD_DB: 'level in dBFS below which the edges of a sentence are silence',
-  IDLE_TIMEOUT: 'seconds without work after which an engine is unloaded; 0 keeps it loaded',
-  PRELOAD_MODEL: '1 loads the engines at start, 0 on first use',
-  VOICES_DIR: 'folder in which voices made over HTTP are kept',
-  VOICE_CACHE_MAX: 'of them, how many are kept in memory ready for use',
-  REFERENCE_URLS: '1 allows reference audio by http(s) URL; never from private addresses',
-  MAX_UPLOAD_BYTES: 'bytes of a reference audio',
-  API_KEYS_FILE: 'file of keys, one a line, read again when it changes',
-  RATE_LIMIT: 'requests that each key or address may make at once, and again in a minute; 0 sets no limit',
-  TLS_CERT: 'file of the certificate (PEM), together with TLS_KEY; HTTPS instead of HTTP',
-  TLS_KEY: 'file of its private key (PEM)',
-  UDS_PATH: 'Unix socket to listen on, besides the port',
-  MAX_SOCKETS: 'WebSockets open at once',
-  PROMETHEUS_ENABLED: '0 leaves /metrics out',
-  SETUP_TIMEOUT: 'seconds within which a browser call must be connected',
-  ENCODER_WORKERS: 'threads that encode; one less than the cores by default',
-  OPUS_APPLICATION: 'what the Opus encoder is tuned for: audio or voip',
-  OPUS_COMPLEXITY: 'effort of the Opus encoder, 0 to 10',
-  OPUS_BITRATE: 'bits per second of the Opus encoder',
-  ICE_HOST_ADDRESSES: 'comma-separated addresses at which browsers reach this machine',
-  UDP_PORT_MIN: 'first UDP port of browser calls, together with UDP_PORT_MAX',
-  UDP_PORT_MAX: 'last UDP port of browser calls',
-  ...TELEPHONE_VARIABLES,
-  DRAIN_TIMEOUT: 'seconds that calls get to end by themselves after SIGTERM; no new ones are taken meanwhile',
-  LOG_LEVEL: LOG_LEVELS.join(', '),
-  LOG_TEXT: '1 writes spoken texts into the log',
-  LOG_NUMBERS: '1 writes telephone numbers into the log whole; their last two digits otherwise',
-  CALL_WEBHOOK_URL: 'http(s) address that is sent a record of each telephone call when it is over',
-  CALL_WEBHOOK_SECRET: 'what these records are signed with, together with CALL_WEBHOOK_URL',
-  ...MODEL_VARIABLES,
-} as const;
-
-type Variable = keyof typeof VARIABLES;
 type Reader = ConfigReader<Variable>;
 type Telephone = ReturnType<typeof readTelephoneConfig>;
 
 const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
 
-/** Reads the configuration from the variables, on this machine. Throws CONFIG_INVALID with every mistake at once. */
-export function readConfig(env: Environment, machine: MachineFiles = LINUX): Config {
-  const read = new ConfigReader<Variable>(env);
+/**
+ * Reads the configuration from the variables, on this machine. Throws CONFIG_INVALID with every mistake at once. A test
+ * may bring a reader that notes what is read.
+ */
+export function readConfig(
+  env: Environment,
+  machine: MachineFiles = LINUX,
+  read = new ConfigReader<Variable>(env),
+): Config {
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
   const access = readAccess(read);
   const config: Config = {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
+import type { Variable } from './variables.js';
 
 export interface ModelConfig {
   /** Folder of a checkpoint; undefined: no native engine. */
@@ -30,30 +31,7 @@ export interface ModelConfig {
   readonly continuity: 'sentence' | 'utterance';
 }
 
-/** Each variable with its meaning, for VARIABLES in config.ts. */
-export const MODEL_VARIABLES = {
-  MODEL_ID:
-    'name of the model as /v1/models lists it; where it is a folder, or a model in the Hugging Face cache, also the checkpoint',
-  MODEL_DIR: 'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then speaks with; goes before MODEL_ID',
-  QUANTIZE:
-    'weights of the native engine: none, int8, int8-talker (all but the code predictor) or fp8 (E4M3, of the same matrices as int8-talker)',
-  CODEC_FORMAT: 'weights of its codec: f32, f16 or bf16; by default f32 on a processor and bf16 on a GPU',
-  MAX_STREAMS: 'sentences that it speaks at once',
-  MAX_BATCH: 'sentences of these in one step of the model',
-  MAX_NEW_TOKENS:
-    'codec frames that one sentence may have; by default from the length of its text, and 2048 where a request names it',
-  CONTINUITY: 'what the native engine speaks in one breath: a sentence, or a whole utterance',
-  DEVICE:
-    'what the native engine computes on: auto (a GPU where one can be used), cpu, cuda, or cuda:1 for the second GPU',
-  CUDA_GRAPHS: '0 runs the native engine without CUDA graphs',
-  FULL_VECTORS:
-    '1 keeps 16 bits of what meets weights of bf16 or 8 bits on a GPU, as the processor does; bf16 otherwise',
-  INFERENCE_THREADS: 'threads of the native engine',
-  INFERENCE_CPU_CORES: 'cores of the native engine, such as 0-3,6',
-  INFERENCE_NUMA_NODE: 'NUMA node whose cores and memory the native engine uses',
-} as const;
-
-type Reader = ConfigReader<keyof typeof MODEL_VARIABLES>;
+type Reader = ConfigReader<Variable>;
 
 /** Where Linux lists NUMA nodes and allowed processors; parameters for tests. */
 export interface MachineFiles {

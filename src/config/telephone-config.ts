@@ -1,6 +1,7 @@
 // Reads the variables of telephone calls: SIP addresses, callers and outbound calls, the media of calls, and captures.
 import { isIP } from 'node:net';
 import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
+import type { Variable } from './variables.js';
 
 export const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
 export type DigestName = (typeof DIGEST_NAMES)[number];
@@ -120,72 +121,7 @@ export interface CallPattern {
   readonly pattern: string;
 }
 
-/** Each variable with its meaning, for VARIABLES in config.ts. */
-export const TELEPHONE_VARIABLES = {
-  SIP_ENABLED: '0 closes the telephone door',
-  SIP_HOST:
-    'comma-separated addresses to listen on for SIP; others than loopback want SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
-  SIP_PORT: 'port of SIP over UDP and TCP; 0 lets the system choose',
-  SIP_TLS_PORT: 'port of SIP over TLS; none without',
-  SIP_TLS_CERT: 'file of the certificate (PEM) for SIP, together with SIP_TLS_KEY; TLS_CERT where absent',
-  SIP_TLS_KEY: 'file of its private key (PEM)',
-  SIP_TLS_CA:
-    'file of the authorities (PEM) that peers over TLS are believed by; those of the system where absent',
-  SIP_TLS_CLIENT_CERTS: '1 wants a certificate of such an authority of everybody who connects over TLS',
-  PUBLIC_ADDRESS:
-    'comma-separated addresses that phones are told, where they differ from those of this machine',
-  SIP_ALLOW: 'comma-separated addresses and networks whose calls are taken',
-  SIP_CHALLENGE:
-    'comma-separated addresses and networks whose calls are taken with a password of SIP_USERS_FILE',
-  SIP_USERS_FILE: 'file of callers, one name:password a line',
-  SIP_REALM: 'realm of their passwords',
-  SIP_DIGEST: 'comma-separated hashes of their passwords, preferred first: MD5, SHA-256, SHA-512-256',
-  SIP_CALL_HEADERS:
-    'comma-separated header fields of inbound calls that applications are shown, * for any characters; - for none',
-  SIP_ROUTES: 'file (JSON) of rules that choose what answers a call',
-  SIP_TRUNKS: 'file (JSON) of the trunks that calls go out through',
-  GREETING: 'what callers hear where no rule says otherwise',
-  GREETING_VOICE: 'voice of the greeting',
-  GREETING_LANGUAGE: 'language of the greeting, such as en',
-  SIP_RING: 'seconds that it rings before a call that no rule answers is answered with the greeting',
-  SIP_SILENCE_LIMIT:
-    'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
-  SIP_SESSION_EXPIRES:
-    'seconds after which a call that nobody refreshed is taken for dead; 0 asks for no refreshes',
-  SIP_MIN_SE: 'the shortest such time that is accepted of others',
-  SIP_TRANSFERS: 'off, or any: whether callers may have this server call somebody else (REFER)',
-  SIP_DIRECT_CALLS: '0 calls only through trunks: a SIP URI at the domain of no trunk is refused',
-  SIP_REDIRECTIONS: '1 follows 3xx responses to calls, five at most, to allowed destinations',
-  SIP_DESTINATIONS:
-    'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls a minute, +49900=0 none',
-  SIP_CALLS_PER_MINUTE: 'calls a minute that each API key may place; 0 sets no limit',
-  SIP_RATE: 'requests a second of one source, ten seconds of them at once',
-  RTP_PORT_MIN: 'first UDP port of the sound of telephone calls: two ports for each call',
-  RTP_PORT_MAX: 'last UDP port of it; below the ports that the system gives to other programs',
-  RTP_PORT_DRAIN: 'seconds for which a pair of ports rests after its call',
-  RTP_DSCP: 'mark of its packets for routers, 0 to 63; 46 is Expedited Forwarding',
-  RTP_TIMEOUT: 'seconds without a packet after which a telephone call that had sound ends; 0 for never',
-  RTP_LATCH_NETWORKS:
-    'comma-separated addresses and networks that the sound of any telephone call may come from, besides the address that the phone announces and that of its signalling',
-  SRTP: 'off, prefer or require: whether the sound of telephone calls is encrypted',
-  SRTP_KEYING:
-    'comma-separated ways to agree on its keys, the preferred one first: sdes, dtls; SDES first over TLS if absent',
-  RTP_COMFORT_NOISE: '1 offers comfort noise (RFC 3389) and sends it in pauses',
-  SIP_CODECS: 'comma-separated codecs of telephone calls, the preferred one first: PCMU, PCMA, G722, opus',
-  HEP_COLLECTOR: 'host:port of a collector (Homer) that is sent a copy of all SIP by HEP',
-  HEP_ID: 'number of this server among those that send to the collector',
-  HEP_KEY: 'key that the collector knows it by',
-  PCAP_DIR: 'folder for a capture file of each telephone call that PCAP_CALLS chooses',
-  PCAP_CALLS:
-    'off, all, marked (those whose INVITE has X-Parley-Capture: 1), or patterns such as to:100,from:+49*',
-  PCAP_RTP: '1 has the sound in the files too, as on the wire',
-  PCAP_BYTES: 'bytes of one file; what comes later is left out',
-  PCAP_KEEP_DAYS: 'days after which a file is removed; 0 keeps files for ever',
-  PCAP_KEEP_BYTES: 'bytes of all files together, above which the oldest are removed; 0 sets no limit',
-  PCAP_KEYS: '1 leaves keys (SDES) and proofs of passwords in captures, which are blanked otherwise',
-} as const;
-
-type Reader = ConfigReader<keyof typeof TELEPHONE_VARIABLES>;
+type Reader = ConfigReader<Variable>;
 
 const GREETING = 'Hello. This is Parley. What you hear is set by the variable GREETING.';
 const MOST_GREETING = 5000;

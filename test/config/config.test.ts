@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig, VARIABLES } from '../../src/config/config.js';
+import { readConfig } from '../../src/config/config.js';
+import { VARIABLES } from '../../src/config/variables.js';
+import { configurationPage, PAGE } from '../docs/configuration-page.js';
 import { ParleyError } from '../../src/errors.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
 
@@ -219,6 +221,11 @@ test('the guide documents every variable and no other', () => {
   const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
   assert.deepEqual(new Set(rows), new Set(Object.keys(VARIABLES)));
   assert.equal(rows.length, new Set(rows).size);
+});
+
+test('the page of variables is the one that the table and the readers make', () => {
+  const hint = 'run: npm run docs:configuration';
+  assert.equal(readFileSync(PAGE, 'utf8'), configurationPage(), hint);
 });
 
 test('applications are shown the header fields of callers that are usual, or those that are named', () => {

@@ -1,0 +1,359 @@
+// Every environment variable of the server by section, for the readers' types and for public/docs/configuration.md. The
+// readers state the ranges, choices and most defaults; this table adds the meaning and what no reader can state.
+// After a change run: npm run docs:configuration
+
+interface VariableEntry {
+  readonly meaning: string;
+  /** A default that depends on something else, or that the reader has no value for. */
+  readonly default?: string;
+  /** Accepted values, if the reader checks them by a rule of its own. */
+  readonly values?: string;
+}
+
+type Section = Readonly<Record<string, VariableEntry>>;
+
+export const SECTIONS = {
+  'Address and access': {
+    HOST: {
+      meaning: 'address to listen on; other machines need API_KEYS, API_KEYS_FILE or ALLOW_OPEN=1',
+      default: '127.0.0.1',
+    },
+    PORT: { meaning: 'TCP port of HTTP; 0 lets the system choose' },
+    UDS_PATH: {
+      meaning: 'Unix socket to listen on, in addition to the port',
+      default: 'none',
+      values: 'a path of at most 107 bytes',
+    },
+    TLS_CERT: {
+      meaning: 'certificate file (PEM), together with TLS_KEY; HTTPS instead of HTTP',
+      default: 'none',
+    },
+    TLS_KEY: { meaning: 'private key file (PEM)', default: 'none' },
+    API_KEYS: {
+      meaning:
+        'comma-separated keys, each optionally preceded by a name and a space; a request must carry one, except for the page, /docs, /guide and /health',
+      default: 'none',
+      values: '16 characters or more each',
+    },
+    API_KEYS_FILE: { meaning: 'file of keys, one per line; read again when it changes', default: 'none' },
+    ALLOW_OPEN: { meaning: '1 allows a HOST that other machines reach, without keys' },
+    CORS_ORIGINS: {
+      meaning: 'comma-separated origins of other web pages that may use the server',
+      default: 'none',
+    },
+    RATE_LIMIT: {
+      meaning: 'requests that each key or address may make at once, and again per minute; 0 sets no limit',
+    },
+    MAX_SOCKETS: { meaning: 'WebSockets open at once' },
+    PROMETHEUS_ENABLED: { meaning: '0 switches /metrics off' },
+  },
+  Engines: {
+    ENGINE: { meaning: 'the speech engine' },
+    ESPEAK: {
+      meaning:
+        '1 uses espeak (GPL-3.0) if its package is installed; otherwise languages other than English need a checkpoint',
+    },
+    DEFAULT_VOICE: {
+      meaning: 'voice of requests that name none; may be a voice that was created over HTTP',
+      default: "the engine's first voice",
+    },
+    MODEL_DIR: {
+      meaning:
+        'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then uses; takes precedence over MODEL_ID',
+      default: 'no native engine',
+    },
+    MODEL_ID: {
+      meaning:
+        'name of the model in /v1/models; if it is a folder, or a model in the Hugging Face cache such as Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice, also the checkpoint',
+      default: 'parley',
+    },
+    STRICT_MODELS: { meaning: '1 rejects requests that name a model outside /v1/models' },
+    PRELOAD_MODEL: { meaning: '1 loads the engines at the start, 0 at the first use' },
+    IDLE_TIMEOUT: { meaning: 'seconds without work after which an engine is unloaded; 0 keeps it loaded' },
+    ENGINE_TIMEOUT: { meaning: 'seconds that the synthesis of one sentence may take' },
+    SILENCE_THRESHOLD_DB: { meaning: 'level in dBFS below which the edges of a sentence count as silence' },
+    LEXICON_FILE: {
+      meaning: 'JSON file of words and how they are spoken; read at the start',
+      default: 'none',
+    },
+    ELEVENLABS_VOICES_FILE: {
+      meaning: 'JSON file that maps ids of ElevenLabs voices to voices of this server; read at the start',
+      default: 'none',
+    },
+  },
+  'Native engine': {
+    DEVICE: {
+      meaning:
+        'what the native engine computes on: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
+      default: 'auto',
+      values: 'auto, cpu, cuda, cuda:N',
+    },
+    QUANTIZE: {
+      meaning:
+        'weights of the native engine: none, int8, int8-talker (all but the code predictor), fp8 (E4M3, for the matrices of int8-talker); embedded engines ignore it',
+    },
+    CODEC_FORMAT: {
+      meaning: 'weights of its codec; tensors that the checkpoint stores in 16 bits stay as they are',
+      default: 'f32 on a CPU, bf16 on a GPU',
+    },
+    CONTINUITY: { meaning: 'unit of one generation: each sentence, or as much of an utterance as possible' },
+    MAX_STREAMS: { meaning: 'sentences that it synthesises at once' },
+    MAX_BATCH: { meaning: 'sentences of these in one step of the model; 0 sets no limit' },
+    MAX_NEW_TOKENS: {
+      meaning: 'codec frames that one sentence may have',
+      default: 'derived from the length of its text; 2048 if a request names a limit',
+    },
+    CUDA_GRAPHS: { meaning: '0 runs the native engine without CUDA graphs' },
+    FULL_VECTORS: {
+      meaning:
+        '1 keeps 16 bits of activations that meet weights of bf16 or 8 bits on a GPU, as the CPU does, instead of rounding them to bf16; closer to the CPU, at up to twice the time',
+    },
+    INFERENCE_THREADS: {
+      meaning: 'threads of the native engine',
+      default: 'one per core, of the NUMA node if one is named',
+    },
+    INFERENCE_CPU_CORES: {
+      meaning: 'cores of the native engine',
+      default: 'the system chooses',
+      values: 'such as 0-3,6',
+    },
+    INFERENCE_NUMA_NODE: {
+      meaning: 'NUMA node whose cores and memory the native engine uses',
+      default: 'the system chooses',
+      values: 'a node of this machine',
+    },
+  },
+  'Texts, queue and caches': {
+    MAX_TEXT_LENGTH: { meaning: 'characters of one text' },
+    MAX_WAITING_UTTERANCES: { meaning: 'texts that may wait in one call behind the one being spoken' },
+    MAX_QUEUE_DEPTH: {
+      meaning:
+        'sentences of calls that may wait for an engine, and as many of WebSockets and of HTTP; above it 503 with Retry-After; 0 means 100000',
+    },
+    TEXT_IDLE_TIMEOUT: { meaning: 'seconds without a token after which an unfinished text fails' },
+    REQUEST_TIMEOUT: {
+      meaning:
+        'seconds until the first audio of an HTTP request, and that a sentence may wait for its engine; above it 504',
+    },
+    AUDIO_CACHE_MAX: { meaning: 'HTTP renderings kept in memory; 0 keeps none' },
+    AUDIO_CACHE_BYTES: { meaning: 'bytes that they may take together' },
+    FRAME_CACHE_BYTES: { meaning: 'bytes of encoded sentences kept for calls; 0 keeps none' },
+    REDIS_URL: {
+      meaning: 'address of a Redis in which servers share HTTP renderings',
+      default: 'none',
+      values: 'redis:// or rediss://',
+    },
+    REDIS_TTL: { meaning: 'seconds for which it keeps a rendering' },
+  },
+  Voices: {
+    VOICES_DIR: {
+      meaning: 'folder of voices that were created over HTTP; servers may share one',
+      default: 'voices',
+    },
+    VOICE_CACHE_MAX: { meaning: 'of these voices, the number kept in memory' },
+    REFERENCE_URLS: {
+      meaning:
+        '1 allows reference audio by http(s) URL; never from private addresses, nor from ports below 1024 other than 80 and 443',
+    },
+    MAX_UPLOAD_BYTES: { meaning: 'bytes of a reference audio' },
+  },
+  Calls: {
+    MAX_CALLS: { meaning: 'calls open at once' },
+    MAX_CALLS_PER_CLIENT: {
+      meaning:
+        'calls that each key or address may have at once, except telephones of SIP_ALLOW; 0 means MAX_CALLS',
+    },
+    MAX_HALF_OPEN_PER_CLIENT: {
+      meaning:
+        'of these, the calls that may be in set-up (SIP: until the ACK, or media from the caller); 0 means a quarter of MAX_CALLS, but at least 4',
+    },
+    SETUP_TIMEOUT: { meaning: 'seconds within which a browser call must be connected' },
+    DRAIN_TIMEOUT: {
+      meaning:
+        'seconds that calls get to end by themselves after SIGTERM; the server accepts no new calls meanwhile',
+    },
+    HANG_UP_PHRASE: {
+      meaning:
+        'text that a call hears, from an engine that still works, before it ends because its own engine lost the GPU; - for nothing',
+      default: 'a sentence that says so',
+      values: '300 characters',
+    },
+    ICE_HOST_ADDRESSES: {
+      meaning:
+        'comma-separated addresses at which browsers reach this machine; the server opens a UDP socket per call on each',
+      default: 'all interfaces and loopback',
+    },
+    UDP_PORT_MIN: {
+      meaning: 'first UDP port of browser calls, together with UDP_PORT_MAX',
+      default: 'the system chooses',
+    },
+    UDP_PORT_MAX: { meaning: 'last UDP port of browser calls', default: 'the system chooses' },
+    ENCODER_WORKERS: { meaning: 'encoder threads', default: 'cores − 1' },
+    OPUS_APPLICATION: { meaning: 'tuning of the Opus encoder; audio costs half as much' },
+    OPUS_COMPLEXITY: { meaning: 'effort of the Opus encoder' },
+    OPUS_BITRATE: { meaning: 'bits per second of the Opus encoder' },
+  },
+  'SIP: listening and callers': {
+    SIP_ENABLED: { meaning: '0 switches telephone calls off' },
+    SIP_HOST: {
+      meaning:
+        'comma-separated addresses to listen on for SIP; others than loopback need SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
+      default: '127.0.0.1',
+    },
+    SIP_PORT: {
+      meaning:
+        'port of SIP over UDP and TCP; 0 lets the system choose; if it is set, the server starts only if it gets it',
+    },
+    SIP_TLS_PORT: { meaning: 'port of SIP over TLS', default: 'none' },
+    SIP_TLS_CERT: {
+      meaning: 'certificate file (PEM) of SIP, together with SIP_TLS_KEY',
+      default: 'TLS_CERT',
+    },
+    SIP_TLS_KEY: { meaning: 'private key file (PEM)', default: 'TLS_KEY' },
+    SIP_TLS_CA: {
+      meaning:
+        'file of the certificate authorities (PEM) that TLS peers are verified with; read again when it changes',
+      default: "the system's",
+    },
+    SIP_TLS_CLIENT_CERTS: { meaning: '1 requires a certificate of such an authority from every TLS client' },
+    PUBLIC_ADDRESS: {
+      meaning: 'comma-separated addresses that phones should use, if they differ from those of this machine',
+      default: 'the addresses listened on',
+    },
+    SIP_ALLOW: {
+      meaning: 'comma-separated addresses and networks whose calls are accepted',
+      default: 'this machine; none with SIP_CHALLENGE',
+    },
+    SIP_CHALLENGE: {
+      meaning:
+        'comma-separated addresses and networks whose calls are accepted with a password of SIP_USERS_FILE',
+      default: 'none',
+    },
+    SIP_USERS_FILE: { meaning: 'file of callers, one name:password per line', default: 'none' },
+    SIP_REALM: { meaning: 'realm of their passwords', default: 'parley' },
+    SIP_DIGEST: {
+      meaning: 'comma-separated hashes of the challenges, preferred first',
+      default: 'MD5',
+      values: 'MD5, SHA-256, SHA-512-256',
+    },
+    SIP_RATE: {
+      meaning:
+        'requests per second of one source, ten seconds of them at once; above it 503 without Retry-After, and no answer to sources of SIP_CHALLENGE',
+    },
+    SIP_CALL_HEADERS: {
+      meaning:
+        'comma-separated header fields of inbound calls that applications may see, * for any characters; - for none',
+      default: 'X-*,Diversion,User-to-User,P-Asserted-Identity',
+    },
+  },
+  'SIP: calls': {
+    SIP_ROUTES: { meaning: 'JSON file of rules that answer calls', default: 'none' },
+    GREETING: {
+      meaning: 'text that callers hear if no rule matches',
+      default: 'a sentence that says so',
+      values: '5000 characters',
+    },
+    GREETING_VOICE: { meaning: 'voice of the greeting', default: 'DEFAULT_VOICE' },
+    GREETING_LANGUAGE: {
+      meaning: 'language of the greeting, such as en',
+      default: 'identified from the text',
+    },
+    SIP_RING: { meaning: 'seconds of ringing before a call without a matching rule is answered' },
+    SIP_SILENCE_LIMIT: {
+      meaning: 'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
+    },
+    SIP_SESSION_EXPIRES: {
+      meaning:
+        'seconds after which a call that nobody refreshed is ended, at least SIP_MIN_SE; 0 asks for no refreshes',
+    },
+    SIP_MIN_SE: { meaning: 'shortest such time that is accepted from others' },
+    SIP_TRANSFERS: { meaning: 'whether callers may have this server call somebody else (REFER)' },
+    SIP_CODECS: {
+      meaning: 'comma-separated codecs of telephone calls, preferred first',
+      default: 'G722,opus,PCMU,PCMA',
+      values: 'PCMU, PCMA, G722, opus',
+    },
+  },
+  'SIP: outbound calls': {
+    SIP_TRUNKS: { meaning: 'JSON file of the trunks that calls go out through', default: 'none' },
+    SIP_DIRECT_CALLS: { meaning: '0 rejects SIP URIs at the domain of no trunk' },
+    SIP_REDIRECTIONS: { meaning: '1 follows 3xx responses to calls, five at most, to allowed destinations' },
+    SIP_DESTINATIONS: {
+      meaning:
+        'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls per minute, +49900=0 none',
+      default: 'all',
+    },
+    SIP_CALLS_PER_MINUTE: { meaning: 'calls per minute that each API key may place; 0 sets no limit' },
+  },
+  'SIP: media': {
+    RTP_PORT_MIN: { meaning: 'first UDP port of telephone audio; each call takes two ports' },
+    RTP_PORT_MAX: {
+      meaning: 'last UDP port of telephone audio; below the ports that the system gives to other programs',
+    },
+    RTP_PORT_DRAIN: { meaning: 'seconds for which a pair of ports rests after its call' },
+    RTP_DSCP: { meaning: 'DSCP of the packets; 46 is Expedited Forwarding' },
+    RTP_TIMEOUT: {
+      meaning: 'seconds without a packet after which a telephone call that had audio ends; 0 means never',
+    },
+    RTP_LATCH_NETWORKS: {
+      meaning:
+        'comma-separated addresses and networks from which audio of any telephone call is accepted, besides the announced address and the address of the signalling',
+      default: 'none',
+    },
+    SRTP: { meaning: 'encryption of telephone audio' },
+    SRTP_KEYING: {
+      meaning: 'comma-separated key exchanges of SRTP, preferred first',
+      default: 'sdes,dtls over TLS, otherwise dtls,sdes',
+      values: 'sdes, dtls',
+    },
+    RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
+  },
+  'Log, records and captures': {
+    LOG_LEVEL: { meaning: 'lowest level that is logged' },
+    LOG_TEXT: { meaning: '1 logs spoken texts' },
+    LOG_NUMBERS: { meaning: '1 logs whole telephone numbers, instead of their last two digits' },
+    CALL_WEBHOOK_URL: {
+      meaning:
+        'http(s) address that receives a record of each telephone call, together with CALL_WEBHOOK_SECRET',
+      default: 'none',
+    },
+    CALL_WEBHOOK_SECRET: {
+      meaning: 'key of the signature of these records',
+      default: 'none',
+      values: '16 characters or more',
+    },
+    HEP_COLLECTOR: {
+      meaning: 'host:port of a HEP collector (Homer) that receives a copy of all SIP',
+      default: 'none',
+    },
+    HEP_ID: { meaning: 'number of this server among the senders to the collector' },
+    HEP_KEY: { meaning: 'key that the collector expects', default: 'none', values: '256 characters' },
+    PCAP_DIR: {
+      meaning: 'folder for capture files of the telephone calls that PCAP_CALLS selects',
+      default: 'none',
+    },
+    PCAP_CALLS: {
+      meaning:
+        'off, all, marked (calls whose INVITE has X-Parley-Capture: 1), or patterns such as to:100,from:+49*',
+      default: 'marked',
+    },
+    PCAP_RTP: { meaning: '1 captures the audio too, as on the wire' },
+    PCAP_BYTES: { meaning: 'bytes of one file; later packets are left out' },
+    PCAP_KEEP_DAYS: { meaning: 'days after which a file is removed; 0 keeps files for ever' },
+    PCAP_KEEP_BYTES: {
+      meaning: 'bytes of all files together, above which the oldest are removed; 0 sets no limit',
+    },
+    PCAP_KEYS: {
+      meaning: '1 keeps keys (SDES) and password proofs in captures, which are blanked otherwise',
+    },
+  },
+} as const satisfies Readonly<Record<string, Section>>;
+
+type Sections = typeof SECTIONS;
+
+/** The name of a variable. */
+export type Variable = { [Name in keyof Sections]: keyof Sections[Name] }[keyof Sections];
+
+export const VARIABLES = Object.assign({}, ...Object.values(SECTIONS)) as Readonly<
+  Record<Variable, VariableEntry>
+>;
