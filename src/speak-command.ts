@@ -13,7 +13,9 @@ import { openEngines } from './engines/engine-setup.js';
 import { asParleyError } from './errors.js';
 import { createLog } from './observe/log.js';
 import { Closing } from './shutdown.js';
+import { formatNamed } from './speaking/audio-format.js';
 import { withLexicon } from './speaking/lexicon-file.js';
+import { stated } from './speaking/speech-request.js';
 import { SpeechService } from './speaking/speech-stream.js';
 
 export const SPEAK_USAGE = 'parley speak [--voice NAME] [--language TAG] [--out FILE] [TEXT]';
@@ -98,11 +100,10 @@ async function spokenWav({ text, voice, language }: SpokenText, env: Environment
     const named = voice ?? config.defaultVoice;
     const request = {
       text,
-      container: 'wav',
+      format: formatNamed('wav'),
       sampleRate: SAMPLE_RATE,
-      ...(named === undefined ? {} : { voice: named }),
-      ...(language === undefined ? {} : { language }),
-    } as const;
+      ...stated({ voice: named, language }),
+    };
     const stream = await new SpeechService(engines, encoders, config).openStream(
       request,
       new AbortController().signal,

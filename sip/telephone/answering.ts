@@ -1,6 +1,6 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
-import type { PhoneSpeech } from '../../src/call/phone-calls.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
 import type { SipRequest } from '../message/message.js';
@@ -9,7 +9,7 @@ import type { PreludePlan } from './greeting.js';
 
 export interface Spoken {
   /** Absent: nothing is said. */
-  readonly speech?: PhoneSpeech;
+  readonly speech?: TextRequest;
   readonly after: 'stay' | 'hangup';
 }
 
@@ -28,11 +28,11 @@ const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
   readonly #table: RoutingTable;
-  readonly #greeting: PhoneSpeech;
+  readonly #greeting: TextRequest;
   readonly #ringMs: number;
 
   /** `ringMs`: ringing time before the greeting of calls that match no rule. */
-  constructor(table: RoutingTable, greeting: PhoneSpeech, ringMs = 0) {
+  constructor(table: RoutingTable, greeting: TextRequest, ringMs = 0) {
     this.#table = table;
     this.#greeting = greeting;
     this.#ringMs = ringMs;

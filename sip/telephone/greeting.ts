@@ -2,7 +2,7 @@
 // after it.
 import type { Call } from '../../src/call/call.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import type { PhoneSpeech } from '../../src/call/phone-calls.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Time } from '../../src/time.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { InboundSession } from '../session/inbound-session.js';
@@ -45,7 +45,7 @@ export interface PreludePlan {
   readonly ringMs: number;
   /** Absent: ringing. */
   readonly early?: {
-    readonly speech: PhoneSpeech;
+    readonly speech: TextRequest;
     /** True: it is heard to its end before the answer. False: it continues through the answer. */
     readonly whole: boolean;
   };
@@ -56,7 +56,7 @@ interface GreetedCall {
   readonly over: Promise<unknown>;
   readonly call: Pick<Call, 'interrupt'> | undefined;
   onceAudible(action: () => void): void;
-  speakEarly(speech: PhoneSpeech): Pick<Utterance, 'ended'>;
+  speakEarly(speech: TextRequest): Pick<Utterance, 'ended'>;
 }
 
 interface PreludeParts {

@@ -2,7 +2,7 @@
 // the answer.
 import { callClients } from '../../src/call/client-limits.js';
 import type { MediaPort } from '../../src/call/call.js';
-import type { PhoneSpeech } from '../../src/call/phone-calls.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { asParleyError, type ParleyError } from '../../src/errors.js';
 import { callerIdentity, shownHeaders } from '../message/caller-identity.js';
@@ -71,7 +71,7 @@ export class InboundCalls {
   }
 
   /** Checks before the answer whether the text can be spoken. */
-  #unspeakable(speech: PhoneSpeech | undefined): Refusal | undefined {
+  #unspeakable(speech: TextRequest | undefined): Refusal | undefined {
     if (speech === undefined) return undefined;
     try {
       this.#parts.switchboard.check(speech.text, speech);

@@ -8,7 +8,6 @@ import type {
   PhoneCallEvent,
   PhoneCallState,
   PhoneCallView,
-  PhoneSpeech,
   TransferOutcome,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
@@ -21,6 +20,7 @@ import { CallState, EventLog, sessionReason, SilenceLimit, whyEnded } from './ca
 import { CallTimes, type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
 import { Greeting } from './greeting.js';
 import { Holding, type Leg, TransferTarget } from './leg.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -208,7 +208,7 @@ export class PhoneCall {
    * Speaks before the answer, as early media. Throws WRONG_STATE if nothing can be heard yet, or the call has
    * ended.
    */
-  speakEarly({ text, ...options }: PhoneSpeech): Utterance {
+  speakEarly({ text, ...options }: TextRequest): Utterance {
     const call = this.#end === undefined ? this.#call : undefined;
     if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
     return this.#timed(call.speak(text, options));

@@ -13,7 +13,6 @@ import type {
   PhoneCallRequest,
   PhoneCalls,
   PhoneCallView,
-  PhoneSpeech,
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
@@ -43,6 +42,7 @@ import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 
 export interface TelephoneParts {
   readonly config: SipConfig;
@@ -232,7 +232,7 @@ export class Telephone implements PhoneCalls {
     return this.#book.get(id).view;
   }
 
-  say(id: string, { text, ...options }: PhoneSpeech): { readonly utterance: number } {
+  say(id: string, { text, ...options }: TextRequest): { readonly utterance: number } {
     return { utterance: this.#book.get(id).speak(text, options).number };
   }
 

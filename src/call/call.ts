@@ -4,7 +4,6 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { Playout } from '../media/playout.js';
 import type { SpeechRouting } from '../engines/routing.js';
-import type { Lexicon } from '../text/lexicon.js';
 import type { Time } from '../time.js';
 import type { CallEncoders, MediaPort } from './call-route.js';
 import type { Continuity } from '../speaking/continuity.js';
@@ -12,14 +11,9 @@ import type { FrameCache } from '../speaking/frame-cache.js';
 import { Goodbye, type LastWords } from './goodbye.js';
 import { type Interruption, UtteranceQueue } from './utterance-queue.js';
 import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
-import type { LineManner } from '../speaking/speech-line.js';
-import {
-  isMarkup,
-  sentencesFrom,
-  type TextFormat,
-  type TextLimits,
-  TextTurns,
-} from '../speaking/text-source.js';
+import type { LineOptions } from '../speaking/speech-line.js';
+import type { TextRequest } from '../speaking/speech-request.js';
+import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
 import type { Utterance, UtteranceEvent } from './utterance.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
@@ -60,15 +54,8 @@ export interface CallParts {
   readonly metrics: CallMetrics;
 }
 
-export interface SpeakOptions {
-  readonly voice?: string;
-  readonly language?: string;
-  /** If false, the engine gets the text as it is written. */
-  readonly normalize?: boolean;
-  /** Format of a whole text; `auto` if absent. A text in tokens is always plain text. */
-  readonly format?: TextFormat;
-  /** Pronunciations for this text. They take precedence over those of the server. */
-  readonly lexicon?: Lexicon;
+/** A text in tokens is always plain text, whatever the format says. */
+export interface SpeakOptions extends Omit<TextRequest, 'text'> {
   /** Arrival of the text in milliseconds of the monotonic clock; now, if absent. */
   readonly receivedAtMs?: number;
 }
@@ -194,10 +181,10 @@ export class Call {
     throw new ParleyError('QUEUE_FULL', message);
   }
 
-  #newUtterance(receivedAtMs = this.#parts.time.now(), manner: LineManner = {}): Utterance {
+  #newUtterance(receivedAtMs = this.#parts.time.now(), options: LineOptions = {}): Utterance {
     // The time to first audio measures the server only if nothing else is being spoken.
     const metric = this.#queue.size === 0;
-    return this.#queue.make(receivedAtMs, manner, (event) => this.#emit(event, metric));
+    return this.#queue.make(receivedAtMs, options, (event) => this.#emit(event, metric));
   }
 
   #emit(event: CallEvent, metric: boolean): void {

@@ -2,9 +2,8 @@
 // implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName } from '../codecs/codec.js';
 import type { ErrorCode } from '../errors.js';
-import type { TextFormat } from '../speaking/text-source.js';
+import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
-import type { Lexicon } from '../text/lexicon.js';
 import type { CallEvent, Interruption } from './call.js';
 
 /**
@@ -14,17 +13,6 @@ import type { CallEvent, Interruption } from './call.js';
  * A call that came in begins with ringing.
  */
 export type PhoneCallState = 'dialling' | 'ringing' | 'connected' | 'held' | 'ended';
-
-export interface PhoneSpeech {
-  readonly text: string;
-  readonly voice?: string;
-  /** BCP 47 tag. */
-  readonly language?: string;
-  /** `auto` where absent. */
-  readonly format?: TextFormat;
-  /** How words of the text are said. */
-  readonly lexicon?: Lexicon;
-}
 
 export interface PhoneCallRequest {
   /** Name of the API key that the call belongs to; absent: to every key. */
@@ -37,7 +25,7 @@ export interface PhoneCallRequest {
   /** Name of a configured trunk; absent: the first that works. */
   readonly trunk?: string;
   /** Spoken once the call is answered. */
-  readonly say?: PhoneSpeech & {
+  readonly say?: TextRequest & {
     /** Done when it was heard; `stay` if absent. */
     readonly after?: 'stay' | 'hangup';
   };
@@ -158,7 +146,7 @@ export interface PhoneCalls {
   /** Open calls and those that ended recently, newest first. */
   list(): readonly PhoneCallView[];
   get(id: string): PhoneCallView;
-  say(id: string, speech: PhoneSpeech): { readonly utterance: number };
+  say(id: string, speech: TextRequest): { readonly utterance: number };
   play(id: string, sound: PlayedSound): { readonly utterance: number };
   interrupt(id: string): Interruption;
   /** Resolves when the last digit was sent. */

@@ -5,7 +5,7 @@ import { asParleyError, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { callPace } from '../speaking/pace.js';
-import { type LineManner, SpeechLine } from '../speaking/speech-line.js';
+import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import { Utterance, type UtteranceEnd, type UtteranceEvent } from './utterance.js';
@@ -73,14 +73,14 @@ export class UtteranceQueue {
   }
 
   /** Makes an utterance behind the queued ones; the caller then passes it to `start`. */
-  make(receivedAtMs: number, manner: LineManner, emit: (event: UtteranceEvent) => void): Utterance {
+  make(receivedAtMs: number, options: LineOptions, emit: (event: UtteranceEvent) => void): Utterance {
     const number = ++this.#count;
     const { client, frames, continuity, time, onEnd } = this.#parts;
     const track = new CallTrack(number, this.#route, frames);
     const ahead = () => [...this.#queued.keys()].indexOf(number);
     const playout = { stats: () => this.port.playout.stats() };
     const pace = callPace(client, time, playout, ahead);
-    const line = new SpeechLine(track, pace, { ...manner, continuity }, track.frames);
+    const line = new SpeechLine(track, pace, { ...options, continuity }, track.frames);
     const utterance = new Utterance(number, { line, sound: track, receivedAtMs, emit });
     this.#queued.set(number, { utterance, track });
     void utterance.ended.then(({ end }) => {

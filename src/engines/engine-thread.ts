@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
-import type { SpeechEnd, SpeechRequest } from './engine.js';
+import type { SpeechEnd, SynthesisRequest } from './engine.js';
 import type { ReleaseSlot } from './scheduler.js';
 import type { FromEngine, SpeakJob, ToEngine } from './engine-service.js';
 
@@ -27,7 +27,7 @@ export interface EngineThreadOptions {
 interface Held {
   readonly release: ReleaseSlot;
   readonly timer: NodeJS.Timeout;
-  readonly onRendered: SpeechRequest['onRendered'];
+  readonly onRendered: SynthesisRequest['onRendered'];
   readonly resolve: (end: SpeechEnd) => void;
   readonly reject: (error: ParleyError) => void;
 }
@@ -66,7 +66,7 @@ class OneThread {
     });
   }
 
-  speak(job: SpeakJob, release: ReleaseSlot, onRendered: SpeechRequest['onRendered']): Promise<SpeechEnd> {
+  speak(job: SpeakJob, release: ReleaseSlot, onRendered: SynthesisRequest['onRendered']): Promise<SpeechEnd> {
     if (this.over) return Promise.reject(this.#failure(this.#reason));
     return new Promise((resolve, reject) => {
       const timeout = this.#options.renderTimeoutMs;
@@ -154,7 +154,7 @@ export class EngineThread {
 
   /** Speaks one sentence and releases the slot as soon as the thread is free for the next. */
   async speak(
-    { text, voice, language, options, onRendered }: SpeechRequest,
+    { text, voice, language, options, onRendered }: SynthesisRequest,
     out: PcmRing,
     release: ReleaseSlot,
   ): Promise<SpeechEnd> {

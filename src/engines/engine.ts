@@ -24,7 +24,7 @@ export interface EngineCapabilities {
   readonly sampling: boolean;
   /** The end of a synthesis carries the time of each word. */
   readonly wordTimes: boolean;
-  /** It takes `SpeechRequest.more`; then it says how much, by `mostText`. */
+  /** It takes `SynthesisRequest.more`; then it says how much, by `mostText`. */
   readonly textStreaming: boolean;
   /** BCP 47 primary tags, for example `en`. */
   readonly languages: readonly string[];
@@ -59,7 +59,7 @@ export type VoiceReference =
     }
   | { readonly kind: 'prompt'; readonly hash: string; readonly prompt: string };
 
-export interface SpeechRequest {
+export interface SynthesisRequest {
   /** One sentence or several, ready to be spoken: never markup, never empty. */
   readonly text: string;
   /**
@@ -166,7 +166,7 @@ export interface SpeechEngine {
    * the work within one step, aborts the ring and rejects with ABORTED. An engine that is not loaded is loaded
    * first; ENGINE_UNAVAILABLE when it cannot be.
    */
-  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
+  synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
   load(): Promise<void>;
   /** Unloads when no sentence is being spoken. */
   unload(): Promise<void>;

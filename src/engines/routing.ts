@@ -15,7 +15,7 @@ import type { EngineDevice, EngineWork, SpeechClass, SpeechEngine, Voice, VoiceR
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
 
-export interface VoiceWish {
+export interface VoiceRequest {
   readonly voice?: string;
   /** BCP 47 tag. */
   readonly language?: string;
@@ -61,7 +61,7 @@ export interface VoiceAbilities {
 
 export interface SpeechRouting {
   /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, with a remedy in the message. */
-  resolve(wish: VoiceWish): ResolvedVoice;
+  resolve(wish: VoiceRequest): ResolvedVoice;
   voices(): Promise<readonly Voice[]>;
 }
 
@@ -152,7 +152,7 @@ export class Engines implements SpeechRouting {
     await Promise.all(loads);
   }
 
-  resolve(wish: VoiceWish): ResolvedVoice {
+  resolve(wish: VoiceRequest): ResolvedVoice {
     const language = wish.language === undefined ? undefined : canonicalTag(wish.language);
     if (wish.reference !== undefined) return this.#byReference(wish.reference, language);
     if (wish.voice === undefined) return this.#byLanguage(language);

@@ -11,7 +11,7 @@ import {
   type SpeechClass,
   type SpeechEnd,
   type SpeechEngine,
-  type SpeechRequest,
+  type SynthesisRequest,
   type Voice,
 } from './engine.js';
 import { primaryTag } from './language-names.js';
@@ -100,7 +100,7 @@ export class WorkerEngine implements SpeechEngine {
     return this.#parts.rateOf(found);
   }
 
-  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     return keepRingContract(out, signal, () => this.#inTurn(request, out, signal));
   }
 
@@ -118,7 +118,7 @@ export class WorkerEngine implements SpeechEngine {
   }
 
   /** Waits in the queue first and for the load second, so that waiting for a load does not bypass the queue. */
-  async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  async #inTurn(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     const askedAtMs = this.#time.now();
     const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
     const turnAtMs = this.#time.now();
@@ -143,7 +143,7 @@ export class WorkerEngine implements SpeechEngine {
     }
   }
 
-  #limited(request: SpeechRequest): SpeechRequest {
+  #limited(request: SynthesisRequest): SynthesisRequest {
     const { maxNewTokens } = this.#parts.limits;
     if (maxNewTokens === undefined || !this.capabilities.sampling) return request;
     const asked = request.options?.maxNewTokens ?? maxNewTokens;
@@ -164,7 +164,7 @@ export class WorkerEngine implements SpeechEngine {
       language: primaryTag(voice.languages[0] ?? ''),
       rate: this.#parts.rateOf(voice),
     };
-    const speak = (request: SpeechRequest, out: PcmRing) => thread.speak(request, out, () => undefined);
+    const speak = (request: SynthesisRequest, out: PcmRing) => thread.speak(request, out, () => undefined);
     return { ...loadable, warmUp: () => warmUpWith(warmUp, speak) };
   }
 }
@@ -189,7 +189,7 @@ export interface WarmUp {
 /** Speaks each warm-up text into a ring that is drained; rejects with the error of `speak`. */
 async function warmUpWith(
   { rate, ...voice }: WarmUp,
-  speak: (request: SpeechRequest, out: PcmRing) => Promise<unknown>,
+  speak: (request: SynthesisRequest, out: PcmRing) => Promise<unknown>,
 ): Promise<void> {
   for (const text of WARM_UP_TEXTS) {
     const ring = PcmRing.open(rate, rate * RING_SECONDS);

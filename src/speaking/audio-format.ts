@@ -3,6 +3,7 @@ import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
 import { AAC_RATES_HZ } from '../codecs/aac.js';
 import type { ContainerName } from '../codecs/container.js';
 import { mp3Kbps, MP3_RATES_HZ } from '../codecs/mp3.js';
+import { ParleyError } from '../errors.js';
 
 export interface AudioFormat {
   readonly name: string;
@@ -75,6 +76,13 @@ export const AUDIO_FORMATS: readonly AudioFormat[] = [
 export function contentTypeOf(container: ContainerName): string {
   const format = AUDIO_FORMATS.find((candidate) => candidate.container === container);
   return format?.contentType ?? 'application/octet-stream';
+}
+
+/** Throws INVALID_FIELD. */
+export function formatNamed(name: string): AudioFormat {
+  const format = AUDIO_FORMATS.find((candidate) => candidate.name === name);
+  if (format !== undefined) return format;
+  throw new ParleyError('INVALID_FIELD', `there is no format "${name}"`, { field: 'response_format' });
 }
 
 /** True if the format supports `rate` Hz. */

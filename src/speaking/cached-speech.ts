@@ -3,8 +3,9 @@ import type { LineSettings } from '../encoding/line-messages.js';
 import type { AudioCache } from './audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../engines/engine.js';
+import type { VoiceSample } from '../voices/references.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
-import type { SpeechRouting, VoiceWish } from '../engines/routing.js';
+import type { SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import type { Sound, SoundSource } from './sound.js';
 import type { Lexicon } from '../text/lexicon.js';
 import { SentenceStream } from '../text/sentences.js';
@@ -13,36 +14,20 @@ import type { FrameCache } from './frame-cache.js';
 import { LanguagePlan } from './language-plan.js';
 import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
-import type { SpeechStreamRequest } from './speech-stream.js';
+import type { SpeechRequest } from './speech-request.js';
 import { SLICE } from './text-source.js';
 
 const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
 
 interface Speech {
-  openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
-  openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SoundSource>;
+  openStream(request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+  openPart(part: RunPart, request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
   voices(): Promise<readonly Voice[]>;
-}
-
-export interface CachedSpeechRequest extends SpeechStreamRequest {
-  /** False neither looks in the cache nor leaves anything there. */
-  readonly cache?: boolean;
 }
 
 /** Makes a voice of a sample that came with a request. */
 export interface SampleVoices {
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
-}
-
-/** A sample of a voice, as a request names it. */
-export interface VoiceSample {
-  /** The file itself; or a data URL of it, or another where the server allows it. */
-  readonly source: string | Uint8Array;
-  /** What is said in it. */
-  readonly text?: string;
-  readonly xVectorOnly?: boolean;
-  /** BCP 47 tag that is to be spoken, where it is stated. */
-  readonly language?: string;
 }
 
 export interface CachedSpeechParts {
@@ -60,16 +45,13 @@ export interface CachedSpeechParts {
   readonly samples?: SampleVoices;
 }
 
-export interface SpeakerWish extends VoiceWish {
-  readonly text?: string;
-  /** The text is SSML. */
-  readonly markup?: boolean;
-}
+/** The parts of a request that decide who speaks; the text does if no language is stated. */
+export type SpeakerRequest = VoiceRequest & Partial<Pick<SpeechRequest, 'text' | 'markup'>>;
 
 export interface Speaker {
   readonly voice?: string;
   readonly language: string;
-  /** The voice stands in for the one of OpenAI or Qwen that the wish names. */
+  /** The voice stands in for the one of OpenAI or Qwen that the request names. */
   readonly standsIn?: true;
 }
 
@@ -95,8 +77,8 @@ export class CachedSpeech {
   }
 
   /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
-  abilities(wish: VoiceWish): EngineCapabilities & { readonly engine: string } {
-    const { engine } = this.#routing.resolve(wish);
+  abilities(request: VoiceRequest): EngineCapabilities & { readonly engine: string } {
+    const { engine } = this.#routing.resolve(request);
     return { ...engine.capabilities, engine: engine.name };
   }
 
@@ -105,12 +87,12 @@ export class CachedSpeech {
    * sample or a description. If it stands in for another voice, the first sentence decides. Throws VOICE_UNKNOWN and
    * LANGUAGE_UNAVAILABLE.
    */
-  spokenBy({ text = '', markup, ...wish }: SpeakerWish): Speaker {
-    const resolved = this.#routing.resolve(wish);
+  spokenBy({ text = '', markup, ...request }: SpeakerRequest): Speaker {
+    const resolved = this.#routing.resolve(request);
     if (resolved.reference !== undefined) return { language: resolved.language };
     if (resolved.standsIn !== true) return { voice: resolved.voice, language: resolved.language };
-    const found = wish.language === undefined && markup !== true ? firstLanguage(text) : undefined;
-    const standIn = found === undefined ? resolved : this.#routing.resolve({ ...wish, language: found });
+    const found = request.language === undefined && markup !== true ? firstLanguage(text) : undefined;
+    const standIn = found === undefined ? resolved : this.#routing.resolve({ ...request, language: found });
     return { voice: standIn.voice, language: standIn.language, standsIn: true };
   }
 
@@ -126,29 +108,26 @@ export class CachedSpeech {
   }
 
   /** The rendering, if it is there whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
-  find(request: CachedSpeechRequest): Sound | undefined {
+  find(request: SpeechRequest): Sound | undefined {
     return this.#uses(request) ? this.#cache.find(this.#key(request)) : undefined;
   }
 
   /** Whether `find` would find it; does not count as asked for. */
-  has(request: CachedSpeechRequest): boolean {
+  has(request: SpeechRequest): boolean {
     return this.#uses(request) && this.#cache.has(this.#key(request));
   }
 
   /** Opens a sentence of a run. It is neither looked up nor kept, because its sound depends on the sentences before. */
   openPart(
     part: RunPart,
-    { cache: _cache, ...request }: CachedSpeechRequest,
+    { cache: _cache, ...request }: SpeechRequest,
     signal: AbortSignal,
   ): Promise<SoundSource> {
     return this.#speech.openPart(part, request, signal);
   }
 
   /** Rejects as the speech service does. Its `cache` is absent where the cache was not asked. */
-  openStream(
-    { cache, ...request }: CachedSpeechRequest,
-    signal: AbortSignal,
-  ): Promise<SoundSource & { readonly cache?: 'hit' | 'miss' }> {
+  openStream({ cache, ...request }: SpeechRequest, signal: AbortSignal): Promise<SoundSource> {
     if (!this.#uses({ ...request, cache: cache ?? true })) return this.#speech.openStream(request, signal);
     const start = (own: AbortSignal) => this.#speech.openStream(request, own);
     return this.#cache.follow(this.#key(request), start, signal);
@@ -161,24 +140,27 @@ export class CachedSpeech {
 
   // A voice that somebody brought along is nobody else's business. Of a voice that markup names nothing
   // is known here but its name, which may be given to another one.
-  #uses({ cache, reference, markup, text }: CachedSpeechRequest): boolean {
+  #uses({ cache, reference, markup, text }: SpeechRequest): boolean {
     const namesVoices = markup === true && text.includes('<voice');
     return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
   }
 
-  // Every field that a request has or will have, but for who asks and how soon it
-  // is wanted: one that is forgotten here would give somebody the wrong sound.
+  // The key has every field that a request has or will have, except who asks, how soon the sound is wanted and how
+  // it is sent. A field that is forgotten here would give somebody the wrong sound.
   #key({
     client: _client,
     cache: _cache,
     kind: _kind,
     dueAtMs: _dueAtMs,
+    delivery: _delivery,
+    ignoredFields: _ignored,
+    format: { container },
     ...request
-  }: CachedSpeechRequest): string {
+  }: SpeechRequest): string {
     // A name may be given to another voice once its first one is gone: what it sounds like decides.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
     const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
-    return renderingKey([this.#own, ...voiced, ...keyFields(request)]);
+    return renderingKey([this.#own, ...voiced, ...keyFields({ ...request, container })]);
   }
 }
 

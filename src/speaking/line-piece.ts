@@ -1,6 +1,6 @@
 // The pieces that a speech line makes sound of, one after another: sentences, recorded sound, tones and silence.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { SpeechEnd, SpeechRequest } from '../engines/engine.js';
+import type { SpeechEnd, SynthesisRequest } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
@@ -37,7 +37,7 @@ export interface SoundPiece {
   /** Hz. */
   readonly sampleRate: number;
   /** Writes all samples in order. It keeps the rules of SpeechEngine.synthesize for the ring. */
-  write(out: PcmRing, signal: AbortSignal, onRendered: SpeechRequest['onRendered']): Promise<SpeechEnd>;
+  write(out: PcmRing, signal: AbortSignal, onRendered: SynthesisRequest['onRendered']): Promise<SpeechEnd>;
   readonly delivery?: Delivery | undefined;
 }
 

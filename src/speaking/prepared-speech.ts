@@ -5,7 +5,8 @@
 // A prepared sentence equals one that a call would have kept, and stays until it is released. One text is prepared at a
 // time, and sentences of calls come first.
 import type { Codec } from '../codecs/codec.js';
-import type { SpeechRouting, VoiceWish } from '../engines/routing.js';
+import type { SpeechRouting } from '../engines/routing.js';
+import { stated, type TextRequest } from './speech-request.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { FrameCache, LineFrames } from './frame-cache.js';
@@ -29,11 +30,7 @@ export interface PreparedSpeechParts {
 }
 
 /** A text that calls will speak, with its voice and codec. */
-export interface SpeechToPrepare {
-  readonly text: string;
-  readonly voice?: string;
-  /** BCP 47 tag. */
-  readonly language?: string;
+export interface SpeechToPrepare extends Pick<TextRequest, 'text' | 'voice' | 'language'> {
   readonly codec: Codec;
   readonly frameMs: number;
 }
@@ -67,8 +64,9 @@ export class PreparedSpeech {
     if (this.#waiting >= MOST_WAITING) {
       throw new ParleyError('QUEUE_FULL', `${MOST_WAITING} texts wait to be prepared already`);
     }
-    const markup = isMarkup(speech.text);
-    const pieces = wholeText(speech.text, { ...voiceOf(speech), markup }, routing, limits);
+    const { text, voice, language } = speech;
+    const markup = isMarkup(text);
+    const pieces = wholeText(text, { ...stated({ voice, language }), markup }, routing, limits);
     const sentences = pieces.filter((piece) => 'voice' in piece); // tones and silence need no preparing
     this.#waiting++;
     const prepared = this.#turn.then(() => this.#render(speech, sentences, frames));
@@ -121,10 +119,6 @@ export class PreparedSpeech {
     if (isPinned) this.#keys.add(key);
     return isPinned;
   }
-}
-
-function voiceOf({ voice, language }: SpeechToPrepare): VoiceWish {
-  return { ...(voice === undefined ? {} : { voice }), ...(language === undefined ? {} : { language }) };
 }
 
 /** The cache for the line of a preparation: it finds nothing and pins everything. */

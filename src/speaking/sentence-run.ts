@@ -9,7 +9,7 @@
 // Samples that were read as part of a sentence stay part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
-import type { SpeechEnd, SpeechOptions, SpeechRequest, Urgency, WordTime } from '../engines/engine.js';
+import type { SpeechEnd, SpeechOptions, SynthesisRequest, Urgency, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError } from '../errors.js';
 import { type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
@@ -31,7 +31,7 @@ export function synthesisOf(
   { voice, language, reference }: ResolvedVoice,
   options: SpeechOptions | undefined,
   urgency: Urgency,
-): SpeechRequest {
+): SynthesisRequest {
   return {
     text,
     voice,

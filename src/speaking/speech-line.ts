@@ -16,7 +16,7 @@ import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { FileHeader } from '../codecs/container.js';
 import type { EncoderLine, LineSink } from '../encoding/encoder-line.js';
-import type { EngineTiming, SpeechEnd, SpeechOptions } from '../engines/engine.js';
+import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
@@ -31,6 +31,7 @@ import {
 } from './line-piece.js';
 import { LineSegment, type PlacedSegment, ringSound } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
+import type { SpeechSettings } from './speech-request.js';
 import { RING_SECONDS, RunPart, type SentenceRun, synthesisOf } from './sentence-run.js';
 import { NO_TIME, type SoundTiming } from './sound.js';
 
@@ -58,10 +59,7 @@ export interface LineOutlet {
 }
 
 /** What a line does differently. */
-export interface LineManner extends LineTempo {
-  readonly options?: SpeechOptions;
-  /** False: the silence around each sentence stays. */
-  readonly trimSilence?: boolean;
+export interface LineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
   /** Which of its sentences are spoken together; each by itself where absent. */
   readonly continuity?: Continuity | undefined;
 }
@@ -79,7 +77,7 @@ interface Work {
 export class SpeechLine {
   readonly #outlet: LineOutlet;
   readonly #pace: Pace;
-  readonly #manner: LineManner;
+  readonly #options: LineOptions;
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
@@ -93,10 +91,10 @@ export class SpeechLine {
   #pauseTold = false;
 
   /** `frames` are of the outlet's codec, where it is a call's and sentences are kept. */
-  constructor(outlet: LineOutlet, pace: Pace, manner: LineManner = {}, frames?: SentenceFrames) {
+  constructor(outlet: LineOutlet, pace: Pace, options: LineOptions = {}, frames?: SentenceFrames) {
     this.#outlet = outlet;
     this.#pace = pace;
-    this.#manner = manner;
+    this.#options = options;
     this.#frames = frames;
   }
 
@@ -176,7 +174,7 @@ export class SpeechLine {
   #open(signal: AbortSignal): EncoderLine {
     if (signal.aborted || this.#over)
       throw new ParleyError('ABORTED', 'the speech was given up before its turn');
-    const trim = this.#manner.trimSilence === false ? { trim: UNTRIMMED } : {};
+    const trim = this.#options.trimSilence === false ? { trim: UNTRIMMED } : {};
     const line = this.#outlet.open(trim);
     line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
       const segment = this.#segments[index];
@@ -189,7 +187,7 @@ export class SpeechLine {
   }
 
   #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
-    const { continuity, options } = this.#manner;
+    const { continuity, options } = this.#options;
     const isKept = (sentence: SpokenSentence) =>
       this.#frames?.has(this.#frames.keyOf(this.#mannerOf(sentence))) === true;
     const onRead = () => void (this.#pauseTold = false);
@@ -230,7 +228,7 @@ export class SpeechLine {
 
   #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
     const usualMs = this.#segments.length === 0 ? undefined : SENTENCE_PAUSE_MS;
-    const pauseBeforeMs = pauseBefore(piece.delivery, this.#manner, usualMs);
+    const pauseBeforeMs = pauseBefore(piece.delivery, this.#options, usualMs);
     if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
     this.#pauseTold = false;
     if ('write' in piece) {
@@ -246,7 +244,7 @@ export class SpeechLine {
   }
 
   #mannerOf(sentence: SpokenSentence): SentenceManner {
-    const { options, trimSilence = true } = this.#manner;
+    const { options, trimSilence = true } = this.#options;
     return { ...sentence, options, trimSilence };
   }
 
@@ -297,7 +295,7 @@ export class SpeechLine {
     pauseBeforeMs: number,
     opened: Promise<EncoderLine>,
   ): Work {
-    const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#manner).speed);
+    const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#options).speed);
     segment.made(kept.soundMs, kept.words);
     this.#segments.push(segment);
     const encoded = opened
@@ -311,7 +309,7 @@ export class SpeechLine {
   #synthesis(sentence: SpokenSentence): SoundPiece {
     const { engine, voice } = sentence.voice;
     const urgency = this.#pace(this.#progress());
-    const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#manner.options, urgency);
+    const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#options.options, urgency);
     const write: SoundPiece['write'] = (out, signal, onRendered) =>
       engine.synthesize({ ...request, ...(onRendered === undefined ? {} : { onRendered }) }, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };
@@ -326,7 +324,7 @@ export class SpeechLine {
   ): Work {
     const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
-    const sounding = soundingOf(sentence.delivery, this.#manner);
+    const sounding = soundingOf(sentence.delivery, this.#options);
     const segment = new LineSegment(sentence, ringSound(ring), sounding.speed);
     this.#segments.push(segment);
     const made = ({ samples, words }: Pick<SpeechEnd, 'samples' | 'words'>) =>
@@ -403,13 +401,8 @@ export class SpeechLine {
 
 // How a piece is delivered within its line, which may have a speed of its own.
 
-/** Of a line. */
-interface LineTempo {
-  /** Silence before the first sound, in milliseconds. */
-  readonly leadMs?: number;
-  /** Times the speed of its sentences, of a sink of bytes; it is the sink's to do. */
-  readonly speed?: number;
-}
+/** Pause and speed of a line. The sink of bytes itself changes the speed. */
+type LineTempo = Pick<SpeechSettings, 'leadMs' | 'speed'>;
 
 /**
  * Milliseconds of silence before a piece, at the speed of the line. A stated pause keeps its length at any speed; the

@@ -2,10 +2,8 @@
 // wait in a bounded ring, so a client that reads slowly delays only its own line.
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
-import type { ContainerName } from '../codecs/container.js';
-import type { SpeechClass, SpeechOptions, Voice, VoiceReference, WordTime } from '../engines/engine.js';
+import type { Voice, WordTime } from '../engines/engine.js';
 import type { SpeechRouting } from '../engines/routing.js';
-import type { Lexicon } from '../text/lexicon.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
@@ -13,41 +11,12 @@ import type { LinePieces } from './line-piece.js';
 import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart } from './sentence-run.js';
-import { SpeechLine, type EncoderSource, type LineManner, type LineOutlet } from './speech-line.js';
+import { SpeechLine, type EncoderSource, type LineOptions, type LineOutlet } from './speech-line.js';
 import { type TextLimits, TextTurns } from './text-source.js';
+import type { SpeechRequest } from './speech-request.js';
 import { systemTime, type Time } from '../time.js';
 import { readPieces } from './whole-text.js';
 import { placedWord } from './spoken-text.js';
-
-export interface SpeechStreamRequest {
-  readonly text: string;
-  readonly voice?: string;
-  readonly language?: string;
-  readonly container: ContainerName;
-  /** Hz; one that the container has. */
-  readonly sampleRate: number;
-  /** 0.25 to 4 times the voice's own, at the same pitch. */
-  readonly speed?: number;
-  /** Who shares the engine fairly with others: an API key or an address. */
-  readonly client?: string;
-  /** Who waits for it: `http` where absent. */
-  readonly kind?: SpeechClass;
-  readonly options?: SpeechOptions;
-  /** A voice of the request's own. */
-  readonly reference?: VoiceReference;
-  /** False: silence around sentences stays. */
-  readonly trimSilence?: boolean;
-  /** False: the engine is given the text as it is written. */
-  readonly normalize?: boolean;
-  /** The text is SSML. */
-  readonly markup?: boolean;
-  /** How words of the text are said; asked before that of the server. */
-  readonly lexicon?: Lexicon;
-  /** Silence before the first sound, in milliseconds: the pause after what another stream said. */
-  readonly leadMs?: number;
-  /** Of what follows other streams: when its listener will have heard them, in milliseconds of the monotonic clock. */
-  readonly dueAtMs?: number;
-}
 
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
 const CHUNK_BYTES = 16 * 1024;
@@ -158,28 +127,29 @@ export class SpeechService {
   }
 
   /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
-  async openStream(request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+  async openStream(request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
     const sentences = await readPieces(request.text, request, reader, signal);
     return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
   }
 
   /** A sentence of a run as a stream of its own; the request says how it is to sound. */
-  async openPart(part: RunPart, request: SpeechStreamRequest, signal: AbortSignal): Promise<SpeechStream> {
+  async openPart(part: RunPart, request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     return await this.#open([part], request, request, signal);
   }
 
   async #open(
     pieces: LinePieces,
-    manner: LineManner,
-    request: SpeechStreamRequest,
+    options: LineOptions,
+    request: SpeechRequest,
     signal: AbortSignal,
   ): Promise<SpeechStream> {
     const ring = ByteRing.open(RING_BYTES);
-    const { container, sampleRate: rate, speed = 1, client = '' } = request;
+    const { format, sampleRate: rate, speed = 1, client = '' } = request;
+    const { container } = format;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
     const outlet: LineOutlet = { open: (options) => this.#encoders.open(sink, options) };
-    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), manner);
+    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), options);
     const controller = new AbortController();
     const run = line
       .run(pieces, Promise.resolve(), AbortSignal.any([signal, controller.signal]))

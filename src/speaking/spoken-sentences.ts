@@ -6,46 +6,18 @@
 //   sentence N+1  opened as soon as the reader has N: it is made until its ring is full
 //   sentence N+2  text
 import { GIVEN_UP, ParleyError } from '../errors.js';
-import type { SpeechOptions, VoiceReference } from '../engines/engine.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Sound, SoundSource } from './sound.js';
-import type { Lexicon } from '../text/lexicon.js';
 import { systemTime, type Time } from '../time.js';
-import type { AudioFormat } from './audio-format.js';
-import type { CachedSpeechRequest } from './cached-speech.js';
 import type { Continuity } from './continuity.js';
 import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
 import { Listener } from './pace.js';
 import { RunPart } from './sentence-run.js';
+import type { SpeechRequest, SpeechSettings } from './speech-request.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import { sentencesFrom, type TextLimits, TextTurns } from './text-source.js';
 import { VoicePlan } from './voice-plan.js';
 import { readPieces } from './whole-text.js';
-
-/** How a text is to be spoken. */
-export interface SpeakingManner {
-  readonly voice?: string;
-  readonly language?: string;
-  readonly container: AudioFormat['container'];
-  /** Hz. */
-  readonly sampleRate: number;
-  readonly speed?: number;
-  readonly options?: SpeechOptions;
-  readonly trimSilence?: boolean;
-  /** False: the engine is given the text as it is written. */
-  readonly normalize?: boolean;
-  /** A whole text is SSML: all of it is one sound. */
-  readonly markup?: boolean;
-  readonly lexicon?: Lexicon;
-  /** Silence before the first sentence, in milliseconds: the pause after what an earlier text said. */
-  readonly leadMs?: number;
-  /** A voice of the text's own. */
-  readonly reference?: VoiceReference;
-  /** Who shares the engine fairly with others. */
-  readonly client: string;
-  /** False neither looks in the cache nor leaves anything there. */
-  readonly cache?: boolean;
-}
 
 export interface SpokenSentenceSound {
   /** Position in the text, from 0. */
@@ -65,17 +37,17 @@ export interface SentenceSpeaker {
    */
   speak(
     text: string | AsyncIterable<string>,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
   ): AsyncIterable<SpokenSentenceSound>;
 }
 
 export interface SentenceParts {
   readonly speech: {
-    find(request: CachedSpeechRequest): Sound | undefined;
-    has(request: CachedSpeechRequest): boolean;
-    openStream(request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
-    openPart(part: RunPart, request: CachedSpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+    find(request: SpeechRequest): Sound | undefined;
+    has(request: SpeechRequest): boolean;
+    openStream(request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
+    openPart(part: RunPart, request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
   };
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
@@ -96,14 +68,15 @@ export class SpokenSentences implements SentenceSpeaker {
 
   async *speak(
     text: string | AsyncIterable<string>,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
-    if (manner.markup === true && typeof text === 'string') return yield* this.#marked(text, manner, signal);
+    if (settings.markup === true && typeof text === 'string')
+      return yield* this.#marked(text, settings, signal);
     const reader = { ...this.#parts, turns: this.#turns };
-    const given = typeof text === 'string' ? await readPieces(text, manner, reader, signal) : text;
+    const given = typeof text === 'string' ? await readPieces(text, settings, reader, signal) : text;
     const controller = new AbortController();
-    const reading = new Reading(this.#parts, given, manner, AbortSignal.any([signal, controller.signal]));
+    const reading = new Reading(this.#parts, given, settings, AbortSignal.any([signal, controller.signal]));
     try {
       let next = reading.open();
       for (let sentence = await next; sentence !== undefined; sentence = await next) {
@@ -123,10 +96,10 @@ export class SpokenSentences implements SentenceSpeaker {
   /** Speaks an SSML document as one sound, with its pauses and changes of delivery inside. */
   async *#marked(
     text: string,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
-    const request: CachedSpeechRequest = { ...manner, text, kind: 'interactive' };
+    const request: SpeechRequest = { ...settings, text, kind: 'interactive' };
     const found = this.#parts.speech.find(request);
     const sound =
       found === undefined ? await this.#parts.speech.openStream(request, signal) : wholeSound(found);
@@ -141,7 +114,7 @@ export class SpokenSentences implements SentenceSpeaker {
 /** The state of one text. */
 class Reading {
   readonly #parts: SentenceParts;
-  readonly #manner: SpeakingManner;
+  readonly #settings: SpeechSettings;
   readonly #signal: AbortSignal;
   readonly #pieces: AsyncIterator<LinePiece, void>;
   readonly #listener: Listener;
@@ -152,22 +125,22 @@ class Reading {
   constructor(
     parts: SentenceParts,
     text: readonly LinePiece[] | AsyncIterable<string>,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
   ) {
     const { routing, limits, time = systemTime, continuity, speech } = parts;
     this.#parts = parts;
-    this.#manner = manner;
+    this.#settings = settings;
     this.#signal = signal;
-    this.#listener = new Listener(time, manner.speed);
+    this.#listener = new Listener(time, settings.speed);
     signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
     const pieces: LinePieces =
       Symbol.iterator in text
         ? text
-        : new VoicePlan(routing, manner, limits).arriving(
+        : new VoicePlan(routing, settings, limits).arriving(
             sentencesFrom(text, {
               limits,
-              language: manner.language,
+              language: settings.language,
               time,
               signal,
               onPause: () => undefined,
@@ -175,7 +148,7 @@ class Reading {
           );
     const isKept = (sentence: SpokenSentence, isFirst: boolean) =>
       speech.has(this.#request(sentence, isFirst ? undefined : SENTENCE_PAUSE_MS));
-    const joined = continuity?.join(pieces, { options: manner.options, signal, isKept }) ?? pieces;
+    const joined = continuity?.join(pieces, { options: settings.options, signal, isKept }) ?? pieces;
     this.#pieces = Symbol.iterator in joined ? inTurn(joined) : joined[Symbol.asyncIterator]();
   }
 
@@ -234,17 +207,17 @@ class Reading {
     throw givenUp();
   }
 
-  /** `leadMs` where it is not the manner's own. */
-  #request({ text, voice }: SpokenSentence, leadMs: number | undefined): CachedSpeechRequest {
+  /** `leadMs` where it is not the settings' own. */
+  #request({ text, voice }: SpokenSentence, leadMs: number | undefined): SpeechRequest {
     const { dueAtMs } = this.#listener;
-    const manner = this.#manner;
+    const settings = this.#settings;
     // What was stated is asked for again as it was; what the plan found out is stated. A voice that
     // comes with the text, or stands for one, has no name of its own.
-    const name = manner.voice ?? (voice.reference === undefined ? voice.voice : undefined);
+    const name = settings.voice ?? (voice.reference === undefined ? voice.voice : undefined);
     return {
-      ...manner,
+      ...settings,
       text,
-      language: manner.language ?? voice.language,
+      language: settings.language ?? voice.language,
       kind: 'interactive',
       ...(name === undefined ? {} : { voice: name }),
       ...(leadMs === undefined ? {} : { leadMs }),

@@ -9,18 +9,10 @@ import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
 import { spokenForm, type FormOptions } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
-import { isMarkup, nothingToSay, sentencesOf, type TextFormat, tooLong, type Turn } from './text-source.js';
+import type { TextRequest } from './speech-request.js';
+import { isMarkup, nothingToSay, sentencesOf, tooLong, type Turn } from './text-source.js';
 
 export const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
-
-export interface TextToRead {
-  readonly text: string;
-  /** BCP 47 tag. */
-  readonly language?: string;
-  readonly format?: TextFormat;
-  /** Asked first; that of the server behind it. */
-  readonly lexicon?: Lexicon;
-}
 
 export interface FiredRule {
   readonly rule: string;
@@ -70,7 +62,7 @@ export function unheededMarkup(source: string): string[] {
 }
 
 /** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for SSML that is none. */
-export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
+export function readText(request: TextRequest, limits: ReadingLimits): ReadText {
   const steps = readingSteps(request, limits);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
@@ -79,7 +71,7 @@ export function readText(request: TextToRead, limits: ReadingLimits): ReadText {
 
 /** Does the work of `readText`, one sentence at each turn. Rejects with its errors and those of `turn`. */
 export async function readLongText(
-  request: TextToRead,
+  request: TextRequest,
   limits: ReadingLimits,
   turn: Turn,
 ): Promise<ReadText> {
@@ -93,7 +85,7 @@ export async function readLongText(
 }
 
 /** Pauses before each sentence. */
-function* readingSteps(request: TextToRead, limits: ReadingLimits): Generator<void, ReadText> {
+function* readingSteps(request: TextRequest, limits: ReadingLimits): Generator<void, ReadText> {
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
   const languages = new LanguagePlan(language);

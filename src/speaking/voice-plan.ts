@@ -4,40 +4,33 @@
 // (language-plan.ts). A sentence without a letter or digit is left out.
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
-import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../engines/routing.js';
+import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
+import type { TextSettings } from './speech-request.js';
 import { nothingToSay, type Turn } from './text-source.js';
-
-/** What a request states of how its text is read. */
-export interface ReadingWish extends VoiceWish {
-  /** False: the engine is given the text as it is written. */
-  readonly normalize?: boolean;
-  /** Asked before the server's own. */
-  readonly lexicon?: Lexicon;
-}
 
 type Marked = Pick<MarkedSentence, 'manner' | 'parts' | 'context'>;
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
-  readonly #wish: ReadingWish;
+  readonly #settings: TextSettings;
   readonly #languages: LanguagePlan;
   readonly #lexicons: readonly Lexicon[];
 
   constructor(
     routing: SpeechRouting,
-    wish: ReadingWish,
+    settings: TextSettings,
     { lexicon }: { readonly lexicon?: Lexicon | undefined } = {},
   ) {
     this.#routing = routing;
-    this.#wish = wish;
-    this.#languages = new LanguagePlan(wish.language);
-    this.#lexicons = [wish.lexicon, lexicon].filter((one) => one !== undefined);
+    this.#settings = settings;
+    this.#languages = new LanguagePlan(settings.language);
+    this.#lexicons = [settings.lexicon, lexicon].filter((one) => one !== undefined);
   }
 
   /** Every sentence of a text with its voice. Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY if none has words. */
@@ -85,7 +78,7 @@ export class VoicePlan {
   /** Undefined if nothing of it is spoken, as of the fence of a code block. */
   #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
     const voice = this.#next(text, isOnly, marked?.manner);
-    const { normalize = true } = this.#wish;
+    const { normalize = true } = this.#settings;
     const { parts = [], context } = marked ?? {};
     const around = context === undefined ? {} : { context };
     const spoken = spokenForm(text, {
@@ -101,22 +94,22 @@ export class VoicePlan {
 
   #next(sentence: string, isOnly: boolean, manner?: Marked['manner']): ResolvedVoice {
     const language = manner?.language ?? this.#languages.of(sentence, isOnly);
-    const voice = manner?.voice ?? this.#wish.voice;
-    const reference = manner?.voice === undefined ? this.#wish.reference : undefined;
-    const wish: VoiceWish = {
+    const voice = manner?.voice ?? this.#settings.voice;
+    const reference = manner?.voice === undefined ? this.#settings.reference : undefined;
+    const request: VoiceRequest = {
       ...(voice === undefined ? {} : { voice }),
       ...(reference === undefined ? {} : { reference }),
       ...(language === undefined ? {} : { language }),
     };
     return manner?.language === undefined
-      ? this.#routing.resolve(wish)
-      : this.#inLanguage(manner.language, wish);
+      ? this.#routing.resolve(request)
+      : this.#inLanguage(manner.language, request);
   }
 
   /** A part of a text in another language is spoken by another voice where its own cannot. */
-  #inLanguage(language: string, wish: VoiceWish): ResolvedVoice {
+  #inLanguage(language: string, request: VoiceRequest): ResolvedVoice {
     try {
-      return this.#routing.resolve(wish);
+      return this.#routing.resolve(request);
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code !== 'LANGUAGE_UNAVAILABLE') throw error;
       return this.#routing.resolve({ language });

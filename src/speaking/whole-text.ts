@@ -18,6 +18,7 @@ import {
   type SpokenSentence,
   tonePiece,
 } from './line-piece.js';
+import type { TextSettings } from './speech-request.js';
 import {
   nothingToSay,
   sentencesOf,
@@ -27,12 +28,7 @@ import {
   tooLong,
   type Turn,
 } from './text-source.js';
-import { type ReadingWish, VoicePlan } from './voice-plan.js';
-
-export interface WholeTextWish extends ReadingWish {
-  /** The text is SSML. */
-  readonly markup?: boolean;
-}
+import { VoicePlan } from './voice-plan.js';
 
 /**
  * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and column for
@@ -40,14 +36,14 @@ export interface WholeTextWish extends ReadingWish {
  */
 export function wholeText(
   text: string,
-  wish: WholeTextWish,
+  settings: TextSettings,
   routing: SpeechRouting,
   limits: TextLimits,
 ): LinePiece[] {
-  const plan = new VoicePlan(routing, wish, limits);
-  if (wish.markup !== true) return plan.whole(sentencesOf(text, limits, wish.language));
+  const plan = new VoicePlan(routing, settings, limits);
+  if (settings.markup !== true) return plan.whole(sentencesOf(text, limits, settings.language));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  const speech = sentencesOfMarkup(readMarkup(text), wish.language);
+  const speech = sentencesOfMarkup(readMarkup(text), settings.language);
   const pieces = markedPieces(speech, text, (sentence, isOnly) => plan.marked(sentence, isOnly));
   if (pieces.length === 0) throw nothingToSay();
   return pieces;
@@ -56,17 +52,17 @@ export function wholeText(
 /** Does the work of `wholeText`, a slice at each turn. Rejects with its errors and those of `turn`. */
 export async function longText(
   text: string,
-  wish: WholeTextWish,
+  settings: TextSettings,
   routing: SpeechRouting,
   limits: TextLimits,
   turn: Turn,
 ): Promise<LinePiece[]> {
-  const plan = new VoicePlan(routing, wish, limits);
+  const plan = new VoicePlan(routing, settings, limits);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  if (wish.markup !== true)
-    return await plan.wholeInTurns(await sentencesInTurns(text, turn, wish.language), turn);
+  if (settings.markup !== true)
+    return await plan.wholeInTurns(await sentencesInTurns(text, turn, settings.language), turn);
   await turn();
-  const speech = sentencesOfMarkup(readMarkup(text), wish.language);
+  const speech = sentencesOfMarkup(readMarkup(text), settings.language);
   const isOnly = speech.sentences.length === 1;
   const spoken = new Map<MarkedSentence, () => SpokenSentence | undefined>();
   for (const sentence of speech.sentences) {
@@ -92,38 +88,39 @@ export interface TextReader {
 /** The pieces of a text of any length. Rejects as `longText` and `turns` do. */
 export async function readPieces(
   text: string,
-  wish: WholeTextWish & { readonly client?: string },
+  settings: TextSettings,
   { routing, limits, turns }: TextReader,
   signal: AbortSignal,
 ): Promise<LinePiece[]> {
-  if (text.length <= SLICE) return wholeText(text, wish, routing, limits);
-  const work = (turn: Turn) => longText(text, wish, routing, limits, turn);
-  return await turns.read(wish.client ?? '', text.length, work, signal);
+  if (text.length <= SLICE) return wholeText(text, settings, routing, limits);
+  const work = (turn: Turn) => longText(text, settings, routing, limits, turn);
+  return await turns.read(settings.client ?? '', text.length, work, signal);
 }
 
 /** Throws the errors of `wholeText`; for a long plain text only those that are known without reading it. */
 export function checkText(
   text: string,
-  wish: WholeTextWish,
+  settings: TextSettings,
   { routing, limits }: Pick<TextReader, 'routing' | 'limits'>,
 ): void {
-  if (wish.markup === true || text.length <= SLICE) return void wholeText(text, wish, routing, limits);
+  if (settings.markup === true || text.length <= SLICE)
+    return void wholeText(text, settings, routing, limits);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!/[\p{L}\p{N}]/u.test(text)) throw nothingToSay();
-  if (wish.voice !== undefined || wish.language !== undefined) routing.resolve(wish);
+  if (settings.voice !== undefined || settings.language !== undefined) routing.resolve(settings);
 }
 
 /** The pieces for a call. A long plain text is read in turns, and not before the pieces are requested. */
 export function callPieces(
   text: string,
-  wish: WholeTextWish & { readonly client: string },
+  settings: TextSettings,
   reader: TextReader,
 ): LinePieces | ((signal: AbortSignal) => LinePieces) {
   const { routing, limits } = reader;
-  if (wish.markup === true || text.length <= SLICE) return wholeText(text, wish, routing, limits);
-  checkText(text, wish, reader);
+  if (settings.markup === true || text.length <= SLICE) return wholeText(text, settings, routing, limits);
+  checkText(text, settings, reader);
   return async function* inTurns(signal: AbortSignal) {
-    yield* await readPieces(text, wish, reader, signal);
+    yield* await readPieces(text, settings, reader, signal);
   };
 }
 

@@ -6,8 +6,8 @@ import type { VoiceAbilities } from '../engines/routing.js';
 import { audioBytes, type AudioSourceOptions } from './audio-source.js';
 import { REFERENCE_RATE, type ReferenceAudio } from './reference-audio.js';
 
-export interface SampleWish {
-  /** The file itself, or a URL of it. */
+export interface VoiceSample {
+  /** The file itself; or a data URL of it, or another where the server allows it. */
   readonly source: string | Uint8Array;
   /** Transcript of the sample. */
   readonly text?: string;
@@ -36,7 +36,7 @@ export class References {
    * TOO_LARGE, QUEUE_FULL or ABORTED.
    */
   async reference(
-    { source, text, xVectorOnly, language }: SampleWish,
+    { source, text, xVectorOnly, language }: VoiceSample,
     signal: AbortSignal,
     field = FIELD,
   ): Promise<VoiceReference> {

@@ -1,10 +1,11 @@
 // A speech service that speaks what the test feeds it, when the test does.
-import { contentTypeOf } from '../../src/speaking/audio-format.js';
+import { type AudioFormat, contentTypeOf } from '../../src/speaking/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
-import type { AudioStream } from '../../src/api/openai/audio-replies.js';
-import type { EngineAbilities, SpeechSource, SpokenBy } from '../../src/api/openai/speech-source.js';
+import type { EngineAbilities, SpeechSource } from '../../src/api/openai/speech-source.js';
 import type { Voice, VoiceReference } from '../../src/engines/engine.js';
-import { NO_TIME, type SoundOutcome } from '../../src/speaking/sound.js';
+import { NO_TIME, type SoundOutcome, type SoundSource } from '../../src/speaking/sound.js';
+import type { Speaker } from '../../src/speaking/cached-speech.js';
+import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
 
 export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
 
@@ -20,7 +21,7 @@ export const REFERENCE: VoiceReference = {
   rate: 24_000,
 };
 
-export class FakeStream implements AudioStream {
+export class FakeStream implements SoundSource {
   readonly contentType: string;
   outcome: Promise<SoundOutcome | undefined> = Promise.resolve(OUTCOME);
   /** Resolves when the work has been given up or has ended. */
@@ -62,7 +63,7 @@ export class FakeStream implements AudioStream {
 }
 
 /** Never ends, and counts what was taken of it. */
-export class EndlessStream implements AudioStream {
+export class EndlessStream implements SoundSource {
   readonly contentType = 'audio/wav';
   readonly outcome = new Promise<undefined>(() => undefined);
   readonly cancelled: Promise<void>;
@@ -85,19 +86,34 @@ export class EndlessStream implements AudioStream {
   }
 }
 
+/** A request as tests compare it: its format by the container alone, and nothing of how the reply is sent. */
+export type AskedSpeech<T extends SpeechSettings> = Omit<T, 'format' | 'delivery' | 'ignoredFields'> & {
+  readonly container: AudioFormat['container'];
+};
+
+export function askedSpeech<T extends SpeechSettings>(request: T): AskedSpeech<T> {
+  const {
+    format,
+    delivery: _delivery,
+    ignoredFields: _ignored,
+    ...asked
+  }: Partial<SpeechRequest> & T = request;
+  return { ...asked, container: format.container } as unknown as AskedSpeech<T>;
+}
+
 type Request = Parameters<SpeechSource['openStream']>[0];
 type Sample = Parameters<SpeechSource['reference']>[0];
 type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
-  readonly requests: Request[] = [];
+  readonly requests: AskedSpeech<Request>[] = [];
   /** Of the requests, in the same order. */
   readonly signals: AbortSignal[] = [];
   readonly streams: FakeStream[] = [];
   /** When set, every request is refused with it. */
   refusal: ParleyError | Error | undefined;
   /** Handed out instead of a stream of the test's own. */
-  next: AudioStream | undefined;
+  next: SoundSource | undefined;
   /** Fed and ended at once, so that a request is answered without the test's help. */
   whole: readonly string[] | undefined;
   /** What was rendered before. */
@@ -107,7 +123,7 @@ export class FakeSpeech implements SpeechSource {
   /** Of whichever engine is asked for. */
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
   /** The voice and language of whatever is asked for. */
-  speaker: SpokenBy | undefined;
+  speaker: Speaker | undefined;
   /** When set, nobody is known to speak whatever is asked for. */
   unknown: ParleyError | undefined;
   /** What was asked to be made a voice of. */
@@ -146,12 +162,12 @@ export class FakeSpeech implements SpeechSource {
     return this.cleared;
   }
 
-  openStream(request: Request, signal: AbortSignal): Promise<AudioStream> {
-    this.requests.push(request);
+  openStream(request: Request, signal: AbortSignal): Promise<SoundSource> {
+    this.requests.push(askedSpeech(request));
     this.signals.push(signal);
     if (this.refusal !== undefined) return Promise.reject(this.refusal);
     if (this.next !== undefined) return Promise.resolve(this.next);
-    const stream = new FakeStream(contentTypeOf(request.container));
+    const stream = new FakeStream(contentTypeOf(request.format.container));
     for (const chunk of this.whole ?? []) stream.push(chunk);
     if (this.whole !== undefined) stream.end();
     this.streams.push(stream);

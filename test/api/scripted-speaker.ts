@@ -2,11 +2,9 @@
 // which the test may hold.
 import { sentencesFrom, sentencesOf } from '../../src/speaking/text-source.js';
 import type { Time } from '../../src/time.js';
-import type {
-  SentenceSpeaker,
-  SpeakingManner,
-  SpokenSentenceSound,
-} from '../../src/speaking/spoken-sentences.js';
+import type { SentenceSpeaker, SpokenSentenceSound } from '../../src/speaking/spoken-sentences.js';
+import type { SpeechSettings } from '../../src/speaking/speech-request.js';
+import { type AskedSpeech, askedSpeech } from './fake-speech.js';
 import { ParleyError } from '../../src/errors.js';
 import type { WordTime } from '../../src/engines/engine.js';
 import { NO_TIME, type SoundOutcome, type SoundSource } from '../../src/speaking/sound.js';
@@ -17,7 +15,7 @@ const PAUSE_MS = 160;
 const PIECE_MS = 40;
 
 export interface SpeakerCall {
-  readonly manner: SpeakingManner;
+  readonly settings: AskedSpeech<SpeechSettings>;
   /** Sentences whose sound was given out. */
   readonly sentences: string[];
   aborted: boolean;
@@ -118,10 +116,10 @@ export class ScriptedSpeaker implements SentenceSpeaker {
 
   async *speak(
     text: string | AsyncIterable<string>,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
   ): AsyncGenerator<SpokenSentenceSound, void, undefined> {
-    const call: SpeakerCall = { manner, sentences: [], aborted: false };
+    const call: SpeakerCall = { settings: askedSpeech(settings), sentences: [], aborted: false };
     this.calls.push(call);
     const sounds: ScriptedSound[] = [];
     const abort = () => {
@@ -134,8 +132,8 @@ export class ScriptedSpeaker implements SentenceSpeaker {
     const sentences = typeof text === 'string' ? sentencesOf(text, LIMITS) : sentencesFrom(text, options);
     for await (const sentence of sentences) {
       const index = call.sentences.push(sentence.text) - 1;
-      const leadMs = index === 0 ? (manner.leadMs ?? 0) : PAUSE_MS;
-      const sound = new ScriptedSound(this, { text: sentence.text, leadMs, rate: manner.sampleRate });
+      const leadMs = index === 0 ? (settings.leadMs ?? 0) : PAUSE_MS;
+      const sound = new ScriptedSound(this, { text: sentence.text, leadMs, rate: settings.sampleRate });
       this.sounds.push(sound);
       sounds.push(sound);
       if (signal.aborted) sound.cancel();

@@ -1,8 +1,8 @@
 // Renderings as a test writes them: the sound of a sentence is its own text.
-import type { CachedSpeechRequest } from '../../src/speaking/cached-speech.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SoundOutcome } from '../../src/speaking/sound.js';
-import { FakeStream, OUTCOME } from './fake-speech.js';
+import { type AskedSpeech, askedSpeech, FakeStream, OUTCOME } from './fake-speech.js';
 
 class OpenedStream extends FakeStream {
   readonly #left: () => void;
@@ -27,7 +27,7 @@ class OpenedStream extends FakeStream {
 }
 
 export class ScriptedSpeech {
-  readonly requests: CachedSpeechRequest[] = [];
+  readonly requests: AskedSpeech<SpeechRequest>[] = [];
   /** Streams that were opened and not left. */
   active = 0;
   /** Sentences whose sound does not end until `finish`. */
@@ -56,9 +56,9 @@ export class ScriptedSpeech {
     return this.requests.map(({ text }) => text);
   }
 
-  openStream(request: CachedSpeechRequest): Promise<FakeStream> {
+  openStream(request: SpeechRequest): Promise<FakeStream> {
     const { text } = request;
-    this.requests.push(request);
+    this.requests.push(askedSpeech(request));
     const refusal = this.refused.get(text);
     if (refusal !== undefined) return Promise.reject(refusal);
     this.active++;

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { enginesOf } from '../../src/engines/engine-setup.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
-import type { SpeechRequest } from '../../src/engines/engine.js';
+import type { SynthesisRequest } from '../../src/engines/engine.js';
 import { Qwen3Engine, type Qwen3Options } from '../../src/engines/qwen3/qwen3.js';
 import { tagOfStated } from '../../src/speaking/language-plan.js';
 import { ParleyError } from '../../src/errors.js';
@@ -54,7 +54,7 @@ async function openEngine(
   return engine;
 }
 
-async function spoken(engine: Qwen3Engine, request: Partial<SpeechRequest>) {
+async function spoken(engine: Qwen3Engine, request: Partial<SynthesisRequest>) {
   const ring = PcmRing.open(RATE, RATE);
   try {
     const never = new AbortController().signal;
@@ -367,7 +367,7 @@ test('a synthesis of which nothing comes is given up as one that took too long, 
 test('whatever manner of drawing the interface allows is spoken', async (t) => {
   const engine = await openEngine(t, 'tiny-customvoice');
   const voice = (await engine.voices())[0]?.name ?? '';
-  const said = async (options: SpeechRequest['options']) =>
+  const said = async (options: SynthesisRequest['options']) =>
     (await spoken(engine, { voice, options: { seed: 5, maxNewTokens: 6, ...options } })).samples;
   const greedy = await said({ temperature: 0 });
   assert.equal(greedy.length, 5 * FRAME);

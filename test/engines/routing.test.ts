@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ParleyError } from '../../src/errors.js';
 import { enginesOf } from '../../src/engines/engine-setup.js';
-import { Engines, type VoiceWish } from '../../src/engines/routing.js';
+import { Engines, type VoiceRequest } from '../../src/engines/routing.js';
 import type { EngineSetup } from '../../src/engines/engine-setup.js';
 import { ESPEAK_PACKAGE } from '../../src/engines/espeak/espeak.js';
 import { OPENAI_VOICES, QWEN_VOICES } from '../../src/engines/voice-names.js';
@@ -31,7 +31,7 @@ async function openEngines(
 }
 
 /** `engine voice language`, or the code and message of the refusal. */
-function choose(engines: Engines, wish: VoiceWish): string {
+function choose(engines: Engines, wish: VoiceRequest): string {
   try {
     const { engine, voice, language } = engines.resolve(wish);
     return `${engine.name} ${voice} ${language}`;
@@ -41,7 +41,7 @@ function choose(engines: Engines, wish: VoiceWish): string {
   }
 }
 
-function expectChoices(engines: Engines, choices: readonly (readonly [VoiceWish, string])[]): void {
+function expectChoices(engines: Engines, choices: readonly (readonly [VoiceRequest, string])[]): void {
   for (const [wish, choice] of choices) assert.equal(choose(engines, wish), choice, JSON.stringify(wish));
 }
 

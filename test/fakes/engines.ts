@@ -7,11 +7,11 @@ import {
   keepRingContract,
   type SpeechEnd,
   type SpeechEngine,
-  type SpeechRequest,
+  type SynthesisRequest,
   type Voice,
   type WordTime,
 } from '../../src/engines/engine.js';
-import type { ResolvedVoice, SpeechRouting, VoiceWish } from '../../src/engines/routing.js';
+import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../../src/engines/routing.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../../src/errors.js';
 
 export const ENGINE_RATE = 8000;
@@ -57,11 +57,11 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     return Promise.resolve([{ name: 'buzz', engine: this.name, languages: ['en'], description: 'one tone' }]);
   }
 
-  resolve(_wish?: VoiceWish): ResolvedVoice {
+  resolve(_wish?: VoiceRequest): ResolvedVoice {
     return { engine: this, voice: 'buzz', language: 'en' };
   }
 
-  async synthesize({ text }: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  async synthesize({ text }: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     this.begun.push(text);
     const sound = this.sounds.get(text) ?? buzz(20 * text.length, 0.5);
     try {
@@ -97,7 +97,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 export interface Generation {
   /** The request, without the text that followed. */
-  readonly request: SpeechRequest;
+  readonly request: SynthesisRequest;
   /** All text that it has read. */
   text: string;
   state: 'speaking' | 'starved' | 'over';
@@ -147,7 +147,7 @@ export class StreamingEngine extends ScriptedEngine {
   }
 
   /** One voice for each language. */
-  override resolve({ language = 'en' }: VoiceWish = {}): ResolvedVoice {
+  override resolve({ language = 'en' }: VoiceRequest = {}): ResolvedVoice {
     return { engine: this, voice: 'buzz', language };
   }
 
@@ -156,7 +156,11 @@ export class StreamingEngine extends ScriptedEngine {
     return this.generations.map(({ text }) => text);
   }
 
-  override async synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  override async synthesize(
+    request: SynthesisRequest,
+    out: PcmRing,
+    signal: AbortSignal,
+  ): Promise<SpeechEnd> {
     const generation: Generation = { request, text: '', state: 'speaking' };
     this.generations.push(generation);
     try {
@@ -261,7 +265,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   /** The behaviour for all further requests. */
   behaviour: Behaviour = { kind: 'speak' };
   /** Every request so far, in order. */
-  readonly requests: SpeechRequest[] = [];
+  readonly requests: SynthesisRequest[] = [];
   /** Requests being served now. */
   active = 0;
   readonly #options: Required<InstantEngineOptions>;
@@ -300,7 +304,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   }
 
   /** Implements SpeechRouting: its one voice speaks every request that is not for another language. */
-  resolve(wish: VoiceWish): ResolvedVoice {
+  resolve(wish: VoiceRequest): ResolvedVoice {
     const [first = 'en'] = this.#options.languages;
     const language = wish.language ?? first;
     if (!this.#options.languages.includes(language)) {
@@ -334,7 +338,7 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
     });
   }
 
-  async synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  async synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     this.requests.push(request);
     this.active++;
     try {

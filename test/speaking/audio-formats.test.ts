@@ -40,7 +40,7 @@ function open(
   rate: number,
   speed: number,
 ): Promise<SpeechStream> {
-  const request = { text: TEXT, container: format.container, sampleRate: rate, speed };
+  const request = { text: TEXT, format, sampleRate: rate, speed };
   return new SpeechService(engine, encoders, LIMITS).openStream(request, new AbortController().signal);
 }
 

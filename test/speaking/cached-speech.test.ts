@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CachedSpeech, type CachedSpeechRequest } from '../../src/speaking/cached-speech.js';
+import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
-import type { SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
 import type { LineSettings } from '../../src/encoding/line-messages.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Engines, type SpeechRouting } from '../../src/engines/routing.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { FakeStream } from '../api/fake-speech.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const never = new AbortController().signal;
-const PLAIN: CachedSpeechRequest = { text: 'Hello.', container: 'wav', sampleRate: 24_000 };
+const PLAIN: SpeechRequest = { text: 'Hello.', format: formatNamed('wav'), sampleRate: 24_000 };
 
 const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
 
@@ -22,10 +23,10 @@ function openSpeech(
   frames = new FrameCache(0, settings),
   routing: SpeechRouting = new InstantEngine(),
 ) {
-  const requests: SpeechStreamRequest[] = [];
+  const requests: SpeechRequest[] = [];
   const speech = {
     openPart: () => Promise.reject(new Error('not asked')),
-    openStream: (request: SpeechStreamRequest) => {
+    openStream: (request: SpeechRequest) => {
       requests.push(request);
       const stream = new FakeStream('audio/wav');
       stream.push(request.text);
@@ -42,7 +43,7 @@ function openSpeech(
 }
 
 /** Whether it was there, rendering it where it was not. */
-async function ask(speech: CachedSpeech, request: CachedSpeechRequest): Promise<string> {
+async function ask(speech: CachedSpeech, request: SpeechRequest): Promise<string> {
   if (speech.find(request) !== undefined) return 'found';
   const stream = await speech.openStream(request, never);
   for await (const chunk of stream) void chunk;
@@ -61,15 +62,15 @@ test('the same words are rendered once, whoever asks', async () => {
 
 test('everything that changes the bytes is another rendering', async () => {
   const { speech } = openSpeech(32);
-  const others: CachedSpeechRequest[] = [
+  const others: SpeechRequest[] = [
     PLAIN,
     { ...PLAIN, text: 'Hello!' },
-    { ...PLAIN, container: 'pcm' },
+    { ...PLAIN, format: formatNamed('pcm') },
     { ...PLAIN, sampleRate: 8000 },
     { ...PLAIN, voice: 'instant' }, // one that is stated is kept for every sentence
     { ...PLAIN, language: 'en' },
     { ...PLAIN, leadMs: 160 },
-    { ...PLAIN, speed: 2 } as CachedSpeechRequest, // a field that the service learns one day
+    { ...PLAIN, speed: 2 } as SpeechRequest, // a field that the service learns one day
   ];
   for (const request of others) assert.equal(await ask(speech, request), 'miss', JSON.stringify(request));
   for (const request of others) assert.equal(await ask(speech, request), 'found', JSON.stringify(request));

@@ -6,18 +6,20 @@ import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { Continuity } from '../../src/speaking/continuity.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
 import { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
-import { SpeechService, type SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
+import { SpeechService } from '../../src/speaking/speech-stream.js';
 import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { ParleyError } from '../../src/errors.js';
 import { PCMU } from '../../src/codecs/codec.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
-import type { ResolvedVoice, VoiceWish } from '../../src/engines/routing.js';
+import type { ResolvedVoice, VoiceRequest } from '../../src/engines/routing.js';
 import { Lexicon } from '../../src/text/lexicon.js';
 import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { buzz, ENGINE_RATE, ScriptedEngine, StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const PER_MS = ENGINE_RATE / 1000;
@@ -43,13 +45,20 @@ function openCall(
   return under;
 }
 
-function ssml(body: string, changes: Partial<SpeechStreamRequest> = {}): SpeechStreamRequest {
+function ssml(body: string, changes: Partial<SpeechRequest> = {}): SpeechRequest {
   const text = `<speak>${body}</speak>`;
-  return { text, markup: true, language: 'en', container: 'pcm', sampleRate: ENGINE_RATE, ...changes };
+  return {
+    text,
+    markup: true,
+    language: 'en',
+    format: formatNamed('pcm'),
+    sampleRate: ENGINE_RATE,
+    ...changes,
+  };
 }
 
 /** The sound of a document, at the engine's rate. */
-async function heard(engine: ScriptedEngine, request: SpeechStreamRequest): Promise<Float32Array> {
+async function heard(engine: ScriptedEngine, request: SpeechRequest): Promise<Float32Array> {
   const chunks: Uint8Array[] = [];
   const stream = await new SpeechService(engine, encoders, LIMITS).openStream(request, never);
   for await (const chunk of stream) chunks.push(chunk);
@@ -161,9 +170,9 @@ test('what is written in SSML is refused before any sound where it is none', asy
 
 /** Speaks English and German, each with a voice of its own. */
 class TwoVoices extends ScriptedEngine {
-  readonly wishes: VoiceWish[] = [];
+  readonly wishes: VoiceRequest[] = [];
 
-  override resolve(wish: VoiceWish = {}): ResolvedVoice {
+  override resolve(wish: VoiceRequest = {}): ResolvedVoice {
     this.wishes.push(wish);
     const language = wish.language?.slice(0, 2) ?? 'en';
     if (!['en', 'de'].includes(language))
@@ -219,7 +228,7 @@ test('a lexicon of the request is asked before that of the server, by every engi
   const request = {
     text: 'SQL is an IEEE thing.',
     language: 'en',
-    container: 'pcm',
+    format: formatNamed('pcm'),
     sampleRate: ENGINE_RATE,
     lexicon,
   } as const;
@@ -235,7 +244,7 @@ test('renderings of one text with different lexicons, or as SSML and as words, a
   const base = {
     text: '<speak>SQL.</speak>',
     language: 'en',
-    container: 'pcm',
+    format: formatNamed('pcm'),
     sampleRate: ENGINE_RATE,
   } as const;
   const requests = [
@@ -406,7 +415,7 @@ test('over a WebSocket a document is one sound', async () => {
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const speaker = new SpokenSentences({ speech, routing: engine, limits: LIMITS });
   const manner = {
-    container: 'pcm',
+    format: formatNamed('pcm'),
     sampleRate: ENGINE_RATE,
     client: 'test',
     language: 'en',

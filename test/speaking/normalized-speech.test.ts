@@ -18,6 +18,7 @@ import { buzz, ENGINE_RATE, InstantEngine, StreamingEngine } from '../fakes/engi
 import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 1000, textIdleMs: 1000 };
 const never = new AbortController().signal;
@@ -208,7 +209,7 @@ test('bytes of a container say where the written words and the spoken ones are',
   const service = new SpeechService(engine, encoders, LIMITS);
   const request = {
     text: 'Pay $3.50 now.',
-    container: 'pcm',
+    format: formatNamed('pcm'),
     sampleRate: ENGINE_RATE,
     trimSilence: false,
   } as const;
@@ -244,7 +245,7 @@ test('a rendering that was not to be read out is another one', async () => {
   const service = new SpeechService(engine, encoders, LIMITS);
   const cache = new AudioCache({ maxEntries: 8, maxBytes: 1_000_000 });
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
-  const request = { text: 'Pay $5.', container: 'pcm', sampleRate: 24_000 } as const;
+  const request = { text: 'Pay $5.', format: formatNamed('pcm'), sampleRate: 24_000 } as const;
   for (const wish of [request, request, { ...request, normalize: false }]) {
     if (speech.find(wish) !== undefined) continue;
     for await (const chunk of await speech.openStream(wish, never)) void chunk;
@@ -262,7 +263,7 @@ test('dialects are told the written sentence, and its engine the words', async (
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const speaker = new SpokenSentences({ speech, routing: engine, limits: LIMITS });
   const told: string[] = [];
-  const manner = { container: 'pcm', sampleRate: 24_000, client: 'key 0' } as const;
+  const manner = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' } as const;
   for await (const { text, sound } of speaker.speak('Pay $5.\n\n```js\n\nThanks.', manner, never)) {
     told.push(text);
     for await (const chunk of sound) void chunk;

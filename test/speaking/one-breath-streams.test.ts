@@ -18,6 +18,7 @@ import { until } from '../fakes/until.js';
 import { GOLDEN } from '../engines/golden.js';
 import { readAll } from '../engines/read-ring.js';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const TEXT = 'One is here. Two is there. Three is far away.';
@@ -27,8 +28,8 @@ const PLACES = [
   { startMs: 780, endMs: 1690 },
   { startMs: 1690, endMs: 2925 },
 ];
-const ASKED = { text: TEXT, container: 'pcm', sampleRate: ENGINE_RATE } as const;
-const MANNER = { container: 'pcm', sampleRate: ENGINE_RATE, client: 'key 0' } as const;
+const ASKED = { text: TEXT, format: formatNamed('pcm'), sampleRate: ENGINE_RATE } as const;
+const MANNER = { format: formatNamed('pcm'), sampleRate: ENGINE_RATE, client: 'key 0' } as const;
 const BYTES_PER_MS = (ENGINE_RATE * 2) / 1000;
 
 const never = new AbortController().signal;

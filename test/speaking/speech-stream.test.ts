@@ -5,16 +5,18 @@ import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/audio/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import type { SpeechEnd, SpeechRequest } from '../../src/engines/engine.js';
+import type { SpeechEnd, SynthesisRequest } from '../../src/engines/engine.js';
 import { ParleyError } from '../../src/errors.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
-import { SpeechService, SpeechStream, type SpeechStreamRequest } from '../../src/speaking/speech-stream.js';
+import { SpeechService, SpeechStream } from '../../src/speaking/speech-stream.js';
 import { OUTCOME } from '../api/fake-speech.js';
 import { randomFrom } from '../api/mutations.js';
 import { joined, loud, resampled } from '../encoding/line-fakes.js';
 import { buzz, ENGINE_RATE, InstantEngine, ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
 const RING_BYTES = 256 * 1024;
@@ -48,8 +50,8 @@ function serviceOf(engine: InstantEngine | ScriptedEngine): SpeechService {
   return new SpeechService(engine, { open }, LIMITS);
 }
 
-function wish(text: string, changes: Partial<SpeechStreamRequest> = {}): SpeechStreamRequest {
-  return { text, language: 'en', container: 'pcm', sampleRate: ENGINE_RATE, ...changes };
+function wish(text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest {
+  return { text, language: 'en', format: formatNamed('pcm'), sampleRate: ENGINE_RATE, ...changes };
 }
 
 const never = () => new AbortController().signal;
@@ -83,7 +85,10 @@ test('the outcome of a file has the header that states its length', async () => 
   const engine = new ScriptedEngine();
   engine.sounds.set('Hello there.', buzz(70, 0.5));
   for (const container of ['wav', 'flac', 'mp3', 'aac', 'ogg', 'pcm'] as const) {
-    const stream = await serviceOf(engine).openStream(wish('Hello there.', { container }), never());
+    const stream = await serviceOf(engine).openStream(
+      wish('Hello there.', { format: formatNamed(container) }),
+      never(),
+    );
     const body = await bodyOf(stream);
     const header = (await stream.outcome)?.header;
     const bytes = Buffer.from(header?.bytes ?? []);
@@ -106,7 +111,7 @@ test('two sentences are a WAV of both with 160 ms between, sample for sample', a
   const engine = new ScriptedEngine();
   engine.sounds.set('Hello there.', buzz(70, 0.5));
   engine.sounds.set('Goodbye.', buzz(50, 0.25));
-  const request = wish('Hello there. Goodbye.', { container: 'wav' });
+  const request = wish('Hello there. Goodbye.', { format: formatNamed('wav') });
   const stream = await serviceOf(engine).openStream(request, never());
   assert.equal(stream.contentType, 'audio/wav');
   const sound = s16le(buzz(70, 0.5), new Float32Array(8 * PAUSE_MS), buzz(50, 0.25));
@@ -176,7 +181,9 @@ test('an engine that fails before the first byte refuses the stream with its own
   for (const code of ['ENGINE_FAILED', 'ENGINE_BUSY'] as const) {
     engine.behaviour = { kind: 'fail', code };
     for (const container of ['wav', 'pcm'] as const) {
-      await assert.rejects(service.openStream(wish('Hello.', { container }), never()), { code });
+      await assert.rejects(service.openStream(wish('Hello.', { format: formatNamed(container) }), never()), {
+        code,
+      });
       await until(nothingLeft);
     }
   }
@@ -218,7 +225,7 @@ test('without an encoder the stream is refused', async () => {
 test('what can be known of a request is refused before an engine or an encoder sees it', async () => {
   const engine = new InstantEngine({ rate: ENGINE_RATE });
   const service = serviceOf(engine);
-  const refused = (request: SpeechStreamRequest) => service.openStream(request, never());
+  const refused = (request: SpeechRequest) => service.openStream(request, never());
   await assert.rejects(refused(wish('x'.repeat(4097))), { code: 'TEXT_TOO_LONG', field: 'text' });
   await assert.rejects(refused(wish(' ... ')), { code: 'TEXT_EMPTY', field: 'text' });
   await assert.rejects(refused(wish('Hello.', { voice: 'nobody' })), { code: 'VOICE_UNKNOWN' });
@@ -230,7 +237,7 @@ test('what can be known of a request is refused before an engine or an encoder s
 class WatchedEngine extends InstantEngine {
   readonly rings: PcmRing[] = [];
 
-  override synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  override synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     this.rings.push(out);
     return super.synthesize(request, out, signal);
   }
@@ -318,7 +325,7 @@ for (const maxEntries of [0, 8]) {
     const asked = {
       text: 'Hello there. Goodbye.',
       language: 'en',
-      container: 'pcm',
+      format: formatNamed('pcm'),
       sampleRate: RATE,
     } as const;
     const stream = await speech.openStream(asked, new AbortController().signal);

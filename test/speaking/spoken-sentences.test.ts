@@ -2,28 +2,30 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
-import { CachedSpeech, type CachedSpeechRequest } from '../../src/speaking/cached-speech.js';
+import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { SpeechService } from '../../src/speaking/speech-stream.js';
-import { SpokenSentences, type SpeakingManner } from '../../src/speaking/spoken-sentences.js';
+import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { sentencesOf } from '../../src/speaking/text-source.js';
 import { ParleyError } from '../../src/errors.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import type { VoiceWish } from '../../src/engines/routing.js';
+import type { VoiceRequest } from '../../src/engines/routing.js';
 import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { FakeStream } from '../api/fake-speech.js';
+import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
+import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 400, textIdleMs: 1000 };
-const MANNER: SpeakingManner = { container: 'pcm', sampleRate: 24_000, client: 'key 0' };
+const MANNER: SpeechSettings = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' };
 const TEXT = 'One is here. Two is there. Three is far away.';
 const SENTENCES = ['One is here.', 'Two is there.', 'Three is far away.'];
 
 /** Speech that is opened when the test says so. */
 class HeldSpeech {
-  readonly requests: CachedSpeechRequest[] = [];
+  readonly requests: SpeechRequest[] = [];
   readonly streams: FakeStream[] = [];
   readonly found = new Map<string, Sound>();
   readonly failing = new Map<string, ParleyError>();
@@ -34,7 +36,7 @@ class HeldSpeech {
     return this.requests.map(({ text }) => text);
   }
 
-  has({ text }: CachedSpeechRequest): boolean {
+  has({ text }: SpeechRequest): boolean {
     return this.found.has(text);
   }
 
@@ -42,11 +44,11 @@ class HeldSpeech {
     return Promise.reject(new Error('no sentence is a part of a run here'));
   }
 
-  find({ text }: CachedSpeechRequest): Sound | undefined {
+  find({ text }: SpeechRequest): Sound | undefined {
     return this.found.get(text);
   }
 
-  async openStream(request: CachedSpeechRequest): Promise<FakeStream> {
+  async openStream(request: SpeechRequest): Promise<FakeStream> {
     this.requests.push(request);
     await this.gate;
     const failure = this.failing.get(request.text);
@@ -65,7 +67,7 @@ function open() {
   const routing = new InstantEngine({ languages: ['en', 'fr'] });
   const speaker = new SpokenSentences({ speech, routing, limits: LIMITS, time });
   const controller = new AbortController();
-  const speak = (text: string | AsyncIterable<string>, manner: Partial<SpeakingManner> = {}) =>
+  const speak = (text: string | AsyncIterable<string>, manner: Partial<SpeechSettings> = {}) =>
     speaker.speak(text, { ...MANNER, ...manner }, controller.signal);
   return { speech, time, speak, controller };
 }
@@ -274,7 +276,7 @@ test('with everything real, a listener who leaves in the middle leaves no work b
   t.after(() => encoders.close());
   const engine = new InstantEngine({ rate: 24_000 });
   const service = new SpeechService(engine, encoders, LIMITS);
-  const routing = { resolve: (wish: VoiceWish) => engine.resolve(wish), voices: () => engine.voices() };
+  const routing = { resolve: (wish: VoiceRequest) => engine.resolve(wish), voices: () => engine.voices() };
   for (const maxEntries of [0, 8]) {
     let portions = 10; // of 100 ms: nothing is spoken to its end before the listener leaves
     const next = (): Promise<void> => (portions-- > 0 ? Promise.resolve() : new Promise(() => undefined));

@@ -4,17 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { readLexiconFile, withLexicon } from '../../src/speaking/lexicon-file.js';
-import {
-  type ReadSentence,
-  readText,
-  requestLexicon,
-  type TextToRead,
-} from '../../src/speaking/text-reading.js';
+import { type ReadSentence, readText, requestLexicon } from '../../src/speaking/text-reading.js';
 import { Lexicon } from '../../src/text/lexicon.js';
+import type { TextRequest } from '../../src/speaking/speech-request.js';
 
 const LIMITS = { maxTextLength: 1000 };
 
-function sentencesOf(request: TextToRead, lexicon?: Lexicon): ReadSentence[] {
+function sentencesOf(request: TextRequest, lexicon?: Lexicon): ReadSentence[] {
   return readText(request, { ...LIMITS, lexicon }).sentences.filter((one) => one.kind === 'sentence');
 }
 

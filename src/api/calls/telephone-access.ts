@@ -7,7 +7,6 @@ import type {
   PhoneCallRequest,
   PhoneCalls,
   PhoneCallView,
-  PhoneSpeech,
   TransferOutcome,
   TransferRequest,
 } from '../../call/phone-calls.js';
@@ -28,6 +27,7 @@ import {
   readTransfer,
   type SpeechFields,
 } from './telephone-requests.js';
+import type { TextRequest } from '../../speaking/speech-request.js';
 
 /** Decodes audio files into samples. */
 export interface SoundReader {
@@ -199,7 +199,7 @@ class ClientCalls implements PhoneCalls {
     throw new ParleyError('NOT_FOUND', 'there is no call of this id');
   }
 
-  say(id: string, speech: PhoneSpeech): { readonly utterance: number } {
+  say(id: string, speech: TextRequest): { readonly utterance: number } {
     return this.#of(id).say(id, speech);
   }
 

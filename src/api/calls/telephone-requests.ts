@@ -1,11 +1,6 @@
 // Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and the reader of
 // each body. The readers check what fields mean together; the schemas have checked each field before.
-import type {
-  DigitsRequest,
-  PhoneCallRequest,
-  PhoneSpeech,
-  TransferRequest,
-} from '../../call/phone-calls.js';
+import type { DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { TextFormat } from '../../speaking/text-source.js';
@@ -19,6 +14,7 @@ import {
   textField,
   VOICE_FIELD,
 } from '../openai/speech-fields-schema.js';
+import type { TextRequest } from '../../speaking/speech-request.js';
 
 export interface SpeechFields {
   readonly text: string;
@@ -257,7 +253,7 @@ export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
 }
 
 /** Throws INVALID_FIELD. */
-export function readSpeech(fields: SpeechFields): PhoneSpeech {
+export function readSpeech(fields: SpeechFields): TextRequest {
   const { text, input_format: format, voice: named, language: stated, lexicon } = fields;
   const voice = typeof named === 'object' ? named.id : named;
   const language = stated === undefined ? undefined : tagOfStated(stated);

@@ -1,7 +1,9 @@
-// A request as ElevenLabs' clients write it, in the words of /v1/audio/speech.
+// The decoder of ElevenLabs' HTTP requests for speech.
 import { DEFAULT_OUTPUT_FORMAT, readOutputFormat } from './output-format.js';
 import type { FieldNames } from '../openai/field-names.js';
-import type { SpeechBody } from '../openai/speech-body.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
+import { isMarkup } from '../../speaking/text-source.js';
 
 /** As its schema lets it through. */
 export interface ElevenLabsBody {
@@ -14,7 +16,7 @@ export interface ElevenLabsBody {
   readonly cache?: boolean;
 }
 
-/** What these clients call what is called otherwise inside. */
+/** The clients' names for fields that have another name in a SpeechRequest. */
 export const ELEVENLABS_NAMES: FieldNames = {
   voice: 'voice_id',
   model: 'model_id',
@@ -22,25 +24,23 @@ export const ELEVENLABS_NAMES: FieldNames = {
   normalize: 'apply_text_normalization',
 };
 
-/** `voice` by its name here. Throws INVALID_FIELD. */
-export function speechBodyOf(
+/** `voice` is its name on this server. Throws INVALID_FIELD. */
+export function readElevenLabsRequest(
+  { text, language_code: language, voice_settings: settings, seed, cache, ...body }: ElevenLabsBody,
   voice: string,
   outputFormat: string = DEFAULT_OUTPUT_FORMAT,
-  body: ElevenLabsBody,
-): SpeechBody {
-  const { text, model_id: model, language_code: language, voice_settings: settings } = body;
-  const { seed, cache } = body;
-  const { format, sampleRate } = readOutputFormat(outputFormat);
+): SpeechRequest {
   return {
-    input: text,
+    text,
     voice,
-    response_format: format.name,
-    sample_rate: sampleRate,
-    ...(model === undefined ? {} : { model }),
-    ...(language === undefined ? {} : { language }),
-    ...(settings?.speed === undefined ? {} : { speed: settings.speed }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(cache === undefined ? {} : { cache }),
-    ...(body.apply_text_normalization === 'off' ? { normalize: false } : {}),
+    ...readOutputFormat(outputFormat),
+    speed: settings?.speed ?? 1,
+    ...stated({
+      language: language === undefined ? undefined : tagOfStated(language),
+      cache,
+      normalize: body.apply_text_normalization === 'off' ? false : undefined,
+      markup: isMarkup(text) ? true : undefined,
+      options: seed === undefined ? undefined : { seed },
+    }),
   };
 }

@@ -8,7 +8,8 @@
 //
 // Runs are sent one after the other; the next one is begun when the last
 // sentence of the one before it is on its way.
-import type { SentenceSpeaker, SpeakingManner } from '../../speaking/spoken-sentences.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
+import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { SoundMessages, type SoundMessagesParts } from './sound-messages.js';
@@ -17,7 +18,7 @@ import { TextSchedule, type TextScheduleOptions } from './text-schedule.js';
 
 export interface ContextParts extends SoundMessagesParts {
   readonly speaker: SentenceSpeaker;
-  readonly manner: SpeakingManner;
+  readonly settings: SpeechSettings;
   readonly schedule: TextScheduleOptions;
   /** Characters that the speaker takes as one text. */
   readonly maxTextLength: number;
@@ -37,7 +38,7 @@ export class ElevenLabsContext {
   readonly #messages: SoundMessages;
   readonly #runs: TextRun[] = [];
   #schedule: TextSchedule;
-  #manner: SpeakingManner;
+  #settings: SpeechSettings;
   #state: 'open' | 'closing' | 'over' = 'open';
   #working = false;
   /** Of which a sentence is on its way. */
@@ -46,7 +47,7 @@ export class ElevenLabsContext {
 
   constructor(parts: ContextParts) {
     this.#parts = parts;
-    this.#manner = parts.manner;
+    this.#settings = parts.settings;
     this.#schedule = new TextSchedule(parts.schedule);
     this.#messages = new SoundMessages(parts);
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
@@ -68,7 +69,7 @@ export class ElevenLabsContext {
     readonly schedule?: readonly number[] | undefined;
   }): void {
     const { speed, schedule } = change;
-    if (speed !== undefined) this.#manner = { ...this.#manner, speed };
+    if (speed !== undefined) this.#settings = { ...this.#settings, speed };
     if (schedule === undefined) return;
     const waiting = this.#schedule.flush();
     this.#schedule = new TextSchedule({ ...this.#parts.schedule, schedule });
@@ -154,7 +155,7 @@ export class ElevenLabsContext {
   }
 
   #newRun(): TextRun {
-    const run = new TextRun(this.#parts.speaker, this.#manner);
+    const run = new TextRun(this.#parts.speaker, this.#settings);
     this.#runs.push(run);
     this.#startNext();
     return run;

@@ -1,13 +1,9 @@
 // What a socket must know of the format that it was asked for, to cut its sound.
 import { bytesPerSecond } from '../../speaking/audio-format.js';
-import { readOutputFormat } from './output-format.js';
-import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
+import { type OutputFormat, readOutputFormat } from './output-format.js';
 import { invalid } from '../http/message-fields.js';
 
-export interface SocketFormat {
-  readonly container: SpeakingManner['container'];
-  /** Hz. */
-  readonly sampleRate: number;
+export interface SocketFormat extends OutputFormat {
   /** Undefined where a byte has no fixed length in time. */
   readonly bytesPerMs: number | undefined;
   /** Of one sample, which must not be cut; 1 where bytes may be cut anywhere. */
@@ -22,7 +18,7 @@ export function readSocketFormat(name: string): SocketFormat {
   if (container === 'wav') throw invalid('output_format', 'of a WebSocket cannot be WAV; pcm_<rate> can');
   const perSecond = bytesPerSecond(container, sampleRate);
   return {
-    container,
+    format,
     sampleRate,
     bytesPerMs: perSecond === undefined ? undefined : perSecond / 1000,
     sampleBytes: container === 'pcm' ? 2 : 1,

@@ -4,16 +4,15 @@
 // Errors are OpenAI's object, as everywhere here, and beside it "detail", which
 // is what readers of this API look for.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AudioStream } from '../openai/audio-replies.js';
-import { ELEVENLABS_NAMES, type ElevenLabsBody, speechBodyOf } from './elevenlabs-body.js';
+import { ELEVENLABS_NAMES, type ElevenLabsBody, readElevenLabsRequest } from './elevenlabs-body.js';
 import { addElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-voices.js';
 import type { ErrorBody } from '../http/error-reply.js';
 import { renamed } from '../openai/field-names.js';
 import { textToSpeechSchema, timedSpeechSchema, timedStreamSchema } from './elevenlabs-schema.js';
 import { answerSpeech } from '../openai/speech-answer.js';
-import { readSpeechRequest } from '../openai/speech-request.js';
 import type { SpeakingParts } from '../openai/speech-routes.js';
 import { timedLines, timedObject } from './timed-sound.js';
+import type { SoundSource } from '../../speaking/sound.js';
 
 interface Route {
   Params: { voice_id: string };
@@ -21,7 +20,7 @@ interface Route {
   Body: ElevenLabsBody;
 }
 
-type Form = (sound: AudioStream, text: string) => AudioStream;
+type Form = (sound: SoundSource, text: string) => SoundSource;
 
 const SPEECH = '/v1/text-to-speech/:voice_id';
 
@@ -31,7 +30,7 @@ export function addElevenLabsRoutes(
   parts: SpeakingParts,
   voices: ElevenLabsVoices = new Map(),
 ): void {
-  const { limits, models, speech } = parts;
+  const { limits, models } = parts;
   scope.addHook('preSerialization', async (_request, _reply, payload) => withDetail(payload));
 
   const voiceOf = ({ voice_id: id }: Route['Params']) => voices.get(id) ?? id;
@@ -39,9 +38,10 @@ export function addElevenLabsRoutes(
     const { params, query, body } = request;
     try {
       models.check(body.model_id);
-      const wish = readSpeechRequest(speechBodyOf(voiceOf(params), query.output_format, body));
-      const how = form === undefined ? {} : { form: (sound: AudioStream) => form(sound, body.text) };
-      await answerSpeech({ parts, wish, request, reply, names: ELEVENLABS_NAMES, ...how });
+      const plain = readElevenLabsRequest(body, voiceOf(params), query.output_format);
+      const speech = { ...plain, client: request.client };
+      const how = form === undefined ? {} : { form: (sound: SoundSource) => form(sound, body.text) };
+      await answerSpeech({ parts, speech, request, reply, names: ELEVENLABS_NAMES, ...how });
     } catch (error) {
       throw renamed(error, ELEVENLABS_NAMES);
     }
@@ -58,7 +58,7 @@ export function addElevenLabsRoutes(
   scope.post<Route>(`${SPEECH}/stream/with-timestamps`, stream, (request, reply) =>
     speak(request, reply, timedLines),
   );
-  addElevenLabsVoices(scope, speech, voices);
+  addElevenLabsVoices(scope, parts.speech, voices);
 }
 
 // The names that their documents have for what clients may want to tell apart.

@@ -1,5 +1,6 @@
 // What both of ElevenLabs' dialects have in common: who may speak, how a context
 // is made, how a refusal is told.
+import { stated } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
 import { asParleyError, ParleyError } from '../../errors.js';
@@ -80,16 +81,13 @@ export class ElevenLabsSocket {
       format,
       peer: this.#peer,
       rate: (this.#rate ??= new SpeechRate(speed)),
-      schedule: { autoMode, markup, ...(schedule === undefined ? {} : { schedule }) },
-      manner: {
+      schedule: { autoMode, markup, ...stated({ schedule }) },
+      settings: {
         voice: voices?.get(id) ?? id,
-        container: format.container,
+        format: format.format,
         sampleRate: format.sampleRate,
         client: this.#visit.client,
-        ...(language === undefined ? {} : { language }),
-        ...(speed === undefined ? {} : { speed }),
-        ...(seed === undefined ? {} : { options: { seed } }),
-        ...(normalize === undefined ? {} : { normalize }),
+        ...stated({ language, speed, normalize, options: seed === undefined ? undefined : { seed } }),
       },
       ...wish,
     });

@@ -7,7 +7,8 @@ import {
   ELEVENLABS_VOICES_SCHEMA,
   VOICE_SEARCH_SCHEMA,
 } from './elevenlabs-schema.js';
-import type { ListedVoice, SpeechSource } from '../openai/speech-source.js';
+import type { Voice } from '../../engines/engine.js';
+import type { SpeechSource } from '../openai/speech-source.js';
 
 /** As the schema lets it through. */
 interface Search {
@@ -22,7 +23,7 @@ type VoiceList = Pick<SpeechSource, 'voices' | 'spokenBy'>;
 /** A voice by one of its ids. */
 interface IdentifiedVoice {
   readonly id: string;
-  readonly voice: ListedVoice;
+  readonly voice: Voice;
 }
 
 export function addElevenLabsVoices(scope: FastifyInstance, speech: VoiceList, ids: ElevenLabsVoices): void {
@@ -111,13 +112,13 @@ async function identified(speech: VoiceList, ids: ElevenLabsVoices): Promise<Ide
   return [...own.filter(({ id }) => !ids.has(id)), ...mapped];
 }
 
-function voiceNamed(name: string, voices: readonly ListedVoice[]): ListedVoice | undefined {
+function voiceNamed(name: string, voices: readonly Voice[]): Voice | undefined {
   const wanted = spelled(name);
   return voices.find((voice) => voice.made?.id === wanted || spelled(voice.name) === wanted);
 }
 
 /** The voice that speaks for a name of OpenAI or Qwen; undefined for a voice that was removed. */
-function standIn(name: string, voices: readonly ListedVoice[], speech: VoiceList): ListedVoice | undefined {
+function standIn(name: string, voices: readonly Voice[], speech: VoiceList): Voice | undefined {
   try {
     const { voice } = speech.spokenBy?.({ voice: name }) ?? {};
     return voices.find((listed) => listed.name === voice);
@@ -144,6 +145,6 @@ function spelled(name: string): string {
 }
 
 /** `words` in lower case; nothing is in every voice. */
-function holds({ name, description, languages }: ListedVoice, words: string): boolean {
+function holds({ name, description, languages }: Voice, words: string): boolean {
   return [name, description, ...languages].some((text) => text.toLowerCase().includes(words));
 }

@@ -1,11 +1,8 @@
 // One text on its way through the speaker: tokens go in while its sentences come
 // out. It may be begun before the run ahead of it has been heard, so that
 // nobody waits between the two.
-import type {
-  SentenceSpeaker,
-  SpeakingManner,
-  SpokenSentenceSound,
-} from '../../speaking/spoken-sentences.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
+import type { SentenceSpeaker, SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import { ParleyError } from '../../errors.js';
 
 export class TextRun {
@@ -14,7 +11,7 @@ export class TextRun {
   /** UTF-16 units of its text. */
   length = 0;
   readonly #speaker: SentenceSpeaker;
-  readonly #manner: SpeakingManner;
+  readonly #settings: SpeechSettings;
   readonly #controller = new AbortController();
   readonly #tokens: string[] = [];
   #waiting = 0;
@@ -25,9 +22,9 @@ export class TextRun {
   /** Asked for before anybody wanted it. */
   #ahead: Promise<SpokenSentenceSound | undefined> | undefined;
 
-  constructor(speaker: SentenceSpeaker, manner: SpeakingManner) {
+  constructor(speaker: SentenceSpeaker, settings: SpeechSettings) {
     this.#speaker = speaker;
-    this.#manner = manner;
+    this.#settings = settings;
   }
 
   get ended(): boolean {
@@ -65,8 +62,8 @@ export class TextRun {
   /** Has the first sentence made, with `leadMs` of silence before it; idempotent. */
   start(leadMs: number): void {
     if (this.#sentences !== undefined) return;
-    const manner = leadMs > 0 ? { ...this.#manner, leadMs } : this.#manner;
-    const sentences = this.#speaker.speak(this.#text(), manner, this.#controller.signal);
+    const settings = leadMs > 0 ? { ...this.#settings, leadMs } : this.#settings;
+    const sentences = this.#speaker.speak(this.#text(), settings, this.#controller.signal);
     this.#sentences = sentences[Symbol.asyncIterator]();
     this.#ahead = this.next();
   }

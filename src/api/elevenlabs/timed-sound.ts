@@ -2,9 +2,9 @@
 // JSON object, or one a line while the sound is being made. Neither is held
 // back: the object, too, is written while its sound comes.
 import { ParleyError } from '../../errors.js';
-import type { AudioOutcome, AudioStream } from '../openai/audio-replies.js';
 import { base64, Base64Pieces } from '../openai/base64-pieces.js';
 import { CharacterTimeline, type CharacterTimes } from './character-times.js';
+import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 interface Alignments {
   /** Of the text as it was asked for. */
@@ -13,19 +13,19 @@ interface Alignments {
   readonly normalized_alignment: object | null;
 }
 
-type Words = (source: AudioStream, text: string) => AsyncGenerator<string, void, undefined>;
+type Words = (source: SoundSource, text: string) => AsyncGenerator<string, void, undefined>;
 
 /** `{"audio_base64", "alignment", "normalized_alignment"}` of the whole. */
-export function timedObject(source: AudioStream, text: string): AudioStream {
+export function timedObject(source: SoundSource, text: string): SoundSource {
   return written(source, text, 'application/json; charset=utf-8', object);
 }
 
 /** The same object of each piece of sound, a line each. Times count from the beginning of the whole sound. */
-export function timedLines(source: AudioStream, text: string): AudioStream {
+export function timedLines(source: SoundSource, text: string): SoundSource {
   return written(source, text, 'application/json; charset=utf-8', lines);
 }
 
-function written(source: AudioStream, text: string, contentType: string, words: Words): AudioStream {
+function written(source: SoundSource, text: string, contentType: string, words: Words): SoundSource {
   return {
     contentType,
     outcome: source.outcome,
@@ -37,7 +37,7 @@ function written(source: AudioStream, text: string, contentType: string, words: 
   };
 }
 
-async function* object(source: AudioStream, text: string): AsyncGenerator<string, void, undefined> {
+async function* object(source: SoundSource, text: string): AsyncGenerator<string, void, undefined> {
   const sound = new Base64Pieces();
   let head = '{"audio_base64":"';
   for await (const bytes of source) {
@@ -49,7 +49,7 @@ async function* object(source: AudioStream, text: string): AsyncGenerator<string
   yield `${head}${sound.end()}",${JSON.stringify(times.end(sentences)).slice(1)}`;
 }
 
-async function* lines(source: AudioStream, text: string): AsyncGenerator<string, void, undefined> {
+async function* lines(source: SoundSource, text: string): AsyncGenerator<string, void, undefined> {
   const times = new TimedText(text);
   const line = (bytes: Uint8Array, alignments: Alignments) =>
     `${JSON.stringify({ audio_base64: base64(bytes), ...alignments })}\n`;
@@ -59,7 +59,7 @@ async function* lines(source: AudioStream, text: string): AsyncGenerator<string,
   if (rest.alignment !== null) yield line(new Uint8Array(0), rest);
 }
 
-async function outcomeOf(source: AudioStream): Promise<AudioOutcome> {
+async function outcomeOf(source: SoundSource): Promise<SoundOutcome> {
   const outcome = await source.outcome;
   if (outcome === undefined) throw new ParleyError('ABORTED', 'the sound broke off');
   return outcome;
@@ -77,13 +77,13 @@ class TimedText {
   }
 
   /** What these sentences add. */
-  upTo(sentences: AudioOutcome['sentences']): Alignments {
+  upTo(sentences: SoundOutcome['sentences']): Alignments {
     const { alignment, normalized_alignment } = this.#add(sentences);
     return { alignment: shown(alignment), normalized_alignment: shown(normalized_alignment) };
   }
 
   /** What these sentences add, and the rest of the text. */
-  end(sentences: AudioOutcome['sentences']): Alignments {
+  end(sentences: SoundOutcome['sentences']): Alignments {
     const { alignment, normalized_alignment } = this.#add(sentences);
     return {
       alignment: shown(joined([alignment, this.#text.end()])),
@@ -91,7 +91,7 @@ class TimedText {
     };
   }
 
-  #add(sentences: AudioOutcome['sentences']) {
+  #add(sentences: SoundOutcome['sentences']) {
     const added = sentences.slice(this.#told);
     const said = added.map((sentence) => ({ ...sentence, ...sentence.spoken }));
     const spoken = said.map(({ text }) => text).join(' ');

@@ -4,7 +4,7 @@
 import { ParleyError } from '../../errors.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf, SPEEDS } from '../../speaking/audio-format.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
-import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 
@@ -83,7 +83,7 @@ export function choiceIn<T extends string>(
 }
 
 export type SpeechOptionFields = Pick<
-  SpeakingManner,
+  SpeechSettings,
   'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'normalize' | 'lexicon' | 'reference' | 'cache'
 >;
 

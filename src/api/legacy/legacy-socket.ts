@@ -7,7 +7,7 @@
 // Texts that come while one is being spoken wait for it. What a cancellation
 // drops, waiting or half spoken, has no other event than "cancelled".
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
-import type { SpeakingManner } from '../../speaking/spoken-sentences.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
 import { isMarkup, TEXT_FORMATS, tooLong } from '../../speaking/text-source.js';
 import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
 import {
@@ -68,27 +68,27 @@ class LegacyConversation implements Conversation {
     checkModel(readModel(fields));
     if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
     if (PCM === undefined) throw new TypeError('there is no format for raw samples');
-    const manner: SpeakingManner = {
+    const settings: SpeechSettings = {
       ...readSpeechOptions(fields, limits),
       ...(isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) ? { markup: true } : {}),
-      container: PCM.container,
+      format: PCM,
       sampleRate: readRate(fields, PCM),
       client: this.#visit.client,
     };
     const heardAtMs = this.#queue.isIdle ? time.now() : undefined;
-    this.#queue.add((signal) => this.#recite(text, manner, signal, heardAtMs));
+    this.#queue.add((signal) => this.#recite(text, settings, signal, heardAtMs));
   }
 
   async #recite(
     text: string,
-    manner: SpeakingManner,
+    settings: SpeechSettings,
     signal: AbortSignal,
     heardAtMs: number | undefined,
   ): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
     let waitsSinceMs = heardAtMs;
     try {
-      for await (const { sound } of speaker.speak(text, manner, signal)) {
+      for await (const { sound } of speaker.speak(text, settings, signal)) {
         for await (const chunk of sound) {
           if (signal.aborted) return;
           if (waitsSinceMs !== undefined) firstSound(time.now() - waitsSinceMs);

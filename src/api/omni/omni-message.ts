@@ -1,6 +1,6 @@
 // What a client of vLLM-Omni's speech socket says: a closed union, checked field
 // by field before anything acts on it.
-import type { AudioFormat } from '../../speaking/audio-format.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
 import {
   choiceIn,
   type Fields,
@@ -14,17 +14,13 @@ import {
   readModel,
   readRate,
   refuseUnknown,
-  type SpeechOptionFields,
   stringIn,
 } from '../http/message-fields.js';
 
 /** How the texts that follow are spoken. */
 export interface OmniConfig {
   readonly model: string | undefined;
-  readonly manner: SpeechOptionFields;
-  readonly format: AudioFormat;
-  /** Hz. */
-  readonly sampleRate: number;
+  readonly speech: SpeechSettings;
   /** Each sentence in pieces as it is made; otherwise in one. */
   readonly streamAudio: boolean;
 }
@@ -71,9 +67,7 @@ function readConfig(fields: Fields, limits: SpeechOptionLimits): OmniConfig {
   const format = readFormat(fields, USUAL_FORMAT);
   return {
     model: readModel(fields),
-    manner: readSpeechOptions(fields, limits),
-    format,
-    sampleRate: readRate(fields, format),
+    speech: { ...readSpeechOptions(fields, limits), format, sampleRate: readRate(fields, format) },
     streamAudio: flagIn(fields, 'stream_audio') ?? false,
   };
 }

@@ -110,15 +110,10 @@ class OmniConversation implements Conversation {
 
   async #recite(utterance: OmniUtterance, signal: AbortSignal, heardAtMs: number | undefined): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
-    const { manner, format, sampleRate } = utterance.config;
     const { client } = this.#visit;
     const place = { utterance_index: utterance.index };
     try {
-      const sentences = speaker.speak(
-        utterance.tokens,
-        { ...manner, container: format.container, sampleRate, client },
-        signal,
-      );
+      const sentences = speaker.speak(utterance.tokens, { ...utterance.config.speech, client }, signal);
       for await (const sentence of sentences) {
         if (heardAtMs !== undefined && sentence.index === 0) firstSound(time.now() - heardAtMs);
         await utterance.send(sentence, this.#peer, signal, (error, partial) => {

@@ -50,7 +50,7 @@ export class OmniUtterance {
     signal: AbortSignal,
     failed: (error: unknown, partial: boolean) => void,
   ): Promise<void> {
-    const { format, sampleRate } = this.config;
+    const { format, sampleRate } = this.config.speech;
     const place = { utterance_index: this.index, sentence_index: index };
     const tell = (message: object) => peer.send(JSON.stringify(message));
     this.sentences++;

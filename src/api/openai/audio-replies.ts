@@ -9,46 +9,7 @@ import { ParleyError } from '../../errors.js';
 import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
 import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
 import { wholeFile, WholeSounds } from './whole-sound.js';
-
-interface HeardWord {
-  readonly word: string;
-  readonly textOffset: number;
-  readonly startMs: number;
-}
-
-/** What is known of a text once it is spoken. */
-export interface AudioOutcome {
-  readonly durationMs: number;
-  readonly sentences: readonly {
-    readonly text: string;
-    readonly startMs: number;
-    readonly endMs: number;
-    readonly words: readonly HeardWord[];
-    /** The words that were said for it, where they differ. */
-    readonly spoken?: { readonly text: string; readonly words: readonly HeardWord[] };
-  }[];
-  /** Milliseconds. */
-  readonly timing: {
-    readonly queueMs: number;
-    readonly loadMs: number;
-    readonly inferMs: number;
-    readonly encodeMs: number;
-  };
-  /** The beginning of the whole file: it takes the place of the first `replaced` bytes of the stream. */
-  readonly header?: { readonly replaced: number; readonly bytes: Uint8Array };
-}
-
-/** A text being spoken: iterate once; leaving the loop or `cancel` stops the work. */
-export interface AudioStream extends AsyncIterable<Uint8Array> {
-  readonly contentType: string;
-  /** Resolves, never rejects, at the end of the bytes; undefined where they broke off. */
-  readonly outcome: Promise<AudioOutcome | undefined>;
-  /** Whether it was rendered before; absent where nobody looked. */
-  readonly cache?: 'hit' | 'miss' | undefined;
-  /** The sentences whose place is known so far, in order; absent where that is known at the end only. */
-  placed?(): AudioOutcome['sentences'];
-  cancel(): void;
-}
+import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 export interface AudioReplyOptions {
   /** Replies at once; more are refused with QUEUE_FULL. */
@@ -61,7 +22,7 @@ export interface AudioReplyOptions {
 
 export interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
-  readonly open: (signal: AbortSignal) => Promise<AudioStream>;
+  readonly open: (signal: AbortSignal) => Promise<SoundSource>;
   /** They come before what the stream says of itself. */
   readonly headers: Headers;
   /** Told when the first bytes of sound go out. */
@@ -70,13 +31,6 @@ export interface AudioReply {
   readonly broken: (error: unknown) => void;
   /** True: nothing is sent until all of it is there; then at once, with its length and what it took. */
   readonly whole?: boolean;
-}
-
-/** What is there already. */
-interface FoundSound {
-  readonly contentType: string;
-  readonly bytes: Uint8Array;
-  readonly outcome: Pick<AudioOutcome, 'header'>;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -92,7 +46,7 @@ const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store', 'x-accel-bufferi
 interface BegunSound {
   readonly reply: FastifyReply;
   readonly audio: AudioReply;
-  readonly stream: AudioStream;
+  readonly stream: SoundSource;
   readonly first: IteratorResult<Uint8Array>;
   readonly rest: AsyncIterator<Uint8Array>;
   readonly signal: AbortSignal;
@@ -143,7 +97,7 @@ export class AudioReplies {
    */
   sendWhole(
     reply: FastifyReply,
-    { contentType, bytes, outcome }: FoundSound,
+    { contentType, bytes, outcome }: Sound,
     headers: Headers,
     asFile = false,
   ): void {
@@ -273,7 +227,7 @@ export class AudioReplies {
 }
 
 /** What became of it; the log is told what it took. Undefined where it broke off. */
-async function outcomeOf({ reply, stream }: BegunSound): Promise<AudioOutcome | undefined> {
+async function outcomeOf({ reply, stream }: BegunSound): Promise<SoundOutcome | undefined> {
   const outcome = await ownOutcome(stream);
   const { speechLog } = reply.request;
   if (speechLog !== null) speechLog.timing = outcome?.timing;
@@ -289,7 +243,7 @@ function isLarge({ raw }: FastifyReply, ...pieces: readonly Uint8Array[]): boole
   return lengthOf(pieces) > raw.writableHighWaterMark;
 }
 
-function cacheHeader({ cache }: AudioStream): Record<string, string> {
+function cacheHeader({ cache }: SoundSource): Record<string, string> {
   return cache === undefined ? {} : { 'x-cache': cache };
 }
 

@@ -2,8 +2,9 @@
 // speech requests, and fields of the body itself where an item states none.
 import { ParleyError } from '../../errors.js';
 import { MAX_ITEMS } from './batch-schema.js';
-import type { SpeechBody } from './speech-body.js';
-import { readSpeechRequest, type SpeechWish } from './speech-request.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import type { FieldNames } from './field-names.js';
+import { fieldNamesOf, readSpeechRequest, type SpeechBody } from './speech-request.js';
 
 /** As its schema lets it through. */
 export interface BatchBody extends Omit<SpeechBody, 'input'> {
@@ -11,11 +12,11 @@ export interface BatchBody extends Omit<SpeechBody, 'input'> {
   readonly requests?: readonly object[];
 }
 
-/** What an item asks for, or why it cannot be had. */
+/** An item of the list as a request, or why it is refused. */
 export type BatchItem = {
   /** Of the item in the body. */
   readonly place: string;
-} & ({ readonly wish: SpeechWish } | { readonly refusal: unknown });
+} & ({ readonly request: SpeechRequest; readonly names: FieldNames } | { readonly refusal: unknown });
 
 /** The body of one request, held against its schema; throws what is wrong with it. */
 export type CheckBody = (body: object) => SpeechBody;
@@ -23,7 +24,7 @@ export type CheckBody = (body: object) => SpeechBody;
 const DEFAULT_FORMAT = 'wav'; // of this address only: its clients write what comes as .wav
 
 /** Throws where the list itself is missing; what is wrong with an item is the item's own. */
-export function readBatchRequest(body: BatchBody, check: CheckBody): BatchItem[] {
+export function readBatchRequest(body: BatchBody, check: CheckBody, client: string): BatchItem[] {
   const { items: named, requests, ...shared } = body;
   const field = named === undefined && requests !== undefined ? 'requests' : 'items';
   const items = named ?? requests;
@@ -36,7 +37,8 @@ export function readBatchRequest(body: BatchBody, check: CheckBody): BatchItem[]
     const place = `${field}[${index}]`;
     const fields = withoutDelivery({ response_format: DEFAULT_FORMAT, ...shared, ...item });
     try {
-      return { place, wish: readSpeechRequest(check(fields)) };
+      const checked = check(fields);
+      return { place, request: readSpeechRequest(checked, client), names: fieldNamesOf(checked) };
     } catch (refusal) {
       return { place, refusal };
     }

@@ -8,9 +8,9 @@ import { batchSchema } from './batch-schema.js';
 import { fieldRefusal } from '../http/validation.js';
 import { speechBody } from './speech-schema.js';
 import { brokenOff } from './speech-answer.js';
-import type { SpeechBody } from './speech-body.js';
+import type { SpeechBody } from './speech-request.js';
 import { SpeechLog } from './speech-log.js';
-import type { SpeechWish } from './speech-request.js';
+import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
 import { bodyLimitOf, type SpeakingParts } from './speech-routes.js';
 
 const MAX_BATCHES = 8; // at once; each holds the sound of a few items
@@ -29,7 +29,7 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
       models.check((body as SpeechBody).model);
       return body as SpeechBody;
     };
-    const items = readBatchRequest(request.body, check);
+    const items = readBatchRequest(request.body, check, request.client);
     if (open >= MAX_BATCHES) {
       throw new ParleyError('QUEUE_FULL', `${MAX_BATCHES} batches are being spoken already`);
     }
@@ -38,7 +38,7 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
       if (isAborted(error) || errorReply(error, request.id).status < 500) return;
       log.warn({ requestId: request.id, err: error }, 'speech of a batch failed');
     };
-    const batch = { speech, client: request.client, requestId: request.id, failed };
+    const batch = { speech, requestId: request.id, failed };
     open++;
     try {
       await replies.send(reply, {
@@ -55,23 +55,19 @@ export function addBatchRoute(app: FastifyInstance, parts: SpeakingParts): void 
 
 /** One line for all: their words together, and their format, voice and language where that is one. */
 function logOf(items: readonly BatchItem[], speech: SpeakingParts['speech']): SpeechLog {
-  const wishes = items.flatMap((item) => ('wish' in item ? [item.wish] : []));
-  const text = wishes.map((wish) => wish.text).join('\n');
-  const format = theOnly(wishes.map((wish) => wish.format.name)) ?? MIXED;
-  const logs = wishes.map((wish) => logOfItem(wish, speech));
+  const requests = items.flatMap((item) => ('request' in item ? [item.request] : []));
+  const text = requests.map(({ text: words }) => words).join('\n');
+  const format = theOnly(requests.map((request) => request.format.name)) ?? MIXED;
+  const logs = requests.map((request) => logOfItem(request, speech));
   const voice = theOnly(logs.map((log) => log.voice));
   const language = theOnly(logs.map((log) => log.language));
-  const known = {
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-  };
-  return new SpeechLog({ text, ...known }, format);
+  return new SpeechLog({ text, ...stated({ voice, language }) }, format);
 }
 
-function logOfItem(wish: SpeechWish, speech: SpeakingParts['speech']): SpeechLog {
-  const log = new SpeechLog(wish, wish.format.name);
+function logOfItem(request: SpeechRequest, speech: SpeakingParts['speech']): SpeechLog {
+  const log = new SpeechLog(request, request.format.name);
   try {
-    if (wish.ownVoice === undefined) log.resolve(speech, wish);
+    if (request.sample === undefined && request.reference === undefined) log.resolve(speech, request);
   } catch {
     // An item that cannot be spoken is answered with its own error.
   }

@@ -4,21 +4,20 @@
 //
 // An item that fails says so in its own place; the others are not touched.
 import { ParleyError } from '../../errors.js';
-import type { AudioOutcome, AudioStream } from './audio-replies.js';
+import { stated } from '../../speaking/speech-request.js';
 import { base64 } from './base64-pieces.js';
 import type { BatchItem } from './batch-request.js';
 import { errorReply } from '../http/error-reply.js';
 import { renamed } from './field-names.js';
 import { FoundStream } from './found-stream.js';
 import type { SpeechSource } from './speech-source.js';
-import { preparedWithVoice } from './spoken-request.js';
+import { fittedWithVoice, ignoredNames } from './spoken-request.js';
 import { ownOutcome } from './timing-headers.js';
 import { wholeFile } from './whole-sound.js';
+import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 export interface BatchParts {
   readonly speech: SpeechSource;
-  /** Who shares the engine fairly with others. */
-  readonly client: string;
   readonly requestId: string;
   /** Told of each item that could not be spoken. */
   readonly failed: (error: unknown) => void;
@@ -28,10 +27,10 @@ interface Made {
   readonly contentType: string;
   readonly chunks: readonly Uint8Array[];
   /** Fields of the item that its engine cannot heed. */
-  readonly ignored: readonly string[];
+  readonly ignored: readonly string[] | undefined;
   /** The voice that stands in for the one that the item names; undefined where none does. */
   readonly standIn: string | undefined;
-  readonly outcome: AudioOutcome | undefined;
+  readonly outcome: SoundOutcome | undefined;
 }
 
 interface Making {
@@ -44,14 +43,14 @@ const AT_ONCE = 4; // items of one batch
 const MAX_ITEM_BYTES = 16 * 1024 * 1024; // 5 min of the default format, more of any other
 const PIECE_BYTES = 48 * 1024; // a multiple of 3: no padding inside
 
-export class BatchStream implements AudioStream {
+export class BatchStream implements SoundSource {
   readonly contentType = 'application/json; charset=utf-8';
-  readonly outcome: Promise<AudioOutcome | undefined>;
+  readonly outcome: Promise<SoundOutcome | undefined>;
   readonly #parts: BatchParts;
   readonly #items: readonly BatchItem[];
   readonly #signal: AbortSignal;
-  readonly #outcomes: (AudioOutcome | undefined)[] = [];
-  #told!: (outcome: AudioOutcome | undefined) => void;
+  readonly #outcomes: (SoundOutcome | undefined)[] = [];
+  #told!: (outcome: SoundOutcome | undefined) => void;
   readonly #own = new AbortController();
 
   constructor(parts: BatchParts, items: readonly BatchItem[], signal: AbortSignal) {
@@ -99,10 +98,7 @@ export class BatchStream implements AudioStream {
     }
     this.#outcomes.push(made.outcome);
     const { contentType, ignored, standIn } = made;
-    const told = {
-      ...(standIn === undefined ? {} : { voice: standIn }),
-      ...(ignored.length === 0 ? {} : { ignored_fields: ignored }),
-    };
+    const told = stated({ voice: standIn, ignored_fields: ignored });
     const fields = { index, status: 'success', media_type: contentType, error: null, ...told };
     yield Buffer.from(`${comma}${JSON.stringify(fields).slice(0, -1)},"audio_data":"`);
     const bytes = Buffer.concat(wholeFile(Buffer.concat(made.chunks), made.outcome?.header));
@@ -125,9 +121,9 @@ export class BatchStream implements AudioStream {
 
   async #made(item: BatchItem, begin: () => void): Promise<Made> {
     if ('refusal' in item) throw item.refusal;
-    const { speech, client } = this.#parts;
+    const { speech } = this.#parts;
     const signal = this.#signal;
-    const { request, ignored } = await preparedWithVoice(speech, item.wish, client, signal);
+    const request = await fittedWithVoice(speech, item.request, signal);
     const { standsIn, voice } = speech.spokenBy?.(request) ?? {};
     const found = speech.find(request);
     const sound = found === undefined ? await speech.openStream(request, signal) : new FoundStream(found);
@@ -140,9 +136,9 @@ export class BatchStream implements AudioStream {
       chunks.push(chunk);
     }
     return {
-      contentType: item.wish.format.contentType,
+      contentType: item.request.format.contentType,
       chunks,
-      ignored,
+      ignored: ignoredNames(request, item.names),
       standIn: standsIn === true ? voice : undefined,
       outcome: await ownOutcome(sound),
     };
@@ -164,9 +160,9 @@ function tooLarge(): ParleyError {
   );
 }
 
-function summed(outcomes: readonly (AudioOutcome | undefined)[]): AudioOutcome {
+function summed(outcomes: readonly (SoundOutcome | undefined)[]): SoundOutcome {
   const all = outcomes.filter((outcome) => outcome !== undefined);
-  const sum = (of: (outcome: AudioOutcome) => number) => all.reduce((total, each) => total + of(each), 0);
+  const sum = (of: (outcome: SoundOutcome) => number) => all.reduce((total, each) => total + of(each), 0);
   return {
     durationMs: sum(({ durationMs }) => durationMs),
     sentences: [], // of different sounds: their places mean nothing together

@@ -3,23 +3,23 @@
 // What fails after the first chunk is told as an event too: unlike a file, a
 // stream of events can say that it is not complete.
 import { asParleyError, isAborted, ParleyError } from '../../errors.js';
-import type { AudioOutcome, AudioStream } from './audio-replies.js';
 import { ownOutcome } from './timing-headers.js';
+import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 /** How a dialect writes its events, blank line and all. */
 export interface EventWords {
   chunk(bytes: Uint8Array): string;
-  done(outcome: AudioOutcome): string;
+  done(outcome: SoundOutcome): string;
   failed(error: ParleyError): string;
 }
 
-export class EventStream implements AudioStream {
+export class EventStream implements SoundSource {
   readonly contentType = 'text/event-stream; charset=utf-8';
-  readonly outcome: Promise<AudioOutcome | undefined>;
-  readonly #source: AudioStream;
+  readonly outcome: Promise<SoundOutcome | undefined>;
+  readonly #source: SoundSource;
   readonly #words: EventWords;
 
-  constructor(source: AudioStream, words: EventWords) {
+  constructor(source: SoundSource, words: EventWords) {
     this.#source = source;
     this.#words = words;
     this.outcome = source.outcome;

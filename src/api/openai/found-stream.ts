@@ -1,26 +1,25 @@
 // A sound that is there whole, in pieces: for answers that are made of pieces.
-import type { AudioOutcome, AudioStream } from './audio-replies.js';
-import type { FoundSound } from './speech-source.js';
+import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 // Of one event in base64 this is 16 KiB; readers in the wild give up lines above 64 KiB. A multiple of three needs no padding.
 const PIECE_BYTES = 12 * 1024;
 
-export class FoundStream implements AudioStream {
+export class FoundStream implements SoundSource {
   readonly contentType: string;
   readonly cache = 'hit';
-  readonly outcome: Promise<AudioOutcome | undefined>;
+  readonly outcome: Promise<SoundOutcome | undefined>;
   readonly #bytes: Uint8Array;
-  readonly #sentences: AudioOutcome['sentences'];
+  readonly #sentences: SoundOutcome['sentences'];
   #at = 0;
 
-  constructor({ contentType, bytes, outcome }: FoundSound) {
+  constructor({ contentType, bytes, outcome }: Sound) {
     this.contentType = contentType;
     this.#bytes = bytes;
     this.#sentences = outcome.sentences;
     this.outcome = Promise.resolve(outcome);
   }
 
-  placed(): AudioOutcome['sentences'] {
+  placed(): SoundOutcome['sentences'] {
     return this.#sentences;
   }
 

@@ -5,17 +5,18 @@ import { AUDIO_FORMATS, type AudioFormat } from '../../speaking/audio-format.js'
 import { isAborted } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
-import type { AudioReplies, AudioStream } from './audio-replies.js';
+import type { AudioReplies } from './audio-replies.js';
 import { errorCode } from '../http/error-reply.js';
 import { EventStream } from './event-stream.js';
 import { type FieldNames, renamed } from './field-names.js';
 import { FoundStream } from './found-stream.js';
 import { speechEvents } from './speech-events.js';
 import { SpeechLog } from './speech-log.js';
-import type { SpeechWish } from './speech-request.js';
-import type { FoundSound, SpeechSource } from './speech-source.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import type { SpeechSource } from './speech-source.js';
 import { NO_WORK } from './timing-headers.js';
-import { ignoredNames, prepared, type PreparedSpeech, preparedWithVoice } from './spoken-request.js';
+import { fitted, fittedWithVoice, ignoredNames } from './spoken-request.js';
+import type { Sound, SoundSource } from '../../speaking/sound.js';
 
 export interface SpeechAnswerParts {
   readonly speech: SpeechSource;
@@ -27,58 +28,57 @@ export interface SpeechAnswerParts {
 /** One request and what is done with it. */
 interface Asked {
   readonly parts: SpeechAnswerParts;
-  readonly wish: SpeechWish;
+  readonly speech: SpeechRequest;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** What goes out in the place of the sound: a dialect's own form of it. */
-  readonly form?: (sound: AudioStream) => AudioStream;
+  readonly form?: (sound: SoundSource) => SoundSource;
   /** In addition to those of the sound, or of its form. */
   readonly headers?: Headers;
   /** What whoever asked calls the fields that are called otherwise inside. */
-  readonly names?: FieldNames;
+  readonly names: FieldNames;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
 const VOICE = 'x-voice';
 const IGNORED = 'x-ignored-fields';
-const INPUT = { text: 'input' }; // as at OpenAI
 
 /** Rejects with what is wrong before the first byte. */
 export async function answerSpeech(asked: Asked): Promise<void> {
   try {
     await answer(asked);
   } catch (error) {
-    throw renamed(error, asked.names ?? INPUT);
+    throw renamed(error, asked.names);
   }
 }
 
 async function answer(asked: Asked): Promise<void> {
-  const { parts, wish, request, reply } = asked;
-  const { speech, replies } = parts;
-  const speechLog = new SpeechLog(wish, wish.format.name);
+  const { parts, speech, request, reply } = asked;
+  const { speech: source, replies } = parts;
+  const speechLog = new SpeechLog(speech, speech.format.name);
   request.speechLog = speechLog;
   // A voice that comes with the request takes time to be made, and nothing spoken with it is kept.
-  const ready = wish.ownVoice === undefined ? prepared(speech, wish, request.client) : undefined;
-  if (ready !== undefined) speechLog.resolve(speech, ready.request);
-  const found = ready === undefined ? undefined : speech.find(ready.request);
+  const ready = speech.sample === undefined ? fitted(source, speech) : undefined;
+  if (ready !== undefined) speechLog.resolve(source, ready);
+  const found = ready === undefined ? undefined : source.find(ready);
   if (ready === undefined || found === undefined) return make(asked, ready);
   if (formOf(asked) !== undefined) return make(asked, ready, found);
   speechLog.cache = 'hit';
   speechLog.timing = NO_WORK;
-  replies.sendWhole(reply, found, audioHeaders(asked, ready), wish.delivery === 'whole');
+  replies.sendWhole(reply, found, audioHeaders(asked, ready), speech.delivery === 'whole');
   begun(asked);
   return undefined;
 }
 
-function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSound): Promise<void> {
-  const { parts, wish, reply } = asked;
+function make(asked: Asked, ready: SpeechRequest | undefined, found?: Sound): Promise<void> {
+  const { parts, speech, reply } = asked;
   const form = formOf(asked);
   // What the engine ignores may be known only once the voice is made.
   const headers = {
     ...(form === undefined
       ? audioHeaders(asked)
-      : { ...rawHeaders(wish), ...asked.headers, ...voiceHeader(asked) }),
+      : { ...rawHeaders(speech), ...asked.headers, ...voiceHeader(asked) }),
   };
   return parts.replies.send(reply, {
     open: async (signal) => {
@@ -89,7 +89,7 @@ function make(asked: Asked, ready: PreparedSpeech | undefined, found?: FoundSoun
     headers,
     begun: () => begun(asked),
     broken: (error) => brokenOff(asked.request, parts.log, error),
-    whole: wish.delivery === 'whole',
+    whole: speech.delivery === 'whole',
   });
 }
 
@@ -101,24 +101,25 @@ export function brokenOff(request: FastifyRequest, log: Log, error: unknown): vo
 }
 
 function formOf(asked: Asked): Asked['form'] {
-  const { parts, wish, request, form } = asked;
-  if (form !== undefined || wish.delivery !== 'events') return form;
+  const { parts, speech, request, form } = asked;
+  if (form !== undefined || speech.delivery !== 'events') return form;
   const { id: requestId, startedAtMs } = request;
   const broken = (error: unknown) => brokenOff(request, parts.log, error);
-  return (sound) => new EventStream(sound, speechEvents({ text: wish.text, requestId, startedAtMs, broken }));
+  return (sound) =>
+    new EventStream(sound, speechEvents({ text: speech.text, requestId, startedAtMs, broken }));
 }
 
 async function opened(
-  { parts: { speech }, wish, request, names }: Asked,
-  ready: PreparedSpeech | undefined,
+  { parts, speech, request, names }: Asked,
+  ready: SpeechRequest | undefined,
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<AudioStream> {
-  const last = ready ?? (await preparedWithVoice(speech, wish, request.client, signal));
+): Promise<SoundSource> {
+  const last = ready ?? (await fittedWithVoice(parts.speech, speech, signal));
   const ignored = ignoredNames(last, names);
-  if (ignored !== undefined) headers[IGNORED] = ignored;
-  if (ready === undefined) request.speechLog?.resolve(speech, last.request);
-  return speech.openStream(last.request, signal);
+  if (ignored !== undefined) headers[IGNORED] = ignored.join(', ');
+  if (ready === undefined) request.speechLog?.resolve(parts.speech, last);
+  return parts.speech.openStream(last, signal);
 }
 
 function begun({ parts, request }: Asked): void {
@@ -130,15 +131,15 @@ const PLAIN_HEADERS: ReadonlyMap<AudioFormat, Headers> = new Map(
   AUDIO_FORMATS.map((format) => [format, { 'content-type': format.contentType }]),
 );
 
-function audioHeaders(asked: Asked, ready?: PreparedSpeech): Headers {
-  const { wish, names, headers } = asked;
-  const plain = PLAIN_HEADERS.get(wish.format) ?? {};
+function audioHeaders(asked: Asked, ready?: SpeechRequest): Headers {
+  const { speech, names, headers } = asked;
+  const plain = PLAIN_HEADERS.get(speech.format) ?? {};
   const ignored = ready === undefined ? undefined : ignoredNames(ready, names);
   const standIn = voiceHeader(asked);
-  if (wish.format.raw === undefined && ignored === undefined && (headers ?? standIn) === undefined)
+  if (speech.format.raw === undefined && ignored === undefined && (headers ?? standIn) === undefined)
     return plain;
-  const told = ignored === undefined ? {} : { [IGNORED]: ignored };
-  return { ...plain, ...rawHeaders(wish), ...headers, ...standIn, ...told };
+  const told = ignored === undefined ? {} : { [IGNORED]: ignored.join(', ') };
+  return { ...plain, ...rawHeaders(speech), ...headers, ...standIn, ...told };
 }
 
 /** Names the voice that stands in for the one that was asked for. */
@@ -148,7 +149,7 @@ function voiceHeader({ request: { speechLog } }: Asked): Headers | undefined {
 }
 
 /** Raw samples say nothing of themselves; these are said in the names that ffmpeg has for them. */
-function rawHeaders({ format: { raw }, sampleRate }: SpeechWish): Headers {
+function rawHeaders({ format: { raw }, sampleRate }: SpeechRequest): Headers {
   if (raw === undefined) return {};
   return {
     'x-pcm-sample-rate': String(sampleRate),

@@ -1,9 +1,9 @@
 // Sound as OpenAI's events: pieces of it, then what it came to; or what went
 // wrong, and then no word of an end.
 import type { ParleyError } from '../../errors.js';
-import type { AudioOutcome } from './audio-replies.js';
 import { errorReply } from '../http/error-reply.js';
 import type { EventWords } from './event-stream.js';
+import type { SoundOutcome } from '../../speaking/sound.js';
 
 const BYTES_PER_TOKEN = 4; // of text; a usual count where no tokenizer is asked
 const FRAME_MS = 80; // of sound: codec frames come 12.5 times a second
@@ -43,13 +43,13 @@ function event(data: { readonly type: string } & Readonly<Record<string, unknown
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-function usageOf(text: string, { durationMs }: AudioOutcome) {
+function usageOf(text: string, { durationMs }: SoundOutcome) {
   const input_tokens = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
   const output_tokens = Math.ceil(durationMs / FRAME_MS);
   return { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
 }
 
-function timingOf({ timing }: AudioOutcome, totalMs: number) {
+function timingOf({ timing }: SoundOutcome, totalMs: number) {
   const rounded = (ms: number) => Math.round(ms * 10) / 10;
   return {
     queue_ms: rounded(timing.queueMs),

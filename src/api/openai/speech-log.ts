@@ -1,8 +1,10 @@
 // What a request for speech tells of itself in its one line of the log, and in
 // the metrics. A route that speaks makes one and hangs it on the request; what
 // sends the sound fills in the rest.
-import type { AudioOutcome } from './audio-replies.js';
-import type { SpeechSource, SpokenRequest, VoiceChoice } from './speech-source.js';
+import type { SpeakerRequest } from '../../speaking/cached-speech.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import type { SpeechSource } from './speech-source.js';
+import type { SoundOutcome } from '../../speaking/sound.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,9 +34,9 @@ export class SpeechLog {
   /** Set once it is known; absent where the cache was not asked. */
   cache: 'hit' | 'miss' | undefined;
   /** Set at the end of the sound. */
-  timing: AudioOutcome['timing'] | undefined;
+  timing: SoundOutcome['timing'] | undefined;
 
-  constructor({ text, voice, language }: Pick<SpokenRequest, 'text' | 'voice' | 'language'>, format: string) {
+  constructor({ text, voice, language }: Pick<SpeechRequest, 'text' | 'voice' | 'language'>, format: string) {
     this.text = text;
     this.format = format;
     this.voice = voice;
@@ -42,8 +44,8 @@ export class SpeechLog {
   }
 
   /** Fills in what the request left to the server. Throws what can be known of a voice and language. */
-  resolve(speech: Pick<SpeechSource, 'spokenBy'>, choice: VoiceChoice): void {
-    const spoken = speech.spokenBy?.(choice);
+  resolve(speech: Pick<SpeechSource, 'spokenBy'>, request: SpeakerRequest): void {
+    const spoken = speech.spokenBy?.(request);
     if (spoken === undefined) return;
     const { voice = CUSTOM, language, standsIn } = spoken;
     this.voice ??= voice;

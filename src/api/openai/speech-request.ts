@@ -1,113 +1,136 @@
-// The body of POST /v1/audio/speech as a wish to the speech service. Its schema
-// has checked every field by itself; what fields mean together is checked here.
-import { AUDIO_FORMATS, hasRate, ratesOf, type AudioFormat } from '../../speaking/audio-format.js';
-import type { VoiceSample } from '../../speaking/cached-speech.js';
-import { tagOfStated } from '../../speaking/language-plan.js';
-import { isMarkup } from '../../speaking/text-source.js';
-import { requestLexicon } from '../../speaking/text-reading.js';
+// The decoder of POST /v1/audio/speech: from its body to a SpeechRequest. The schema has checked every field by itself;
+// this file checks what fields mean together.
+import type { SpeechOptions } from '../../engines/engine.js';
 import { ParleyError } from '../../errors.js';
-import { type Manner, readInstructions, readManner } from './manner-fields.js';
-import type { SpeechBody } from './speech-body.js';
-import type { SpokenRequest } from './speech-source.js';
+import { type AudioFormat, formatNamed, hasRate, ratesOf } from '../../speaking/audio-format.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
+import { requestLexicon } from '../../speaking/text-reading.js';
+import { isMarkup, type TextFormat } from '../../speaking/text-source.js';
+import { promptVoice } from '../../speaking/voice-plan.js';
+import type { FieldNames } from './field-names.js';
 
-/** How the sound is sent: while it is made, all at once, or as events while it is made. */
-export type Delivery = 'stream' | 'whole' | 'events';
-
-/** A voice that comes with the request, before anything is made of it. */
-export type OwnVoice =
-  | { readonly kind: 'sample'; readonly sample: VoiceSample }
-  | { readonly kind: 'prompt'; readonly prompt: string };
-
-export interface SpeechWish {
-  readonly text: string;
-  readonly format: AudioFormat;
-  /** Hz. */
-  readonly sampleRate: number;
-  readonly speed: number;
-  readonly voice?: string;
+/** The body as its schema lets it through. */
+export interface SpeechBody {
+  readonly model?: string;
+  readonly input: string;
+  readonly input_format?: TextFormat;
+  readonly lexicon?: readonly object[];
+  readonly voice?: string | { readonly id: string };
+  readonly response_format?: string;
+  readonly speed?: number;
   readonly language?: string;
-  /** False: rendered anew, and not kept. */
-  readonly cache?: boolean;
-  /** False: silence around sentences stays. */
-  readonly trimSilence?: boolean;
-  /** False: the engine is given the text as it is written. */
+  readonly sample_rate?: number;
+  readonly instructions?: string;
+  readonly instruct?: string;
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly seed?: number;
+  readonly max_new_tokens?: number;
   readonly normalize?: boolean;
-  /** The text is SSML. */
-  readonly markup?: boolean;
-  readonly lexicon?: NonNullable<SpokenRequest['lexicon']>;
-  readonly manner: Manner;
-  readonly ownVoice?: OwnVoice;
-  readonly delivery: Delivery;
+  readonly trim_silence?: boolean;
+  readonly task_type?: 'CustomVoice' | 'VoiceDesign' | 'Base';
+  readonly ref_audio?: string;
+  readonly ref_text?: string;
+  readonly x_vector_only_mode?: boolean;
+  readonly stream?: boolean;
+  readonly stream_format?: 'audio' | 'sse';
+  readonly non_streaming_mode?: boolean;
+  readonly initial_codec_chunk_frames?: number;
+  readonly cache?: boolean;
 }
 
 const DEFAULT_FORMAT = 'mp3'; // as at OpenAI: clients that name none store what comes as .mp3
+const INPUT: FieldNames = { text: 'input' }; // as at OpenAI
 
 /** Throws INVALID_FIELD with the field named and what it may be. */
-export function readSpeechRequest(body: SpeechBody): SpeechWish {
-  const format = formatNamed(body.response_format);
-  const voice = typeof body.voice === 'object' ? body.voice.id : body.voice;
-  const language = body.language === undefined ? undefined : tagOfStated(body.language);
+export function readSpeechRequest(body: SpeechBody, client: string): SpeechRequest {
+  const { input: text, voice, language, lexicon } = body;
+  const format = formatNamed(body.response_format ?? DEFAULT_FORMAT);
   const ownVoice = readOwnVoice(body);
   return {
-    text: body.input,
+    text,
+    client,
     format,
     sampleRate: readSampleRate(body.sample_rate, format),
     speed: body.speed ?? 1,
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-    ...(body.cache === undefined ? {} : { cache: body.cache }),
-    ...(body.trim_silence === false ? { trimSilence: false } : {}),
-    ...(body.normalize === false ? { normalize: false } : {}),
-    ...(isMarkup(body.input, body.input_format) ? { markup: true } : {}),
-    ...(body.lexicon === undefined ? {} : { lexicon: requestLexicon(body.lexicon) }),
-    manner: readManner(body),
-    ...(ownVoice === undefined ? {} : { ownVoice }),
-    delivery: readDelivery(body),
+    ...stated({
+      voice: typeof voice === 'object' ? voice.id : voice,
+      language: language === undefined ? undefined : tagOfStated(language),
+      cache: body.cache,
+      trimSilence: body.trim_silence === false ? false : undefined,
+      normalize: body.normalize === false ? false : undefined,
+      markup: isMarkup(text, body.input_format) ? true : undefined,
+      lexicon: lexicon === undefined ? undefined : requestLexicon(lexicon),
+      options: readOptions(body),
+      delivery: readDelivery(body),
+      ignoredFields:
+        body.initial_codec_chunk_frames === undefined ? undefined : ['initial_codec_chunk_frames'],
+    }),
+    ...ownVoice,
   };
 }
 
-/** MP3 where none is named. */
-export function formatNamed(name: string = DEFAULT_FORMAT): AudioFormat {
-  const format = AUDIO_FORMATS.find((candidate) => candidate.name === name);
-  if (format === undefined) throw invalid('response_format', `there is no format "${name}"`);
-  return format;
+/** How the body names fields that have another name in a SpeechRequest. */
+export function fieldNamesOf({ instructions, instruct }: SpeechBody): FieldNames {
+  return instructions === undefined && instruct !== undefined
+    ? { ...INPUT, instructions: 'instruct' }
+    : INPUT;
 }
 
 /** Not every format has every rate. */
-export function readSampleRate(rate: number | undefined, format: AudioFormat): number {
+function readSampleRate(rate: number | undefined, format: AudioFormat): number {
   if (rate === undefined) return format.defaultRate;
   if (hasRate(format, rate)) return rate;
   throw invalid('sample_rate', `"sample_rate" of ${format.name} must be ${ratesOf(format)} (Hz)`);
 }
 
-function readOwnVoice(body: SpeechBody): OwnVoice | undefined {
+function readOptions(body: SpeechBody): SpeechOptions | undefined {
+  const options = stated({
+    // With VoiceDesign they describe the voice.
+    instructions: body.task_type === 'VoiceDesign' ? undefined : readInstructions(body),
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: body.top_k,
+    seed: body.seed,
+    maxNewTokens: body.max_new_tokens,
+  });
+  return Object.keys(options).length === 0 ? undefined : options;
+}
+
+/** Some clients write None if there are none. */
+function readInstructions({ instructions, instruct }: SpeechBody): string | undefined {
+  const words = instructions ?? instruct;
+  return words === undefined || words === '' || words === 'None' ? undefined : words;
+}
+
+/** The voice that comes with the request. */
+function readOwnVoice(body: SpeechBody): Pick<SpeechRequest, 'sample' | 'reference'> {
   const { task_type: task, ref_audio: source, ref_text: text, x_vector_only_mode: xVectorOnly } = body;
   if (source !== undefined) {
     if (task !== undefined && task !== 'Base')
       throw invalid('ref_audio', `"ref_audio" goes with "task_type" "Base", not "${task}"`);
-    const said = text === undefined || text === '' ? {} : { text };
-    return {
-      kind: 'sample',
-      sample: { source, ...said, ...(xVectorOnly === undefined ? {} : { xVectorOnly }) },
-    };
+    return { sample: { source, ...stated({ text: text === '' ? undefined : text, xVectorOnly }) } };
   }
   // Without a sample, Base speaks with a voice that was made of one before.
   if (task === 'Base' && body.voice === undefined) {
     throw invalid('ref_audio', '"ref_audio" must be given with "task_type" "Base" unless "voice" names one');
   }
-  if (task !== 'VoiceDesign') return undefined;
+  if (task !== 'VoiceDesign') return {};
   const prompt = readInstructions(body);
-  if (prompt !== undefined) return { kind: 'prompt', prompt };
+  if (prompt !== undefined) return { reference: promptVoice(prompt) };
   throw invalid('instructions', '"instructions" must describe the voice where "task_type" is "VoiceDesign"');
 }
 
-function readDelivery({ stream, stream_format: form, non_streaming_mode: whole }: SpeechBody): Delivery {
+function readDelivery(body: SpeechBody): SpeechRequest['delivery'] {
+  const { stream, stream_format: form, non_streaming_mode: whole } = body;
   if (form === 'sse') {
     if (stream !== false) return 'events';
     throw invalid('stream', '"stream" must be true or absent where "stream_format" is "sse"');
   }
   if (stream === false || whole === true) return 'whole';
-  return stream === true && form === undefined ? 'events' : 'stream'; // as at vLLM-Omni
+  return stream === true && form === undefined ? 'events' : undefined; // as at vLLM-Omni
 }
 
 function invalid(field: string, message: string): ParleyError {

@@ -7,10 +7,10 @@ import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from 
 import type { SpeechFieldLimits } from './speech-fields-schema.js';
 import { CLEAR_SCHEMA, speechSchema } from './speech-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
-import type { SpeechBody } from './speech-body.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
-import { readSpeechRequest } from './speech-request.js';
-import type { ListedVoice, SpeechSource } from './speech-source.js';
+import { fieldNamesOf, readSpeechRequest, type SpeechBody } from './speech-request.js';
+import type { Voice } from '../../engines/engine.js';
+import type { SpeechSource } from './speech-source.js';
 import { voiceAnswer, type VoiceSource } from './voice-source.js';
 
 /** What every route that speaks needs. */
@@ -38,8 +38,10 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   const { speech, voices: made, models, limits, startedAt } = parts;
   const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
-    models.check(request.body.model);
-    await answerSpeech({ parts, wish: readSpeechRequest(request.body), request, reply });
+    const { body, client } = request;
+    models.check(body.model);
+    const speech = readSpeechRequest(body, client);
+    await answerSpeech({ parts, speech, request, reply, names: fieldNamesOf(body) });
   });
 
   app.post('/cache/clear', { schema: CLEAR_SCHEMA }, () => ({ cleared: speech.clear() }));
@@ -80,7 +82,7 @@ function isSet(flag: string | undefined): boolean {
   return flag !== undefined && /^(?:true|1)$/i.test(flag);
 }
 
-function voiceEntry({ name, engine, languages, description }: ListedVoice) {
+function voiceEntry({ name, engine, languages, description }: Voice) {
   return { id: name, name, engine, languages, description };
 }
 

@@ -1,87 +1,34 @@
-// The speech service, as far as HTTP needs it.
-import type { VoiceSample } from '../../speaking/cached-speech.js';
-import type { SpeechStreamRequest } from '../../speaking/speech-stream.js';
-import type { AudioOutcome, AudioStream } from './audio-replies.js';
+// The part of the speech service that the HTTP routes use.
+import type { EngineCapabilities, Voice, VoiceReference } from '../../engines/engine.js';
+import type { VoiceRequest } from '../../engines/routing.js';
+import type { Speaker, SpeakerRequest } from '../../speaking/cached-speech.js';
+import type { Sound, SoundSource } from '../../speaking/sound.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import type { VoiceSample } from '../../voices/references.js';
 
-/** What the lists tell of a voice. */
-export interface ListedVoice {
-  readonly name: string;
+/** The capabilities of the engine that would speak. */
+export interface EngineAbilities extends Pick<
+  EngineCapabilities,
+  'clone' | 'design' | 'instruct' | 'sampling'
+> {
   readonly engine: string;
-  readonly languages: readonly string[];
-  readonly description: string;
-  /** Of one that was made over HTTP: what else it is named by, and what it was made from. */
-  readonly made?: { readonly id: string; readonly kind: 'sample' | 'prompt' };
-}
-
-export type SpeechOptions = NonNullable<SpeechStreamRequest['options']>;
-
-/** A voice of the request's own, ready to be spoken with. */
-export type VoiceReference = NonNullable<SpeechStreamRequest['reference']>;
-
-export interface SpokenRequest {
-  readonly text: string;
-  readonly voice?: string;
-  readonly language?: string;
-  readonly container: SpeechStreamRequest['container'];
-  /** Hz. */
-  readonly sampleRate: number;
-  readonly speed: number;
-  readonly client?: string;
-  readonly cache?: boolean;
-  readonly options?: SpeechOptions;
-  readonly reference?: VoiceReference;
-  /** False: silence around sentences stays. */
-  readonly trimSilence?: boolean;
-  /** False: the engine is given the text as it is written. */
-  readonly normalize?: boolean;
-  /** The text is SSML. */
-  readonly markup?: boolean;
-  /** How words of the text are said. */
-  readonly lexicon?: NonNullable<SpeechStreamRequest['lexicon']>;
-}
-
-/** What decides which engine speaks; the text does where no language is stated. */
-export type VoiceChoice = Pick<SpokenRequest, 'voice' | 'language' | 'reference'> &
-  Partial<Pick<SpokenRequest, 'text' | 'markup'>>;
-
-/** What that engine can do. */
-export interface EngineAbilities {
-  readonly engine: string;
-  readonly clone: boolean;
-  readonly design: boolean;
-  readonly instruct: boolean;
-  readonly sampling: boolean;
-}
-
-/** A rendering that is there whole. */
-export interface FoundSound {
-  readonly contentType: string;
-  readonly bytes: Uint8Array;
-  readonly outcome: AudioOutcome;
-}
-
-export interface SpokenBy {
-  readonly voice?: string;
-  readonly language: string;
-  /** The voice stands in for the one of OpenAI or Qwen that the request names. */
-  readonly standsIn?: true;
 }
 
 export interface SpeechSource {
   /** A rendering that is there already. Throws what can be known of a voice and language. */
-  find(request: SpokenRequest): FoundSound | undefined;
+  find(request: SpeechRequest): Sound | undefined;
   /** Rejects with what can be known before the first byte. */
-  openStream(request: SpokenRequest, signal: AbortSignal): Promise<AudioStream>;
+  openStream(request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
   /** Throws what can be known of a voice and language. */
-  abilities(choice: VoiceChoice): EngineAbilities;
+  abilities(request: VoiceRequest): EngineAbilities;
   /**
-   * The engine's voice and the primary tag of the language that speak. No voice where that was made of a sample or a
-   * description. Throws what can be known of a voice and language.
+   * The engine's voice and the primary tag of the language that speak. The voice is undefined if it was made of a
+   * sample or a description. Throws what can be known of a voice and language.
    */
-  readonly spokenBy?: ((choice: VoiceChoice) => SpokenBy) | undefined;
-  /** Rejects with CAPABILITY_MISSING where no engine can use one, AUDIO_INVALID and whatever else is wrong with it. */
+  readonly spokenBy?: ((request: SpeakerRequest) => Speaker) | undefined;
+  /** Rejects with CAPABILITY_MISSING if no engine can use one, AUDIO_INVALID and whatever else is wrong with it. */
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
   /** Forgets every rendering and answers how many there were. */
   clear(): number;
-  voices(): Promise<readonly ListedVoice[]>;
+  voices(): Promise<readonly Voice[]>;
 }

@@ -1,79 +1,69 @@
-// From a wish to a request that the speech service answers: the voice made that
-// comes with it, and the manner cut down to what the engine heeds.
-import { promptVoice } from '../../speaking/voice-plan.js';
-import { unheededMarkup } from '../../speaking/text-reading.js';
+// Fits a SpeechRequest to the engine that will speak: makes the voice that comes with it, and takes out the options
+// that the engine cannot heed.
+import type { SpeechOptions, VoiceReference } from '../../engines/engine.js';
 import { ParleyError } from '../../errors.js';
+import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
+import { unheededMarkup } from '../../speaking/text-reading.js';
 import type { FieldNames } from './field-names.js';
-import { heeded } from './manner-fields.js';
-import type { SpeechWish } from './speech-request.js';
-import type { EngineAbilities, SpeechSource, SpokenRequest, VoiceReference } from './speech-source.js';
+import type { EngineAbilities, SpeechSource } from './speech-source.js';
 
-export interface PreparedSpeech {
-  readonly request: SpokenRequest;
-  /** Fields of the wish that its engine cannot heed. */
-  readonly ignored: readonly string[];
-}
+/** The field of a request that states the option, and the capability that an engine needs for it. */
+const OPTIONS: Readonly<
+  Record<keyof SpeechOptions, readonly [field: string, needs: 'instruct' | 'sampling']>
+> = {
+  instructions: ['instructions', 'instruct'],
+  temperature: ['temperature', 'sampling'],
+  topP: ['top_p', 'sampling'],
+  topK: ['top_k', 'sampling'],
+  seed: ['seed', 'sampling'],
+  maxNewTokens: ['max_new_tokens', 'sampling'],
+};
 
-/** What there is to know without waiting. Throws what can be known of a voice and language. */
-export function prepared(
-  speech: SpeechSource,
-  wish: SpeechWish,
-  client: string,
-  reference?: VoiceReference,
-): PreparedSpeech {
-  const { text, format, sampleRate, speed, voice, language, cache, trimSilence, normalize, manner } = wish;
-  const { markup, lexicon } = wish;
-  const plain: SpokenRequest = {
-    text,
-    container: format.container,
-    sampleRate,
-    speed,
-    client,
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-    ...(cache === undefined ? {} : { cache }),
-    ...(trimSilence === undefined ? {} : { trimSilence }),
-    ...(normalize === undefined ? {} : { normalize }),
-    ...(markup === undefined ? {} : { markup }),
-    ...(lexicon === undefined ? {} : { lexicon }),
-    ...(reference === undefined ? {} : { reference }),
-  };
-  // Whose wishes are plain need not be told what the engine heeds.
-  const unheeded = markup === true ? [...manner.unheeded, ...unheededIn(text)] : manner.unheeded;
-  if (manner.stated.length === 0 && reference === undefined) return { request: plain, ignored: unheeded };
-  const abilities = speech.abilities(plain);
+/**
+ * The request as its engine can speak it, with the fields that it cannot heed as `ignoredFields`. Throws what can be
+ * known of a voice and language without waiting.
+ */
+export function fitted(speech: SpeechSource, request: SpeechRequest): SpeechRequest {
+  const { text, markup, options, reference, ignoredFields = [] } = request;
+  const unheeded =
+    markup === true
+      ? [...ignoredFields, ...unheededMarkup(text).map((what) => `SSML ${what}`)]
+      : ignoredFields;
+  // A plain request need not ask for the capabilities of its engine.
+  if (options === undefined && reference === undefined) return withIgnored(request, unheeded);
+  const abilities = speech.abilities(request);
   if (reference !== undefined) refuseIncapable(abilities, reference);
-  const { options, ignored } = heeded({ ...manner, unheeded }, abilities);
-  return { request: options === undefined ? plain : { ...plain, options }, ignored };
+  const stating = Object.entries(options ?? {}) as [keyof SpeechOptions, string | number][];
+  const able = stating.filter(([option]) => abilities[OPTIONS[option][1]]);
+  const unable = stating.filter(([option]) => !abilities[OPTIONS[option][1]]);
+  const { options: _stated, ...plain } = request;
+  return withIgnored(able.length === 0 ? plain : { ...plain, options: Object.fromEntries(able) }, [
+    ...unable.map(([option]) => OPTIONS[option][0]),
+    ...unheeded,
+  ]);
 }
 
-/** Such as `SSML <emphasis>`. Throws for what is no SSML. */
-function unheededIn(text: string): string[] {
-  return unheededMarkup(text).map((what) => `SSML ${what}`);
+function withIgnored(request: SpeechRequest, ignoredFields: readonly string[]): SpeechRequest {
+  return ignoredFields.length === 0 ? request : { ...request, ignoredFields };
 }
 
-/** The same with the voice that comes with the wish. Rejects with whatever is wrong with it. */
-export async function preparedWithVoice(
+/** The same with the voice made of the sample that the request brings. Rejects with whatever is wrong with it. */
+export async function fittedWithVoice(
   speech: SpeechSource,
-  wish: SpeechWish,
-  client: string,
+  { sample, ...request }: SpeechRequest,
   signal: AbortSignal,
-): Promise<PreparedSpeech> {
-  const { ownVoice, language } = wish;
-  if (ownVoice === undefined) return prepared(speech, wish, client);
-  const reference =
-    ownVoice.kind === 'prompt'
-      ? promptVoice(ownVoice.prompt)
-      : await speech.reference(
-          { ...ownVoice.sample, ...(language === undefined ? {} : { language }) },
-          signal,
-        );
-  return prepared(speech, wish, client, reference);
+): Promise<SpeechRequest> {
+  if (sample === undefined) return fitted(speech, request);
+  const reference = await speech.reference({ ...sample, ...stated({ language: request.language }) }, signal);
+  return fitted(speech, { ...request, reference });
 }
 
-/** For a header; undefined where all was heeded. */
-export function ignoredNames({ ignored }: PreparedSpeech, names: FieldNames = {}): string | undefined {
-  return ignored.length === 0 ? undefined : ignored.map((field) => names[field] ?? field).join(', ');
+/** The ignored fields for a header, by the client's names for them; undefined if there are none. */
+export function ignoredNames(
+  { ignoredFields = [] }: SpeechRequest,
+  names: FieldNames,
+): readonly string[] | undefined {
+  return ignoredFields.length === 0 ? undefined : ignoredFields.map((field) => names[field] ?? field);
 }
 
 function refuseIncapable({ engine, clone, design }: EngineAbilities, { kind }: VoiceReference): void {

@@ -1,5 +1,5 @@
 // What a sound took, as headers: ours, and the one that browsers draw.
-import type { AudioOutcome, AudioStream } from './audio-replies.js';
+import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 
 const NAMES = {
   queueMs: 'x-latency-queue-ms',
@@ -13,20 +13,20 @@ const SERVER_TIMING = 'server-timing';
 /** Their names, as a stream announces that they come after it. */
 export const TIMING_NAMES = [...Object.values(NAMES), TOTAL, SERVER_TIMING].join(', ');
 
-export const NO_WORK: AudioOutcome['timing'] = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
+export const NO_WORK: SoundOutcome['timing'] = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
 const NOTHING = Object.values(NAMES).flatMap((name) => [name, '0']);
 
 /** What became of a stream, once it has: one that was rendered for another request took nothing of this one. */
 export async function ownOutcome({
   cache,
   outcome,
-}: Pick<AudioStream, 'cache' | 'outcome'>): Promise<AudioOutcome | undefined> {
+}: Pick<SoundSource, 'cache' | 'outcome'>): Promise<SoundOutcome | undefined> {
   const known = await outcome;
   return known === undefined || cache !== 'hit' ? known : { ...known, timing: NO_WORK };
 }
 
 /** `totalMs` counts from the head of the request. */
-export function timingHeaders(timing: AudioOutcome['timing'], totalMs: number): Record<string, string> {
+export function timingHeaders(timing: SoundOutcome['timing'], totalMs: number): Record<string, string> {
   const queue = written(timing.queueMs);
   const load = written(timing.loadMs);
   const infer = written(timing.inferMs);

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import { ParleyError } from '../../errors.js';
+import { stated } from '../../speaking/speech-request.js';
 import { untilGone } from '../http/reply-connection.js';
 import type { ModelNames } from './model-names.js';
 import {
@@ -14,8 +15,7 @@ import {
   SAMPLE_FORM,
 } from './voices-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
-import type { SpeechBody } from './speech-body.js';
-import { readSpeechRequest } from './speech-request.js';
+import { fieldNamesOf, readSpeechRequest, type SpeechBody } from './speech-request.js';
 import type { SpeechLimits } from './speech-routes.js';
 import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { type MadeVoice, type NewVoice, voiceAnswer, type VoiceSource } from './voice-source.js';
@@ -82,14 +82,10 @@ function addCloneRoute(app: FastifyInstance, parts: VoiceRouteParts, bodyLimit: 
     const input = body.input ?? text;
     if (input === undefined)
       throw new ParleyError('INVALID_FIELD', '"input" must be a text', { field: 'input' });
-    const plain = readSpeechRequest({ ...body, input });
     const { ref_text: said, x_vector_only_mode: xVectorOnly } = body;
-    const sample = {
-      source: file,
-      ...(said === undefined ? {} : { text: said }),
-      ...(xVectorOnly === undefined ? {} : { xVectorOnly }),
-    };
-    await answerSpeech({ parts, wish: { ...plain, ownVoice: { kind: 'sample', sample } }, request, reply });
+    const sample = { source: file, ...stated({ text: said, xVectorOnly }) };
+    const speech = { ...readSpeechRequest({ ...body, input }, request.client), sample };
+    await answerSpeech({ parts, speech, request, reply, names: fieldNamesOf({ ...body, input }) });
   });
 }
 

@@ -1,7 +1,7 @@
 // Sounds that are sent at once, when all of them is there: gathered within a
 // budget of bytes that all replies share.
 import { ParleyError } from '../../errors.js';
-import type { AudioOutcome } from './audio-replies.js';
+import type { SoundOutcome } from '../../speaking/sound.js';
 
 export interface WholeLimits {
   /** Bytes of one sound. */
@@ -98,6 +98,6 @@ export class WholeSounds {
 }
 
 /** The pieces of a whole file: the beginning of a stream gives way to one that states the length, where the format has one. */
-export function wholeFile(bytes: Uint8Array, header: AudioOutcome['header']): readonly Uint8Array[] {
+export function wholeFile(bytes: Uint8Array, header: SoundOutcome['header']): readonly Uint8Array[] {
   return header === undefined ? [bytes] : [header.bytes, bytes.subarray(header.replaced)];
 }

@@ -12,7 +12,7 @@ import {
   type SpeechClass,
   type SpeechEnd,
   type SpeechEngine,
-  type SpeechRequest,
+  type SynthesisRequest,
   UNHURRIED,
   type Urgency,
   type Voice,
@@ -159,7 +159,7 @@ export class Qwen3Engine implements SpeechEngine {
     return this.#facts.sampleRate;
   }
 
-  synthesize(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     return keepRingContract(out, signal, () => this.#inTurn(request, out, signal));
   }
 
@@ -176,7 +176,7 @@ export class Qwen3Engine implements SpeechEngine {
     return this.#lifecycle.close();
   }
 
-  async #inTurn(request: SpeechRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+  async #inTurn(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     const askedAtMs = this.#time.now();
     const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
     const turnAtMs = this.#time.now();
@@ -198,7 +198,7 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   async #speak(
-    request: SpeechRequest,
+    request: SynthesisRequest,
     out: PcmRing,
     signal: AbortSignal,
     slot: EngineSlot,
@@ -289,7 +289,7 @@ export class Qwen3Engine implements SpeechEngine {
     return new ParleyError('ENGINE_FAILED', reason);
   }
 
-  #nativeRequest(request: SpeechRequest): NativeRequest {
+  #nativeRequest(request: SynthesisRequest): NativeRequest {
     const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED } = request;
     const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
     const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
@@ -360,7 +360,7 @@ function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<Nat
   return kind === 'http' ? 'reader' : 'live';
 }
 
-type Sample = Extract<NonNullable<SpeechRequest['reference']>, { kind: 'sample' }>;
+type Sample = Extract<NonNullable<SynthesisRequest['reference']>, { kind: 'sample' }>;
 
 function recordingOf({ hash, samples, rate, text, xVectorOnly }: Sample): NativeRecording {
   return { hash, samples, rate, ...(text === undefined || xVectorOnly === true ? {} : { text }) };

@@ -6,13 +6,13 @@ import type {
   PhoneCallRequest,
   PhoneCalls,
   PhoneCallView,
-  PhoneSpeech,
   TransferOutcome,
   TransferRequest,
 } from '../../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../../src/speaking/line-piece.js';
 import { ParleyError } from '../../../src/errors.js';
 import type { SoundReader } from '../../../src/api/calls/telephone-access.js';
+import type { TextRequest } from '../../../src/speaking/speech-request.js';
 
 const EPOCH_MS = 1_700_000_000_000;
 
@@ -69,7 +69,7 @@ export class FakePhone implements PhoneCalls {
     return view;
   }
 
-  say(id: string, speech: PhoneSpeech): { utterance: number } {
+  say(id: string, speech: TextRequest): { utterance: number } {
     this.#note('say', id, speech);
     return { utterance: ++this.#utterances };
   }

@@ -24,9 +24,12 @@ for (const [name, container, sampleRate, bytesPerMs] of [
   ['opus_48000_192', 'ogg', 48_000, undefined],
 ] as const) {
   test(`output_format ${name} is understood`, () => {
-    const { format } = settings(`output_format=${name}`);
+    const { format: kind, ...format } = settings(`output_format=${name}`).format;
     const sampleBytes = container === 'pcm' ? 2 : 1;
-    assert.deepEqual(format, { container, sampleRate, bytesPerMs, sampleBytes });
+    assert.deepEqual(
+      { container: kind.container, ...format },
+      { container, sampleRate, bytesPerMs, sampleBytes },
+    );
   });
 }
 
@@ -36,7 +39,7 @@ test('what the address leaves out has ElevenLabs’ defaults, and what it does n
     'model_id=eleven_flash_v2_5&optimize_streaming_latency=3&enable_logging=false&x=y',
   ]) {
     const { format, ...rest } = settings(query);
-    assert.deepEqual([format.container, format.sampleRate], ['mp3', 44_100]);
+    assert.deepEqual([format.format.container, format.sampleRate], ['mp3', 44_100]);
     assert.deepEqual(rest, { autoMode: false, markup: false, inactivityMs: 20_000 });
   }
 });

@@ -329,6 +329,6 @@ test('an id of the file stands for its voice, and another one is the name of a v
     const { tell, speaker } = openMulti({ voiceId, voices });
     tell({ context_id: 'a', text: 'Hello there. ' }, { context_id: 'a', flush: true });
     await until(() => speaker.calls.length === 1);
-    assert.equal(speaker.calls[0]?.manner.voice, voice);
+    assert.equal(speaker.calls[0]?.settings.voice, voice);
   }
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import type { AudioOutcome } from '../../../src/api/openai/audio-replies.js';
-import { NO_TIME } from '../../../src/speaking/sound.js';
+import { NO_TIME, type SoundOutcome } from '../../../src/speaking/sound.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 import { FakeStream, VOICES } from '../fake-speech.js';
 
@@ -21,7 +20,7 @@ interface Times {
   character_end_times_seconds: number[];
 }
 
-const OUTCOME: AudioOutcome = {
+const OUTCOME: SoundOutcome = {
   durationMs: 560,
   sentences: [
     { text: 'A.', startMs: 0, endMs: 200, words: [] },
@@ -35,7 +34,7 @@ class PlacedStream extends FakeStream {
   known = 0;
   override outcome = Promise.resolve(OUTCOME);
 
-  placed(): AudioOutcome['sentences'] {
+  placed(): SoundOutcome['sentences'] {
     return OUTCOME.sentences.slice(0, this.known);
   }
 }

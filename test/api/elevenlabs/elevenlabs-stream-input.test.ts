@@ -112,7 +112,7 @@ test('after a flush the socket speaks on', async () => {
   await settled();
   assert.equal(peer.heard(), 'One is here. Two is there. ');
   assert.deepEqual(
-    speaker.calls.map(({ manner }) => manner.leadMs),
+    speaker.calls.map(({ settings }) => settings.leadMs),
     [undefined, undefined],
   );
 });
@@ -123,7 +123,7 @@ test('texts that are flushed close together are begun before they are due, and h
   await settled();
   assert.equal(peer.heard(), '');
   assert.deepEqual(
-    speaker.calls.map(({ manner }) => manner.leadMs),
+    speaker.calls.map(({ settings }) => settings.leadMs),
     [undefined, 160],
   );
   speaker.allow(Infinity);
@@ -147,7 +147,7 @@ test('how to speak is what the address and the first message say', async () => {
   const { tell, peer, speaker } = openStreamInput({ query });
   tell({ text: ' ', voice_settings: { speed: 1.2, stability: 0.5 } }, { text: 'One. ', flush: true });
   await settled();
-  assert.deepEqual(speaker.calls[0]?.manner, {
+  assert.deepEqual(speaker.calls[0]?.settings, {
     voice: 'slt',
     language: 'en',
     container: 'ulaw',
@@ -295,6 +295,6 @@ test('an id of the file stands for its voice, and another one is the name of a v
     const { tell, speaker } = openStreamInput({ voiceId, voices });
     tell({ text: 'Hello there. ' }, { text: '' });
     await until(() => speaker.calls.length === 1);
-    assert.equal(speaker.calls[0]?.manner.voice, voice);
+    assert.equal(speaker.calls[0]?.settings.voice, voice);
   }
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import type { AudioStream } from '../../../src/api/openai/audio-replies.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 import { FakeStream, OUTCOME } from '../fake-speech.js';
+import type { SoundSource } from '../../../src/speaking/sound.js';
 
 const BATCH = '/v1/audio/speech/batch';
 
@@ -194,7 +194,7 @@ test('an item with more sound than is held is refused by name, and its work stop
   const { app, speech } = await openApp(t);
   let taken = 0;
   let left = false;
-  const endless: AudioStream = {
+  const endless: SoundSource = {
     contentType: 'audio/wav',
     outcome: Promise.resolve(undefined),
     cancel: () => undefined,

@@ -1,0 +1,63 @@
+// What somebody asks to be spoken. Each protocol decodes its own request into a SpeechRequest once; from there it is
+// carried unchanged to the sentences, which become requests to an engine (engines/engine.ts).
+import type { SpeechClass, SpeechOptions } from '../engines/engine.js';
+import type { VoiceRequest } from '../engines/routing.js';
+import type { Lexicon } from '../text/lexicon.js';
+import type { VoiceSample } from '../voices/references.js';
+import type { AudioFormat } from './audio-format.js';
+import type { TextFormat } from './text-source.js';
+
+/** How a text is read: by which voice, and in which words. */
+export interface TextSettings extends VoiceRequest {
+  /** The text is SSML. A text that arrives in tokens never is. */
+  readonly markup?: boolean;
+  /** If false, the engine gets the text as it is written. */
+  readonly normalize?: boolean;
+  /** Pronunciations for this text. They take precedence over those of the server. */
+  readonly lexicon?: Lexicon;
+  /** API key or address of the client, among which the engine's time is shared fairly. */
+  readonly client?: string;
+}
+
+/** How any text of a client is spoken. */
+export interface SpeechSettings extends TextSettings {
+  readonly format: AudioFormat;
+  /** Hz; a rate that the format has. */
+  readonly sampleRate: number;
+  /** 0.25 to 4 times the voice's own pace, at the same pitch. */
+  readonly speed?: number;
+  readonly options?: SpeechOptions;
+  /** If false, the silence around each sentence stays. */
+  readonly trimSilence?: boolean;
+  /** If false, the rendering is neither looked up in the cache nor kept there. */
+  readonly cache?: boolean;
+  /** Who waits for the sound; `http` if absent. */
+  readonly kind?: SpeechClass;
+  /** Milliseconds of silence before the first sound: the pause after what another stream said. */
+  readonly leadMs?: number;
+  /** When the listener will have heard the streams before this one, in milliseconds of the monotonic clock. */
+  readonly dueAtMs?: number;
+}
+
+/** A text for a call, or to be shown as it would be spoken. */
+export interface TextRequest extends Pick<TextSettings, 'voice' | 'language' | 'normalize' | 'lexicon'> {
+  readonly text: string;
+  /** `auto` if absent. */
+  readonly format?: TextFormat;
+}
+
+export interface SpeechRequest extends SpeechSettings {
+  readonly text: string;
+  /** A sample of the voice to speak with, which becomes the `reference`. */
+  readonly sample?: VoiceSample;
+  /** All at once, or as events while it is made; if absent, as bytes while it is made. */
+  readonly delivery?: 'whole' | 'events';
+  /** Fields that have no effect, as the client named them. */
+  readonly ignoredFields?: readonly string[];
+}
+
+/** The fields that a client stated: those that are not undefined. */
+export function stated<T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+}
