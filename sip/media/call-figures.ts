@@ -15,23 +15,23 @@ export type CallFigures = Pick<CallRecord, 'codec' | 'srtp' | 'sent' | 'received
 export function figuresOf(
   agreed: AgreedAudio | undefined,
   sent: SentCounts,
-  heard: SocketStats,
+  stats: SocketStats,
 ): CallFigures {
   if (agreed === undefined) return {};
-  const { received: packets } = heard;
-  const loss = heard.expected > 0 ? Math.max(0, heard.lost) / heard.expected : 0;
+  const { received: packets } = stats;
+  const loss = stats.expected > 0 ? Math.max(0, stats.lost) / stats.expected : 0;
   const { codec, packetTimeMs: frameMs, keys } = agreed;
-  const { jitterMs, rttMs } = heard;
+  const { jitterMs, rttMs } = stats;
   const mos = mosOf(ratingOf({ codec, frameMs, rttMs, jitterMs, loss }));
-  const remoteLoss = sent.packets > 0 ? Math.min(1, Math.max(0, heard.remoteLost) / sent.packets) : 0;
+  const remoteLoss = sent.packets > 0 ? Math.min(1, Math.max(0, stats.remoteLost) / sent.packets) : 0;
   return {
     codec,
     srtp: keys.kind,
     sent,
     ...(packets === 0 ? {} : { received: { packets, loss, jitterMs, mos } }),
-    ...(heard.remoteReports === 0
+    ...(stats.remoteReports === 0
       ? {}
-      : { remote: { loss: remoteLoss, jitterMs: heard.remoteJitterMs, rttMs } }),
+      : { remote: { loss: remoteLoss, jitterMs: stats.remoteJitterMs, rttMs } }),
   };
 }
 
@@ -53,21 +53,21 @@ export function qualityOf(
   sent: SentSource,
   figures: CallFigures,
 ): MediaQuality {
-  const heard = socket.stats();
+  const stats = socket.stats();
   return {
     local: { address, port: socket.port },
-    remote: { address: heard.address, port: heard.port },
+    remote: { address: stats.address, port: stats.port },
     report: {
       sentSsrc: sent.ssrc,
       sentPackets: figures.sent?.packets ?? 0,
       sentBytes: sent.octets,
-      receivedSsrc: heard.ssrc,
-      receivedPackets: heard.received,
-      lostPackets: heard.lost,
-      highestSequence: heard.highestSequence,
-      jitterMs: heard.jitterMs,
+      receivedSsrc: stats.ssrc,
+      receivedPackets: stats.received,
+      lostPackets: stats.lost,
+      highestSequence: stats.highestSequence,
+      jitterMs: stats.jitterMs,
       clockRate: CODECS[agreed.codec].clockRate,
-      rttMs: heard.rttMs,
+      rttMs: stats.rttMs,
       mos: figures.received?.mos ?? null,
     },
   };

@@ -122,17 +122,17 @@ interface LastHeard {
 export class SilenceWatch {
   readonly #time: Time;
   readonly #timeoutMs: number;
-  readonly #heard: () => LastHeard;
+  readonly #lastHeard: () => LastHeard;
   readonly #onSilent: () => void;
   #cancel: (() => void) | undefined;
   /** The time since which the far end is expected to send. */
   #sinceMs = 0;
 
   /** `onSilent` is called once for each period of silence. */
-  constructor(time: Time, timeoutMs: number, heard: () => LastHeard, onSilent: () => void) {
+  constructor(time: Time, timeoutMs: number, lastHeard: () => LastHeard, onSilent: () => void) {
     this.#time = time;
     this.#timeoutMs = timeoutMs;
-    this.#heard = heard;
+    this.#lastHeard = lastHeard;
     this.#onSilent = onSilent;
   }
 
@@ -155,7 +155,7 @@ export class SilenceWatch {
 
   /** `toldOf` is the time of the packet after which a silence was reported already. */
   #look(toldOf: number): void {
-    const { lastRtpMs, lastRtcpMs } = this.#heard();
+    const { lastRtpMs, lastRtcpMs } = this.#lastHeard();
     const last = Math.max(this.#sinceMs, lastRtpMs ?? 0, lastRtcpMs ?? 0);
     const leftMs = last + this.#timeoutMs - this.#time.now();
     if (lastRtpMs === null || last === toldOf) return this.#wait(this.#timeoutMs, toldOf);

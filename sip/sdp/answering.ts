@@ -96,7 +96,7 @@ function takeSection(offer: SessionDescription, by: Answering): Result<Taken> {
   for (const [index, media] of offer.media.entries()) {
     const section = readAudio(offer, media, by.end.ice === true);
     if (section === undefined) continue;
-    const taken = judgeSection(index, section, by);
+    const taken = validateSection(index, section, by);
     if ('reason' in taken) ({ reason, warning } = taken);
     else usable.push(taken);
   }
@@ -108,7 +108,7 @@ function takeSection(offer: SessionDescription, by: Answering): Result<Taken> {
   return chosen === undefined ? notAcceptable(warning, reason) : { value: chosen };
 }
 
-function judgeSection(
+function validateSection(
   index: number,
   section: AudioSection,
   by: Answering,

@@ -147,7 +147,7 @@ export class ForkedNegotiation {
   /** Keeps our first offer while phones may answer it. */
   #first: MediaNegotiation | undefined;
   readonly #phones = new Map<string, Phone>();
-  #heard = '';
+  #activeFork = '';
   #settled = false;
 
   constructor(options: NegotiationOptions) {
@@ -174,7 +174,7 @@ export class ForkedNegotiation {
     const trial = this.#current.fork();
     const answered = trial.answer(offer, wanted);
     if (answered.refusal !== undefined) return answered;
-    const adopt = () => this.#adopt(trial, this.#heard, true);
+    const adopt = () => this.#adopt(trial, this.#activeFork, true);
     return { value: { ...answered.value, adopt } };
   }
 
@@ -201,7 +201,7 @@ export class ForkedNegotiation {
   settle(fork: string): void {
     const phone = this.#phones.get(fork);
     this.#current = phone?.negotiation ?? this.#first ?? this.#current;
-    this.#heard = fork;
+    this.#activeFork = fork;
     this.#settled = true;
     this.#phones.clear();
     if (phone !== undefined) this.#phones.set(fork, phone);
@@ -220,7 +220,7 @@ export class ForkedNegotiation {
 
   #adopt(negotiation: MediaNegotiation, fork: string, renewed: boolean): void {
     this.#current = negotiation;
-    this.#heard = fork;
+    this.#activeFork = fork;
     this.#phones.set(fork, { negotiation, renewed });
   }
 }

@@ -68,7 +68,7 @@ export class Admission {
     if (decision.kind === 'refuse') return decision.refusal;
     if (decision.kind === 'accept') return undefined;
     if (this.#digest === undefined) return 'silence';
-    return busy ? undefined : this.#judge(this.#digest, request, decision.peer, address);
+    return busy ? undefined : this.#authenticate(this.#digest, request, decision.peer, address);
   }
 
   /**
@@ -97,7 +97,12 @@ export class Admission {
     return this.#guard.answers(flow.remote.address);
   }
 
-  #judge(digest: DigestServer, request: SipRequest, peer: KnownPeer, address: string): Refusal | undefined {
+  #authenticate(
+    digest: DigestServer,
+    request: SipRequest,
+    peer: KnownPeer,
+    address: string,
+  ): Refusal | undefined {
     const { method, uri, body } = request;
     const verdict = digest.verify(peer, request.all('authorization'), { method, uri: uri.text, body });
     if ('username' in verdict) {

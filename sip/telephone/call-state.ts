@@ -145,12 +145,12 @@ export class SilenceLimit {
     this.#time = time;
     this.#limitMs = limitMs;
     this.#reached = reached;
-    this.#restart();
+    this.#count();
   }
 
   /** Restarts the limit. */
-  heard(): void {
-    if (this.#busy === 0) this.#restart();
+  restart(): void {
+    if (this.#busy === 0) this.#count();
   }
 
   /** Suspends the limit until the returned function is called. */
@@ -161,7 +161,7 @@ export class SilenceLimit {
     return () => {
       if (over) return;
       over = true;
-      if (--this.#busy === 0) this.#restart();
+      if (--this.#busy === 0) this.#count();
     };
   }
 
@@ -170,7 +170,7 @@ export class SilenceLimit {
     this.#cancelTimer();
   }
 
-  #restart(): void {
+  #count(): void {
     this.#cancelTimer();
     if (this.#closed || this.#limitMs === 0) return;
     this.#cancelTimer = this.#time.after(this.#limitMs, this.#reached);

@@ -219,7 +219,7 @@ export class PhoneCall {
   }
 
   interrupt(): Interruption {
-    this.#silence.heard();
+    this.#silence.restart();
     return this.#talking().interrupt('application');
   }
 
@@ -351,7 +351,7 @@ export class PhoneCall {
   }
 
   #pressed(digit: string, durationMs: number): void {
-    this.#silence.heard();
+    this.#silence.restart();
     this.#digits.add({ digit, durationMs, at: this.#parts.wallMs() });
     this.#events.add({ type: 'digit', digit, durationMs });
   }

@@ -56,7 +56,7 @@ export function readTelephoneSettings(
     clientCertificates: config.clientCertificates ? 'required' : 'ignored',
   };
   files.folder('PCAP_DIR', captures.files?.folder);
-  files.judge();
+  files.check();
   return { routes: routes ?? new RoutingTable([]), trunks: trunks ?? [], users: users ?? new Map(), tls };
 }
 
@@ -82,10 +82,10 @@ class SettingFiles {
   readonly #problems: string[] = [];
 
   /** Undefined if no file is named, or it cannot be read, which is a problem. */
-  read<T>(variable: string, path: string | undefined, judge: (text: string) => Found<T>): T | undefined {
+  read<T>(variable: string, path: string | undefined, parse: (text: string) => Found<T>): T | undefined {
     if (path === undefined) return undefined;
     try {
-      const { value, problems } = judge(readFileSync(path, 'utf8'));
+      const { value, problems } = parse(readFileSync(path, 'utf8'));
       this.#problems.push(...problems.map((problem) => `${variable} (${path}): ${problem}`));
       return value;
     } catch (error) {
@@ -108,7 +108,7 @@ class SettingFiles {
     }
   }
 
-  judge(): void {
+  check(): void {
     if (this.#problems.length === 0) return;
     throw new ParleyError(
       'CONFIG_INVALID',

@@ -59,11 +59,11 @@ export class Health {
     let cseq = 0;
     const outcome = await sender.send((more) => this.#request(callId, tag, ++cseq, more), journey());
     if (this.#closed) return;
-    this.#heard(isAnswer(outcome));
+    this.#checked(isAnswer(outcome));
     this.#next(intervalSeconds * (900 + 200 * random()));
   }
 
-  #heard(answered: boolean): void {
+  #checked(answered: boolean): void {
     this.#failures = answered ? 0 : this.#failures + 1;
     const reachable = answered || (this.#reachable && this.#failures < FAILURES_UNTIL_DOWN);
     if (reachable === this.#reachable) return;

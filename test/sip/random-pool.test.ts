@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RandomPool } from '../../sip/random-pool.js';
 
-/** Random bytes that count: 1, 2, 3, … so that a byte given twice shows. */
+/** Random bytes that count 1, 2, 3, …, so that a repeated byte shows. */
 function counting(): { fill: (bytes: Uint8Array) => void; asked: number[] } {
   const asked: number[] = [];
   let next = 0;

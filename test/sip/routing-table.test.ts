@@ -12,11 +12,16 @@ function table(...routes: readonly object[]): RoutingTable {
   return file.table as RoutingTable;
 }
 
-function routed(routes: RoutingTable, to: string, from = 'sip:alice@a.example', headers: Record<string, string[]> = {}) {
+function routed(
+  routes: RoutingTable,
+  to: string,
+  from = 'sip:alice@a.example',
+  headers: Record<string, string[]> = {},
+) {
   const [uri, caller] = [parseUri(to), parseNameAddr(`<${from}>`)];
   assert.ok(uri !== undefined && caller !== undefined);
   return routes.find({ uri, from: caller, all: (name) => headers[name] ?? [] })?.name;
-} // prettier-ignore
+}
 
 const SAY = { text: 'Good morning.' };
 
@@ -165,11 +170,13 @@ test('every mistake is named with its place', () => {
 });
 
 test('a table of any JSON is read or refused, and never throws', () => {
-  fc.assert(fc.property(fc.array(fc.jsonValue()), (routes) => {
-    const file = readRoutingFile(JSON.stringify({ routes }));
-    assert.ok(file.table !== undefined || file.problems.length > 0);
-  }));
-}); // prettier-ignore
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (routes) => {
+      const file = readRoutingFile(JSON.stringify({ routes }));
+      assert.ok(file.table !== undefined || file.problems.length > 0);
+    }),
+  );
+});
 
 test('a pattern fits as the regular expression of the same meaning does', () => {
   const characters = (from: string) =>
@@ -202,10 +209,13 @@ test('the text, the voice and the language may come in the URI or in header fiel
   });
   assert.deepEqual(asked('sip:annc@h;play=data:text%2Fplain%2CHi%2520you'), { text: 'Hi you' });
   assert.deepEqual(asked('sip:annc@h;play=data:%3Bbase64%2CSGk%3D'), { text: 'Hi' });
-  assert.deepEqual(asked('sip:annc@h', { 'x-speech-text': 'Hi', 'x-speech-language': 'de' }), { text: 'Hi', language: 'de' });
+  assert.deepEqual(asked('sip:annc@h', { 'x-speech-text': 'Hi', 'x-speech-language': 'de' }), {
+    text: 'Hi',
+    language: 'de',
+  });
   assert.equal(asked('sip:annc@h'), undefined);
   assert.equal(asked('sip:annc@h;text=%20'), undefined);
-}); // prettier-ignore
+});
 
 test('what is too long, or nothing that can be spoken, is refused with its status', () => {
   assert.equal(asked(`sip:annc@h;text=${'a'.repeat(21)}`), 414);

@@ -1,5 +1,5 @@
-// Announcements in the manner of RFC 4240: what a request asks to be spoken is
-// what its caller hears, in the voice and language that it names.
+// Announcements as in RFC 4240: the caller hears the text of its request, in the voice and language that the
+// request names.
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { until } from '../fakes/until.js';
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** The whole of what a caller hears until it is hung up on. */
+/** Everything that a caller hears until the server hangs up. */
 async function heard(t: TestContext, params: string, headers: readonly string[]): Promise<Sound> {
   const caller = await kept(t, UdpCaller.open(server.address));
   const rtp = await kept(t, RtpPeer.open());
@@ -44,7 +44,7 @@ async function heard(t: TestContext, params: string, headers: readonly string[])
 interface Asked {
   readonly params?: string;
   readonly headers?: readonly string[];
-  /** What it is like, and what it is not: texts with further fields of a request over HTTP. */
+  /** Expected and unexpected sound: texts with further fields of a request over HTTP. */
   readonly like: readonly [text: string, fields?: Readonly<Record<string, string>>];
   readonly unlike: readonly [text: string, fields?: Readonly<Record<string, string>>];
 }

@@ -1,5 +1,5 @@
-// The whole server when something fails in a call or around it: the call ends or
-// goes on as it should, callers are told, and closing leaves nothing.
+// The whole server when something fails in a call or around it: the call ends or goes on as it should,
+// callers get a response, and closing leaves nothing behind.
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
@@ -227,7 +227,7 @@ test('a call whose client leaves before the answer is hung up, unless a key lead
   await until(() => telephone.size === 0 && telephone.ports['used'] === 0);
 });
 
-/** `gone` resolves when the server, which runs in this process, knows that whoever asked next has left. */
+/** `gone` resolves when the server, which runs in this process, has noticed that the next client has left. */
 function leaving(): { readonly gone: Promise<unknown>; readonly leaves: AbortController } {
   const gone = new Promise((resolve) => {
     const started = (message: unknown): void => {
@@ -248,7 +248,7 @@ function place(server: Server, body: object, signal?: AbortSignal): Promise<Resp
   });
 }
 
-/** What holds the process, but for what node itself keeps. */
+/** Resources that keep the process alive, except node's own. */
 function resources(): string[] {
   return process
     .getActiveResourcesInfo()

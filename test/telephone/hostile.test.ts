@@ -1,5 +1,5 @@
-// The whole server under what hostile and broken peers send: nothing of it is
-// believed, everything is bounded and counted, and good callers are served.
+// The whole server under hostile and broken peers: it believes nothing, bounds and counts everything, and
+// still serves good callers.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -59,7 +59,7 @@ const CALLERS: readonly (readonly [over: string, open: () => Promise<UdpCaller |
   ['TCP', () => TcpCaller.open(server.address)],
 ];
 
-/** A caller is served: the proof that nothing is stuck. */
+/** A caller is served: nothing is stuck. */
 async function servesGoodCallers(): Promise<void> {
   const caller = await UdpCaller.open(server.address);
   try {
@@ -76,7 +76,8 @@ for (const [over, open] of CALLERS) {
     const caller = await kept(t, open());
     await until(() => server.telephone.size === 0);
     const { callId } = await callFrom(caller, {}, false);
-    const answers = () => caller.heard.filter((message) => statusOf(message) === 200 && field(message, 'Call-ID') === callId);
+    const answers = () =>
+      caller.heard.filter((message) => statusOf(message) === 200 && field(message, 'Call-ID') === callId);
     await until(() => answers().length >= 2);
     const [view] = server.telephone.list();
     assert.equal(view?.state, 'ringing');
@@ -84,7 +85,7 @@ for (const [over, open] of CALLERS) {
     assert.equal(ended.state, 'ended');
     assert.equal(server.telephone.size, 0);
     assert.equal(server.telephone.ports['used'], 0);
-  }); // prettier-ignore
+  });
 }
 
 test('a stranger is not told that anybody is here, over UDP or TCP, and is counted', async (t) => {
@@ -113,12 +114,16 @@ test('a call that nobody acknowledges over UDP is sent no packet until one comes
   const [caller, rtp] = [await kept(t, UdpCaller.open(server.address)), await kept(t, RtpPeer.open())];
   const body = offer('127.0.0.1', rtp.port);
   const call = await callFrom(caller, { body }, false);
-  await until(() => caller.heard.filter((message) => statusOf(message) === 200 && field(message, 'Call-ID') === call.callId).length === 3); // 1.5 s
+  await until(
+    () =>
+      caller.heard.filter((message) => statusOf(message) === 200 && field(message, 'Call-ID') === call.callId)
+        .length === 3,
+  ); // 1.5 s
   assert.deepEqual([rtp.heard.length, rtp.rtcpHeard], [0, 0]);
   rtp.stream({ host: '127.0.0.1', port: Number(/^m=audio (\d+)/m.exec(call.answer)?.[1]) });
   await until(() => rtp.heard.length > 10);
   await hangUp(caller, call);
-}); // prettier-ignore
+});
 
 for (const port of ['80', '1023', 'SIP']) {
   test(`a call whose sound would go to port ${port} of this machine is refused`, async (t) => {
@@ -145,19 +150,33 @@ test('whoever has a wrong password too often is not heard any more, right passwo
   for (; dropped('banned') === 0; wrong++) {
     assert.ok(wrong < 20, 'never banned');
     const challenge = await challenged(caller, `w${wrong}`);
-    caller.send(request(caller, { callId: `w${wrong}`, cseq: 2, headers: [credentials(challenge, 'bert', 'guess')] }));
-    await until(() => dropped('banned') > 0 || caller.heard.filter((message) => field(message, 'CSeq') === '2 INVITE' && field(message, 'Call-ID') === `w${wrong}`).length > 0);
+    caller.send(
+      request(caller, { callId: `w${wrong}`, cseq: 2, headers: [credentials(challenge, 'bert', 'guess')] }),
+    );
+    await until(
+      () =>
+        dropped('banned') > 0 ||
+        caller.heard.filter(
+          (message) => field(message, 'CSeq') === '2 INVITE' && field(message, 'Call-ID') === `w${wrong}`,
+        ).length > 0,
+    );
     caller.send(request(caller, { method: 'OPTIONS', callId: `probe${wrong}` }));
-    await until(() => dropped('banned') > 0 || caller.heard.some((message) => field(message, 'Call-ID') === `probe${wrong}`));
+    await until(
+      () =>
+        dropped('banned') > 0 ||
+        caller.heard.some((message) => field(message, 'Call-ID') === `probe${wrong}`),
+    );
   }
   assert.ok(wrong >= 5);
   // Not what is no SIP either.
   const heard = caller.heard.length;
-  caller.send('INVITE rubbish\r\nVia: SIP/2.0/UDP 127.0.0.6;branch=z9hG4bK1;rport\r\nCSeq: 1 INVITE\r\nCall-ID: banned\r\n\r\n');
+  caller.send(
+    'INVITE rubbish\r\nVia: SIP/2.0/UDP 127.0.0.6;branch=z9hG4bK1;rport\r\nCSeq: 1 INVITE\r\nCall-ID: banned\r\n\r\n',
+  );
   const other = await kept(t, UdpCaller.open(server.address, CHALLENGED));
   await challenged(other, 'fine');
   assert.equal(caller.heard.length, heard);
-}); // prettier-ignore
+});
 
 test('a call is not taken over by a caller with another password; by its own caller and by allowed addresses it is', async (t) => {
   const anna = await kept(t, UdpCaller.open(server.address, CHALLENGED));
@@ -204,23 +223,52 @@ const CRLF_FLOOD = 1_000_000; // bytes
 
 test('what is no SIP over TCP is answered where that is possible, and the connection is cut and counted', async (t) => {
   const bad = 'SIP/2.0 400 Bad Content-Length';
-  const cases: readonly [kind: string, write: (caller: TcpCaller) => void, cause: string, answers: readonly string[]][] = [
+  const cases: readonly [
+    kind: string,
+    write: (caller: TcpCaller) => void,
+    cause: string,
+    answers: readonly string[],
+  ][] = [
     ['garbage', (caller) => caller.send('\x00\x01garbage\r\n\r\n'.repeat(1000)), 'unframed', []],
-    ['a head without an end', (caller) => caller.send(`INVITE sip:a@b SIP/2.0\r\n${'X: y\r\n'.repeat(12_000)}`), 'head-too-large', []],
-    ['one header of more than 64 kB', (caller) => caller.send(request(caller, { headers: [`X: ${'y'.repeat(66_000)}`] })), 'head-too-large', []],
-    ['a body of 1 MB', (caller) => caller.send(request(caller, { body: 'x'.repeat(1_000_000) })), 'body-too-large', [bad]],
-    ['no Content-Length', (caller) => caller.send(request(caller).replace(/^Content-Length.*\r\n/m, '')), 'unframed', [bad]],
+    [
+      'a head without an end',
+      (caller) => caller.send(`INVITE sip:a@b SIP/2.0\r\n${'X: y\r\n'.repeat(12_000)}`),
+      'head-too-large',
+      [],
+    ],
+    [
+      'one header of more than 64 kB',
+      (caller) => caller.send(request(caller, { headers: [`X: ${'y'.repeat(66_000)}`] })),
+      'head-too-large',
+      [],
+    ],
+    [
+      'a body of 1 MB',
+      (caller) => caller.send(request(caller, { body: 'x'.repeat(1_000_000) })),
+      'body-too-large',
+      [bad],
+    ],
+    [
+      'no Content-Length',
+      (caller) => caller.send(request(caller).replace(/^Content-Length.*\r\n/m, '')),
+      'unframed',
+      [bad],
+    ],
   ];
   for (const [kind, write, cause, answers] of cases) {
     const before = dropped(cause);
     const caller = await kept(t, TcpCaller.open(server.address));
     write(caller);
     await until(() => caller.isCut).catch(() => assert.fail(`${kind}: the connection stands`));
-    assert.deepEqual(caller.heard.map((message) => message.split('\r\n')[0]), answers, kind);
+    assert.deepEqual(
+      caller.heard.map((message) => message.split('\r\n')[0]),
+      answers,
+      kind,
+    );
     assert.equal(dropped(cause), before + 1, kind);
   }
   await servesGoodCallers();
-}); // prettier-ignore
+});
 
 for (const [over, open] of CALLERS) {
   const kb = over === 'UDP' ? 15 : 63;
@@ -263,11 +311,13 @@ test('a flood of empty lines over TCP has few answers, and requests behind it ar
 
 test('pipelined requests are all answered', async (t) => {
   const caller = await kept(t, TcpCaller.open(server.address));
-  const many = Array.from({ length: 300 }, (_, n) => request(caller, { method: 'OPTIONS', callId: `pipe${n}` }));
+  const many = Array.from({ length: 300 }, (_, n) =>
+    request(caller, { method: 'OPTIONS', callId: `pipe${n}` }),
+  );
   caller.send(many.join(''));
   await until(() => caller.heard.filter((message) => statusOf(message) > 0).length === 300);
   await servesGoodCallers();
-}); // prettier-ignore
+});
 
 for (const [what, text] of [
   ['markup with a pause', '%3Cspeak%3E%3Cbreak%20time%3D%220.1s%22%2F%3EHi%20there%3C%2Fspeak%3E'],
@@ -280,22 +330,28 @@ for (const [what, text] of [
     const body = offer('127.0.0.1', rtp.port);
     const { callId, answer } = await callFrom(caller, { uri: `sip:annc@127.0.0.1;text=${text}`, body });
     assert.equal(answer.match(/^Via:/gm)?.length, 1);
-    await until(() => caller.heard.some((message) => message.startsWith('BYE ') && field(message, 'Call-ID') === callId));
+    await until(() =>
+      caller.heard.some((message) => message.startsWith('BYE ') && field(message, 'Call-ID') === callId),
+    );
     caller.send(okTo(caller.heard.find((message) => message.startsWith('BYE ')) ?? ''));
     const speech = voiced(g711Sound(rtp.heard), 8000);
     assert.ok(speech.length > 0.25 * 8000, `${speech.length / 8000} s of speech`);
     await until(() => server.telephone.size === 0);
-  }); // prettier-ignore
+  });
 }
 
 test('an announcement that cannot be spoken is 488, and one that is too long 414', async (t) => {
   const caller = await kept(t, UdpCaller.open(server.address));
   const endless = '%3Cspeak%3E%3Cbreak%20time%3D%2299999s%22%2F%3EHi%20there%3C%2Fspeak%3E';
-  for (const [text, status] of [['%F0%9F%98%80%E2%80%AE%EF%BF%BF', 488], [endless, 488], ['x'.repeat(201), 414]] as const) {
+  for (const [text, status] of [
+    ['%F0%9F%98%80%E2%80%AE%EF%BF%BF', 488],
+    [endless, 488],
+    ['x'.repeat(201), 414],
+  ] as const) {
     assert.equal(statusOf(await refusalOf(caller, { uri: `sip:annc@127.0.0.1;text=${text}` })), status);
   }
   assert.equal(server.telephone.size, 0);
-}); // prettier-ignore
+});
 
 test('the words of a rule cannot add header fields to our answers', async (t) => {
   const caller = await kept(t, UdpCaller.open(server.address));
@@ -361,7 +417,8 @@ test('every request is counted with its final response, by method and status', a
     const lines = text.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`, 'gm'));
     return new Map([...lines].map(([, labels = '', value]) => [labels, Number(value)]));
   };
-  const counts = async () => [await counted('parley_sip_requests_total'), await counted('parley_sip_responses_total')] as const;
+  const counts = async () =>
+    [await counted('parley_sip_requests_total'), await counted('parley_sip_responses_total')] as const;
   const caller = await kept(t, UdpCaller.open(server.address));
   const [requests, responses] = await counts();
   await hangUp(caller, await callFrom(caller));
@@ -371,19 +428,27 @@ test('every request is counted with its final response, by method and status', a
   }
   assert.equal(statusOf(await refusalOf(caller, { uri: 'sip:no@127.0.0.1' })), 486);
   const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
-    Object.fromEntries([...after].map(([labels, value]) => [labels, value - (before.get(labels) ?? 0)] as const).filter(([, value]) => value > 0));
+    Object.fromEntries(
+      [...after]
+        .map(([labels, value]) => [labels, value - (before.get(labels) ?? 0)] as const)
+        .filter(([, value]) => value > 0),
+    );
   const [requestsNow, responsesNow] = await counts();
   // On a machine with much to do some are not looked at, which is counted, too.
   const turnedAway = caller.heard.filter(isOverloaded).length;
   assert.deepEqual(grown(requests, requestsNow), {
-    'method="INVITE",direction="in"': 2 + turnedAway, 'method="BYE",direction="in"': 1, 'method="OPTIONS",direction="in"': 3,
+    'method="INVITE",direction="in"': 2 + turnedAway,
+    'method="BYE",direction="in"': 1,
+    'method="OPTIONS",direction="in"': 3,
   });
   assert.deepEqual(grown(responses, responsesNow), {
-    'method="INVITE",status="200",direction="in"': 1, 'method="INVITE",status="486",direction="in"': 1,
-    'method="BYE",status="200",direction="in"': 1, 'method="OPTIONS",status="200",direction="in"': 3,
+    'method="INVITE",status="200",direction="in"': 1,
+    'method="INVITE",status="486",direction="in"': 1,
+    'method="BYE",status="200",direction="in"': 1,
+    'method="OPTIONS",status="200",direction="in"': 3,
     ...(turnedAway === 0 ? {} : { 'method="INVITE",status="503",direction="in"': turnedAway }),
   });
-}); // prettier-ignore
+});
 
 const network = () => server.telephone.network;
 
@@ -391,7 +456,7 @@ function tagIn(to: string | undefined): string {
   return /;tag=([^;\s]+)/.exec(to ?? '')?.[1] ?? '';
 }
 
-/** WWW-Authenticate that this caller gets for an INVITE; nothing is given away but that. */
+/** The WWW-Authenticate that this caller gets for an INVITE, and nothing else. */
 async function challenged(caller: UdpCaller, callId: string): Promise<string> {
   caller.send(request(caller, { callId }));
   const answer = await finalOf(caller, callId);
@@ -411,23 +476,40 @@ function credentials(challenge: string, username: string, password: string): str
 
 let logins = 0;
 
-/** The answer to an INVITE with a password. */
-async function loggedInAnswer(caller: UdpCaller, username: string, password: string, headers: readonly string[] = []): Promise<string> {
+/** The response to an INVITE with a password. */
+async function loggedInAnswer(
+  caller: UdpCaller,
+  username: string,
+  password: string,
+  headers: readonly string[] = [],
+): Promise<string> {
   for (;;) {
     const callId = `login${++logins}`;
     const challenge = await challenged(caller, callId);
     const again = { callId: `${callId}b`, fromTag: `l${logins}`, cseq: 2 };
-    caller.send(request(caller, { ...again, headers: [credentials(challenge, username, password), ...headers] }));
+    caller.send(
+      request(caller, { ...again, headers: [credentials(challenge, username, password), ...headers] }),
+    );
     const answer = await finalOf(caller, again.callId);
     if (!isOverloaded(answer)) return answer;
   }
-} // prettier-ignore
+}
 
-async function loggedIn(caller: UdpCaller, username: string, password: string, headers: readonly string[] = []): Promise<RawCall> {
+async function loggedIn(
+  caller: UdpCaller,
+  username: string,
+  password: string,
+  headers: readonly string[] = [],
+): Promise<RawCall> {
   const answer = await loggedInAnswer(caller, username, password, headers);
   assert.equal(statusOf(answer), 200, answer);
-  const call = { callId: field(answer, 'Call-ID') ?? '', fromTag: tagIn(field(answer, 'From')), toTag: tagIn(field(answer, 'To')), answer };
+  const call = {
+    callId: field(answer, 'Call-ID') ?? '',
+    fromTag: tagIn(field(answer, 'From')),
+    toTag: tagIn(field(answer, 'To')),
+    answer,
+  };
   caller.send(request(caller, { method: 'ACK', ...idOf(call), cseq: 2 }));
   await until(() => server.telephone.list()[0]?.state === 'connected');
   return call;
-} // prettier-ignore
+}

@@ -1,5 +1,5 @@
-// An application drives a telephone call over HTTP, from the request that places
-// it to the record that a webhook gets, with SIPp at the other end.
+// An application drives a telephone call over HTTP, from the request that places it to the record that a
+// webhook gets, with SIPp at the other end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -64,7 +64,9 @@ test('a call that is placed once is rung, connected, spoken into and ended, and 
   const key = { 'idempotency-key': 'once' };
   const [placed, again] = [await post('', wish, key), await post('', wish, key)];
   assert.deepEqual([placed.status, again.status, again.body['id']], [201, 201, placed.body['id']]);
-  const events = await (await fetch(`${server.server.url}/v1/calls/${placed.body['id'] as string}/events`)).text();
+  const events = await (
+    await fetch(`${server.server.url}/v1/calls/${placed.body['id'] as string}/events`)
+  ).text();
   await sipp.succeeded();
   const types = [...events.matchAll(/^data: (.*)$/gm)].map(([, data]) => {
     const { type, state } = JSON.parse(data ?? '') as { type: string; state?: string };
@@ -77,7 +79,10 @@ test('a call that is placed once is rung, connected, spoken into and ended, and 
     ['utterance.started', 'utterance.spoken'],
     ['utterance.spoken', 'ended'],
   ] as const) {
-    assert.ok(types.indexOf(first) >= 0 && types.indexOf(first) < types.indexOf(second), `${first}, ${second}: ${types.join(' ')}`);
+    assert.ok(
+      types.indexOf(first) >= 0 && types.indexOf(first) < types.indexOf(second),
+      `${first}, ${second}: ${types.join(' ')}`,
+    );
   }
   assert.equal(server.telephone.list().length, 1);
 
@@ -91,8 +96,11 @@ test('a call that is placed once is rung, connected, spoken into and ended, and 
   assert.deepEqual(call['end'], { reason: 'we hung up' });
   assert.ok(Number(call['first_audio_ms']) > 0);
   const { packets } = call['sent'] as { packets: number };
-  assert.ok(packets >= rtp.heard.length && rtp.heard.length > 0, `${packets} sent, ${rtp.heard.length} heard`);
-}); // prettier-ignore
+  assert.ok(
+    packets >= rtp.heard.length && rtp.heard.length > 0,
+    `${packets} sent, ${rtp.heard.length} heard`,
+  );
+});
 
 test('a menu is driven over the socket of the call: prompt, key, answer, end', async (t) => {
   const rtp = await kept(t, RtpPeer.open());

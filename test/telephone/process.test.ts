@@ -1,16 +1,19 @@
-// The server as a process of its own: how signals end it, and how it tells of
-// settings that it cannot start with.
+// The server as a process of its own: how signals end it, how it reports invalid settings, and on which
+// addresses the telephone listens.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { readConfig } from '../../src/config/config.js';
+import { startServer } from '../../src/main.js';
 import { until } from '../fakes/until.js';
 import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { ScratchFolder } from '../interop/telephone/program.js';
-import { ServerProcess } from './server-process.js';
+import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { callFrom, field, hangUp, okTo, type RawCall, refusalOf, statusOf, UdpCaller } from './raw-caller.js';
+import { ServerProcess } from './server-process.js';
 
 async function talking(t: TestContext, environment: Readonly<Record<string, string>> = {}) {
   const server = await ServerProcess.start(t, environment);
@@ -68,16 +71,56 @@ test('every mistake of every file is told at once, with its variable and its pla
     writeFileSync(folder.at(name), text);
     return folder.at(name);
   };
-  const server = await kept(t, new ServerProcess(await freePorts(2), {
-    SIP_ROUTES: file('routes', '{"routes":[{"to":"a","say":{}},{"to":"b"}]}'),
-    SIP_TRUNKS: file('trunks', '{"trunks":[{"name":"one"}]}'),
-    SIP_USERS_FILE: file('users', 'anna:hush-hush\nno colon\nanna:hush-hush\n'),
-    SIP_TLS_PORT: '0', SIP_TLS_CERT: folder.at('absent.pem'), SIP_TLS_KEY: folder.at('absent.key'),
-  })); // prettier-ignore
+  const server = await kept(
+    t,
+    new ServerProcess(await freePorts(2), {
+      SIP_ROUTES: file('routes', '{"routes":[{"to":"a","say":{}},{"to":"b"}]}'),
+      SIP_TRUNKS: file('trunks', '{"trunks":[{"name":"one"}]}'),
+      SIP_USERS_FILE: file('users', 'anna:hush-hush\nno colon\nanna:hush-hush\n'),
+      SIP_TLS_PORT: '0',
+      SIP_TLS_CERT: folder.at('absent.pem'),
+      SIP_TLS_KEY: folder.at('absent.key'),
+    }),
+  );
   assert.equal(await server.exited, 78);
-  for (const place of ['SIP_ROUTES', 'SIP_TRUNKS', 'SIP_USERS_FILE.*line 2', 'SIP_USERS_FILE.*line 3', 'SIP_TLS_CERT', 'SIP_TLS_KEY']) {
+  for (const place of [
+    'SIP_ROUTES',
+    'SIP_TRUNKS',
+    'SIP_USERS_FILE.*line 2',
+    'SIP_USERS_FILE.*line 3',
+    'SIP_TLS_CERT',
+    'SIP_TLS_KEY',
+  ]) {
     assert.match(server.output, new RegExp(place));
   }
   assert.equal([...server.output.matchAll(/SIP_ROUTES/g)].length, 2, server.output);
   assert.ok(!server.output.includes('hush'));
-}); // prettier-ignore
+});
+
+test('callers are answered at each address, with signalling and sound where they called', async (t) => {
+  const server = await kept(t, TelephoneServer.start({ SIP_HOST: '127.0.0.1,127.0.0.8,::1' }));
+  assert.equal((server.telephone.health['listening'] as string[]).length, 6);
+  for (const host of ['127.0.0.1', '127.0.0.8', '::1']) {
+    const from = host === '::1' ? host : '127.0.0.1';
+    const caller = await kept(t, UdpCaller.open({ host, port: server.address.port }, from));
+    const call = await callFrom(caller);
+    const shown = host === '::1' ? '[::1]' : host;
+    assert.ok((field(call.answer, 'Contact') ?? '').includes(`@${shown}:`), call.answer);
+    assert.match(call.answer, new RegExp(`^c=IN IP[46] ${host.replaceAll('.', '\\.')}\\r$`, 'm'));
+    await hangUp(caller, call);
+  }
+  await until(() => server.telephone.size === 0);
+});
+
+test('SIP_ENABLED=0 opens no telephone door, and its addresses say so', async (t) => {
+  const config = readConfig({
+    PORT: '0',
+    ENGINE: 'flite',
+    LOG_LEVEL: 'silent',
+    PRELOAD_MODEL: '0',
+    SIP_ENABLED: '0',
+  });
+  const server = await kept(t, startServer(config));
+  assert.equal(server.telephone, undefined);
+  assert.equal((await fetch(`${server.url}/v1/calls`)).status, 501);
+});

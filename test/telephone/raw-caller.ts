@@ -1,5 +1,5 @@
-// A caller that writes its own SIP, well-formed or not, over a real socket on
-// loopback, and keeps every byte that comes back.
+// A caller that writes its own SIP, well-formed or not, over a real loopback socket, and keeps every byte
+// that comes back.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -23,11 +23,11 @@ export interface Wording {
   readonly branch?: string;
 }
 
-/** Anything that can write requests to the server, and read what comes. */
+/** A connection that sends requests to the server and reads its messages. */
 export interface RawCaller {
   readonly local: Address;
   readonly transport: 'UDP' | 'TCP';
-  /** What came, a message each. */
+  /** Messages received. */
   readonly heard: string[];
   send(text: string | Buffer): void;
 }
@@ -59,7 +59,7 @@ export class UdpCaller implements RawCaller {
     this.#socket.send(text, this.#to.port, this.#to.host);
   }
 
-  /** Resolves when all that was handed to it before has left. */
+  /** Resolves when everything written so far was sent. */
   async sent(text: string | Buffer): Promise<void> {
     await new Promise((resolve) => this.#socket.send(text, this.#to.port, this.#to.host, resolve));
   }
@@ -85,14 +85,14 @@ export class TcpCaller implements RawCaller {
     socket.on('close', () => (this.#closed = true));
   }
 
-  /** `host`: the address to come from. */
+  /** `host`: the source address. */
   static async open(to: Address, host = '127.0.0.1'): Promise<TcpCaller> {
     const socket = connect({ host: to.host, port: to.port, localAddress: host });
     await once(socket, 'connect');
     return new TcpCaller(socket);
   }
 
-  /** Takes over a socket that stands, such as one of TLS. */
+  /** Takes over an open socket, such as one of TLS. */
   static over(socket: Socket): TcpCaller {
     return new TcpCaller(socket);
   }
@@ -107,7 +107,7 @@ export class TcpCaller implements RawCaller {
     return this.#text.length;
   }
 
-  /** The server has cut the connection, or closed it. */
+  /** The server has closed the connection. */
   get isCut(): boolean {
     return this.#closed;
   }
@@ -124,7 +124,10 @@ export class TcpCaller implements RawCaller {
   }
 }
 
-/** The text of a request from this caller; by default an INVITE that offers PCMU at a port where nobody listens. */
+/**
+ * The text of a request from this caller; by default an INVITE that offers PCMU at a port where nobody
+ * listens.
+ */
 export function request(from: RawCaller, wording: Wording = {}): string {
   const n = ++counter;
   const {
@@ -167,7 +170,7 @@ export function field(message: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \\t]*(.*)\\r$`, 'im').exec(message)?.[1];
 }
 
-/** The final response to a new INVITE that the server has looked at, not acknowledged. */
+/** The final response to a new INVITE that the server has processed; it is not acknowledged. */
 export async function refusalOf(caller: RawCaller, wording: Wording = {}): Promise<string> {
   for (;;) {
     const callId = `refused${++counter}@test`;
@@ -177,7 +180,7 @@ export async function refusalOf(caller: RawCaller, wording: Wording = {}): Promi
   }
 }
 
-/** The final response to what has this Call-ID, of this method. */
+/** The final response for this Call-ID and method. */
 export async function finalOf(caller: RawCaller, callId: string, method = 'INVITE'): Promise<string> {
   const find = () =>
     caller.heard.find(
@@ -190,7 +193,7 @@ export async function finalOf(caller: RawCaller, callId: string, method = 'INVIT
   return find() ?? '';
 }
 
-/** A call that stands, as its caller knows it. */
+/** An established call, as its caller knows it. */
 export interface RawCall {
   readonly callId: string;
   readonly fromTag: string;
@@ -199,8 +202,8 @@ export interface RawCall {
 }
 
 /**
- * Calls, and acknowledges the answer unless told otherwise. Rejects where the answer is no 200; comes again where the
- * server, on a machine with much to do, does not look at the call at all.
+ * Calls, and acknowledges the answer unless told otherwise. Rejects if the answer is not 200. Calls again if
+ * an overloaded server does not process the call at all.
  */
 export async function callFrom(
   caller: RawCaller,
@@ -216,7 +219,7 @@ export async function callFrom(
   }
 }
 
-/** Refused before anything was kept of it: the server does not even say its name. */
+/** Refused before anything was stored: the response does not even name the server. */
 export function isOverloaded(answer: string): boolean {
   return statusOf(answer) === 503 && field(answer, 'Server') === undefined;
 }
@@ -237,26 +240,26 @@ async function tryCall(caller: RawCaller, wording: Wording, acknowledges: boolea
   return call;
 }
 
-/** What requests within the call are named with. */
+/** Dialog fields of requests within the call. */
 export function idOf({ callId, fromTag, toTag }: RawCall): Wording {
   return { callId, fromTag, toTag };
 }
 
-/** Hangs up; resolves when the server has said yes. */
+/** Hangs up; resolves at the server's 200. */
 export async function hangUp(caller: RawCaller, call: RawCall): Promise<void> {
   caller.send(request(caller, { method: 'BYE', ...idOf(call), cseq: 2 }));
   const answer = await finalOf(caller, call.callId, 'BYE');
   if (statusOf(answer) !== 200) throw new Error(answer);
 }
 
-/** A response to a request of the server; 200 where no status is stated. */
+/** A response to a request of the server; 200 by default. */
 export function okTo(text: string, status = 200, tag = ''): string {
   const lines = text.split('\r\n').filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line));
   const tagged = lines.map((line) => (/^To:/i.test(line) && tag !== '' ? `${line};tag=${tag}` : line));
   return [`SIP/2.0 ${status} So`, ...tagged, 'Content-Length: 0', '', ''].join('\r\n');
 }
 
-/** A 200 to an INVITE of the server, which takes the call with PCMU at a port where nobody listens. */
+/** A 200 to the server's INVITE, which accepts PCMU at a port where nobody listens. */
 export function acceptanceOf(invite: string, { host, port }: Address, transport = 'udp'): string {
   const body = offer(host, DEAF_PORT);
   const own = [

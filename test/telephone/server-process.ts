@@ -1,5 +1,4 @@
-// The server as a process of its own, as users start it: what it says, and how
-// it ends.
+// The server as a process of its own, as users start it: its output, and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -21,17 +20,27 @@ export class ServerProcess {
 
   constructor(port: number, environment: Readonly<Record<string, string>>) {
     this.port = port;
-    const own = { PATH: process.env['PATH'] ?? '', PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'info', PRELOAD_MODEL: '0', SIP_PORT: `${port}` };
-    this.#child = spawn(process.execPath, [MAIN], { env: { ...own, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const own = {
+      PATH: process.env['PATH'] ?? '',
+      PORT: '0',
+      ENGINE: 'flite',
+      LOG_LEVEL: 'info',
+      PRELOAD_MODEL: '0',
+      SIP_PORT: `${port}`,
+    };
+    this.#child = spawn(process.execPath, [MAIN], {
+      env: { ...own, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child.stdout?.on('data', (bytes: Buffer) => (this.output += bytes.toString()));
     this.#child.stderr?.on('data', (bytes: Buffer) => (this.output += bytes.toString()));
     this.exited = once(this.#child, 'close').then(([code]) => {
       this.#isOver = true;
       return code as number | null;
     });
-  } // prettier-ignore
+  }
 
-  /** One that listens, until the test is over. */
+  /** A listening server, until the test is over. */
   static async start(
     t: TestContext,
     environment: Readonly<Record<string, string>> = {},
@@ -41,14 +50,14 @@ export class ServerProcess {
     return started;
   }
 
-  /** One that listens, which is its owner's to close. */
+  /** A listening server, which its owner closes. */
   static async open(environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const opened = new ServerProcess(await freePorts(2), environment);
     await opened.said('parley listens');
     return opened;
   }
 
-  /** Resolves when it has said so; a machine with much to do may take its time over a start. */
+  /** Resolves when it has logged that; a busy machine may take its time over a start. */
   async said(words: string): Promise<void> {
     const limit = AbortSignal.timeout(START_LIMIT_MS);
     while (!this.output.includes(words)) {
@@ -61,7 +70,7 @@ export class ServerProcess {
     return this.#isOver;
   }
 
-  /** Of HTTP; once it has said that it listens. */
+  /** Its HTTP port, known once it listens. */
   get url(): string {
     return /"url":"([^"]+)"/.exec(this.output)?.[1] ?? '';
   }

@@ -1,12 +1,23 @@
-// The server as a process of its own under single messages and packets that once
-// ended it: it goes on, and so does every other call.
+// The server as a process of its own under single messages and packets that once ended it: it goes on, and so
+// does every other call.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { kept } from '../interop/telephone/kept.js';
-import { callFrom, finalOf, hangUp, idOf, offer, refusalOf, request, type RawCall, statusOf, UdpCaller } from './raw-caller.js'; // prettier-ignore
+import {
+  callFrom,
+  finalOf,
+  hangUp,
+  idOf,
+  offer,
+  refusalOf,
+  request,
+  type RawCall,
+  statusOf,
+  UdpCaller,
+} from './raw-caller.js';
 import { ServerProcess } from './server-process.js';
 
 const DIGEST = Array.from({ length: 32 }, () => 'AB').join(':');
@@ -27,7 +38,7 @@ after(async () => {
   await server.close();
 });
 
-/** The status of a request within a call, which is acknowledged where it has to be. */
+/** The status of a request within a call, acknowledged if it needs to be. */
 async function within(call: RawCall, method: 'INVITE' | 'UPDATE', body = ''): Promise<number> {
   cseq++;
   caller.send(request(caller, { method, ...idOf(call), cseq, ...(body === '' ? {} : { body }) }));
@@ -36,14 +47,15 @@ async function within(call: RawCall, method: 'INVITE' | 'UPDATE', body = ''): Pr
   return statusOf(answer);
 }
 
-/** The call that stood before stands, another one is taken, and the process is the same. */
+/** The earlier call still stands, another one is accepted, and the process is the same. */
 async function goesOn(): Promise<void> {
   assert.equal(await within(standing, 'UPDATE'), 200);
   await hangUp(caller, await callFrom(caller));
   assert.ok(!server.isOver, server.output);
 }
 
-const events = (clock: number): string => `${offer('127.0.0.1', 9).replace('AVP 0', 'AVP 0 101')}a=rtpmap:101 telephone-event/${clock}\r\n`; // prettier-ignore
+const events = (clock: number): string =>
+  `${offer('127.0.0.1', 9).replace('AVP 0', 'AVP 0 101')}a=rtpmap:101 telephone-event/${clock}\r\n`;
 
 for (const [what, body] of [
   ['the last port of all', offer('127.0.0.1', 65_535)],
@@ -65,7 +77,7 @@ for (const [what, body] of [
   });
 }
 
-/** One datagram, with port 0 as where it comes from. */
+/** A datagram with source port 0. */
 const FROM_PORT_ZERO = `
 import socket, struct, sys
 try:
@@ -97,7 +109,16 @@ test('a WebSocket for SIP that is refused and reset is forgotten, and the server
   const { hostname, port } = new URL(server.url);
   const stranger = connect(Number(port), hostname).on('error', () => undefined);
   await kept(t, { close: async () => void stranger.destroy() });
-  const head = ['GET /sip HTTP/1.1', `Host: ${hostname}:${port}`, 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', '']; // prettier-ignore
+  const head = [
+    'GET /sip HTTP/1.1',
+    `Host: ${hostname}:${port}`,
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    '',
+    '',
+  ];
   stranger.write(head.join('\r\n'));
   const [answer] = (await once(stranger, 'data')) as [Buffer];
   assert.match(answer.toString(), /^HTTP\/1\.1 400/);

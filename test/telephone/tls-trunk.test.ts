@@ -1,6 +1,5 @@
-// Trunks over TLS of a server that does not listen on TLS itself: everything
-// goes by a connection of its own, nothing in the clear, and the peer comes back
-// by the same connection.
+// Trunks over TLS of a server that does not listen on TLS itself: every request uses the server's own
+// connection, nothing is sent in the clear, and the peer's requests come by the same connection.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -28,15 +27,15 @@ after(() => rmSync(folder, { recursive: true }));
 
 interface Edge {
   readonly port: number;
-  /** Connections, each with what came on it. */
+  /** Connections, each with the bytes received on it. */
   readonly connections: readonly TcpCaller[];
-  /** Datagrams that came to the same port: whatever was sent in the clear. */
+  /** Datagrams that came to the same port: anything sent in the clear. */
   readonly clear: readonly string[];
   /** The latest request of this method, on any connection. */
   readonly latest: (method: string) => string | undefined;
 }
 
-/** A carrier's edge: takes everything, over TLS; listens for datagrams only to see that none come. */
+/** A carrier's edge: accepts everything over TLS, and listens for datagrams only to see that none come. */
 async function openEdge(t: TestContext): Promise<Edge> {
   const port = await freePorts(1);
   const connections: TcpCaller[] = [];
@@ -71,19 +70,30 @@ function answer(peer: TcpCaller, message: string, port: number): void {
   peer.send(isInvite ? acceptanceOf(message, { host: '127.0.0.1', port }, 'tls') : okTo(message, 200, tag));
 }
 
-/** Where a Contact leads, as text. */
+/** The target of a Contact, as text. */
 const placeIn = (contact: string | undefined) =>
   /^<(sips?):[^@]+@([^;>]+);transport=tls>/.exec(contact ?? '')?.slice(1);
 
-for (const [scheme, transport] of [['sip', 'tls'], ['sips', undefined]] as const) {
+for (const [scheme, transport] of [
+  ['sip', 'tls'],
+  ['sips', undefined],
+] as const) {
   test(`a trunk over TLS registers, is asked and called by its ${scheme} proxy over TLS alone, and is called back on the same connection`, async (t) => {
     const edge = await openEdge(t);
     const trunk = {
-      name: 'carrier', domain: 'carrier.example', proxy: `${scheme}:127.0.0.1:${edge.port};lr`, username: '4930', password: 'x',
-      register: {}, options: {}, ...(transport === undefined ? {} : { transport }),
+      name: 'carrier',
+      domain: 'carrier.example',
+      proxy: `${scheme}:127.0.0.1:${edge.port};lr`,
+      username: '4930',
+      password: 'x',
+      register: {},
+      options: {},
+      ...(transport === undefined ? {} : { transport }),
     };
     const { telephone } = await kept(t, TelephoneServer.start(environment, { trunks: [trunk] }));
-    await until(() => telephone.registrations[0]?.state === 'registered' && edge.latest('OPTIONS') !== undefined);
+    await until(
+      () => telephone.registrations[0]?.state === 'registered' && edge.latest('OPTIONS') !== undefined,
+    );
     const { id } = await telephone.place({ to: '100', trunk: 'carrier' });
     await until(() => telephone.get(id).state === 'connected');
     const [connection, more] = edge.connections;
@@ -93,21 +103,33 @@ for (const [scheme, transport] of [['sip', 'tls'], ['sips', undefined]] as const
     const [register, invite] = [edge.latest('REGISTER') ?? '', edge.latest('INVITE') ?? ''];
     assert.deepEqual(placeIn(field(register, 'Contact')), ['sip', ours]);
     assert.deepEqual(placeIn(field(invite, 'Contact')), [scheme, ours]); // RFC 3261, section 8.1.1.8
-    for (const message of [register, invite]) assert.ok(field(message, 'Via')?.startsWith(`SIP/2.0/TLS ${ours};`), message);
+    for (const message of [register, invite])
+      assert.ok(field(message, 'Via')?.startsWith(`SIP/2.0/TLS ${ours};`), message);
     // Whom it called hangs up, by what Contact says.
     const [uri = ''] = /sips?:[^>]+/.exec(field(invite, 'Contact') ?? '') ?? [];
     const tag = (name: string) => /;tag=(\S+)/.exec(field(invite, name) ?? '')?.[1] ?? '';
-    connection.send(request(connection, { method: 'BYE', uri, callId: field(invite, 'Call-ID') ?? '', fromTag: 'there', toTag: tag('From') }));
+    connection.send(
+      request(connection, {
+        method: 'BYE',
+        uri,
+        callId: field(invite, 'Call-ID') ?? '',
+        fromTag: 'there',
+        toTag: tag('From'),
+      }),
+    );
     await until(() => telephone.get(id).end?.reason === 'peer hung up');
     assert.equal(connection.isCut, false);
     assert.deepEqual(edge.clear, []);
   });
-} // prettier-ignore
+}
 
 test('a sips address is never sent in the clear, whatever transport the trunk has', async (t) => {
   const edge = await openEdge(t);
   const place = { domain: `127.0.0.1:${edge.port}` };
-  const trunks = [{ name: 'udp', ...place, transport: 'udp' }, { name: 'any', ...place }];
+  const trunks = [
+    { name: 'udp', ...place, transport: 'udp' },
+    { name: 'any', ...place },
+  ];
   const { telephone } = await kept(t, TelephoneServer.start(environment, { trunks }));
   const to = `sips:bob@127.0.0.1:${edge.port}`;
   const over = await telephone.place({ to, trunk: 'udp' });
@@ -118,4 +140,4 @@ test('a sips address is never sent in the clear, whatever transport the trunk ha
   assert.equal(placeIn(field(edge.latest('INVITE') ?? '', 'Contact'))?.[0], 'sips');
   await telephone.hangUp(id);
   assert.deepEqual(edge.clear, []);
-}); // prettier-ignore
+});

@@ -1,6 +1,5 @@
-// The torture messages of RFC 4475 at a running server, over UDP: the response
-// to each is that of the RFC for a server that can do what this one can, and
-// what wants none has none.
+// The torture messages of RFC 4475 at a running server, over UDP: each gets the response of the RFC for a
+// server with these capabilities, or none.
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -11,11 +10,14 @@ import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { INVALID, MPART01, SEMANTICS, VALID } from '../sip/message/rfc4475-messages.js';
 import { field, isOverloaded } from './raw-caller.js';
 
-/** Answers go to the port in Via, or to 5060 (RFC 3261, section 18.2.2): an address where nobody else has that one. */
+/**
+ * Responses go to the port in Via, or to 5060 (RFC 3261, section 18.2.2): this address has that port to
+ * itself.
+ */
 const HOST = '127.0.0.45';
 const PORT = 5060;
 
-/** First lines; calls that may come in are refused with 480 by a rule. */
+/** First lines; a rule refuses admissible calls with 480. */
 const EXPECTED: Readonly<Record<string, string>> = {
   // 3.1.1: valid
   wsinv: '481 Call/Transaction Does Not Exist', // To has a tag
@@ -78,9 +80,11 @@ const heard: string[] = [];
 
 before(async () => {
   server = await TelephoneServer.start({ SIP_ALLOW: HOST }, { routes: [{ reject: { status: 480 } }] });
-  const stated = Object.values(MESSAGES).map((bytes) => Number(/^v(?:ia)?\s*:[^\r;]*:(\d+)/im.exec(bytes.toString('latin1'))?.[1] ?? PORT));
+  const stated = Object.values(MESSAGES).map((bytes) =>
+    Number(/^v(?:ia)?\s*:[^\r;]*:(\d+)/im.exec(bytes.toString('latin1'))?.[1] ?? PORT),
+  );
   for (const port of new Set([PORT, ...stated])) sockets.push(await socketAt(port));
-}); // prettier-ignore
+});
 after(async () => {
   await server.close();
   for (const socket of sockets) socket.close();
@@ -93,7 +97,10 @@ async function socketAt(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Final responses to a message by the time that a request sent after it was answered, and so many of them at least; no repetitions. */
+/**
+ * Final responses to a message, until a later request was answered and at least that many came; no
+ * repetitions.
+ */
 async function finalsTo(bytes: Buffer, least: number): Promise<string[]> {
   const before = heard.length;
   const known = new Set(heard);
@@ -113,18 +120,19 @@ async function finalsTo(bytes: Buffer, least: number): Promise<string[]> {
   // One that was not looked at is refused in the same words each time, and never by itself again.
   const isNew = (message: string): boolean => !known.has(message) || isOverloaded(message);
   const isFinal = (message: string): boolean => !isBehind(message) && !message.startsWith('SIP/2.0 100 ');
-  const finals = (): string[] => [...new Set(heard.slice(before))].filter((message) => isNew(message) && isFinal(message));
+  const finals = (): string[] =>
+    [...new Set(heard.slice(before))].filter((message) => isNew(message) && isFinal(message));
   await until(() => heard.some(isBehind) && finals().length >= least);
   return finals();
-} // prettier-ignore
+}
 
-/** Several of them share a branch, which is meant to be one transaction's. */
+/** Several messages share a branch, which is meant for one transaction. */
 function withBranchOfItsOwn(name: string, bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   return Buffer.from(text.replace(/(branch\s*=\s*z9hG4bK[\w-]+)/, `$1-${name}`), 'latin1');
 }
 
-/** As often as the server, on a machine with much to do, does not look at it. */
+/** Repeats the message while an overloaded server does not process it. */
 async function finalsOf(name: string, least: number): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
     const bytes = withBranchOfItsOwn(`${name}-${attempt}`, MESSAGES[name] ?? Buffer.alloc(0));
@@ -141,15 +149,21 @@ for (const [name, expected] of Object.entries(EXPECTED)) {
   test(`${name}: ${expected === '' ? 'nothing' : expected}`, async () => {
     const lines = expected === '' ? [] : [`SIP/2.0 ${expected}`];
     const finals = await finalsOf(name, lines.length);
-    assert.deepEqual(finals.map((message) => message.split('\r\n')[0]), lines);
+    assert.deepEqual(
+      finals.map((message) => message.split('\r\n')[0]),
+      lines,
+    );
     const request = parseMessage(MESSAGES[name] ?? Buffer.alloc(0));
     const [answer = ''] = finals;
     if (request.kind !== 'request' || answer === '') return;
     const read = parseMessage(Buffer.from(answer, 'latin1'));
     assert.ok(read.kind === 'response', answer);
-    assert.deepEqual([read.response.callId, read.response.cseq], [request.request.callId, request.request.cseq]);
+    assert.deepEqual(
+      [read.response.callId, read.response.cseq],
+      [request.request.callId, request.request.cseq],
+    );
     assert.equal(read.response.all('via').length, request.request.all('via').length);
-  }); // prettier-ignore
+  });
 }
 
 test('the refusals say what would be taken', async () => {

@@ -1,15 +1,15 @@
-// One media leg beside a telephone that is written by hand: what it sends and
-// hears as its descriptions change.
+// A media leg with a hand-written telephone as its peer: what it sends and receives as descriptions change,
+// and which of several phones gets the call.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { ParleyError } from '../../../src/errors.js';
 import { rtp } from '../../media/far-end.js';
 import { contents, splitRtcp } from '../../media/plane-under-test.js';
-import { refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
-import { Phone, PLAIN, portIn, stage, type Leg } from './media-under-test.js';
+import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
+import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 
-/** Frames that hold the numbers from `first` on, into what the leg sends now. */
+/** Pushes frames numbered from `first` into the leg's current playout. */
 function speak({ told }: Leg, first: number, count: number, bytes = 160): void {
   const playout = told.ports.at(-1)?.playout;
   assert.ok(playout !== undefined);
@@ -39,7 +39,10 @@ test('another codec goes on with the source, the sequence numbers and the time o
   speak(call, 1, 2);
   const before = pass(100);
   call.media.answer(phone.describe('8 101'));
-  assert.deepEqual(call.told.ports.map(({ codec }) => codec), [PCMU, PCMA]); // prettier-ignore
+  assert.deepEqual(
+    call.told.ports.map(({ codec }) => codec),
+    [PCMU, PCMA],
+  );
   speak(call, 3, 2);
   const packets = await phone.packets(before + pass(100));
   assert.deepEqual(contents(packets.slice(0, 3)), [1, 2, 'silence']);
@@ -73,7 +76,10 @@ test('the packet time that is asked for is kept, and a new one has its own playo
     assert.ok(Math.abs(packets.length - 300 / ms) <= 1, `${packets.length} packets of ${ms} ms`);
     sent += packets.length;
   }
-  assert.deepEqual(call.told.ports.map(({ frameMs }) => frameMs), [10, 30, 60]); // prettier-ignore
+  assert.deepEqual(
+    call.told.ports.map(({ frameMs }) => frameMs),
+    [10, 30, 60],
+  );
   assert.equal(call.media.figures().sent?.packets, sent);
 });
 
@@ -281,10 +287,20 @@ test('a plane without a free stream refuses the agreement with 500, and the call
   const first = valueOf(call.media.answer(phone.describe('0 101')));
   full = true;
   assert.equal(refusalOf(call.media.answer(phone.describe('8 101'))).status, 500);
-  assert.deepEqual(new Set((await phone.packets(pass(100))).map(({ payloadType }) => payloadType)), new Set([0])); // prettier-ignore
+  assert.deepEqual(
+    new Set((await phone.packets(pass(100))).map(({ payloadType }) => payloadType)),
+    new Set([0]),
+  );
   full = false;
   assert.equal(valueOf(call.media.answer(phone.describe('0 101'))), first, 'nothing was agreed on meanwhile');
-  const empty = leg(PLAIN, { plane: { ...scarce, openStream: () => { throw new ParleyError('CALL_LIMIT', 'full'); } } }); // prettier-ignore
+  const empty = leg(PLAIN, {
+    plane: {
+      ...scarce,
+      openStream: () => {
+        throw new ParleyError('CALL_LIMIT', 'full');
+      },
+    },
+  });
   assert.equal(refusalOf(empty.media.answer(phone.describe())).status, 500);
   assert.ok(!empty.media.agreed);
 });
@@ -305,9 +321,15 @@ test('closing says goodbye, gives the ports back, and leaves no timer; the figur
   const sent = pass(100);
   await call.told.ports[0]?.close();
   const raw = await phone.raw(sent + 1);
-  assert.deepEqual(splitRtcp(raw.at(-1)?.data ?? new Uint8Array()).map(({ type }) => type), [200, 202, 203]); // prettier-ignore
+  assert.deepEqual(
+    splitRtcp(raw.at(-1)?.data ?? new Uint8Array()).map(({ type }) => type),
+    [200, 202, 203],
+  );
   call.media.close();
-  assert.deepEqual([plane.stats().streams, plane.stats().sockets, ports.counts(plane.nowMs).draining, time.waiting], [0, 0, 1, 0]); // prettier-ignore
+  assert.deepEqual(
+    [plane.stats().streams, plane.stats().sockets, ports.counts(plane.nowMs).draining, time.waiting],
+    [0, 0, 1, 0],
+  );
   const figures = call.media.figures();
   assert.deepEqual([figures.codec, figures.srtp, figures.sent?.packets], ['PCMU', 'none', sent]);
   assert.deepEqual([figures.received?.packets, figures.received?.loss], [4, 0.2]);
@@ -335,7 +357,7 @@ test('a far end that falls silent is told, and not while it is held', async (t) 
   assert.equal(call.told.silences, 1);
 });
 
-/** An INVITE that only listens was answered; what comes back is sent to the phone's own address. */
+/** An INVITE with a receive-only description was answered; replies go to the phone's own address. */
 function listening(leg: Leg, phone: Phone, signalling: string, lines: readonly string[] = []): number {
   leg.media.signalledFrom(signalling);
   return portIn(valueOf(leg.media.answer(phone.describe('0 101', ['a=recvonly', ...lines]))));
@@ -348,7 +370,8 @@ test('packets from an address that neither description nor signalling names do n
   const log = { info: (_: unknown, message: string) => logged.push(message), warn: () => undefined };
   const port = listening(leg(PLAIN, { log }), phone, '127.0.0.1');
   pass(20);
-  for (let sequence = 0; sequence < 50; sequence++) await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  for (let sequence = 0; sequence < 50; sequence++)
+    await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port);
   assert.equal((await phone.packets(pass(100))).length, 5);
   assert.deepEqual([stranger.waiting, logged], [0, []]);
 });
@@ -357,11 +380,15 @@ test('a caller behind a translator is heard and spoken to where its signalling c
   const { leg, pass } = stage(t);
   const [phone, behind] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
   const logged: [Record<string, unknown>, string][] = [];
-  const log = { info: (fields: Record<string, unknown>, message: string) => void logged.push([fields, message]), warn: () => undefined }; // prettier-ignore
+  const log = {
+    info: (fields: Record<string, unknown>, message: string) => void logged.push([fields, message]),
+    warn: () => undefined,
+  };
   let departures = 0;
   const call = leg(PLAIN, { log, departed: () => departures++ });
   const port = listening(call, phone, '127.0.0.9');
-  for (let sequence = 0; sequence < 4; sequence++) await behind.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  for (let sequence = 0; sequence < 4; sequence++)
+    await behind.send(rtp({ sequence, timestamp: sequence * 160 }), port);
   pass(20);
   assert.ok((await behind.packets(pass(100))).length === 5);
   const fields = { announced: `127.0.0.1:${phone.port}`, latched: `127.0.0.9:${behind.port}` };
@@ -388,7 +415,8 @@ test('a packet of the announced address shows that the peer is there, and one fr
   const [phone, stranger] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
   const call = leg(PLAIN, {}, false);
   const port = portIn(valueOf(call.media.answer(phone.describe())));
-  for (let sequence = 0; sequence < 50; sequence++) await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port); // prettier-ignore
+  for (let sequence = 0; sequence < 50; sequence++)
+    await stranger.send(rtp({ sequence, timestamp: sequence * 160 }), port);
   assert.deepEqual([pass(1000), phone.waiting, stranger.waiting], [0, 0, 0]);
   await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
   pass(20);
@@ -431,6 +459,132 @@ for (const port of [1, 53, 1023, 24_600]) {
     // Nothing is sent to the discard port, or to an address of zeros.
     assert.equal(call.media.answer(phone.describe('0 101', [], { port: 9 })).refusal, undefined);
     assert.equal(pass(1000), 0);
-    assert.equal(call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0', port: 9 })).refusal, undefined);
+    assert.equal(
+      call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0', port: 9 })).refusal,
+      undefined,
+    );
   });
-} // prettier-ignore
+}
+
+test('the port of an offer is open before it is answered, and an answer in 183 is heard at once', async (t) => {
+  const { leg, pass, ports, plane } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  const offer = valueOf(call.media.offer());
+  assert.equal(ports.counts(plane.nowMs).inUse, 1);
+  assert.ok(portIn(offer) > 0);
+  assert.deepEqual([call.media.offering, call.media.agreed], [true, false]);
+  assert.equal(refusalOf(call.media.offer()).status, 491);
+  valueOf(call.media.accept(phone.describe(), 'early'));
+  assert.deepEqual([call.media.offering, call.media.agreed], [false, true]);
+  await phone.packets(pass(100));
+  // The 200 says the same once more, before and after the session has settled.
+  valueOf(call.media.accept(phone.describe(), 'early'));
+  call.media.settle('early');
+  valueOf(call.media.accept(phone.describe(), 'early'));
+  assert.equal(call.told.ports.length, 1);
+});
+
+test('of two phones that answer, the latest one is heard, and the one that has the call stays', async (t) => {
+  const { leg, pass } = stage(t);
+  const [first, second] = [await Phone.open(t), await Phone.open(t)];
+  const call = leg();
+  valueOf(call.media.offer());
+  valueOf(call.media.accept(first.describe('0 101'), 'one'));
+  await first.packets(pass(60));
+  valueOf(call.media.accept(second.describe('8 101'), 'two'));
+  await second.packets(pass(60));
+  assert.equal(first.waiting, 0);
+  call.media.settle('one');
+  const packets = await first.packets(pass(60));
+  assert.deepEqual(
+    call.told.ports.map(({ codec }) => codec),
+    [PCMU, PCMA, PCMU],
+  );
+  assert.ok(packets.every(({ payloadType }) => payloadType === 0));
+  assert.equal(refusalOf(call.media.accept(second.describe('8 101'), 'two')).status, 400);
+  // Our next offer is answered by the one that is left.
+  valueOf(call.media.offer());
+  valueOf(call.media.accept(first.describe('0 101'), 'one'));
+  assert.equal(second.waiting, 0);
+});
+
+test('the phone that takes the call may be one that had said nothing before', async (t) => {
+  const { leg, pass } = stage(t);
+  const [early, late] = [await Phone.open(t), await Phone.open(t)];
+  const call = leg();
+  valueOf(call.media.offer());
+  valueOf(call.media.accept(early.describe(), 'early'));
+  call.media.settle('late');
+  assert.ok(call.media.offering && !call.media.agreed);
+  valueOf(call.media.accept(late.describe(), 'late'));
+  await late.packets(pass(60));
+  assert.equal(early.waiting, 0);
+});
+
+test('an answer that nobody can use leaves the offer to the other phones', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['PCMU'] });
+  valueOf(call.media.offer());
+  assert.equal(refusalOf(call.media.accept(phone.describe('18'), 'strange')).status, 488);
+  assert.equal(refusalOf(call.media.accept(Buffer.from('nonsense'), 'broken')).status, 400);
+  valueOf(call.media.accept(phone.describe('0'), 'good'));
+  await phone.packets(pass(60));
+});
+
+test('an update in an early dialog stands, whatever the first answer says again later', async (t) => {
+  const { leg, pass } = stage(t);
+  const [first, moved] = [await Phone.open(t), await Phone.open(t)];
+  const call = leg();
+  valueOf(call.media.offer());
+  valueOf(call.media.accept(first.describe(), 'one'));
+  valueOf(call.media.answer(moved.describe()));
+  valueOf(call.media.accept(first.describe(), 'one'));
+  call.media.settle('one');
+  await moved.packets(pass(60));
+  assert.equal(first.waiting, 0);
+});
+
+test('a late offer is ours, its answer comes with the ACK', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['G722', 'PCMU'] });
+  assert.deepEqual(linesOf(valueOf(call.media.offer()), 'm=audio ')[0]?.split(' ').slice(2), [
+    '9',
+    '0',
+    '96',
+  ]);
+  valueOf(call.media.accept(phone.describe('0 96', ['a=rtpmap:96 telephone-event/8000']), 'far'));
+  await phone.packets(pass(60));
+  valueOf(call.media.answer(phone.describe('9 101')));
+  const packets = await phone.packets(pass(60));
+  assert.equal(packets.at(-1)?.payloadType, 9);
+});
+
+test('an offer that was refused leaves everything as it was, and the next one may follow', (t) => {
+  const { leg, pass } = stage(t);
+  const [caller, callee] = [leg(), leg()];
+  agree(caller, callee);
+  caller.media.hold(true);
+  const offer = valueOf(caller.media.offer());
+  assert.equal(refusalOf(caller.media.answer(Buffer.from(offer))).status, 491, 'offers crossed');
+  caller.media.withdraw();
+  caller.media.hold(false);
+  agree(caller, callee, 'a');
+  agree(callee, caller, 'b');
+  pass(100);
+  assert.deepEqual([caller.told.ports.length, callee.told.ports.length, caller.told.held], [1, 1, []]);
+});
+
+test('a refused answer to a re-offer takes it back: another one may follow', async (t) => {
+  const { leg } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  valueOf(call.media.offer());
+  valueOf(call.media.accept(phone.describe(), 'a'));
+  valueOf(call.media.offer());
+  assert.equal(refusalOf(call.media.accept(phone.describe('18'), 'a')).status, 488);
+  assert.ok(!call.media.offering);
+  valueOf(call.media.offer());
+});

@@ -1,4 +1,4 @@
-// Keys between two legs over real sockets of loopback (RFC 4733).
+// Sends digits between two legs over real loopback sockets (RFC 4733).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { event, rtp } from '../../media/far-end.js';
@@ -9,10 +9,17 @@ test('keys of one leg are heard at the other, each once, with its length', (t) =
   const { leg, pass } = stage(t);
   const [caller, callee] = [leg(), leg()];
   agree(caller, callee);
-  assert.deepEqual(['1', '#', 'D'].map((digit) => caller.media.press(digit, 100, 60)), [true, true, true]); // prettier-ignore
+  assert.deepEqual(
+    ['1', '#', 'D'].map((digit) => caller.media.press(digit, 100, 60)),
+    [true, true, true],
+  );
   assert.ok(callee.media.press('5', 200, 40));
   pass(1000);
-  assert.deepEqual(callee.told.digits, [['1', 100], ['#', 100], ['D', 100]]); // prettier-ignore
+  assert.deepEqual(callee.told.digits, [
+    ['1', 100],
+    ['#', 100],
+    ['D', 100],
+  ]);
   assert.deepEqual(caller.told.digits, [['5', 200]]);
 });
 
@@ -96,5 +103,9 @@ test('a key without the marker bit counts, also under the payload type of a new 
   valueOf(call.media.answer(other));
   await press(8, 97, 20);
   await press(9, 101, 30);
-  assert.deepEqual(call.told.digits, [['7', 60], ['8', 60], ['9', 60]]); // prettier-ignore
+  assert.deepEqual(call.told.digits, [
+    ['7', 60],
+    ['8', 60],
+    ['9', 60],
+  ]);
 });

@@ -1,5 +1,5 @@
-// Descriptions that are well-formed and name what no media can follow: each is
-// refused or understood without it, and the call goes on.
+// Well-formed descriptions that name values which no media can use: each is refused, or accepted without the
+// value, and the call goes on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
@@ -77,11 +77,13 @@ test('of more fingerprints than anybody has, those beyond the limit are not kept
   const certificate = DtlsCertificate.make();
   t.after(() => certificate.close());
   const call = leg({ ...PLAIN, security: 'require', keyings: ['dtls'] }, { certificate });
-  const digests = Array.from({ length: 100 }, (_, n) => Array(32).fill(n.toString(16).padStart(2, '0')).join(':'));
+  const digests = Array.from({ length: 100 }, (_, n) =>
+    Array(32).fill(n.toString(16).padStart(2, '0')).join(':'),
+  );
   const lines = ['a=setup:active', ...digests.map((digest) => `a=fingerprint:sha-256 ${digest}`)];
   valueOf(call.media.answer(phone.describe('0 101', lines, { profile: 'UDP/TLS/RTP/SAVP' })));
   call.media.close();
-}); // prettier-ignore
+});
 
 test('media that throws when it is to follow refuses the offer with 500: a call that stood is told of its end', async (t) => {
   const { leg, plane, pass } = stage(t);

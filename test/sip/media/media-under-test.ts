@@ -1,5 +1,5 @@
-// Media legs on a plane whose clock the test holds, over real sockets of
-// loopback: what leaves in one step of the clock is there in the next.
+// Media legs on a plane whose clock the test controls, over real loopback sockets: packets sent in one step
+// of the clock have arrived by the next.
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import type { TestContext } from 'node:test';
@@ -14,17 +14,17 @@ import { countingBytes, POLICY, valueOf } from '../sdp/negotiation-under-test.js
 
 const STEP_MS = 20;
 const HOST = '127.0.0.1';
-// Below the ports that the system gives to others.
+// Below the ports that the system assigns.
 const PORTS = { address: HOST, portMin: 24_000, portMax: 25_999, drainMs: 30_000, dscp: 46 };
 
-/** Without comfort noise, so that every tick has its packet. */
+/** Without comfort noise, so that every tick has a packet. */
 export const PLAIN: Partial<MediaPolicy> = {
   security: 'off',
   codecs: ['PCMU', 'PCMA', 'G722', 'opus'],
   comfortNoise: false,
 };
 
-/** Everything that a leg tells its owner, in order. */
+/** Records the callbacks of a leg, in order. */
 export interface Told {
   readonly ports: MediaPort[];
   readonly digits: [string, number][];
@@ -43,7 +43,7 @@ export interface Stage {
   readonly ports: RtpPorts;
   /** `confirmed`: whether its peer has shown that it is there. */
   leg(policy?: Partial<MediaPolicy>, parts?: Partial<CallMediaParts>, confirmed?: boolean): Leg;
-  /** Runs both clocks on, `step` at a time; how many packets of RTP left. */
+  /** Advances both clocks, `step` at a time. Returns the number of RTP packets sent. */
   pass(ms: number, step?: number): number;
 }
 
@@ -72,7 +72,17 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
     ports,
     leg(policy = PLAIN, parts = {}, confirmed = true) {
       const randomBytes = countingBytes(17 * (legs.length + 1));
-      const media = CallMedia.open({ plane, ports, policy: { ...POLICY, ...policy }, addresses: { ip4: HOST }, rtpTimeoutMs: 0, time, randomBytes, log: SILENT, ...parts }); // prettier-ignore
+      const media = CallMedia.open({
+        plane,
+        ports,
+        policy: { ...POLICY, ...policy },
+        addresses: { ip4: HOST },
+        rtpTimeoutMs: 0,
+        time,
+        randomBytes,
+        log: SILENT,
+        ...parts,
+      });
       legs.push(media);
       if (confirmed) media.confirmed();
       return { media, told: listenTo(media) };
@@ -92,14 +102,14 @@ function listenTo(media: CallMedia): Told {
   return told;
 }
 
-/** Both agree on what the first one offers. */
+/** Negotiates what the first leg offers. */
 export function agree(caller: Leg, callee: Leg, fork = 'a'): void {
   const offer = valueOf(caller.media.offer());
   const answer = valueOf(callee.media.answer(Buffer.from(offer)));
   assert.equal(caller.media.accept(Buffer.from(answer), fork).refusal, undefined);
 }
 
-/** A telephone at a port of its own, which writes its descriptions by hand. */
+/** A telephone at a port of its own, with hand-written descriptions. */
 export class Phone {
   readonly port: number;
   readonly #socket: Socket;
@@ -123,13 +133,17 @@ export class Phone {
   }
 
   /** A description with one audio section; `lines` are its attributes. */
-  describe(formats = '0 101', lines: readonly string[] = [], { profile = 'RTP/AVP', address = HOST, port = this.port } = {}): Buffer {
+  describe(
+    formats = '0 101',
+    lines: readonly string[] = [],
+    { profile = 'RTP/AVP', address = HOST, port = this.port } = {},
+  ): Buffer {
     const session = ['v=0', `o=- 1 1 IN IP4 ${HOST}`, 's=-', `c=IN IP4 ${address}`, 't=0 0'];
     const maps = ['a=rtpmap:101 telephone-event/8000', 'a=rtpmap:96 opus/48000/2', ...lines];
     return Buffer.from([...session, `m=audio ${port} ${profile} ${formats}`, ...maps, ''].join('\r\n'));
-  } // prettier-ignore
+  }
 
-  /** The next datagrams, so many, in order. */
+  /** The next `count` datagrams, in order. */
   async raw(count: number): Promise<{ readonly data: Uint8Array; readonly from: number }[]> {
     const all = async () => {
       while (this.#came.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -142,7 +156,7 @@ export class Phone {
     return (await this.raw(count)).map(({ data }) => parseRtp({ atMs: 0, data }));
   }
 
-  /** How many have come and were not taken. */
+  /** The number of datagrams that came and were not taken. */
   get waiting(): number {
     return this.#came.length;
   }
@@ -154,7 +168,7 @@ export class Phone {
   }
 }
 
-/** Where a description wants to have its sound. */
+/** The audio address of a description. */
 export function portIn(description: string): number {
   return Number(/^m=audio (\d+)/m.exec(description)?.[1]);
 }

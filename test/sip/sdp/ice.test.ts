@@ -1,4 +1,4 @@
-// ICE-lite in offers and answers (RFC 8839), and what browsers ask for besides.
+// ICE-lite in offers and answers (RFC 8839), and what else browsers need.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chromiumOffer, offerWith } from '../../signaling/chromium-offer.js';
@@ -64,9 +64,11 @@ test('an offer without names and bundle is answered without them', () => {
 });
 
 test('a section that stands in no bundle is not put into one', () => {
-  const { answer } = valueOf(session().answer(offerWith('a=group:BUNDLE', 'a=group:LS 0 1', 'a=group:BUNDLE 1')));
+  const { answer } = valueOf(
+    session().answer(offerWith('a=group:BUNDLE', 'a=group:LS 0 1', 'a=group:BUNDLE 1')),
+  );
   assert.deepEqual([linesOf(answer, 'a=group:'), linesOf(answer, 'a=mid:')], [[], ['0', '1']]);
-}); // prettier-ignore
+});
 
 test('reports on a port of their own have a candidate of their own', () => {
   const { answer } = valueOf(session({ rtcpMux: false }).answer(secured(...SECRET)));
@@ -76,7 +78,7 @@ test('reports on a port of their own have a candidate of their own', () => {
     '2 1 UDP 2130706175 2001:db8::1 40000 typ host',
     '2 2 UDP 2130706174 2001:db8::1 40001 typ host',
   ]);
-}); // prettier-ignore
+});
 
 for (const [what, lines] of [
   ['no password', ['a=ice-ufrag:abcd']],
@@ -126,8 +128,11 @@ test('the same offer again changes nothing; a restart changes the secrets of bot
   assert.notEqual(restart.agreed.ice.localUfrag, first.agreed.ice?.localUfrag);
   assert.notEqual(restart.agreed.ice.localPwd, first.agreed.ice?.localPwd);
   const tls = ['a=fingerprint:', 'a=setup:'];
-  assert.deepEqual(tls.flatMap((name) => linesOf(restart.answer, name)), tls.flatMap((name) => linesOf(first.answer, name)));
-}); // prettier-ignore
+  assert.deepEqual(
+    tls.flatMap((name) => linesOf(restart.answer, name)),
+    tls.flatMap((name) => linesOf(first.answer, name)),
+  );
+});
 
 test('a peer that gives up ICE in a re-offer is talked to without', () => {
   const call = session();
@@ -147,7 +152,10 @@ test('our offer has ICE where the policy says so and there is an end for it', ()
   assert.equal(linesOf(offer, 'a=candidate:').length, 2);
   for (const without of [session({ ...OFFERING, offerIce: false }), session(OFFERING, { ice: false })]) {
     const plain = valueOf(without.offer());
-    assert.deepEqual([linesOf(plain, 'a=ice'), linesOf(plain, 'a=candidate'), linesOf(plain, 'a=mid')], [[], [], []]); // prettier-ignore
+    assert.deepEqual(
+      [linesOf(plain, 'a=ice'), linesOf(plain, 'a=candidate'), linesOf(plain, 'a=mid')],
+      [[], [], []],
+    );
     assert.match(linesOf(plain, 'm=')[0] ?? '', /^audio 40000 UDP\/TLS\/RTP\/SAVP /);
   }
 });

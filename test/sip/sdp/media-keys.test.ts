@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CRYPTO_SUITES, keyBytes, readCrypto, writeCrypto, type CryptoSuite } from '../../../sip/sdp/media-keys.js'; // prettier-ignore
+import {
+  CRYPTO_SUITES,
+  keyBytes,
+  readCrypto,
+  writeCrypto,
+  type CryptoSuite,
+} from '../../../sip/sdp/media-keys.js';
 import {
   FINGERPRINT,
   keyText,
@@ -71,7 +77,10 @@ test('what is written of a crypto attribute is what is read', () => {
     fc.constantFrom(...CRYPTO_SUITES),
     fc.uint8Array({ minLength: 46, maxLength: 46 }),
     fc.option(fc.integer({ min: 1, max: 2 ** 48 }), { nil: undefined }),
-    fc.option(fc.record({ value: fc.integer({ min: 0, max: 255 }), bytes: fc.integer({ min: 1, max: 128 }) }), { nil: undefined }),
+    fc.option(
+      fc.record({ value: fc.integer({ min: 0, max: 255 }), bytes: fc.integer({ min: 1, max: 128 }) }),
+      { nil: undefined },
+    ),
     (tag, suite: CryptoSuite, bytes, lifetime, mki) => {
       const original = {
         tag,
@@ -82,7 +91,7 @@ test('what is written of a crypto attribute is what is read', () => {
       };
       assert.deepEqual(valueOf(readCrypto(writeCrypto(original))), original);
     },
-  ); // prettier-ignore
+  );
   fc.assert(property);
 });
 
@@ -109,7 +118,10 @@ for (const [security, ports] of [
 ] as const) {
   test(`plain and secured sections offered where security is ${security}`, () => {
     const { answer } = valueOf(negotiation({ security }).answer(BOTH));
-    assert.deepEqual(linesOf(answer, 'm=').map((line) => line.split(' ')[1]), ports); // prettier-ignore
+    assert.deepEqual(
+      linesOf(answer, 'm=').map((line) => line.split(' ')[1]),
+      ports,
+    );
   });
 }
 
@@ -179,7 +191,10 @@ test('our name of a DTLS association lasts as long as the association does (RFC 
     return id;
   };
   const ids = [answered(named('one'))];
-  assert.deepEqual([answered(named('one')), offered(), answered(named('one', 'AB', 'passive'))], [ids[0], ids[0], ids[0]]);
+  assert.deepEqual(
+    [answered(named('one')), offered(), answered(named('one', 'AB', 'passive'))],
+    [ids[0], ids[0], ids[0]],
+  );
   for (const offer of [named('two'), named('two', 'CD'), named('two', 'CD', 'active')]) {
     const id = answered(offer);
     assert.ok(id !== undefined && !ids.includes(id), offer);
@@ -190,16 +205,23 @@ test('our name of a DTLS association lasts as long as the association does (RFC 
   const unnamed = offerOf('m=audio 5004 UDP/TLS/RTP/SAVP 0', print('EF'), 'a=setup:actpass');
   assert.equal(answered(unnamed), undefined);
   assert.ok(!ids.includes(offered()));
-}); // prettier-ignore
+});
 
 test('a key with an index is taken, and ours in the answer has none', () => {
-  for (const [lines, bytes] of [[`1 ${K80}|2^20|1:4`, 4], [`1 ${K80}|1:128`, 128], [`1 ${GCM}|1:1`, 1], [`1 ${K80}|2^20`, 0]] as const) {
-    const { answer, agreed } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', `a=crypto:${lines}`)));
+  for (const [lines, bytes] of [
+    [`1 ${K80}|2^20|1:4`, 4],
+    [`1 ${K80}|1:128`, 128],
+    [`1 ${GCM}|1:1`, 1],
+    [`1 ${K80}|2^20`, 0],
+  ] as const) {
+    const { answer, agreed } = valueOf(
+      negotiation().answer(offerOf('m=audio 5004 RTP/SAVP 0', `a=crypto:${lines}`)),
+    );
     assert.ok(agreed.keys.kind === 'sdes');
     assert.equal(agreed.keys.mkiBytes, bytes);
     assert.match(linesOf(answer, 'a=crypto:')[0] ?? '', /^1 \S+ inline:[\w+/=]+$/);
   }
-}); // prettier-ignore
+});
 
 test('where a secured offer has no usable key, the 488 says so', () => {
   const judged = negotiation({ keyings: ['dtls'] }).answer(
@@ -282,9 +304,11 @@ for (const [what, policy, lines, kind] of [
     const judged = session.accept(offerOf(`m=audio 5004 ${lines[0]}`, ...lines.slice(1)));
     const keys = judged.value?.agreed.keys;
     assert.equal(keys?.kind, kind);
-    if (keys?.kind === 'sdes') assert.ok(offer.includes(`${keys.suite} inline:${Buffer.from(keys.send).toString('base64')}`));
-    if (keys?.kind === 'dtls') assert.equal(keys.setup, lines.some((line) => line === 'a=setup:passive') ? 'active' : 'passive');
-  }); // prettier-ignore
+    if (keys?.kind === 'sdes')
+      assert.ok(offer.includes(`${keys.suite} inline:${Buffer.from(keys.send).toString('base64')}`));
+    if (keys?.kind === 'dtls')
+      assert.equal(keys.setup, lines.some((line) => line === 'a=setup:passive') ? 'active' : 'passive');
+  });
 }
 
 test('a re-offer of ours keeps suite, key and profile', () => {

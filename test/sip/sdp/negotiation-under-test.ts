@@ -1,4 +1,4 @@
-// A negotiation with everything that it takes from outside held fast.
+// A negotiation with fixed policy, addresses and random bytes.
 import assert from 'node:assert/strict';
 import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format.js';
 import { CRYPTO_SUITES } from '../../../sip/sdp/media-keys.js';
@@ -27,7 +27,7 @@ export const END: LocalEnd = {
   fingerprints: [FINGERPRINT],
 };
 
-/** 0, 1, 2, ... from the seed on: two negotiations with different seeds never have a key in common. */
+/** Returns 0, 1, 2, … from the seed on: two negotiations with different seeds never share a key. */
 export function countingBytes(seed: number): (count: number) => Uint8Array {
   let next = seed;
   return (count) => Uint8Array.from({ length: count }, () => next++ & 0xff);
@@ -38,7 +38,7 @@ export function negotiation(policy: Partial<MediaPolicy> = {}, end: Partial<Loca
   return new MediaNegotiation({ policy: { ...POLICY, ...policy }, end: { ...END, ...end }, randomBytes });
 }
 
-/** A description whose audio section is the first of the lines, and what follows. */
+/** A description whose audio section begins with the first line. */
 export function offerOf(...lines: readonly string[]): string {
   const session = ['v=0', 'o=- 1 1 IN IP4 198.51.100.7', 's=-', 'c=IN IP4 198.51.100.7', 't=0 0'];
   return [...session, ...lines, ''].join('\r\n');
@@ -54,7 +54,7 @@ export function refusalOf(judged: Result<unknown>): Refusal {
   return judged.refusal;
 }
 
-/** The lines of a description that begin so, without that. */
+/** The lines of a description with this prefix, without it. */
 export function linesOf(text: string, start: string): string[] {
   return text
     .split('\r\n')

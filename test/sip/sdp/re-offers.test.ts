@@ -22,12 +22,18 @@ test('hold and resume: only the direction changes, and the version counts each c
   const answers = ['a=sendrecv', 'a=sendonly', 'a=sendonly', 'a=sendrecv'].map((line) =>
     valueOf(session.answer(offerOf('m=audio 5004 RTP/AVP 0', line))),
   );
-  assert.deepEqual(answers.map(({ agreed }) => agreed.direction), ['sendrecv', 'recvonly', 'recvonly', 'sendrecv']); // prettier-ignore
+  assert.deepEqual(
+    answers.map(({ agreed }) => agreed.direction),
+    ['sendrecv', 'recvonly', 'recvonly', 'sendrecv'],
+  );
   assert.deepEqual(
     answers.map(({ answer }) => versionOf(answer)),
     ['1', '2', '2', '3'],
   );
-  assert.deepEqual(answers.slice(1).map(({ changes }) => [...changes]), [['direction'], [], ['direction']]); // prettier-ignore
+  assert.deepEqual(
+    answers.slice(1).map(({ changes }) => [...changes]),
+    [['direction'], [], ['direction']],
+  );
 });
 
 for (const [what, line, changes] of [
@@ -115,7 +121,13 @@ test('an offerless INVITE: everything we speak is offered, and the answer decide
   );
   const { agreed } = valueOf(session.accept(answer));
   assert.equal(agreed.codec, 'PCMA', 'what its sender prefers');
-  assert.deepEqual(agreed.receivable, new Map([[8, 'PCMA'], [9, 'G722']])); // prettier-ignore
+  assert.deepEqual(
+    agreed.receivable,
+    new Map([
+      [8, 'PCMA'],
+      [9, 'G722'],
+    ]),
+  );
   assert.deepEqual([agreed.send.telephoneEvent, agreed.receive.telephoneEvent], [100, 97]);
   assert.deepEqual([agreed.packetTimeMs, agreed.direction], [30, 'recvonly']);
 });

@@ -4,11 +4,12 @@ import { DIGEST_ALGORITHMS, knownPeer } from '../../../sip/auth/digest.js';
 import { DigestClient } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
 import { Nonces } from '../../../sip/auth/nonces.js';
-import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
+import type { SipRequest } from '../../../sip/message/message.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
-import type { SipRequest } from '../../../sip/message/message.js';
+import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
+import { readUserFile } from '../../../sip/telephone/telephone-settings.js';
 import type { Flow } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
@@ -26,12 +27,18 @@ function door() {
     realm: 'parley',
     algorithms: DIGEST_ALGORITHMS.filter(({ name }) => name === 'SHA-256' || name === 'MD5'),
     qops: ['auth'],
-    nonces: new Nonces({ time, secret: Buffer.alloc(32, 1), randomBytes, lifetimeMs: 60_000, mostCounted: 10 }),
+    nonces: new Nonces({
+      time,
+      secret: Buffer.alloc(32, 1),
+      randomBytes,
+      lifetimeMs: 60_000,
+      mostCounted: 10,
+    }),
     secretOf: (username) => (username === 'anna' ? { password: 'secret' } : undefined),
   });
   const recentPeers = new RecentPeers(time);
   return { guard, recentPeers, admission: new Admission({ guard, digest, recentPeers }) };
-} // prettier-ignore
+}
 
 function invite(more: readonly string[] = []): SipRequest {
   const lines = [
@@ -67,7 +74,7 @@ void test('only those who come in as they are may vouch for others', () => {
   );
 });
 
-/** An INVITE from there that shows the right password. */
+/** An INVITE from there with the right password. */
 function authorized({ admission }: ReturnType<typeof door>): SipRequest {
   const challenge = admission.admits(invite(), from('10.0.0.1'), false) as Refusal;
   assert.equal(challenge.status, 401);
@@ -112,9 +119,14 @@ void test('while there is too much to do no password is spent, and strangers sti
   const { admission } = opened;
   const request = authorized(opened);
   const busy = (address: string) => admission.admits(request, from(address), false, true);
-  assert.deepEqual(['127.0.0.1', '10.0.0.1', '10.0.0.1', '192.0.2.1'].map(busy), [undefined, undefined, undefined, 'silence']);
+  assert.deepEqual(['127.0.0.1', '10.0.0.1', '10.0.0.1', '192.0.2.1'].map(busy), [
+    undefined,
+    undefined,
+    undefined,
+    'silence',
+  ]);
   assert.equal(admission.admits(request, from('10.0.0.1'), false, false), undefined, 'it is still good');
-}); // prettier-ignore
+});
 
 void test('where nobody has a password, those who would need one hear nothing, busy or not', () => {
   const { guard, recentPeers } = door();
@@ -125,8 +137,12 @@ void test('where nobody has a password, those who would need one hear nothing, b
 
 void test('a source of wrong passwords is not heard any more', () => {
   const { admission, guard } = door();
-  const nonce = (admission.admits(invite(), from('10.0.0.1'), false) as Refusal).headers[0]?.[1].match(/nonce="([^"]+)"/)?.[1]; // prettier-ignore
-  const wrong = invite([`Authorization: Digest username="anna", realm="parley", nonce="${nonce}", uri="sip:100@parley", response="${'0'.repeat(64)}", algorithm=SHA-256, qop=auth, nc=00000001, cnonce="x"`]); // prettier-ignore
+  const nonce = (admission.admits(invite(), from('10.0.0.1'), false) as Refusal).headers[0]?.[1].match(
+    /nonce="([^"]+)"/,
+  )?.[1];
+  const wrong = invite([
+    `Authorization: Digest username="anna", realm="parley", nonce="${nonce}", uri="sip:100@parley", response="${'0'.repeat(64)}", algorithm=SHA-256, qop=auth, nc=00000001, cnonce="x"`,
+  ]);
   const verdicts = Array.from({ length: 12 }, () => admission.admits(wrong, from('10.0.0.1'), false));
   assert.equal(verdicts.at(-1), 'silence');
   assert.ok(guard.counts.banned > 0);
@@ -139,4 +155,25 @@ void test('whoever this server has written to is heard within calls, and may beg
   assert.equal(admission.knows('192.0.2.1'), true);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), true), undefined);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), false), 'silence');
+});
+
+void test('each line is a caller with a password, which may hold colons', () => {
+  const { users } = readUserFile('# phones\n\nanna:secret\r\nbert:a:b\n');
+  assert.deepEqual(
+    [...(users ?? [])],
+    [
+      ['anna', { password: 'secret' }],
+      ['bert', { password: 'a:b' }],
+    ],
+  );
+});
+
+void test('mistakes are told by line and quote nothing', () => {
+  const { problems } = readUserFile('anna:secret\nno password\n:x\nanna:again\nbert:');
+  assert.deepEqual(problems, [
+    'line 2 is not name:password',
+    'line 3 is not name:password',
+    'line 4 names somebody a second time',
+    'line 5 is not name:password',
+  ]);
 });

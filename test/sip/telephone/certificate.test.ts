@@ -13,9 +13,17 @@ import { makePair, temporaryFolder, TlsFiles } from '../../api/http/tls-files.js
 import { issueCertificates } from '../transport/certificates.js';
 import { TelephoneServer } from '../../interop/telephone/telephone-server.js';
 
-const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0', 'm=audio 9 RTP/AVP 0', ''].join('\r\n'); // prettier-ignore
+const OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  'c=IN IP4 127.0.0.1',
+  't=0 0',
+  'm=audio 9 RTP/AVP 0',
+  '',
+].join('\r\n');
 
-/** A caller over TLS, by hand. */
+/** A hand-written caller over TLS. */
 class TlsCaller {
   readonly socket: TLSSocket;
   heard = '';
@@ -80,17 +88,24 @@ test('a new certificate is shown to new connections, and calls on others go on',
   assert.deepEqual(server.telephone.list()[0]?.end, { reason: 'peer hung up' });
 });
 
-/** True if the server believes the certificate of a client, which it says with an answer. */
-async function isBelieved(port: number, pair: { readonly cert: string; readonly key: string }): Promise<boolean> {
+/** True if the server accepts a client's certificate, which its response shows. */
+async function isBelieved(
+  port: number,
+  pair: { readonly cert: string; readonly key: string },
+): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port, ...pair, rejectUnauthorized: false });
-  const head = 'OPTIONS sip:127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKo\r\nFrom: <sip:a@b>;tag=1\r\n';
+  const head =
+    'OPTIONS sip:127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TLS 127.0.0.1:9;branch=z9hG4bKo\r\nFrom: <sip:a@b>;tag=1\r\n';
   socket.write(`${head}To: <sip:127.0.0.1>\r\nCall-ID: o\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n`);
-  const answered = once(socket, 'data').then(([bytes]) => String(bytes).startsWith('SIP/2.0 200'), () => false);
+  const answered = once(socket, 'data').then(
+    ([bytes]) => String(bytes).startsWith('SIP/2.0 200'),
+    () => false,
+  );
   const refused = new Promise<boolean>((resolve) => socket.once('close', () => resolve(false)));
   const believed = await Promise.race([answered, refused]);
   socket.destroy();
   return believed;
-} // prettier-ignore
+}
 
 test('other authorities in the file are believed by new connections, and an unusable file changes nothing', async (t) => {
   const [first, second] = await Promise.all([issueCertificates(), issueCertificates()]);
@@ -112,10 +127,12 @@ test('other authorities in the file are believed by new connections, and an unus
   await until(async () => {
     const { socket } = new TlsCaller(t, server.tlsAddress);
     await once(socket, 'secureConnect');
-    return socket.getPeerCertificate().fingerprint256 === new X509Certificate(second.server.cert).fingerprint256;
+    return (
+      socket.getPeerCertificate().fingerprint256 === new X509Certificate(second.server.cert).fingerprint256
+    );
   });
   assert.deepEqual(await believed(), [false, true]);
-}); // prettier-ignore
+});
 
 test('a file of authorities without a certificate is refused by its variable', async (t) => {
   const ca = join(temporaryFolder(t), 'ca.pem');
@@ -129,7 +146,15 @@ test('files that are no certificate and key of each other are refused by their v
   const [one, other] = await Promise.all([makePair(), makePair()]);
   const files = new TlsFiles(t);
   files.write({ cert: one.cert, key: other.key });
-  const environment = { PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', SIP_PORT: '0', SIP_TLS_PORT: '0', SIP_TLS_CERT: files.tlsCert, SIP_TLS_KEY: files.tlsKey }; // prettier-ignore
+  const environment = {
+    PORT: '0',
+    ENGINE: 'flite',
+    LOG_LEVEL: 'silent',
+    SIP_PORT: '0',
+    SIP_TLS_PORT: '0',
+    SIP_TLS_CERT: files.tlsCert,
+    SIP_TLS_KEY: files.tlsKey,
+  };
   const failure = { code: 'CONFIG_INVALID', message: /SIP_TLS_KEY .* is not the key of / };
   await assert.rejects(startServer(readConfig(environment)), failure);
 });

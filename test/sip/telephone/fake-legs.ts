@@ -1,5 +1,5 @@
-// A far end and its media in memory: what a telephone call asks of them is
-// written down, and the test says what they tell.
+// A far end and its media in memory: they record what a telephone call asks of them, and the test triggers
+// their callbacks.
 import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
 import type { CallRecord, PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { ParleyError } from '../../../src/errors.js';
@@ -25,10 +25,15 @@ export const FIGURES = {
 export class FakeSession {
   user: SessionUser = { established: () => undefined, ended: () => undefined };
   state: SessionState = 'inviting';
-  /** What was asked of it. */
+  /** Records the requests. */
   readonly asked: string[] = [];
-  dialog = { callId: 'c1', localTag: 'l', remoteTag: 'r', remoteTarget: { text: 'sip:far@there', host: 'there' } };
-  /** What it answers. */
+  dialog = {
+    callId: 'c1',
+    localTag: 'l',
+    remoteTag: 'r',
+    remoteTarget: { text: 'sip:far@there', host: 'there' },
+  };
+  /** The responses. */
   reoffered: Result<void> = { value: undefined };
   referred: Result<number> = { value: 200 };
   takesInfo = true;
@@ -104,7 +109,7 @@ export class FakeSession {
     this.state = 'confirmed';
     this.user.established();
   }
-} // prettier-ignore
+}
 
 export class FakeMedia {
   onPort: CallMedia['onPort'];
@@ -138,7 +143,7 @@ export class FakeMedia {
     // It sends nothing.
   }
 
-  /** True if what is sent to the far end may leave. */
+  /** True if media may be sent to the far end. */
   confirms = true;
   readonly #awaiting: (() => void)[] = [];
 
@@ -181,9 +186,9 @@ export class FakeCall {
   onEvent: ((event: CallEvent) => void) | undefined;
   readonly codec = PCMU;
   readonly asked: string[] = [];
-  /** Thrown by whatever is to be spoken next. */
+  /** Thrown by the next speech. */
   refusal: ParleyError | undefined;
-  /** `speak` and `play` end when this is called, the oldest first. */
+  /** Calling these ends `speak` and `play`, the oldest first. */
   readonly #speaking: (() => void)[] = [];
   #close!: (reason: string) => void;
   readonly closed = new Promise<string>((resolve) => (this.#close = resolve));
@@ -238,14 +243,22 @@ export class FakeCall {
 }
 
 export function invite(more: readonly string[] = [], from = '<sip:anna@a>;tag=a'): SipRequest {
-  const lines = ['INVITE sip:100@parley SIP/2.0', 'Via: SIP/2.0/UDP 10.0.0.1;branch=z9hG4bK1', `From: ${from}`,
-    'To: <sip:100@parley>', 'Call-ID: 1', 'CSeq: 1 INVITE', 'Max-Forwards: 70', ...more]; // prettier-ignore
+  const lines = [
+    'INVITE sip:100@parley SIP/2.0',
+    'Via: SIP/2.0/UDP 10.0.0.1;branch=z9hG4bK1',
+    `From: ${from}`,
+    'To: <sip:100@parley>',
+    'Call-ID: 1',
+    'CSeq: 1 INVITE',
+    'Max-Forwards: 70',
+    ...more,
+  ];
   const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`));
   if (parsed.kind !== 'request') throw new Error('no request');
   return parsed.request;
 }
 
-/** Everything that a call under test touches. */
+/** A call under test with all its surroundings. */
 export function callSurroundings() {
   const time = new ManualTime(1000);
   const records: CallRecord[] = [];
@@ -259,10 +272,17 @@ export function callSurroundings() {
   };
 }
 
-export function aCall({ direction = 'inbound', connected = true, ...more }: Partial<PhoneCallInfo> & { connected?: boolean } = {}) {
+export function aCall({
+  direction = 'inbound',
+  connected = true,
+  ...more
+}: Partial<PhoneCallInfo> & { connected?: boolean } = {}) {
   const parts = callSurroundings();
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
-  const phone = new PhoneCall({ id: 'call-1', direction, to: 'sip:100@parley', from: 'sip:anna@a', ...more }, parts);
+  const phone = new PhoneCall(
+    { id: 'call-1', direction, to: 'sip:100@parley', from: 'sip:anna@a', ...more },
+    parts,
+  );
   const events: PhoneCallEvent[] = [];
   phone.follow(0, (event) => events.push(event));
   phone.carriedBy(legOf(session, media));
@@ -273,15 +293,18 @@ export function aCall({ direction = 'inbound', connected = true, ...more }: Part
   }
   const states = () => events.flatMap((event) => (event.type === 'state' ? [event.state] : []));
   return { ...parts, parts, session, media, call, phone, events, states };
-} // prettier-ignore
+}
 
-export const legOf = (session: FakeSession, media: FakeMedia): Leg => ({ session: asSession(session), media: asMedia(media) }); // prettier-ignore
+export const legOf = (session: FakeSession, media: FakeMedia): Leg => ({
+  session: asSession(session),
+  media: asMedia(media),
+});
 export const asCall = (call: FakeCall): Call => call as unknown as Call;
 export const asMedia = (media: FakeMedia): CallMedia => media as unknown as CallMedia;
 export const asSession = (session: FakeSession): InboundSession => session as unknown as InboundSession;
 export const busy = refused(491, 'Request Pending');
 
-/** Lets promises go on. */
+/** Lets promises run. */
 export async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await Promise.resolve();
 }

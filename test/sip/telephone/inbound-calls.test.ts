@@ -1,16 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { refused } from '../../../sip/message/refusal.js';
+import { readRoutingFile } from '../../../sip/routing-file.js';
+import { RoutingTable } from '../../../sip/routing-table.js';
+import { Answering } from '../../../sip/telephone/answering.js';
+import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
+import { incomingMediaRequest } from '../../../sip/telephone/media-supply.js';
+import { PhoneBook } from '../../../sip/telephone/phone-book.js';
 import type { MediaPort } from '../../../src/call/call.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { CallOrigin } from '../../../src/call/switchboard.js';
 import { ParleyError } from '../../../src/errors.js';
-import { Answering } from '../../../sip/telephone/answering.js';
-import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
-import { PhoneBook } from '../../../sip/telephone/phone-book.js';
-import { refused } from '../../../sip/message/refusal.js';
-import { readRoutingFile } from '../../../sip/routing-file.js';
-import { RoutingTable } from '../../../sip/routing-table.js';
-import { asCall, asMedia, asSession, callSurroundings, FakeCall, FakeMedia, FakeSession, invite, settled } from './fake-legs.js'; // prettier-ignore
+import { linesOf, negotiation, valueOf } from '../sdp/negotiation-under-test.js';
+import {
+  asCall,
+  asMedia,
+  asSession,
+  callSurroundings,
+  FakeCall,
+  FakeMedia,
+  FakeSession,
+  invite,
+  settled,
+} from './fake-legs.js';
 
 interface DoorOptions {
   readonly ringMs?: number;
@@ -18,14 +30,15 @@ interface DoorOptions {
   readonly callHeaders?: readonly string[];
 }
 
-/** A door with one rule for all callers, or none. */
+/** Inbound calls with one rule for all callers, or none. */
 function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOptions = {}) {
   const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
   const opened: FakeMedia[] = [];
   const failing: { open?: ParleyError; media?: ParleyError; check?: ParleyError } = {};
-  const table = rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
+  const table =
+    rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
   assert.ok(table);
   const counted: string[] = [];
   const counts = { confirmed: 0 };
@@ -65,7 +78,7 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
   };
   const phone = () => book.get('call-1');
   return { ...parts, parts, book, session, media, opened, call, failing, come, pass, phone, counted, counts };
-} // prettier-ignore
+}
 
 const SAY = { text: 'Good morning.' };
 const GONE = { reject: { status: 404, cause: 1, announcement: { text: 'Not in service.' } } };
@@ -91,8 +104,11 @@ void test('a rule that waits answers, and says nothing but what comes before the
   await settled();
   early.session.establish();
   assert.deepEqual(early.session.asked, ['progress', 'accept']);
-  assert.deepEqual(early.call.asked.filter((what) => what.startsWith('speak')), ['speak One moment.']);
-}); // prettier-ignore
+  assert.deepEqual(
+    early.call.asked.filter((what) => what.startsWith('speak')),
+    ['speak One moment.'],
+  );
+});
 
 void test('a call belongs to the API key that its rule names, and to every key without one', async () => {
   const keyed = door({ key: 'acme', wait: {} });
@@ -135,16 +151,23 @@ void test('an early text is heard to its end before the answer, and the other on
 });
 
 void test('a text that begins early goes on through the answer, and is the only one', async () => {
-  const { session, come, pass, call, phone } = door({ ring: 1, early: true, say: { ...SAY, after: 'hangup' } });
+  const { session, come, pass, call, phone } = door({
+    ring: 1,
+    early: true,
+    say: { ...SAY, after: 'hangup' },
+  });
   await come();
   await pass(1000);
   session.establish();
   assert.deepEqual(session.asked, ['progress', 'accept']);
-  assert.deepEqual(call.asked.filter((what) => /speak|interrupt/.test(what)), ['speak Good morning.']);
+  assert.deepEqual(
+    call.asked.filter((what) => /speak|interrupt/.test(what)),
+    ['speak Good morning.'],
+  );
   call.heard();
   await settled();
   assert.equal(phone().view.end?.reason, 'we hung up');
-}); // prettier-ignore
+});
 
 void test('an announcement is heard, then the call is refused, recorded and freed', async () => {
   const { session, come, call, media, records, time } = door(GONE);
@@ -166,8 +189,11 @@ void test('an early text that the caller cannot hear, as it has shown nothing, i
   await pass(1);
   session.establish();
   assert.deepEqual(session.asked, ['progress', 'accept']);
-  assert.deepEqual(call.asked.filter((what) => what.startsWith('speak')), ['speak Good morning.']);
-}); // prettier-ignore
+  assert.deepEqual(
+    call.asked.filter((what) => what.startsWith('speak')),
+    ['speak Good morning.'],
+  );
+});
 
 void test('an announcement that does not end is broken off after a minute, one that nobody can hear after 5 s', async () => {
   const endless = door(GONE);
@@ -194,9 +220,12 @@ for (const rule of [{ ring: 9, say: SAY }, { ring: 9, early: true, say: SAY }, G
     await pass(100);
     session.end({ by: 'cancelled' });
     await pass(200_000);
-    assert.deepEqual([records.map(({ end, setupMs }) => [end.reason, setupMs]), media.closed], [[['cancelled', 100]], 1]);
+    assert.deepEqual(
+      [records.map(({ end, setupMs }) => [end.reason, setupMs]), media.closed],
+      [[['cancelled', 100]], 1],
+    );
     assert.deepEqual([time.waiting, book.open.length, session.asked.includes('accept')], [0, 0, false]);
-  }); // prettier-ignore
+  });
 }
 
 void test('an announcement that cannot be spoken, or for which there is no room, does not keep the call from being refused', async () => {
@@ -270,14 +299,24 @@ void test('who calls is what the network vouches for, where the peer is trusted,
   assert.deepEqual(await from(true, asserted), ['sip:+4930@carrier', 'Anna']);
   assert.deepEqual(await from(false, asserted), ['sip:anna@a', undefined]);
   assert.deepEqual(await from(true, [...asserted, 'Privacy: id']), ['anonymous', undefined]);
-  assert.deepEqual(await from(false, asserted, '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=a'), ['anonymous', undefined]); // prettier-ignore
+  assert.deepEqual(await from(false, asserted, '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=a'), [
+    'anonymous',
+    undefined,
+  ]);
 });
 
 const SHOWN = ['X-*', 'Diversion', 'User-to-User', 'P-Asserted-Identity'];
 const FIELDS = [
-  'X-Tenant: acme', 'Subject: secret', 'x-order: 1, 2', 'X-Order: 3', 'User-to-User: 48656c6c6f;encoding=hex',
-  'Diversion: <sip:a@b>;reason=busy, <sip:c@d>', 'P-Asserted-Identity: <sip:+4930@carrier>', 'x: 90', 'X-Empty:',
-]; // prettier-ignore
+  'X-Tenant: acme',
+  'Subject: secret',
+  'x-order: 1, 2',
+  'X-Order: 3',
+  'User-to-User: 48656c6c6f;encoding=hex',
+  'Diversion: <sip:a@b>;reason=busy, <sip:c@d>',
+  'P-Asserted-Identity: <sip:+4930@carrier>',
+  'x: 90',
+  'X-Empty:',
+];
 const OF_ALL = {
   'X-Tenant': 'acme',
   'x-order': '1, 2, 3',
@@ -300,10 +339,17 @@ void test('header fields that are let through are in the view, in the first even
   const states = events.filter((event) => event.type === 'state');
   assert.deepEqual(
     states.map((event) => [event.state, event.headers]),
-    [['ringing', headers], ['connected', undefined], ['ended', undefined]],
-  ); // prettier-ignore
+    [
+      ['ringing', headers],
+      ['connected', undefined],
+      ['ended', undefined],
+    ],
+  );
   assert.deepEqual(phone().view.headers, headers, 'when it is over, too');
-  assert.deepEqual(records.map((record) => record.headers), [headers]); // prettier-ignore
+  assert.deepEqual(
+    records.map((record) => record.headers),
+    [headers],
+  );
 });
 
 void test('an identity is shown where the peer is trusted and the caller hides nothing, and no other field that is not named', async () => {
@@ -321,7 +367,10 @@ void test('an identity is shown where the peer is trusted and the caller hides n
   const all =
     (await shown({ callHeaders: ['*'] }, ['Authorization: Digest x', 'Proxy-Authorization: Digest y'])) ?? {};
   assert.equal(all['Subject'], 'secret');
-  assert.equal(Object.keys(all).some((name) => /authorization/i.test(name)), false); // prettier-ignore
+  assert.equal(
+    Object.keys(all).some((name) => /authorization/i.test(name)),
+    false,
+  );
 });
 
 void test('of very many or very long header fields some are shown, and a name of any kind is only a name', async () => {
@@ -342,7 +391,7 @@ void test('of very many or very long header fields some are shown, and a name of
   );
 });
 
-/** A call that is connected, and an INVITE that is to take its place. */
+/** A connected call, and an INVITE that replaces it. */
 async function replacing() {
   const all = door();
   await all.come();
@@ -393,4 +442,43 @@ void test('a replacement without ports, or of a call that nobody has, is refused
   stranger.replaces = new FakeSession();
   await come(stranger);
   assert.deepEqual(stranger.asked, ['reject 481']);
+});
+
+void test('a browser that leaves the offer to us is offered DTLS with ICE, and a telephone is not', () => {
+  const offered = (transport: 'wss' | 'udp', srtp: 'prefer' | 'off') => {
+    const { srtp: security, ...wish } = incomingMediaRequest({
+      transport,
+      offers: true,
+      trunk: undefined,
+      server: { srtp },
+    });
+    const policy = {
+      security: security ?? srtp,
+      keyings: wish.keyings ?? [],
+      offerIce: wish.offerIce ?? false,
+    };
+    const offer = valueOf(negotiation(policy, { ice: true }).offer());
+    return [linesOf(offer, 'm=audio 40000 ')[0]?.split(' ')[0], linesOf(offer, 'a=ice-ufrag:').length];
+  };
+  assert.deepEqual(offered('wss', 'prefer'), ['UDP/TLS/RTP/SAVPF', 1]);
+  assert.deepEqual(offered('udp', 'prefer'), ['RTP/AVP', 0]);
+  assert.deepEqual(offered('wss', 'off'), ['RTP/AVP', 0]);
+});
+
+void test('a browser that makes the offer is answered by DTLS, whatever telephones are offered', () => {
+  const server = { srtp: 'require', keying: ['sdes'] } as const;
+  const wish = incomingMediaRequest({ transport: 'ws', offers: false, trunk: undefined, server });
+  assert.deepEqual(wish, { keyings: ['dtls', 'sdes'] });
+});
+
+void test('over TLS a telephone is offered and answered by SDES first', () => {
+  for (const offers of [true, false]) {
+    const wish = incomingMediaRequest({
+      transport: 'tls',
+      offers,
+      trunk: undefined,
+      server: { srtp: 'require' },
+    });
+    assert.deepEqual(wish.keyings, ['sdes', 'dtls']);
+  }
 });

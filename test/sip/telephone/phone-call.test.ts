@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ParleyError } from '../../../src/errors.js';
 import type { SessionEnd } from '../../../sip/session/session.js';
-import { aCall, asCall, busy, EPOCH_MS, FakeMedia, FakeSession, FIGURES, legOf, newPort, settled } from './fake-legs.js'; // prettier-ignore
+import { PhoneBook } from '../../../sip/telephone/phone-book.js';
+import { ParleyError } from '../../../src/errors.js';
+import {
+  aCall,
+  asCall,
+  busy,
+  EPOCH_MS,
+  FakeMedia,
+  FakeSession,
+  FIGURES,
+  legOf,
+  newPort,
+  settled,
+} from './fake-legs.js';
 
 const WRONG_STATE = { code: 'WRONG_STATE' };
 
@@ -24,11 +36,24 @@ void test('a call that came in rings, is connected once acknowledged, and ends o
   assert.deepEqual(states(), ['ringing', 'connected', 'ended']);
   assert.deepEqual([media.closed, records.length], [1, 1]);
   assert.deepEqual(records[0], {
-    id: 'call-1', door: 'sip', direction: 'inbound', from: 'sip:anna@a', to: 'sip:100@parley', route: 'sales', callId: 'c1',
-    startedAt: EPOCH_MS + 1000, answeredAt: EPOCH_MS + 1350, endedAt: EPOCH_MS + 1400, setupMs: 300, firstAudioMs: 40,
-    end: { reason: 'peer hung up', cause: 16, detail: 'bye' }, digits: 0, ...FIGURES, remote: undefined,
+    id: 'call-1',
+    door: 'sip',
+    direction: 'inbound',
+    from: 'sip:anna@a',
+    to: 'sip:100@parley',
+    route: 'sales',
+    callId: 'c1',
+    startedAt: EPOCH_MS + 1000,
+    answeredAt: EPOCH_MS + 1350,
+    endedAt: EPOCH_MS + 1400,
+    setupMs: 300,
+    firstAudioMs: 40,
+    end: { reason: 'peer hung up', cause: 16, detail: 'bye' },
+    digits: 0,
+    ...FIGURES,
+    remote: undefined,
     sent: { packets: 5, silencePackets: 2, underruns: 1 },
-  }); // prettier-ignore
+  });
 });
 
 for (const [end, direction, reason, setupMs] of [
@@ -56,11 +81,14 @@ for (const connected of [false, true]) {
     await Promise.all([phone.end({ reason: 'we hung up' }), phone.end({ reason: 'silence' })]);
     assert.deepEqual(session.asked, ['hangUp Normal call clearing']);
     assert.deepEqual([media.closed, records.length, records[0]?.end], [1, 1, { reason: 'we hung up' }]);
-    assert.deepEqual(call.asked.filter((what) => what.startsWith('close')), connected ? ['close we hung up'] : []);
+    assert.deepEqual(
+      call.asked.filter((what) => what.startsWith('close')),
+      connected ? ['close we hung up'] : [],
+    );
     assert.equal(states().at(-1), 'ended');
     assert.equal(time.waiting, 0);
     assert.throws(() => phone.speak('x'), WRONG_STATE);
-  }); // prettier-ignore
+  });
 }
 
 void test('a call whose conversation begins after it ended closes that, too', async () => {
@@ -101,7 +129,14 @@ void test('a digit is told and kept once, of whichever leg carries the call', ()
   phone.carriedBy(legOf(next, port));
   media.onDigit?.('9', 100, 0);
   port.onDigit?.('2', 80, 0);
-  assert.deepEqual(phone.view.digits.map(({ digit, durationMs }) => [digit, durationMs]), [['1', 100], ['#', 160], ['2', 80]]); // prettier-ignore
+  assert.deepEqual(
+    phone.view.digits.map(({ digit, durationMs }) => [digit, durationMs]),
+    [
+      ['1', 100],
+      ['#', 160],
+      ['2', 80],
+    ],
+  );
   assert.equal(events.filter(({ type }) => type === 'digit').length, 3);
 });
 
@@ -238,7 +273,14 @@ void test('a transfer that succeeds ends the call, one that does not leaves it',
   assert.deepEqual(await phone.transfer({ uri: 'sip:c@d' }, 'c'), { accepted: true, status: 200 });
   assert.deepEqual([records[0]?.end.reason, records[0]?.transferredTo], ['transferred', 'c']);
   const told = events.flatMap((event) => (event.type === 'transfer' ? [[event.status, event.done]] : []));
-  assert.deepEqual(told, [[100, false], [486, true], [100, false], [491, true], [100, false], [200, true]]); // prettier-ignore
+  assert.deepEqual(told, [
+    [100, false],
+    [486, true],
+    [100, false],
+    [491, true],
+    [100, false],
+    [200, true],
+  ]);
 });
 
 for (const [name, tell, reason] of [
@@ -318,4 +360,36 @@ void test('keys that are not pressed when the call ends are refused, and leave n
   await settled();
   void unanswered.phone.end({ reason: 'we hung up' });
   await assert.rejects(late, WRONG_STATE);
+});
+
+void test('calls are listed newest first, found by their session, and forgotten ten minutes after they ended', async () => {
+  const first = aCall();
+  const { time } = first;
+  const book = new PhoneBook(time);
+  book.add(first.phone);
+  const { session } = first.phone.leg ?? assert.fail();
+  assert.equal(book.carriedBy(session), first.phone);
+  await first.phone.end({ reason: 'we hung up' });
+  await settled();
+  assert.deepEqual([book.open.length, book.get('call-1').state, book.list().length], [0, 'ended', 1]);
+  assert.equal(book.carriedBy(session), undefined);
+  time.advance(599_999);
+  assert.equal(book.list().length, 1);
+  time.advance(1);
+  assert.equal(book.list().length, 0);
+  assert.throws(() => book.get('call-1'), { code: 'NOT_FOUND' });
+});
+
+void test('of calls that ended the latest thousand are known', async () => {
+  const { time } = aCall();
+  const book = new PhoneBook(time);
+  for (let n = 0; n < 1002; n++) {
+    const { phone } = aCall({ id: `call-${n}` });
+    book.add(phone);
+    await phone.end({ reason: 'we hung up' });
+  }
+  await settled();
+  assert.equal(book.list().length, 1000);
+  assert.throws(() => book.get('call-1'), { code: 'NOT_FOUND' });
+  assert.equal(book.get('call-2').state, 'ended');
 });

@@ -1,4 +1,4 @@
-// What peers are told in Contact, by the way that they came and by what they asked for.
+// Contact URIs for peers, by their transport and by what they asked for.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
@@ -11,20 +11,38 @@ import { issueCertificates } from '../transport/certificates.js';
 
 const { server } = await issueCertificates();
 
-/** Not opened: what it tells is in its configuration. */
+/** Not opened: its addresses come from its configuration. */
 function network(t: TestContext, hosts: string, tlsPort?: number): SipNetwork {
   const time = new ManualTime();
-  const { sip } = readConfig({ SIP_HOST: hosts, SIP_PORT: '5070', SIP_ALLOW: '127.0.0.1', PUBLIC_ADDRESS: '' });
-  const guard = new Guard({ time, allowed: [], challenged: [], requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS });
+  const { sip } = readConfig({
+    SIP_HOST: hosts,
+    SIP_PORT: '5070',
+    SIP_ALLOW: '127.0.0.1',
+    PUBLIC_ADDRESS: '',
+  });
+  const guard = new Guard({
+    time,
+    allowed: [],
+    challenged: [],
+    requests: REQUEST_BOUNDS,
+    failures: FAILURE_BOUNDS,
+  });
   const recentPeers = new RecentPeers(time);
   const made = new SipNetwork({
-    config: { ...sip, tlsPort }, tls: server, time, recentPeers, taps: undefined,
+    config: { ...sip, tlsPort },
+    tls: server,
+    time,
+    recentPeers,
+    taps: undefined,
     admission: new Admission({ guard, digest: undefined, recentPeers }),
-    invited: () => undefined, journeyFor: () => undefined, onResponse: () => undefined, failed: assert.fail,
+    invited: () => undefined,
+    journeyFor: () => undefined,
+    onResponse: () => undefined,
+    failed: assert.fail,
   });
   t.after(() => made.close());
   return made;
-} // prettier-ignore
+}
 
 function flow(transport: TransportName, local: string, remote = '192.0.2.9'): Flow {
   return {

@@ -1,5 +1,4 @@
-// The door on loopback, with media and speech in memory; the far end is a socket
-// of the test.
+// The telephone on loopback, with media and speech in memory; the far end is a socket of the test.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
@@ -23,7 +22,7 @@ import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
 
-/** It agrees to whatever it is offered. */
+/** Accepts any description. */
 class TalkingMedia extends FakeMedia {
   offering = true;
   answering = (): Result<string> => {
@@ -69,7 +68,15 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
     tls: { cert: undefined, key: undefined, ca: undefined, clientCertificates: 'ignored' },
     trunks: [],
     srtp: 'prefer',
-    guardOf: (allowedNow) => new Guard({ time, allowed: ['127.0.0.0/8'], challenged: [], allowedNow, requests: REQUEST_BOUNDS, failures: FAILURE_BOUNDS }),
+    guardOf: (allowedNow) =>
+      new Guard({
+        time,
+        allowed: ['127.0.0.0/8'],
+        challenged: [],
+        allowedNow,
+        requests: REQUEST_BOUNDS,
+        failures: FAILURE_BOUNDS,
+      }),
     digest: undefined,
     recentPeers: new RecentPeers(time),
     answering: new FailingAnswering(failing, ringMs),
@@ -105,8 +112,17 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   t.after(() => socket.close());
-  return { door, media, wishes, failing, records, socket, to: `sip:bob@127.0.0.1:${socket.address().port}`, ended: () => ended };
-} // prettier-ignore
+  return {
+    door,
+    media,
+    wishes,
+    failing,
+    records,
+    socket,
+    to: `sip:bob@127.0.0.1:${socket.address().port}`,
+    ended: () => ended,
+  };
+}
 
 /** Answers INVITEs with this status; resolves at the first one. */
 function answers(socket: Socket, status: number): Promise<unknown> {
@@ -176,10 +192,25 @@ test('an INVITE has fewer than 1,200 bytes, whatever keys it offers', async (t) 
 });
 
 test('a call that comes in has the keys and addresses of its trunk, or the keys of its transport', async (t) => {
-  const trunk = { name: 'carrier', domain: 'carrier.example', authRealms: [], lateOffer: false, assertedIdentity: false, addresses: ['127.0.0.1'] };
+  const trunk = {
+    name: 'carrier',
+    domain: 'carrier.example',
+    authRealms: [],
+    lateOffer: false,
+    assertedIdentity: false,
+    addresses: ['127.0.0.1'],
+  };
   for (const [parts, offers, wish] of [
-    [{ trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] }, true, { srtp: 'require', keyings: ['sdes'], networks: ['127.0.0.1'] }],
-    [{ trunks: [trunk], keying: ['dtls'] }, true, { srtp: undefined, keyings: ['dtls'], networks: ['127.0.0.1'] }],
+    [
+      { trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] },
+      true,
+      { srtp: 'require', keyings: ['sdes'], networks: ['127.0.0.1'] },
+    ],
+    [
+      { trunks: [trunk], keying: ['dtls'] },
+      true,
+      { srtp: undefined, keyings: ['dtls'], networks: ['127.0.0.1'] },
+    ],
     [{ srtp: 'require' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, false, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
@@ -188,14 +219,24 @@ test('a call that comes in has the keys and addresses of its trunk, or the keys 
     const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
     const own = socket.address().port;
     const body = offers ? '' : 'v=0\r\n';
-    const invite = ['INVITE sip:100@127.0.0.1 SIP/2.0', `Via: SIP/2.0/UDP 127.0.0.1:${own};branch=z9hG4bK1`,
-      'From: <sip:a@b>;tag=a', 'To: <sip:100@127.0.0.1>', 'Call-ID: 7', 'CSeq: 1 INVITE', `Contact: <sip:a@127.0.0.1:${own}>`,
-      'Content-Type: application/sdp', `Content-Length: ${body.length}`, '', body].join('\r\n');
+    const invite = [
+      'INVITE sip:100@127.0.0.1 SIP/2.0',
+      `Via: SIP/2.0/UDP 127.0.0.1:${own};branch=z9hG4bK1`,
+      'From: <sip:a@b>;tag=a',
+      'To: <sip:100@127.0.0.1>',
+      'Call-ID: 7',
+      'CSeq: 1 INVITE',
+      `Contact: <sip:a@127.0.0.1:${own}>`,
+      'Content-Type: application/sdp',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n');
     socket.send(invite, Number(port), '127.0.0.1');
     await until(() => wishes.length === 1);
     assert.deepEqual(wishes, [wish]);
   }
-}); // prettier-ignore
+});
 
 test('what cannot be spoken, has no port or no agent is refused before anything is sent', async (t) => {
   const { door, failing, to, socket } = await open(t);
@@ -210,7 +251,7 @@ test('what cannot be spoken, has no port or no agent is refused before anything 
   assert.deepEqual([door.size, heard], [0, 0]);
 });
 
-/** The next message that is no 100. */
+/** The next message except 100. */
 function afterTrying(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     socket.on('message', (bytes: Buffer) => {
@@ -223,9 +264,19 @@ test('closing ends calls that ring and calls on their way, once, and takes no mo
   const { door, to, media, records, socket, ended } = await open(t);
   const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
   const own = socket.address().port;
-  const invite = ['INVITE sip:100@127.0.0.1 SIP/2.0', `Via: SIP/2.0/UDP 127.0.0.1:${own};branch=z9hG4bK1`,
-    'From: <sip:a@b>;tag=a', 'To: <sip:100@127.0.0.1>', 'Call-ID: 7', 'CSeq: 1 INVITE', `Contact: <sip:a@127.0.0.1:${own}>`,
-    'Max-Forwards: 70', 'Content-Length: 0', '', ''].join('\r\n'); // prettier-ignore
+  const invite = [
+    'INVITE sip:100@127.0.0.1 SIP/2.0',
+    `Via: SIP/2.0/UDP 127.0.0.1:${own};branch=z9hG4bK1`,
+    'From: <sip:a@b>;tag=a',
+    'To: <sip:100@127.0.0.1>',
+    'Call-ID: 7',
+    'CSeq: 1 INVITE',
+    `Contact: <sip:a@127.0.0.1:${own}>`,
+    'Max-Forwards: 70',
+    'Content-Length: 0',
+    '',
+    '',
+  ].join('\r\n');
   const ringing = afterTrying(socket);
   socket.send(invite, Number(port), '127.0.0.1');
   await until(() => door.list()[0]?.state === 'ringing');
@@ -235,8 +286,11 @@ test('closing ends calls that ring and calls on their way, once, and takes no mo
   assert.equal(door.close(), first);
   await assert.rejects(door.place({ to }), { code: 'CALL_CLOSED' });
   await first;
-  assert.deepEqual([records.map(({ end }) => end.reason), media.map(({ closed }) => closed), ended()], [['server closing'], [1], 1]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [records.map(({ end }) => end.reason), media.map(({ closed }) => closed), ended()],
+    [['server closing'], [1], 1],
+  );
+});
 
 test('a message that meets a defect is refused, ends the call that it belongs to and no other, and is counted', async (t) => {
   const { door, media, records, socket } = await open(t, 0);
@@ -246,7 +300,10 @@ test('a message that meets a defect is refused, ends the call that it belongs to
   const send = (method: string, callId: string, cseq: number, toTag = ''): void =>
     socket.send(requestOf(socket.address().port, { method, callId, cseq, toTag }), Number(port), '127.0.0.1');
   const final = async (callId: string, cseq: number): Promise<string> => {
-    const isIt = (text: string): boolean => /^SIP\/2\.0 [2-6]/.test(text) && text.includes(`Call-ID: ${callId}\r\n`) && text.includes(`CSeq: ${cseq} `);
+    const isIt = (text: string): boolean =>
+      /^SIP\/2\.0 [2-6]/.test(text) &&
+      text.includes(`Call-ID: ${callId}\r\n`) &&
+      text.includes(`CSeq: ${cseq} `);
     await until(() => heard.some(isIt));
     return heard.find(isIt) ?? '';
   };
@@ -266,17 +323,27 @@ test('a message that meets a defect is refused, ends the call that it belongs to
   assert.match(await final('first', 2), /^SIP\/2\.0 500/);
   await until(() => heard.some((text) => text.startsWith('BYE')));
   await until(() => records.length === 1);
-  assert.deepEqual([records[0]?.callId, records[0]?.end.reason, door.dropped['failed'], door.size], ['first', 'failed', 1, 1]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [records[0]?.callId, records[0]?.end.reason, door.dropped['failed'], door.size],
+    ['first', 'failed', 1, 1],
+  );
+});
 
 test('an INVITE that meets a defect before it is a call is refused with 500, and nothing is left of it', async (t) => {
   const { door, failing, socket } = await open(t, 0);
   const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
   failing.defect = new RangeError('a defect');
-  socket.send(requestOf(socket.address().port, { method: 'INVITE', callId: 'x', cseq: 1 }), Number(port), '127.0.0.1');
+  socket.send(
+    requestOf(socket.address().port, { method: 'INVITE', callId: 'x', cseq: 1 }),
+    Number(port),
+    '127.0.0.1',
+  );
   assert.match(await afterTrying(socket), /^SIP\/2\.0 500/);
-  assert.deepEqual([door.network.agent.counts, door.size, door.dropped['failed']], [{ early: 0, confirmed: 0 }, 0, 1]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [door.network.agent.counts, door.size, door.dropped['failed']],
+    [{ early: 0, confirmed: 0 }, 0, 1],
+  );
+});
 
 interface Wording {
   readonly method: string;
@@ -288,7 +355,18 @@ interface Wording {
 function requestOf(port: number, { method, callId, cseq, toTag = '' }: Wording): string {
   const to = `<sip:100@127.0.0.1>${toTag === '' ? '' : `;tag=${toTag}`}`;
   const body = method === 'INVITE' ? 'v=0\r\n' : '';
-  return [`${method} sip:100@127.0.0.1 SIP/2.0`, `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${callId}${cseq}${method}`,
-    `From: <sip:a@b>;tag=${callId}`, `To: ${to}`, `Call-ID: ${callId}`, `CSeq: ${cseq} ${method}`, `Contact: <sip:a@127.0.0.1:${port}>`,
-    'Max-Forwards: 70', ...(body === '' ? [] : ['Content-Type: application/sdp']), `Content-Length: ${body.length}`, '', body].join('\r\n');
-} // prettier-ignore
+  return [
+    `${method} sip:100@127.0.0.1 SIP/2.0`,
+    `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${callId}${cseq}${method}`,
+    `From: <sip:a@b>;tag=${callId}`,
+    `To: ${to}`,
+    `Call-ID: ${callId}`,
+    `CSeq: ${cseq} ${method}`,
+    `Contact: <sip:a@127.0.0.1:${port}>`,
+    'Max-Forwards: 70',
+    ...(body === '' ? [] : ['Content-Type: application/sdp']),
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -42,7 +42,19 @@ function putting(transfers: 'off' | 'any' = 'any') {
     notify: (status) => told.push(status),
   };
   const ask = (): void => its.session.user.transferAsked?.(asked);
-  return { ...its, handler, book, far, farMedia, failing, told, ask, asked, dialled: () => dials, exchange: (media: FakeMedia) => exchanged(asMedia(media)) }; // prettier-ignore
+  return {
+    ...its,
+    handler,
+    book,
+    far,
+    farMedia,
+    failing,
+    told,
+    ask,
+    asked,
+    dialled: () => dials,
+    exchange: (media: FakeMedia) => exchanged(asMedia(media)),
+  };
 }
 
 void test('a caller is put through: told of progress, and the conversation goes on with the other media', async () => {

@@ -28,16 +28,39 @@ const SPARE = {
   displayName: 'Spare',
 };
 
-function open(trunks: readonly object[] = [CARRIER, SPARE], { limits, ...options }: Partial<OutboundCallsOptions> & { limits?: object } = {}) {
+function open(
+  trunks: readonly object[] = [CARRIER, SPARE],
+  { limits, ...options }: Partial<OutboundCallsOptions> & { limits?: object } = {},
+) {
   const out = new CallingOut();
   const { time } = out.network;
-  const contact = (user: string, transport: string | undefined) => `sip:${user}@${CALLER}${transport === undefined ? '' : `;transport=${transport}`}`;
-  const read = readTrunkFile(JSON.stringify({ trunks }), { environment: () => undefined, file: () => undefined });
-  const made = (read.trunks ?? []).map((settings) => new Trunk({
-    settings, sender: out.sender, contact, time, random: () => 0.5, token: () => 'token', randomBytes: (count) => new Uint8Array(count),
-  }));
-  const calls = new OutboundCalls({ trunks: new Trunks(made), context: out.agent.context, contact, direct: true, followsRedirections: false,
-    rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time), ...options });
+  const contact = (user: string, transport: string | undefined) =>
+    `sip:${user}@${CALLER}${transport === undefined ? '' : `;transport=${transport}`}`;
+  const read = readTrunkFile(JSON.stringify({ trunks }), {
+    environment: () => undefined,
+    file: () => undefined,
+  });
+  const made = (read.trunks ?? []).map(
+    (settings) =>
+      new Trunk({
+        settings,
+        sender: out.sender,
+        contact,
+        time,
+        random: () => 0.5,
+        token: () => 'token',
+        randomBytes: (count) => new Uint8Array(count),
+      }),
+  );
+  const calls = new OutboundCalls({
+    trunks: new Trunks(made),
+    context: out.agent.context,
+    contact,
+    direct: true,
+    followsRedirections: false,
+    rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time),
+    ...options,
+  });
   const told = new ToldOfCall();
   const medias: MediaRequest[] = [];
   const media = (wish: MediaRequest) => {
@@ -49,21 +72,24 @@ function open(trunks: readonly object[] = [CARRIER, SPARE], { limits, ...options
     await out.network.pass(100);
     return placed;
   };
-  /** The far end's answers by the domain that is called. */
+  /** The far end's answers by the called domain. */
   const statuses: Record<string, number> = {};
   out.act = (transaction: ServerTransaction) => {
     const { method, uri } = transaction.request;
     const status = method === 'INVITE' ? statuses[uri.host] : 200;
-    if (status !== undefined) transaction.respond({ status, headers: status === 503 ? [['Retry-After', '60']] : [] });
+    if (status !== undefined)
+      transaction.respond({ status, headers: status === 503 ? [['Retry-After', '60']] : [] });
   };
   const called = () => out.requests('INVITE').map(({ uri }) => uri.text);
   return { out, calls, trunks: made, told, medias, place, statuses, called };
-} // prettier-ignore
+}
 
 const field = (name: string) => ({ code: 'INVALID_FIELD', field: name });
 
 test('a number goes out by the first trunk, as its caller', async () => {
-  const { out, place, trunks } = open([{ ...CARRIER, from: '+4930123', displayName: 'Example Ltd', assertedIdentity: true }]);
+  const { out, place, trunks } = open([
+    { ...CARRIER, from: '+4930123', displayName: 'Example Ltd', assertedIdentity: true },
+  ]);
   const { trunk, session } = await place({ to: '+49 30 456', headers: { 'X-Id': '7' } });
   const { invite } = out;
   assert.equal(trunk(), 'carrier');
@@ -76,7 +102,7 @@ test('a number goes out by the first trunk, as its caller', async () => {
   await out.respond(200, { body: 'answer' });
   await out.hungUp(session);
   assert.equal(trunks[0]?.view.calls, 0);
-}); // prettier-ignore
+});
 
 test('who calls is what the call says, or nobody', async () => {
   const shown = open();
@@ -101,21 +127,35 @@ test('a trunk that is named is the only one, and its proxy that routes loosely s
 });
 
 test('a call goes on to the next trunk after 5xx, 408 and where nobody is reached, and not after other refusals', async () => {
-  for (const [status, next] of [[500, true], [503, true], [408, true], [404, false], [486, false], [603, false]] as const) {
+  for (const [status, next] of [
+    [500, true],
+    [503, true],
+    [408, true],
+    [404, false],
+    [486, false],
+    [603, false],
+  ] as const) {
     const { place, statuses, told, called, trunks } = open();
     statuses['carrier.example'] = status;
     statuses['spare.example'] = 486;
     const { trunk } = await place({ to: '100' });
-    assert.deepEqual(called(), next ? ['sip:100@carrier.example', 'sip:100@spare.example'] : ['sip:100@carrier.example'], String(status));
+    assert.deepEqual(
+      called(),
+      next ? ['sip:100@carrier.example', 'sip:100@spare.example'] : ['sip:100@carrier.example'],
+      String(status),
+    );
     assert.equal(told.end?.status, next ? 486 : status);
     assert.equal(trunk(), next ? 'spare' : 'carrier');
-    assert.deepEqual(trunks.map(({ view }) => view.calls), [0, 0]);
+    assert.deepEqual(
+      trunks.map(({ view }) => view.calls),
+      [0, 0],
+    );
   }
   const { out, place, called } = open([{ ...CARRIER, proxy: 'sip:192.0.2.77' }, SPARE]);
   out.network.failureAt = (address) => (address === '192.0.2.77' ? 'refused' : undefined);
   await place({ to: '100' });
   assert.deepEqual(called(), ['sip:100@spare.example']);
-}); // prettier-ignore
+});
 
 test('a trunk that said 503 gets no calls until its Retry-After is over', async () => {
   const { out, place, statuses, called } = open();
@@ -144,19 +184,28 @@ test('codecs and keys are those of the call and the trunk, and trunks that want 
   statuses['carrier.example'] = 500;
   await place({ to: '100' });
   const keyings = ['dtls', 'sdes'];
-  assert.deepEqual(medias, [{ codecs: undefined, srtp: undefined, keyings }, { codecs: ['PCMA'], srtp: 'require', keyings }]);
+  assert.deepEqual(medias, [
+    { codecs: undefined, srtp: undefined, keyings },
+    { codecs: ['PCMA'], srtp: 'require', keyings },
+  ]);
   const same = open();
   same.statuses['carrier.example'] = 500;
   await same.place({ to: '100', codecs: ['opus'] });
   assert.deepEqual(same.medias, [{ codecs: ['opus'], srtp: undefined, keyings }]);
-}); // prettier-ignore
+});
 
 for (const [what, trunk, options, first, others] of [
   ['a trunk over TLS', { srtp: 'require', transport: 'tls' }, {}, ['sdes', 'dtls'], [['dtls']]],
   ['a trunk over UDP', { srtp: 'require', transport: 'udp' }, {}, ['dtls', 'sdes'], [['sdes']]],
   ['a trunk that prefers SRTP', { srtp: 'prefer' }, {}, ['dtls', 'sdes'], [['dtls'], ['sdes']]],
   ['a trunk with one way', { srtp: 'require', keying: ['sdes'] }, {}, ['sdes'], []],
-  ['a trunk with an order of its own', { keying: ['dtls', 'sdes'], transport: 'tls' }, { srtp: 'require', keying: ['sdes'] }, ['dtls', 'sdes'], [['sdes']]],
+  [
+    'a trunk with an order of its own',
+    { keying: ['dtls', 'sdes'], transport: 'tls' },
+    { srtp: 'require', keying: ['sdes'] },
+    ['dtls', 'sdes'],
+    [['sdes']],
+  ],
   ['the order of the server', { transport: 'tls' }, { srtp: 'require', keying: ['dtls'] }, ['dtls'], []],
   ['no SRTP', { srtp: 'off' }, {}, ['dtls', 'sdes'], []],
 ] as const) {
@@ -164,26 +213,35 @@ for (const [what, trunk, options, first, others] of [
     const { place, statuses, medias, told } = open([{ ...CARRIER, ...trunk }], options);
     statuses['carrier.example'] = 488;
     await place({ to: '100' });
-    assert.deepEqual(medias.map(({ keyings }) => keyings), [first, ...others]);
+    assert.deepEqual(
+      medias.map(({ keyings }) => keyings),
+      [first, ...others],
+    );
     assert.equal(told.end?.status, 488);
   });
-} // prettier-ignore
+}
 
 test('media of a call may come from the addresses of its own trunk, and of no other', async () => {
   const addresses = ['192.0.2.0/24', '2001:db8::7'];
   const { place, statuses, medias } = open([{ ...CARRIER, addresses }, SPARE]);
   statuses['carrier.example'] = 500;
   await place({ to: '100' });
-  assert.deepEqual(medias.map(({ networks }) => networks), [addresses, undefined]);
-}); // prettier-ignore
+  assert.deepEqual(
+    medias.map(({ networks }) => networks),
+    [addresses, undefined],
+  );
+});
 
 test('keys of a direct call over TLS are those of SDES first', async () => {
   const { place, medias } = open([], { srtp: 'require' });
   await place({ to: `sips:bob@${CALLEE}` });
   await place({ to: `sip:bob@${CALLEE};transport=tls` });
   await place({ to: `sip:bob@${CALLEE}` });
-  assert.deepEqual(medias.map(({ keyings }) => keyings?.[0]), ['sdes', 'sdes', 'dtls']);
-}); // prettier-ignore
+  assert.deepEqual(
+    medias.map(({ keyings }) => keyings?.[0]),
+    ['sdes', 'sdes', 'dtls'],
+  );
+});
 
 test('a trunk over UDP keeps all requests of a call on UDP, however large they are', async () => {
   for (const [transport, udpOnly] of [
@@ -245,12 +303,15 @@ test('what cannot be sent is refused under the name of its field', async () => {
     [{ to: 'bob', headers: { 'X Y': 'x' } }, 'headers.X Y'],
     [{ to: 'bob', headers: { 'X-Y': 'a\r\nb' } }, 'headers.X-Y'],
     [{ to: 'bob', headers: { 'X-Y': 'a'.repeat(1001) } }, 'headers.X-Y'],
-    [{ to: 'bob', headers: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`X-${at}`, ''])) }, 'headers'],
+    [
+      { to: 'bob', headers: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`X-${at}`, ''])) },
+      'headers',
+    ],
   ] as const)
     await assert.rejects(place(request), field(name), JSON.stringify(request));
   await assert.rejects(place({ to: 'bob', trunk: 'none' }), { code: 'NOT_FOUND', field: 'trunk' });
   assert.equal(out.callee.transactions.length, 0);
-}); // prettier-ignore
+});
 
 test('trunks that take no call say why', async () => {
   const limited = open([{ ...CARRIER, callsPerSecond: 1 }]);
@@ -272,11 +333,12 @@ test('a redirection stays with the trunk in its own domain, and leads elsewhere 
     if (contact !== undefined) transaction.respond({ status: 302, headers: [['Contact', contact]] });
   };
   const { plan } = await place({ to: '100' });
-  assert.deepEqual(out.requests('INVITE').map(({ uri }) => uri.text), [
-    'sip:100@carrier.example', 'sip:new@carrier.example', `sip:new@${CALLEE}`,
-  ]);
+  assert.deepEqual(
+    out.requests('INVITE').map(({ uri }) => uri.text),
+    ['sip:100@carrier.example', 'sip:new@carrier.example', `sip:new@${CALLEE}`],
+  );
   assert.equal(plan().journey.account, undefined);
-}); // prettier-ignore
+});
 
 test('a called URI, and one that a redirection leads to, has no method (RFC 3261, section 19.1.1)', async () => {
   const { out, place, called } = open([CARRIER], { followsRedirections: true });
@@ -296,10 +358,19 @@ test('a called URI, and one that a redirection leads to, has no method (RFC 3261
 });
 
 test('a redirection leads nowhere that a call may not go', async () => {
-  const allowed = { destinations: [{ prefix: '100', callsPerMinute: 1 }, { prefix: '+49', callsPerMinute: undefined }] };
+  const allowed = {
+    destinations: [
+      { prefix: '100', callsPerMinute: 1 },
+      { prefix: '+49', callsPerMinute: undefined },
+    ],
+  };
   for (const [contact, options, followed] of [
     ['sip:+4930@carrier.example', { limits: allowed }, true],
-    ['sip:+49900@carrier.example', { limits: { destinations: [...allowed.destinations, { prefix: '+49900', callsPerMinute: 0 }] } }, false],
+    [
+      'sip:+49900@carrier.example',
+      { limits: { destinations: [...allowed.destinations, { prefix: '+49900', callsPerMinute: 0 }] } },
+      false,
+    ],
     ['sip:+1900@carrier.example', { limits: allowed }, false],
     ['sip:1001@carrier.example', { limits: allowed }, false],
     [`sip:+4930@${CALLEE}`, { direct: false }, false],
@@ -314,7 +385,7 @@ test('a redirection leads nowhere that a call may not go', async () => {
     assert.equal(out.requests('INVITE').length, followed ? 2 : 1, contact);
     assert.equal(told.end?.status, followed ? undefined : 302);
   }
-}); // prettier-ignore
+});
 
 test('a trunk that makes the offer itself gets an INVITE without one', async () => {
   const { out, place, told } = open([{ ...CARRIER, lateOffer: true }]);
@@ -326,9 +397,22 @@ test('a trunk that makes the offer itself gets an INVITE without one', async () 
 });
 
 test('a destination that is not allowed, and a call too many, are refused before anything is sent', async () => {
-  const limits = { destinations: [{ prefix: '+49', callsPerMinute: 2 }, { prefix: '+4930', callsPerMinute: undefined }], callsPerMinute: 3 };
+  const limits = {
+    destinations: [
+      { prefix: '+49', callsPerMinute: 2 },
+      { prefix: '+4930', callsPerMinute: undefined },
+    ],
+    callsPerMinute: 3,
+  };
   const { out, place, called, trunks } = open([CARRIER], { limits });
-  for (const to of ['+1900', 'tel:+43-1', 'sip:+1900@carrier.example', 'sip:%2B1900@carrier.example', `sip:bob@${CALLEE}`, 'bob']) {
+  for (const to of [
+    '+1900',
+    'tel:+43-1',
+    'sip:+1900@carrier.example',
+    'sip:%2B1900@carrier.example',
+    `sip:bob@${CALLEE}`,
+    'bob',
+  ]) {
     await assert.rejects(place({ to }), { code: 'FORBIDDEN', field: 'to' }, to);
   }
   await place({ to: '+49 (1) 1' });
@@ -341,32 +425,58 @@ test('a destination that is not allowed, and a call too many, are refused before
   assert.equal(trunks[0]?.view.calls, 4);
   await out.network.pass(30_000, 1000);
   await place({ to: '+4911' });
-}); // prettier-ignore
+});
 
 test('a call that no trunk takes does not count for its destination', async () => {
-  const { place } = open([{ ...CARRIER, mostCalls: 1 }], { limits: { destinations: [{ prefix: '*', callsPerMinute: 2 }] } });
+  const { place } = open([{ ...CARRIER, mostCalls: 1 }], {
+    limits: { destinations: [{ prefix: '*', callsPerMinute: 2 }] },
+  });
   const { session } = await place({ to: '1' });
   await assert.rejects(place({ to: '2' }), { code: 'CALL_LIMIT' });
   void session.hangUp();
   await assert.rejects(place({ to: '3' }), { code: 'CALL_LIMIT' });
-}); // prettier-ignore
+});
 
 test('a destination is a prefix, a host or everything else', async () => {
-  const destinations = [{ prefix: 'sales', callsPerMinute: undefined }, { prefix: `@${CALLEE}`, callsPerMinute: undefined }, { prefix: '*', callsPerMinute: 0 }];
+  const destinations = [
+    { prefix: 'sales', callsPerMinute: undefined },
+    { prefix: `@${CALLEE}`, callsPerMinute: undefined },
+    { prefix: '*', callsPerMinute: 0 },
+  ];
   const { place, called } = open([CARRIER], { limits: { destinations } });
   for (const to of ['Sales1', `sip:bob@${CALLEE}`]) await place({ to });
   for (const to of ['bob', `sip:bob@192.0.2.99`, `sip:bob@${CALLEE};maddr=192.0.2.99`, `sip:@${CALLER}`]) {
-    await assert.rejects(place({ to }), (error: { code: string }) => error.code === 'FORBIDDEN' || error.code === 'INVALID_FIELD', to);
+    await assert.rejects(
+      place({ to }),
+      (error: { code: string }) => error.code === 'FORBIDDEN' || error.code === 'INVALID_FIELD',
+      to,
+    );
   }
   assert.deepEqual(called(), ['sip:Sales1@carrier.example', `sip:bob@${CALLEE}`]);
-}); // prettier-ignore
+});
 
 test('no character between the digits of a number takes it to another prefix', async () => {
-  const destinations = [{ prefix: '+49', callsPerMinute: undefined }, { prefix: '+49900', callsPerMinute: 0 }];
+  const destinations = [
+    { prefix: '+49', callsPerMinute: undefined },
+    { prefix: '+49900', callsPerMinute: 0 },
+  ];
   const { place, called } = open([CARRIER], { limits: { destinations } });
-  for (const user of ['+49/900', '+49,900', '+49%00900', '+49%e2%80%8b900', '%c2%a0+49900', '+49_900', '+49!9', '+49.9!']) {
-    await assert.rejects(place({ to: `sip:${user}00@carrier.example` }), { code: 'FORBIDDEN', field: 'to' }, user);
+  for (const user of [
+    '+49/900',
+    '+49,900',
+    '+49%00900',
+    '+49%e2%80%8b900',
+    '%c2%a0+49900',
+    '+49_900',
+    '+49!9',
+    '+49.9!',
+  ]) {
+    await assert.rejects(
+      place({ to: `sip:${user}00@carrier.example` }),
+      { code: 'FORBIDDEN', field: 'to' },
+      user,
+    );
   }
   await place({ to: 'sip:+49/30@carrier.example' });
   assert.deepEqual(called(), ['sip:+49/30@carrier.example']);
-}); // prettier-ignore
+});

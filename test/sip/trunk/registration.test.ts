@@ -29,7 +29,13 @@ test('a trunk registers, and again before 90 % of the time that was granted have
 test('what the registrar grants counts: our Contact among others, Expires, or what was asked for', async () => {
   for (const [headers, expected] of [
     [[['Contact', `<sip:other@${CALLEE}>;expires=90, <${CONTACT};ob>;expires=100`]], 85],
-    [[['Expires', '200'], ['Contact', `<${CONTACT}>`]], 170],
+    [
+      [
+        ['Expires', '200'],
+        ['Contact', `<${CONTACT}>`],
+      ],
+      170,
+    ],
     [[['Contact', '<sip:4930@198.51.100.7:40000>;expires=100']], 85],
     [[], 510],
     [[['Contact', `<${CONTACT}>;expires=4294967295`]], 73_440],
@@ -41,7 +47,7 @@ test('what the registrar grants counts: our Contact among others, Expires, or wh
     await network.pass(expected * 1000 + 2000, 1000);
     assert.deepEqual(times().map(seconds).slice(0, 2), [0, expected]);
   }
-}); // prettier-ignore
+});
 
 test('a registrar that lists other Contacts than ours has not registered it', async () => {
   const { network, trunk, registrar } = openTrunk();
@@ -59,13 +65,17 @@ test('an interval that is too brief is raised at once, and a registrar that alwa
   };
   trunk.start();
   await network.pass(100);
-  assert.deepEqual(requests.map(({ request }) => request.first('expires')), ['600', '1800']);
+  assert.deepEqual(
+    requests.map(({ request }) => request.first('expires')),
+    ['600', '1800'],
+  );
   assert.equal(trunk.refusal, undefined);
   let wanted = 3600;
-  registrar.answer = (transaction) => transaction.respond({ status: 423, headers: [['Min-Expires', String(++wanted)]] });
+  registrar.answer = (transaction) =>
+    transaction.respond({ status: 423, headers: [['Min-Expires', String(++wanted)]] });
   await network.pass(1_540_000, 1000);
   assert.equal(requests.length, 4);
-}); // prettier-ignore
+});
 
 test('a challenge is answered, and a nonce that went stale is replaced', async () => {
   const { network, trunk, registrar, requests } = openTrunk();
@@ -109,11 +119,13 @@ test('failures in a row are further and further apart, half an hour at most', as
   registrar.answer = status(500);
   trunk.start();
   await network.pass(7_000_000, 1000);
-  const gaps = times().slice(1).map((at, index) => seconds(at - (times()[index] ?? 0)));
+  const gaps = times()
+    .slice(1)
+    .map((at, index) => seconds(at - (times()[index] ?? 0)));
   // The test moves in seconds: each answer takes one.
   assert.deepEqual(gaps, [46, 91, 181, 361, 721, 1351, 1351, 1351, 1351]);
   assert.deepEqual(trunk.view.registration, { registered: false, failure: 'refused', status: 500 });
-}); // prettier-ignore
+});
 
 test('a 423 that asks for no more than was asked for is a refusal', async () => {
   const { network, trunk, registrar, requests } = openTrunk();
@@ -230,8 +242,11 @@ test('a Contact that stays the same is not taken back when its connection is los
   await network.pass(20_000, 100);
   network.closeConnections();
   await network.pass(100);
-  assert.deepEqual(requests.map(({ request }) => request.all('contact')), [[`<${CONTACT}>`], [`<${CONTACT}>`]]);
-}); // prettier-ignore
+  assert.deepEqual(
+    requests.map(({ request }) => request.all('contact')),
+    [[`<${CONTACT}>`], [`<${CONTACT}>`]],
+  );
+});
 
 test('a connection whose registrar does not answer pings any more is abandoned, and it registers over another', async () => {
   const { network, trunk, times } = openTrunk({ register: {} }, 'tcp');
@@ -260,7 +275,10 @@ test('a connection whose registrar does not answer pings any more is abandoned, 
 
 test('what the registrar says of the way out and in is kept: Service-Route and Path', async () => {
   const { network, trunk, registrar } = openTrunk({ register: {}, proxy: 'sip:edge.example;lr' });
-  registrar.answer = ok([['Service-Route', '<sip:one.example;lr>, <sip:two.example;lr>'], ['Path', '<sip:in.example;lr>']]);
+  registrar.answer = ok([
+    ['Service-Route', '<sip:one.example;lr>, <sip:two.example;lr>'],
+    ['Path', '<sip:in.example;lr>'],
+  ]);
   trunk.start();
   assert.deepEqual(trunk.routes, ['<sip:edge.example;lr>']);
   await network.pass(100);
@@ -271,7 +289,7 @@ test('what the registrar says of the way out and in is kept: Service-Route and P
   direct.trunk.start();
   await direct.network.pass(100);
   assert.equal(direct.trunk.journeyOf('sip:bob@carrier.example').nextHop.host, 'one.example');
-}); // prettier-ignore
+});
 
 test('closing takes the registration back, waits four seconds for that, and leaves nothing', async () => {
   const { network, trunk, last, requests } = openTrunk();
@@ -305,7 +323,10 @@ test('closing while it registers takes back what is granted then', async () => {
   const closing = trunk.close();
   await network.pass(200);
   await closing;
-  assert.deepEqual(requests.map(({ request }) => request.first('expires')), ['600', '0']);
+  assert.deepEqual(
+    requests.map(({ request }) => request.first('expires')),
+    ['600', '0'],
+  );
   await network.pass(40_000, 1000);
   assert.equal(network.time.waiting, 0);
-}); // prettier-ignore
+});

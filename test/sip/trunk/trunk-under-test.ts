@@ -13,9 +13,11 @@ export type Answering = (transaction: ServerTransaction, request: SipRequest) =>
 
 export const CONTACT = `sip:4930@${CALLER}`;
 
-export function ok(headers: readonly (readonly [string, string])[] = [['Contact', `<${CONTACT}>;expires=600`]]): Answering {
+export function ok(
+  headers: readonly (readonly [string, string])[] = [['Contact', `<${CONTACT}>;expires=600`]],
+): Answering {
   return (transaction) => transaction.respond({ status: 200, headers });
-} // prettier-ignore
+}
 
 export function status(code: number, headers: readonly (readonly [string, string])[] = []): Answering {
   return (transaction) => transaction.respond({ status: code, headers });
@@ -41,10 +43,16 @@ export function openTrunk(fields: object = { register: {} }, transport: Transpor
   if (settings === undefined) throw new Error(read.problems?.join('\n'));
   let tokens = 0;
   const trunk = new Trunk({
-    settings, sender, time: network.time, random: () => 0.5, token: () => `token${++tokens}`,
-    contact: (user, _transport, flow) => `sip:${user}@${CALLER}${flow === undefined || flow.local.port === 5060 ? '' : `:${flow.local.port}`}`, randomBytes: (count) => new Uint8Array(count).fill(7),
+    settings,
+    sender,
+    time: network.time,
+    random: () => 0.5,
+    token: () => `token${++tokens}`,
+    contact: (user, _transport, flow) =>
+      `sip:${user}@${CALLER}${flow === undefined || flow.local.port === 5060 ? '' : `:${flow.local.port}`}`,
+    randomBytes: (count) => new Uint8Array(count).fill(7),
     changed: (_name, change) => changes.push(change),
-  }); // prettier-ignore
+  });
   const times = () => requests.map(({ atMs }) => atMs);
   const last = () => requests.at(-1)?.request;
   return { network, trunk, registrar, requests, times, last, changes, places, sender };

@@ -55,12 +55,13 @@ test('a trunk takes as many calls at once as it may have', () => {
 
 test('a trunk takes as many calls a second as it may have', async () => {
   const { network, trunk } = openTrunk({ callsPerSecond: 2 });
-  const taken = () => Array.from({ length: 5 }, () => trunk.take()).filter((one) => typeof one === 'function').length;
+  const taken = () =>
+    Array.from({ length: 5 }, () => trunk.take()).filter((one) => typeof one === 'function').length;
   assert.equal(taken(), 2);
   assert.deepEqual(trunk.take(), { reason: 'rate', waitMs: 500 });
   await network.pass(500);
   assert.equal(taken(), 1);
-}); // prettier-ignore
+});
 
 test('a trunk that said it has too much to do is left alone so long, five minutes at most', async () => {
   const { network, trunk } = openTrunk({});
@@ -111,10 +112,13 @@ test('a call is of the trunk whose address it comes from, and of several of the 
   await registered.network.pass(100);
   const trunks = new Trunks([one.trunk, two.trunk, registered.trunk]);
   const of = (address: string, user?: string) => trunks.of(address, user)?.name;
-  assert.deepEqual([of('192.0.2.9', 'anybody'), of('192.0.2.9', 'second'), of('192.0.2.9')], ['one', 'two', 'one']);
+  assert.deepEqual(
+    [of('192.0.2.9', 'anybody'), of('192.0.2.9', 'second'), of('192.0.2.9')],
+    ['one', 'two', 'one'],
+  );
   assert.deepEqual([of(CALLEE, 'third'), of('198.51.100.1', 'second')], ['registered', undefined]);
   assert.deepEqual([one.trunk.isAt('192.0.2.9'), registered.trunk.isAt(CALLEE)], [false, true]);
-}); // prettier-ignore
+});
 
 test('numbers, names, tel and SIP URIs are told apart', () => {
   const read = (text: string) => {

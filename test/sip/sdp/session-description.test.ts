@@ -18,7 +18,13 @@ test('a description is read into its parts', () => {
     'c=IN IP4 198.51.100.1\r\nb=AS:64\r\nt=0 0\r\na=recvonly\r\nm=audio 49170 RTP/AVP 0\r\n' +
     'm=video 51372 RTP/AVP 99\r\nc=IN IP6 2001:db8::2\r\na=rtpmap:99 h263-1998/90000\r\n';
   assert.deepEqual(valueOf(readDescription(text)), {
-    origin: { username: 'jdoe', sessionId: '3724394400', sessionVersion: '3724394405', family: 4, address: '198.51.100.1' },
+    origin: {
+      username: 'jdoe',
+      sessionId: '3724394400',
+      sessionVersion: '3724394405',
+      family: 4,
+      address: '198.51.100.1',
+    },
     name: 'Call to John Smith',
     connection: { family: 4, address: '198.51.100.1' },
     bandwidths: ['AS:64'],
@@ -36,7 +42,7 @@ test('a description is read into its parts', () => {
         attributes: [{ name: 'rtpmap', value: '99 h263-1998/90000' }],
       },
     ],
-  }); // prettier-ignore
+  });
 });
 
 for (const [what, text] of [
@@ -87,7 +93,10 @@ const connection = fc.oneof(
     .filter((address) => !/ffff/i.test(address))
     .map((address) => ({ family: 6 as const, address })),
 );
-const attributes = fc.array(fc.oneof(fc.record({ name: token }, plain), fc.record({ name: token, value: text }, plain)), { maxLength: 5 }); // prettier-ignore
+const attributes = fc.array(
+  fc.oneof(fc.record({ name: token }, plain), fc.record({ name: token, value: text }, plain)),
+  { maxLength: 5 },
+);
 const number = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String);
 const media = fc.record(
   {

@@ -39,20 +39,49 @@ test('the realm of a trunk that names none is its domain as it is written, witho
 test('everything that is written is read', () => {
   const [trunk] =
     read({
-      name: 'carrier', domain: 'example.com', transport: 'tls', proxy: 'sip:edge.example.com;lr',
-      username: '4930123', passwordEnv: 'CARRIER', authRealms: ['example.com', 'asterisk'], from: '+4930123',
-      displayName: 'Example Ltd', register: { contactUser: 'me' }, options: {}, callsPerSecond: 0.5, mostCalls: 7,
-      codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], lateOffer: true, assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
-    }).trunks ?? []; // prettier-ignore
+      name: 'carrier',
+      domain: 'example.com',
+      transport: 'tls',
+      proxy: 'sip:edge.example.com;lr',
+      username: '4930123',
+      passwordEnv: 'CARRIER',
+      authRealms: ['example.com', 'asterisk'],
+      from: '+4930123',
+      displayName: 'Example Ltd',
+      register: { contactUser: 'me' },
+      options: {},
+      callsPerSecond: 0.5,
+      mostCalls: 7,
+      codecs: ['PCMA', 'opus'],
+      srtp: 'require',
+      keying: ['sdes', 'dtls'],
+      lateOffer: true,
+      assertedIdentity: true,
+      addresses: ['192.0.2.0/24', '2001:db8::1'],
+    }).trunks ?? [];
   assert.ok(trunk !== undefined);
   const { proxy, ...rest } = trunk;
   assert.equal(proxy?.host, 'edge.example.com');
   assert.deepEqual(rest, {
-    name: 'carrier', domain: 'example.com', transport: 'tls', username: '4930123', password: 'from the environment',
-    authRealms: ['example.com', 'asterisk'], from: '+4930123', displayName: 'Example Ltd',
-    register: { expires: 600, contactUser: 'me' }, options: { intervalSeconds: 30 }, callsPerSecond: 0.5, mostCalls: 7,
-    codecs: ['PCMA', 'opus'], srtp: 'require', keying: ['sdes', 'dtls'], lateOffer: true, assertedIdentity: true, addresses: ['192.0.2.0/24', '2001:db8::1'],
-  }); // prettier-ignore
+    name: 'carrier',
+    domain: 'example.com',
+    transport: 'tls',
+    username: '4930123',
+    password: 'from the environment',
+    authRealms: ['example.com', 'asterisk'],
+    from: '+4930123',
+    displayName: 'Example Ltd',
+    register: { expires: 600, contactUser: 'me' },
+    options: { intervalSeconds: 30 },
+    callsPerSecond: 0.5,
+    mostCalls: 7,
+    codecs: ['PCMA', 'opus'],
+    srtp: 'require',
+    keying: ['sdes', 'dtls'],
+    lateOffer: true,
+    assertedIdentity: true,
+    addresses: ['192.0.2.0/24', '2001:db8::1'],
+  });
 });
 
 test('a password stands in the file, in the environment or in a file of its own', () => {
@@ -67,7 +96,12 @@ test('a trunk is reached over one transport, whether it is said of the trunk or 
   const transportOf = (fields: object) => read({ name: 'a', domain: 'b', ...fields }).trunks?.[0]?.transport;
   assert.equal(transportOf({ proxy: 'sip:edge;lr' }), undefined);
   assert.equal(transportOf({ proxy: 'sip:edge;lr', transport: 'tls' }), 'tls');
-  for (const proxy of ['sip:edge;transport=TLS;lr', 'sips:edge;lr', 'sips:edge;transport=tcp', 'sips:edge;transport=tls']) {
+  for (const proxy of [
+    'sip:edge;transport=TLS;lr',
+    'sips:edge;lr',
+    'sips:edge;transport=tcp',
+    'sips:edge;transport=tls',
+  ]) {
     assert.equal(transportOf({ proxy }), 'tls', proxy);
     assert.equal(transportOf({ proxy, transport: 'tls' }), 'tls', proxy);
     assert.deepEqual(read({ name: 'a', domain: 'b', proxy, transport: 'udp' }).problems, [
@@ -79,17 +113,39 @@ test('a trunk is reached over one transport, whether it is said of the trunk or 
       'trunks[0].proxy must be reached over udp, tcp, tls, and with sips over tls',
     ]);
   }
-}); // prettier-ignore
+});
 
 test('every mistake is named with its place, and no password is quoted', () => {
   const { problems } = read(
     { domain: 'a b', colour: 'red', password: 'one', passwordEnv: 'CARRIER' },
     { name: 'same', domain: 'x', transport: 'sctp', proxy: 'tel:1', username: 5, register: { expires: 5 } },
-    { name: 'same', domain: 'sip:x', passwordEnv: 'MISSING', options: { intervalSeconds: 1 }, codecs: ['GSM'] },
-    { name: 'c', domain: 'x', passwordFile: '/none', register: {}, callsPerSecond: 0, mostCalls: 1.5, srtp: 'yes' },
-    { name: 'd', domain: 'x', assertedIdentity: 1, addresses: ['here'], codecs: [], from: 'sip:a b', password: 'topsecret' },
+    {
+      name: 'same',
+      domain: 'sip:x',
+      passwordEnv: 'MISSING',
+      options: { intervalSeconds: 1 },
+      codecs: ['GSM'],
+    },
+    {
+      name: 'c',
+      domain: 'x',
+      passwordFile: '/none',
+      register: {},
+      callsPerSecond: 0,
+      mostCalls: 1.5,
+      srtp: 'yes',
+    },
+    {
+      name: 'd',
+      domain: 'x',
+      assertedIdentity: 1,
+      addresses: ['here'],
+      codecs: [],
+      from: 'sip:a b',
+      password: 'topsecret',
+    },
     'x',
-  ); // prettier-ignore
+  );
   assert.deepEqual(problems, [
     'trunks[0]: "colour" is none of name, domain, proxy, transport, username, password, passwordEnv, passwordFile, authRealms, from, displayName, register, options, callsPerSecond, mostCalls, codecs, srtp, keying, lateOffer, assertedIdentity, addresses',
     'trunks[0].name is missing',
@@ -123,8 +179,10 @@ test('every mistake is named with its place, and no password is quoted', () => {
 });
 
 test('any JSON is read or refused, and never throws', () => {
-  fc.assert(fc.property(fc.array(fc.jsonValue()), (trunks) => {
-    const file = read(...trunks);
-    assert.ok(file.trunks !== undefined || file.problems.length > 0);
-  }));
-}); // prettier-ignore
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (trunks) => {
+      const file = read(...trunks);
+      assert.ok(file.trunks !== undefined || file.problems.length > 0);
+    }),
+  );
+});

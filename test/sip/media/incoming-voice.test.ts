@@ -7,7 +7,12 @@ function watched(timeoutMs = 10_000) {
   const time = new ManualTime(1000);
   const last: { lastRtpMs: number | null; lastRtcpMs: number | null } = { lastRtpMs: null, lastRtcpMs: null };
   const told: number[] = [];
-  const watch = new SilenceWatch(time, timeoutMs, () => last, () => told.push(time.now())); // prettier-ignore
+  const watch = new SilenceWatch(
+    time,
+    timeoutMs,
+    () => last,
+    () => told.push(time.now()),
+  );
   return { time, last, told, watch };
 }
 
