@@ -1,4 +1,4 @@
-// Who speaks with a voice that is none of the engines' own.
+// Routing of voices made over HTTP, and of voices that come with a request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warmUpTexts } from '../../src/speaking/prepared-speech.js';

@@ -1,5 +1,4 @@
-// The native engine through the addon, on tiny checkpoints with random weights:
-// everything but what it sounds like.
+// The native engine through the addon, on tiny checkpoints with random weights. Sound quality is not tested.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What callers, clients and whoever watches the server meet when its GPU fails: the whole program, with a GPU that is a fake.
+// Runs the whole program with a fake driver and GPU: a GPU that fails, a GPU that is missing at the start, and its metrics.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { GpuServer } from './fakes/gpu-server.js';
@@ -167,4 +167,64 @@ test('once it spoke with a GPU, a server that may choose does not go on with its
   await server.say({ input: 'Hello again.', voice: 'vivian' });
   const { reason } = await server.logged('engine load failed');
   assert.match(String(reason), /^cuda: cuda device 0: .*fallen off the bus/);
+});
+
+for (const [what, machine, why] of [
+  ['a driver that is too old', { cuda: 12_080 }, /the driver is for CUDA 12\.8, needed is 13\.0 or newer/],
+  ['a machine without a GPU', { gpus: 0 }, /no GPU is visible \(CUDA_VISIBLE_DEVICES\)/],
+  [
+    'a backend of other sources',
+    { otherSources: true },
+    /the CUDA backend was built from other sources than the engine/,
+  ],
+  ['a GPU that is dead at the start', { matter: 'dead' }, /the GPU has fallen off the bus/],
+] as const) {
+  test(`${what} ends the start with its reason where a GPU is asked for`, async (t) => {
+    const { code, said } = await GpuServer.start(t, machine).ended();
+    assert.notEqual(code, 0);
+    assert.match(said, why);
+  });
+
+  test(`${what} leaves the processor where it may choose, and health says why`, async (t) => {
+    const server = GpuServer.start(t, { ...machine, environment: { DEVICE: 'auto' } });
+    const { code, told } = await server.health();
+    assert.deepEqual([code, told.cuda], [200, false]);
+    assert.match(String(told.no_cuda), why);
+    assert.match(String((await server.logged('engine loaded', 'qwen3')).cuda), why);
+  });
+}
+
+async function valueOf(server: GpuServer, name: string): Promise<number> {
+  const line = await server.metric(name);
+  assert.ok(line !== undefined, name);
+  return Number(line.split(' ').at(-1));
+}
+
+test('memory, work and lists of a GPU are in /metrics and /health', async (t) => {
+  const server = GpuServer.start(t);
+  await (await server.say({ input: 'Hello there.', voice: 'vivian' })).arrayBuffer();
+  const { told } = await server.health();
+  assert.equal(told.gpu_total_mb, 8192);
+  assert.deepEqual([told.streams, told.cuda], [0, true]);
+  assert.ok(Number(told.busy) >= 0 && Number(told.busy) <= 1);
+  const lists = told.gpu_lists as { eager: number; captured: number; launched: number; mb: number };
+  assert.deepEqual([lists.eager, lists.captured, lists.launched > 10, lists.mb], [1, 1, true, 3]);
+  assert.equal(await valueOf(server, 'parley_gpu_memory_total_bytes'), 8 * 2 ** 30);
+  const used = await valueOf(server, 'parley_gpu_memory_used_bytes');
+  assert.ok(used > 100_000 && used < 2 ** 30, `${used} bytes`);
+  assert.equal(await valueOf(server, 'tts_gpu_allocated_bytes'), used);
+  assert.equal(await valueOf(server, 'parley_gpu_lists_total{way="launched"}'), lists.launched);
+  assert.equal(await valueOf(server, 'parley_gpu_lists_bytes'), 3 * 2 ** 20);
+  assert.ok((await valueOf(server, 'parley_engine_busy_seconds_total')) > 0);
+  assert.equal(await valueOf(server, 'parley_engine_streams'), 0);
+});
+
+test('what the environment asks of a GPU reaches its backend', async (t) => {
+  const server = GpuServer.start(t, { environment: { FULL_VECTORS: '1', CUDA_GRAPHS: '0' } });
+  assert.equal((await server.health()).told.gpu_name, 'cuda Fake GPU, no graphs, full vectors');
+});
+
+test('else its backend makes graphs and rounds vectors', async (t) => {
+  const server = GpuServer.start(t);
+  assert.equal((await server.health()).told.gpu_name, 'cuda Fake GPU');
 });

@@ -1,4 +1,4 @@
-// The server as the environment describes it: every way in at once.
+// Starts a server from environment variables and uses its port, its socket and its files at once.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
