@@ -1,6 +1,5 @@
-// Provides random bytes for tags, branches, identifiers and keys. It reads them from the system in blocks,
-// because each system call costs more than the few bytes that a call needs at a time. No byte is returned
-// twice.
+// Supplies random bytes for tags, branches, identifiers and keys from a pool: a call needs a dozen
+// small pieces, and each system call costs more than the bytes. No byte is used twice.
 import { randomFillSync } from 'node:crypto';
 
 const POOL_BYTES = 4096;

@@ -121,10 +121,14 @@ export class DigestClient {
     return [...this.#standing.values()].map((standing) => {
       standing.count++;
       const field = { name: standing.challenge.field, value: this.#credentials(standing, request) };
-      this.#uses.set(field, { key: keyOf(standing.challenge), count: standing.count, staleRounds: standing.staleRounds });
+      this.#uses.set(field, {
+        key: keyOf(standing.challenge),
+        count: standing.count,
+        staleRounds: standing.staleRounds,
+      });
       return field;
     });
-  } // prettier-ignore
+  }
 
   #useIn(sent: readonly AuthorizationField[], key: string): NonceUse | undefined {
     return sent.map((field) => this.#uses.get(field)).find((use) => use?.key === key);
@@ -174,15 +178,30 @@ function readChallenges(field: Challenge['field'], values: readonly string[]): C
   return read.flat().flatMap((found): Challenge[] => {
     const at = (name: string) => found?.values.get(name);
     const [realm, nonce, algorithm] = [at('realm'), at('nonce'), digestAlgorithm(at('algorithm'))];
-    const offered = at('qop')?.split(',').map((text) => text.trim().toLowerCase());
+    const offered = at('qop')
+      ?.split(',')
+      .map((text) => text.trim().toLowerCase());
     // `auth` is safer than `auth-int` if a proxy changes the body.
     const qop = offered?.includes('auth') ? 'auth' : offered?.includes('auth-int') ? 'auth-int' : undefined;
-    if (found?.scheme !== 'digest' || realm === undefined || nonce === undefined || algorithm === undefined) return [];
+    if (found?.scheme !== 'digest' || realm === undefined || nonce === undefined || algorithm === undefined)
+      return [];
     if (offered !== undefined && qop === undefined) return [];
     const named = at('algorithm') !== undefined;
     const [stale, userhash] = ['stale', 'userhash'].map((name) => at(name)?.toLowerCase() === 'true');
-    return [{ field, realm, nonce, opaque: at('opaque'), algorithm, named, qop, stale: stale === true, userhash: userhash === true }];
-  }); // prettier-ignore
+    return [
+      {
+        field,
+        realm,
+        nonce,
+        opaque: at('opaque'),
+        algorithm,
+        named,
+        qop,
+        stale: stale === true,
+        userhash: userhash === true,
+      },
+    ];
+  });
 }
 
 /** The strongest known challenge of each field and realm (RFC 8760, section 2.4). */

@@ -86,7 +86,14 @@ export class DigestServer {
   #read(values: ReadonlyMap<string, string>): Credentials | undefined {
     const algorithm = digestAlgorithm(values.get('algorithm'));
     const qop = this.#options.qops.find((known) => known === values.get('qop')?.toLowerCase());
-    const [username, nonce, uri, response, nonceCount, clientNonce] = ['username', 'nonce', 'uri', 'response', 'nc', 'cnonce'].map((name) => values.get(name)); // prettier-ignore
+    const [username, nonce, uri, response, nonceCount, clientNonce] = [
+      'username',
+      'nonce',
+      'uri',
+      'response',
+      'nc',
+      'cnonce',
+    ].map((name) => values.get(name));
     if (algorithm === undefined || !this.#options.algorithms.includes(algorithm) || qop === undefined)
       return undefined;
     if (username === undefined || nonce === undefined || uri === undefined || clientNonce === undefined)
@@ -103,7 +110,17 @@ export class DigestServer {
     if (age !== 'fresh') return { failure: age };
     const secret = secretOf(username, algorithm);
     // Unknown users cost as much time as wrong passwords.
-    const expected = digestResponse({ algorithm, username, realm, nonce, method, uri: credentials.uri, protection, body, secret: secret ?? { password: '' } }); // prettier-ignore
+    const expected = digestResponse({
+      algorithm,
+      username,
+      realm,
+      nonce,
+      method,
+      uri: credentials.uri,
+      protection,
+      body,
+      secret: secret ?? { password: '' },
+    });
     const right = sameText(expected, credentials.response.toLowerCase(), algorithm);
     if (!right || secret === undefined || !sameResource(credentials.uri, uri)) return { failure: 'wrong' };
     return nonces.use(nonce, Number.parseInt(protection.nonceCount, 16))

@@ -67,7 +67,7 @@ export const DIGEST_ALGORITHMS: readonly DigestAlgorithm[] = (Object.keys(HASHES
   ],
 );
 
-/** MD5 where none is named (RFC 7616 section 3.3); undefined for one that is not known. */
+/** MD5 by default (RFC 7616, section 3.3); undefined for an unknown name. */
 export function digestAlgorithm(name: string | undefined): DigestAlgorithm | undefined {
   const wanted = (name ?? 'MD5').toLowerCase();
   return DIGEST_ALGORITHMS.find((known) => known.name.toLowerCase() === wanted);

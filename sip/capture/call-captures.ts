@@ -1,6 +1,6 @@
-// A capture file for each call, from its first INVITE until some time after its
-// end: SIP as it came and went, over TLS too, as datagrams that any reader of
-// captures shows, and media where somebody hands it in.
+// Writes a capture file for each selected call, from its first INVITE until some time after its end:
+// SIP messages (decrypted, as datagrams) and media if available. The configuration and the first
+// INVITE select the calls.
 import { join } from 'node:path';
 import type { CapturedCalls } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
@@ -14,14 +14,14 @@ import { PcapFile } from './pcap-file.js';
 import { callIdIn, type MediaSource, type MessageTap, type TapDirection } from './taps.js';
 
 export interface CallCapturesOptions {
-  /** It has to be there. */
+  /** Must exist. */
   readonly folder: string;
   readonly time: Time;
-  /** The time of day, in milliseconds since 1970. */
+  /** Wall clock in milliseconds since 1970. */
   readonly unixMs: () => number;
-  /** The clock of copies of media; the time of day by default. */
+  /** Clock of media copies; the wall clock by default. */
   readonly mediaMs?: () => number;
-  /** Whether a call that begins is to be captured; every one is, if nobody is asked. */
+  /** Selects the calls to capture; all by default. */
   readonly wants?: WantsCall;
   readonly limits?: Partial<CaptureLimits>;
 }
@@ -29,10 +29,13 @@ export interface CallCapturesOptions {
 export interface CaptureLimits {
   readonly bytesPerFile: number;
   readonly openFiles: number;
-  /** Milliseconds after the last packet of what is no call (any more), for what is sent again; and of one that is. */
+  /**
+   * Milliseconds after the last packet until a file is closed: `lingerMs` after the end of a call, for
+   * retransmissions; `idleMs` during a call.
+   */
   readonly lingerMs: number;
   readonly idleMs: number;
-  /** Milliseconds for which files are kept, and their bytes together; 0: without limit. */
+  /** Retention in milliseconds and total size in bytes; 0 means unlimited. */
   readonly keepMs: number;
   readonly keepBytes: number;
 }
@@ -46,23 +49,23 @@ export const CAPTURE_LIMITS: CaptureLimits = {
   keepBytes: 0,
 };
 
-const DRAIN_MS = 250; // copies of media wait that long, or for the next message, so that all is in order
+const DRAIN_MS = 250; // media copies wait this long or until the next message, which keeps packets in order
 
 interface Capture {
   readonly file: PcapFile;
-  /** Of the INVITE that began it. */
+  /** Direction of the first INVITE. */
   readonly invited: TapDirection;
   lastMs: number;
-  /** What the time of day is ahead of the clock of media: fixed, so that no packet of a file goes back in time. */
+  /** Offset from the media clock to the wall clock, fixed per file so that times never go back. */
   readonly unixAheadMs: number;
-  /** There was a call: only BYE ends it from then on. */
+  /** A 2xx came: only BYE ends the call from now on. */
   established: boolean;
-  /** The other side has said something to the INVITE, other than who goes there: it may go on for long. */
+  /** The other side has answered the INVITE other than with a challenge: the call may last long. */
   answered: boolean;
   ended: boolean;
   cancelTimer: () => void;
   media: MediaSource | undefined;
-  /** Copies of media that were not made. */
+  /** Lost copies of media. */
   missed: number;
 }
 
@@ -70,7 +73,7 @@ export class CallCaptures implements MessageTap {
   readonly #options: CallCapturesOptions;
   readonly #limits: CaptureLimits;
   readonly #open = new Map<string, Capture>();
-  /** Of calls, captured or not: their first INVITE may be yet to come. */
+  /** Media sources of all calls: the first INVITE may follow later. */
   readonly #sources = new Map<string, MediaSource>();
   readonly #closing = new Set<Promise<void>>();
   readonly #folder: CaptureFolder;
@@ -89,7 +92,7 @@ export class CallCaptures implements MessageTap {
     this.#folder.start();
   }
 
-  /** Files open now, calls that got none because of the limit or an error, packets that are in no file. */
+  /** Open files, calls without a file because of the limit or an error, and packets that were not written. */
   get counts(): { readonly open: number; readonly turnedAway: number; readonly dropped: number } {
     let dropped = this.#dropped;
     for (const { file, missed } of this.#open.values()) dropped += file.dropped + missed;
@@ -109,13 +112,13 @@ export class CallCaptures implements MessageTap {
     this.#change(callId, capture, direction, changeBy(bytes));
   }
 
-  /** A packet of the call's media, as on the wire; nothing if the call is not captured. */
+  /** Writes a media packet; ignored if the call is not captured. */
   media(callId: string, from: Place, to: Place, packet: Buffer, unixMs?: number): void {
     const capture = this.#open.get(callId);
     if (capture !== undefined) this.#write(callId, capture, from, to, packet, unixMs);
   }
 
-  /** The media of a call, captured or to be; in place of what it was before. */
+  /** Sets the media source of a call, captured or not. */
   follow(callId: string, source: MediaSource): void {
     const before = this.#sources.get(callId);
     if (before !== undefined) this.leave(callId, before);
@@ -125,7 +128,7 @@ export class CallCaptures implements MessageTap {
     if (capture !== undefined) this.#tap(capture, source);
   }
 
-  /** It belongs to the call no longer; what was copied until now does. */
+  /** Removes the media source; copies made so far are written. */
   leave(callId: string, source: MediaSource): void {
     if (this.#sources.get(callId) !== source) return;
     this.#sources.delete(callId);
@@ -137,7 +140,10 @@ export class CallCaptures implements MessageTap {
     return this.#open.has(callId);
   }
 
-  /** The dialog is over: the file is closed when nothing has come for a while. BYE and refusals are noticed without it. */
+  /**
+   * Reports the end of a dialog: the file is closed after the linger time. BYE and refusals are recognised
+   * without it.
+   */
   ended(callId: string): void {
     const capture = this.#open.get(callId);
     if (capture !== undefined) this.#end(callId, capture);
@@ -262,7 +268,7 @@ export class CallCaptures implements MessageTap {
 
   #finish(callId: string, capture: Capture): void {
     capture.cancelTimer();
-    this.#open.delete(callId); // first: what fails while it is drained ends here again
+    this.#open.delete(callId); // first, so that an error while draining does not recurse
     this.#untap(callId, capture);
     this.#dropped += capture.file.dropped;
     const closing = capture.file.close();
@@ -280,7 +286,7 @@ function isInvite(bytes: Buffer): boolean {
 
 type Change = 'again' | 'under way' | 'challenged' | 'established' | 'refused' | 'over';
 
-/** What a message means for the file. What follows a challenge has the same Call-ID, and begins the call again. */
+/** Classifies a message. A request after a challenge has the same Call-ID and starts the call again. */
 function changeBy(bytes: Buffer): Change | undefined {
   const head = bytes.toString('latin1', 0, 8192);
   if (head.startsWith('INVITE ')) return 'again';
@@ -291,16 +297,16 @@ function changeBy(bytes: Buffer): Change | undefined {
   return status < '200' ? 'under way' : status < '300' ? 'established' : 'refused';
 }
 
-// Which calls are captured, by what the configuration says and by what their
-// first INVITE asks for.
-
-/** Whether the call of this INVITE is wanted. */
+/** True if the call of this INVITE shall be captured. */
 export type WantsCall = (direction: TapDirection, invite: Buffer, flow: Flow) => boolean;
 
-const HEAD_BYTES = 8192; // the mark is not looked for further behind
+const HEAD_BYTES = 8192; // only this much is searched for the mark
 const MARK = /\nx-parley-capture[ \t]*:[ \t]*1[ \t]*\r?\n/i;
 
-/** `isTrusted`: whether who calls from there may ask for a file by a mark; what we send ourselves always may. */
+/**
+ * `isTrusted` tells whether callers of an address may request a capture with the mark; our own INVITEs
+ * always may.
+ */
 export function wantedCalls(calls: CapturedCalls, isTrusted: (address: string) => boolean): WantsCall {
   if (calls === 'off') return () => false;
   if (calls === 'all') return () => true;
@@ -316,7 +322,7 @@ export function wantedCalls(calls: CapturedCalls, isTrusted: (address: string) =
   };
 }
 
-/** Without the body, which is not the sender's own words everywhere. */
+/** Head of the message: the body may contain foreign text. */
 function headOf(message: Buffer): string {
   const { body = HEAD_BYTES } = headEnd(message, 0) ?? {};
   return message.toString('latin1', 0, Math.min(body, HEAD_BYTES));

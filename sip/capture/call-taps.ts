@@ -1,5 +1,4 @@
-// All captures of a telephone door: a tap for its messages, and for the media of
-// the calls that those belong to.
+// Feeds all captures of a telephone server with its messages and the media of their calls.
 //
 //   messages ─▶ secrets blanked ─┬─▶ collector (HEP)
 //                                └─▶ file of the call ◀─ copies of its media
@@ -11,9 +10,9 @@ import { callIdIn, type CapturedMedia, type MessageTap, type TapDirection } from
 export interface CallTapsParts {
   readonly collector: HepSender | undefined;
   readonly files: CallCaptures | undefined;
-  /** Media goes into the files. */
+  /** Files contain media. */
   readonly rtp: boolean;
-  /** Keys and proofs of passwords stay in copies. */
+  /** Copies keep keys and password proofs. */
   readonly keys: boolean;
 }
 
@@ -27,7 +26,7 @@ export class CallTaps implements MessageTap {
   readonly #callIds = new Map<CapturedMedia, string>();
   #closed: Promise<void> | undefined;
 
-  /** What it is built from is closed with it. */
+  /** Owns its parts and closes them. */
   constructor(parts: CallTapsParts) {
     this.#parts = parts;
   }
@@ -43,7 +42,7 @@ export class CallTaps implements MessageTap {
     files?.message(direction, shown, flow, callId);
   }
 
-  /** This media carries that call from now on, until it closes or carries another one. */
+  /** Assigns media to a call, until the media closes or is assigned to another one. */
   carries(callId: string, media: CapturedMedia): void {
     const before = this.#callIds.get(media);
     if (before === callId) return;
@@ -77,14 +76,10 @@ export class CallTaps implements MessageTap {
   }
 }
 
-// Copies of messages without what would give away a call's media or a caller's
-// password: keys in descriptions, and what answers a challenge is computed from.
-// Lengths stay, so that Content-Length goes on to be true.
-
 const BLANK = '*';
 const MAY_HAVE_SOME = /inline:|\nk=|authorization|authentication-info/i;
 
-/** `keep` of each match is what stands before the secret. */
+/** In each match, `keep` precedes the secret. */
 const SECRETS: readonly RegExp[] = [
   /(?<keep>\binline:)(?<secret>[^\s|;]+)/gi, // RFC 4568, section 6.1
   /(?<keep>(?:^|\n)k=)(?<secret>[^\r\n]+)/g, // RFC 4566, section 5.12
@@ -93,7 +88,10 @@ const SECRETS: readonly RegExp[] = [
 const PROOF_LINE = /\n(?:(?:proxy-)?authorization|(?:proxy-)?authentication-info)[ \t]*:(?:[^\n]|\n[ \t])*/gi;
 const PROOF = /(?<keep>\b(?:response|rspauth)[ \t]*=[ \t\r\n]*")(?<secret>[^"]*)/gi;
 
-/** The same bytes where nothing is to be blanked. */
+/**
+ * Blanks media keys and password proofs in a copy of a message. Lengths stay the same, so that
+ * Content-Length stays correct. Returns the same bytes if there is nothing to blank.
+ */
 export function blankedSecrets(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   if (!MAY_HAVE_SOME.test(text)) return bytes;

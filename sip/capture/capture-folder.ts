@@ -1,5 +1,5 @@
-// Keeps the folder of capture files within an age and a size. It removes files
-// of its own naming only, the oldest first, and none that is being written.
+// Keeps the folder of capture files within an age and a total size. It removes only files with its own
+// naming, the oldest first, and none that is open.
 import { createHash } from 'node:crypto';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import type { Time } from '../../src/time.js';
 
 export interface CaptureFolderOptions {
   readonly folder: string;
-  /** Milliseconds after its last packet for which a file is kept; 0: for ever. */
+  /** Retention in milliseconds after the last packet; 0 keeps files forever. */
   readonly keepMs: number;
-  /** Bytes of all files together; 0: without limit. */
+  /** Total size in bytes; 0 means unlimited. */
   readonly keepBytes: number;
   readonly isOpen: (path: string) => boolean;
   readonly time: Time;
-  /** The time of day, in milliseconds since 1970. */
+  /** Wall clock in milliseconds since 1970. */
   readonly unixMs: () => number;
 }
 
@@ -26,7 +26,7 @@ interface KeptFile {
 const NAME = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.pcap$/;
 const SWEEP_MS = 600_000;
 
-/** Nothing of what a peer wrote: the time, and a hash of the Call-ID. */
+/** File name of a call: time and a hash of the Call-ID, without text from a peer. */
 export function captureName(callId: string, unixMs: number): string {
   const time = new Date(unixMs).toISOString().replace(/[-:.]/g, '');
   return `${time}-${createHash('sha256').update(callId).digest('hex').slice(0, 16)}.pcap`;
@@ -44,12 +44,12 @@ export class CaptureFolder {
     this.#options = options;
   }
 
-  /** Files that were removed. */
+  /** Number of removed files. */
   get removed(): number {
     return this.#removed;
   }
 
-  /** Sweeps now and every ten minutes, if there is a limit. */
+  /** Sweeps now and every ten minutes if there is a limit. */
   start(): void {
     const { keepMs, keepBytes, time } = this.#options;
     if (this.#closed || (keepMs === 0 && keepBytes === 0)) return;
@@ -57,7 +57,10 @@ export class CaptureFolder {
     this.#cancelTimer = time.after(SWEEP_MS, () => this.start());
   }
 
-  /** Removes what is too old or too much; resolves when that is done. Sweeps that are asked for during one are one. */
+  /**
+   * Removes files above the limits; resolves when done. Requests during a sweep are combined into one more
+   * sweep.
+   */
   sweep(): Promise<void> {
     const { keepMs, keepBytes } = this.#options;
     if (keepMs === 0 && keepBytes === 0) return Promise.resolve();
@@ -66,7 +69,7 @@ export class CaptureFolder {
     return this.#sweeping;
   }
 
-  /** Resolves when no sweep is under way. */
+  /** Resolves when no sweep is running. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelTimer();
@@ -89,14 +92,17 @@ export class CaptureFolder {
     for (const file of files) {
       if (this.#closed) return;
       if (isOpen(file.path) || (file.changedMs > oldestMs && bytes <= mostBytes)) continue;
-      const gone = await unlink(file.path).then(() => true, () => false); // prettier-ignore
+      const gone = await unlink(file.path).then(
+        () => true,
+        () => false,
+      );
       if (!gone) continue; // another program has removed it, or its owner forbids it
       bytes -= file.bytes;
       this.#removed++;
     }
   }
 
-  /** The oldest first, as their names begin with the time. */
+  /** Sorted by name, which begins with the time: the oldest first. */
   async #files(): Promise<readonly KeptFile[]> {
     const { folder } = this.#options;
     const names = await readdir(folder).catch((): string[] => []);

@@ -1,6 +1,5 @@
-// Copies of all SIP messages to a collector (Homer and its kin), and how each
-// call sounded when it is over. Sent and forgotten: a collector that is away or
-// slow costs nothing but the count of what it missed.
+// Sends copies of all SIP messages and a quality report of each call to a collector (Homer and
+// similar) as HEP version 3 packets. Packets that cannot be sent are only counted.
 import { createSocket, type Socket } from 'node:dgram';
 import { isIP } from 'node:net';
 import { ParleyError } from '../../src/errors.js';
@@ -9,14 +8,14 @@ import { addressBytes } from './ip-datagram.js';
 import { callIdIn, type MediaReport, type MessageTap, reportJson, type TapDirection } from './taps.js';
 
 export interface HepSenderOptions {
-  /** The address (not the name) and port of the collector. */
+  /** IP address and port of the collector. */
   readonly collector: Place;
   readonly agent: HepAgent;
-  /** The time of day, in milliseconds since 1970. */
+  /** Wall clock in milliseconds since 1970. */
   readonly unixMs: () => number;
 }
 
-const MOST_UNDER_WAY = 1000; // packets that the system has not taken yet
+const MOST_UNDER_WAY = 1000; // packets that the system has not accepted yet
 const MOST_BYTES = 65_507;
 
 export class HepSender implements MessageTap {
@@ -27,36 +26,56 @@ export class HepSender implements MessageTap {
   #dropped = 0;
   #closed: Promise<void> | undefined;
 
-  /** Throws CONFIG_INVALID if the collector is a name. */
+  /** Throws CONFIG_INVALID if the collector is not an IP address. */
   constructor(options: HepSenderOptions) {
     const family = isIP(options.collector.address);
     if (family === 0) {
-      throw new ParleyError('CONFIG_INVALID', 'the collector of SIP captures must be given by its IP address');
+      throw new ParleyError(
+        'CONFIG_INVALID',
+        'the collector of SIP captures must be given by its IP address',
+      );
     }
     this.#options = options;
-    // Addresses only: a name would be looked up for every datagram.
-    const lookup = (host: string, _: object, done: (error: null, address: string, family: number) => void): void =>
-      done(null, host, family);
+    // Skips DNS: a name would be looked up for every datagram.
+    const lookup = (
+      host: string,
+      _: object,
+      done: (error: null, address: string, family: number) => void,
+    ): void => done(null, host, family);
     this.#socket = createSocket({ type: family === 6 ? 'udp6' : 'udp4', lookup });
     this.#socket.on('error', () => this.#dropped++);
     this.#socket.unref();
-  } // prettier-ignore
+  }
 
-  /** Packets that were handed to the network, and those that were not. */
+  /** Numbers of packets sent and dropped. */
   get counts(): { readonly sent: number; readonly dropped: number } {
     return { sent: this.#sent, dropped: this.#dropped };
   }
 
   message(direction: TapDirection, bytes: Buffer, { local, remote }: Flow, callId = callIdIn(bytes)): void {
     const [source, target] = direction === 'in' ? [remote, local] : [local, remote];
-    this.#send({ content: 'sip', source, target, unixMs: this.#options.unixMs(), payload: bytes, correlation: callId });
-  } // prettier-ignore
+    this.#send({
+      content: 'sip',
+      source,
+      target,
+      unixMs: this.#options.unixMs(),
+      payload: bytes,
+      correlation: callId,
+    });
+  }
 
-  /** How the media of a call was, between these two ends. */
+  /** Sends the quality report of a call's media between these two ends. */
   report(callId: string, local: Place, remote: Place, report: MediaReport): void {
     const payload = Buffer.from(reportJson(report));
-    this.#send({ content: 'rtcp-json', source: local, target: remote, unixMs: this.#options.unixMs(), payload, correlation: callId });
-  } // prettier-ignore
+    this.#send({
+      content: 'rtcp-json',
+      source: local,
+      target: remote,
+      unixMs: this.#options.unixMs(),
+      payload,
+      correlation: callId,
+    });
+  }
 
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => this.#socket.close(() => resolve()));
@@ -80,9 +99,6 @@ export class HepSender implements MessageTap {
   }
 }
 
-// A packet of HEP version 3, which Homer and its kin collect: a sequence of
-// chunks, each with a vendor (0: generic), a type and its length.
-
 export type HepContent = 'sip' | 'rtcp-json';
 
 interface HepEvent {
@@ -92,12 +108,12 @@ interface HepEvent {
   /** Milliseconds since 1970. */
   readonly unixMs: number;
   readonly payload: Buffer;
-  /** What belongs together, over protocols too: the Call-ID. */
+  /** Correlates packets of several protocols: the Call-ID. */
   readonly correlation?: string | undefined;
 }
 
 interface HepAgent {
-  /** The number of this server among those that send to the collector. */
+  /** Number of this server at the collector. */
   readonly captureId: number;
   readonly authKey?: string | undefined;
 }
@@ -110,13 +126,13 @@ const AF_INET6 = 10;
 const UDP = 17;
 const CONTENT: Readonly<Record<HepContent, number>> = { sip: 1, 'rtcp-json': 5 };
 
-/** Types of generic chunks. */
+/** Types of generic chunks (vendor 0). */
 const CHUNK = {
   family: 1, protocol: 2, source4: 3, target4: 4, source6: 5, target6: 6, sourcePort: 7, targetPort: 8, seconds: 9,
   microseconds: 10, content: 11, captureId: 12, authKey: 14, payload: 15, correlation: 17,
 } as const; // prettier-ignore
 
-/** Undefined if it is too long for one packet. */
+/** Undefined if the event is too long for one packet. */
 function hepPacket(event: HepEvent, { captureId, authKey }: HepAgent): Buffer | undefined {
   const { family, source, target } = addressBytes(event.source, event.target);
   const seconds = Math.floor(event.unixMs / 1000);

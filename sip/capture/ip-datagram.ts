@@ -1,5 +1,5 @@
-// An IP packet with a UDP datagram around bytes that came or went in whatever
-// way, so that every reader of captures shows them (RFC 768, RFC 791, RFC 8200).
+// Wraps bytes of any transport in an IP and a UDP header, so that every capture reader shows them (RFC
+// 768, RFC 791, RFC 8200).
 import ipaddr from 'ipaddr.js';
 import type { Place } from '../transport/flow.js';
 
@@ -9,7 +9,7 @@ const UDP_HEADER = 8;
 const IP4_HEADER = 20;
 const IP6_HEADER = 40;
 
-/** What fits into one datagram of either family; what is longer is cut. */
+/** Longest payload of either address family; longer ones are cut. */
 export const MOST_PAYLOAD = 65_535 - IP6_HEADER - UDP_HEADER;
 
 export function ipDatagram(source: Place, target: Place, payload: Buffer): Buffer {
@@ -20,7 +20,7 @@ export function ipDatagram(source: Place, target: Place, payload: Buffer): Buffe
   udp.writeUInt16BE(source.port, 0);
   udp.writeUInt16BE(target.port, 2);
   udp.writeUInt16BE(length, 4);
-  const pseudo = Buffer.from([0, UDP, length >> 8, length & 0xff]); // the same sum for both families
+  const pseudo = Buffer.from([0, UDP, length >> 8, length & 0xff]); // the checksum is the same for both families
   udp.writeUInt16BE(checksum([from, to, pseudo, udp, content]) || 0xffff, 6); // zero would mean none
   return Buffer.concat([family === 4 ? header4(from, to, length) : header6(from, to, length), udp, content]);
 }
@@ -29,7 +29,7 @@ function header4(from: Buffer, to: Buffer, length: number): Buffer {
   const header = Buffer.alloc(IP4_HEADER);
   header[0] = 0x45;
   header.writeUInt16BE(IP4_HEADER + length, 2);
-  header[6] = 0x40; // not to be fragmented
+  header[6] = 0x40; // don't fragment
   header[8] = HOPS;
   header[9] = UDP;
   from.copy(header, 12);
@@ -60,15 +60,16 @@ function checksum(parts: readonly Buffer[]): number {
   return ~sum & 0xffff;
 }
 
-// IP addresses as they stand in packets.
-
 export interface AddressPair {
   readonly family: 4 | 6;
   readonly source: Buffer;
   readonly target: Buffer;
 }
 
-/** Both of one family; an end that is not known (a socket that listens on every address) is all zeros. */
+/**
+ * Returns both addresses in one family. An unknown address (a socket that listens on every address) is all
+ * zeros.
+ */
 export function addressBytes(source: Place, target: Place): AddressPair {
   const [from, to] = [bytesOf(source.address), bytesOf(target.address)];
   const family = from.length === 16 || to.length === 16 ? 6 : 4;

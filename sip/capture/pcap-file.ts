@@ -1,5 +1,5 @@
-// A capture file being written: packets of IP, one after the other, up to a
-// size. It never makes anybody wait; what a slow disk does not take is counted.
+// Writes a capture file of IP packets up to a size limit. Writing never blocks; packets that a slow
+// disk does not accept are counted as dropped.
 import { createWriteStream, type WriteStream } from 'node:fs';
 
 const MAGIC = 0xa1b2c3d4; // times in microseconds
@@ -19,7 +19,7 @@ export class PcapFile {
   #closed: Promise<void> | undefined;
   readonly #gone: Promise<void>;
 
-  /** A new file, for its owner's eyes only. */
+  /** Creates a new file that only its owner can read. */
   constructor(path: string, mostBytes: number) {
     this.path = path;
     this.#mostBytes = mostBytes;
@@ -29,7 +29,7 @@ export class PcapFile {
     this.#stream.write(fileHeader());
   }
 
-  /** Packets that were not written: for the file's size, a slow disk, or one that failed. */
+  /** Packets not written because of the size limit, a slow disk or an error. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -38,7 +38,7 @@ export class PcapFile {
     return this.#failed;
   }
 
-  /** `unixMs`: when it came or went. False if it is dropped. */
+  /** `unixMs` is the time of the packet. False if it is dropped. */
   write(packet: Buffer, unixMs: number): boolean {
     const size = PACKET_HEADER + packet.length;
     const isFull = this.#bytes + size > this.#mostBytes || this.#stream.writableLength > MOST_UNWRITTEN;

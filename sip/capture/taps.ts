@@ -1,17 +1,18 @@
-// Whoever wants a copy of every SIP message that a server gets and sends.
+// Declares what captures receive: a copy of every SIP message, copies of a call's media packets while
+// requested, and a quality report at its end.
 import type { Flow, Place } from '../transport/flow.js';
 
 export type TapDirection = 'in' | 'out';
 
 export interface MessageTap {
   /**
-   * A whole message, as on the wire inside TLS; not to be changed, and not to be kept waiting for: it returns at
-   * once and does not throw. Keep-alives are no messages. Without `callId` it is the tap's to find.
+   * Receives a whole message as sent or received inside TLS. The tap must not change the bytes, block or
+   * throw. Keep-alives are not messages. Without `callId` the tap finds the Call-ID itself.
    */
   message(direction: TapDirection, bytes: Buffer, flow: Flow, callId?: string): void;
 }
 
-/** Every one of them gets every message. */
+/** Combines several taps into one. */
 export function severalTaps(taps: readonly MessageTap[]): MessageTap {
   return {
     message(direction, bytes, flow, callId = callIdIn(bytes)) {
@@ -20,29 +21,28 @@ export function severalTaps(taps: readonly MessageTap[]): MessageTap {
   };
 }
 
-const HEAD_BYTES = 8192; // a Call-ID further behind is not looked for
+const HEAD_BYTES = 8192; // only this much is searched for the Call-ID
 const CALL_ID = /\n(?:call-id|i)[ \t]*:[ \t]*([^\s]{1,512})/i; // lines may end in LF alone
 
-/** Of a message that may be broken; undefined if none is found. */
+/** Finds the Call-ID, also of a malformed message; undefined if there is none. */
 export function callIdIn(bytes: Buffer): string | undefined {
   return CALL_ID.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1];
 }
 
-// What captures want of a call's media: copies of its packets while they are
-// wished for, and how it was in the end.
-
 export interface MediaCopy {
   readonly from: Place;
   readonly to: Place;
-  /** On the media plane's clock. */
+  /** Time on the media plane's clock. */
   readonly atMs: number;
   readonly packet: Uint8Array;
 }
 
 export interface MediaSource {
-  /** Copies from now on, or no longer. */
+  /** Starts or stops the copies. */
   tap(on: boolean): void;
-  /** Those since the last time, and how many were never made because nobody took those before in time. */
+  /**
+   * Returns the copies since the last call, and how many were lost because copies were not fetched in time.
+   */
   takeCopies(): { readonly copies: readonly MediaCopy[]; readonly missed: number };
 }
 
@@ -53,30 +53,26 @@ export interface MediaQuality {
 }
 
 export interface CapturedMedia extends MediaSource {
-  /** Called once, when the last packet has left and nothing is forgotten yet. */
+  /** Called once after the last packet, before the state is dropped. */
   onClosing: (() => void) | undefined;
   /** Undefined if no media was agreed on. */
   readonly quality: MediaQuality | undefined;
 }
 
-// How the media of a call was, in the JSON that Homer's agents make of RTCP: a
-// sender report about what we sent, with one block about what we received, if
-// anything.
-
 export interface MediaReport {
-  /** Of the stream that we sent, and of the one that came. */
+  /** SSRCs of the sent and of the received stream. */
   readonly sentSsrc: number;
   readonly receivedSsrc: number;
   readonly sentPackets: number;
   readonly sentBytes: number;
   readonly receivedPackets: number;
   readonly lostPackets: number;
-  /** Extended by its wraps. */
+  /** Extended sequence number. */
   readonly highestSequence: number;
   readonly jitterMs: number;
   readonly clockRate: number;
   readonly rttMs: number | null;
-  /** 1 to 4.5; null where nothing was received. */
+  /** 1 to 4.5; null if nothing was received. */
   readonly mos: number | null;
 }
 

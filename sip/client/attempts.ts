@@ -1,6 +1,5 @@
-// What one request is sent as, and to whom, try after try: the next target
-// where one does not serve, credentials where one asks for them. It sends
-// nothing itself.
+// Chooses the next attempt of one request: the next target if one fails, and credentials if one
+// challenges. It sends nothing itself.
 import type { AuthorizationField } from '../auth/digest-client.js';
 import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
@@ -14,11 +13,11 @@ import type { Journey, RequestMaker, SendOutcome } from './request-sender.js';
 export interface Attempt {
   readonly data: UnsentRequest;
   readonly target: Target;
-  /** Those among the headers of `data`. */
+  /** Credentials among the headers of `data`. */
   readonly credentials: readonly HeaderLine[];
 }
 
-const MOST_CHALLENGES = 3; // of one target: a proxy, the server behind it, and a nonce that was stale
+const MOST_CHALLENGES = 3; // per target: a proxy, the server behind it, and a stale nonce
 const OVERLOADED_MS = 5000; // where there is no Retry-After
 const MOST_RETRY_AFTER = 2 ** 31;
 
@@ -37,7 +36,7 @@ export class Attempts {
     this.#walk = new TargetWalk(journey, context);
   }
 
-  /** Undefined if there is nobody to send it to, or after `close`. */
+  /** Undefined if there is no target, or after `close`. */
   async first(): Promise<Attempt | undefined> {
     const target = await this.#walk.next();
     if (target === undefined) return undefined;
@@ -45,7 +44,7 @@ export class Attempts {
     return this.#fresh(target);
   }
 
-  /** What to try after this came of an attempt; undefined if there is nothing more, and the outcome stands. */
+  /** Returns the attempt that follows this outcome; undefined if the outcome is final. */
   async after(outcome: SendOutcome, { data, target }: Attempt): Promise<Attempt | undefined> {
     const { passedOver } = this.#context;
     if ('failure' in outcome) {
@@ -64,12 +63,12 @@ export class Attempts {
     return isChallenge ? this.#answered(response, data, target) : undefined;
   }
 
-  /** No more tries: what is waited for comes to nothing. */
+  /** Stops the attempts; a pending one resolves with undefined. */
   close(): void {
     this.#walk.close();
   }
 
-  /** With the credentials that whoever is there has asked for before, if it is the account's peer. */
+  /** Adds the credentials that this target has asked for before, if it is the account's peer. */
   #fresh(target: Target): Attempt {
     const data = this.#make([]);
     this.#sent = this.#journey.account?.authorize(target, { ...data, body: bodyOf(data) }) ?? [];
@@ -83,7 +82,7 @@ export class Attempts {
     this.#challenges++;
     if (account === undefined || this.#challenges > MOST_CHALLENGES) return undefined;
     const challenges = { www: response.all('www-authenticate'), proxy: response.all('proxy-authenticate') };
-    // The challenge has come under a branch that nobody but whom the request was sent to can know.
+    // The challenge matched a branch that only the recipient of the request can know.
     const asked = { ...challenged, body: bodyOf(challenged) };
     const verdict = account.answer(target, challenges, asked, this.#sent);
     if ('failure' in verdict) return undefined;
@@ -93,14 +92,14 @@ export class Attempts {
   }
 }
 
-/** Seconds of Retry-After, in milliseconds; what follows them is for people (RFC 3261, section 20.33). */
+/** Retry-After in milliseconds; text after the number is ignored (RFC 3261, section 20.33). */
 export function retryAfterMs(response: SipResponse): number | undefined {
   const [digits = ''] = /^\d+/.exec(response.first('retry-after') ?? '') ?? [];
   const seconds = wholeNumber(digits, MOST_RETRY_AFTER);
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** No other target changes it. */
+/** True for failures that another target would not change. */
 function isOurs({ reason }: ClientFailure): boolean {
   return reason === 'cancelled' || reason === 'too-many';
 }

@@ -1,4 +1,5 @@
-// Sends requests of ours over the transactions, to whom the locator finds.
+// Sends requests of ours through the transactions to the targets that the locator finds. LocatedInvite
+// sends one INVITE, LocatedAck the ACK of a 2xx.
 import type { Time } from '../../src/time.js';
 import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
@@ -73,9 +74,7 @@ export class LocatedSender implements RequestSender {
   }
 }
 
-// An INVITE on its way to whoever takes it: one transaction a try, until one of
-// them is answered for good or it is taken back.
-
+/** One INVITE: a transaction for each attempt, until one is answered finally or the INVITE is cancelled. */
 class LocatedInvite implements SentInvite {
   readonly #layer: Pick<TransactionLayer, 'sendInvite'>;
   readonly #attempts: Attempts;
@@ -139,19 +138,18 @@ class LocatedInvite implements SentInvite {
   }
 }
 
-// The ACK of a 2xx on its way to whoever it is for. It goes again as it went for
-// every 2xx that comes again; where nobody could be reached, or the connection
-// has closed since, a way is looked for anew: until one arrives, the peer takes
-// its call for unanswered.
-
 export interface LocatedAckOptions {
   readonly data: RequestData;
-  /** Asked for each way that is looked for. */
+  /** Called for each lookup. */
   readonly journey: () => Journey;
-  /** Of the INVITE. */
+  /** Credentials of the INVITE. */
   readonly credentials: readonly HeaderLine[];
 }
 
+/**
+ * The ACK of a 2xx, sent again for every retransmission of the 2xx. If no target could be reached or the connection has
+ * closed since, targets are looked up again: until an ACK arrives, the peer considers its call unanswered.
+ */
 class LocatedAck implements Acknowledgement {
   readonly #layer: Pick<TransactionLayer, 'sendAck'>;
   readonly #context: SenderContext;
@@ -167,7 +165,7 @@ class LocatedAck implements Acknowledgement {
   }
 
   again(): void {
-    if (this.#walking) return; // it is about to go
+    if (this.#walking) return; // the ACK is about to be sent
     if (this.#sent?.lost === false) this.#sent.again();
     else void this.#walk();
   }
@@ -187,7 +185,7 @@ class LocatedAck implements Acknowledgement {
     this.#walking = false;
   }
 
-  /** It cannot be challenged, so it brings the credentials along (RFC 3261, section 22.1). */
+  /** ACK cannot be challenged, so it carries the credentials of its INVITE (RFC 3261, section 22.1). */
   #dataFor(target: Target, { account }: Journey): RequestData {
     const { data, credentials } = this.#options;
     const isWanted = credentials.length > 0 && account?.isAt(target) === true;

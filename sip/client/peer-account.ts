@@ -1,6 +1,5 @@
-// An account at a peer, such as a carrier, and where that peer is. What can be
-// tried against a password goes there and nowhere else: within a call the far
-// end says where requests go, and may name anybody.
+// Holds an account at a peer, such as a carrier, and the addresses of that peer. Credentials are sent
+// only there: within a call the far end names the next target, which may be anybody.
 import type { AuthorizationField, ClientVerdict, DigestClient } from '../auth/digest-client.js';
 import type { DigestRequest } from '../auth/digest.js';
 import type { AddressList } from '../guard/address-list.js';
@@ -8,15 +7,15 @@ import type { Target } from '../transport/outbound.js';
 
 export interface PeerAccountOptions {
   readonly digest: DigestClient;
-  /** Where the peer is, as far as that is configured. */
+  /** Configured addresses of the peer. */
   readonly listed: AddressList;
-  /** It is reached over TLS alone: nobody on the way is to read what it is shown. */
+  /** Credentials are sent over TLS only. */
   readonly secureOnly: boolean;
 }
 
 type Place = Pick<Target, 'transport' | 'address'>;
 
-const MOST_FOUND = 64; // addresses of one peer; the one that was not met for longest is forgotten
+const MOST_FOUND = 64; // addresses of one peer; the least recent one is dropped
 
 export class PeerAccount {
   readonly #options: PeerAccountOptions;
@@ -27,7 +26,7 @@ export class PeerAccount {
     this.#options = options;
   }
 
-  /** The peer itself is there: its name or its registrar has led to this place, not the far end of a call. */
+  /** Records an address of the peer that its name or its registrar led to; not the far end of a call. */
   found({ transport, address }: Place): void {
     const secure = isSecure(transport) && (this.#found.get(address) ?? true);
     this.#found.delete(address);
@@ -36,7 +35,7 @@ export class PeerAccount {
     if (this.#found.size > MOST_FOUND && oldest !== undefined) this.#found.delete(oldest);
   }
 
-  /** Whether the peer is there, by its address: its ports are its own. What was found over TLS is met over TLS only. */
+  /** True if the peer is at this address, on any port. An address found over TLS counts over TLS only. */
   isAt({ transport, address }: Place): boolean {
     const { listed, secureOnly } = this.#options;
     const found = this.#found.get(address);
@@ -44,12 +43,15 @@ export class PeerAccount {
     return !secureOnly && (found === undefined ? listed.has(address) : !found);
   }
 
-  /** For a request to this place: under the nonces that the peer has given so far. Nothing for anybody else. */
+  /** Credentials for a request to this place, with the nonces known so far; none for other places. */
   authorize(target: Place, request: DigestRequest): AuthorizationField[] {
     return this.isAt(target) ? this.#options.digest.authorize(request) : [];
   }
 
-  /** What to send a request again with that was challenged there; a stranger's challenge stands. */
+  /**
+   * Credentials for repeating a request that was challenged there; challenges of other places are not
+   * answered.
+   */
   answer(
     target: Place,
     challenges: { readonly www: readonly string[]; readonly proxy: readonly string[] },

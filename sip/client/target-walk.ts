@@ -1,6 +1,6 @@
-// The targets of one request, one after the other: the flow that the peer came
-// in on, what the locator finds, and at last those that lately did not serve. A
-// place whose connection closed under the request comes once more, for a new one.
+// Yields the targets of one request in order: the flow of the peer's own request, the targets that the
+// locator finds, and last those that failed recently (PassedOver). A target whose connection closed
+// under the request is tried once more over a new one.
 import type { Time } from '../../src/time.js';
 import type { LocatedUri, Target as LocatedTarget } from '../locator/locator.js';
 import type { Flow } from '../transport/flow.js';
@@ -18,7 +18,7 @@ export interface SenderContext {
 }
 
 const MOST_TARGETS = 4;
-const LOCATE_MS = 10_000; // in all: a name may need several questions, and each of them has a bound of its own
+const LOCATE_MS = 10_000; // in total: a name may need several queries, each with its own limit
 
 type Step = IteratorResult<LocatedTarget, void> | undefined;
 
@@ -34,7 +34,7 @@ export class TargetWalk {
   readonly #reopened = new Set<string>();
   #again: Target | undefined;
   #leftMs = LOCATE_MS;
-  #found = false; // everything that there is
+  #found = false; // set once the locator has no more targets
   #closed = false;
   #giveUp: (() => void) | undefined;
 
@@ -47,7 +47,7 @@ export class TargetWalk {
     this.#located = nextHop.isSip && !isNowhere(nextHop) ? context.locator.locate(nextHop) : undefined;
   }
 
-  /** Undefined after the last one, after four, and after `close`, which also ends a wait. */
+  /** Undefined after the last target, after four targets, and after `close`, which also ends a wait. */
   async next(): Promise<Target | undefined> {
     if (this.#closed) return undefined;
     const again = this.#again;
@@ -61,21 +61,21 @@ export class TargetWalk {
   }
 
   /**
-   * The connection closed under a request to this target, which the last `next` gave. True if that says nothing of
-   * the place: its peer may have left a connection that stood, and takes the next one.
+   * Handles a connection that closed under a request to the latest target. True if the target may be tried
+   * again over a new connection: the peer may have dropped an idle one.
    */
   reopens(target: Target): boolean {
     const { transport, flow } = target;
-    if (flow?.reliable === true) return true; // its place comes among those that are found, if a new one leads there
+    if (flow?.reliable === true) return true; // the locator may find the same place for a new connection
     const key = targetKey(target);
-    const isBrowsers = transport === 'ws' || transport === 'wss'; // nobody can connect to it
+    const isBrowsers = transport === 'ws' || transport === 'wss'; // no connection can be opened to it
     if (isBrowsers || this.#reopened.has(key)) return false;
     this.#reopened.add(key);
     this.#again = target;
     return true;
   }
 
-  /** Nobody asks any more. */
+  /** Ends the walk. */
   close(): void {
     this.#closed = true;
     this.#giveUp?.();
@@ -86,7 +86,7 @@ export class TargetWalk {
     return this.#given.size === 0 ? this.#flow : undefined;
   }
 
-  /** The name has led nowhere. */
+  /** Last resort if the name resolved to nothing. */
   #unlocated(): Target | undefined {
     return this.#given.size === 0 ? this.#lastResort : undefined;
   }
@@ -138,26 +138,26 @@ function targetOver(flow: Flow | undefined, udpOnly: boolean | undefined): Targe
   return { transport: flow.transport, ...flow.remote, flow, udpOnly };
 }
 
-/** A connection that stands is another way than a new one to the same place. */
+/** An open connection and a new one to the same place count as different targets. */
 function wayKey(target: Target): string {
   return target.flow?.reliable === true ? `flow ${targetKey(target)}` : targetKey(target);
 }
 
-/** What browsers' phones call themselves (RFC 7118, section 5); no name server is to be asked for it (RFC 6761). */
+/** Host names of browser phones (RFC 7118, section 5), which must not be looked up (RFC 6761). */
 function isNowhere({ host }: LocatedUri): boolean {
   return /(?:^|\.)invalid\.?$/i.test(host);
 }
 
-// Targets that lately did not serve: one that said 503, or that nobody could
-// reach, comes after all others until its time is over (RFC 3263, section 4.3).
-// It is not shut out: where it is the only one, trying costs less than giving up.
-
-/** How long one that could not be reached comes last. */
+/** Time for which an unreachable target is tried last. */
 export const UNREACHABLE_MS = 30_000;
 
 const MOST_REMEMBERED = 1000;
-const LONGEST_MS = 300_000; // whatever a Retry-After says: a mistake there is not to last a day
+const LONGEST_MS = 300_000; // upper limit for Retry-After values, which may be wrong
 
+/**
+ * Targets that failed recently: one that answered 503 or was unreachable comes last until its time is over (RFC 3263,
+ * section 4.3). It is not excluded, because trying an only target costs less than giving up.
+ */
 export class PassedOver {
   readonly #time: Time;
   readonly #untilMs = new Map<string, number>();
@@ -166,7 +166,7 @@ export class PassedOver {
     this.#time = time;
   }
 
-  /** Targets that are remembered: at most 1000, the oldest is forgotten first. */
+  /** Number of stored targets, at most 1000; the oldest is dropped first. */
   get size(): number {
     return this.#untilMs.size;
   }
@@ -189,7 +189,7 @@ export class PassedOver {
     if (oldest !== undefined) this.#untilMs.delete(oldest);
   }
 
-  /** It has served. */
+  /** Removes a target that has answered. */
   remove(target: Target): void {
     this.#untilMs.delete(targetKey(target));
   }

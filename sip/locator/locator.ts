@@ -91,12 +91,15 @@ export class Locator {
       return;
     }
     let found = false;
-    for await (const place of stated === 'any' ? this.#services(uri, host) : this.#srv(PREFIXES[stated], host, stated)) {
+    for await (const place of stated === 'any'
+      ? this.#services(uri, host)
+      : this.#srv(PREFIXES[stated], host, stated)) {
       found = true;
       yield place;
     }
-    if (!found && this.#options.transports.includes(transport)) yield { transport, host, port: PORTS[transport] };
-  } // prettier-ignore
+    if (!found && this.#options.transports.includes(transport))
+      yield { transport, host, port: PORTS[transport] };
+  }
 
   /** Uses NAPTR records or, without them, the SRV records of every transport of this server. */
   async *#services(uri: LocatedUri, host: string): AsyncGenerator<Place, void, void> {
@@ -156,7 +159,12 @@ function statedTransport({ scheme, params }: LocatedUri): TransportName | 'any' 
 export function srvOrder(records: readonly SrvRecord[], random: () => number): SrvRecord[] {
   const usable = records.filter(({ target }) => target !== '' && target !== '.');
   const priorities = [...new Set(usable.map(({ priority }) => priority))].toSorted((a, b) => a - b);
-  return priorities.flatMap((priority) => drawn(usable.filter((record) => record.priority === priority), random)); // prettier-ignore
+  return priorities.flatMap((priority) =>
+    drawn(
+      usable.filter((record) => record.priority === priority),
+      random,
+    ),
+  );
 }
 
 function drawn(records: readonly SrvRecord[], random: () => number): SrvRecord[] {

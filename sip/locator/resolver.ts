@@ -138,13 +138,15 @@ export function systemResolver(timeoutMs: number, servers?: readonly string[]): 
   return {
     naptr: (name) =>
       orNothing(async () => ({
-        records: (await resolver.resolveNaptr(name)).map(({ order, preference, flags, service, replacement }) => ({
-          order,
-          preference,
-          flags,
-          service,
-          replacement,
-        })),
+        records: (await resolver.resolveNaptr(name)).map(
+          ({ order, preference, flags, service, replacement }) => ({
+            order,
+            preference,
+            flags,
+            service,
+            replacement,
+          }),
+        ),
       })),
     srv: (name) =>
       orNothing(async () => ({
@@ -163,7 +165,7 @@ export function systemResolver(timeoutMs: number, servers?: readonly string[]): 
         const ttlSeconds = Math.min(...found.map(({ ttl }) => ttl));
         return { records: found.map(({ address }) => address), ttlSeconds };
       }),
-  }; // prettier-ignore
+  };
 }
 
 async function orNothing<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> {

@@ -1,5 +1,5 @@
-// The way out of a dialog: makes its requests and sends them to where the peer
-// is now, and keeps what the peer says of itself.
+// Builds and sends the requests within a dialog and keeps track of where the peer is reached: by its
+// Contact, or by the flow of its own messages. FlowWatch reports a lost WebSocket.
 import ipaddr from 'ipaddr.js';
 import type { Time } from '../../src/time.js';
 import type {
@@ -22,25 +22,25 @@ export interface RequestContent {
   readonly body?: string;
 }
 
-/** What the ACK of a 2xx carries. */
+/** Content of the ACK of a 2xx. */
 export interface AckContent extends RequestContent {
-  /** Of its INVITE; for nobody but whom they were made for. */
+  /** Credentials of its INVITE, for their own peer only. */
   readonly credentials?: readonly HeaderLine[];
 }
 
-const MOST_ACKS = 8; // a 2xx may still come again when the next INVITE is done
+const MOST_ACKS = 8; // a 2xx may be retransmitted after the next INVITE is done
 
 export class DialogChannel {
   readonly dialog: Dialog;
   readonly context: SessionContext;
   readonly peer = new PeerCapabilities();
-  /** Our Contact. */
+  /** Our Contact field. */
   readonly contact: HeaderLine;
-  /** Told whenever the peer is to be reached over another flow. */
+  /** Called when the flow to the peer changes. */
   onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #way: Omit<Journey, 'nextHop' | 'flow'>;
   #flow: Flow | undefined;
-  /** By the number of the INVITE. */
+  /** By CSeq number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
 
   constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, context: SessionContext) {
@@ -52,7 +52,7 @@ export class DialogChannel {
     this.#flow = flow;
   }
 
-  /** An INVITE or UPDATE of the peer was accepted: it may be elsewhere from now on (RFC 3261, section 12.2.2). */
+  /** An INVITE or UPDATE of the peer was accepted, which may change its target (RFC 3261, section 12.2.2). */
   refreshed(request: SipRequest, flow: Flow): void {
     this.peer.note(request);
     if (request.contact === undefined) return;
@@ -60,25 +60,28 @@ export class DialogChannel {
     this.moveTo(wayBack(request, flow));
   }
 
-  /** Any request of the peer: one whose WebSocket was lost has come back on this one. */
+  /** A request of the peer arrived: a peer whose WebSocket was lost may be back on this one. */
   heard(flow: Flow): void {
     if (this.#flow?.closed === true && isWebSocket(this.#flow) && isWebSocket(flow)) this.moveTo(flow);
   }
 
-  /** The same by a 2xx to ours: the flow stays, which has just carried it. */
+  /** A 2xx to a request of ours may change the peer's target; the flow stays. */
   answered(response: SipResponse): void {
     this.peer.note(response);
     this.dialog.refresh(response);
   }
 
-  /** By the 2xx to our INVITE, which went over `sentOver`: the flow of an earlier response may lead elsewhere. */
+  /**
+   * Takes target and flow from the 2xx to our INVITE, which was sent over `sentOver`; an earlier response
+   * may have set another flow.
+   */
   confirmed(response: SipResponse, sentOver: Flow | undefined): void {
     this.dialog.confirm(response);
     const says = response.contact !== undefined || response.first('record-route') !== undefined;
     if (says && sentOver !== undefined) this.moveTo(wayBack(response, sentOver));
   }
 
-  /** Any request but INVITE and ACK. Never rejects. `cseq` hears the number of each try. */
+  /** Sends any request but INVITE and ACK. Never rejects. `cseq` receives the number of each attempt. */
   send(method: string, content: RequestContent, cseq?: (number: number) => void): Promise<SendOutcome> {
     const { context, dialog } = this;
     const make = (more: readonly HeaderLine[]) => {
@@ -96,7 +99,7 @@ export class DialogChannel {
     return this.context.sender.invite(make, this.#journey(), user);
   }
 
-  /** The ACK of a 2xx, and the same one again when that comes again: nothing is made anew for it. */
+  /** Sends the ACK of a 2xx, and the same ACK for its retransmissions. */
   acknowledge(response: SipResponse, content: () => AckContent): void {
     const { number } = response.cseq;
     const sent = this.#acks.get(number);
@@ -115,7 +118,7 @@ export class DialogChannel {
     return this.#acks.has(cseq.number);
   }
 
-  /** Where the peer is reached from now on. */
+  /** Sets the flow to the peer. */
   moveTo(flow: Flow | undefined): void {
     this.#flow = flow;
     this.onFlow(flow);
@@ -130,25 +133,26 @@ export class DialogChannel {
   }
 }
 
-// Tells when a browser's phone cannot be reached any more. Nobody can connect to
-// a browser (RFC 7118, section 5): the WebSocket that it came in on is the only
-// way to it, and once that is closed the phone has to come back by itself, with a
-// request within the dialog on another one.
-
+/**
+ * Detects that a browser phone is unreachable. No connection can be opened to a browser (RFC 7118, section 5): once its
+ * WebSocket is closed, the phone has to come back with a request within the dialog on another one.
+ */
 export class FlowWatch {
   readonly #time: Time;
   readonly #patienceMs: number;
   readonly #lost: () => void;
   #cancelTimer = () => {};
 
-  /** `lost` is told once, `patienceMs` after the flow was closed, unless another one is followed by then. */
+  /**
+   * `lost` is called once, `patienceMs` after the flow was closed, unless another flow is followed by then.
+   */
   constructor(time: Time, patienceMs: number, lost: () => void) {
     this.#time = time;
     this.#patienceMs = patienceMs;
     this.#lost = lost;
   }
 
-  /** This one from now on; any but a WebSocket is of no concern. */
+  /** Follows this flow; other transports than WebSockets are ignored. */
   follow(flow: Flow | undefined): void {
     this.close();
     if (flow === undefined || !isWebSocket(flow)) return;
@@ -173,23 +177,17 @@ function isWebSocket({ transport }: Flow): boolean {
   return transport === 'ws' || transport === 'wss';
 }
 
-// Where the requests of ours within a call go when its peer cannot be reached
-// under the Contact that it gave.
-//
-// The flow of the peer's own request is taken where that was a connection: it
-// stands, and often there is no other way in. Over UDP it is taken where the
-// Contact is an address that nobody outside can reach (private, loopback,
-// link-local or the like) and not the one that the packet came from, and no
-// proxy has recorded itself: then a NAT stands between, and the packet's source
-// is where it lets us in. With Record-Route the proxy knows the way, and
-// everything else goes to the Contact.
-
-/** The flow for requests to the sender of this message, or undefined if its Contact is to be located. */
+/**
+ * Returns the flow for requests to the sender of this message, or undefined if its Contact is to be
+ * resolved. A connection is always reused: it is open, and often there is no other way in. A UDP flow is
+ * used if no proxy has recorded itself and the Contact is an address that is unreachable from outside
+ * (private, loopback or link-local) and differs from the packet's source: then a NAT is in between.
+ */
 export function wayBack(message: SipRequest | SipResponse, flow: Flow): Flow | undefined {
   if (flow.reliable) return flow;
   if (message.first('record-route') !== undefined) return undefined;
   const target = message.contact?.uri;
-  if (target?.isSip !== true) return flow; // there is no other place to send to
+  if (target?.isSip !== true) return flow; // there is no other destination
   return isUnreachable(target, flow.remote.address) ? flow : undefined;
 }
 

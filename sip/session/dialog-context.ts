@@ -1,5 +1,6 @@
-// What the parts of a dialog's session share: the way out, the session timer,
-// the ACKs that are waited for, and the end.
+// Declares what the parts of a dialog's session share: the channel, the session timer, the end, waits
+// that end early with the session (Pauses), and the 2xx responses that wait for their ACK
+// (AwaitedAcks).
 import type { Time } from '../../src/time.js';
 import type { SipRequest } from '../message/message.js';
 import type { Reason } from '../message/refusal.js';
@@ -15,20 +16,17 @@ export interface DialogContext {
   readonly timer: SessionTimer;
   readonly awaited: AwaitedAcks;
   readonly pauses: Pauses;
-  /** Whether the INVITE that began the dialog was ours, and with it the Call-ID. */
+  /** True if we sent the INVITE that began the dialog and chose the Call-ID. */
   readonly calling: boolean;
   readonly media: SessionMedia | undefined;
   readonly user: SessionUser;
   readonly confirmed: boolean;
   readonly ended: boolean;
-  /** Ends the session at once and tells the peer so. */
+  /** Ends the session at once and sends BYE. */
   bye(end: SessionEnd, reason?: Reason): Promise<void>;
-  /** Something is done that may have been the last. */
+  /** A part has finished; the dialog is removed if it was the last one. */
   leave(): void;
 }
-
-// The 2xx that we gave to INVITEs of one dialog, and the ACKs that they wait
-// for. Each is repeated until then, for 64 T1 at most.
 
 interface Awaited {
   readonly answer: AcceptedAnswer;
@@ -36,15 +34,15 @@ interface Awaited {
 }
 
 export interface AckUser {
-  /** Once; an ACK may carry the answer to an offer in the 2xx. */
+  /** Called once; an ACK may carry the answer to an offer in the 2xx. */
   acknowledged(ack: SipRequest): void;
-  /** None came: the call is to be ended with BYE. */
+  /** No ACK came: the call has to be ended with BYE. */
   unacknowledged(): void;
 }
 
 export class AwaitedAcks {
   readonly #context: SessionContext;
-  /** By the number of the INVITE. */
+  /** By CSeq number of the INVITE. */
   readonly #awaited = new Map<number, Awaited>();
   #listeners: (() => void)[] = [];
 
@@ -56,7 +54,9 @@ export class AwaitedAcks {
     return this.#awaited.size > 0;
   }
 
-  /** False if it is too late for the response. */
+  /**
+   * Sends a 2xx and repeats it until its ACK, for 64 T1 at most. False if it is too late for the response.
+   */
   accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, user: AckUser): boolean {
     const { number } = transaction.request.cseq;
     const answer = this.#context.accept(transaction, response, () => {
@@ -76,32 +76,30 @@ export class AwaitedAcks {
     this.#done(ack.cseq.number);
   }
 
-  /** Resolves as soon as no ACK is waited for. */
+  /** Resolves as soon as no ACK is awaited. */
   settled(): Promise<void> {
     if (!this.open) return Promise.resolve();
     return new Promise((resolve) => this.#listeners.push(resolve));
   }
 
-  /** Nothing is repeated any more. */
+  /** Stops all repetitions. */
   close(): void {
     for (const { answer } of this.#awaited.values()) answer.stop();
     this.#awaited.clear();
-    this.#told();
+    this.#notifySettled();
   }
 
   #done(number: number): void {
     this.#awaited.delete(number);
-    if (!this.open) this.#told();
+    if (!this.open) this.#notifySettled();
   }
 
-  #told(): void {
+  #notifySettled(): void {
     const listeners = this.#listeners;
     this.#listeners = [];
     for (const listener of listeners) listener();
   }
 }
-
-// Waits of a session that end early when the session does.
 
 export class Pauses {
   readonly #time: Time;
@@ -125,7 +123,7 @@ export class Pauses {
     });
   }
 
-  /** Ends all of them, and those to come at once. */
+  /** Ends all waits; later ones end at once. */
   close(): void {
     this.#closed = true;
     for (const end of this.#under) end();

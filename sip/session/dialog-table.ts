@@ -1,6 +1,5 @@
-// The dialogs of a user agent by what their requests name them with, early and
-// confirmed; and for a while those that have ended, since RFC 3891 answers for
-// them otherwise than for what never was.
+// Finds the early and confirmed dialogs of a user agent by the IDs of their requests. Ended dialogs
+// are remembered for a while, because RFC 3891 answers for them differently than for unknown ones.
 import type { Time } from '../../src/time.js';
 import { dialogKey, type DialogId } from './dialog.js';
 
@@ -15,18 +14,18 @@ export class DialogTable<T extends TabledDialog> {
   readonly #time: Time;
   readonly #rememberMs: number;
   readonly #dialogs = new Map<string, T>();
-  /** Those of peers that left out their tag, by the id without it. */
+  /** Dialogs of peers that omit their tag, by the ID without it. */
   readonly #untagged = new Map<string, T>();
-  /** When each ended, the oldest first. */
+  /** End times, the oldest first. */
   readonly #ended = new Map<string, number>();
 
-  /** Ended ones are remembered for `rememberMs` milliseconds. */
+  /** Ended dialogs are remembered for `rememberMs` milliseconds. */
   constructor(time: Time, rememberMs: number) {
     this.#time = time;
     this.#rememberMs = rememberMs;
   }
 
-  /** Those that stand; counted anew at each asking. */
+  /** Numbers of existing dialogs; counted at each call. */
   get counts(): { readonly early: number; readonly confirmed: number } {
     let confirmed = 0;
     for (const one of this.#dialogs.values()) if (one.confirmed) confirmed++;
@@ -37,12 +36,12 @@ export class DialogTable<T extends TabledDialog> {
     return [...this.#dialogs.values()];
   }
 
-  /** A peer that left out its tag once is found by its requests with and without one. */
+  /** A peer that omitted its tag once is found by requests with and without one. */
   find(id: DialogId): T | undefined {
     return this.#dialogs.get(dialogKey(id)) ?? this.#untagged.get(untaggedKey(id));
   }
 
-  /** Whether it ended a short while ago. */
+  /** True if the dialog ended recently. */
   hasEnded(id: DialogId): boolean {
     const atMs = this.#ended.get(dialogKey(id)) ?? this.#ended.get(untaggedKey(id));
     return atMs !== undefined && this.#time.now() - atMs < this.#rememberMs;
@@ -53,12 +52,12 @@ export class DialogTable<T extends TabledDialog> {
     if (one.dialog.remoteTag === '') this.#untagged.set(untaggedKey(one.dialog), one);
   }
 
-  /** The peer of this dialog left out the tag that it had before. */
+  /** The peer of this dialog omitted the tag that it sent before. */
   lostTag(one: T): void {
     if (this.#dialogs.get(dialogKey(one.dialog)) === one) this.#untagged.set(untaggedKey(one.dialog), one);
   }
 
-  /** Any number of times; another dialog that has taken the id stays. */
+  /** Idempotent; another dialog with the same ID stays. */
   remove(one: T): void {
     const key = dialogKey(one.dialog);
     if (this.#dialogs.get(key) !== one) return;

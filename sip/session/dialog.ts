@@ -1,11 +1,10 @@
-// A dialog (RFC 3261, section 12): what two user agents have to remember of each
-// other to go on talking. It makes the requests inside of it and judges the
-// order of those that come; it sends nothing.
+// Holds the state of a dialog (RFC 3261, section 12): it builds requests within the dialog and checks
+// the order of received ones. It sends nothing.
 import type { SipRequest, SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { asRequestUri, parseNameAddr, type Uri } from '../message/uri.js';
 
-/** What an INVITE of ours was sent with; a response may repeat it wrongly. */
+/** Values of our INVITE; a response may repeat them wrongly. */
 export interface OwnInvite {
   readonly callId: string;
   readonly tag: string;
@@ -17,7 +16,7 @@ export interface OwnInvite {
   readonly uri: Uri;
 }
 
-/** The side of the peer's that a dialog is found by. */
+/** Identifies a dialog. */
 export interface DialogId {
   readonly callId: string;
   readonly localTag: string;
@@ -62,7 +61,7 @@ export class Dialog implements DialogId {
     this.#remoteCSeq = beginning.remoteCSeq;
   }
 
-  /** Of an INVITE that came in (section 12.1.1). Undefined if it says nowhere to reach its sender. */
+  /** Creates the dialog of a received INVITE (section 12.1.1). Undefined if its Contact cannot be reached. */
   static ofServer(invite: SipRequest, localTag: string, firstCSeq: number): Dialog | undefined {
     const { callId, from, cseq } = invite;
     const remoteTarget = targetIn(invite);
@@ -81,8 +80,9 @@ export class Dialog implements DialogId {
   }
 
   /**
-   * Of a response from 101 to 299 to an INVITE of ours (section 12.1.2). A peer of RFC 2543 sends no To tag: the remote
-   * tag is then empty, and no request of ours has one. Without a usable Contact the target is the Request-URI.
+   * Creates the dialog of a response from 101 to 299 to our INVITE (section 12.1.2). A peer of RFC 2543
+   * sends no To tag: the remote tag is then empty, and our requests carry none. Without a usable Contact the
+   * target is the Request-URI.
    */
   static ofClient(response: SipResponse, own: OwnInvite): Dialog {
     return new Dialog({
@@ -102,7 +102,7 @@ export class Dialog implements DialogId {
     return dialogKey(this);
   }
 
-  /** The number of our latest request. */
+  /** CSeq number of our latest request. */
   get localCSeq(): number {
     return this.#localCSeq;
   }
@@ -111,7 +111,7 @@ export class Dialog implements DialogId {
     return this.#remoteTarget;
   }
 
-  /** URI of the peer, as From or To had it. */
+  /** URI of the peer from From or To. */
   get remoteUri(): Uri | undefined {
     return parseNameAddr(this.#remote)?.uri;
   }
@@ -120,27 +120,27 @@ export class Dialog implements DialogId {
     return parseNameAddr(this.#local)?.uri;
   }
 
-  /** Where requests go next: the first of the route set, or the target (section 12.2.1.1). */
+  /** Next hop of requests: the first of the route set, or the remote target (section 12.2.1.1). */
   get nextHop(): Uri {
     const [first] = this.#routeSet;
     return (first === undefined ? undefined : parseNameAddr(first)?.uri) ?? this.#remoteTarget;
   }
 
   /**
-   * A request within the dialog, with a number of its own. `headers` do not hold Route, From, To, Call-ID and CSeq.
-   * CANCEL is made of its INVITE, ACK by `ack`.
+   * Builds a request within the dialog with a new CSeq number. `headers` contain no Route, From, To, Call-ID
+   * and CSeq. CANCEL is built from its INVITE, ACK by `ack`.
    */
   request(method: string, headers: readonly HeaderLine[], body?: Buffer | string): RequestData {
     this.#localCSeq++;
     return this.#built(method, this.#localCSeq, headers, body);
   }
 
-  /** The ACK of a 2xx: numbered as its INVITE (section 13.2.2.4). */
+  /** Builds the ACK of a 2xx, with the number of its INVITE (section 13.2.2.4). */
   ack(inviteCSeq: number, headers: readonly HeaderLine[], body?: Buffer | string): RequestData {
     return this.#built('ACK', inviteCSeq, headers, body);
   }
 
-  /** Whether a request of the peer comes in order; what is older than the one before is answered 500 (section 12.2.2). */
+  /** True if a request of the peer is in order; an older one is answered with 500 (section 12.2.2). */
   takes({ cseq, method }: SipRequest): boolean {
     if (method === 'ACK' || method === 'CANCEL') return true;
     if (this.#remoteCSeq !== undefined && cseq.number < this.#remoteCSeq) return false;
@@ -148,12 +148,15 @@ export class Dialog implements DialogId {
     return true;
   }
 
-  /** A target refresh: INVITE, UPDATE, or a 2xx to one of ours (section 12.2). */
+  /** Applies a target refresh: INVITE, UPDATE, or a 2xx to one of ours (section 12.2). */
   refresh(message: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): void {
     this.#remoteTarget = targetIn(message) ?? this.#remoteTarget;
   }
 
-  /** The 2xx to the INVITE that made it: the route set is made anew of it (section 13.2.2.4); what was numbered stays. */
+  /**
+   * Applies the 2xx to the INVITE that created the dialog: the route set is rebuilt (section 13.2.2.4), CSeq
+   * numbers stay.
+   */
   confirm(response: SipResponse): void {
     this.#routeSet = response.all('record-route').toReversed();
     this.refresh(response);
@@ -176,7 +179,7 @@ export class Dialog implements DialogId {
     };
   }
 
-  /** A first hop that knows no loose routing gets the request under its own name. */
+  /** A strict router as the first hop gets the request under its own URI. */
   #routed(): { readonly uri: string; readonly routes: readonly string[] } {
     const [first, ...rest] = this.#routeSet;
     const hop = first === undefined ? undefined : parseNameAddr(first)?.uri;
@@ -187,7 +190,7 @@ export class Dialog implements DialogId {
   }
 }
 
-/** The URI of Contact, where requests can be sent to it. */
+/** URI of Contact, if requests can be sent to it. */
 function targetIn({ contact }: Pick<SipRequest, 'contact'> | Pick<SipResponse, 'contact'>): Uri | undefined {
   return contact?.uri.isSip === true ? asRequestUri(contact.uri) : undefined;
 }

@@ -1,10 +1,9 @@
-// The first offer and answer of a call that came in: in which messages they go
-// (RFC 3261 section 13.2.1, RFC 3262 section 5, RFC 6337 section 2).
+// Runs the first offer and answer of a call that came in (RFC 3261 section 13.2.1, RFC 3262 section 5,
+// RFC 6337 section 2), and the reliable provisional responses that may carry them.
 //
-//   offer in INVITE   answer in a provisional response, in PRACK's stead final,
-//                     or in the 2xx
-//   none in INVITE    ours in a reliable provisional response, answer in PRACK;
-//                     or ours in the 2xx, answer in ACK
+//   offer in INVITE   answer in a provisional response or in the 2xx
+//   none in INVITE    our offer in a reliable provisional response, answer in PRACK;
+//                     or our offer in the 2xx, answer in ACK
 import { describedIn, descriptionIn } from '../message/body.js';
 import type { SipRequest } from '../message/message.js';
 import { refusal, refused, type Result } from '../message/refusal.js';
@@ -15,18 +14,18 @@ import type { SessionMedia } from './session.js';
 
 export class FirstExchange {
   readonly #offer: Buffer | undefined;
-  /** Of ours, to the INVITE's offer. */
+  /** Our answer to the INVITE's offer. */
   #answer: string | undefined;
-  /** The answer went out in a response that was repeated until PRACK: the 2xx has none. */
+  /** The answer was sent reliably: the 2xx carries none. */
   #delivered = false;
   #offered: 'no' | 'provisional' | 'final' = 'no';
 
-  /** `offer`: what the INVITE describes. */
+  /** `offer` is the session description of the INVITE. */
   constructor(offer: Buffer | undefined) {
     this.#offer = offer;
   }
 
-  /** What a provisional response carries; nothing if it could not be answered. */
+  /** Description for a provisional response; undefined if it could not be answered. */
   provisional(media: SessionMedia, reliable: boolean): Result<string | undefined> {
     if (this.#offer !== undefined) {
       if (this.#delivered) return { value: undefined };
@@ -40,20 +39,20 @@ export class FirstExchange {
     return offer;
   }
 
-  /** What the 2xx carries. */
+  /** Description for the 2xx. */
   final(media: SessionMedia): Result<string | undefined> {
     if (this.#offer !== undefined) {
       return this.#delivered ? { value: undefined } : this.#answered(media, this.#offer);
     }
     if (this.#offered === 'provisional' && media.agreed) return { value: undefined };
-    // A PRACK without the answer that it owed: the offer is made once more.
+    // The PRACK lacked its answer: the offer is made again.
     if (media.offering) media.withdraw();
     const offer = media.offer();
     if (offer.refusal === undefined) this.#offered = 'final';
     return offer;
   }
 
-  /** What PRACK brings: the answer to our offer, or an offer of its own, which its 200 answers. */
+  /** Takes the description in PRACK: the answer to our offer, or a new offer that the 200 answers. */
   pracked(request: SipRequest, media: SessionMedia, fork: string): Result<string | undefined> {
     const described = describedIn(request);
     if (described.refusal !== undefined) return described;
@@ -63,14 +62,14 @@ export class FirstExchange {
     return accepted.refusal === undefined ? { value: undefined } : accepted;
   }
 
-  /** The ACK of the 2xx: refused where it owes an answer and has none that can be used. */
+  /** Takes the ACK of the 2xx; refused if a required answer is missing or unusable. */
   acknowledged(ack: SipRequest, media: SessionMedia, fork: string): Result<void> {
     if (this.#offered !== 'final') return { value: undefined };
     const answer = descriptionIn(ack);
     return answer === undefined ? refused(488, 'ACK has no answer') : media.accept(answer, fork);
   }
 
-  /** Until it is delivered reliably, every response has the same one. */
+  /** All responses carry the same answer until it is delivered reliably. */
   #answered(media: SessionMedia, offer: Buffer): Result<string> {
     if (this.#answer !== undefined) return { value: this.#answer };
     const answer = media.answer(offer);
@@ -79,9 +78,6 @@ export class FirstExchange {
   }
 }
 
-// Provisional responses that are repeated until their PRACK comes (RFC 3262,
-// section 3): one at a time, numbered from a random beginning.
-
 type Response = Omit<ResponseData, 'toTag'>;
 
 interface Provisional {
@@ -89,9 +85,10 @@ interface Provisional {
   readonly pracked: () => void;
 }
 
-const FIRST_NUMBER = 2 ** 31 - 1; // section 3: below it, for the first
+const FIRST_NUMBER = 2 ** 31 - 1; // upper bound of the first number (RFC 3262, section 3)
 const MOST_WAITING = 4;
 
+/** Provisional responses repeated until their PRACK, one at a time (RFC 3262, section 3). */
 export class ReliableProvisionals {
   readonly #transaction: ServerTransaction;
   readonly #context: SessionContext;
@@ -102,7 +99,7 @@ export class ReliableProvisionals {
   #cancelRepeat = () => {};
   #cancelLimit = () => {};
 
-  /** `unacknowledged`: no PRACK came in 64 T1; the INVITE is to be refused (section 3). */
+  /** `unacknowledged` is called if no PRACK came in 64 T1; the INVITE has to be refused (section 3). */
   constructor(transaction: ServerTransaction, context: SessionContext, unacknowledged: () => void) {
     this.#transaction = transaction;
     this.#context = context;
@@ -110,23 +107,28 @@ export class ReliableProvisionals {
     this.#number = context.randomInt(FIRST_NUMBER);
   }
 
-  /** One waits for its PRACK. */
+  /** True while a response waits for its PRACK. */
   get open(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Now, or once those before are acknowledged; false if too many wait. */
-  send(status: number, headers: readonly HeaderLine[], body?: string, pracked: () => void = () => undefined): boolean {
+  /** Sends a response once earlier ones are acknowledged; false if too many wait. */
+  send(
+    status: number,
+    headers: readonly HeaderLine[],
+    body?: string,
+    pracked: () => void = () => undefined,
+  ): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false;
     const content = body === undefined ? {} : { body };
     this.#waiting.push({ response: { status, headers, ...content }, pracked });
     if (!this.open) this.#next();
     return true;
-  } // prettier-ignore
+  }
 
   /**
-   * Whether a PRACK acknowledges what waits for it. It is not answered here where it does: `answered` is to be called
-   * once it is.
+   * True if a PRACK acknowledges the current response. The caller answers the PRACK and then calls
+   * `answered`.
    */
   takes(prack: SipRequest): boolean {
     const [, number, cseq, method] =
@@ -140,7 +142,7 @@ export class ReliableProvisionals {
     return isMeant;
   }
 
-  /** PRACK was answered: what waited for it goes on. */
+  /** PRACK was answered: the next response follows. */
   answered(): void {
     const current = this.#current;
     this.#current = undefined;
@@ -148,7 +150,7 @@ export class ReliableProvisionals {
     if (!this.open) this.#next();
   }
 
-  /** Nothing is repeated any more: PRACK has come, or the INVITE was answered for good. */
+  /** Stops the repetitions: PRACK came, or the INVITE got its final response. */
   stop(): void {
     this.#cancelRepeat();
     this.#cancelLimit();

@@ -1,6 +1,5 @@
-// One of the dialogs that an INVITE of ours may make: it goes to one place and
-// may ring in several (RFC 3261, section 13.2.2), each of which is acknowledged,
-// and answers our offer, by itself.
+// Handles one of the dialogs that our INVITE may create: a forked INVITE rings at several phones (RFC
+// 3261, section 13.2.2), and each dialog acknowledges and answers the offer separately.
 import { refused, type Result } from '../message/refusal.js';
 import { wholeNumber } from '../message/scanner.js';
 import type { SipResponse } from '../message/message.js';
@@ -13,10 +12,10 @@ import type { SessionMedia } from './session.js';
 export class Fork {
   readonly inDialog: InDialog;
   readonly #media: SessionMedia;
-  /** Whether the INVITE came without an offer. */
+  /** True if our INVITE had no offer. */
   readonly #late: boolean;
   #lastRSeq: number | undefined;
-  /** Of an answer in a response that may be lost, the next one may say something else. */
+  /** 'for now' after an unreliable response, whose answer a later one may change. */
   #agreed: 'no' | 'for now' | 'yes' = 'no';
 
   constructor(inDialog: InDialog, media: SessionMedia, late: boolean) {
@@ -25,7 +24,10 @@ export class Fork {
     this.#late = late;
   }
 
-  /** 101-199. False for one that came before, or before its turn (RFC 3262, section 4); refused where the media cannot follow. */
+  /**
+   * Handles 101-199. False for a repeated or out-of-order one (RFC 3262, section 4); refused if the media
+   * cannot follow.
+   */
   provisional(response: SipResponse): Result<boolean> {
     this.inDialog.channel.peer.note(response);
     this.#heard(response);
@@ -42,7 +44,7 @@ export class Fork {
     return result.refusal === undefined ? { value: true } : result;
   }
 
-  /** The first 2xx: what to acknowledge it with, or why the call cannot go on. */
+  /** Handles the first 2xx: returns the content of its ACK or the refusal that ends the call. */
   accepted(response: SipResponse): Result<RequestContent> {
     this.#heard(response);
     const result = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
@@ -51,13 +53,13 @@ export class Fork {
     return { value: withDescription(result.value) };
   }
 
-  /** A response to our INVITE: only whoever got that can make one. */
+  /** A response to our INVITE shows that its sender received the INVITE. */
   #heard({ source }: SipResponse): void {
     this.#media.confirmed();
     if (source !== undefined) this.#media.signalledFrom(source.address);
   }
 
-  /** An answer to our offer, if there is one. */
+  /** Takes an answer to our offer, if there is one. */
   #answered(response: SipResponse, agreed: 'for now' | 'yes'): Result<string | undefined> {
     const answer = descriptionIn(response);
     if (answer === undefined || this.#agreed === 'yes') return { value: undefined };
@@ -67,7 +69,7 @@ export class Fork {
     return { value: undefined };
   }
 
-  /** An offer of the peer, if there is one, and our answer. */
+  /** Answers an offer of the peer, if there is one. */
   #offered(response: SipResponse): Result<string | undefined> {
     const offer = descriptionIn(response);
     if (offer === undefined || this.#agreed === 'yes') return { value: undefined };
@@ -79,12 +81,12 @@ export class Fork {
   async #acknowledge(rseq: number, { cseq }: SipResponse, answer: string | undefined): Promise<void> {
     const { headers, body } = withDescription(answer);
     const content = { headers: [['RAck', `${rseq} ${cseq.number} INVITE`] as const, ...headers] };
-    // Where nobody answers a PRACK, its response comes again, or the INVITE fails; neither is for us to do.
+    // Without an answer to PRACK the response is repeated or the INVITE fails; nothing to do here.
     await this.inDialog.channel.send('PRACK', body === undefined ? content : { ...content, body });
   }
 }
 
-/** Undefined if the response is not a reliable one. */
+/** Undefined if the response is not reliable. */
 function rseqOf(response: SipResponse): number | undefined {
   const isReliable = optionTags(response).includes('100rel') && response.first('rseq') !== undefined;
   return isReliable ? wholeNumber(response.first('rseq') ?? '', 2 ** 32 - 1) : undefined;

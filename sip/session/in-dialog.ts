@@ -1,12 +1,9 @@
-// The confirmed half of a session, the same for both roles: everything that
-// either side asks within a dialog, from its first response to its last BYE.
+// Runs the session within a dialog for both roles, from its first response to its last BYE.
 //
-// It enters itself into the table of dialogs and leaves it when nothing can
-// come any more: with the answer to BYE, or with the last NOTIFY of a transfer.
-//
-// A caller makes one for each dialog that its INVITE brings forth (the tag of To
-// in 101-199 and 2xx), hands every 2xx to `accepted`, and ends the dialogs that
-// came to nothing with `end`. `bye` ends a dialog that was confirmed.
+// It adds itself to the table of dialogs and leaves it when nothing more can come: with the answer to
+// BYE, or with the last NOTIFY of a transfer. A caller creates one for each dialog of its INVITE (To
+// tag of 101-199 and 2xx), passes every 2xx to `accepted`, and ends unused dialogs with `end`. `bye`
+// ends a confirmed dialog.
 import type { Journey } from '../client/request-sender.js';
 import type { Dialog } from './dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
@@ -25,22 +22,25 @@ import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionUser } from
 
 export interface InDialogOptions {
   readonly dialog: Dialog;
-  /** Where our requests go, besides to the dialog's next hop: the flow of the INVITE (see wayBack), our address, the account. */
+  /**
+   * Journey of our requests apart from the dialog's next hop: the flow of the INVITE (see wayBack), our
+   * address, the account.
+   */
   readonly journey: Omit<Journey, 'nextHop'>;
-  /** Value of our Contact. */
+  /** Our Contact value. */
   readonly contact: string;
-  /** May be set later; until then the peer's offers are put off. */
+  /** May be set later; until then offers of the peer are postponed. */
   readonly media?: SessionMedia;
-  /** Hears digits and transfers. `established` and `ended` are for the session to tell. */
+  /** Receives digits and transfers. The session itself reports `established` and `ended`. */
   readonly user: () => SessionUser;
   readonly context: SessionContext;
-  /** Whose dialog it is, for an INVITE that replaces it. */
+  /** Session of the dialog, for an INVITE that replaces it. */
   readonly session: Session;
-  /** Whether the INVITE was ours. */
+  /** True if we sent the INVITE. */
   readonly calling: boolean;
-  /** PRACKs, which only the callee of an early dialog has a use for; 481 where nobody has. */
+  /** Handles PRACK, which only the callee of an early dialog uses; 481 if absent. */
   readonly prack?: (request: SipRequest, transaction: ServerTransaction) => void;
-  /** Once: the session has ended, by whichever side. Nothing of the dialog is told to the user any more. */
+  /** Called once when the session has ended. No further callbacks of the user follow. */
   readonly over: (end: SessionEnd) => void;
 }
 
@@ -62,7 +62,7 @@ export class InDialog implements DialogContext {
   #state: 'early' | 'confirmed' | 'ended' = 'early';
   #leaving: Promise<void> | undefined;
   #peerLeft = false;
-  /** Nothing of the session itself is under way any more. */
+  /** The session itself has nothing pending. */
   #done = false;
 
   constructor(options: InDialogOptions) {
@@ -108,19 +108,22 @@ export class InDialog implements DialogContext {
     return this.#state === 'ended';
   }
 
-  /** A 2xx to the INVITE was given or came. */
+  /** Confirms the dialog: a 2xx to the INVITE was sent or received. */
   confirm(): void {
     if (this.#state === 'early') this.#state = 'confirmed';
   }
 
-  /** A 2xx to an INVITE of ours: its ACK, or the same one again. `content` is asked once, for an answer and credentials. */
+  /**
+   * Acknowledges a 2xx to our INVITE, or repeats the ACK. `content` is called once, for an answer and
+   * credentials.
+   */
   acknowledge(response: SipResponse, content: () => AckContent = () => ({ headers: [] })): void {
     this.channel.acknowledge(response, content);
   }
 
   /**
-   * A 2xx to the INVITE that began the dialog, each time that it comes: acknowledged, and the first one confirms the
-   * dialog and starts its session timer. True for the first.
+   * Acknowledges every 2xx to the INVITE that began the dialog. The first one confirms the dialog and starts
+   * its session timer. True for the first.
    */
   accepted(response: SipResponse, content?: () => AckContent): boolean {
     const isFirst = !this.channel.hasAcknowledged(response);
@@ -132,12 +135,12 @@ export class InDialog implements DialogContext {
     return true;
   }
 
-  /** An ACK of the peer. */
+  /** Receives an ACK of the peer. */
   acknowledged(ack: SipRequest): void {
     this.awaited.acknowledged(ack);
   }
 
-  /** A request within the dialog, that the user agent has looked over. */
+  /** Handles a request within the dialog that the user agent has checked. */
   request(request: SipRequest, transaction: ServerTransaction): void {
     const { context } = this.channel;
     if (!this.dialog.takes(request)) context.refuse(transaction, refusal(500, 'Server Internal Error'));
@@ -160,11 +163,14 @@ export class InDialog implements DialogContext {
     return this.#digits.send(digit, durationMs);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
-    return this.#ourTransfers.refer(target, told);
+  refer(target: ReferTarget, onStatus?: (status: number) => void): Promise<Result<number>> {
+    return this.#ourTransfers.refer(target, onStatus);
   }
 
-  /** Resolves when BYE was answered or given up; before that, the ACK is waited for (RFC 3261, section 15). Idempotent. */
+  /**
+   * Ends the dialog with BYE and resolves when it was answered or given up; the ACK is awaited first (RFC
+   * 3261, section 15). Idempotent.
+   */
   bye(end: SessionEnd, reason?: Reason): Promise<void> {
     if (!this.ended) {
       this.#finish(end);
@@ -173,7 +179,7 @@ export class InDialog implements DialogContext {
     return this.#leaving ?? Promise.resolve();
   }
 
-  /** It is over without a BYE of ours: the peer's came, or the dialog never was confirmed. Idempotent. */
+  /** Ends the dialog without BYE: the peer sent one, or the dialog was never confirmed. Idempotent. */
   end(end: SessionEnd): void {
     if (this.ended) return;
     this.#finish(end);
@@ -182,7 +188,7 @@ export class InDialog implements DialogContext {
     this.leave();
   }
 
-  /** Out of the table, as soon as nothing is left: transfers outlive the session that they were asked in (RFC 5057). */
+  /** Leaves the table once nothing is pending: transfers outlive their session (RFC 5057). */
   leave(): void {
     if (!this.#done || this.#ourTransfers.open || this.#peerTransfers.open) return;
     this.channel.context.dialogs.remove(this);
@@ -226,7 +232,10 @@ export class InDialog implements DialogContext {
         context.respond(transaction, { status: 200 });
         return this.end({ by: this.confirmed || this.calling ? 'peer' : 'cancelled', ...reasonIn(request) });
       case 'OPTIONS':
-        context.respond(transaction, { status: 200, headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS] });
+        context.respond(transaction, {
+          status: 200,
+          headers: [this.channel.contact, ALLOW, ACCEPT, SUPPORTED, ALLOW_EVENTS],
+        });
         return;
       case 'REFER':
         return this.#peerTransfers.received(request, transaction);
@@ -235,7 +244,7 @@ export class InDialog implements DialogContext {
       default:
         context.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
     }
-  } // prettier-ignore
+  }
 
   #prack(request: SipRequest, transaction: ServerTransaction): void {
     if (this.#options.prack !== undefined) this.#options.prack(request, transaction);
@@ -243,23 +252,26 @@ export class InDialog implements DialogContext {
       this.channel.context.refuse(transaction, refusal(481, 'there is no response that this acknowledges'));
   }
 
-  /** BYEs that cross are both answered, and what comes of a transfer is still heard. */
+  /**
+   * Handles requests after the end: crossing BYEs are both answered, and NOTIFYs of a transfer are still
+   * processed.
+   */
   #afterwards(request: SipRequest, transaction: ServerTransaction): void {
     const { context } = this.channel;
     if (request.method === 'BYE') {
       context.respond(transaction, { status: 200 });
-      this.#peerLeft = true; // a BYE of ours that waits for its ACK need not be sent
+      this.#peerLeft = true; // our own BYE is then unnecessary if it still waits for an ACK
       this.awaited.close();
     } else if (request.method === 'NOTIFY') this.#ourTransfers.notified(request, transaction);
     else context.refuse(transaction, refusal(481, 'Call/Transaction Does Not Exist'));
   }
 }
 
-/** Of BYE or CANCEL, as a part of what is told of the end. */
+/** Reads the Reason of BYE or CANCEL for a SessionEnd. */
 export function reasonIn(request: SipRequest): { readonly reason?: Reason } {
   const reasons = request.all('reason').flatMap((value) => readReason(value) ?? []);
   const [first] = reasons;
-  // Of several, the one of the telephone network says more (RFC 3326, section 2).
+  // The Q.850 reason is more specific than others (RFC 3326, section 2).
   const chosen = reasons.find(({ protocol }) => protocol === 'q.850') ?? first;
   return chosen === undefined ? {} : { reason: chosen };
 }

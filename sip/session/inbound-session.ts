@@ -1,4 +1,4 @@
-// A call that came in: its INVITE until it is answered, and then its dialog.
+// Runs a call that came in: its INVITE until it is answered, and then its dialog.
 //
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
@@ -29,24 +29,24 @@ export interface InboundSessionOptions {
   readonly transaction: ServerTransaction;
   readonly dialog: Dialog;
   readonly contact: string;
-  /** What the INVITE describes. */
+  /** Session description of the INVITE. */
   readonly offer: Buffer | undefined;
-  /** By the trunk that it came in by. */
+  /** Journey of the trunk that sent the call. */
   readonly journey: PeerJourney;
-  /** What the INVITE's session timer is answered with. */
+  /** Answer to the INVITE's session timer. */
   readonly timing: SessionAnswer;
-  /** The call that this one is to take the place of: ended when this one is accepted. Whether it may, the owner says. */
+  /** Call to replace, ended when this one is accepted. The owner decides whether that is permitted. */
   readonly replaces: InDialog | undefined;
   readonly context: SessionContext;
-  /** Whoever sent the INVITE has shown that it gets what is sent to it. */
+  /** The sender of the INVITE has shown that it receives what is sent to it. */
   readonly proven: boolean;
-  /** How long it may stay unanswered. */
+  /** Seconds that the call may stay unanswered. */
   readonly ringSeconds: number;
   /** The INVITE's transaction is over. */
   readonly over: () => void;
 }
 
-/** How a call is refused. */
+/** Details of a refusal. */
 export interface Rejection {
   readonly reason?: Reason;
   readonly headers?: readonly HeaderLine[];
@@ -54,7 +54,7 @@ export interface Rejection {
 
 export class InboundSession implements Session {
   user: SessionUser = { established: () => undefined, ended: () => undefined };
-  /** The call that this one is to take the place of. */
+  /** Call to replace. */
   readonly replaces: Session | undefined;
   readonly #options: InboundSessionOptions;
   readonly #context: SessionContext;
@@ -63,13 +63,13 @@ export class InboundSession implements Session {
   readonly #copied: readonly HeaderLine[];
   readonly #exchange: FirstExchange;
   readonly #reliable: ReliableProvisionals;
-  /** What the peer says of 100rel. */
+  /** The peer requires or supports 100rel. */
   readonly #requires: boolean;
   readonly #knows: boolean;
   #state: SessionState = 'inviting';
-  /** `accept` was called; the 200 may have to wait. */
+  /** `accept` was called; the 200 may still have to wait. */
   #accepting = false;
-  /** A description went out reliably, and its PRACK has not come. */
+  /** A description was sent reliably and its PRACK is pending. */
   #descriptionOpen = false;
   #cancelRepeat = () => {};
   readonly #cancelLimit: () => void;
@@ -110,7 +110,7 @@ export class InboundSession implements Session {
     };
   }
 
-  /** The INVITE leaves the offer to us. */
+  /** True if the INVITE contains no offer. */
   get offers(): boolean {
     return this.#options.offer === undefined;
   }
@@ -123,7 +123,7 @@ export class InboundSession implements Session {
     return this.#transaction.flow;
   }
 
-  /** Where the INVITE came from. */
+  /** Remote address of the INVITE. */
   get peer(): Place {
     return this.flow.remote;
   }
@@ -137,8 +137,8 @@ export class InboundSession implements Session {
   }
 
   /**
-   * 180, at least once a minute (RFC 3261, section 13.3.1.1). `reliably` where the peer can; where it insists it is
-   * reliable in any case.
+   * Sends 180 and repeats it every minute (RFC 3261, section 13.3.1.1). It is reliable if requested and
+   * supported, or if the peer requires it.
    */
   ring({ reliably = false } = {}): void {
     if (this.#transaction.answered) return;
@@ -147,8 +147,9 @@ export class InboundSession implements Session {
   }
 
   /**
-   * 183 with the answer, or with our offer where the INVITE has none and the response is reliable. `reliably` where the
-   * peer can is what is wanted if nothing is said. Where the media cannot answer, the call is refused and has ended.
+   * Sends 183 with the answer, or with our offer if the INVITE has none and the response is reliable. It is
+   * reliable if the peer supports that, by default. If the media cannot answer, the call is refused and
+   * ends.
    */
   progress(media: SessionMedia, { reliably = true } = {}): Result<void> {
     if (this.#transaction.answered) return refused(481, 'the call has ended');
@@ -162,8 +163,8 @@ export class InboundSession implements Session {
   }
 
   /**
-   * 200, as soon as a description that went out reliably is acknowledged (RFC 3262, section 3). Where the media cannot
-   * answer, the call is refused with what it says, and has ended.
+   * Sends 200 as soon as a reliably sent description is acknowledged (RFC 3262, section 3). If the media
+   * cannot answer, the call is refused and ends.
    */
   accept(media: SessionMedia, user: SessionUser): Result<void> {
     if (this.#transaction.answered || this.#accepting)
@@ -196,8 +197,8 @@ export class InboundSession implements Session {
     return this.#inDialog.sendDigit(digit, durationMs);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
-    return this.#inDialog.refer(target, told);
+  refer(target: ReferTarget, onStatus?: (status: number) => void): Promise<Result<number>> {
+    return this.#inDialog.refer(target, onStatus);
   }
 
   #carry(media: SessionMedia): void {
@@ -240,7 +241,7 @@ export class InboundSession implements Session {
     else void this.#inDialog.bye({ by: 'us', status: result.refusal.status }, NO_ANSWER);
   }
 
-  /** The media has said no. */
+  /** Refuses the call with the refusal of the media. */
   #refuse(refused: { readonly refusal: Refusal }): { readonly refusal: Refusal } {
     this.reject(refused.refusal.status, { headers: refused.refusal.headers });
     return refused;
@@ -256,15 +257,19 @@ export class InboundSession implements Session {
         if (isDescribed) this.#described();
       });
     } else {
-      this.#context.respond(this.#transaction, { status, headers: all, ...(body === undefined ? {} : { body }) });
+      this.#context.respond(this.#transaction, {
+        status,
+        headers: all,
+        ...(body === undefined ? {} : { body }),
+      });
     }
     this.#cancelRepeat();
     this.#cancelRepeat = this.#context.time.after(REPEAT_MS, () =>
       this.#provisional({ status, sdp: reliably ? undefined : sdp }, this.#requires),
     );
-  } // prettier-ignore
+  }
 
-  /** A description that went out reliably is known to have arrived. */
+  /** A reliably sent description has arrived. */
   #described(): void {
     this.#descriptionOpen = false;
     const { media } = this.#inDialog;
@@ -282,7 +287,7 @@ export class InboundSession implements Session {
       const { headers, body } = withDescription(result.value);
       this.#context.respond(transaction, { status: 200, headers, ...(body === undefined ? {} : { body }) });
     } else this.#context.refuse(transaction, result.refusal);
-    // An answer cannot be refused, only the call.
+    // A bad answer cannot be refused, only the call can.
     if (result.refusal !== undefined && isAnswer) this.reject(result.refusal.status, { reason: NO_ANSWER });
     this.#reliable.answered();
   }
@@ -291,7 +296,7 @@ export class InboundSession implements Session {
     this.#inDialog.end({ by: 'cancelled', ...reasonIn(cancel) });
   }
 
-  /** Nobody has accepted it in time: ours, or that of the caller. */
+  /** The call was not accepted within our limit or the caller's. */
   #unanswered(status: number): void {
     if (this.#transaction.answered) return;
     this.#context.respond(this.#transaction, { status });
@@ -313,19 +318,19 @@ export class InboundSession implements Session {
     this.#quieten();
     if (!this.#transaction.answered) this.#context.respond(this.#transaction, { status: 487 });
     this.#state = 'ended';
-    // The transaction outlives the call by half a minute, and is not to keep it that long.
+    // The transaction outlives the call by half a minute and must not keep it in memory.
     this.#transaction.user = { ended: this.#options.over };
     this.user.ended(end);
   }
 
-  /** Nothing provisional any more. */
+  /** Stops provisional responses and their timers. */
   #quieten(): void {
     this.#reliable.stop();
     this.#cancelRepeat();
     this.#cancelLimit();
   }
 
-  /** The caller's own limit (RFC 3261, section 13.3.1) goes first. */
+  /** A shorter limit of the caller (Expires; RFC 3261, section 13.3.1) takes precedence. */
   #limit(): () => void {
     const expires = /^\d{1,9}$/.exec(this.request.first('expires') ?? '')?.[0];
     const { ringSeconds } = this.#options;

@@ -1,5 +1,6 @@
-// Digits in INFO, both ways. Ours go one after the other: a lost one that
-// came late would be refused as out of order (RFC 3261, section 12.2.2).
+// Sends and receives digits in INFO (legacy use of RFC 6086): Cisco's application/dtmf-relay and plain
+// application/dtmf. Digits are sent one at a time, because a late retransmission would be refused as
+// out of order (RFC 3261, section 12.2.2).
 import type { SipRequest } from '../message/message.js';
 import { refusal, refused, type Result } from '../message/refusal.js';
 import type { ServerTransaction } from '../transaction/server-transaction.js';
@@ -22,7 +23,7 @@ export class InfoDigits {
   received(request: SipRequest, transaction: ServerTransaction): void {
     const { channel, user } = this.#life;
     if (request.first('info-package') !== undefined) {
-      // Packages are agreed on by Recv-Info (RFC 6086, section 4.2.2); none is taken here.
+      // Info packages are negotiated by Recv-Info (RFC 6086, section 4.2.2); none is supported.
       channel.context.refuse(transaction, refusal(469, 'Bad Info Package', [['Recv-Info', '']]));
       return;
     }
@@ -32,15 +33,18 @@ export class InfoDigits {
     }
     const read = readDtmfInfo(request.contentType?.name, request.body);
     if (read === undefined) {
-      channel.context.refuse(transaction, refusal(415, 'Unsupported Media Type', [['Accept', TYPES.join(', ')]]));
+      channel.context.refuse(
+        transaction,
+        refusal(415, 'Unsupported Media Type', [['Accept', TYPES.join(', ')]]),
+      );
     } else if (read.refusal !== undefined) channel.context.refuse(transaction, read.refusal);
     else {
       channel.context.respond(transaction, { status: 200 });
       user.digit?.(read.value.digit, read.value.durationMs);
     }
-  } // prettier-ignore
+  }
 
-  /** False if the peer refused it, the call has ended, or too many wait already. */
+  /** False if the peer refused the digit, the call has ended, or too many wait already. */
   async send(digit: string, durationMs: number): Promise<boolean> {
     if (this.#waiting >= MOST_WAITING) return false;
     this.#waiting++;
@@ -69,9 +73,6 @@ function isTaken(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-// Digits in INFO requests (RFC 6086's legacy use): Cisco's
-// application/dtmf-relay and the bare application/dtmf.
-
 export type DtmfInfoType = 'application/dtmf-relay' | 'application/dtmf';
 
 export interface DtmfInfo {
@@ -85,7 +86,7 @@ const USUAL_MS = 160;
 const LEAST_MS = 40;
 const MOST_MS = 10_000;
 
-/** By event numbers (RFC 4733 section 3.2), which some write instead of the character. */
+/** Digits by event number (RFC 4733, section 3.2), which some peers send instead. */
 const BY_NUMBER = '0123456789*#ABCD!';
 
 /** Undefined for another content type; 400 for a body that holds no digit. */
@@ -97,7 +98,7 @@ export function readDtmfInfo(
   if (type !== 'application/dtmf-relay' && type !== 'application/dtmf') return undefined;
   const text =
     body.length > LONGEST_BODY ? '' : typeof body === 'string' ? body : Buffer.from(body).toString('latin1');
-  // Some write the fields of the one under the name of the other.
+  // Some peers mix the two formats.
   const signal = /^\s*Signal\s*=\s*(\S+)\s*$/im.exec(text)?.[1] ?? /^\s*(\S{1,2})\s*$/.exec(text)?.[1];
   const digit = signal === undefined ? undefined : digitOf(signal);
   if (digit === undefined) return refused(400, 'the body of the INFO holds no digit');

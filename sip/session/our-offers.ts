@@ -1,6 +1,5 @@
-// Offers and refreshes of ours within a dialog: re-INVITE and UPDATE, one after
-// the other, tried again where the peer is busy with one of its own (RFC 3261
-// section 14.1, RFC 3311, RFC 4028 section 7.4).
+// Sends our offers and refreshes within a dialog: re-INVITE and UPDATE, one at a time, repeated if the
+// peer is busy with one of its own (RFC 3261 section 14.1, RFC 3311, RFC 4028 section 7.4).
 import type { SendOutcome, SentInvite } from '../client/request-sender.js';
 import { descriptionIn, withDescription } from '../message/body.js';
 import type { SipResponse } from '../message/message.js';
@@ -12,9 +11,9 @@ import type { DialogContext } from './dialog-context.js';
 import { statusOf } from './session-context.js';
 
 const MOST_TRIES = 6;
-const MOST_RETRY_SECONDS = 10; // a longer Retry-After is a refusal
+const MOST_RETRY_SECONDS = 10; // a longer Retry-After counts as a refusal
 
-/** What ends the dialog, whichever request meets it (RFC 5057, section 5.1). */
+/** Statuses that end the dialog whatever the request (RFC 5057, section 5.1). */
 const FATAL: ReadonlySet<number> = new Set([404, 408, 410, 416, 480, 481, 482, 483, 484, 485, 502, 604]);
 
 export class OurOffers {
@@ -28,12 +27,12 @@ export class OurOffers {
     this.#life = life;
   }
 
-  /** A request with an offer of ours waits for its response. */
+  /** True while a request with our offer waits for its response. */
   get offering(): boolean {
     return this.#offering;
   }
 
-  /** What the media now offers. Those that are asked for while another runs are one. */
+  /** Offers the current state of the media. Calls during another offer are combined into one. */
   reoffer(): Promise<Result<void>> {
     if (this.#running === undefined) return this.#start(() => this.#reoffer());
     this.#next ??= this.#running.then(() => {
@@ -43,13 +42,13 @@ export class OurOffers {
     return this.#next;
   }
 
-  /** Keeps the session alive. What is under way already does the same. */
+  /** Refreshes the session; a pending request does the same. */
   async refresh(): Promise<void> {
     const outcome = await (this.#running ?? this.#start(() => this.#refresh()));
     if (outcome.refusal !== undefined) this.#life.timer.refreshFailed();
   }
 
-  /** The call has ended, and with it what is under way. */
+  /** Ends the pending re-INVITE: the call has ended. */
   close(): void {
     this.#invited?.end();
   }
@@ -65,11 +64,12 @@ export class OurOffers {
 
   async #reoffer(): Promise<Result<void>> {
     for (let tries = 1; ; tries++) {
-      // No offer while an answer of ours waits for its ACK (RFC 3261, section 14.1).
+      // No offer while our answer waits for its ACK (RFC 3261, section 14.1).
       await this.#life.awaited.settled();
       const { ended, confirmed, channel, media } = this.#life;
       if (ended) return refused(481, 'the call has ended');
-      // Before the call is answered, only UPDATE can, after the first offer and its answer (RFC 3311, section 5.1).
+      // Before the answer only UPDATE can offer, after the first offer and answer (RFC 3311, section
+      // 5.1).
       const isEarly = !confirmed && !((media?.agreed ?? false) && channel.peer.allows('UPDATE'));
       if (isEarly) return refused(491, 'the call is not answered yet');
       const outcome = await (confirmed ? this.#invite() : this.#update(true));
@@ -93,7 +93,7 @@ export class OurOffers {
     return this.#reoffer();
   }
 
-  /** The media has the answer, or is as it was before. */
+  /** Sends a re-INVITE. Afterwards the media has the answer or its previous state. */
   async #invite(): Promise<Result<void>> {
     const { media, channel } = this.#life;
     const offer = media?.offer() ?? refused(491, 'there is no media yet');
@@ -150,7 +150,7 @@ export class OurOffers {
     }
     const result = media?.accept(answer, channel.dialog.remoteTag);
     if (result?.refusal === undefined) return { value: undefined };
-    // The peer took the offer, and what it says of it cannot be followed (RFC 3261, section 13.2.2.4).
+    // The peer accepted the offer, but its answer is unusable (RFC 3261, section 13.2.2.4).
     void this.#life.bye({ by: 'us', status: 488 }, UNUSABLE);
     return result;
   }
@@ -178,8 +178,14 @@ export class OurOffers {
     );
   }
 
-  /** After a wait, where the refusal is one that passes. */
-  async #mayTryAgain({ status, headers }: { status: number; headers: readonly (readonly [string, string])[] }): Promise<boolean> {
+  /** Waits and returns true if the refusal is temporary. */
+  async #mayTryAgain({
+    status,
+    headers,
+  }: {
+    status: number;
+    headers: readonly (readonly [string, string])[];
+  }): Promise<boolean> {
     const { timer, pauses, ended } = this.#life;
     const valueOf = (name: string) => headers.find(([key]) => key === name)?.[1];
     if (ended) return false;
@@ -191,9 +197,9 @@ export class OurOffers {
       await pauses.wait(seconds * 1000);
     }
     return !this.#life.ended;
-  } // prettier-ignore
+  }
 
-  /** RFC 3261, section 14.1: whoever made the Call-ID waits longer, both in steps of 10 ms. */
+  /** The owner of the Call-ID waits longer, both in steps of 10 ms (RFC 3261, section 14.1). */
   #glareMs(): number {
     const { calling, channel } = this.#life;
     const { randomInt } = channel.context;
@@ -204,14 +210,17 @@ export class OurOffers {
 const UNUSABLE = { protocol: 'sip', cause: 488, text: 'the answer cannot be used' };
 const GONE = { protocol: 'sip', cause: 481, text: 'the dialog is gone' };
 
-// One re-INVITE of ours, from its sending to what came of it. Once a peer has
-// said that it has an INVITE it may take its time, and its answer may never come:
-// while one waits nobody else can offer, so it is taken back after a while.
+const MOST_MS = 180_000; // for a peer that asks a user: as long as a proxy waits (RFC 3261, Timer C)
 
-const MOST_MS = 180_000; // for a peer that says that somebody is asked: as long as a proxy waits (RFC 3261, Timer C)
-
+/**
+ * One re-INVITE of ours. A peer that has sent a provisional response may take its time and never answer. Nobody else can
+ * offer meanwhile, so the re-INVITE is cancelled after a while.
+ */
 class ReInvite {
-  /** What came of it, or that the call ended before that. 487 where it was taken back, 408 where that had no answer either. */
+  /**
+   * Outcome, or 'ended' if the call ended first. 487 if it was cancelled, 408 if the CANCEL had no effect
+   * either.
+   */
   readonly outcome: Promise<SendOutcome | 'ended'>;
   readonly #channel: DialogChannel;
   readonly #sent: SentInvite;
@@ -237,7 +246,7 @@ class ReInvite {
     });
   }
 
-  /** The call has ended: nobody waits any more. */
+  /** Cancels the re-INVITE because the call has ended. */
   end(): void {
     this.#sent.cancel();
     this.#done('ended');
@@ -251,7 +260,7 @@ class ReInvite {
     this.#cancelTimer = time.after(this.#startMs + MOST_MS - time.now(), () => this.#takeBack());
   }
 
-  /** What comes of it then is still waited for, 64 T1 at most: an answer may have crossed. */
+  /** Cancels it and waits for the outcome, for 64 T1 at most: an answer may have crossed. */
   #takeBack(): void {
     this.#late = true;
     this.#sent.cancel();
@@ -263,7 +272,7 @@ class ReInvite {
   }
 }
 
-/** Of one that was taken back: nobody has said anything to that either. */
+/** Maps a cancelled re-INVITE without any answer to 408. */
 function inTime(outcome: SendOutcome): SendOutcome {
   const isSilent = 'failure' in outcome && outcome.failure.reason === 'cancelled';
   return isSilent ? { failure: clientFailure('no-answer') } : outcome;

@@ -1,8 +1,7 @@
-// A call of ours: INVITEs until one of them is answered for good, and then its
-// dialog.
+// Runs a call of ours: INVITEs until one of them is answered finally, and then its dialog.
 //
 //   inviting ─ 18x ─▶ early ─ 2xx ─▶ confirmed ─▶ ended
-//       └─ final, hangUp ─┴─ nobody answers ─────────▲
+//       └─ final, hangUp ─┴─ no answer ──────────────▲
 import type { SendOutcome } from '../client/request-sender.js';
 import type { SipResponse } from '../message/message.js';
 import { readReason, type Reason, refused, type Result } from '../message/refusal.js';
@@ -14,11 +13,11 @@ import type { InDialog } from './in-dialog.js';
 import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
 
-/** Another way for a call that was refused, asked once for each refusal; undefined: it has ended. */
+/** Alternatives for a refused call, called once per refusal; undefined ends the call. */
 export interface OtherWays {
-  /** `rang`: somebody was called already. */
+  /** `rang` tells whether a phone has rung before. */
   next?(outcome: SendOutcome, rang: boolean): CallPlan | undefined;
-  /** To where a 3xx leads; five times a call at most. Nothing is followed where nobody says how. */
+  /** Plan for the target of a 3xx, five times per call at most. Redirections are not followed without it. */
   redirected?(target: Uri): CallPlan | undefined;
 }
 
@@ -26,7 +25,7 @@ export interface OutboundSessionOptions {
   readonly plan: CallPlan;
   readonly context: SessionContext;
   readonly user: SessionUser;
-  /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
+  /** Milliseconds until an unanswered call is given up; 60,000 by default. */
   readonly ringTimeoutMs?: number;
   readonly ways?: OtherWays;
 }
@@ -42,12 +41,12 @@ export class OutboundSession implements Session {
   #invite: OutgoingInvite;
   #state: SessionState = 'inviting';
   #rang = false;
-  /** Since the call was taken back: how it ends. */
+  /** How the call ends, once it was cancelled. */
   #ending: SessionEnd | undefined;
   #cancelRinging = (): void => undefined;
-  #told = (): void => undefined;
-  /** Resolves when the call is over, before the user is told. */
-  readonly over = new Promise<void>((resolve) => (this.#told = resolve));
+  #resolveOver = (): void => undefined;
+  /** Resolves when the call is over, before the user's callback. */
+  readonly over = new Promise<void>((resolve) => (this.#resolveOver = resolve));
 
   constructor(options: OutboundSessionOptions) {
     this.#options = options;
@@ -55,12 +54,14 @@ export class OutboundSession implements Session {
     this.#invite = this.#inviteBy(options.plan);
   }
 
-  /** Sends the INVITE. To be called once. */
+  /** Sends the INVITE. Call this once. */
   start(): void {
     const { context, ringTimeoutMs = RING_TIMEOUT_MS } = this.#options;
-    this.#cancelRinging = context.time.after(ringTimeoutMs, () => this.#giveUp({ by: 'unanswered', status: 408 }));
+    this.#cancelRinging = context.time.after(ringTimeoutMs, () =>
+      this.#giveUp({ by: 'unanswered', status: 408 }),
+    );
     this.#begin();
-  } // prettier-ignore
+  }
 
   get state(): SessionState {
     return this.#state;
@@ -70,17 +71,17 @@ export class OutboundSession implements Session {
     return this.#invite.inDialog?.dialog;
   }
 
-  /** The dialog as it is now: the one that has the call, or that rang last. */
+  /** Current dialog: the one that has the call, or the latest that rang. */
   get inDialog(): InDialog | undefined {
     return this.#invite.inDialog;
   }
 
-  /** Resolves when BYE was answered, or the INVITE that was taken back, 64 T1 later at the latest. */
+  /** Resolves when BYE was answered or the cancelled INVITE ended, 64 T1 later at most. */
   async hangUp(reason?: Reason): Promise<void> {
     if (this.#state !== 'confirmed') this.#giveUp({ by: 'us', ...(reason === undefined ? {} : { reason }) });
     else await this.inDialog?.hangUp(reason);
     await this.over;
-    // Where an answer has crossed, its BYE is under way.
+    // If an answer has crossed, its BYE is pending.
     if (this.inDialog?.ended === true) await this.inDialog.hangUp();
   }
 
@@ -92,9 +93,9 @@ export class OutboundSession implements Session {
     return this.inDialog?.sendDigit(digit, durationMs) ?? Promise.resolve(false);
   }
 
-  refer(target: ReferTarget, told?: (status: number) => void): Promise<Result<number>> {
+  refer(target: ReferTarget, onStatus?: (status: number) => void): Promise<Result<number>> {
     return this.#state === 'confirmed' && this.inDialog !== undefined
-      ? this.inDialog.refer(target, told)
+      ? this.inDialog.refer(target, onStatus)
       : Promise.resolve(refused(481, 'the call is not answered yet'));
   }
 
@@ -168,13 +169,10 @@ export class OutboundSession implements Session {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#cancelRinging();
-    this.#told();
+    this.#resolveOver();
     this.user.ended(end);
   }
 }
-
-// What a final response that is no 2xx, or none at all, says of the end of a
-// call of ours.
 
 const MOST_CHARACTERS = 200;
 const MOST_CONTACTS = 5;
@@ -196,19 +194,23 @@ function endBy(outcome: SendOutcome): SessionEnd {
   };
 }
 
-/** Where a 3xx leads, what it likes best first (RFC 3261, section 8.1.3.4); SIP URIs only. */
+/** Targets of a 3xx by preference (RFC 3261, section 8.1.3.4); SIP URIs only. */
 function redirectedTo(response: SipResponse): readonly Uri[] {
   if (response.status < 300 || response.status >= 400) return [];
   const contacts = response.all('contact').flatMap((value) => parseNameAddr(value) ?? []);
   const rated = contacts.map(({ uri, params }) => ({ uri, q: Number(params.get('q') ?? 1) || 0 }));
   const usable = rated.filter(({ uri }) => uri.isSip && uri.headers.length === 0);
-  return usable.sort((one, other) => other.q - one.q).slice(0, MOST_CONTACTS).map(({ uri }) => asRequestUri(uri));
-} // prettier-ignore
+  return usable
+    .sort((one, other) => other.q - one.q)
+    .slice(0, MOST_CONTACTS)
+    .map(({ uri }) => asRequestUri(uri));
+}
 
 /** `399 host "text"` → text. */
 function saidIn(response: SipResponse): string {
   const [, warning] = /^\d{3} \S+ ("(?:[^"\\]|\\.)*")/.exec(response.first('warning') ?? '') ?? [];
   const text = warning === undefined ? response.reason : unquoted(warning);
-  // oxlint-disable-next-line no-control-regex -- control characters are what is being taken out
-  return text.replace(/[\x00-\x1f\x7f]/g, ' ').trim().slice(0, MOST_CHARACTERS); // prettier-ignore
+  // oxlint-disable-next-line no-control-regex -- removes control characters
+  const oneLine = text.replace(/[\x00-\x1f\x7f]/g, ' ');
+  return oneLine.trim().slice(0, MOST_CHARACTERS);
 }

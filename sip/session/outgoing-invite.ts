@@ -1,5 +1,6 @@
-// One INVITE of ours, under one Call-ID, and the dialogs that come of it: the
-// first that is accepted has the call, the others are let go.
+// Sends one INVITE of ours under one Call-ID and manages its dialogs: the first accepted one has the
+// call, the others are ended. CallPlan holds the parts of the INVITE that stay the same over its
+// attempts.
 import type { Journey, SendOutcome, SentInvite } from '../client/request-sender.js';
 import { descriptionIn, withDescription } from '../message/body.js';
 import type { SipResponse } from '../message/message.js';
@@ -18,13 +19,13 @@ import { SessionTimer } from './session-timer.js';
 import type { Session, SessionEnd, SessionMedia } from './session.js';
 
 export interface OutgoingInviteUser {
-  /** 101-199, each of them once. */
+  /** A provisional response 101-199, each once. */
   progressed(status: number): void;
-  /** A 2xx: the call stands in this dialog. */
+  /** A 2xx: this dialog has the call. */
   answered(inDialog: InDialog): void;
-  /** It was not taken back, and nothing of it stands. */
+  /** The INVITE was refused without being cancelled. */
   refused(outcome: SendOutcome): void;
-  /** It has ended: by either side after it was answered, or because it was taken back. */
+  /** The call has ended after its answer, or the INVITE was cancelled. */
   over(end: SessionEnd): void;
 }
 
@@ -35,8 +36,8 @@ export interface OutgoingInviteOptions {
   readonly user: OutgoingInviteUser;
 }
 
-const MOST_INTERVALS = 3; // 422s that are followed
-const MOST_FORKS = 20; // early dialogs; a 2xx always gets its ACK
+const MOST_INTERVALS = 3; // number of 422 responses that are followed
+const MOST_FORKS = 20; // limit of early dialogs; a 2xx always gets its ACK
 
 export class OutgoingInvite {
   readonly #options: OutgoingInviteOptions;
@@ -48,11 +49,11 @@ export class OutgoingInvite {
   #intervals = 0;
   #offer: string | undefined;
   #sent: SentInvite | undefined;
-  /** Why it was taken back. */
+  /** Why it was cancelled. */
   #ending: SessionEnd | undefined;
   #winner: Fork | undefined;
   #latest: Fork | undefined;
-  /** The one that 2xx without a To tag are of. */
+  /** Dialog of 2xx responses without a To tag. */
   #untagged: Fork | undefined;
   #cancelLingering = (): void => undefined;
 
@@ -62,11 +63,17 @@ export class OutgoingInvite {
     this.#callId = token();
     this.#tag = token();
     this.#cseq = randomInt(FIRST_CSEQ);
-    // It only keeps what is asked for; that of the dialog runs.
-    this.#timer = new SessionTimer({ time, wantedSeconds: sessionSeconds, leastSeconds, onRefresh: () => undefined, onExpired: () => undefined });
-  } // prettier-ignore
+    // This timer only holds the requested values; the dialog's own timer runs.
+    this.#timer = new SessionTimer({
+      time,
+      wantedSeconds: sessionSeconds,
+      leastSeconds,
+      onRefresh: () => undefined,
+      onExpired: () => undefined,
+    });
+  }
 
-  /** The dialog that has the call, or that rang last. */
+  /** Dialog that has the call, or the latest that rang. */
   get inDialog(): InDialog | undefined {
     return (this.#winner ?? this.#latest)?.inDialog;
   }
@@ -82,7 +89,7 @@ export class OutgoingInvite {
     return undefined;
   }
 
-  /** Takes it back: `over` comes with this end, whether it was too late or not. */
+  /** Cancels the INVITE; `over` follows with this end even if it was too late. */
   cancel(end: SessionEnd): void {
     this.#ending ??= end;
     this.#sent?.cancel();
@@ -105,7 +112,7 @@ export class OutgoingInvite {
   }
 
   #provisional(response: SipResponse): void {
-    if (this.#winner !== undefined) return; // of a phone that goes on ringing
+    if (this.#winner !== undefined) return; // from a phone that continues to ring
     const fork = this.#provisionalFork(response);
     if (fork === undefined) return this.#options.user.progressed(response.status);
     if (response.status === 199) return this.#drop(fork); // RFC 6228
@@ -127,7 +134,7 @@ export class OutgoingInvite {
     else this.#take(fork, response);
   }
 
-  /** The call is this dialog's, if its answer can be used. */
+  /** Gives the call to this dialog if its answer is usable. */
   #take(fork: Fork, response: SipResponse): void {
     const { context, plan, user } = this.#options;
     const { media } = plan;
@@ -146,7 +153,7 @@ export class OutgoingInvite {
     user.answered(inDialog);
   }
 
-  /** Its BYE was faster than its 2xx. */
+  /** Handles a 2xx that arrives after the BYE of its dialog. */
   #tooLate(fork: Fork, response: SipResponse): void {
     this.#acknowledge(fork, response, { headers: [] });
     if (this.#winner !== undefined) return;
@@ -157,7 +164,7 @@ export class OutgoingInvite {
     user.over(this.#ending ?? { by: 'peer' });
   }
 
-  /** Another one has the call, or nobody wants it any more. */
+  /** Ends a dialog because another one has the call or the call was cancelled. */
   #letGo(fork: Fork, response: SipResponse): void {
     this.#acknowledge(fork, response, { headers: [] });
     const end = this.#winner === undefined ? this.#ending : undefined;
@@ -167,10 +174,14 @@ export class OutgoingInvite {
     void fork.inDialog.bye(end ?? { by: 'us' }, end === undefined ? ELSEWHERE : end.reason);
   }
 
-  #acknowledge(fork: Fork, response: SipResponse, content: { readonly headers: readonly HeaderLine[]; readonly body?: string }): void {
+  #acknowledge(
+    fork: Fork,
+    response: SipResponse,
+    content: { readonly headers: readonly HeaderLine[]; readonly body?: string },
+  ): void {
     const credentials = this.#sent?.credentials ?? [];
     fork.inDialog.accepted(response, () => ({ ...content, credentials }));
-  } // prettier-ignore
+  }
 
   #refused(outcome: SendOutcome): void {
     const { context, plan, user } = this.#options;
@@ -182,14 +193,18 @@ export class OutgoingInvite {
     else user.over(this.#ending);
   }
 
-  /** Whether a 422 has told how long the interval has to be. */
+  /** True if a 422 gave a usable Min-SE and the INVITE may be repeated. */
   #asksAgain(outcome: SendOutcome): boolean {
-    if (!('response' in outcome) || outcome.response.status !== 422 || this.#ending !== undefined) return false;
+    if (!('response' in outcome) || outcome.response.status !== 422 || this.#ending !== undefined)
+      return false;
     this.#intervals++;
     return this.#intervals <= MOST_INTERVALS && this.#timer.tooShort(outcome.response.first('min-se'));
-  } // prettier-ignore
+  }
 
-  /** Undefined if there are too many, and for a response without a To tag that describes nothing: any proxy says so. */
+  /**
+   * Undefined if there are too many dialogs, or for a response without To tag and description, which any
+   * proxy may send.
+   */
   #provisionalFork(response: SipResponse): Fork | undefined {
     const { toTag: tag = '' } = response;
     const known = this.#forks.get(tag);
@@ -197,7 +212,7 @@ export class OutgoingInvite {
     return tag === '' && descriptionIn(response) === undefined ? undefined : this.#newFork(response);
   }
 
-  /** Without a To tag it is from the only phone that rang, or from a peer of RFC 2543. */
+  /** Without a To tag the 2xx is from the only phone that rang, or from a peer of RFC 2543. */
   #acceptedFork(response: SipResponse): Fork {
     const { toTag: tag = '' } = response;
     if (tag !== '') return this.#forks.get(tag) ?? this.#newFork(response);
@@ -239,7 +254,9 @@ export class OutgoingInvite {
     const sentOver = this.#sent?.flow;
     const flow = sentOver === undefined ? undefined : wayBack(response, sentOver);
     return new InDialog({
-      dialog, context, session,
+      dialog,
+      context,
+      session,
       media: plan.media,
       journey: {
         ...(sentOver === undefined ? {} : { from: sentOver.local.address, lastResort: sentOver }),
@@ -256,7 +273,7 @@ export class OutgoingInvite {
         user.over(end);
       },
     });
-  } // prettier-ignore
+  }
 
   #drop(fork: Fork): void {
     this.#forks.delete(fork.inDialog.dialog.remoteTag);
@@ -264,7 +281,7 @@ export class OutgoingInvite {
     fork.inDialog.end({ by: 'cancelled' });
   }
 
-  /** A phone may be answered while the word that another was is under way: its dialog waits for that, if the call lasts. */
+  /** Keeps early dialogs for a while: another phone may be answered before its CANCEL arrives. */
   #lingerOthers(): void {
     const { time, patienceMs } = this.#options.context;
     const others = [...this.#forks.values()].filter(({ inDialog }) => !inDialog.confirmed && !inDialog.ended);
@@ -282,7 +299,7 @@ export class OutgoingInvite {
   }
 }
 
-const FIRST_CSEQ = 2 ** 16; // below it at random
+const FIRST_CSEQ = 2 ** 16; // random start below this
 const ELSEWHERE: Reason = { protocol: 'sip', cause: 200, text: 'Call completed elsewhere' };
 
 function unusable({ status, reason }: Refusal): SessionEnd {
@@ -293,25 +310,22 @@ function reasonOf({ status, reason }: Pick<Refusal, 'status' | 'reason'>): Reaso
   return { protocol: 'sip', cause: status, text: reason };
 }
 
-// Where a call of ours goes and as whose: everything of its INVITE that does
-// not change while it is tried.
-
 export interface CallPlan {
   /** Request-URI. */
   readonly uri: string;
   /** Values for To and From, without tags. */
   readonly to: string;
   readonly from: string;
-  /** Value for our Contact in what goes out on this flow. */
+  /** Contact value for requests on this flow. */
   readonly contact: (flow: Flow | undefined) => string;
-  /** Values for Route, the first hop first. */
+  /** Route values, the first hop first. */
   readonly routes: readonly string[];
-  /** Further fields of the INVITE: identity, privacy, Replaces, what the application wants told. */
+  /** Further fields of the INVITE: identity, privacy, Replaces, fields of the application. */
   readonly headers: readonly HeaderLine[];
   readonly journey: Journey;
-  /** Of the call by this way: trunks may differ in codecs and keys. */
+  /** Media for this plan: trunks may differ in codecs and keys. */
   readonly media: SessionMedia;
-  /** The offer is left to the peer (RFC 3264, section 4). */
+  /** The peer makes the offer (RFC 3264, section 4). */
   readonly lateOffer: boolean;
 }
 
@@ -321,8 +335,12 @@ export interface InviteNumbers {
   readonly cseq: number;
 }
 
-/** `content`: the offer, if it is made now, and fields that change from try to try. */
-function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content: RequestContent): UnsentRequest {
+/** `content` holds the offer, if any, and fields that change between attempts. */
+function inviteOf(
+  plan: CallPlan,
+  { callId, tag, cseq }: InviteNumbers,
+  content: RequestContent,
+): UnsentRequest {
   return {
     method: 'INVITE',
     uri: plan.uri,
@@ -340,4 +358,4 @@ function inviteOf(plan: CallPlan, { callId, tag, cseq }: InviteNumbers, content:
     ],
     ...(content.body === undefined ? {} : { body: content.body }),
   };
-} // prettier-ignore
+}

@@ -1,5 +1,5 @@
-// INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and
-// what it asks an offer of ours for (RFC 3261 section 14.2, RFC 3311, RFC 6141).
+// Answers INVITE and UPDATE of the peer within a dialog: its offers, its refreshes, and its requests
+// for an offer of ours (RFC 3261 section 14.2, RFC 3311, RFC 6141).
 import { refusal, refused, type Result } from '../message/refusal.js';
 import type { SipRequest } from '../message/message.js';
 import type { HeaderLine } from '../message/serialiser.js';
@@ -18,7 +18,7 @@ const MOST_RETRY_SECONDS = 10; // RFC 3261, section 14.2
 
 export class PeerOffers {
   readonly #life: DialogContext;
-  /** Whether a request of ours with an offer is under way. */
+  /** True while our own offer is pending. */
   readonly #offering: () => boolean;
 
   constructor(life: DialogContext, offering: () => boolean) {
@@ -28,7 +28,7 @@ export class PeerOffers {
 
   invite(request: SipRequest, transaction: ServerTransaction): void {
     const { channel, awaited, timer, calling, confirmed } = this.#life;
-    // Before the first INVITE is answered: ours is under way, or the peer's own is.
+    // Before the first INVITE is answered, our offer or the peer's own is pending.
     if (!confirmed && !calling) return this.#later(transaction);
     const offer = describedIn(request);
     const agreed = confirmed && !this.#offering() ? this.#agree(request, offer, true) : crossed();
@@ -51,12 +51,15 @@ export class PeerOffers {
     else if (isLate) this.#life.media?.withdraw();
   }
 
-  /** With an offer or without, early or confirmed. The timer runs in confirmed dialogs only. */
+  /**
+   * Answers UPDATE with or without an offer in early and confirmed dialogs. The session timer runs in
+   * confirmed dialogs only.
+   */
   update(request: SipRequest, transaction: ServerTransaction): void {
     const { channel, timer, media, calling, confirmed } = this.#life;
     const offer = describedIn(request);
     const offers = offer.value !== undefined;
-    // The peer's first offer was not answered yet, and none of ours was made: RFC 3311, section 5.2.
+    // The peer's first offer was not answered yet, and we made none (RFC 3311, section 5.2).
     if (offers && !(media?.agreed ?? false) && !calling && !(media?.offering ?? false)) {
       return this.#later(transaction);
     }
@@ -73,7 +76,7 @@ export class PeerOffers {
     if (confirmed) timer.answered(timing);
   }
 
-  /** The timer first: a request that asks for too short an interval changes nothing. */
+  /** Checks the timer first: a request with too short an interval changes nothing. */
   #agree(request: SipRequest, offer: Result<Buffer | undefined>, needsDescription: boolean): Result<Agreed> {
     const { timer, media } = this.#life;
     const timing = timer.validate(sessionFields(request));
@@ -82,14 +85,17 @@ export class PeerOffers {
     const { value: theirs } = offer;
     if (theirs === undefined && !needsDescription) return { value: { sdp: undefined, timing: timing.value } };
     if (request.source !== undefined) media?.signalledFrom(request.source.address);
-    media?.confirmed(); // only a peer that got our tag can ask within the dialog
+    media?.confirmed(); // the request contains our tag, so the peer receives our messages
     const described = theirs === undefined ? media?.offer() : media?.answer(theirs);
     if (described === undefined) return crossed();
     if (described.refusal !== undefined) return described;
     return { value: { sdp: described.value, timing: timing.value } };
   }
 
-  /** The answer to an offer of ours that the peer had asked for. Without a good one, everything is as before. */
+  /**
+   * Takes the answer to an offer that the peer had requested. Without a usable answer the previous state
+   * stays.
+   */
   #answered(ack: SipRequest): void {
     const { media, channel } = this.#life;
     const answer = descriptionIn(ack);

@@ -1,5 +1,5 @@
-// What all sessions of a user agent share: time and randomness, the transaction
-// layer below, the way out, the table of dialogs, and who counts.
+// Holds what all sessions of a user agent share: time, randomness, the transaction layer, the request
+// sender, the table of dialogs and the counters of answered requests.
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Journey, RequestMaker, RequestSender, SendOutcome } from '../client/request-sender.js';
@@ -14,21 +14,24 @@ import type { SessionMedia } from './session.js';
 
 export interface SessionContextOptions {
   readonly time: Time;
-  /** Random text of token characters, new at every call; nobody may guess it. */
+  /** Returns a new unpredictable random token at each call. */
   readonly token: () => string;
-  /** A whole number from 0 to below `below`, at random. */
+  /** Returns a random integer from 0 to below `below`. */
   readonly randomInt: (below: number) => number;
-  /** For Server and User-Agent; not sent where it is empty. */
+  /** Value of Server and User-Agent; not sent if empty. */
   readonly product: string;
-  /** The session interval that is asked for, in seconds; 0 asks for none. */
+  /** Requested session interval in seconds; 0 requests none. */
   readonly sessionSeconds: number;
-  /** The shortest session interval that is accepted, in seconds. */
+  /** Shortest accepted session interval in seconds. */
   readonly leastSeconds: number;
-  /** As those of the transaction layer. */
+  /** Same values as in the transaction layer. */
   readonly durations?: Partial<SipTimers>;
-  /** Every request that was answered for good: `in` those of peers, `out` ours (408 and 503 where no answer came). */
+  /**
+   * Called for every final response: `in` for requests of peers, `out` for ours (408 and 503 stand for a
+   * missing answer).
+   */
   readonly onResponse?: (direction: 'in' | 'out', method: string, status: number) => void;
-  /** That this media carries this call, before anything of it is sent. */
+  /** Called with the media of a call before anything of the call is sent. */
   readonly carried?: (callId: string, media: SessionMedia) => void;
 }
 
@@ -41,7 +44,7 @@ export class SessionContext {
   readonly durations: SipTimers;
   readonly dialogs: DialogTable<InDialog>;
   readonly #product: string;
-  readonly #told: SessionContextOptions['onResponse'];
+  readonly #onResponse: SessionContextOptions['onResponse'];
   readonly #carried: SessionContextOptions['carried'];
   #layer: Pick<TransactionLayer, 'accept'> | undefined;
   #sender: RequestSender | undefined;
@@ -55,11 +58,11 @@ export class SessionContext {
     this.durations = { ...SIP_TIMERS, ...options.durations };
     this.dialogs = new DialogTable(options.time, lifetime(this.durations));
     this.#product = options.product;
-    this.#told = options.onResponse;
+    this.#onResponse = options.onResponse;
     this.#carried = options.carried;
   }
 
-  /** 64 T1: how long anything is waited for that a peer is to do. */
+  /** 64 T1: the longest wait for anything that a peer has to do. */
   get patienceMs(): number {
     return lifetime(this.durations);
   }
@@ -69,40 +72,44 @@ export class SessionContext {
     this.#sender = sender;
   }
 
-  /** WRONG_STATE before `start`. */
+  /** Throws WRONG_STATE before `start`. */
   get sender(): RequestSender {
     if (this.#sender === undefined) throw notStarted();
     return this.#sender;
   }
 
-  /** The name of this server for requests. */
+  /** User-Agent field of requests. */
   get userAgent(): readonly HeaderLine[] {
     return this.#product === '' ? [] : [['User-Agent', this.#product]];
   }
 
-  /** False if it is too late. */
+  /** Sends a response; false if it is too late. */
   respond(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>): boolean {
     const sent = transaction.respond(this.#named(response));
-    if (sent && response.status >= 200) this.#told?.('in', transaction.request.method, response.status);
+    if (sent && response.status >= 200) this.#onResponse?.('in', transaction.request.method, response.status);
     return sent;
   }
 
-  /** A request of a peer was refused without a transaction. */
+  /** Counts a request that was refused without a transaction. */
   refused(method: string, status: number): void {
-    this.#told?.('in', method, status);
+    this.#onResponse?.('in', method, status);
   }
 
   refuse(transaction: ServerTransaction, { status, reason, headers }: Refusal): boolean {
     return this.respond(transaction, { status, reason, headers });
   }
 
-  /** A 2xx to an INVITE, repeated until it is stopped; undefined if it is too late. */
-  accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
+  /** Answers an INVITE with a 2xx that is repeated until it is stopped; undefined if it is too late. */
+  accept(
+    transaction: ServerTransaction,
+    response: Omit<ResponseData, 'toTag'>,
+    unanswered: () => void,
+  ): AcceptedAnswer | undefined {
     if (this.#layer === undefined) throw notStarted();
     const answer = this.#layer.accept(transaction, this.#named(response), unanswered);
-    if (answer !== undefined) this.#told?.('in', 'INVITE', response.status);
+    if (answer !== undefined) this.#onResponse?.('in', 'INVITE', response.status);
     return answer;
-  } // prettier-ignore
+  }
 
   async send(method: string, make: RequestMaker, journey: Journey): Promise<SendOutcome> {
     const outcome = await this.sender.send(make, journey);
@@ -110,12 +117,12 @@ export class SessionContext {
     return outcome;
   }
 
-  /** What came of a request of ours, for whoever counts. */
+  /** Counts the outcome of a request of ours. */
   sent(method: string, outcome: SendOutcome): void {
-    this.#told?.('out', method, statusOf(outcome));
+    this.#onResponse?.('out', method, statusOf(outcome));
   }
 
-  /** This media carries this call from now on. */
+  /** Assigns the media to a call. */
   carried(callId: string, media: SessionMedia): void {
     this.#carried?.(callId, media);
   }
@@ -126,7 +133,7 @@ export class SessionContext {
   }
 }
 
-/** Of a request that nobody answered, the status that stands for that. */
+/** Status of an outcome; a missing answer counts as 408 or 503. */
 export function statusOf(outcome: SendOutcome): number {
   return 'response' in outcome ? outcome.response.status : outcome.failure.status;
 }

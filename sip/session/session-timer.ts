@@ -1,9 +1,7 @@
-// Keeps a call alive that both sides would otherwise take for dead, and ends
-// one that is (RFC 4028): who refreshes, how often, and when it was too long.
+// Runs the session timer (RFC 4028): it decides who refreshes and how often, and ends a dead call.
 //
-// The owner passes every INVITE and UPDATE through here, whichever side sends
-// it, and gets what to write into it or to answer with; the timer calls back
-// when a refresh is due and when the session is over.
+// The owner passes every INVITE and UPDATE of both sides through the timer and gets the fields to
+// send. The timer calls back when a refresh is due and when the session has expired.
 import type { Time } from '../../src/time.js';
 import { refused, type Result } from '../message/refusal.js';
 import { headerParameters, Scanner } from '../message/scanner.js';
@@ -12,20 +10,20 @@ type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
 export interface SessionTimerOptions {
   readonly time: Time;
-  /** The interval that we ask for; 0 asks for none, and still keeps to the peer's. */
+  /** Interval to request in seconds; 0 requests none but accepts the peer's. */
   readonly wantedSeconds: number;
-  /** The shortest that we accept. */
+  /** Shortest accepted interval in seconds. */
   readonly leastSeconds: number;
-  /** A refresh is due: an UPDATE or a re-INVITE with `requestFields()`. */
+  /** A refresh is due: send UPDATE or re-INVITE with `requestFields()`. */
   readonly onRefresh: () => void;
-  /** Nobody has refreshed in time: the call is to be ended with BYE. Comes once. */
+  /** The session was not refreshed in time: end the call with BYE. Called once. */
   readonly onExpired: () => void;
 }
 
 export interface SessionAnswer {
-  /** For the 2xx. */
+  /** Fields for the 2xx. */
   readonly headers: HeaderPairs;
-  /** What counts from the moment when the 2xx goes out; undefined: no session timer. */
+  /** Timer in force once the 2xx is sent; undefined for none. */
   readonly running: RunningSession | undefined;
 }
 
@@ -52,12 +50,12 @@ export class SessionTimer {
     this.#leastSeconds = Math.max(LEAST_SECONDS, options.leastSeconds);
   }
 
-  /** Undefined while the session has no limit. */
+  /** Undefined while no session timer is in force. */
   get running(): RunningSession | undefined {
     return this.#running;
   }
 
-  /** For an INVITE or UPDATE of ours; later ones leave the roles as they are (section 7.4). */
+  /** Fields of our INVITE or UPDATE; later ones keep the roles (section 7.4). */
   requestFields(): HeaderPairs {
     const { wantedSeconds } = this.#options;
     const supported = ['Supported', 'timer'] as const;
@@ -73,7 +71,10 @@ export class SessionTimer {
     ];
   }
 
-  /** The peer's INVITE or UPDATE: 422 where its interval is too short, else what to answer. `answered` puts it into force. */
+  /**
+   * Validates the peer's INVITE or UPDATE: 422 if its interval is too short, else the answer. `answered`
+   * puts it into force.
+   */
   validate(request: SessionFields): Result<SessionAnswer> {
     const read = readSessionFields(request);
     if (read.refusal !== undefined) return read;
@@ -82,10 +83,11 @@ export class SessionTimer {
       return refused(422, 'Session Interval Too Small', [['Min-SE', String(this.#leastSeconds)]]);
     }
     const wanted = this.#running?.intervalSeconds ?? this.#options.wantedSeconds;
-    // One who knows nothing of timers has not asked (a proxy may have): it cannot refresh, so we do (section 9).
+    // A peer without timer support has not asked (a proxy may have) and cannot refresh, so we do
+    // (section 9).
     const asked = intervalSeconds ?? (wanted === 0 ? undefined : Math.max(wanted, leastSeconds));
     if (asked === undefined) return { value: { headers: [], running: undefined } };
-    // What was asked for may be shortened, down to the least that either side or a proxy accepts, never raised.
+    // The interval may be shortened to the minimum of both sides and the proxies, never raised.
     const ours = wanted === 0 ? asked : Math.max(wanted, leastSeconds, this.#leastSeconds);
     const seconds = Math.min(Math.max(Math.min(asked, ours), LEAST_SECONDS), MOST_SECONDS);
     const role: Refresher = knowsTimers ? (refresher ?? this.#roleNow() ?? 'uac') : 'uas';
@@ -98,18 +100,18 @@ export class SessionTimer {
     };
   }
 
-  /** As the peer of this request would call the side that refreshes now. */
+  /** Current refresher in the roles of this request. */
   #roleNow(): Refresher | undefined {
     if (this.#running === undefined) return undefined;
     return this.#running.refresher === 'us' ? 'uas' : 'uac';
   }
 
-  /** The 2xx to the peer's request goes out. */
+  /** The 2xx to the peer's request is sent. */
   answered({ running }: SessionAnswer): void {
     this.#start(running);
   }
 
-  /** A 2xx to our INVITE or UPDATE. Fields that cannot be read count as none. */
+  /** A 2xx to our INVITE or UPDATE arrived. Malformed fields count as absent. */
   accepted(response: SessionFields): void {
     const { value } = readSessionFields(response);
     const seconds = value?.intervalSeconds;
@@ -163,34 +165,31 @@ export class SessionTimer {
   }
 }
 
-// The header fields of session timers (RFC 4028 sections 4 and 5), and what
-// they ask for.
-
-/** By the roles of the request at hand: its sender is the uac. */
+/** Roles of the current request: its sender is the uac. */
 type Refresher = 'uac' | 'uas';
 
-/** As they stand in a message; undefined if it has none. */
+/** Raw fields of a message; undefined if absent. */
 export interface SessionFields {
   readonly sessionExpires: string | undefined;
   readonly minSe: string | undefined;
-  /** Every option tag of Supported (and Require). */
+  /** Option tags of Supported and Require. */
   readonly supported: readonly string[];
 }
 
 export interface SessionRequest {
-  /** Undefined if the message says nothing of an interval. */
+  /** Undefined if the message contains no interval. */
   readonly intervalSeconds: number | undefined;
   readonly refresher: Refresher | undefined;
   readonly leastSeconds: number;
   readonly knowsTimers: boolean;
 }
 
-/** Nothing shorter may be asked for (section 5). */
+/** Shortest permitted interval (section 5). */
 const LEAST_SECONDS = 90;
 
 const LONGEST_SECONDS = 0x7fff_ffff;
 
-/** 400 for fields that are malformed. */
+/** Refuses malformed fields with 400. */
 export function readSessionFields({
   sessionExpires,
   minSe,
@@ -210,7 +209,7 @@ export function readSessionFields({
   };
 }
 
-/** Null for what is neither a number of seconds nor one with parameters. */
+/** Null for a malformed value. */
 function readExpires(text: string): { seconds: number; refresher: Refresher | undefined } | null {
   const [digits = ''] = /^\s*\d{1,10}/.exec(text) ?? [];
   const params = digits === '' ? undefined : headerParameters(new Scanner(text, digits.length));

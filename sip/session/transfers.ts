@@ -1,5 +1,5 @@
-// Sends the peer elsewhere: REFER, and what its NOTIFYs tell of it (RFC 3515,
-// RFC 4488, RFC 6665). One at a time.
+// Transfers calls with REFER in both directions, one at a time: OurTransfers sends REFER and follows
+// its NOTIFYs, PeerTransfers answers REFER and sends them (RFC 3515, RFC 4488, RFC 6665, RFC 3892).
 import type { SipRequest, SipResponse } from '../message/message.js';
 import { reasonPhrase, refusal, refused, type Result } from '../message/refusal.js';
 import { readReplaces, writeReferredBy, writeReplaces } from '../message/replaces.js';
@@ -12,11 +12,11 @@ import { statusOf } from './session-context.js';
 import type { ReferTarget, TransferAsked } from './session.js';
 
 interface Subscription {
-  /** CSeq of each try of the REFER: a NOTIFY may name it. */
+  /** CSeq of each attempt of the REFER; a NOTIFY may name it. */
   readonly numbers: Set<number>;
-  readonly told: (status: number) => void;
+  readonly onStatus: (status: number) => void;
   readonly finish: (outcome: Result<number>) => void;
-  /** The latest that was told; 0 before. */
+  /** Latest reported status; 0 before the first. */
   status: number;
   cancelTimer: () => void;
 }
@@ -28,19 +28,19 @@ const NO_SUBSCRIPTION = refusal(481, 'Subscription Does Not Exist');
 export class OurTransfers {
   readonly #life: DialogContext;
   #open: Subscription | undefined;
-  /** The outcome is known, but the peer has not ended the subscription yet. */
+  /** The outcome is known, but the peer has not ended the subscription. */
   #lingering: ReadonlySet<number> | undefined;
 
   constructor(life: DialogContext) {
     this.#life = life;
   }
 
-  /** Whether NOTIFYs are still to come. */
+  /** True while NOTIFYs are expected. */
   get open(): boolean {
     return this.#open !== undefined;
   }
 
-  refer(target: ReferTarget, told: (status: number) => void = () => undefined): Promise<Result<number>> {
+  refer(target: ReferTarget, onStatus: (status: number) => void = () => undefined): Promise<Result<number>> {
     if (this.#life.ended) return Promise.resolve(refused(481, 'the call has ended'));
     if (!this.#life.confirmed) return Promise.resolve(refused(491, 'the call is not answered yet'));
     if (this.open) return Promise.resolve(refused(491, 'another transfer is under way'));
@@ -53,14 +53,20 @@ export class OurTransfers {
         resolve(outcome);
         this.#life.leave();
       };
-      const subscription: Subscription = { numbers, told, finish, status: 0, cancelTimer: () => undefined };
+      const subscription: Subscription = {
+        numbers,
+        onStatus,
+        finish,
+        status: 0,
+        cancelTimer: () => undefined,
+      };
       this.#open = subscription;
       this.#lingering = undefined;
       void this.#send(target, subscription);
     });
   }
 
-  /** A NOTIFY of the peer. One may come before the response to REFER, and one more after its outcome. */
+  /** Handles a NOTIFY of the peer. One may precede the response to REFER, and one may follow the outcome. */
   notified(request: SipRequest, transaction: ServerTransaction): void {
     const { context } = this.#life.channel;
     const event = /^\s*refer(?![^;\s])\s*(?:;.*?\bid\s*=\s*(\d{1,10}))?/i.exec(request.first('event') ?? '');
@@ -80,7 +86,7 @@ export class OurTransfers {
     const { channel } = this.#life;
     const headers = [...this.#headers(target), channel.contact, ALLOW, SUPPORTED];
     const outcome = await channel.send('REFER', { headers }, (number) => subscription.numbers.add(number));
-    if (this.#open !== subscription) return; // its NOTIFYs were faster
+    if (this.#open !== subscription) return; // its NOTIFYs arrived first
     const status = statusOf(outcome);
     if (!('response' in outcome) || status >= 300) {
       subscription.finish(refused(status, 'the peer refused to be transferred'));
@@ -112,7 +118,7 @@ export class OurTransfers {
     );
     if (status > 0) {
       subscription.status = status;
-      subscription.told(status);
+      subscription.onStatus(status);
     }
     if (subscription.status >= 200 && !isOver) this.#lingering = subscription.numbers;
     if (isOver || subscription.status >= 200) subscription.finish(outcomeOf(subscription));
@@ -136,22 +142,19 @@ function outcomeOf({ status }: Subscription): Result<number> {
   return status === 0 ? refused(408, 'the peer told nothing of the transfer') : { value: status };
 }
 
-/** RFC 4488: the peer will not tell what comes of it. */
+/** True if the peer will send no NOTIFY (RFC 4488). */
 function isWithoutNotify(response: SipResponse): boolean {
   return /^\s*false\b/i.test(response.first('refer-sub') ?? '');
 }
 
-// The peer sends us elsewhere: its REFER, and the NOTIFYs that tell it what
-// comes of it (RFC 3515, RFC 4488, RFC 3892). One at a time.
-
 interface Transfer {
   readonly transaction: ServerTransaction;
-  /** Of the Event field. */
+  /** Value of the Event field. */
   readonly event: string;
-  /** The peer wants to hear of it (RFC 4488). */
-  readonly told: boolean;
+  /** The peer asks for NOTIFYs (RFC 4488). */
+  readonly notifies: boolean;
   accepted: boolean;
-  /** Told next, once the NOTIFY before was answered. */
+  /** Status of the next NOTIFY, sent once the previous one was answered. */
   next: number | undefined;
   sending: boolean;
   cancelTimer: () => void;
@@ -170,9 +173,9 @@ export class PeerTransfers {
     this.#life = life;
   }
 
-  /** Whether NOTIFYs are still to be sent. */
+  /** True while NOTIFYs have to be sent. */
   get open(): boolean {
-    return this.#open?.accepted === true && this.#open.told;
+    return this.#open?.accepted === true && this.#open.notifies;
   }
 
   received(request: SipRequest, transaction: ServerTransaction): void {
@@ -189,19 +192,31 @@ export class PeerTransfers {
     }
   }
 
-  /** The session has ended: what was not decided on is refused, what was goes on being told, where it is to be. */
+  /**
+   * Handles the end of the session: an undecided transfer is refused, an accepted one continues to send
+   * NOTIFYs if requested.
+   */
   ended(): void {
     if (this.#open?.accepted === false) this.#refuse(this.#open, 487);
-    else if (this.#open?.told === false) this.#over(this.#open);
+    else if (this.#open?.notifies === false) this.#over(this.#open);
   }
 
   #asked(request: SipRequest, transaction: ServerTransaction, meant: Meant): TransferAsked {
     const { context } = this.#life.channel;
-    // The first REFER of a dialog needs no id, and some peers know none (RFC 3515, section 2.4.6).
+    // The first REFER of a dialog needs no id, which some peers do not support (RFC 3515, section
+    // 2.4.6).
     const event = this.#count++ === 0 ? 'refer' : `refer;id=${request.cseq.number}`;
-    const told = !/^\s*false\b/i.test(request.first('refer-sub') ?? '');
-    const transfer: Transfer = { transaction, event, told, accepted: false, next: undefined, sending: false, cancelTimer: () => undefined }; // prettier-ignore
-    // Before the peer gives its request up.
+    const notifies = !/^\s*false\b/i.test(request.first('refer-sub') ?? '');
+    const transfer: Transfer = {
+      transaction,
+      event,
+      notifies,
+      accepted: false,
+      next: undefined,
+      sending: false,
+      cancelTimer: () => undefined,
+    };
+    // Decline before the peer's request times out.
     transfer.cancelTimer = context.time.after((context.patienceMs * 3) / 4, () =>
       this.#refuse(transfer, 603),
     );
@@ -214,14 +229,14 @@ export class PeerTransfers {
     };
   }
 
-  /** Nobody is told of it, or everything: it is under way until it has come to something. */
+  /** Accepts a transfer; it stays open until its final status. */
   #accept(transfer: Transfer): void {
     if (this.#open !== transfer || transfer.accepted) return;
     const { context, contact } = this.#life.channel;
     transfer.cancelTimer();
     transfer.accepted = true;
     const headers: HeaderLine[] = [contact, ALLOW, SUPPORTED];
-    if (transfer.told) context.respond(transfer.transaction, { status: 202, headers });
+    if (transfer.notifies) context.respond(transfer.transaction, { status: 202, headers });
     else
       context.respond(transfer.transaction, { status: 200, headers: [['Refer-Sub', 'false'], ...headers] });
     transfer.cancelTimer = context.time.after(TOLD_SECONDS * 1000, () => this.#notify(transfer, 408));
@@ -239,10 +254,10 @@ export class PeerTransfers {
     this.#open = undefined;
   }
 
-  /** One at a time, so that they come in order; of several that wait, only the latest is told. */
+  /** NOTIFYs are sent one at a time to stay in order; of several waiting statuses only the latest is sent. */
   #notify(transfer: Transfer, status: number): void {
     if (this.#open !== transfer || !transfer.accepted || (transfer.next ?? 0) >= 200) return;
-    if (!transfer.told) return status >= 200 ? this.#over(transfer) : undefined;
+    if (!transfer.notifies) return status >= 200 ? this.#over(transfer) : undefined;
     transfer.next = status;
     if (status >= 200) transfer.cancelTimer();
     if (!transfer.sending) void this.#tell(transfer);
@@ -255,7 +270,7 @@ export class PeerTransfers {
       const status = transfer.next;
       if (status < 200) transfer.next = undefined;
       const outcome = statusOf(await this.#send(transfer.event, status));
-      // 481: nobody listens there any more; 408: nobody is there (RFC 6665, section 4.2.2).
+      // 481: the subscription is gone; 408: the peer is unreachable (RFC 6665, section 4.2.2).
       isOver = status >= 200 || outcome === 481 || outcome === 408;
     }
     transfer.sending = false;
@@ -277,7 +292,7 @@ export class PeerTransfers {
   }
 }
 
-/** Where to, and in whose place. */
+/** Reads the target and the dialog to replace. */
 function meantBy(request: SipRequest): Result<Meant> {
   const values = request.all('refer-to');
   const [value] = values;

@@ -1,5 +1,5 @@
-// The user agent: every request that is new is looked over and finds its
-// dialog, or begins a call, or gets its answer here (RFC 3261, section 8.2).
+// Runs the user agent: every new request is checked and then goes to its dialog, begins a call, or is
+// answered here (RFC 3261, section 8.2).
 import type { PeerJourney, RequestSender } from '../client/request-sender.js';
 import { Dialog, type DialogId } from './dialog.js';
 import { readReplaces } from '../message/replaces.js';
@@ -27,41 +27,42 @@ import { SessionContext, type SessionContextOptions } from './session-context.js
 
 export interface Admission {
   /**
-   * Whether a request is let in. `expected`: it belongs to a transaction or a dialog of ours, or one that has just
-   * ended. `busy`: it is refused with 503 where this says nothing else, so no password of it is to be spent.
+   * Admits a request or returns the refusal. `expected`: it belongs to a transaction or dialog of this
+   * server, or to one that has just ended. `busy`: it gets 503 unless this returns something else, so no
+   * nonce of it should be consumed.
    */
   admits(request: SipRequest, flow: Flow, expected: boolean, busy: boolean): Refusal | 'silence' | undefined;
-  /** True if the request was let in by a password, for which its sender had to get our challenge. */
+  /** True if the request was admitted by a password, which shows that its sender received the challenge. */
   authenticated?(request: SipRequest): boolean;
-  /** Whether whoever is there is worth an answer to what is malformed; everybody is, if nobody says. */
+  /** True if malformed messages of this peer are answered; true by default. */
   answersMalformed?(flow: Flow): boolean;
 }
 
 export interface UserAgentOptions extends SessionContextOptions {
   readonly admission: Admission;
-  /** A call has come in: to be rung, accepted or rejected. */
+  /** Receives a new call, to be rung, accepted or rejected. */
   readonly invited: (session: InboundSession) => void;
-  /** Value of our Contact for whoever is at the other end of this flow. `secure`: it is to be a sips URI. */
+  /** Contact value for the peer of this flow; a sips URI if `secure`. */
   readonly contactFor: (flow: Flow, secure: boolean) => string;
-  /** What requests to whom this INVITE comes from keep to; undefined for nobody that is known. */
+  /** Journey of requests to the sender of this INVITE; undefined for an unknown peer. */
   readonly journeyFor?: (invite: SipRequest, flow: Flow) => PeerJourney | undefined;
-  /** Seconds for Retry-After while draining; 30 by default. */
+  /** Retry-After while draining in seconds; 30 by default. */
   readonly drainSeconds?: number;
-  /** Seconds after which a call that nobody has accepted is refused with 480; 180 by default. */
+  /** Seconds after which an unaccepted call is refused with 480; 180 by default. */
   readonly ringSeconds?: number;
 }
 
 const DRAIN_SECONDS = 30;
 const RING_SECONDS = 180; // as long as a proxy waits (RFC 3261, Timer C)
-const FIRST_CSEQ = 2 ** 16; // below it at random: room for any number of requests, and no number is guessed
+const FIRST_CSEQ = 2 ** 16; // random start below this, so that numbers cannot be guessed
 
 export class UserAgent implements TransactionUser {
-  /** What sessions need that are begun elsewhere: calls of ours. */
+  /** Context for sessions that begin elsewhere: outgoing calls. */
   readonly context: SessionContext;
   readonly #options: UserAgentOptions;
-  /** Requests outside of dialogs that are under way: by what a merged one has in common with them. */
+  /** Pending requests outside dialogs, by what a merged request has in common with them. */
   readonly #pending = new Map<string, ServerTransaction>();
-  /** Keys of INVITEs that are under way, for their CANCELs. */
+  /** Keys of pending INVITEs, to recognise their CANCELs. */
   readonly #invites = new Set<string>();
   #draining = false;
 
@@ -70,7 +71,7 @@ export class UserAgent implements TransactionUser {
     this.context = new SessionContext(options);
   }
 
-  /** Before anything is received. */
+  /** Call this before the first message is received. */
   start(layer: Pick<TransactionLayer, 'accept'>, sender: RequestSender): void {
     this.context.start(layer, sender);
   }
@@ -79,12 +80,12 @@ export class UserAgent implements TransactionUser {
     return this.#draining;
   }
 
-  /** From now on new calls are refused with 503; those that stand go on. */
+  /** Refuses new calls with 503 from now on; existing calls continue. */
   drain(): void {
     this.#draining = true;
   }
 
-  /** Dialogs that stand. */
+  /** Numbers of existing dialogs. */
   get counts(): { readonly early: number; readonly confirmed: number } {
     return this.context.dialogs.counts;
   }
@@ -118,7 +119,10 @@ export class UserAgent implements TransactionUser {
   #expects(request: SipRequest): boolean {
     if (request.method === 'CANCEL') return this.#invites.has(serverKey(request, 'INVITE'));
     const id = idOf(request);
-    return request.to.tag !== undefined && (this.context.dialogs.find(id) !== undefined || this.context.dialogs.hasEnded(id)); // prettier-ignore
+    return (
+      request.to.tag !== undefined &&
+      (this.context.dialogs.find(id) !== undefined || this.context.dialogs.hasEnded(id))
+    );
   }
 
   #outside(request: SipRequest, transaction: ServerTransaction): void {
@@ -137,8 +141,8 @@ export class UserAgent implements TransactionUser {
   }
 
   /**
-   * The same request by another way (section 8.2.2.2): it has a transaction of its own, and all else in common. After a
-   * refusal it is none: a proxy that tries one place after the other has come back to this one.
+   * Detects a merged request, which arrived by another path (section 8.2.2.2). After a refusal it is not
+   * merged: a proxy that tries its targets in turn may return to this server.
    */
   #isMerged(request: SipRequest, transaction: ServerTransaction): boolean {
     const key = mergeKeyOf(request);
@@ -207,14 +211,17 @@ export class UserAgent implements TransactionUser {
     );
   }
 
-  /** Of what was asked for, or came by, a sips URI, one as well (RFC 3261, section 12.1.1). */
+  /**
+   * Contact of a dialog; a sips URI if the Request-URI or the previous hop is one (RFC 3261, section
+   * 12.1.1).
+   */
   #contactIn({ request, flow }: ServerTransaction): string {
     const [proxy] = request.all('record-route');
     const before = proxy === undefined ? request.contact?.uri : parseNameAddr(proxy)?.uri;
     return this.#options.contactFor(flow, request.uri.scheme === 'sips' || before?.scheme === 'sips');
   }
 
-  /** The call that is to be replaced, as far as RFC 3891 lets it be; undefined if none is meant. */
+  /** Finds the call to replace, as far as RFC 3891 permits; undefined without Replaces. */
   #replaced(request: SipRequest): Result<InDialog | undefined> {
     const values = request.all('replaces');
     const [value] = values;
@@ -229,20 +236,26 @@ export class UserAgent implements TransactionUser {
       return hasEnded ? refused(603, 'Decline') : refused(481, 'Call/Transaction Does Not Exist');
     }
     if (found.confirmed) return earlyOnly ? refused(486, 'Busy Here') : { value: found };
-    // An early dialog may be taken over only where the call was begun here (section 3).
+    // An early dialog may be replaced only if it was begun here (section 3).
     return found.calling ? { value: found } : refused(481, 'the early dialog was not begun from here');
   }
 
-  /** Judges the first INVITE of a call; that of the call judges the others. */
+  /** Validates the timer of the first INVITE; the dialog's own timer validates later requests. */
   #timer(): SessionTimer {
     const { time, sessionSeconds, leastSeconds } = this.context;
-    return new SessionTimer({ time, wantedSeconds: sessionSeconds, leastSeconds, onRefresh: () => undefined, onExpired: () => undefined }); // prettier-ignore
+    return new SessionTimer({
+      time,
+      wantedSeconds: sessionSeconds,
+      leastSeconds,
+      onRefresh: () => undefined,
+      onExpired: () => undefined,
+    });
   }
 }
 
 const NO_DIALOG = refusal(481, 'Call/Transaction Does Not Exist');
 
-/** Of a request that came in: its To is our side. */
+/** Dialog ID of a received request: its To is the local side. */
 function idOf({ callId, to, from }: SipRequest): DialogId {
   return { callId, localTag: to.tag ?? '', remoteTag: from.tag ?? '' };
 }

@@ -58,7 +58,7 @@ export class InviteClientTransaction implements ClientTransaction {
     this.#intervalMs = context.durations.t1;
     this.#limit = context.timers.start(lifetime(context.durations), 'B', this);
     void this.#start();
-  } // prettier-ignore
+  }
 
   get request(): RequestData {
     return this.#outgoing.data;
@@ -122,8 +122,9 @@ export class InviteClientTransaction implements ClientTransaction {
     const flow = await this.#outgoing.send(() => this.#lost());
     if (this.#state === 'terminated') this.#outgoing.settled();
     else if (typeof flow === 'string') this.#fail(flow);
-    else if (!flow.reliable && this.#state === 'calling') this.#repeat = this.#context.timers.start(this.#intervalMs, 'A', this);
-  } // prettier-ignore
+    else if (!flow.reliable && this.#state === 'calling')
+      this.#repeat = this.#context.timers.start(this.#intervalMs, 'A', this);
+  }
 
   #repeatLater(): void {
     this.#intervalMs *= 2;
@@ -259,8 +260,9 @@ export class NonInviteClientTransaction implements ClientTransaction {
     const flow = await this.#outgoing.send(() => this.#lost());
     if (this.over) this.#outgoing.settled();
     else if (typeof flow === 'string') this.#fail(flow);
-    else if (!flow.reliable && this.#state !== 'completed') this.#repeat = this.#context.timers.start(this.#intervalMs, 'E', this);
-  } // prettier-ignore
+    else if (!flow.reliable && this.#state !== 'completed')
+      this.#repeat = this.#context.timers.start(this.#intervalMs, 'E', this);
+  }
 
   #complete(): void {
     this.#state = 'completed';

@@ -266,7 +266,7 @@ export class AcceptedAnswer {
     this.#intervalMs = context.durations.t1;
     this.#repeat = context.timers.start(this.#intervalMs, 'answer', this);
     this.#limit = context.timers.start(lifetime(context.durations), 'unanswered', this);
-  } // prettier-ignore
+  }
 
   /** Stops repeating: the ACK came or is no longer awaited. */
   stop(): void {

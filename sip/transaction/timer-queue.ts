@@ -7,7 +7,22 @@ import type { Time } from '../../src/time.js';
  * Letters are the timers of RFC 3261, section 17, and RFC 6026; the other names are explained where they are
  * started.
  */
-export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M' | 'cancelled' | 'answer' | 'unanswered'; // prettier-ignore
+export type TimerName =
+  | 'A'
+  | 'B'
+  | 'D'
+  | 'E'
+  | 'F'
+  | 'G'
+  | 'H'
+  | 'I'
+  | 'J'
+  | 'K'
+  | 'L'
+  | 'M'
+  | 'cancelled'
+  | 'answer'
+  | 'unanswered';
 
 export interface TimerOwner {
   expired(timer: TimerName): void;

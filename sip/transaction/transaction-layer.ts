@@ -158,10 +158,14 @@ export class TransactionLayer {
    * Answers an INVITE with a 2xx and repeats it until `stop` is called for the ACK. Undefined if it is too
    * late.
    */
-  accept(transaction: ServerTransaction, response: Omit<ResponseData, 'toTag'>, unanswered: () => void): AcceptedAnswer | undefined {
+  accept(
+    transaction: ServerTransaction,
+    response: Omit<ResponseData, 'toTag'>,
+    unanswered: () => void,
+  ): AcceptedAnswer | undefined {
     const isLate = !(transaction instanceof InviteServerTransaction) || !transaction.respond(response);
     return isLate ? undefined : new AcceptedAnswer(transaction, this.#context, unanswered);
-  } // prettier-ignore
+  }
 
   /** Drops all transactions without calling their users. */
   close(): void {
@@ -178,7 +182,10 @@ export class TransactionLayer {
     if (parsed.kind === 'request' && parsed.request.method !== 'ACK') {
       this.#servers.get(serverKey(parsed.request))?.respond({ status: 500 });
     }
-    failed(error, parsed.kind === 'request' ? parsed.request : parsed.kind === 'response' ? parsed.response : undefined); // prettier-ignore
+    failed(
+      error,
+      parsed.kind === 'request' ? parsed.request : parsed.kind === 'response' ? parsed.response : undefined,
+    );
   }
 
   #request(request: SipRequest, flow: Flow): void {

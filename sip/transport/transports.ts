@@ -273,11 +273,16 @@ export class Transports {
       };
     }
     const listener = new StreamListener({
-      host, port, counts, gate: this.#gate, limits: this.#limits, time: this.#options.time,
+      host,
+      port,
+      counts,
+      gate: this.#gate,
+      limits: this.#limits,
+      time: this.#options.time,
       tls: transport === 'tls' || transport === 'wss' ? tls : undefined,
       admits: (address) => this.#options.admits?.(address, transport) ?? true,
       accepted: (socket, authenticated) => this.#accepted(socket, transport, authenticated),
-    }); // prettier-ignore
+    });
     return { options, listener };
   }
 
@@ -350,8 +355,12 @@ export class Transports {
   /** Listener of a transport that suits the peer of a flow. */
   #near(transport: TransportName, flow: Flow | undefined): Listening | undefined {
     if (flow === undefined) return this.#find(transport);
-    return this.#at({ transport, local: flow.local }) ?? this.#find(transport, flow.remote.address) ?? this.#find(transport);
-  } // prettier-ignore
+    return (
+      this.#at({ transport, local: flow.local }) ??
+      this.#find(transport, flow.remote.address) ??
+      this.#find(transport)
+    );
+  }
 
   #find(transport: TransportName, like?: string): Listening | undefined {
     return this.#listening.find(
