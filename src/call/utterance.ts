@@ -8,7 +8,7 @@
 // playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
-import type { LinePieces } from '../speaking/line-piece.js';
+import type { LinePieces } from '../speaking/sentence-run.js';
 import type { SpeechLine } from '../speaking/speech-line.js';
 import type { SpokenSegment } from '../speaking/spoken-text.js';
 

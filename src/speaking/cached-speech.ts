@@ -25,7 +25,7 @@ interface Speech {
   voices(): Promise<readonly Voice[]>;
 }
 
-/** Makes a voice of a sample that came with a request. */
+/** Makes a voice from the sample of a request. */
 export interface SampleVoices {
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
 }
@@ -76,7 +76,7 @@ export class CachedSpeech {
     this.#own = renderingKey([FORM, SENTENCE_PAUSE_MS, ...mode, ...words, ...keyFields(settings)]);
   }
 
-  /** What the engine can do that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  /** Capabilities of the engine that would speak. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
   abilities(request: VoiceRequest): EngineCapabilities & { readonly engine: string } {
     const { engine } = this.#routing.resolve(request);
     return { ...engine.capabilities, engine: engine.name };
@@ -107,12 +107,12 @@ export class CachedSpeech {
     return this.#speech.voices();
   }
 
-  /** The rendering, if it is there whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
+  /** The rendering, if it is stored whole. Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE. */
   find(request: SpeechRequest): Sound | undefined {
     return this.#uses(request) ? this.#cache.find(this.#key(request)) : undefined;
   }
 
-  /** Whether `find` would find it; does not count as asked for. */
+  /** True if `find` would find it. It does not count as a use. */
   has(request: SpeechRequest): boolean {
     return this.#uses(request) && this.#cache.has(this.#key(request));
   }
@@ -126,7 +126,7 @@ export class CachedSpeech {
     return this.#speech.openPart(part, request, signal);
   }
 
-  /** Rejects as the speech service does. Its `cache` is absent where the cache was not asked. */
+  /** Rejects as the speech service does. `cache` of the result is absent if the cache was not asked. */
   openStream({ cache, ...request }: SpeechRequest, signal: AbortSignal): Promise<SoundSource> {
     if (!this.#uses({ ...request, cache: cache ?? true })) return this.#speech.openStream(request, signal);
     const start = (own: AbortSignal) => this.#speech.openStream(request, own);
@@ -138,8 +138,8 @@ export class CachedSpeech {
     return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
 
-  // A voice that somebody brought along is nobody else's business. Of a voice that markup names nothing
-  // is known here but its name, which may be given to another one.
+  // The voice of a request's own sample or description is private. A voice that markup names is known here only by its
+  // name, which may later belong to another voice.
   #uses({ cache, reference, markup, text }: SpeechRequest): boolean {
     const namesVoices = markup === true && text.includes('<voice');
     return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
@@ -157,7 +157,7 @@ export class CachedSpeech {
     format: { container },
     ...request
   }: SpeechRequest): string {
-    // A name may be given to another voice once its first one is gone: what it sounds like decides.
+    // A name may later belong to another voice, so the key has the hash of the voice, too.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
     const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
     return renderingKey([this.#own, ...voiced, ...keyFields({ ...request, container })]);

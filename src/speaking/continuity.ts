@@ -8,8 +8,8 @@
 // The sound of a run is not kept for its sentences: it depends on the text before, and the ends are estimates. Only a
 // sentence without a run is kept.
 import type { SpeechOptions } from '../engines/engine.js';
-import { type LinePiece, type LinePieces, type SpokenSentence, wordsOf } from './line-piece.js';
-import { RunPart, SentenceRun, SpeechPaces } from './sentence-run.js';
+import { type SpokenSentence, wordsOf } from './line-piece.js';
+import { RunPart, SentenceRun, SpeechPaces, type LinePiece, type LinePieces } from './sentence-run.js';
 
 export class Continuity {
   readonly mode: 'sentence' | 'utterance';

@@ -4,7 +4,6 @@ import type { SpeechEnd, SynthesisRequest } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
-import type { RunPart } from './sentence-run.js';
 
 /** How a piece is delivered, besides its words. */
 export interface Delivery {
@@ -40,11 +39,6 @@ export interface SoundPiece {
   write(out: PcmRing, signal: AbortSignal, onRendered: SynthesisRequest['onRendered']): Promise<SpeechEnd>;
   readonly delivery?: Delivery | undefined;
 }
-
-/** A RunPart is a sentence that one generation speaks together with others. */
-export type LinePiece = SpokenSentence | SoundPiece | RunPart;
-
-export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;
 
 /** The words that the engine gets for a sentence. */
 export function wordsOf({ text, spoken }: WrittenSentence): string {

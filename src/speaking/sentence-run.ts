@@ -12,7 +12,7 @@ import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { SpeechEnd, SpeechOptions, SynthesisRequest, Urgency, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError } from '../errors.js';
-import { type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
+import { type SoundPiece, type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
 import { TokenStream } from './text-source.js';
 import { placedWord } from './spoken-text.js';
 
@@ -194,6 +194,11 @@ export class SentenceRun {
     ring.close();
   }
 }
+
+/** Everything that a line makes sound of. A RunPart is a sentence that one generation speaks together with others. */
+export type LinePiece = SpokenSentence | SoundPiece | RunPart;
+
+export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;
 
 /** One sentence of a run: a piece for a line. */
 export class RunPart implements WrittenSentence {

@@ -46,7 +46,7 @@ export interface SoundSource extends AsyncIterable<Uint8Array> {
   readonly contentType: string;
   /** Resolves, never rejects, at the end of the bytes; undefined if they broke off. */
   readonly outcome: Promise<SoundOutcome | undefined>;
-  /** Whether it was rendered before; absent if the cache was not asked. */
+  /** `hit` if it was rendered before; absent if the cache was not asked. */
   readonly cache?: 'hit' | 'miss' | undefined;
   /** The sentences whose place is known so far, in order; absent if places are known only at the end. */
   placed?(): readonly SentencePlace[];

@@ -22,8 +22,6 @@ import type { Continuity } from './continuity.js';
 import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
 import {
   type Delivery,
-  type LinePiece,
-  type LinePieces,
   type SoundPiece,
   type SpokenSentence,
   wordsOf,
@@ -32,7 +30,14 @@ import {
 import { LineSegment, type PlacedSegment, ringSound } from './line-segment.js';
 import type { LineProgress, Pace } from './pace.js';
 import type { SpeechSettings } from './speech-request.js';
-import { RING_SECONDS, RunPart, type SentenceRun, synthesisOf } from './sentence-run.js';
+import {
+  RING_SECONDS,
+  RunPart,
+  type SentenceRun,
+  synthesisOf,
+  type LinePiece,
+  type LinePieces,
+} from './sentence-run.js';
 import { NO_TIME, type SoundTiming } from './sound.js';
 
 const LIVE_RINGS = 2;
@@ -58,9 +63,9 @@ export interface LineOutlet {
   open(options: EncoderOptions): EncoderLine;
 }
 
-/** What a line does differently. */
+/** Options of a line. */
 export interface LineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
-  /** Which of its sentences are spoken together; each by itself where absent. */
+  /** Joins sentences into runs; if absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
 }
 
@@ -90,7 +95,7 @@ export class SpeechLine {
   /** True if the encoder knows that the text pauses, and no sentence has come since. */
   #pauseTold = false;
 
-  /** `frames` are of the outlet's codec, where it is a call's and sentences are kept. */
+  /** `frames` is the cache for the codec of the outlet, if that is a call's. */
   constructor(outlet: LineOutlet, pace: Pace, options: LineOptions = {}, frames?: SentenceFrames) {
     this.#outlet = outlet;
     this.#pace = pace;
@@ -398,8 +403,6 @@ export class SpeechLine {
     line.abort();
   }
 }
-
-// How a piece is delivered within its line, which may have a speed of its own.
 
 /** Pause and speed of a line. The sink of bytes itself changes the speed. */
 type LineTempo = Pick<SpeechSettings, 'leadMs' | 'speed'>;

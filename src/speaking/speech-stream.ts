@@ -7,10 +7,9 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
-import type { LinePieces } from './line-piece.js';
 import type { PlacedSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
-import type { RunPart } from './sentence-run.js';
+import type { RunPart, LinePieces } from './sentence-run.js';
 import { SpeechLine, type EncoderSource, type LineOptions, type LineOutlet } from './speech-line.js';
 import { type TextLimits, TextTurns } from './text-source.js';
 import type { SpeechRequest } from './speech-request.js';
@@ -126,14 +125,14 @@ export class SpeechService {
     return this.#routing.voices();
   }
 
-  /** Rejects with what can be known before the first byte: limits, voice, language, an engine that fails at once. */
+  /** Rejects with errors that come before the first byte: limits, voice, language, an engine that fails at once. */
   async openStream(request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
     const sentences = await readPieces(request.text, request, reader, signal);
     return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
   }
 
-  /** A sentence of a run as a stream of its own; the request says how it is to sound. */
+  /** Opens a sentence of a run as a stream of its own, with the settings of the request. */
   async openPart(part: RunPart, request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     return await this.#open([part], request, request, signal);
   }

@@ -10,9 +10,9 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { Sound, SoundSource } from './sound.js';
 import { systemTime, type Time } from '../time.js';
 import type { Continuity } from './continuity.js';
-import type { LinePiece, LinePieces, SpokenSentence } from './line-piece.js';
+import type { SpokenSentence } from './line-piece.js';
 import { Listener } from './pace.js';
-import { RunPart } from './sentence-run.js';
+import { RunPart, type LinePiece, type LinePieces } from './sentence-run.js';
 import type { SpeechRequest, SpeechSettings } from './speech-request.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import { sentencesFrom, type TextLimits, TextTurns } from './text-source.js';
@@ -211,8 +211,8 @@ class Reading {
   #request({ text, voice }: SpokenSentence, leadMs: number | undefined): SpeechRequest {
     const { dueAtMs } = this.#listener;
     const settings = this.#settings;
-    // What was stated is asked for again as it was; what the plan found out is stated. A voice that
-    // comes with the text, or stands for one, has no name of its own.
+    // Stated fields stay as they are, and the plan's voice and language are stated, too. A voice of a reference has no
+    // name.
     const name = settings.voice ?? (voice.reference === undefined ? voice.voice : undefined);
     return {
       ...settings,

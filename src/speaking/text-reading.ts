@@ -61,7 +61,7 @@ export function unheededMarkup(source: string): string[] {
   return [...new Set(readMarkup(source).unheeded.map(({ what }) => what))];
 }
 
-/** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for SSML that is none. */
+/** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for invalid SSML. */
 export function readText(request: TextRequest, limits: ReadingLimits): ReadText {
   const steps = readingSteps(request, limits);
   let step = steps.next();
@@ -84,7 +84,7 @@ export async function readLongText(
   return step.value;
 }
 
-/** Pauses before each sentence. */
+/** Yields before each sentence. */
 function* readingSteps(request: TextRequest, limits: ReadingLimits): Generator<void, ReadText> {
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);

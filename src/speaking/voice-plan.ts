@@ -106,7 +106,7 @@ export class VoicePlan {
       : this.#inLanguage(manner.language, request);
   }
 
-  /** A part of a text in another language is spoken by another voice where its own cannot. */
+  /** Chooses another voice for a part in another language, if the stated voice does not speak that. */
   #inLanguage(language: string, request: VoiceRequest): ResolvedVoice {
     try {
       return this.#routing.resolve(request);

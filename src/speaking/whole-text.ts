@@ -10,14 +10,8 @@ import {
 import { PlaceFinder } from '../text/markup/markup-error.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import { type Sentence, SentenceStream } from '../text/sentences.js';
-import {
-  type Delivery,
-  type LinePiece,
-  type LinePieces,
-  SILENCE,
-  type SpokenSentence,
-  tonePiece,
-} from './line-piece.js';
+import { type Delivery, SILENCE, type SpokenSentence, tonePiece } from './line-piece.js';
+import type { LinePiece, LinePieces } from './sentence-run.js';
 import type { TextSettings } from './speech-request.js';
 import {
   nothingToSay,

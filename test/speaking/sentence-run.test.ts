@@ -2,9 +2,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Continuity } from '../../src/speaking/continuity.js';
-import type { LinePiece, LinePieces, SpokenSentence } from '../../src/speaking/line-piece.js';
+import type { SpokenSentence } from '../../src/speaking/line-piece.js';
 import { LineSegment } from '../../src/speaking/line-segment.js';
-import { RunPart, SentenceRun, SpeechPace, SpeechPaces } from '../../src/speaking/sentence-run.js';
+import {
+  RunPart,
+  SentenceRun,
+  SpeechPace,
+  SpeechPaces,
+  type LinePiece,
+  type LinePieces,
+} from '../../src/speaking/sentence-run.js';
 import { spokenText } from '../../src/speaking/spoken-text.js';
 import { UNHURRIED } from '../../src/engines/engine.js';
 import { StreamingEngine } from '../fakes/engines.js';
