@@ -1,21 +1,21 @@
-// The HTTP door with fakes behind it, with or without a socket.
+// Opens the HTTP application with fakes behind it, with or without a socket.
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { AccessGuard } from '../../src/api/http/access.js';
-import { type AppOptions, buildApp } from '../../src/api/http/app.js';
-import { AudioReplies } from '../../src/api/openai/audio-replies.js';
 import { EventReplies } from '../../src/api/calls/event-replies.js';
-import { Gate } from '../../src/api/http/gate.js';
-import { KeyRing } from '../../src/api/http/api-keys.js';
 import { TelephoneAccess } from '../../src/api/calls/telephone-access.js';
+import { AccessGuard } from '../../src/api/http/access.js';
+import { KeyRing } from '../../src/api/http/api-keys.js';
+import { type AppOptions, buildApp } from '../../src/api/http/app.js';
+import { Gate } from '../../src/api/http/gate.js';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http/server.js';
+import { AudioReplies } from '../../src/api/openai/audio-replies.js';
+import type { MadeVoice, NewVoice, VoiceSource } from '../../src/api/openai/voice-source.js';
+import { ParleyError } from '../../src/errors.js';
 import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { systemTime } from '../../src/time.js';
-import { FakeCalls } from './calls/fake-calls.js';
-import { FakePhone, FakeSounds } from './calls/fake-phone.js';
+import { FakeCalls, FakePhone, FakeSounds } from './calls/fake-calls.js';
 import { FakeSpeech } from './fake-speech.js';
-import { FakeVoices } from './fake-voices.js';
 
 export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
 
@@ -108,4 +108,40 @@ export function errorIn(body: string): {
 } {
   const parsed = JSON.parse(body) as { error: { message: string; type: string; param: null; code: null } };
   return parsed.error;
+}
+
+/** Keeps stored voices in a list. */
+class FakeVoices implements VoiceSource {
+  readonly made: MadeVoice[] = [];
+  /** The sample of each, in order. */
+  readonly samples: (Uint8Array | undefined)[] = [];
+  /** No engine can speak with such a voice. */
+  cannot: 'sample' | 'prompt' | undefined;
+
+  list(): readonly MadeVoice[] {
+    return this.made;
+  }
+
+  find(idOrName: string): MadeVoice | undefined {
+    return this.made.find(({ id, name }) => id === idOrName || name === idOrName);
+  }
+
+  make(voice: NewVoice, sample: Uint8Array | undefined): Promise<MadeVoice> {
+    this.samples.push(sample);
+    const made = { ...voice, id: `voice_${this.samples.length}`, createdAt: 1_700_000_000 };
+    this.made.push(made);
+    return Promise.resolve(made);
+  }
+
+  remove(idOrName: string): Promise<boolean> {
+    const voice = this.find(idOrName);
+    if (voice === undefined) return Promise.resolve(false);
+    this.made.splice(this.made.indexOf(voice), 1);
+    return Promise.resolve(true);
+  }
+
+  checkAble(kind: 'sample' | 'prompt', _language: string | undefined, field: string): void {
+    if (kind !== this.cannot) return;
+    throw new ParleyError('CAPABILITY_MISSING', `no engine of this server can: flite cannot`, { field });
+  }
 }

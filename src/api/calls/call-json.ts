@@ -31,7 +31,7 @@ export function callJson(view: PhoneCallView) {
   };
 }
 
-export type EventJson = { readonly id: number; readonly at: number; readonly type: string } & Readonly<
+type EventJson = { readonly id: number; readonly at: number; readonly type: string } & Readonly<
   Record<string, unknown>
 >;
 

@@ -15,7 +15,7 @@ export interface SentEvent {
 }
 
 /** Passes past and future events to `onEvent`, until the returned function is called. */
-export type Follow = (onEvent: (event: SentEvent) => void) => () => void;
+type Follow = (onEvent: (event: SentEvent) => void) => () => void;
 
 export interface EventLimits {
   /** How many streams may be open; more are refused with QUEUE_FULL. */

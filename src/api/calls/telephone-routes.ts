@@ -26,28 +26,15 @@ import {
   sayBody,
   TRANSFER_BODY,
 } from './telephone-requests.js';
-import {
-  CALL_EVENTS_SCHEMA,
-  DEFAULT_LISTED,
-  DTMF_SCHEMA,
-  END_PHONE_CALL_SCHEMA,
-  GET_CALL_SCHEMA,
-  holdSchema,
-  INTERRUPT_SCHEMA,
-  LIST_CALLS_SCHEMA,
-  placeSchema,
-  PLAY_SCHEMA,
-  saySchema,
-  TRANSFER_SCHEMA,
-} from './telephone-schema.js';
+import { CALL_SCHEMAS, DEFAULT_LISTED } from './telephone-schema.js';
 
-export interface TelephoneRouteParts {
+interface TelephoneRouteParts {
   readonly telephone: TelephoneAccess;
   readonly events: EventReplies;
   readonly limits: SpeechFieldLimits;
 }
 
-export const PHONE_CALLS = '/v1/calls';
+const PHONE_CALLS = '/v1/calls';
 const PHONE_CALL = `${PHONE_CALLS}/:id`;
 
 type OnePhoneCall = { Params: { id: string } };
@@ -60,13 +47,13 @@ export function addTelephoneRoutes(
   refuseWithoutTelephone(app, telephone);
   addMessageCheck(app, telephone, limits);
 
-  app.post<{ Body: PlaceBody }>(PHONE_CALLS, { schema: placeSchema(limits) }, (request, reply) =>
+  app.post<{ Body: PlaceBody }>(PHONE_CALLS, { schema: CALL_SCHEMAS.place(limits) }, (request, reply) =>
     place(telephone, request, reply),
   );
 
   app.get<{ Querystring: { limit?: string } }>(
     PHONE_CALLS,
-    { schema: LIST_CALLS_SCHEMA },
+    { schema: CALL_SCHEMAS.list },
     ({ query, key }) => {
       const all = telephone.forClient(key).calls.list();
       const data = all.slice(0, Number(query.limit ?? DEFAULT_LISTED));
@@ -74,7 +61,7 @@ export function addTelephoneRoutes(
     },
   );
 
-  app.get<OnePhoneCall>(PHONE_CALL, { schema: GET_CALL_SCHEMA }, ({ params, key }) =>
+  app.get<OnePhoneCall>(PHONE_CALL, { schema: CALL_SCHEMAS.get }, ({ params, key }) =>
     callJson(telephone.forClient(key).calls.get(params.id)),
   );
 
@@ -84,17 +71,17 @@ export function addTelephoneRoutes(
       return reply.code(status).send(answer);
     });
   };
-  command('say', saySchema(limits), 202);
-  command('interrupt', INTERRUPT_SCHEMA);
-  command('dtmf', DTMF_SCHEMA);
-  command('transfer', TRANSFER_SCHEMA);
-  command('hold', holdSchema(true));
-  command('resume', holdSchema(false));
-  app.delete<OnePhoneCall>(PHONE_CALL, { schema: END_PHONE_CALL_SCHEMA }, ({ params, key }, reply) =>
+  command('say', CALL_SCHEMAS.say(limits), 202);
+  command('interrupt', CALL_SCHEMAS.interrupt);
+  command('dtmf', CALL_SCHEMAS.dtmf);
+  command('transfer', CALL_SCHEMAS.transfer);
+  command('hold', CALL_SCHEMAS.hold(true));
+  command('resume', CALL_SCHEMAS.hold(false));
+  app.delete<OnePhoneCall>(PHONE_CALL, { schema: CALL_SCHEMAS.end }, ({ params, key }, reply) =>
     telephone.forClient(key).run('hangup', params.id, undefined, untilGone(reply)),
   );
 
-  const watched = { schema: CALL_EVENTS_SCHEMA, exposeHeadRoute: false }; // a HEAD would wait for the end
+  const watched = { schema: CALL_SCHEMAS.events, exposeHeadRoute: false }; // a HEAD would wait for the end
   app.get<Watching>(`${PHONE_CALL}/events`, watched, (request, reply) =>
     watch(telephone, events, request, reply),
   );
@@ -114,7 +101,7 @@ export function addPlayRoute(app: FastifyInstance, telephone: TelephoneAccess, l
   for (const type of [/^audio\//, 'application/octet-stream']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   }
-  const options = { schema: PLAY_SCHEMA, bodyLimit: bodyLimitOf(limits) };
+  const options = { schema: CALL_SCHEMAS.play, bodyLimit: bodyLimitOf(limits) };
   app.post<Playing>(`${PHONE_CALL}/play`, options, async (request, reply) => {
     const sound = readPlaying(request, limits);
     const answer = await telephone.forClient(request.key).play(request.params.id, sound, untilGone(reply));

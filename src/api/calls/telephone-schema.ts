@@ -15,7 +15,7 @@ import {
 import { DTMF_BODY, placeBody, PLAY_BODY, sayBody, TIMES, TRANSFER_BODY } from './telephone-requests.js';
 import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
 
-export const MAX_LISTED = 1000;
+const MAX_LISTED = 1000;
 export const DEFAULT_LISTED = 100;
 
 const AT = { ...NUMBER, description: 'Unix seconds, to the millisecond' };
@@ -90,7 +90,7 @@ const UTTERANCE = object({
   utterance: { ...INTEGER, description: 'its number in the events of the call' },
 });
 
-export function placeSchema(limits: SpeechFieldLimits): RouteSchema {
+function placeSchema(limits: SpeechFieldLimits): RouteSchema {
   return {
     summary: 'Place a call',
     description:
@@ -112,7 +112,7 @@ export function placeSchema(limits: SpeechFieldLimits): RouteSchema {
   };
 }
 
-export const LIST_CALLS_SCHEMA: RouteSchema = {
+const LIST_CALLS_SCHEMA: RouteSchema = {
   summary: 'The calls',
   description: 'Newest first. Those that ended lately are among them.',
   tags: TAG,
@@ -136,21 +136,21 @@ export const LIST_CALLS_SCHEMA: RouteSchema = {
   },
 };
 
-export const GET_CALL_SCHEMA: RouteSchema = {
+const GET_CALL_SCHEMA: RouteSchema = {
   summary: 'One call',
   tags: TAG,
   params: CALL_ID,
   response: { 200: jsonAnswer('the call', CALL), ...REFUSALS },
 };
 
-export const END_PHONE_CALL_SCHEMA: RouteSchema = {
+const END_PHONE_CALL_SCHEMA: RouteSchema = {
   summary: 'Hang up',
   tags: TAG,
   params: CALL_ID,
   response: { 200: jsonAnswer('the call, which is over', CALL), ...ON_CALL },
 };
 
-export function saySchema(limits: SpeechFieldLimits): RouteSchema {
+function saySchema(limits: SpeechFieldLimits): RouteSchema {
   return {
     summary: 'Speak a text in a call, after those that were given before',
     tags: TAG,
@@ -160,7 +160,7 @@ export function saySchema(limits: SpeechFieldLimits): RouteSchema {
   };
 }
 
-export const PLAY_SCHEMA: RouteSchema = {
+const PLAY_SCHEMA: RouteSchema = {
   summary: 'Play a sound in a call, after what was given before',
   description:
     'A file of at most 5 minutes in WAV, MP3, Ogg Opus or FLAC: in JSON, as a form, or as the body itself with `?times=`.',
@@ -186,7 +186,7 @@ export const PLAY_SCHEMA: RouteSchema = {
   response: { 202: jsonAnswer('it will be played', UTTERANCE), ...ON_CALL },
 };
 
-export const INTERRUPT_SCHEMA: RouteSchema = {
+const INTERRUPT_SCHEMA: RouteSchema = {
   summary: 'Drop everything that is being spoken or waits for it',
   tags: TAG,
   params: CALL_ID,
@@ -204,7 +204,7 @@ export const INTERRUPT_SCHEMA: RouteSchema = {
   },
 };
 
-export const DTMF_SCHEMA: RouteSchema = {
+const DTMF_SCHEMA: RouteSchema = {
   summary: 'Press keys',
   description: 'Answers when the last one was sent.',
   tags: TAG,
@@ -219,7 +219,7 @@ export const DTMF_SCHEMA: RouteSchema = {
   },
 };
 
-export const TRANSFER_SCHEMA: RouteSchema = {
+const TRANSFER_SCHEMA: RouteSchema = {
   summary: 'Transfer a call',
   description: 'Either `to` or `call`. Answers when the far end has said what became of it.',
   tags: TAG,
@@ -239,7 +239,7 @@ export const TRANSFER_SCHEMA: RouteSchema = {
   },
 };
 
-export function holdSchema(held: boolean): RouteSchema {
+function holdSchema(held: boolean): RouteSchema {
   return {
     summary: held ? 'Hold a call' : 'Take a call back from hold',
     tags: TAG,
@@ -248,7 +248,7 @@ export function holdSchema(held: boolean): RouteSchema {
   };
 }
 
-export const CALL_EVENTS_SCHEMA: RouteSchema = {
+const CALL_EVENTS_SCHEMA: RouteSchema = {
   summary: 'What happens in a call, as server-sent events',
   description:
     'Each event has an `id`; `Last-Event-ID` or `after` continues after it. The last one is the state `ended`; 204 if the client has that one already.',
@@ -270,4 +270,19 @@ export const CALL_EVENTS_SCHEMA: RouteSchema = {
     204: { description: 'the call is over, and there is nothing more to tell' },
     ...REFUSALS,
   },
+};
+
+/** The schema of each route, by command. */
+export const CALL_SCHEMAS = {
+  place: placeSchema,
+  list: LIST_CALLS_SCHEMA,
+  get: GET_CALL_SCHEMA,
+  end: END_PHONE_CALL_SCHEMA,
+  say: saySchema,
+  play: PLAY_SCHEMA,
+  interrupt: INTERRUPT_SCHEMA,
+  dtmf: DTMF_SCHEMA,
+  transfer: TRANSFER_SCHEMA,
+  hold: holdSchema,
+  events: CALL_EVENTS_SCHEMA,
 };

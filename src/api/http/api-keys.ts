@@ -18,7 +18,7 @@ interface Key {
   readonly name: string;
 }
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   /** Keys in the syntax of `apiKeyIn`. */
   readonly keys: readonly string[];
   /** True if more keys come from a file: then the server needs a key even before the file is read. */

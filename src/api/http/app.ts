@@ -78,7 +78,7 @@ export interface AppOptions {
 }
 
 /** The objects that routes share, and the gate that admits requests. */
-export interface AppParts {
+interface AppParts {
   readonly replies: AudioReplies;
   readonly events: EventReplies;
   readonly phone: TelephoneAccess;
@@ -88,7 +88,7 @@ export interface AppParts {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Makes the server that the application answers through. */
-export type ServerFactory = (handler: RequestListener) => Server;
+type ServerFactory = (handler: RequestListener) => Server;
 
 export function buildApp(
   options: AppOptions,

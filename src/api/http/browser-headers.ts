@@ -23,7 +23,7 @@ const EVERY_ANSWER = {
   'referrer-policy': 'no-referrer',
 };
 
-export interface SafetyOptions {
+interface SafetyOptions {
   /** True for TLS under a name other than localhost. */
   readonly strictTransport: boolean;
   /** Pages of other origins that may use the server. */

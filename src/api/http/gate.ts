@@ -7,7 +7,7 @@ import { type AccessGuard, type AccessRequest, keyIn } from './access.js';
 const MINUTE_MS = 60_000;
 const MOST_CLIENTS = 10_000;
 
-export interface Standing {
+interface Standing {
   /** Requests a minute. */
   readonly limit: number;
   /** How many more requests would be admitted now. */

@@ -140,7 +140,7 @@ function reachable(address: string): string {
 /** "PRI" begins the fixed preface of HTTP/2 without TLS (RFC 9113, section 3.4) and no method of HTTP/1. */
 const PREFACE = Buffer.of(0x50, 0x52, 0x49);
 
-export interface FirstBytesOptions {
+interface FirstBytesOptions {
   /** Time limit in milliseconds until the version is known. */
   readonly limitMs: number;
   readonly time: Time;

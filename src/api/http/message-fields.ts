@@ -82,7 +82,7 @@ export function choiceIn<T extends string>(
   throw invalid(name, `must be one of ${choices.map((choice) => `"${choice}"`).join(', ')}`);
 }
 
-export type SpeechOptionFields = Pick<
+type SpeechOptionFields = Pick<
   SpeechSettings,
   'voice' | 'language' | 'speed' | 'options' | 'trimSilence' | 'normalize' | 'lexicon' | 'reference' | 'cache'
 >;

@@ -6,7 +6,7 @@ import { ParleyError } from '../../errors.js';
 import type { JsonSchema } from './json-schema.js';
 import { fieldRefusal } from './validation.js';
 
-export interface UploadedForm {
+interface UploadedForm {
   /** The fields, converted to the types of the schema. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** The file under the first name that is present: a view of the body. */

@@ -6,7 +6,7 @@ import { TAGS } from './json-schema.js';
 import { brokeOff } from './reply-connection.js';
 import type { SpeechLog } from '../openai/speech-log.js';
 
-export interface LineParts {
+interface LineParts {
   readonly metrics: Pick<Metrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed'>;
   readonly log: Log;
 }

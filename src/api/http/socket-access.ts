@@ -8,7 +8,7 @@ import type { Dialect, Visit } from './socket-dialect.js';
 
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 
-export interface UpgradeTarget {
+interface UpgradeTarget {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;

@@ -10,7 +10,7 @@ export interface GateLimits {
   readonly floodMs: number;
 }
 
-export interface GateParts {
+interface GateParts {
   readonly limits: GateLimits;
   readonly time: Time;
   readonly deliver: (message: string | Buffer) => void;
@@ -22,13 +22,13 @@ export interface GateParts {
 }
 
 /** The part of a socket that sends. */
-export interface SendingSocket {
+interface SendingSocket {
   /** Bytes given to `send` that the operating system has not accepted yet. */
   readonly bufferedAmount: number;
   send(message: string | Uint8Array, taken: () => void): void;
 }
 
-export interface SenderParts {
+interface SenderParts {
   readonly socket: SendingSocket;
   readonly time: Time;
   /** Write timeout in milliseconds: how long the peer may leave sent data unread. */

@@ -20,7 +20,7 @@ export interface SocketLimits extends GateLimits {
   readonly closeMs: number;
 }
 
-export interface SessionParts {
+interface SessionParts {
   readonly limits: SocketLimits;
   readonly time: Time;
   readonly log: Log;
@@ -28,7 +28,7 @@ export interface SessionParts {
 }
 
 /** The reason why a socket ended, for metrics and the log. */
-export type SocketEnd =
+type SocketEnd =
   | 'client'
   | 'vanished'
   | 'dead'

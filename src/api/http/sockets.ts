@@ -31,7 +31,7 @@ export interface ForeignSocket {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, isSecure: boolean) => void;
 }
 
-export interface SocketsOptions {
+interface SocketsOptions {
   readonly dialects: readonly Dialect[];
   readonly gate: Pick<Gate, 'admit'>;
   readonly foreign?: ForeignSocket | undefined;
@@ -46,7 +46,7 @@ export interface SocketsOptions {
 }
 
 /** A server that emits upgrades. */
-export interface UpgradeSource extends ConnectionTaker {
+interface UpgradeSource extends ConnectionTaker {
   on(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
 }
 

@@ -6,7 +6,7 @@ import type { Time } from '../../time.js';
 import type { ReportFailure } from './error-reply.js';
 import type { SpeechOptionLimits } from './message-fields.js';
 
-export interface SpeechSocketLimits extends SpeechOptionLimits {
+interface SpeechSocketLimits extends SpeechOptionLimits {
   /** UTF-16 code units of one text. */
   readonly maxTextLength: number;
   /** How many texts may wait behind the current one. */

@@ -47,7 +47,7 @@ export interface ServerHealth {
 }
 
 /** The work of the engine; see EngineWork. */
-export interface DeviceWork {
+interface DeviceWork {
   readonly streams: number;
   /** Share of the last seconds that the device was busy, from 0 to 1. */
   readonly busyShare: number;
@@ -57,13 +57,13 @@ export interface DeviceWork {
   readonly listBytes: number;
 }
 
-export interface CacheHealth {
+interface CacheHealth {
   readonly entries: number;
   readonly maxEntries: number;
   readonly hits: number;
 }
 
-export interface StatusParts {
+interface StatusParts {
   readonly health: () => ServerHealth;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
   /** False removes the route /metrics. */

@@ -1,4 +1,4 @@
-// Whose calls a client may use: those of its own API key.
+// A client may use only the calls of its own API key.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../fakes/until.js';
@@ -132,11 +132,17 @@ test('the key named admin sees and uses every call; a call without an owner is e
   assert.deepEqual(await listed(ACME), [own, 'inbound', 'routed'].sort());
   assert.deepEqual(await listed(OTHER), [foreign, 'inbound'].sort());
   for (const [key, call, status] of [
-    [ADMIN, own, 200], [ADMIN, foreign, 200], [ADMIN, 'server', 200], [ACME, 'routed', 200], [OTHER, 'routed', 404],
-    [ACME, 'inbound', 200], [OTHER, 'inbound', 200], [ACME, 'server', 404],
+    [ADMIN, own, 200],
+    [ADMIN, foreign, 200],
+    [ADMIN, 'server', 200],
+    [ACME, 'routed', 200],
+    [OTHER, 'routed', 404],
+    [ACME, 'inbound', 200],
+    [OTHER, 'inbound', 200],
+    [ACME, 'server', 404],
   ] as const) {
     assert.equal((await ask(key, `/v1/calls/${call}/interrupt`, 'POST')).status, status, `${key} ${call}`);
-  } // prettier-ignore
+  }
 });
 
 test('an attended transfer takes no call of another key', async (t) => {
@@ -174,5 +180,8 @@ test('a browser call is opened for its key, and ended with the key that asks for
   assert.deepEqual([...calls.owners], [['rtc_1', 'acme']]);
   await fetch(address, { method: 'DELETE', headers: bearer(ADMIN) });
   await fetch(`${address}/hangup`, { method: 'POST', headers: bearer(ACME) });
-  assert.deepEqual(calls.enders, [['rtc_1', 'admin'], ['rtc_1', 'acme']]);
-}); // prettier-ignore
+  assert.deepEqual(calls.enders, [
+    ['rtc_1', 'admin'],
+    ['rtc_1', 'acme'],
+  ]);
+});

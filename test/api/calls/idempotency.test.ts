@@ -128,7 +128,12 @@ test('two requests at once under one key place one call, and both are answered w
 test('a key in the body is the same as one in the header, and both must agree', async (t) => {
   const { app, phone } = await openApp(t);
   const ask = (body: object, key?: string) =>
-    app.inject({ method: 'POST', url: CALLS, payload: { to: '1', ...body }, ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }) }); // prettier-ignore
+    app.inject({
+      method: 'POST',
+      url: CALLS,
+      payload: { to: '1', ...body },
+      ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+    });
   assert.equal((await ask({}, 'a')).statusCode, 201);
   assert.equal((await ask({ idempotency: 'a' })).headers['idempotent-replayed'], 'true');
   assert.equal((await ask({ idempotency: 'a' }, 'a')).headers['idempotent-replayed'], 'true');

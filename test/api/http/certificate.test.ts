@@ -9,7 +9,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import type { ParleyError } from '../../../src/errors.js';
 import { until } from '../../fakes/until.js';
 import { openServer } from '../app-under-test.js';
-import { EchoDialect, handshake } from '../echo-dialect.js';
+import { EchoDialect, handshake } from './echo-dialect.js';
 import { ask, askSpeech, openSession, wire } from './http2-client.js';
 import { makePair, type Pair, TlsFiles } from './tls-files.js';
 

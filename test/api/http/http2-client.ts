@@ -43,7 +43,7 @@ export function askSpeech(
   return stream;
 }
 
-/** What is lost with a stream that broke: its error code. */
+/** The error code of a stream that broke. */
 export function errorCodeOf(stream: http2.ClientHttp2Stream): Promise<number> {
   return new Promise((resolve) => {
     stream.on('error', () => undefined);

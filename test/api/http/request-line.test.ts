@@ -1,4 +1,4 @@
-// What the log and the metrics have of a request.
+// The log line and the metrics of a request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';

@@ -45,9 +45,19 @@ test('where there are keys health tells strangers the status only, and the machi
 test('a request that a proxy on this machine forwards is none of the machine itself', async (t) => {
   const { app } = await openApp(t, { apiKeys: [KEY], host: '0.0.0.0' });
   const fields = [
-    'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded', 'X-Real-IP',
-    'X-Client-IP', 'X-Cluster-Client-IP', 'True-Client-IP', 'CF-Connecting-IP', 'X-Original-Forwarded-For',
-  ]; // prettier-ignore
+    'Forwarded',
+    'Via',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Forwarded-Proto',
+    'X-Forwarded',
+    'X-Real-IP',
+    'X-Client-IP',
+    'X-Cluster-Client-IP',
+    'True-Client-IP',
+    'CF-Connecting-IP',
+    'X-Original-Forwarded-For',
+  ];
   for (const field of fields) {
     const headers = { host: '127.0.0.1:8080', [field]: 'for=10.0.0.7' };
     const health = await app.inject({ url: '/health', headers });

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
-import { EchoDialect, handshake } from '../echo-dialect.js';
+import { EchoDialect, handshake } from './echo-dialect.js';
 import { ask, openSession, wire } from './http2-client.js';
 
 test('HTTP/1.1 and HTTP/2 without TLS are answered alike on one port', async (t) => {

@@ -1,4 +1,4 @@
-// What happens in a telephone call, as server-sent events.
+// The events of a telephone call as server-sent events.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -87,11 +87,28 @@ test('what happened is told first, then each as it comes, until the call is over
       { id: 4, at, type: 'utterance.started', utterance, first_packet_ms: 12.5, queued_ms: 3 },
       { id: 5, at, type: 'sentence.started', utterance, sentence: 0, text: 'Hi.' },
       { id: 6, at, type: 'utterance.spoken', utterance, text: 'Hi.', duration_ms: 640 },
-      { id: 7, at, type: 'utterance.failed', utterance, text: '', error: { code: 'voice_unknown', message: 'no voice' } },
-      { id: 8, at, type: 'utterance.failed', utterance, text: '', error: { code: 'engine_failed', message: 'the speech engine failed at this text; the log has more under request call_1' } },
+      {
+        id: 7,
+        at,
+        type: 'utterance.failed',
+        utterance,
+        text: '',
+        error: { code: 'voice_unknown', message: 'no voice' },
+      },
+      {
+        id: 8,
+        at,
+        type: 'utterance.failed',
+        utterance,
+        text: '',
+        error: {
+          code: 'engine_failed',
+          message: 'the speech engine failed at this text; the log has more under request call_1',
+        },
+      },
       { id: 9, at, type: 'state', state: 'ended', end: { reason: 'we hung up', status: 200, cause: 16 } },
     ],
-  ); // prettier-ignore
+  );
   for (const { id, event, data } of reader.events())
     assert.deepEqual([id, event], [String(data['id']), data['type']]);
   assert.equal(phone.watching('call_1'), 0);
@@ -120,7 +137,10 @@ test('a call that is over is told to its end once more, and 204 says that there 
   phone.end('call_1');
   const late = await read(events);
   await until(() => late.isOver());
-  assert.deepEqual(late.events().map(({ id }) => id), ['1', '2']); // prettier-ignore
+  assert.deepEqual(
+    late.events().map(({ id }) => id),
+    ['1', '2'],
+  );
   const told = await read(events, { 'last-event-id': '2' });
   assert.equal(told.status, 204);
   assert.equal(phone.watching('call_1'), 0);

@@ -73,7 +73,8 @@ test('what clients write differently is understood', () => {
     'multipart/form-data; boundary="x"',
     'multipart/form-data; charset=utf-8; boundary=x',
     'multipart/form-data;BOUNDARY=x ; charset=utf-8',
-  ]) assert.deepEqual(read(plain, type), one, type); // prettier-ignore
+  ])
+    assert.deepEqual(read(plain, type), one, type);
   assert.deepEqual(read(`before\r\n${plain}\r\nbehind`), one);
   assert.deepEqual(read(`\r\n${plain}--`), one);
   assert.deepEqual(read('--x \t\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--'), one);

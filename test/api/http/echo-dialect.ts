@@ -1,5 +1,5 @@
-// A dialect that says back what it hears, and remembers what became of it.
-import type { Conversation, Dialect, Peer, Visit } from '../../src/api/http/socket-dialect.js';
+// A dialect that echoes each message and records what happened to its conversations.
+import type { Conversation, Dialect, Peer, Visit } from '../../../src/api/http/socket-dialect.js';
 
 export class EchoConversation implements Conversation {
   readonly heard: (string | Uint8Array)[] = [];

@@ -19,7 +19,7 @@ async function open(t: TestContext, query = '') {
   return { ...under, client, told, url };
 }
 
-/** Of the error that a message tells. */
+/** The code of the error in a message. */
 function codeOf(message: Record<string, unknown> | undefined): unknown {
   return (message?.['error'] as { code?: unknown } | undefined)?.code;
 }
@@ -48,10 +48,16 @@ test('a menu of keys runs over one socket: prompt, key, answer, hang-up', async 
   const resultOf = (id: unknown) => done.find((message) => message['id'] === id)?.['result'];
   assert.deepEqual(resultOf('prompt'), { object: 'call.utterance', call: 'call_1', utterance: 1 });
   assert.deepEqual(resultOf(7), { object: 'call.transfer', call: 'call_1', accepted: true, status: 200 });
-  assert.deepEqual(
-    phone.asked.map(([name]) => name).sort(),
-    ['hangUp', 'hold', 'hold', 'interrupt', 'play', 'press', 'say', 'transfer'],
-  ); // prettier-ignore
+  assert.deepEqual(phone.asked.map(([name]) => name).sort(), [
+    'hangUp',
+    'hold',
+    'hold',
+    'interrupt',
+    'play',
+    'press',
+    'say',
+    'transfer',
+  ]);
   const ended = client.told.find(({ state }) => state === 'ended');
   assert.deepEqual(ended?.['end'], { reason: 'we hung up', status: 200, cause: 16 });
   assert.equal(phone.watching('call_1'), 0);
@@ -121,7 +127,10 @@ test('a socket goes on behind an event, and one of a call that is told out close
   for (const one of [client, second]) assert.deepEqual(await one.closed(), [1000, 'the call is over']);
   const late = await SocketClient.open(t, `${url}?after=3`);
   assert.deepEqual(await late.closed(), [1000, 'the call is over']);
-  assert.deepEqual(late.told.map(({ type }) => type), ['call']); // prettier-ignore
+  assert.deepEqual(
+    late.told.map(({ type }) => type),
+    ['call'],
+  );
 });
 
 test('the call goes on when its socket closes, and what was not begun is given up', async (t) => {
@@ -133,7 +142,10 @@ test('the call goes on when its socket closes, and what was not begun is given u
   await client.closed();
   await until(() => phone.watching('call_1') === 0);
   assert.equal(phone.get('call_1').state, 'dialling');
-  assert.deepEqual(sounds.signals.map(({ aborted }) => aborted), [true]); // prettier-ignore
+  assert.deepEqual(
+    sounds.signals.map(({ aborted }) => aborted),
+    [true],
+  );
 });
 
 test('an unknown call or event is refused before there is a socket', async (t) => {

@@ -23,24 +23,41 @@ async function place(under: Under): Promise<string> {
 test('a call is placed with everything that was asked for, and answered with its address', async (t) => {
   const under = await openApp(t);
   const answer = await post(under, CALLS, {
-    to: '+491701234567', from: 'sip:shop@example.org', display_name: 'The Shop', trunk: 'main',
+    to: '+491701234567',
+    from: 'sip:shop@example.org',
+    display_name: 'The Shop',
+    trunk: 'main',
     say: { text: 'Hello.', voice: { id: 'slt' }, language: 'English', after: 'hangup' },
-    headers: { 'X-Order': '4711', 'User-to-User': 'abc' }, ring_timeout: 20.5, codecs: ['G722', 'PCMA'], agent: null,
-  }); // prettier-ignore
+    headers: { 'X-Order': '4711', 'User-to-User': 'abc' },
+    ring_timeout: 20.5,
+    codecs: ['G722', 'PCMA'],
+    agent: null,
+  });
   assert.equal(answer.statusCode, 201);
   assert.equal(answer.headers.location, '/v1/calls/call_1');
   assert.equal(answer.headers['idempotent-replayed'], undefined);
   assert.deepEqual(answer.json(), {
-    object: 'call', id: 'call_1', direction: 'outbound', state: 'dialling', to: '+491701234567',
-    from: 'sip:shop@example.org', created_at: 1_700_000_000.25, digits: [],
-  }); // prettier-ignore
+    object: 'call',
+    id: 'call_1',
+    direction: 'outbound',
+    state: 'dialling',
+    to: '+491701234567',
+    from: 'sip:shop@example.org',
+    created_at: 1_700_000_000.25,
+    digits: [],
+  });
   assert.deepEqual(under.phone.requests, [
     {
-      to: '+491701234567', from: 'sip:shop@example.org', displayName: 'The Shop', trunk: 'main',
+      to: '+491701234567',
+      from: 'sip:shop@example.org',
+      displayName: 'The Shop',
+      trunk: 'main',
       say: { text: 'Hello.', voice: 'slt', language: 'en', after: 'hangup' },
-      headers: { 'X-Order': '4711', 'User-to-User': 'abc' }, ringTimeoutMs: 20_500, codecs: ['G722', 'PCMA'],
+      headers: { 'X-Order': '4711', 'User-to-User': 'abc' },
+      ringTimeoutMs: 20_500,
+      codecs: ['G722', 'PCMA'],
     },
-  ]); // prettier-ignore
+  ]);
 });
 
 test('what cannot be asked of a call is refused by field, and no call is placed', async (t) => {
@@ -61,10 +78,21 @@ test('what cannot be asked of a call is refused by field, and no call is placed'
     [{ to: '1', headers: { 'X-A': 'a'.repeat(513) } }, 'headers.X-A', /one line of at most 512/],
     [{ to: '1', headers: { 'X A': 'a' } }, 'headers.X A', /no name of a header/],
     [{ to: '1', headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a', /is there twice/],
-    [{ to: '1', headers: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`X-${i}`, ''])) }, 'headers', /at most 16/],
-    [{ to: '1', headers: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`X-${i}`, 'a'.repeat(500)])) }, 'headers', /4096 bytes/],
+    [
+      { to: '1', headers: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`X-${i}`, ''])) },
+      'headers',
+      /at most 16/,
+    ],
+    [
+      {
+        to: '1',
+        headers: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`X-${i}`, 'a'.repeat(500)])),
+      },
+      'headers',
+      /4096 bytes/,
+    ],
     [{ to: '1', idempotency: 'two words' }, 'idempotency', /a key of 1 to 255/],
-  ]; // prettier-ignore
+  ];
   for (const [body, field, message] of cases) {
     const answer = await post(under, CALLS, body);
     const error = errorIn(answer.body);
@@ -128,18 +156,32 @@ test('a call is told whole once it is over', async (t) => {
   const under = await openApp(t);
   const id = await place(under);
   under.phone.become(id, {
-    answeredAt: 1_700_000_003_000, codec: 'PCMA', srtp: 'sdes', displayName: 'Anna', trunk: 'main',
+    answeredAt: 1_700_000_003_000,
+    codec: 'PCMA',
+    srtp: 'sdes',
+    displayName: 'Anna',
+    trunk: 'main',
     digits: [{ digit: '5', durationMs: 120, at: 1_700_000_004_125 }],
-  }); // prettier-ignore
+  });
   const answer = await under.app.inject({ method: 'DELETE', url: `${CALLS}/${id}` });
   assert.equal(answer.statusCode, 200);
   assert.deepEqual(answer.json(), {
-    object: 'call', id, direction: 'outbound', state: 'ended', to: '100', from: 'sip:parley@trunk.example',
-    display_name: 'Anna', trunk: 'main', codec: 'PCMA', srtp: 'sdes', created_at: 1_700_000_000.25,
-    answered_at: 1_700_000_003, ended_at: 1_700_000_009,
+    object: 'call',
+    id,
+    direction: 'outbound',
+    state: 'ended',
+    to: '100',
+    from: 'sip:parley@trunk.example',
+    display_name: 'Anna',
+    trunk: 'main',
+    codec: 'PCMA',
+    srtp: 'sdes',
+    created_at: 1_700_000_000.25,
+    answered_at: 1_700_000_003,
+    ended_at: 1_700_000_009,
     end: { reason: 'we hung up', status: 200, cause: 16 },
     digits: [{ digit: '5', duration_ms: 120, at: 1_700_000_004.125 }],
-  }); // prettier-ignore
+  });
 });
 
 test('every command is handed to the call, and answered with what came of it', async (t) => {
@@ -157,9 +199,11 @@ test('every command is handed to the call, and answered with what came of it', a
     [202, { object: 'call.utterance', call: id, utterance: 1 }],
   );
   assert.deepEqual((await post(under, `${url}/interrupt`)).json(), {
-    object: 'call.interruption', call: id, text: 'Press one',
+    object: 'call.interruption',
+    call: id,
+    text: 'Press one',
     utterances: [{ utterance: 1, text: 'Press one', sent_ms: 640 }],
-  }); // prettier-ignore
+  });
   const keys = { digits: '1a,#', duration_ms: 200, pause_ms: 60, by: 'info' };
   assert.deepEqual((await post(under, `${url}/dtmf`, keys)).json(), {
     object: 'call.dtmf',
@@ -214,10 +258,15 @@ test('what a call refuses has the status that says whose fault it is, and the fi
   const cases: [ParleyError, number, string, string | null][] = [
     [new ParleyError('WRONG_STATE', 'the call is ringing'), 409, 'call_state', null],
     [new ParleyError('CALL_CLOSED', 'call call_1 has ended'), 409, 'call_state', null],
-    [new ParleyError('INVALID_FIELD', '"durationMs" is odd', { field: 'durationMs' }), 400, 'invalid_value', 'duration_ms'],
+    [
+      new ParleyError('INVALID_FIELD', '"durationMs" is odd', { field: 'durationMs' }),
+      400,
+      'invalid_value',
+      'duration_ms',
+    ],
     [new ParleyError('VOICE_UNKNOWN', 'no voice "slit"', { field: 'voice' }), 400, 'voice_unknown', 'voice'],
     [new ParleyError('QUEUE_FULL', '16 texts wait'), 503, 'queue_full', null],
-  ]; // prettier-ignore
+  ];
   for (const [error, status, code, param] of cases) {
     under.phone.refusal = error;
     const answer = await post(under, `${url}/dtmf`, { digits: '1' });
@@ -256,9 +305,14 @@ test('a sound is played from JSON, from a form, and from the body itself', async
   }
   const sources = under.sounds.sources.map(([field, source]) => `${field} ${String(source)}`);
   assert.deepEqual(sources, [
-    'audio RIFF', `audio data:audio/wav;base64,${base64}`, 'url https://a.example/b.wav', 'file RIFF',
-    'body RIFF', 'body RIFF', 'body RIFF',
-  ]); // prettier-ignore
+    'audio RIFF',
+    `audio data:audio/wav;base64,${base64}`,
+    'url https://a.example/b.wav',
+    'file RIFF',
+    'body RIFF',
+    'body RIFF',
+    'body RIFF',
+  ]);
   const times = under.phone.asked.map(([, , sound]) => (sound as { times?: number }).times);
   assert.deepEqual(times, [3, undefined, undefined, 2, 4, 4, 4]);
 });
