@@ -5,18 +5,8 @@
 // negotiated that the native sender does not do, and no line that was not
 // checked reaches a parser that trusts its input.
 import { isIP } from 'node:net';
-import { OPUS, PCMA, PCMU, type Codec } from '../src/codecs/codec.js';
+import { type Codec, OPUS, PCMA, PCMU } from '../src/codecs/codec.js';
 import { ParleyError } from '../src/errors.js';
-import {
-  attribute,
-  attributes,
-  badLine,
-  badSdp,
-  splitSdp,
-  type SdpLine,
-  type SdpSection,
-  type SdpText,
-} from './sdp-text.js';
 
 const BROWSER_CODECS: readonly Codec[] = [OPUS, PCMU, PCMA];
 
@@ -51,7 +41,7 @@ export interface OfferedSctp {
   readonly maxMessageSize: number;
 }
 
-export interface OfferedSection {
+interface OfferedSection {
   readonly use: 'audio' | 'data' | 'refused';
   readonly mid: string | undefined;
   /** Kind, protocol and formats of its `m=` line. */
@@ -257,4 +247,209 @@ function readCandidates(audio: SdpSection): string[] {
     return [`${foundation} 1 udp ${priority} ${address} ${port} typ ${type}`];
   });
   return usable.slice(0, MAX_CANDIDATES);
+}
+
+// A session description as numbered lines: the session's own, then those of
+// each media section. Only shape and size are judged here; what the lines mean
+// is the business of whoever asks for them.
+
+const MAX_CHARACTERS = 64 * 1024; // Chromium's longest offers have a tenth of this
+const MAX_LINES = 1000;
+const MAX_LINE_CHARACTERS = 2000;
+const MAX_SECTIONS = 16;
+const QUOTED_CHARACTERS = 60;
+const SESSION_LINES = ['o', 's', 't']; // as RFC 8866 section 5 demands, besides v=
+
+interface SdpLine {
+  /** As an editor counts, from 1. */
+  readonly number: number;
+  /** The letter before the equals sign. */
+  readonly type: string;
+  readonly value: string;
+}
+
+interface SdpSection {
+  /** The `m=` line, or the first line of the description for the session itself. */
+  readonly first: SdpLine;
+  readonly lines: readonly SdpLine[];
+}
+
+interface SdpText {
+  readonly session: SdpSection;
+  readonly media: readonly SdpSection[];
+}
+
+export interface SdpAttribute {
+  readonly line: SdpLine;
+  /** What stands after the colon; empty for a flag. */
+  readonly value: string;
+}
+
+/** SDP_INVALID for a line, quoting it. */
+function badLine(line: SdpLine, what: string): ParleyError {
+  const text = `${line.type}=${line.value}`;
+  const quoted = text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
+  return badSdp(`line ${line.number} (${quoted}) ${what}`);
+}
+
+function badSdp(what: string): ParleyError {
+  return new ParleyError('SDP_INVALID', `the offer is not usable: ${what}`, { field: 'sdp' });
+}
+
+/** Throws SDP_INVALID for anything that is not lines of `letter=value` within the limits. */
+function splitSdp(sdp: string): SdpText {
+  if (sdp.length > MAX_CHARACTERS) throw badSdp(`it has more than ${MAX_CHARACTERS} characters`);
+  const lines = readLines(sdp);
+  const starts = lines.flatMap((line, index) => (line.type === 'm' ? [index] : []));
+  if (starts.length > MAX_SECTIONS) throw badSdp(`it has more than ${MAX_SECTIONS} media sections`);
+  const sections = [0, ...starts].map((start, index) => section(lines.slice(start, starts[index])));
+  const [session, ...media] = sections;
+  if (session?.first.type !== 'v' || session.first.value !== '0') throw badSdp('line 1 must be v=0');
+  for (const type of SESSION_LINES) {
+    if (!session.lines.some((line) => line.type === type)) throw badSdp(`its session has no ${type}= line`);
+  }
+  return { session, media };
+}
+
+function section(lines: readonly SdpLine[]): SdpSection {
+  const [first] = lines;
+  if (first === undefined) throw badSdp('line 1 must be v=0');
+  return { first, lines };
+}
+
+function readLines(sdp: string): SdpLine[] {
+  const texts = sdp.replace(/(?:\r?\n)+$/, '').split(/\r?\n/);
+  if (texts.length > MAX_LINES) throw badSdp(`it has more than ${MAX_LINES} lines`);
+  return texts.map((text, index) => {
+    const line = { number: index + 1, type: text.slice(0, 1), value: text.slice(2) };
+    if (text.length > MAX_LINE_CHARACTERS) {
+      throw badLine(line, `is longer than ${MAX_LINE_CHARACTERS} characters`);
+    }
+    // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
+    if (!/^[a-z]=[^\0-\x08\x0a-\x1f\x7f]*$/.test(text)) {
+      throw badSdp(`line ${line.number} is not of the form letter=value`);
+    }
+    return line;
+  });
+}
+
+/** Every `a=name` or `a=name:value` line of a section. */
+function attributes(section: SdpSection, name: string): SdpAttribute[] {
+  return section.lines.flatMap((line) => {
+    if (line.type !== 'a') return [];
+    if (line.value === name) return [{ line, value: '' }];
+    return line.value.startsWith(`${name}:`)
+      ? [{ line, value: line.value.slice(name.length + 1).trim() }]
+      : [];
+  });
+}
+
+/** The first such line of the first section that has one. */
+function attribute(sections: readonly SdpSection[], name: string): SdpAttribute | undefined {
+  for (const section of sections) {
+    const [found] = attributes(section, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+// The two descriptions between werift and the browser that this server writes
+// itself: the offer as werift is to see it, and the answer as the browser does.
+
+const SCTP_STREAMS = 65_535; // the most; SCTP negotiates the number itself (RFC 8831 section 6.2)
+
+/** The offer reduced to what the native sender does: one codec, no extensions, no feedback. */
+export function offerForWerift(offer: Offer): string {
+  const session = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
+  if (offer.bundled) {
+    session.push(`a=group:BUNDLE ${usedMids(offer).join(' ')}`);
+  }
+  if (offer.ice.lite) session.push('a=ice-lite');
+  const media = offer.sections.flatMap(({ use }) => {
+    if (use === 'audio') return audioForWerift(offer);
+    return use === 'data' && offer.data !== undefined ? dataForWerift(offer, offer.data) : [];
+  });
+  return [...session, ...media, ''].join('\r\n');
+}
+
+function usedMids({ sections }: Offer): string[] {
+  return sections.flatMap(({ use, mid }) => (use === 'refused' || mid === undefined ? [] : [mid]));
+}
+
+function audioForWerift(offer: Offer): string[] {
+  const { codec, payloadType, audioMid } = offer;
+  const channels = codec.sdpChannels === 1 ? '' : `/${codec.sdpChannels}`;
+  return [
+    `m=audio 9 UDP/TLS/RTP/SAVPF ${payloadType}`,
+    'c=IN IP4 0.0.0.0',
+    ...transportForWerift(offer),
+    `a=mid:${audioMid}`,
+    // Whatever the browser would send: nobody here listens to it.
+    'a=recvonly',
+    'a=rtcp-mux',
+    `a=rtpmap:${payloadType} ${codec.name}/${codec.clockRate}${channels}`,
+    ...offer.candidates.map((candidate) => `a=candidate:${candidate}`),
+  ];
+}
+
+function dataForWerift(offer: Offer, data: NonNullable<Offer['data']>): string[] {
+  return [
+    'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+    'c=IN IP4 0.0.0.0',
+    ...transportForWerift(offer),
+    `a=mid:${data.mid}`,
+    `a=sctp-port:${data.sctpPort}`,
+    `a=max-message-size:${data.maxMessageSize}`,
+  ];
+}
+
+function transportForWerift({ ice, fingerprints, setup }: Offer): string[] {
+  return [
+    `a=ice-ufrag:${ice.ufrag}`,
+    `a=ice-pwd:${ice.pwd}`,
+    ...fingerprints.map((fingerprint) => `a=fingerprint:${fingerprint}`),
+    `a=setup:${setup}`,
+  ];
+}
+
+/** werift's answer with the refused sections put back where the browser offered them. */
+export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
+  const [session = '', ...answered] = weriftAnswer.split(/^(?=m=)/m);
+  // werift states these two whether they were offered or not.
+  const head = session.replace(
+    offer.bundled ? /^a=extmap-allow-mixed\r\n/m : /^a=(?:extmap-allow-mixed|group:.*)\r\n/gm,
+    '',
+  );
+  const media = offer.sections.map((section) => {
+    const answer = section.use === 'refused' ? undefined : answered.shift();
+    if (answer === undefined) return refusal(section);
+    return inOfferedForm(section.use === 'data' ? withSctpForm(offer, answer) : answer, section);
+  });
+  // No candidate that comes later would be taken.
+  return (head + media.join('')).replaceAll('a=ice-options:trickle\r\n', '');
+}
+
+/** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */
+function inOfferedForm(answer: string, { use, protocol, formats }: OfferedSection): string {
+  // A number is the SCTP port of whoever describes itself.
+  const port = /^a=sctp(?:-port|map):(\d+)/m.exec(answer)?.[1];
+  const own = formats.map((format) => (/^\d+$/.test(format) ? (port ?? format) : format));
+  return answer.replace(/^m=(\S+ \S+) \S+ ([^\r]*)/, (_line, start: string, answered: string) =>
+    ['m=' + start, protocol, use === 'data' ? own.join(' ') : answered].join(' '),
+  );
+}
+
+function withSctpForm({ data }: Offer, answer: string): string {
+  if (data?.form !== 'sctpmap') return answer;
+  return answer.replace(
+    /^a=sctp-port:(\d+)/m,
+    (_line, port: string) => `a=sctpmap:${port} webrtc-datachannel ${SCTP_STREAMS}`,
+  );
+}
+
+// Port 0 refuses a section (RFC 3264 section 6).
+function refusal({ kind, protocol, formats, mid }: OfferedSection): string {
+  const lines = [`m=${kind} 0 ${protocol} ${formats.join(' ')}`, 'c=IN IP4 0.0.0.0', 'a=inactive'];
+  if (mid !== undefined) lines.push(`a=mid:${mid}`);
+  return `${lines.join('\r\n')}\r\n`;
 }

@@ -8,7 +8,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { BrowserDoor, makeCertificate } from '../signaling/browser-door.js';
+import { BrowserServer, makeCertificate } from '../signaling/browser-server.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { clientLimits } from './call/client-limits.js';
@@ -31,9 +31,8 @@ import type { ServerHealth } from './api/http/status-routes.js';
 import { CallReports } from './observe/call-reports.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
-import type { EncoderPool } from './encoding/encoder-pool.js';
+import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
 import { MediaPlane } from './media/media-plane.js';
-import { openEncoders } from './encoding/server-encoders.js';
 import { readCommandLine, TERMINAL, TerminalLog } from './cli.js';
 import { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
@@ -163,8 +162,8 @@ interface Parts {
 function openDoor(
   { config, log, plane, switchboard }: Parts,
   certificate: Awaited<ReturnType<typeof makeCertificate>>,
-): BrowserDoor {
-  return new BrowserDoor({
+): BrowserServer {
+  return new BrowserServer({
     switchboard,
     plane,
     certificate,
@@ -192,7 +191,7 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
   });
 }
 
-function openHttp(parts: Parts, calls: BrowserDoor, telephone: Telephone | undefined): HttpServer {
+function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | undefined): HttpServer {
   const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
   const { settings } = encoders;
   const service = new SpeechService(engines, encoders, config, { continuity });

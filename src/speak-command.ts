@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { readConfig } from './config/config.js';
-import { openEncoders } from './encoding/server-encoders.js';
+import { openEncoders } from './encoding/encoder-pool.js';
 import { openEngines } from './engines/engine-setup.js';
 import { asParleyError } from './errors.js';
 import { createLog } from './observe/log.js';

@@ -4,7 +4,7 @@ import type { CallRecord } from '../../src/call/phone-calls.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import { mosOf, ratingOf } from '../../src/media/call-quality.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
-import type { SocketStats } from '../../src/media/socket-addon.js';
+import type { SocketStats } from '../../src/media/media-addon.js';
 import type { MediaQuality, MediaSource } from '../capture/taps.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { SentCounts, SentSource } from './outgoing-voice.js';

@@ -8,11 +8,10 @@
 import type { MediaPort } from '../../src/call/call.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/media/caller-audio.js';
-import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import type { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { IceComponent } from '../../src/media/ice-lite.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
-import type { MediaSocket } from '../../src/media/media-socket.js';
-import type { RtpPorts } from '../../src/media/rtp-ports.js';
+import type { MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { refused, type Result } from '../message/refusal.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/taps.js';

@@ -1,12 +1,10 @@
 // Establishes the way to the far end and the SRTP keys: from the descriptions alone, by ICE, by a DTLS
 // handshake, or by both.
 import type { ParleyError } from '../../src/errors.js';
-import type { DtlsKeys } from '../../src/media/dtls-addon.js';
-import type { DtlsCertificate } from '../../src/media/dtls-certificate.js';
-import { type HandshakeTerms, sameAssociation } from '../../src/media/handshake-terms.js';
+import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
+import type { DtlsCertificate } from '../../src/media/dtls-association.js';
+import { type HandshakeTerms, MediaHandshake, sameAssociation } from '../../src/media/media-handshake.js';
 import { type IceComponent, IceLite } from '../../src/media/ice-lite.js';
-import type { SrtpKeys } from '../../src/media/media-addon.js';
-import { MediaHandshake } from '../../src/media/media-handshake.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import type { AgreedAudio, AgreedKeys } from '../sdp/agreed-audio.js';

@@ -1,6 +1,6 @@
 // Answers an offer (RFC 3264 section 6): takes one audio section with one codec, and refuses every other
 // section with port 0.
-import { sameAssociation } from '../../src/media/handshake-terms.js';
+import { sameAssociation } from '../../src/media/media-handshake.js';
 import type { Result } from '../message/refusal.js';
 import {
   type AgreedAudio,

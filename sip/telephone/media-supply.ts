@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config/config.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
-import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
-import { RtpPorts } from '../../src/media/rtp-ports.js';
+import { DtlsCertificate } from '../../src/media/dtls-association.js';
+import { RtpPorts } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { OwnAddresses, parseAddress } from '../guard/address-list.js';
 import { CallMedia, type MediaLog } from '../media/call-media.js';

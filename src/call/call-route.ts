@@ -7,15 +7,13 @@
 //   port 1  ────────▶ earlier ms │ port 2  ────────▶ frames sent × frame length
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { Codec } from '../codecs/codec.js';
-import type { Carry } from '../encoding/carry.js';
-import type { EncoderLine } from '../encoding/encoder-line.js';
-import type { CarriedSound } from '../encoding/encoder-pool.js';
+import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
+import type { HandoverRequest } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
 import type { PayloadForm } from '../encoding/transcoder.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack } from '../media/media-addon.js';
-import type { Playout } from '../media/playout.js';
-import { NOTHING_TAKEN } from '../media/taken-queue.js';
+import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceManner } from '../speaking/frame-cache.js';
 import type { EncoderSource } from '../speaking/speech-line.js';
 import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
@@ -35,7 +33,7 @@ type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
 /** Encodes the lines of calls, and carries queued sound from playout to playout. */
 export interface CallEncoders extends EncoderSource {
-  carry(sound: CarriedSound, after: readonly { readonly number: number }[]): Carry;
+  handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover;
 }
 
 /** The state of the tracks at a move. */
@@ -53,7 +51,7 @@ export class CallRoute {
   /** The line that began last. Only this one may push. */
   #line: EncoderLine | undefined;
   /** Carries in progress, oldest first. */
-  readonly #carries = new Set<Carry>();
+  readonly #carries = new Set<Handover>();
 
   constructor(port: MediaPort, encoders: CallEncoders) {
     this.#port = port;
@@ -109,11 +107,11 @@ export class CallRoute {
     return this.#port.playout.clear();
   }
 
-  #carry(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Carry {
+  #carry(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Handover {
     const port = this.#port;
     const { handle: playout, generation } = port.playout;
     const to = { ...formOf(port), playout, generation };
-    const carry = this.#encoders.carry({ from: formOf(from), to, entries }, after);
+    const carry = this.#encoders.handOver({ from: formOf(from), to, entries }, after);
     carry.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
     this.#carries.add(carry);
     const remove = () => void this.#carries.delete(carry);

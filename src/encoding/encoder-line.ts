@@ -1,14 +1,14 @@
-// A line of an encoder pool, as the main thread holds it: segments of one track
-// go in, in order; promises and one callback tell how far they came.
+// The main thread's handles of an encoder worker's work. EncoderLine takes the segments of one track in order and
+// reports their progress by promises and one callback. Handover moves the queued sound of one playout into another.
 //
 //   open ──▶ ending ──▶ over          over: ended, aborted or lost
 //     └────────────────▲
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
-import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
+import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { LineMessage, SegmentEncoded, SegmentSource, OfLine } from './line-messages.js';
+import type { LineMessage, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
 
 export type { SegmentEncoded, SegmentSource } from './line-messages.js';
 
@@ -21,7 +21,7 @@ export type LineSink =
       readonly track: number;
       readonly codec: Codec;
       readonly frameMs: number;
-      /** A playout that is taken from it is no end: it waits until it is carried on, or aborted. */
+      /** The line survives the loss of its playout: it waits for a handover, or for an abort. */
       readonly movable?: boolean;
     }
   /** Nowhere: a line for `onSegmentKept`. */
@@ -46,7 +46,7 @@ interface Waiting {
 }
 
 /** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
-export interface LineLink {
+interface LineLink {
   post(message: OfLine): void;
   over(): void;
 }
@@ -107,7 +107,7 @@ export class EncoderLine {
    * No segment follows for now, and nobody is late: the last samples of what is queued are handed over, and a
    * playout that runs dry before the next segment has no underrun. The next segment ends the rest.
    */
-  rest(): void {
+  pauseInput(): void {
     if (!this.#over && this.#ended === undefined) {
       this.#link.post({ type: 'rest', line: this.number });
     }
@@ -126,8 +126,8 @@ export class EncoderLine {
     this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
   }
 
-  /** What the worker says of this line; called by the pool. */
-  told(message: LineMessage): void {
+  /** Takes a message of the worker about this line; called by the pool. */
+  onMessage(message: LineMessage): void {
     if (this.#over) return;
     switch (message.type) {
       case 'started': {
@@ -200,6 +200,58 @@ export class EncoderLine {
     this.#waiting.clear();
     if (error === undefined) this.#settleEnd?.resolve();
     else this.#settleEnd?.reject(error);
+    this.#link.over();
+  }
+}
+
+/** The unsent sound of a playout on its way into the one that replaced it. The worker does the work (handover-queue.ts). */
+export class Handover {
+  readonly number: number;
+  /** The new playout has all of it. Rejects with ENCODER_FAILED, or ABORTED. */
+  readonly done: Promise<void>;
+  /** A track's frame number `frames` in the new playout ends with so much silence that nobody encoded. */
+  onPadded: ((track: number, frames: number, padMs: number) => void) | undefined;
+  readonly #link: LineLink;
+  #over = false;
+  #settle!: { resolve: () => void; reject: (error: ParleyError) => void };
+
+  /** Made by the pool only. */
+  constructor(number: number, link: LineLink) {
+    this.number = number;
+    this.#link = link;
+    this.done = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.done.catch(() => undefined); // whoever interrupts need not wait
+  }
+
+  /** What was not handed over is dropped. Idempotent. */
+  abort(): void {
+    if (this.#over) return;
+    this.#link.post({ type: 'abort', line: this.number });
+    this.lost(new ParleyError('ABORTED', 'the queue was cleared on its way into another playout'));
+  }
+
+  /** Takes a message of the worker about this handover; called by the pool. */
+  onMessage(message: LineMessage): void {
+    switch (message.type) {
+      case 'padded':
+        return this.onPadded?.(message.track, message.frames, message.padMs);
+      case 'ended':
+        this.#settle.resolve();
+        return this.#finish();
+      case 'lost':
+        return this.lost(new ParleyError(message.code, message.message));
+      default:
+    }
+  }
+
+  /** The worker is gone; called by the pool. */
+  lost(error: ParleyError): void {
+    this.#settle.reject(error);
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#over = true;
     this.#link.over();
   }
 }

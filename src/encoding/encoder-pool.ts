@@ -1,14 +1,21 @@
-// Worker threads that encode, and the lines spread over them: a line goes to
-// the worker with the fewest. A worker that dies takes its lines with it (they
-// reject with ENCODER_FAILED) and is replaced.
+// The pool of encoder workers. A line goes to the worker with the fewest lines. If a worker dies, its lines reject with
+// ENCODER_FAILED, and another worker replaces it.
 import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import type { TrimOptions } from '../audio/trimmer.js';
+import { loadOpus, OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
+import type { Config } from '../config/config.js';
 import { ParleyError } from '../errors.js';
-import type { Carry } from './carry.js';
-import type { EncoderLine, LineSink } from './encoder-line.js';
-import { EncoderThread } from './encoder-thread.js';
-import type { CarryMessage, LineSettings, SinkMessage } from './line-messages.js';
-import { OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
+import type { Log } from '../observe/log.js';
+import { Handover, EncoderLine, type LineSink } from './encoder-line.js';
+import {
+  type HandoverMessage,
+  type FromWorker,
+  type LineSettings,
+  Outbox,
+  type SinkMessage,
+  type ToWorker,
+} from './line-messages.js';
 
 /** What a line does differently from the pool. */
 export interface LineOptions {
@@ -25,8 +32,8 @@ export interface PoolOptions extends LineOptions {
   readonly onWorkerLost?: (error: ParleyError) => void;
 }
 
-/** See CarryMessage. */
-export type CarriedSound = Pick<CarryMessage, 'from' | 'to' | 'entries'>;
+/** See HandoverMessage. */
+export type HandoverRequest = Pick<HandoverMessage, 'from' | 'to' | 'entries'>;
 
 export class EncoderPool {
   /** Of lines that say nothing else. */
@@ -63,7 +70,7 @@ export class EncoderPool {
     return this.#threads.map((thread) => thread.lines);
   }
 
-  /** Lines and carries opened so far. */
+  /** Lines and handovers opened so far. */
   get opened(): number {
     return this.#lineCount;
   }
@@ -83,14 +90,22 @@ export class EncoderPool {
    * What a playout had queued goes into the one that took its place, and behind it what the lines `after` push: one of
    * them at most is at work, the rest are over. Throws as `open` does.
    */
-  carry(sound: CarriedSound, after: readonly { readonly number: number }[]): Carry {
+  handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover {
     const numbers = after.map(({ number }) => number);
     const thread =
       this.#threads.find((one) => one.usable && numbers.some((number) => one.holds(number))) ??
       this.#leastLoaded();
     const line = ++this.#lineCount;
     const { from, to, entries } = sound;
-    return thread.carry({ type: 'carry', line, after: numbers, from, to, entries, settings: this.settings });
+    return thread.handOver({
+      type: 'handover',
+      line,
+      after: numbers,
+      from,
+      to,
+      entries,
+      settings: this.settings,
+    });
   }
 
   /** Aborts every line and ends every worker; every caller waits for the same end. */
@@ -114,4 +129,154 @@ export class EncoderPool {
 
 function messageOf(sink: LineSink): SinkMessage {
   return sink.kind === 'bytes' ? sink : { ...sink, codec: sink.codec.name };
+}
+
+export const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
+const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
+
+/**
+ * One place in the pool: the worker thread, its lines, and its successor when it dies.
+ *
+ *     starting ──▶ ready ──▶ (dies) ──▶ starting …        closing ──▶ gone, from any
+ *        └── dies MAX_STILLBIRTHS times in a row ──▶ gone
+ */
+class EncoderThread {
+  readonly #script: URL;
+  readonly #onLost: (error: ParleyError) => void;
+  readonly #lines = new Map<number, EncoderLine | Handover>();
+  readonly #outbox = new Outbox<ToWorker>((messages) => this.#worker?.postMessage(messages));
+  #worker: Worker | undefined;
+  #failure: Error | undefined;
+  #stillbirths = 0;
+  #ready!: Promise<void>;
+  #settleReady!: { resolve: () => void; reject: (error: ParleyError) => void };
+  #closed: Promise<void> | undefined;
+  #resolveGone: (() => void) | undefined;
+
+  constructor(script: URL, onLost: (error: ParleyError) => void) {
+    this.#script = script;
+    this.#onLost = onLost;
+    this.#awaitReady();
+    this.#start();
+  }
+
+  /** Lines that are open here. */
+  get lines(): number {
+    return this.#lines.size;
+  }
+
+  /** False once it gave up starting. */
+  get usable(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** Resolves when the worker, or the one after it, is warm; rejects when no start succeeds. */
+  ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  open(number: number, sink: LineSink, message: ToWorker): EncoderLine {
+    const line = new EncoderLine(number, sink, {
+      post: (next) => {
+        this.#outbox.add(next);
+        // Where a part ends must be known before there is sound behind it.
+        if (next.type === 'cut') this.#outbox.flush();
+      },
+      over: () => this.#lines.delete(number),
+    });
+    this.#lines.set(number, line);
+    this.#outbox.add(message);
+    return line;
+  }
+
+  /** It works for this line. */
+  holds(line: number): boolean {
+    return this.#lines.has(line);
+  }
+
+  handOver(message: HandoverMessage): Handover {
+    const handover = new Handover(message.line, {
+      post: (next) => this.#outbox.add(next),
+      over: () => this.#lines.delete(message.line),
+    });
+    this.#lines.set(message.line, handover);
+    this.#outbox.add(message);
+    return handover;
+  }
+
+  /** Aborts the lines and waits for the thread's end; every caller gets the same promise. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #awaitReady(): void {
+    this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
+    this.#ready.catch(() => undefined); // nobody need wait for it
+  }
+
+  #start(): void {
+    let born = false;
+    this.#failure = undefined;
+    const worker = new Worker(this.#script, { name: 'parley-encoder' });
+    const onMessage = (message: FromWorker): void => {
+      if (message.type !== 'ready') return this.#lines.get(message.line)?.onMessage(message);
+      born = true;
+      this.#stillbirths = 0;
+      this.#settleReady.resolve();
+    };
+    worker.on('message', (messages: readonly FromWorker[]) => messages.forEach(onMessage));
+    worker.on('error', (error: Error) => (this.#failure = error));
+    worker.on('exit', (code) => this.#gone(born, code));
+    this.#worker = worker;
+  }
+
+  #gone(born: boolean, code: number): void {
+    const why = this.#failure?.message ?? `it exited with ${code}`;
+    const error = new ParleyError('ENCODER_FAILED', `an encoder worker died: ${why}`, {
+      cause: this.#failure,
+    });
+    this.#worker = undefined;
+    this.#outbox.drop();
+    if (this.#closed === undefined) {
+      if (born) this.#awaitReady();
+      else this.#stillbirths++;
+      if (this.#stillbirths < MAX_STILLBIRTHS) this.#start();
+    }
+    if (this.#worker === undefined) this.#settleReady.reject(error);
+    for (const line of this.#lines.values()) line.lost(error);
+    if (this.#closed === undefined) this.#onLost(error);
+    this.#resolveGone?.();
+  }
+
+  async #close(): Promise<void> {
+    const lines = [...this.#lines.values()];
+    for (const line of lines) line.abort();
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
+    this.#outbox.add({ type: 'close' });
+    this.#outbox.flush();
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
+    await gone;
+    clearTimeout(timer);
+    // One that was ended by force may not have read that they were aborted.
+    for (const line of lines) line.lost(new ParleyError('ABORTED', 'the encoder was closed'));
+  }
+}
+
+/** Opens the pool that the configuration describes. Throws ADDON_MISSING if the Opus encoder does not load. */
+export function openEncoders(config: Config, log: Log): EncoderPool {
+  loadOpus(); // fails here with its reason; a worker could only report that it died
+  return new EncoderPool({
+    workers: config.encoderWorkers,
+    trim: { thresholdDb: config.silenceThresholdDb },
+    opus: {
+      application: config.opusApplication,
+      complexity: config.opusComplexity,
+      bitsPerSecond: config.opusBitrate,
+    },
+    onWorkerLost: (error) =>
+      log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
+  });
 }

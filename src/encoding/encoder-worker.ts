@@ -1,43 +1,44 @@
 // An encoder worker: many lines in one thread, at a priority below the clock's.
 //
-// The pool tells it of lines and segments by message; sound goes from native
-// rings to native playouts, so the main thread never sees any. Nothing is
-// polled: rings, playouts and messages wake the lines.
+// The pool sends it lines and segments by message. Sound goes from native rings to native playouts, so the main thread
+// never sees any. Nothing is polled: rings, playouts and messages wake the lines.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, ParleyError } from '../errors.js';
-import { BytesSink } from './bytes-sink.js';
-import { CarriedQueue } from './carried-queue.js';
-import { CODECS } from '../codecs/codec.js';
-import type { FileHeader } from '../codecs/container.js';
+import { Resampler } from '../audio/resampler.js';
+import { TimeStretch } from '../audio/time-stretch.js';
+import { type Codec, CODECS, samplesPerFrame } from '../codecs/codec.js';
 import { openContainer } from '../codecs/container-makers.js';
-import { EncoderShelf } from '../codecs/frame-encoder.js';
+import type { ContainerName, FileHeader } from '../codecs/container.js';
+import { EncoderShelf, frameEncoder } from '../codecs/frame-encoder.js';
+import { OPUS_SPEECH } from '../codecs/opus.js';
 import { frameDecoder } from '../codecs/payload-decoder.js';
-import type { FrameSink } from './frame-sink.js';
-import { HeldStart } from './held-start.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import { PlayoutWriter, TakenEntries } from '../media/playout.js';
+import { BytesSink, type FrameSink, PlayoutSink } from './frame-sink.js';
+import { HandoverQueue } from './handover-queue.js';
 import { ReadySegment } from './kept-frames.js';
-import type {
-  CarryMessage,
-  FromWorker,
-  LineSettings,
-  SegmentSource,
-  SinkMessage,
-  ToWorker,
+import {
+  type FromWorker,
+  type HandoverMessage,
+  type LineSettings,
+  Outbox,
+  type SegmentSource,
+  type SinkMessage,
+  type ToWorker,
 } from './line-messages.js';
 import { LinePump, type LineReports } from './line-pump.js';
-import { NoQueue } from './no-queue.js';
-import { Outbox } from './outbox.js';
-import { PlayoutSink } from './playout-sink.js';
-import { PlayoutWriter } from '../media/playout-writer.js';
+import { CHUNK_SAMPLES, SegmentSound } from './line-sound.js';
+import { HeldStart, NoQueue } from './payload-queue.js';
 import { PumpRota } from './pump-rota.js';
-import { CHUNK_SAMPLES, SegmentSound } from './segment-sound.js';
-import { TakenEntries } from '../media/taken-queue.js';
 import { SamePayloads, staysAsItIs, Transcoder } from './transcoder.js';
-import { warmUp } from './warm-up.js';
 
-const MAX_DEPTH = 8; // each one is a codec's loss more, and its work
-const NICENESS = 5; // below the event loop that answers doors, above batch work
+const MAX_DEPTH = 8; // handovers in a row; each adds a codec's loss and its work
+const ENGINE_RATES_HZ = [16_000, 22_050, 24_000]; // flite, espeak, qwen3
+const HTTP_RATE_HZ = 24_000;
+const FRAME_MS = 20;
+const WARM_UP_FRAMES = 25; // enough for the compiler to optimise
+const NICENESS = 5; // below the main event loop, above batch work
 
 interface PriorityAddon {
   lowerThreadPriority(nice: number): void;
@@ -45,10 +46,10 @@ interface PriorityAddon {
 
 interface Line {
   readonly pump: LinePump;
-  /** Where its frames go; absent where they are no payloads of a call. */
+  /** The start of the line's payload queue; undefined if its frames are no payloads of a call. */
   readonly start: HeldStart | undefined;
-  /** Behind it, in order. */
-  readonly carried: CarriedQueue[];
+  /** The handovers behind the line, in order. */
+  readonly handovers: HandoverQueue[];
   readonly settings: LineSettings;
   /** Called once, when nothing of the line runs any more. */
   readonly dispose: () => void;
@@ -57,8 +58,8 @@ interface Line {
 if (parentPort === null) throw new Error('encoder-worker.js runs in a worker thread');
 const port = parentPort;
 const lines = new Map<number, Line>();
-/** Those whose number is still used: what they were given is not handed over, or a line pushes into them. */
-const carries = new Map<number, CarriedQueue>();
+/** Handovers in progress by number: entries are left, or a line still pushes into them. */
+const handovers = new Map<number, HandoverQueue>();
 const rota = new PumpRota();
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
@@ -93,7 +94,7 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
   const speed = message.kind === 'bytes' ? message.speed : 1;
   try {
     const pump = new LinePump(sink, reports, rota.wake, now, speed);
-    lines.set(line, { pump, start, carried: [], settings, dispose });
+    lines.set(line, { pump, start, handovers: [], settings, dispose });
   } catch (error) {
     dispose();
     throw error;
@@ -136,15 +137,15 @@ function openSink(line: number, sink: SinkMessage, { opus }: LineSettings): Open
 function close(number: number): void {
   const line = lines.get(number);
   line?.dispose();
-  line?.carried[0]?.released(); // and when that is done, those behind it
+  line?.handovers[0]?.released(); // once it is done it releases the one behind it
   lines.delete(number);
 }
 
-/** What a playout had queued, and what its line makes from now on, goes to another one. */
-function carry({ line: number, after, from, to, entries, settings: { opus } }: CarryMessage): void {
+/** Redirects the queued payloads of a playout, and everything its line still makes, to another playout. */
+function openHandover({ line: number, after, from, to, entries, settings: { opus } }: HandoverMessage): void {
   const line = after.map((one) => lines.get(one)).find((one) => one !== undefined);
   const before =
-    line?.carried.at(-1) ?? after.map((one) => carries.get(one)).find((one) => one !== undefined);
+    line?.handovers.at(-1) ?? after.map((one) => handovers.get(one)).find((one) => one !== undefined);
   if ((before?.depth ?? 0) === MAX_DEPTH) {
     throw new ParleyError('ENCODER_FAILED', `what is spoken was moved ${MAX_DEPTH} times before its end`);
   }
@@ -153,20 +154,20 @@ function carry({ line: number, after, from, to, entries, settings: { opus } }: C
     ? new SamePayloads()
     : new Transcoder(from, to, frameDecoder(from.codec), encoder);
   const reports = {
-    carried: () => tell({ type: 'ended', line: number, workMs: 0 }),
+    handedOver: () => tell({ type: 'ended', line: number, workMs: 0 }),
     padded: (track: number, frames: number, padMs: number) =>
       tell({ type: 'padded', line: number, track, frames, padMs }),
     ended: () => {
-      carries.delete(number);
+      handovers.delete(number);
       shelf.giveBack(encoder, to.codec, to.frameMs, opus);
     },
   };
   const target = new PlayoutWriter(to.playout);
   const depth = (before?.depth ?? 0) + 1;
-  const queue = new CarriedQueue(target, to.generation, new TakenEntries(entries), recoder, reports, depth);
-  carries.set(number, queue);
-  line?.carried.push(queue);
-  (before ?? line?.start)?.goOnInto(queue);
+  const queue = new HandoverQueue(target, to.generation, new TakenEntries(entries), recoder, reports, depth);
+  handovers.set(number, queue);
+  line?.handovers.push(queue);
+  (before ?? line?.start)?.redirect(queue);
   queue.start();
   if (before === undefined && line === undefined) queue.released();
   line?.pump.wake();
@@ -182,8 +183,8 @@ function addSegment(line: Line, index: number, source: SegmentSource): void {
 
 function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   if (message.type === 'open') return openLine(message.line, message.sink, message.settings);
-  if (message.type === 'carry') return carry(message);
-  if (message.type === 'abort') carries.get(message.line)?.stop();
+  if (message.type === 'handover') return openHandover(message);
+  if (message.type === 'abort') handovers.get(message.line)?.stop();
   const line = lines.get(message.line);
   if (line === undefined) return; // it was lost while the message was on its way
   switch (message.type) {
@@ -192,7 +193,7 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
     case 'cut':
       return line.pump.cut(message.index, message.endAt);
     case 'rest':
-      return line.pump.rest();
+      return line.pump.pauseInput();
     case 'end':
       return line.pump.end();
     case 'abort':
@@ -207,7 +208,7 @@ function take(message: ToWorker): void {
       line.pump.stop();
       close(number);
     }
-    for (const queue of carries.values()) queue.stop();
+    for (const queue of handovers.values()) queue.stop();
     outbox.flush();
     port.close();
     return;
@@ -220,6 +221,51 @@ function take(message: ToWorker): void {
     const { code, message: text } = asParleyError(error, 'ENCODER_FAILED');
     tell({ type: 'lost', line: message.line, code, message: text });
   }
+}
+
+/** Runs the code of a first call, so that it is loaded and compiled before one comes. That saves the call some 100 ms. */
+function warmUp(): void {
+  const sound = Float32Array.from({ length: CHUNK_SAMPLES }, (_, n) => 0.3 * Math.sin(n * n));
+  for (const codec of Object.values(CODECS)) {
+    for (const rate of ENGINE_RATES_HZ) warmResampler(sound, rate, codec.sampleRate);
+    warmEncoder(codec);
+  }
+  for (const name of ['mp3', 'aac', 'flac'] as const) warmContainer(name);
+  warmStretch(sound);
+}
+
+function warmResampler(sound: Float32Array, from: number, to: number): void {
+  const resampler = new Resampler(from, to);
+  const output = new Float32Array(resampler.maxOutput(CHUNK_SAMPLES));
+  for (let frame = 0; frame < WARM_UP_FRAMES; frame++) resampler.process(sound, CHUNK_SAMPLES, output);
+}
+
+/** MP3, the default format over HTTP, and AAC have a program to load. */
+function warmContainer(name: ContainerName): void {
+  const container = openContainer(name, HTTP_RATE_HZ, {
+    opus: OPUS_SPEECH,
+    shelf: new EncoderShelf(),
+    serial: 0,
+  });
+  const frame = Float32Array.from({ length: container.frameSamples }, (_, n) => 0.3 * Math.sin(n / 9));
+  for (let count = 0; count < WARM_UP_FRAMES; count++) container.encode(frame, frame.length);
+  container.finish();
+  container.close();
+}
+
+function warmStretch(sound: Float32Array): void {
+  const slower = new TimeStretch(HTTP_RATE_HZ, 0.8);
+  const output = new Float32Array(slower.maxOutput(CHUNK_SAMPLES));
+  for (let frame = 0; frame < WARM_UP_FRAMES; frame++) slower.process(sound, CHUNK_SAMPLES, output);
+}
+
+function warmEncoder(codec: Codec): void {
+  const encoder = frameEncoder(codec, FRAME_MS, OPUS_SPEECH);
+  const frame = Float32Array.from(
+    { length: samplesPerFrame(codec, FRAME_MS) },
+    (_, n) => 0.3 * Math.sin(n / 9),
+  );
+  for (let count = 0; count < WARM_UP_FRAMES; count++) encoder.encode(frame);
 }
 
 port.on('message', (messages: readonly ToWorker[]) => {

@@ -1,11 +1,15 @@
-// Where a line's frames go: the playout of a call, as payloads and marks, or a
-// ring of bytes, as a container.
+// The sinks of a line's frames. PlayoutSink turns them into payloads and marks of a call's playout, BytesSink into the
+// bytes of a container in a ring.
 //
-// A sink holds what it could not hand over and offers it again at `flush`; the
-// pump gives it nothing new before. That is all the flow control there is.
+// A sink holds what it could not hand over and offers it again at `flush`. The pump gives it nothing new before. There
+// is no other flow control.
+import type { Container } from '../codecs/container.js';
+import type { FrameEncoder } from '../codecs/frame-encoder.js';
 import type { ErrorCode } from '../errors.js';
+import type { PayloadQueue } from './payload-queue.js';
+import { TRACK_ENDED } from './marks.js';
 
-export type Flushed = 'taken' | 'full' | 'gone';
+type Flushed = 'taken' | 'full' | 'gone';
 
 /** What a sink of payloads can do besides, for segments that share nothing with their neighbours. */
 export interface PayloadSink {
@@ -34,10 +38,10 @@ export interface FrameSink {
   mark(mark: number): void;
   /** It keeps frames to itself that the reader will get with the next ones. */
   readonly holding: boolean;
-  /** What comes next is not known yet; an empty sink is nobody's fault until then. */
-  rest(): void;
+  /** The input pauses: an empty sink is no underrun until the next frame. */
+  pauseInput(): void;
   /** Everything that it was given has left. */
-  isDry(): boolean;
+  isEmpty(): boolean;
   /** Nothing follows. */
   finish(): void;
   /** Hands over what waits. `gone`: nobody will ever take it. */
@@ -47,4 +51,222 @@ export interface FrameSink {
   /** The line ends before its finish was flushed; the reader is told the code where it can be. */
   fail(code: ErrorCode): void;
   release(callback: () => void): void;
+}
+
+/** The part of ByteRing that is written to. */
+export interface ByteSink {
+  write(bytes: Uint8Array): number;
+  onWritable(callback: () => void): void;
+  forget(callback: () => void): void;
+  end(error: ErrorCode | ''): void;
+}
+
+const FIRST_CAPACITY = 2048; // bytes; a piece of 20 ms at 48 kHz fits
+
+export class BytesSink implements FrameSink {
+  readonly sampleRate: number;
+  readonly frameSamples: number;
+  readonly wholeFrames = false;
+  readonly failsWhole = true;
+  readonly holding = false;
+  readonly #ring: ByteSink;
+  readonly #container: Container;
+  /** Copies: a container's bytes are valid until its next call only. */
+  #bytes = new Uint8Array(FIRST_CAPACITY);
+  // Of #bytes, what waits: from #at to #end.
+  #at = 0;
+  #end = 0;
+  /** The header waits for the first sound, so that one read gets both. */
+  #headed = false;
+  #finishing = false;
+  #over = false;
+
+  /** The container is closed by whoever made it, after the sink's end. */
+  constructor(ring: ByteSink, container: Container) {
+    this.#ring = ring;
+    this.#container = container;
+    this.sampleRate = container.sampleRate;
+    this.frameSamples = container.frameSamples;
+  }
+
+  put(frame: Float32Array, count: number): void {
+    this.#append(this.#container.encode(frame, count));
+  }
+
+  mark(): void {}
+
+  pauseInput(): void {}
+
+  isEmpty(): boolean {
+    return false; // a file has no clock: its pauses are all made here
+  }
+
+  finish(): void {
+    this.#finishing = true;
+    this.#head();
+    this.#append(this.#container.finish());
+  }
+
+  flush(): Flushed {
+    if (this.#at < this.#end) {
+      const taken = this.#ring.write(this.#bytes.subarray(this.#at, this.#end));
+      if (taken < 0) return 'gone';
+      this.#at += taken;
+      if (this.#at < this.#end) return 'full';
+    }
+    this.#at = 0;
+    this.#end = 0;
+    if (this.#finishing) this.#finish('');
+    return 'taken';
+  }
+
+  onRoom(callback: () => void): void {
+    this.#ring.onWritable(callback);
+  }
+
+  fail(code: ErrorCode): void {
+    this.#finish(code);
+  }
+
+  release(callback: () => void): void {
+    this.#ring.forget(callback);
+  }
+
+  #append(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#head();
+    this.#copy(bytes);
+  }
+
+  #head(): void {
+    if (this.#headed) return;
+    this.#headed = true;
+    this.#copy(this.#container.header);
+  }
+
+  #copy(bytes: Uint8Array): void {
+    const end = this.#end + bytes.length;
+    if (end > this.#bytes.length) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(this.#bytes.subarray(0, this.#end));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, this.#end);
+    this.#end = end;
+  }
+
+  #finish(code: ErrorCode | ''): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#ring.end(code);
+  }
+}
+
+export class PlayoutSink implements FrameSink, PayloadSink {
+  readonly payloads = this;
+  readonly sampleRate: number;
+  readonly frameSamples: number;
+  readonly wholeFrames = true;
+  readonly failsWhole = false;
+  readonly movable: boolean;
+  readonly #queue: PayloadQueue;
+  readonly #generation: number;
+  readonly #track: number;
+  readonly #encoder: FrameEncoder;
+  readonly #silence: Uint8Array;
+  #payload: Uint8Array | undefined;
+  #mark: number | undefined;
+  #resting = false;
+
+  constructor(
+    queue: PayloadQueue,
+    place: {
+      readonly generation: number;
+      readonly track: number;
+      readonly sampleRate: number;
+      readonly movable?: boolean;
+    },
+    encoder: FrameEncoder,
+    silence: Uint8Array,
+  ) {
+    this.#queue = queue;
+    this.#generation = place.generation;
+    this.#track = place.track;
+    this.movable = place.movable === true;
+    this.sampleRate = place.sampleRate;
+    this.frameSamples = encoder.frameSamples;
+    this.#encoder = encoder;
+    this.#silence = silence;
+  }
+
+  get payload(): Uint8Array | undefined {
+    return this.#payload;
+  }
+
+  put(frame: Float32Array): void {
+    this.#payload = this.#encoder.encode(frame);
+  }
+
+  restart(): void {
+    this.#encoder.reset();
+  }
+
+  putSilence(): void {
+    this.#payload = this.#silence;
+  }
+
+  putPayload(payload: Uint8Array): void {
+    this.#payload = payload;
+  }
+
+  mark(mark: number): void {
+    this.#mark = mark;
+  }
+
+  pauseInput(): void {
+    this.#resting = true;
+  }
+
+  get holding(): boolean {
+    return this.#queue.holding === true;
+  }
+
+  isEmpty(): boolean {
+    return this.#payload === undefined && this.#queue.isEmpty();
+  }
+
+  finish(): void {
+    this.#mark = TRACK_ENDED;
+  }
+
+  flush(): Flushed {
+    if (this.#payload !== undefined) {
+      const answer = this.#queue.push(this.#generation, this.#track, this.#payload);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#payload = undefined;
+    }
+    if (this.#mark !== undefined) {
+      const end = this.#mark === TRACK_ENDED;
+      const answer = this.#queue.mark(this.#generation, this.#track, this.#mark, end);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#mark = undefined;
+    }
+    if (this.#resting) {
+      const answer = this.#queue.pauseInput(this.#generation, this.#track);
+      if (answer !== 1) return answer === 0 ? 'full' : 'gone';
+      this.#resting = false;
+    }
+    return 'taken';
+  }
+
+  onRoom(callback: () => void): void {
+    this.#queue.onRoom(callback);
+  }
+
+  /** Whoever owns the playout clears it: what was pushed before is not the line's any more. */
+  fail(): void {}
+
+  release(callback: () => void): void {
+    this.#queue.forget(callback);
+  }
 }

@@ -1,5 +1,5 @@
-// The payloads of one segment, kept for other calls: packed into memory that all
-// threads share, so that a call which sends them copies nothing.
+// Collects the payloads of one segment for other calls, packed into memory that all threads share. A call that sends
+// them copies nothing.
 //
 // Each begins with a clean encoder, so that it fits after anything. With Opus and
 // flite's voice (complexity 5, 32 kb/s) that is 0.03 % more bytes than one encoder
@@ -7,7 +7,6 @@
 // 100 ms, and no step at the seams: they lie in silence. G.711 has no state.
 //
 //   length of each payload, 16 bits │ payload │ payload │ …
-
 /** A segment that was encoded whole, and shares no frame with its neighbours. Never changed once packed. */
 export interface KeptFrames {
   readonly packed: SharedArrayBuffer;
@@ -90,4 +89,52 @@ export class ReadySegment {
 
   /** As a segment that is still being made is given up: there is nothing to stop. */
   abort(): void {}
+}
+
+const MAX_KEPT_MS = 60_000; // of one segment; a sentence that long is not asked for twice
+
+/** `index` is the segment's own. */
+export type KeptSizes = Omit<KeptFrames, 'packed'> & { readonly index: number };
+
+/** Keeps the payloads of one segment at a time. Its last frame may be put after the segment itself has ended. */
+export class SegmentKeeper {
+  readonly #most: number;
+  readonly #kept: (index: number, kept: KeptFrames) => void;
+  #collector: FrameCollector | undefined;
+  #sizes: KeptSizes | undefined;
+
+  /** `kept` is told each segment that was kept whole. */
+  constructor(frameMs: number, kept: (index: number, kept: KeptFrames) => void) {
+    this.#most = Math.floor(MAX_KEPT_MS / frameMs);
+    this.#kept = kept;
+  }
+
+  begin(): void {
+    this.#collector = new FrameCollector(this.#most);
+    this.#sizes = undefined;
+  }
+
+  /** The segment failed. */
+  drop(): void {
+    this.#collector = undefined;
+  }
+
+  frame(payload: Uint8Array): void {
+    if (this.#collector === undefined) return;
+    if (this.#collector.add(payload)) this.#tell(this.#collector);
+    else this.drop();
+  }
+
+  /** Nothing of the segment follows but the frames that it still has coming. */
+  ended(sizes: KeptSizes): void {
+    this.#sizes = sizes;
+    if (this.#collector !== undefined) this.#tell(this.#collector);
+  }
+
+  #tell(collector: FrameCollector): void {
+    if (this.#sizes === undefined || collector.frames < this.#sizes.frames) return;
+    this.drop();
+    const { index, ...sizes } = this.#sizes;
+    this.#kept(index, { ...sizes, packed: collector.pack() });
+  }
 }

@@ -1,14 +1,14 @@
-// What the pool and its workers say to each other. Sound is never in it: it
-// travels through native rings and playouts, named here by handle.
+// The messages between the encoder pool and its workers. They never contain sound: it travels through native rings and
+// playouts, which messages name by handle.
 //
-// What one side has to say in one turn of its loop goes in one list: a message
-// costs more than what is in it, and a call has several at once.
+// The outbox sends the messages of one turn of the event loop as one list, because a message costs more than its
+// contents and a call has several at once.
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { ErrorCode } from '../errors.js';
 import type { CodecName } from '../codecs/codec.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
-import type { KeptFrames } from './kept-frames.js';
 import type { OpusSettings } from '../codecs/opus.js';
+import type { ErrorCode } from '../errors.js';
+import type { KeptFrames } from './kept-frames.js';
 import type { PayloadForm } from './transcoder.js';
 
 /** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */
@@ -78,7 +78,7 @@ export type SinkMessage =
       readonly track: number;
       readonly codec: CodecName;
       readonly frameMs: number;
-      /** A playout that takes nothing any more is no end: a CarryMessage tells where the line goes on. */
+      /** A playout that takes nothing any more is no end: a HandoverMessage tells where the line goes on. */
       readonly movable?: boolean;
     }
   /** Payloads for nobody but `onSegmentKept`. */
@@ -96,9 +96,9 @@ export interface LineSettings {
   readonly trim: TrimOptions;
 }
 
-/** A playout's place was taken by another one: what it had queued, and what comes, is made anew for that. */
-export interface CarryMessage {
-  readonly type: 'carry';
+/** Another playout replaced one: queued payloads, and those that follow, are transcoded for it. */
+export interface HandoverMessage {
+  readonly type: 'handover';
   /** A number of its own. */
   readonly line: number;
   /** What goes on behind it: the first of these lines that is there still; none, if none is. */
@@ -111,7 +111,7 @@ export interface CarryMessage {
 }
 
 export type ToWorker =
-  | CarryMessage
+  | HandoverMessage
   | {
       readonly type: 'open';
       readonly line: number;
@@ -162,7 +162,7 @@ export type LineMessage =
       /** Of a container: the beginning of the whole file, where it differs from that of the stream. */
       readonly header?: FileHeader;
     }
-  /** Of a CarryMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
+  /** Of a HandoverMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
   | {
       readonly type: 'padded';
       readonly line: number;
@@ -173,3 +173,30 @@ export type LineMessage =
   | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
 
 export type FromWorker = { readonly type: 'ready' } | LineMessage;
+
+/** Gathers the messages of one turn of the event loop and of the microtasks after it into one list, in order. */
+export class Outbox<T> {
+  readonly #post: (messages: readonly T[]) => void;
+  #messages: T[] = [];
+
+  constructor(post: (messages: readonly T[]) => void) {
+    this.#post = post;
+  }
+
+  add(message: T): void {
+    // A tick that is asked for in a microtask comes after all of them.
+    if (this.#messages.push(message) === 1) process.nextTick(() => this.flush());
+  }
+
+  /** Sends the waiting messages now. */
+  flush(): void {
+    const messages = this.#messages;
+    this.#messages = [];
+    if (messages.length > 0) this.#post(messages);
+  }
+
+  /** Discards the waiting messages: the receiver is gone. */
+  drop(): void {
+    this.#messages = [];
+  }
+}

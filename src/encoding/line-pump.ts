@@ -13,13 +13,11 @@
 // is whole frames, and its encoder starts clean. So its payloads are the same
 // in every line.
 import { asParleyError, ParleyError } from '../errors.js';
-import { DueMarks } from './due-marks.js';
+import { DueMarks } from './marks.js';
 import type { FrameSink, PayloadSink } from './frame-sink.js';
-import { ReadySegment, type KeptFrames } from './kept-frames.js';
+import { type KeptFrames, ReadySegment, SegmentKeeper } from './kept-frames.js';
 import type { SegmentEncoded, SegmentStarted } from './line-messages.js';
-import { LineSound } from './line-sound.js';
-import { SegmentKeeper } from './segment-keeper.js';
-import { CHUNK_SAMPLES, SegmentSound } from './segment-sound.js';
+import { CHUNK_SAMPLES, LineSound, SegmentSound } from './line-sound.js';
 
 export interface LineReports {
   started(segment: SegmentStarted): void;
@@ -118,7 +116,7 @@ export class LinePump {
   }
 
   /** No segment follows for now. */
-  rest(): void {
+  pauseInput(): void {
     if (this.#over) return;
     this.#resting = true;
     this.#wake();
@@ -213,7 +211,7 @@ export class LinePump {
     if (next === undefined) return this.#ending === 'no' ? this.#pause() : this.#finish();
     this.#firstFrame = -1;
     // After a rest that was heard as silence a pause would only be delay. What stands before all sound was asked for.
-    const restHeard = this.#rested && this.#framesPut > 0 && this.#sink.isDry();
+    const restHeard = this.#rested && this.#framesPut > 0 && this.#sink.isEmpty();
     const pauseMs = restHeard ? 0 : next.pauseBeforeMs;
     const ready = next instanceof ReadySegment;
     const apart = ready || next.keep;
@@ -269,7 +267,7 @@ export class LinePump {
     if (!this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
     if (this.#sound.pad(this.#frame.length)) return 'moved';
     this.#rested = true;
-    this.#sink.rest();
+    this.#sink.pauseInput();
     return 'moved';
   }
 
@@ -294,7 +292,7 @@ export class LinePump {
   #awaitSound({ isPart }: SegmentSound): 'moved' | 'waiting' {
     if (!isPart || !this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
     this.#rested = true;
-    this.#sink.rest();
+    this.#sink.pauseInput();
     return 'moved';
   }
 

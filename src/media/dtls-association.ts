@@ -8,8 +8,7 @@
 // end's certificate must be the one of the signalling; nothing else is trusted.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { dtlsAddon, type DtlsKeys, type DtlsStep } from './dtls-addon.js';
-import type { CertificateFingerprint, DtlsCertificate } from './dtls-certificate.js';
+import { type DtlsKeys, type DtlsStep, mediaAddon } from './media-addon.js';
 import { handshakeDatagram, hasHandshake, unprotectedAlert } from './dtls-record.js';
 
 export interface AssociationOptions {
@@ -78,7 +77,7 @@ export class DtlsAssociation {
     const fingerprints = options.fingerprints.flatMap(({ hash, digest }) => [hash, digest]);
     const active = options.role === 'active';
     try {
-      this.#handle = dtlsAddon().dtlsOpen(options.certificate.handle, { active, fingerprints, retransmitMs: RETRANSMIT_MS }); // prettier-ignore
+      this.#handle = mediaAddon().dtlsOpen(options.certificate.handle, { active, fingerprints, retransmitMs: RETRANSMIT_MS }); // prettier-ignore
     } catch (error) {
       throw new ParleyError('DTLS_FAILED', (error as Error).message, { cause: error });
     }
@@ -103,7 +102,7 @@ export class DtlsAssociation {
       const hint = this.#alert === undefined ? '' : `; an unprotected alert came, number ${this.#alert}`;
       this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end in time${hint}`));
     });
-    this.#take(dtlsAddon().dtlsStart(this.#handle));
+    this.#take(mediaAddon().dtlsStart(this.#handle));
     const early = this.#early;
     this.#early = [];
     for (const data of early) this.receive(data);
@@ -115,7 +114,7 @@ export class DtlsAssociation {
     // With keys, OpenSSL drops by itself what they did not protect; without, it fails for it.
     const read = this.#open ? data : this.#readHandshake(data);
     if (read === undefined) return;
-    if (this.#started) this.#take(dtlsAddon().dtlsReceive(this.#handle, read));
+    if (this.#started) this.#take(mediaAddon().dtlsReceive(this.#handle, read));
     else if (this.#early.length < MOST_EARLY && hasHandshake(read)) this.#early.push(read);
   }
 
@@ -160,7 +159,7 @@ export class DtlsAssociation {
 
   #opened(): void {
     if (this.#open) return;
-    const keys = dtlsAddon().dtlsKeys(this.#handle);
+    const keys = mediaAddon().dtlsKeys(this.#handle);
     if (keys === null) return;
     this.#open = true;
     this.#cancelLimit?.();
@@ -188,7 +187,7 @@ export class DtlsAssociation {
     if (timeoutMs < 0) return;
     const waitMs = Math.min(Math.max(timeoutMs, 1), LONGEST_WAIT_MS);
     this.#cancelTimeout = this.#options.time.after(waitMs, () =>
-      this.#take(dtlsAddon().dtlsHandleTimeout(this.#handle)),
+      this.#take(mediaAddon().dtlsHandleTimeout(this.#handle)),
     );
   }
 
@@ -199,7 +198,7 @@ export class DtlsAssociation {
     this.#cancelLimit?.();
     this.#cancelAlert?.();
     this.#cancelTimeout?.();
-    for (const data of dtlsAddon().dtlsClose(this.#handle) ?? []) this.#options.send(data);
+    for (const data of mediaAddon().dtlsClose(this.#handle) ?? []) this.#options.send(data);
   }
 }
 
@@ -211,4 +210,41 @@ function errorOf({ failure, reason }: DtlsStep): ParleyError {
     );
   }
   return new ParleyError('DTLS_FAILED', `the DTLS handshake failed: ${reason}`);
+}
+
+// Who this server is in DTLS: a certificate on P-256 that is made anew with each
+// process and vouched for by nothing but its fingerprint in the signalling.
+
+/** As in `a=fingerprint` (RFC 8122). */
+export interface CertificateFingerprint {
+  /** In small letters: `sha-256`, `sha-384` or `sha-512`; others never fit. */
+  readonly hash: string;
+  /** Hexadecimal pairs in capitals between colons. */
+  readonly digest: string;
+}
+
+export class DtlsCertificate {
+  readonly handle: number;
+  readonly fingerprint: CertificateFingerprint;
+  #closed = false;
+
+  private constructor(handle: number, digest: string) {
+    this.handle = handle;
+    this.fingerprint = { hash: 'sha-256', digest };
+  }
+
+  /** Takes a millisecond or so. One is enough for all calls of a process. */
+  static make(): DtlsCertificate {
+    const handle = mediaAddon().identityMake();
+    const digest = mediaAddon().identityFingerprint(handle);
+    if (digest === null) throw new ParleyError('WRONG_STATE', 'the new certificate is gone');
+    return new DtlsCertificate(handle, digest);
+  }
+
+  /** Associations that run keep what they have; new ones are refused. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    mediaAddon().identityClose(this.handle);
+  }
 }

@@ -6,8 +6,17 @@
 //
 // Its checks go on for as long as the far end consents to hear us (RFC 7675).
 import type { Time } from '../time.js';
-import { xorMappedAddress } from './stun-address.js';
-import { ATTRIBUTE, BINDING, isSealedWith, readStun, valueOf, writeStun, type StunAttribute, type StunMessage } from './stun-message.js'; // prettier-ignore
+import {
+  ATTRIBUTE,
+  BINDING,
+  isSealedWith,
+  readStun,
+  type StunAttribute,
+  type StunMessage,
+  valueOf,
+  writeStun,
+  xorMappedAddress,
+} from './stun-message.js';
 
 /** Of both sides (RFC 8839 section 5.4). */
 export interface IceCredentials {
@@ -35,7 +44,7 @@ interface Nominated {
   readonly atMs: number;
 }
 
-interface Verdict {
+interface Refusal {
   readonly code: number;
   readonly reason: string;
   readonly attributes?: readonly StunAttribute[];
@@ -46,10 +55,10 @@ interface Verdict {
 const MOST_SOURCES = 64; // addresses of one far end that have passed a check
 const MOST_ERRORS = 20; // a second: nobody shall use us to send answers to others
 const RENOMINATION_MS = 2000;
-const BAD_REQUEST: Verdict = { code: 400, reason: 'Bad Request' };
-const UNAUTHENTICATED: Verdict = { code: 401, reason: 'Unauthenticated' };
-const ROLE_CONFLICT: Verdict = { code: 487, reason: 'Role Conflict' };
-const UNKNOWN_ATTRIBUTE: Verdict = { code: 420, reason: 'Unknown Attribute' };
+const BAD_REQUEST: Refusal = { code: 400, reason: 'Bad Request' };
+const UNAUTHENTICATED: Refusal = { code: 401, reason: 'Unauthenticated' };
+const ROLE_CONFLICT: Refusal = { code: 487, reason: 'Role Conflict' };
+const UNKNOWN_ATTRIBUTE: Refusal = { code: 420, reason: 'Unknown Attribute' };
 const UNDERSTOOD: ReadonlySet<number> = new Set(Object.values(ATTRIBUTE));
 const FIRST_OPTIONAL = 0x8000;
 
@@ -98,22 +107,22 @@ export class IceLite {
   receive(data: Uint8Array, address: string, port: number, component: IceComponent = 1): void {
     const request = readStun(data);
     if (request?.class !== 'request' || request.method !== BINDING) return;
-    const judged = this.#judge(request);
-    if ('code' in judged) return this.#refuse(request, judged, address, port, component);
+    const result = this.#authenticate(request);
+    if ('code' in result) return this.#refuse(request, result, address, port, component);
     const mapped = xorMappedAddress(address, port, request.transaction);
     if (mapped === undefined) return;
     const attributes = [{ type: ATTRIBUTE.xorMappedAddress, value: mapped }];
     const { transaction } = request;
-    const key = Buffer.from(judged.localPwd);
+    const key = Buffer.from(result.localPwd);
     const answer = writeStun({ class: 'success', method: BINDING, transaction, attributes, key });
     this.#lastCheckMs = this.#options.time.now();
     this.#note(nameOf(address, port));
     this.#options.send(answer, address, port, component);
-    if (judged === this.#credentials) this.#nominate(request, address, port, component);
+    if (result === this.#credentials) this.#nominate(request, address, port, component);
   }
 
   /** Whose credentials the request has, or what is wrong with it, in the order of RFC 8489 section 9.1.3. */
-  #judge(request: StunMessage): IceCredentials | Verdict {
+  #authenticate(request: StunMessage): IceCredentials | Refusal {
     const username = valueOf(request, ATTRIBUTE.username);
     if (username === undefined || request.sealed === undefined) return BAD_REQUEST;
     // RFC 8445 section 7.3: ours, a colon, and theirs, which may not have been told to us yet.
@@ -130,7 +139,7 @@ export class IceLite {
 
   #refuse(
     { transaction }: StunMessage,
-    { code, reason, attributes = [], key }: Verdict,
+    { code, reason, attributes = [], key }: Refusal,
     address: string,
     port: number,
     component: IceComponent,

@@ -5,18 +5,19 @@
 //
 // With ICE nothing is sent to an address, and no DTLS taken from it, before a
 // check came from there. Without, the far end may stand behind a translator:
-// others than the announced address may try (see DtlsHearing), and the certificate
+// others than the announced address may try (see DtlsSourceFilter), and the certificate
 // proves which it was.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { DtlsAssociation, HANDSHAKE_LIMIT_MS } from './dtls-association.js';
-import type { DtlsKeys } from './dtls-addon.js';
-import type { DtlsCertificate } from './dtls-certificate.js';
-import { DtlsHearing, type Source } from './dtls-hearing.js';
-import { sameAssociation, type HandshakeTerms } from './handshake-terms.js';
-import { IceLite, type IceComponent, type IceCredentials } from './ice-lite.js';
+import type { DtlsKeys, ForeignPacket } from './media-addon.js';
+import {
+  type CertificateFingerprint,
+  DtlsAssociation,
+  type DtlsCertificate,
+  HANDSHAKE_LIMIT_MS,
+} from './dtls-association.js';
+import { type IceComponent, type IceCredentials, IceLite } from './ice-lite.js';
 import type { MediaSocket } from './media-socket.js';
-import type { ForeignPacket } from './socket-addon.js';
 
 export interface MediaHandshakeOptions extends HandshakeTerms {
   /** Its `onForeign` is taken. It has learned where the far end is announced, unless there is ICE. */
@@ -41,7 +42,7 @@ export class MediaHandshake {
   #terms: HandshakeTerms;
   #ice: IceLite | undefined;
   #association: DtlsAssociation;
-  #hearing: DtlsHearing;
+  #sources: DtlsSourceFilter;
   /** When somebody must have proved to be the far end, where there is no ICE. */
   #untilMs: number | undefined;
   /** Why the first one was refused who tried from elsewhere. */
@@ -61,7 +62,7 @@ export class MediaHandshake {
     this.#options = options;
     this.#terms = options;
     this.#association = this.#associate();
-    this.#hearing = this.#hear();
+    this.#sources = this.#filterSources();
     this.#useIce(options.ice);
     options.socket.onForeign = () => this.#takeForeign();
     this.#begin();
@@ -101,7 +102,7 @@ export class MediaHandshake {
     this.#untilMs = this.#refusal = undefined;
     this.#proven = false;
     this.#association = this.#associate();
-    this.#hearing = this.#hear();
+    this.#sources = this.#filterSources();
     this.#useIce(terms.ice);
     this.#begin();
   }
@@ -133,15 +134,15 @@ export class MediaHandshake {
     });
   }
 
-  #hear(): DtlsHearing {
+  #filterSources(): DtlsSourceFilter {
     const { time } = this.#options;
-    return new DtlsHearing({ role: this.#terms.setup, time, announced: () => this.#announced() });
+    return new DtlsSourceFilter({ role: this.#terms.setup, time, announced: () => this.#announced() });
   }
 
   /** Of somebody else than the announced one, who has proved nothing: the far end may still come. */
   #failed(error: ParleyError): void {
     const by = this.#ice === undefined && !this.#proven ? this.#speaker : undefined;
-    if (by === undefined || this.#hearing.isAnnounced(by)) {
+    if (by === undefined || this.#sources.isAnnounced(by)) {
       return this.#options.onFailed(error.code === 'TIMEOUT' ? (this.#refusal ?? error) : error);
     }
     this.#refusal ??= error;
@@ -149,7 +150,7 @@ export class MediaHandshake {
   }
 
   #again(): void {
-    this.#hearing.again();
+    this.#sources.again();
     this.#association.close();
     this.#far = this.#speaker = undefined;
     this.#association = this.#associate();
@@ -206,20 +207,20 @@ export class MediaHandshake {
   }
 
   #takeDtls(packet: ForeignPacket): void {
-    const hearing = this.#judge(packet);
-    if (hearing === 'drop') return;
-    if (hearing !== 'take') this.#again();
-    if (hearing === 'restart') return;
+    const decision = this.#decide(packet);
+    if (decision === 'drop') return;
+    if (decision !== 'take') this.#again();
+    if (decision === 'restart') return;
     this.#speaker = packet;
     this.#association.receive(packet.data);
     this.#speaker = undefined;
   }
 
-  #judge(packet: ForeignPacket): ReturnType<DtlsHearing['judge']> {
+  #decide(packet: ForeignPacket): ReturnType<DtlsSourceFilter['decide']> {
     if (this.#ice !== undefined) return this.#ice.hasChecked(packet.address, packet.port) ? 'take' : 'drop';
     if (this.#association.over) return 'drop';
     // An association that stands proves every datagram of its own.
-    return this.#association.open ? 'take' : this.#hearing.judge(packet.data, packet, this.#far);
+    return this.#association.open ? 'take' : this.#sources.decide(packet.data, packet, this.#far);
   }
 
   #nominate(source: Source, component: IceComponent): void {
@@ -253,4 +254,108 @@ export class MediaHandshake {
     const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
   }
+}
+
+// What offer and answer say of a call's DTLS, and whether two of them speak of
+// the same association.
+
+export interface HandshakeTerms {
+  /** Ours: `active` connects. */
+  readonly setup: 'active' | 'passive';
+  /** Of the far end's certificate. */
+  readonly fingerprints: readonly CertificateFingerprint[];
+  /** The far end's name for the association (RFC 8842). */
+  readonly tlsId?: string | undefined;
+  /** Undefined: the far end does no ICE. */
+  readonly ice?: IceCredentials | undefined;
+}
+
+/** The association of the first terms goes on under the second ones (RFC 8842 section 3.1). */
+export function sameAssociation(
+  before: Omit<HandshakeTerms, 'ice'>,
+  after: Omit<HandshakeTerms, 'ice'>,
+): boolean {
+  const told = ({ setup, tlsId, fingerprints }: Omit<HandshakeTerms, 'ice'>) => [
+    setup,
+    tlsId ?? '',
+    ...fingerprints.map(({ hash, digest }) => `${hash} ${digest}`).toSorted(),
+  ];
+  return told(before).join() === told(after).join();
+}
+
+// Whose DTLS is listened to before anybody has proved who they are, where no
+// check of ICE says it: the far end may stand behind a translator, and everybody
+// may send a datagram.
+//
+//   the announced address     always; others in the middle of a handshake make way for it
+//   another one, we wait      who begins a handshake, once whoever began before has been silent for a second
+//   another one, we connect   who answers, once the announced address has been silent for a second
+//
+// What others send ends no handshake but their own.
+
+export interface Source {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** `anew`: it begins another handshake, in place of the present one; `restart`: so do we, and it is not taken in. */
+export type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
+
+export interface DtlsSourceOptions {
+  readonly role: 'active' | 'passive';
+  readonly time: Time;
+  readonly announced: () => Source | undefined;
+}
+
+const QUIET_MS = 1000; // five retransmissions of the first flight
+const MOST_STRANGERS = 16; // that made a handshake begin again; from then on the announced address alone is heard
+const ALERT = 21; // content types of RFC 6347 section 4.3.1
+const HANDSHAKE = 22;
+const CLIENT_HELLO = 1;
+const RECORD_HEAD = 13;
+
+export class DtlsSourceFilter {
+  readonly #options: DtlsSourceOptions;
+  #heardMs: number;
+  #strangers = 0;
+
+  constructor(options: DtlsSourceOptions) {
+    this.#options = options;
+    this.#heardMs = options.time.now();
+  }
+
+  isAnnounced(source: Source): boolean {
+    const announced = this.#options.announced();
+    return announced !== undefined && sameSource(announced, source);
+  }
+
+  /** `far` is who is in the middle of the handshake, if anybody. */
+  decide(data: Uint8Array, source: Source, far: Source | undefined): SourceDecision {
+    if (far !== undefined && sameSource(far, source)) {
+      this.#heardMs = this.#options.time.now();
+      return 'take';
+    }
+    const isAnnounced = this.isAnnounced(source);
+    if (isAnnounced && far === undefined) return 'take';
+    if (data[0] === ALERT || (!isAnnounced && this.#strangers >= MOST_STRANGERS)) return 'drop';
+    const isQuiet = this.#options.time.now() - this.#heardMs >= QUIET_MS;
+    const isPassive = this.#options.role === 'passive';
+    if (isPassive && !isHello(data)) return 'drop';
+    if (far !== undefined && (isAnnounced || isQuiet)) return isPassive ? 'anew' : 'restart';
+    return far === undefined && (isPassive || isQuiet) ? 'take' : 'drop';
+  }
+
+  /** The handshake begins again, because of somebody who is not the far end. */
+  again(): void {
+    this.#strangers++;
+    this.#heardMs = this.#options.time.now();
+  }
+}
+
+export function sameSource(one: Source, other: Source): boolean {
+  return one.address === other.address && one.port === other.port;
+}
+
+function isHello(data: Uint8Array): boolean {
+  return data[0] === HANDSHAKE && data[RECORD_HEAD] === CLIENT_HELLO;
 }

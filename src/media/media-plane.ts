@@ -5,10 +5,15 @@
 // due time, and tells of marks before it returns. Tests hold its clock.
 import { unwatchReady, watchReady } from '../audio/ready.js';
 import { ParleyError, tellDefect } from '../errors.js';
-import { mediaAddon, type CapturedPacket, type PlaneStats, type StreamOptions } from './media-addon.js';
+import {
+  type CapturedPacket,
+  INBOUND_FIELDS,
+  mediaAddon,
+  type PlaneStats,
+  type StreamOptions,
+} from './media-addon.js';
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
-import { INBOUND_FIELDS } from './socket-addon.js';
 
 export type PlaneOptions =
   | {

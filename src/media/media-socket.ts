@@ -8,18 +8,18 @@
 // Packets are read, checked and counted by a native thread. JavaScript hears of
 // digits, and of sound when it listens.
 import { ParleyError } from '../errors.js';
-import type { SrtpKeys } from './media-addon.js';
-import type { Playout } from './playout.js';
-import type { RtpPorts } from './rtp-ports.js';
 import {
-  INBOUND,
-  SOUND_FIELDS,
-  socketAddon,
   type ForeignPacket,
+  INBOUND,
+  mediaAddon,
+  type PortCounts,
   type SocketAddon,
   type SocketStats,
+  SOUND_FIELDS,
+  type SrtpKeys,
   type Tapped,
-} from './socket-addon.js';
+} from './media-addon.js';
+import type { Playout } from './playout.js';
 
 export interface SocketOptions {
   /** Without ports nothing is received but what `feed` brings, and a bound playout keeps its own target. */
@@ -106,7 +106,7 @@ export class MediaSocket {
 
   /** Made by MediaPlane.openSocket. */
   constructor(plane: number, { ports, mux }: SocketOptions, onClose: () => void) {
-    this.#addon = socketAddon();
+    this.#addon = mediaAddon();
     const handle = this.#addon.socketOpen(
       plane,
       ports === undefined ? { mux } : { mux, ports: ports.handle },
@@ -230,5 +230,47 @@ export class MediaSocket {
       payloads.push({ timestamp, payloadType, lostBefore, atMs, payload });
     }
     if (payloads.length > 0) this.#onSound?.(payloads);
+  }
+}
+
+// The range of ports that calls receive on: even ones for RTP, the odd one
+// after each for RTCP. A pair that a call gave back rests for `drainMs`, because
+// the far end may still send to it.
+
+export interface PortOptions {
+  /** IP address to listen on; `::` and `0.0.0.0` are every one of the machine. */
+  readonly address: string;
+  /** Rounded up to an even port. */
+  readonly portMin: number;
+  readonly portMax: number;
+  readonly drainMs: number;
+  /** Marks of the packets (RFC 2474), 0 to 63; 46 is Expedited Forwarding. */
+  readonly dscp: number;
+}
+
+export class RtpPorts {
+  readonly handle: number;
+  #closed = false;
+
+  private constructor(handle: number) {
+    this.handle = handle;
+  }
+
+  static open(options: PortOptions): RtpPorts {
+    return new RtpPorts(mediaAddon().portsOpen(options));
+  }
+
+  /** `nowMs` is the clock of the plane whose sockets take the ports. */
+  counts(nowMs: number): PortCounts {
+    const counts = mediaAddon().portsCount(this.handle, nowMs);
+    if (counts === null) throw new ParleyError('WRONG_STATE', 'the RTP ports are closed');
+    return counts;
+  }
+
+  /** No socket takes a port any more; those that have one keep it. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    mediaAddon().portsClose(this.handle);
   }
 }

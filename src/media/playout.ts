@@ -4,18 +4,18 @@
 // Everything pushed belongs to a track, one per utterance, and carries the
 // generation of the queue. `clear` drops what waits and begins a new generation,
 // so that nothing late of an interrupted utterance can reach the next one.
+import { unwatchReady, watchReady } from '../audio/ready.js';
 import {
-  mediaAddon,
   type CapturedPacket,
   type Cleared,
   type DigitTone,
+  mediaAddon,
   type PlayoutStats,
   type PushAnswer,
   type StreamOptions,
   type StreamTarget,
   type TakenQueue,
 } from './media-addon.js';
-import { NOTHING_TAKEN } from './taken-queue.js';
 
 /** Told on the thread that opened the plane. */
 export type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
@@ -72,7 +72,7 @@ export class Playout {
   }
 
   /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
-  rest(generation: number, track: number): PushAnswer {
+  pauseInput(generation: number, track: number): PushAnswer {
     return mediaAddon().streamRest(this.handle, generation, track);
   }
 
@@ -144,3 +144,109 @@ const CLOSED_WITH_PLANE: PlayoutStats = {
   timestamp: 0,
   digitsWaiting: 0,
 };
+
+// A playout as a producer in any thread sees it: push until it is full, then
+// wait to be called.
+
+export class PlayoutWriter {
+  readonly handle: number;
+  readonly #waiting = new Set<() => void>();
+  readonly #look = () => this.#callIfRoom();
+
+  /** Of a playout that any thread owns. Owns nothing itself: there is nothing to close but `forget`. */
+  constructor(handle: number) {
+    this.handle = handle;
+  }
+
+  /** One frame, at most 1500 bytes; copied. */
+  push(generation: number, track: number, payload: Uint8Array): PushAnswer {
+    return mediaAddon().streamPush(this.handle, generation, track, payload);
+  }
+
+  mark(generation: number, track: number, mark: number, endOfTrack: boolean): PushAnswer {
+    return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
+  }
+
+  /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
+  pauseInput(generation: number, track: number): PushAnswer {
+    return mediaAddon().streamRest(this.handle, generation, track);
+  }
+
+  /** No frame waits to be sent. */
+  isEmpty(): boolean {
+    return (mediaAddon().streamStats(this.handle)?.queuedMs ?? 0) === 0;
+  }
+
+  /**
+   * Called once, never before this returns: when less than the low mark is queued, or the playout was cleared or
+   * closed. One thread at a time may wait for one playout.
+   */
+  onRoom(callback: () => void): void {
+    this.#waiting.add(callback);
+    watchReady(this.handle, this.#look);
+    if (mediaAddon().streamWatchRoom(this.handle)) queueMicrotask(this.#look);
+  }
+
+  /** Takes a callback back. */
+  forget(callback: () => void): void {
+    this.#waiting.delete(callback);
+    this.#unwatchIfIdle();
+  }
+
+  #callIfRoom(): void {
+    if (this.#waiting.size === 0 || !mediaAddon().streamWatchRoom(this.handle)) return;
+    const callbacks = [...this.#waiting];
+    this.#waiting.clear();
+    this.#unwatchIfIdle();
+    for (const callback of callbacks) callback();
+  }
+
+  #unwatchIfIdle(): void {
+    if (this.#waiting.size === 0) unwatchReady(this.handle, this.#look);
+  }
+}
+
+// What a playout had queued, out of it: payloads and marks that go on elsewhere.
+//
+// One memory, as the addon wrote it (streamTake): kind (8 bits), track (32),
+// mark or length of the payload (32), payload; little-endian.
+const HEAD_BYTES = 9;
+const KINDS = ['frame', 'mark', 'track-end', 'rest', 'sent'] as const;
+
+export interface TakenEntry {
+  /** `sent`: a frame that left just before the queue was taken. */
+  readonly kind: (typeof KINDS)[number];
+  readonly track: number;
+  readonly mark: number;
+  /** A view. */
+  readonly payload: Uint8Array;
+}
+
+export const NOTHING_TAKEN = new Uint8Array(0);
+
+export class TakenEntries {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get isEmpty(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** The next one; undefined after the last. */
+  next(): TakenEntry | undefined {
+    if (this.isEmpty) return undefined;
+    const kind = KINDS[this.#view.getUint8(this.#at)] ?? 'rest';
+    const track = this.#view.getUint32(this.#at + 1, true);
+    const value = this.#view.getUint32(this.#at + 5, true);
+    const start = this.#at + HEAD_BYTES;
+    const bytes = kind === 'frame' || kind === 'sent' ? value : 0;
+    this.#at = start + bytes;
+    return { kind, track, mark: value, payload: this.#bytes.subarray(start, this.#at) };
+  }
+}

@@ -146,7 +146,7 @@ export class SpeechLine {
   textPauses(): void {
     if (this.#pauseTold || this.#over) return;
     this.#pauseTold = true;
-    this.#line?.rest();
+    this.#line?.pauseInput();
   }
 
   /**
@@ -187,7 +187,7 @@ export class SpeechLine {
     };
     line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
     this.#line = line;
-    if (this.#pauseTold) line.rest();
+    if (this.#pauseTold) line.pauseInput();
     return line;
   }
 
@@ -274,7 +274,7 @@ export class SpeechLine {
           part: place,
         });
         // The part was read ahead, and the text has paused since.
-        if (this.#pauseTold && run.open) line.rest();
+        if (this.#pauseTold && run.open) line.pauseInput();
         return told;
       })
       .then((place) => {

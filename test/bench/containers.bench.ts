@@ -8,10 +8,10 @@
 import type { ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
 import { EncoderShelf } from '../../src/codecs/frame-encoder.js';
-import { BytesSink } from '../../src/encoding/bytes-sink.js';
+import { BytesSink } from '../../src/encoding/frame-sink.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { voiceLike } from '../audio/tones.js';
-import type { SampleSource } from '../../src/encoding/segment-sound.js';
+import type { SampleSource } from '../../src/encoding/line-sound.js';
 import { TestLine } from '../encoding/line-fakes.js';
 import { machine, table, type Row } from './table.js';
 

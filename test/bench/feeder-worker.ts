@@ -1,7 +1,7 @@
 // Keeps playouts full from a worker thread, as the encoder workers of the
 // product do, whatever the main thread is doing.
 import { parentPort, workerData } from 'node:worker_threads';
-import { PlayoutWriter } from '../../src/media/playout-writer.js';
+import { PlayoutWriter } from '../../src/media/playout.js';
 
 export interface FeederData {
   readonly playouts: readonly {

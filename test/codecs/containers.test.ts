@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { AAC_RATES_HZ } from '../../src/codecs/aac.js';
-import { BytesSink } from '../../src/encoding/bytes-sink.js';
+import { BytesSink } from '../../src/encoding/frame-sink.js';
 import type { Container, ContainerName } from '../../src/codecs/container.js';
 import { MP3_RATES_HZ } from '../../src/codecs/mp3.js';
 import { tone, voiceLike } from '../audio/tones.js';

@@ -233,7 +233,7 @@ test('a rest between kept sentences adds nothing where it was heard as silence',
     queue.dry = dry;
     const line = playoutLine(PCMU, queue);
     line.ready(kept, 160);
-    line.pump.rest();
+    line.pump.pauseInput();
     line.run();
     const before = queue.payloads.length;
     line.ready(kept, 160);

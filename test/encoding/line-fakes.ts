@@ -2,18 +2,17 @@
 import { Resampler } from '../../src/audio/resampler.js';
 import type { TrimOptions } from '../../src/audio/trimmer.js';
 import type { ErrorCode } from '../../src/errors.js';
-import { BytesSink, type ByteSink } from '../../src/encoding/bytes-sink.js';
+import { type ByteSink, BytesSink, type FrameSink, PlayoutSink } from '../../src/encoding/frame-sink.js';
+import type { PayloadQueue } from '../../src/encoding/payload-queue.js';
 import { CODECS, type Codec } from '../../src/codecs/codec.js';
 import type { Container, ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
 import { EncoderShelf, frameEncoder, type FrameEncoder } from '../../src/codecs/frame-encoder.js';
-import type { FrameSink } from '../../src/encoding/frame-sink.js';
 import { ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
 import type { RingPart } from '../../src/encoding/line-messages.js';
 import { LinePump, type Turn } from '../../src/encoding/line-pump.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
-import { PlayoutSink, type PayloadQueue } from '../../src/encoding/playout-sink.js';
-import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/segment-sound.js';
+import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/line-sound.js';
 
 /** Sound that the trimmer leaves alone: every sample is loud. */
 export function loud(samples: number, seed = 1): Float32Array {
@@ -117,11 +116,11 @@ export class RecordingQueue implements PayloadQueue {
     return 1;
   }
 
-  isDry(): boolean {
+  isEmpty(): boolean {
     return this.dry;
   }
 
-  rest(): number {
+  pauseInput(): number {
     if (this.gone) return -1;
     this.rests.push(this.log.length);
     return 1;

@@ -169,7 +169,7 @@ test('a line that rests hands over its last sample, and tells the playout', () =
   assert.equal(line.run(), 'waiting');
   assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0)]);
   assert.deepEqual(queue.rests, [], 'a segment that is late is no rest');
-  line.pump.rest();
+  line.pump.pauseInput();
   assert.equal(line.run(), 'waiting');
   assert.deepEqual(line.reports[1], {
     encoded: {
@@ -201,7 +201,7 @@ test('after a rest that was heard as silence no pause is added, otherwise it is'
     queue.dry = dry;
     const line = playoutLine(PCMU, queue);
     line.segment(MemoryRing.of(loud(160)), 8000);
-    line.pump.rest();
+    line.pump.pauseInput();
     line.run();
     line.segment(MemoryRing.of(loud(160)), 8000, 160);
     line.pump.end();

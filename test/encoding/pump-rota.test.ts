@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
 import { LinePump } from '../../src/encoding/line-pump.js';
-import { PlayoutSink } from '../../src/encoding/playout-sink.js';
+import { PlayoutSink } from '../../src/encoding/frame-sink.js';
 import { PumpRota } from '../../src/encoding/pump-rota.js';
-import { CHUNK_SAMPLES, SegmentSound } from '../../src/encoding/segment-sound.js';
+import { CHUNK_SAMPLES, SegmentSound } from '../../src/encoding/line-sound.js';
 import { encoderOf, loud, MemoryRing, RecordingQueue } from './line-fakes.js';
 
 /** A line of `frames` frames in a rota; its number is noted in `order` for every frame. */

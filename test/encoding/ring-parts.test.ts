@@ -88,7 +88,7 @@ test('a part that its text lets wait is nobody\u2019s delay, and its sound goes 
   ring.write(sound.subarray(0, 4_900));
   assert.equal(line.run(), 'waiting');
   assert.deepEqual(queue.rests, []);
-  line.pump.rest();
+  line.pump.pauseInput();
   assert.equal(line.run(), 'waiting');
   assert.equal(queue.rests.length, 1);
   ring.write(sound.subarray(4_900));

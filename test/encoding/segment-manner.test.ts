@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
-import { applyGain } from '../../src/encoding/segment-sound.js';
+import { applyGain } from '../../src/encoding/line-sound.js';
 import { fitTone, rms, tone } from '../audio/tones.js';
 import {
   bytesLine,

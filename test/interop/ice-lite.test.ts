@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type { AgreedAudio } from '../../sip/sdp/agreed-audio.js';
 import { MediaNegotiation } from '../../sip/sdp/media-negotiation.js';
-import type { HandshakeTerms } from '../../src/media/handshake-terms.js';
+import type { HandshakeTerms } from '../../src/media/media-handshake.js';
 import { until } from '../fakes/until.js';
 import { LOOPBACK, SecuredLeg } from '../media/secured-leg.js';
 import { countingBytes, POLICY, valueOf } from '../sip/sdp/negotiation-under-test.js';

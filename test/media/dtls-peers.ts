@@ -9,10 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSelfSignedCertificate } from 'werift';
 import type { ParleyError } from '../../src/errors.js';
-import type { DtlsKeys } from '../../src/media/dtls-addon.js';
-import { DtlsAssociation, type AssociationOptions } from '../../src/media/dtls-association.js';
-import { DtlsCertificate, type CertificateFingerprint } from '../../src/media/dtls-certificate.js';
-import type { SrtpKeys } from '../../src/media/media-addon.js';
+import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
+import {
+  type AssociationOptions,
+  type CertificateFingerprint,
+  DtlsAssociation,
+  DtlsCertificate,
+} from '../../src/media/dtls-association.js';
 import { systemTime } from '../../src/time.js';
 
 export const LOOPBACK = '127.0.0.1';

@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IceLite, type IceCredentials } from '../../src/media/ice-lite.js';
-import { xorMappedAddress } from '../../src/media/stun-address.js';
-import { ATTRIBUTE, BINDING, isSealedWith, readStun, valueOf, writeStun, type StunAttribute, type StunMessage } from '../../src/media/stun-message.js'; // prettier-ignore
+import {
+  ATTRIBUTE,
+  BINDING,
+  isSealedWith,
+  readStun,
+  type StunAttribute,
+  type StunMessage,
+  valueOf,
+  writeStun,
+  xorMappedAddress,
+} from '../../src/media/stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { REQUEST } from './rfc5769.js';
 

@@ -8,7 +8,7 @@ import type { IceCredentials } from '../../src/media/ice-lite.js';
 import { ATTRIBUTE, BINDING, readStun, writeStun } from '../../src/media/stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { LOOPBACK, SecuredLeg } from './secured-leg.js';
 
 const ICE: IceCredentials = {

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import type { HeardPayload, MediaSocket } from '../../src/media/media-socket.js';
-import { RtpPorts } from '../../src/media/rtp-ports.js';
+import { type HeardPayload, type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import { FAR, event, receiverReport, rtp, STRANGER, Telephone } from './far-end.js';
 import { CM_KEYS, holdPlane, parseReport, parseRtp, splitRtcp, START_MS, TELEPHONE, WALL_MS, within } from './plane-under-test.js'; // prettier-ignore
 

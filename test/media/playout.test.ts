@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMark, segmentEnded, segmentStarted, TRACK_ENDED } from '../../src/encoding/marks.js';
-import { PlayoutWriter } from '../../src/media/playout-writer.js';
-import type { Playout } from '../../src/media/playout.js';
+import { type Playout, PlayoutWriter } from '../../src/media/playout.js';
 import { contents, holdPlane, parseRtp, START_MS, TELEPHONE, within } from './plane-under-test.js';
 
 /** Collects what the playout tells of marks, as [track, mark, sentAtMs]. */
@@ -62,7 +61,7 @@ test('an empty queue after a rest is no underrun, until the track has gone on', 
   const { plane, playout, push, pass } = holdPlane();
   const told = marksOf(playout);
   push(1, 1);
-  assert.equal(playout.rest(playout.generation, 1), 1);
+  assert.equal(playout.pauseInput(playout.generation, 1), 1);
   pass(101);
   assert.equal(playout.stats().underruns, 0);
   push(1, 2);
@@ -70,10 +69,10 @@ test('an empty queue after a rest is no underrun, until the track has gone on', 
   assert.equal(playout.stats().underruns, 2);
   assert.deepEqual(told, []); // a rest is no mark
   push(1, 3);
-  playout.rest(playout.generation, 1);
+  playout.pauseInput(playout.generation, 1);
   const [track] = playout.clear().tracks;
   assert.deepEqual(track, { track: 1, sentFrames: 2, droppedFrames: 1, droppedMarks: [] });
-  assert.equal(playout.rest(1, 1), -1);
+  assert.equal(playout.pauseInput(1, 1), -1);
   plane.close();
 });
 

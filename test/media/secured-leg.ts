@@ -1,15 +1,13 @@
 // One end of an encrypted call as a door will have it: real sockets on loopback,
 // a handshake, and a tone that flows as soon as there are keys.
 import type { ParleyError } from '../../src/errors.js';
-import type { DtlsKeys } from '../../src/media/dtls-addon.js';
-import { DtlsCertificate } from '../../src/media/dtls-certificate.js';
+import type { DtlsKeys } from '../../src/media/media-addon.js';
+import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { MU_LAW } from '../../src/codecs/g711.js';
-import type { HandshakeTerms } from '../../src/media/handshake-terms.js';
-import { MediaHandshake } from '../../src/media/media-handshake.js';
+import { type HandshakeTerms, MediaHandshake } from '../../src/media/media-handshake.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import type { MediaSocket } from '../../src/media/media-socket.js';
+import { type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import type { Playout } from '../../src/media/playout.js';
-import { RtpPorts } from '../../src/media/rtp-ports.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { TELEPHONE } from './plane-under-test.js';
 

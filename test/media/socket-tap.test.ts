@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import { RtpPorts } from '../../src/media/rtp-ports.js';
+import { RtpPorts } from '../../src/media/media-socket.js';
 import { FAR, rtp } from './far-end.js';
 import { START_MS, WALL_MS } from './plane-under-test.js';
 

@@ -2,8 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressBytes, xorMappedAddress } from '../../src/media/stun-address.js';
-import { ATTRIBUTE, BINDING, isSealedWith, readStun, valueOf, writeStun, type StunClass } from '../../src/media/stun-message.js'; // prettier-ignore
+import {
+  addressBytes,
+  ATTRIBUTE,
+  BINDING,
+  isSealedWith,
+  readStun,
+  type StunClass,
+  valueOf,
+  writeStun,
+  xorMappedAddress,
+} from '../../src/media/stun-message.js';
 import { IPV4_RESPONSE, IPV6_RESPONSE, LONG_TERM_REQUEST, PASSWORD, REQUEST, TRANSACTION } from './rfc5769.js'; // prettier-ignore
 
 const KEY = Buffer.from(PASSWORD);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import { MAX_MESSAGE_BYTES, readClientMessage } from '../../signaling/client-message.js';
+import { MAX_MESSAGE_BYTES, readClientMessage } from '../../signaling/data-channel.js';
 
 function refusal(data: unknown): string {
   try {

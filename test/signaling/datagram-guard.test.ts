@@ -7,7 +7,7 @@ import type { RTCDtlsTransport } from 'werift';
 import { dtlsOf, iceOf, members, method, socketsOf, type Members } from '../../signaling/werift-internals.js';
 import { ATTRIBUTE, BINDING, writeStun } from '../../src/media/stun-message.js';
 import { FORGED, record } from '../media/forged-records.js';
-import { connect, openDoor, startedTransports } from './door-under-test.js';
+import { connect, openDoor, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 async function storm(send: (datagram: Buffer) => void): Promise<void> {

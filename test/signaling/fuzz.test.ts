@@ -6,13 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { crc32c } from 'werift';
 import { ParleyError } from '../../src/errors.js';
-import { readClientMessage } from '../../signaling/client-message.js';
-import { DataChannelSession } from '../../signaling/data-channel.js';
+import { DataChannelSession, readClientMessage } from '../../signaling/data-channel.js';
 import { readOffer } from '../../signaling/offer.js';
 import { mutated, randomFrom } from '../api/mutations.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
-import { connect, openDoor } from './door-under-test.js';
+import { connect, openDoor } from './server-under-test.js';
 import { FakeCall, FakeChannel } from './talking-call.js';
 
 const MESSAGES = [

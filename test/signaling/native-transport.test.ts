@@ -12,7 +12,7 @@ import {
   srtpKeysOf,
 } from '../../signaling/werift-internals.js';
 import type { IceInternals } from '../../signaling/werift-internals.js';
-import { connect, openDoor, startedTransports } from './door-under-test.js';
+import { connect, openDoor, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 /** A connected call and the ICE connection of its server side. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import { readOffer } from '../../signaling/offer.js';
-import { answerForBrowser, offerForWerift } from '../../signaling/werift-description.js';
+import { answerForBrowser, offerForWerift, readOffer } from '../../signaling/offer.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 
 function refusal(sdp: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSoundSctp } from '../../signaling/sctp-packet.js';
+import { isSoundSctp } from '../../signaling/datagram-guard.js';
 
 /** A packet of these chunks behind a header of twelve bytes. */
 function packet(...chunks: string[]): Buffer {

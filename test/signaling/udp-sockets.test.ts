@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { bindUdp } from '../../signaling/udp-sockets.js';
+import { bindUdp } from '../../signaling/werift-peer.js';
 import { randomFrom } from '../api/mutations.js';
 import { chromiumOffer } from './chromium-offer.js';
-import { openDoor } from './door-under-test.js';
+import { openDoor } from './server-under-test.js';
 
 function sockets(t: TestContext, count: number): Socket[] {
   const made = Array.from({ length: count }, () => createSocket('udp4'));

@@ -2,7 +2,7 @@
 // agreed on can be followed, and nothing throws.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
+import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import { stage } from '../media/media-under-test.js';
 import { offerOf } from '../sdp/negotiation-under-test.js';
 import { fuzz, oneOf, type Random } from './fuzz-run.js';

@@ -2,7 +2,7 @@
 // value, and the call goes on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
+import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';

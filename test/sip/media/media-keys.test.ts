@@ -7,7 +7,7 @@ import { OutgoingVoice, type VoiceFormat } from '../../../sip/media/outgoing-voi
 import type { CryptoSuite } from '../../../sip/sdp/media-keys.js';
 import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { ParleyError } from '../../../src/errors.js';
-import { DtlsCertificate } from '../../../src/media/dtls-certificate.js';
+import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import type { SrtpKeys } from '../../../src/media/media-addon.js';
 import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { ATTRIBUTE, BINDING, writeStun } from '../../../src/media/stun-message.js';

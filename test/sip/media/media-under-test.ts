@@ -5,7 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { TestContext } from 'node:test';
 import type { MediaPort } from '../../../src/call/call.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';
-import { RtpPorts } from '../../../src/media/rtp-ports.js';
+import { RtpPorts } from '../../../src/media/media-socket.js';
 import { CallMedia, type CallMediaParts } from '../../../sip/media/call-media.js';
 import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { ManualTime } from '../../fakes/manual-time.js';

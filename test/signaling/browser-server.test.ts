@@ -6,7 +6,7 @@ import { Connection, crc32c, isDtls, RTCDtlsTransport } from 'werift';
 import { ParleyError } from '../../src/errors.js';
 import { number, type Members } from '../../signaling/werift-internals.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
-import { connect, openDoor, startedTransports } from './door-under-test.js';
+import { connect, openDoor, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 function ssrcAndCname(sdp: string): { ssrc: number; cname: string } {

@@ -5,10 +5,9 @@ import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError, asParleyError } from '../src/errors.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { readOffer, type Offer } from './offer.js';
-import { mendUdpSockets } from './udp-sockets.js';
-import { WeriftPeer, type PeerNetwork } from './werift-peer.js';
+import { mendUdpSockets, type PeerNetwork, WeriftPeer } from './werift-peer.js';
 
-export interface BrowserDoorParts extends BrowserCallParts {
+export interface BrowserServerParts extends BrowserCallParts {
   readonly switchboard: Pick<Switchboard, 'open'>;
   readonly network: PeerNetwork;
   /** Made by `makeCertificate` before the first call. */
@@ -20,8 +19,8 @@ export function makeCertificate(): Promise<RTCCertificate> {
   return RTCDtlsTransport.SetupCertificate();
 }
 
-export class BrowserDoor {
-  readonly #parts: BrowserDoorParts;
+export class BrowserServer {
+  readonly #parts: BrowserServerParts;
   readonly #calls = new Map<string, BrowserCall>();
   /** Names of API keys; calls that belong to every key are not in it. */
   readonly #owners = new WeakMap<BrowserCall, string>();
@@ -29,7 +28,7 @@ export class BrowserDoor {
   readonly #opening = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
-  constructor(parts: BrowserDoorParts) {
+  constructor(parts: BrowserServerParts) {
     this.#parts = parts;
     mendUdpSockets(parts.random);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeldStart } from '../../src/encoding/held-start.js';
+import { HeldStart } from '../../src/encoding/payload-queue.js';
 import { TRACK_ENDED } from '../../src/encoding/marks.js';
 import { RecordingQueue } from './line-fakes.js';
 
@@ -31,7 +31,7 @@ test('a track or a text that ends earlier is not held', () => {
   const resting = new RecordingQueue();
   const paused = new HeldStart(resting);
   paused.push(1, 1, frame(10));
-  paused.rest(1, 1);
+  paused.pauseInput(1, 1);
   assert.deepEqual(resting.log, [[10]]);
   assert.deepEqual(resting.rests, [1]);
   paused.push(1, 1, frame(11));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Outbox } from '../../src/encoding/outbox.js';
+import { Outbox } from '../../src/encoding/line-messages.js';
 
 function outbox() {
   const lists: (readonly number[])[] = [];

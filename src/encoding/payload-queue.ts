@@ -1,16 +1,28 @@
-// The start of a talkspurt, held back until a few frames of it are there.
-//
-// A first frame alone on the wire has to be followed by the next one within 20
-// ms, and a thread that encodes below the event loop's priority may be off the
-// processor for longer. Held for three frames, whose encoding takes less than a
-// millisecond, a talkspurt starts with 60 ms in hand and no audible delay.
-import type { PayloadQueue } from './playout-sink.js';
+// The queue of payloads in front of a playout, as a line's sink sees it. HeldStart holds back the start of a talkspurt
+// until a few frames are ready. NoQueue discards payloads that are made only to be kept.
+
+/** The part of PlayoutWriter that a line pushes to. Answers: 1 taken, 0 full, -1 stale or closed. */
+export interface PayloadQueue {
+  push(generation: number, track: number, payload: Uint8Array): number;
+  mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;
+  pauseInput(generation: number, track: number): number;
+  isEmpty(): boolean;
+  /** True while it keeps payloads that it has not passed on. */
+  readonly holding?: boolean;
+  onRoom(callback: () => void): void;
+  forget(callback: () => void): void;
+}
 
 const START_FRAMES = 3; // an engine's first piece is longer: 80 ms of a 12.5 Hz codec
 
 /** A payload, or a mark that is not the track's end. */
 type Held = Uint8Array | number;
 
+/**
+ * Holds back the start of a talkspurt. After a first frame on the wire the next one is due within 20 ms, and a thread
+ * with a priority below the event loop's may be off the processor for longer. Three frames take less than a millisecond
+ * to encode, so a talkspurt starts with 60 ms queued and no audible delay.
+ */
 export class HeldStart implements PayloadQueue {
   #queue: PayloadQueue;
   readonly #held: Held[] = [];
@@ -21,12 +33,12 @@ export class HeldStart implements PayloadQueue {
     this.#queue = queue;
   }
 
-  /** What is held, and all that comes, goes to another queue. */
-  goOnInto(queue: PayloadQueue): void {
+  /** Sends held and later payloads to another queue. */
+  redirect(queue: PayloadQueue): void {
     this.#queue = queue;
   }
 
-  /** Something was taken that the playout does not have yet. */
+  /** True while it holds payloads that the playout does not have yet. */
   get holding(): boolean {
     return this.#held.length > 0;
   }
@@ -50,9 +62,9 @@ export class HeldStart implements PayloadQueue {
     return answer === 1 ? this.#queue.mark(generation, track, mark, endOfTrack) : answer;
   }
 
-  rest(generation: number, track: number): number {
+  pauseInput(generation: number, track: number): number {
     const released = this.#release(generation, track);
-    const answer = released === 1 ? this.#queue.rest(generation, track) : released;
+    const answer = released === 1 ? this.#queue.pauseInput(generation, track) : released;
     if (answer === 1) {
       this.#holding = true;
       this.#frames = 0;
@@ -60,8 +72,8 @@ export class HeldStart implements PayloadQueue {
     return answer;
   }
 
-  isDry(): boolean {
-    return this.#held.length === 0 && this.#queue.isDry();
+  isEmpty(): boolean {
+    return this.#held.length === 0 && this.#queue.isEmpty();
   }
 
   onRoom(callback: () => void): void {
@@ -85,4 +97,25 @@ export class HeldStart implements PayloadQueue {
     this.#holding = false;
     return 1;
   }
+}
+
+export class NoQueue implements PayloadQueue {
+  push(): 1 {
+    return 1;
+  }
+
+  mark(): 1 {
+    return 1;
+  }
+
+  pauseInput(): 1 {
+    return 1;
+  }
+
+  isEmpty(): boolean {
+    return false;
+  }
+
+  onRoom(): void {}
+  forget(): void {}
 }

@@ -1,16 +1,15 @@
-// The queue behind a line whose playout another one took over, in a worker:
+// The queue between a line and the playout that replaced the line's own, in a worker:
 //
-//   what the old playout had queued ─┐
-//   what the line still makes ───────┴─▶ Recoder ─▶ outbox ─▶ new playout
+//   unsent payloads of the old playout ─┐
+//   payloads that the line still makes ─┴─▶ Recoder ─▶ outbox ─▶ new playout
 //
-// A line goes on in the codec that it began with: its payloads are made anew
-// here, with those that had not been sent before them. Marks keep their places
-// to the frame. What waits is worked off in slices, so that other lines get
-// their turns; the outbox holds what one payload became at the most.
+// The line keeps its codec. This queue transcodes its payloads, after those that the old playout had not sent. Marks
+// keep their exact frames. Waiting entries are handed over in slices, so that other lines get their turns. The outbox
+// holds the output of at most one payload.
 //
-// Moved again, its output goes into the next one of its kind.
-import type { PayloadQueue } from './playout-sink.js';
-import type { TakenEntries, TakenEntry } from '../media/taken-queue.js';
+// If the playout is replaced again, the output goes into the next queue of this kind.
+import type { PayloadQueue } from './payload-queue.js';
+import type { TakenEntries, TakenEntry } from '../media/playout.js';
 import type { Recoder } from './transcoder.js';
 
 const SLICE_FRAMES = 10; // less than 3 ms of Opus
@@ -22,22 +21,22 @@ type Out =
 
 type Outgoing = Out & { readonly track: number };
 
-export interface CarriedReports {
+export interface HandoverReports {
   /** Everything taken from the old playout is in the new one. */
-  carried(): void;
+  handedOver(): void;
   padded(track: number, frames: number, padMs: number): void;
   /** Nothing will be pushed any more. */
   ended(): void;
 }
 
-export class CarriedQueue implements PayloadQueue {
+export class HandoverQueue implements PayloadQueue {
   /** Queues of this kind before it and itself. */
   readonly depth: number;
   #target: PayloadQueue;
   readonly #generation: number;
   readonly #entries: TakenEntries;
   readonly #recoder: Recoder;
-  readonly #reports: CarriedReports;
+  readonly #reports: HandoverReports;
   readonly #outbox: Outgoing[] = [];
   readonly #marks: { readonly mark: number; readonly due: number }[] = [];
   readonly #warm: TakenEntry[] = [];
@@ -45,7 +44,7 @@ export class CarriedQueue implements PayloadQueue {
   #track: number | undefined;
   /** The end of the line's track is taken and not handed over yet. */
   #ending = false;
-  #carried = false;
+  #handedOver = false;
   #scheduled = false;
   /** No line pushes any more. */
   #released = false;
@@ -58,7 +57,7 @@ export class CarriedQueue implements PayloadQueue {
     generation: number,
     entries: TakenEntries,
     recoder: Recoder,
-    reports: CarriedReports,
+    reports: HandoverReports,
     depth = 1,
   ) {
     this.#target = target;
@@ -75,7 +74,7 @@ export class CarriedQueue implements PayloadQueue {
   }
 
   /** What waits, and all that comes, goes to another queue. */
-  goOnInto(queue: PayloadQueue): void {
+  redirect(queue: PayloadQueue): void {
     this.#target.forget(this.#drive);
     this.#target = queue;
     this.#schedule();
@@ -94,7 +93,7 @@ export class CarriedQueue implements PayloadQueue {
     this.#outbox.length = 0;
     this.#target.forget(this.#drive);
     this.#reports.ended();
-    if (this.#target instanceof CarriedQueue) this.#target.released();
+    if (this.#target instanceof HandoverQueue) this.#target.released();
   }
 
   push(_generation: number, track: number, payload: Uint8Array): number {
@@ -122,15 +121,15 @@ export class CarriedQueue implements PayloadQueue {
     return handed;
   }
 
-  rest(_generation: number, track: number): number {
+  pauseInput(_generation: number, track: number): number {
     const answer = this.#ready();
     if (answer !== 1) return answer;
     this.#takeRest(track);
     return this.#handOver();
   }
 
-  isDry(): boolean {
-    return this.#carried && this.#outbox.length === 0 && this.#recoder.isEmpty && this.#target.isDry();
+  isEmpty(): boolean {
+    return this.#handedOver && this.#outbox.length === 0 && this.#recoder.isEmpty && this.#target.isEmpty();
   }
 
   onRoom(callback: () => void): void {
@@ -141,10 +140,10 @@ export class CarriedQueue implements PayloadQueue {
     this.#target.forget(callback);
   }
 
-  /** 1 when the line's own may be taken; what was carried goes first. */
+  /** 1 when the line's own may be taken; what was taken over goes first. */
   #ready(): number {
     const answer = this.#slice();
-    return answer === 1 && !this.#carried ? 0 : answer;
+    return answer === 1 && !this.#handedOver ? 0 : answer;
   }
 
   /** What was taken is its own matter now: it is handed over as there is room. */
@@ -165,10 +164,10 @@ export class CarriedQueue implements PayloadQueue {
   #work(): void {
     if (this.#over) return;
     const answer = this.#slice();
-    if (answer === 1 && !this.#carried) return this.#schedule();
+    if (answer === 1 && !this.#handedOver) return this.#schedule();
     if (answer === 0) return this.#await();
     // Where nobody takes anything any more, what is not the line's waits to be moved or stopped.
-    if (this.#released && this.#carried) this.stop();
+    if (this.#released && this.#handedOver) this.stop();
   }
 
   #await(): void {
@@ -176,7 +175,7 @@ export class CarriedQueue implements PayloadQueue {
     this.#target.onRoom(this.#drive);
   }
 
-  /** Some of what was carried, as far as it is taken; 1 when the outbox is empty. */
+  /** Hands over some of the taken entries; 1 when the outbox is empty. */
   #slice(): number {
     let answer = this.#drain();
     for (let frames = 0; frames < SLICE_FRAMES && answer === 1; answer = this.#drain()) {
@@ -185,9 +184,9 @@ export class CarriedQueue implements PayloadQueue {
       if (entry.kind === 'frame' || entry.kind === 'sent') frames++;
       this.#takeEntry(entry);
     }
-    if (answer === 1 && this.#entries.isEmpty && !this.#carried) {
-      this.#carried = true;
-      this.#reports.carried();
+    if (answer === 1 && this.#entries.isEmpty && !this.#handedOver) {
+      this.#handedOver = true;
+      this.#reports.handedOver();
     }
     return answer;
   }
@@ -283,7 +282,7 @@ export class CarriedQueue implements PayloadQueue {
   #offer(next: Outgoing): number {
     const { track } = next;
     if ('payload' in next) return this.#target.push(this.#generation, track, next.payload);
-    if ('rest' in next) return this.#target.rest(this.#generation, track);
+    if ('rest' in next) return this.#target.pauseInput(this.#generation, track);
     return this.#target.mark(this.#generation, track, next.mark, next.end);
   }
 }

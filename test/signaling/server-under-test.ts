@@ -8,7 +8,7 @@ import { Switchboard, type SwitchboardOptions } from '../../src/call/switchboard
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import { BrowserDoor, makeCertificate } from '../../signaling/browser-door.js';
+import { BrowserServer, makeCertificate } from '../../signaling/browser-server.js';
 import { randomFrom } from '../api/mutations.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { WeriftClient } from './werift-client.js';
@@ -38,7 +38,7 @@ export async function connect(t: TestContext, under: DoorUnderTest, client = new
 const MESSAGES = { perSecond: 500, burst: 1000 };
 
 export interface DoorUnderTest {
-  readonly door: BrowserDoor;
+  readonly door: BrowserServer;
   readonly switchboard: Switchboard;
   readonly plane: MediaPlane;
   readonly time: ManualTime;
@@ -79,7 +79,7 @@ export async function openDoor(
       look();
     });
   const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
-  const door = new BrowserDoor({
+  const door = new BrowserServer({
     switchboard,
     plane,
     certificate: await makeCertificate(),
@@ -116,7 +116,7 @@ function openSwitchboard(
         open: () => {
           throw noEngine();
         },
-        carry: () => {
+        handOver: () => {
           throw noEngine();
         },
       },
