@@ -1,5 +1,5 @@
-// The browser door: an offer in, an answer out, and behind it a call whose
-// audio the native plane sends and whose page talks over a data channel.
+// The server of browser calls: it answers an offer and opens a call. The native plane sends the call's audio, and the
+// page talks over a data channel.
 import { RTCDtlsTransport, type RTCCertificate } from 'werift';
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError, asParleyError } from '../src/errors.js';
@@ -33,7 +33,7 @@ export class BrowserServer {
     mendUdpSockets(parts.random);
   }
 
-  /** Calls of this door, those being set up included. */
+  /** Browser calls, including those being set up. */
   get size(): number {
     return this.#calls.size;
   }
@@ -86,7 +86,7 @@ export class BrowserServer {
   }
 
   /**
-   * Ends a call of this door, whether it is set up or not yet. False when there is none of this id that the client with
+   * Ends a browser call, whether it is set up or not yet. False when there is none of this id that the client with
    * the API key of this name may use; undefined: with any key.
    */
   async hangUp(id: string, key?: string): Promise<boolean> {

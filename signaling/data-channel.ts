@@ -1,5 +1,5 @@
-// One page's data channel joined to its call: texts and interruptions in,
-// events out, all JSON. Nothing that the page sends ends the call.
+// The session of one page's data channel with its call: texts and interruptions in, events out, all JSON. It checks each
+// message of the page field by field before it acts on it. No message of the page ends the call.
 import type { Call, CallEvent, Interruption } from '../src/call/call.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
@@ -208,9 +208,6 @@ export class DataChannelSession {
     }
   }
 }
-
-// What a page may say on its data channel: a closed union, checked field by
-// field before anything acts on it.
 
 type ClientMessage =
   | {

@@ -1,4 +1,4 @@
-// The check of every datagram before werift 0.24.4 reads it.
+// The guard checks every datagram, and every SCTP packet inside, before werift 0.24.4 reads it.
 //
 //   STUN          a request must carry the integrity of this call's password; werift answers any request,
 //                 pairs with its sender and changes its ICE role for it
@@ -186,10 +186,6 @@ class DtlsGuard {
   }
 }
 
-// Whether an SCTP packet (RFC 9260 section 3) may be shown to werift, whose
-// parser follows every length that it reads: one of zero makes it run for ever,
-// and gap blocks far apart cost seconds each.
-
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 4;
 const MAX_GAP = 10_000; // chunks beyond the acknowledged one; a window of this size holds fewer
@@ -206,7 +202,11 @@ const PARAMETERS_AT: ReadonlyMap<number, number> = new Map([
   [130, 0], // RE-CONFIG (RFC 6525 section 3.1)
 ]);
 
-/** False for a packet that ends inside a chunk or parameter, or states impossible lengths. */
+/**
+ * False for an SCTP packet (RFC 9260 section 3) that ends inside a chunk or parameter, or states impossible lengths.
+ * werift's parser follows every length that it reads: a length of zero makes it run for ever, and gap blocks far apart
+ * cost seconds each.
+ */
 export function isSoundSctp(packet: Uint8Array): boolean {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
   return packet.length >= HEADER_BYTES && isSoundList(view, HEADER_BYTES, packet.length, isSoundChunk);

@@ -1,9 +1,6 @@
-// What a browser offers, judged before werift sees any of it.
-//
-// werift is given a description written anew from what was understood here
-// (werift-description.ts), so that no extension, feedback or codec is
-// negotiated that the native sender does not do, and no line that was not
-// checked reaches a parser that trusts its input.
+// Session descriptions of a browser's call. readOffer validates the offer before werift sees any of it. offerForWerift
+// writes a new description from the validated parts, so werift negotiates no extension, feedback or codec that the
+// native sender lacks, and no unchecked line reaches its parser. answerForBrowser completes werift's answer.
 import { isIP } from 'node:net';
 import { type Codec, OPUS, PCMA, PCMU } from '../src/codecs/codec.js';
 import { ParleyError } from '../src/errors.js';
@@ -249,10 +246,8 @@ function readCandidates(audio: SdpSection): string[] {
   return usable.slice(0, MAX_CANDIDATES);
 }
 
-// A session description as numbered lines: the session's own, then those of
-// each media section. Only shape and size are judged here; what the lines mean
-// is the business of whoever asks for them.
-
+// A session description as numbered lines: the session's own, then those of each media section. splitSdp checks only
+// shape and size.
 const MAX_CHARACTERS = 64 * 1024; // Chromium's longest offers have a tenth of this
 const MAX_LINES = 1000;
 const MAX_LINE_CHARACTERS = 2000;
@@ -352,9 +347,6 @@ function attribute(sections: readonly SdpSection[], name: string): SdpAttribute 
   }
   return undefined;
 }
-
-// The two descriptions between werift and the browser that this server writes
-// itself: the offer as werift is to see it, and the answer as the browser does.
 
 const SCTP_STREAMS = 65_535; // the most; SCTP negotiates the number itself (RFC 8831 section 6.2)
 

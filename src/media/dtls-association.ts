@@ -1,11 +1,11 @@
-// One DTLS-SRTP association (RFC 5763, RFC 5764): who the far end is, and the
-// keys of a call's media in both directions.
+// DTLS-SRTP (RFC 5763, RFC 5764): the server's certificate, and one association with a far end, which proves the far
+// end's identity and yields the keys of a call's media in both directions.
 //
 //   made ──start──▶ handshaking ──onKeys──▶ open ──onClosed──▶ over
 //                        └──────onFailed──────┴──────────────▶ over
 //
-// It knows no socket: datagrams come by `receive` and leave by `send`. The far
-// end's certificate must be the one of the signalling; nothing else is trusted.
+// The association has no socket: datagrams come by `receive` and leave by `send`. The far end's certificate must match
+// a fingerprint of the signalling; nothing else is trusted.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type DtlsKeys, type DtlsStep, mediaAddon } from './media-addon.js';
@@ -15,7 +15,7 @@ export interface AssociationOptions {
   readonly certificate: DtlsCertificate;
   /** `active` connects; `passive` waits for the far end to do so. */
   readonly role: 'active' | 'passive';
-  /** Of the far end's certificate: one of those with the best hash must fit. */
+  /** Fingerprints of the far end's certificate: one of those with the best hash must match. */
   readonly fingerprints: readonly CertificateFingerprint[];
   readonly time: Time;
   /** At most 1200 bytes; a datagram that is lost is sent again. */
@@ -77,7 +77,11 @@ export class DtlsAssociation {
     const fingerprints = options.fingerprints.flatMap(({ hash, digest }) => [hash, digest]);
     const active = options.role === 'active';
     try {
-      this.#handle = mediaAddon().dtlsOpen(options.certificate.handle, { active, fingerprints, retransmitMs: RETRANSMIT_MS }); // prettier-ignore
+      this.#handle = mediaAddon().dtlsOpen(options.certificate.handle, {
+        active,
+        fingerprints,
+        retransmitMs: RETRANSMIT_MS,
+      });
     } catch (error) {
       throw new ParleyError('DTLS_FAILED', (error as Error).message, { cause: error });
     }
@@ -149,7 +153,7 @@ export class DtlsAssociation {
     if (step === null || this.#over) return;
     const turn = ++this.#turn;
     for (const data of step.output) this.#options.send(data);
-    // Whoever sends may have closed, or brought an answer that is further on than this.
+    // `send` may have closed this association, or delivered an answer that made this step stale.
     if (this.over || turn !== this.#turn) return;
     this.#schedule(step.timeoutMs);
     if (step.state === 'open') this.#opened();
@@ -212,9 +216,6 @@ function errorOf({ failure, reason }: DtlsStep): ParleyError {
   return new ParleyError('DTLS_FAILED', `the DTLS handshake failed: ${reason}`);
 }
 
-// Who this server is in DTLS: a certificate on P-256 that is made anew with each
-// process and vouched for by nothing but its fingerprint in the signalling.
-
 /** As in `a=fingerprint` (RFC 8122). */
 export interface CertificateFingerprint {
   /** In small letters: `sha-256`, `sha-384` or `sha-512`; others never fit. */
@@ -223,6 +224,7 @@ export interface CertificateFingerprint {
   readonly digest: string;
 }
 
+/** The server's certificate on P-256. Each process makes a new one; only its fingerprint in the signalling vouches for it. */
 export class DtlsCertificate {
   readonly handle: number;
   readonly fingerprint: CertificateFingerprint;

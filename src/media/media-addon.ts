@@ -1,6 +1,6 @@
-// The media functions of the addon (native/binding). Times are milliseconds of
-// the monotonic clock, the one of process.hrtime. A handle that names nothing
-// any more is answered, never thrown, by the stream functions.
+// The media functions of the addon (native/binding): the plane and its streams, a call's sockets, and DTLS. Times are
+// milliseconds of the monotonic clock, the one of process.hrtime. Stream, socket and DTLS functions answer a stale handle
+// with null or -1 instead of throwing.
 import { loadAddon } from '../addon.js';
 
 /** By the names of SDES (RFC 4568, RFC 6188, RFC 7714). */
@@ -24,7 +24,7 @@ export interface SrtpKeys {
 export interface ComfortNoise {
   /** 13 unless the peers agreed on another one. */
   readonly payloadType: number;
-  /** Of the noise, in -dBov: 0 to 127. */
+  /** Noise level in -dBov: 0 to 127. */
   readonly level: number;
   readonly intervalMs: number;
 }
@@ -80,7 +80,7 @@ export type PushAnswer = 1 | 0 | -1;
 
 export interface ClearedTrack {
   readonly track: number;
-  /** Of all that was pushed to the track. */
+  /** Counted over everything pushed to the track. */
   readonly sentFrames: number;
   readonly droppedFrames: number;
   /** In order; none of them will be told as reached. */
@@ -88,13 +88,13 @@ export interface ClearedTrack {
 }
 
 export interface Cleared {
-  /** What pushes must carry from now on. */
+  /** The generation that pushes must state from now on. */
   readonly generation: number;
   /** Every track that had not reached its end, oldest first. */
   readonly tracks: readonly ClearedTrack[];
 }
 
-/** What waited when the queue was taken; for TakenEntries. */
+/** A cleared queue together with its entries, for TakenEntries. */
 export interface TakenQueue extends Cleared {
   readonly entries: Uint8Array;
 }
@@ -119,7 +119,7 @@ export interface PlayoutStats {
   /** Of the next packet, and of the next tick. */
   readonly sequence: number;
   readonly timestamp: number;
-  /** Keys that are not pressed to their end yet. */
+  /** Keys that are still to be pressed or released. */
   readonly digitsWaiting: number;
 }
 
@@ -200,14 +200,11 @@ export function mediaAddon(): MediaAddon {
   return (loaded ??= loadAddon<MediaAddon>());
 }
 
-// The functions of the addon for a call's sockets (native/binding/socket_binding.cc).
-// A handle that names nothing any more is answered, never thrown.
-
-/** Of what planeTakeInbound gives: socket, kind, digit, durationMs, atMs. */
+/** Fields of one event of planeTakeInbound: socket, kind, digit, durationMs, atMs. */
 export const INBOUND_FIELDS = 5;
 export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4 } as const;
 
-/** Of what socketTakeSound gives: timestamp, payload type, packets lost before, atMs, offset, bytes. */
+/** Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset, bytes. */
 export const SOUND_FIELDS = 6;
 
 export interface SocketStats {
@@ -307,6 +304,7 @@ export interface Tapped {
   readonly missed: number;
 }
 
+/** native/binding/socket_binding.cc */
 export interface SocketAddon {
   portsOpen(options: {
     address: string;
@@ -351,15 +349,12 @@ export interface SocketAddon {
   socketClose(socket: number): SocketStats | null;
 }
 
-// The functions of the addon for DTLS (native/binding/dtls_binding.cc). A handle
-// that names nothing any more is answered with null, never thrown.
-
 export interface DtlsKeys {
   readonly send: SrtpKeys;
   readonly receive: SrtpKeys;
 }
 
-/** What is to be done after a call. */
+/** The actions that a DTLS function asks for. */
 export interface DtlsStep {
   readonly state: 'new' | 'handshaking' | 'open' | 'closed' | 'failed';
   readonly failure: '' | 'fingerprint' | 'no-profile' | 'protocol';
@@ -370,6 +365,7 @@ export interface DtlsStep {
   readonly output: readonly Uint8Array[];
 }
 
+/** native/binding/dtls_binding.cc */
 export interface DtlsAddon {
   identityMake(): number;
   identityFingerprint(identity: number): string | null;

@@ -1,12 +1,11 @@
-// What has to be settled on a call's own socket before encrypted media flows:
-// ICE checks are answered, DTLS runs with whoever the description announces.
+// The handshake on a call's own socket before encrypted media flows: it answers ICE checks and runs DTLS with the far
+// end that the description announces.
 //
 //   first byte   0-3 ─▶ IceLite        20-63 ─▶ DtlsAssociation      (RFC 7983)
 //
-// With ICE nothing is sent to an address, and no DTLS taken from it, before a
-// check came from there. Without, the far end may stand behind a translator:
-// others than the announced address may try (see DtlsSourceFilter), and the certificate
-// proves which it was.
+// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. Without ICE the far
+// end may be behind a NAT: other addresses than the announced one may try (see DtlsSourceFilter), and the certificate
+// proves which one is the far end.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket } from './media-addon.js';
@@ -256,13 +255,11 @@ export class MediaHandshake {
   }
 }
 
-// What offer and answer say of a call's DTLS, and whether two of them speak of
-// the same association.
-
+/** The DTLS and ICE parameters of an offer and its answer. */
 export interface HandshakeTerms {
-  /** Ours: `active` connects. */
+  /** This side's role: `active` connects. */
   readonly setup: 'active' | 'passive';
-  /** Of the far end's certificate. */
+  /** Fingerprints of the far end's certificate. */
   readonly fingerprints: readonly CertificateFingerprint[];
   /** The far end's name for the association (RFC 8842). */
   readonly tlsId?: string | undefined;
@@ -270,7 +267,7 @@ export interface HandshakeTerms {
   readonly ice?: IceCredentials | undefined;
 }
 
-/** The association of the first terms goes on under the second ones (RFC 8842 section 3.1). */
+/** True if the association of the first terms continues under the second ones (RFC 8842 section 3.1). */
 export function sameAssociation(
   before: Omit<HandshakeTerms, 'ice'>,
   after: Omit<HandshakeTerms, 'ice'>,
@@ -283,22 +280,12 @@ export function sameAssociation(
   return told(before).join() === told(after).join();
 }
 
-// Whose DTLS is listened to before anybody has proved who they are, where no
-// check of ICE says it: the far end may stand behind a translator, and everybody
-// may send a datagram.
-//
-//   the announced address     always; others in the middle of a handshake make way for it
-//   another one, we wait      who begins a handshake, once whoever began before has been silent for a second
-//   another one, we connect   who answers, once the announced address has been silent for a second
-//
-// What others send ends no handshake but their own.
-
 export interface Source {
   readonly address: string;
   readonly port: number;
 }
 
-/** `anew`: it begins another handshake, in place of the present one; `restart`: so do we, and it is not taken in. */
+/** `anew`: the source begins another handshake in place of the present one. `restart`: we begin one and drop the datagram. */
 export type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
 
 export interface DtlsSourceOptions {
@@ -308,12 +295,22 @@ export interface DtlsSourceOptions {
 }
 
 const QUIET_MS = 1000; // five retransmissions of the first flight
-const MOST_STRANGERS = 16; // that made a handshake begin again; from then on the announced address alone is heard
+const MOST_STRANGERS = 16; // restarts by other sources; after these only the announced address is accepted
 const ALERT = 21; // content types of RFC 6347 section 4.3.1
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const RECORD_HEAD = 13;
 
+/**
+ * Decides which source may take part in the DTLS handshake when there is no ICE and nobody has proved an identity yet.
+ * The far end may be behind a NAT, and anybody can send a datagram.
+ *
+ *     the announced address      always; a handshake with another source makes way for it
+ *     another one, we wait       a source that begins a handshake, once the one before has been silent for a second
+ *     another one, we connect    a source that answers, once the announced address has been silent for a second
+ *
+ * A source can end only its own handshake.
+ */
 export class DtlsSourceFilter {
   readonly #options: DtlsSourceOptions;
   #heardMs: number;
@@ -329,7 +326,7 @@ export class DtlsSourceFilter {
     return announced !== undefined && sameSource(announced, source);
   }
 
-  /** `far` is who is in the middle of the handshake, if anybody. */
+  /** `far` is the source in the middle of the handshake, if any. */
   decide(data: Uint8Array, source: Source, far: Source | undefined): SourceDecision {
     if (far !== undefined && sameSource(far, source)) {
       this.#heardMs = this.#options.time.now();
@@ -345,7 +342,7 @@ export class DtlsSourceFilter {
     return far === undefined && (isPassive || isQuiet) ? 'take' : 'drop';
   }
 
-  /** The handshake begins again, because of somebody who is not the far end. */
+  /** The handshake restarts because of a source that is not the far end. */
   again(): void {
     this.#strangers++;
     this.#heardMs = this.#options.time.now();

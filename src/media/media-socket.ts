@@ -1,12 +1,11 @@
-// One call's sockets: what the far end sends comes in here, and the playout that
-// is bound sends from the same port to wherever the far end was found.
+// One call's sockets, and the range of ports that they are taken from. A socket receives the far end's packets. The
+// playout that is bound to it sends from the same port to the address where the far end was found.
 //
 //   const socket = plane.openSocket({ ports, mux })     its port goes into the SDP
 //   socket.formats([...]); socket.srtp(keys)            what the answer says
 //   socket.bind(playout); socket.learn({ address, port })
 //
-// Packets are read, checked and counted by a native thread. JavaScript hears of
-// digits, and of sound when it listens.
+// A native thread reads, checks and counts packets. JavaScript gets digits, and sound if it listens.
 import { ParleyError } from '../errors.js';
 import {
   type ForeignPacket,
@@ -233,10 +232,6 @@ export class MediaSocket {
   }
 }
 
-// The range of ports that calls receive on: even ones for RTP, the odd one
-// after each for RTCP. A pair that a call gave back rests for `drainMs`, because
-// the far end may still send to it.
-
 export interface PortOptions {
   /** IP address to listen on; `::` and `0.0.0.0` are every one of the machine. */
   readonly address: string;
@@ -248,6 +243,10 @@ export interface PortOptions {
   readonly dscp: number;
 }
 
+/**
+ * The range of ports that calls receive on: even ones for RTP, the next odd one for RTCP. A released pair is not reused
+ * for `drainMs`, because the far end may still send to it.
+ */
 export class RtpPorts {
   readonly handle: number;
   #closed = false;

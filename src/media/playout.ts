@@ -1,5 +1,5 @@
-// One call's outgoing sound: payloads and marks wait here until the plane's
-// clock sends them, each when it is due.
+// One call's outgoing sound. Payloads and marks wait in the playout until the plane's clock sends them, each when it is
+// due. PlayoutWriter is its face in a producer's thread, TakenEntries reads a queue that was taken out of it.
 //
 // Everything pushed belongs to a track, one per utterance, and carries the
 // generation of the queue. `clear` drops what waits and begins a new generation,
@@ -145,9 +145,7 @@ const CLOSED_WITH_PLANE: PlayoutStats = {
   digitsWaiting: 0,
 };
 
-// A playout as a producer in any thread sees it: push until it is full, then
-// wait to be called.
-
+/** A playout in a producer's thread: push until it is full, then wait for `onRoom`. */
 export class PlayoutWriter {
   readonly handle: number;
   readonly #waiting = new Set<() => void>();
@@ -206,10 +204,8 @@ export class PlayoutWriter {
   }
 }
 
-// What a playout had queued, out of it: payloads and marks that go on elsewhere.
-//
-// One memory, as the addon wrote it (streamTake): kind (8 bits), track (32),
-// mark or length of the payload (32), payload; little-endian.
+// An entry as streamTake writes it: kind (8 bits), track (32), mark or length of the payload (32), payload;
+// little-endian.
 const HEAD_BYTES = 9;
 const KINDS = ['frame', 'mark', 'track-end', 'rest', 'sent'] as const;
 
@@ -224,6 +220,7 @@ export interface TakenEntry {
 
 export const NOTHING_TAKEN = new Uint8Array(0);
 
+/** Reads the payloads and marks that were taken out of a playout. */
 export class TakenEntries {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;

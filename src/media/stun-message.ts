@@ -1,8 +1,7 @@
-// STUN messages as bytes (RFC 8489 section 5 and 14): what ICE needs of them.
+// Reads and writes the STUN messages of ICE (RFC 8489 section 5 and 14).
 //
-// Reading is total: whatever came, it is a message of the right form or it is
-// undefined, and every offset has been checked. Nothing in a message is to be
-// believed before its integrity fits.
+// Any input is accepted: the result is a well-formed message or undefined, and every offset is checked. Nothing in a
+// message may be trusted before its integrity is verified.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { crc32 } from 'node:zlib';
@@ -75,7 +74,7 @@ export function valueOf(message: StunMessage, type: number): Uint8Array | undefi
   return message.attributes.find((attribute) => attribute.type === type)?.value;
 }
 
-/** Whoever wrote the message knows the key. False without integrity. */
+/** True if the message's integrity was computed with this key. */
 export function isSealedWith({ sealed }: StunMessage, key: Uint8Array): boolean {
   return sealed !== undefined && timingSafeEqual(hmac(key, sealed.bytes), sealed.tag);
 }
@@ -180,12 +179,12 @@ function typeOf(kind: StunClass, method: number): number {
   return spread | ((bits & 1) << 4) | ((bits & 2) << 7);
 }
 
-// XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): the sender's address as we see it,
-// disguised from translators that rewrite whatever looks like an address.
-
 const FAMILY = { 4: 1, 6: 2 } as const;
 
-/** Undefined for what is no IP address. */
+/**
+ * The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): the sender's address as we see it, masked from NATs that
+ * rewrite anything that looks like an address. Undefined if `address` is no IP address.
+ */
 export function xorMappedAddress(
   address: string,
   port: number,
