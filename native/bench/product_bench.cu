@@ -126,7 +126,7 @@ class Bench {
 };
 
 std::string NameOf(const Plan& plan) {
-  return std::string(plan.cut == Cut::kFew ? "few" : plan.cut == Cut::kMany ? "many" : plan.cut == Cut::kWide ? "wide" : "split") + std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
+  return std::string(plan.cut == Cut::kGemv ? "few" : plan.cut == Cut::kSkinnyGemm ? "many" : plan.cut == Cut::kTiledGemm ? "wide" : "split") + std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
 }
 
 // All that are worth a look.
@@ -134,12 +134,12 @@ std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
   std::vector<Plan> plans;
   for (uint32_t octets = bucket <= 8 ? 1 : 2; octets <= 4; octets *= 2) {
     if (octets > 1 && octets * 4 >= bucket) continue;
-    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kGemv, tiles, octets});
   }
   if (bucket <= 8) return plans;
-  plans.insert(plans.end(), {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 4, 16}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}});
-  if (!HasScales(format)) plans.push_back({Cut::kWide, 6, 16});
-  if (!HasScales(format) && !gated) plans.push_back({Cut::kSplit, 8, 8});
+  plans.insert(plans.end(), {{Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}, {Cut::kTiledGemm, 4, 16}, {Cut::kTiledGemm, 8, 16}, {Cut::kTiledGemm, 4, 8}, {Cut::kSplitK, 4, 8}});
+  if (!HasScales(format)) plans.push_back({Cut::kTiledGemm, 6, 16});
+  if (!HasScales(format) && !gated) plans.push_back({Cut::kSplitK, 8, 8});
   return plans;
 }
 
@@ -153,7 +153,7 @@ bool MeansTheSameInBf16(Bench* bench, Format format) {
   for (const Plan& plan : PlansFor(format, false, 256)) bench->Of(kOne, 200, plan, &seen.emplace_back(0), 1);
   bench->TakeWidened(format, kOne.rows * kOne.columns);
   uint64_t wanted = 0;
-  bench->Of(kOne, 200, {Cut::kFew, 1, 2}, &wanted, 1);
+  bench->Of(kOne, 200, {Cut::kGemv, 1, 2}, &wanted, 1);
   bench->Take(format);
   return std::all_of(seen.begin(), seen.end(), [&](uint64_t bits) { return bits == wanted; });
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "media/srtp.h"
+
 namespace parley {
 namespace {
 
@@ -62,6 +64,30 @@ Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t hig
 Napi::Object ObjectIn(const Napi::Value& value, const char* name) {
   if (!value.IsObject()) throw WrongType(value, name, "an object");
   return value.As<Napi::Object>();
+}
+
+namespace {
+
+const SrtpShape& ShapeIn(const Napi::Value& value) {
+  const std::string name = StringIn(value, "srtp.profile");
+  std::string names;
+  for (const SrtpShape& shape : kSrtpShapes) {
+    if (name == shape.name) return shape;
+    names += std::string(names.empty() ? "" : ", ") + shape.name;
+  }
+  throw Napi::RangeError::New(value.Env(), "srtp.profile must be one of " + names);
+}
+
+}  // namespace
+
+SrtpKeys SrtpKeysIn(const Napi::Value& value) {
+  const Napi::Object srtp = ObjectIn(value, "srtp");
+  const SrtpShape& shape = ShapeIn(srtp.Get("profile"));
+  const Napi::Value mki = srtp.Get("mkiBytes");
+  const double mki_bytes = mki.IsUndefined() ? 0 : NumberIn(mki, "srtp.mkiBytes", 0, SrtpReceiver::kMaxMkiBytes);
+  return {shape.profile, BytesIn(srtp.Get("key"), "srtp.key", shape.key_bytes, shape.key_bytes),
+          BytesIn(srtp.Get("salt"), "srtp.salt", shape.salt_bytes, shape.salt_bytes),
+          static_cast<size_t>(mki_bytes)};
 }
 
 }  // namespace parley

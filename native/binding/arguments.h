@@ -9,8 +9,20 @@
 #include <string>
 
 #include "binding/handles.h"
+#include "media/srtp_cipher.h"
 
 namespace parley {
+
+// SRTP keys as JavaScript passes them: {profile, key, salt, mkiBytes}.
+struct SrtpKeys {
+  SrtpProfile profile;
+  Bytes key;  // valid during the call
+  Bytes salt;
+  size_t mki_bytes;  // of packets that are received
+};
+
+// Throws an error that names the field when the profile is unknown or a length does not suit it.
+SrtpKeys SrtpKeysIn(const Napi::Value& value);
 
 struct Bytes {
   const uint8_t* data;  // valid during the call

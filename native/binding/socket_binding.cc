@@ -6,7 +6,6 @@
 #include "binding/arguments.h"
 #include "binding/handles.h"
 #include "binding/media_binding.h"
-#include "binding/srtp_arguments.h"
 #include "media/receive/port_pool.h"
 
 namespace parley {

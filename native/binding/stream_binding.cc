@@ -8,7 +8,6 @@
 #include "binding/handles.h"
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
-#include "binding/srtp_arguments.h"
 
 namespace parley {
 namespace {

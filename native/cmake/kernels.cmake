@@ -50,7 +50,6 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/cuda_memory.cc
   kernels/cuda/products/cuda_planned.cc
   kernels/cuda/products/cuda_products.cc
-  kernels/cuda/device/known_lists.cc
   kernels/cuda/device/memory_pool.cc
   kernels/cuda/device/recorder.cc
   kernels/cuda/device/two_sided_arena.cc)

@@ -4,9 +4,7 @@
 set(FILES_TOGETHER 12)
 set(FILES_ALONE
   media/rtp.cc
-  media/srtp_receiver.cc
   model/speech/codec_encoder.cc
-  model/speech/residual_quantizer.cc
   model/speech/speaker_encoder.cc)
 
 foreach(layer MEDIA MODEL RUNTIME TOOLS)

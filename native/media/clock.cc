@@ -1,9 +1,15 @@
 #include "media/clock.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 namespace parley {
 namespace {
@@ -140,6 +146,85 @@ void Clock::Trace(uint64_t stream, int64_t due_ns, int64_t sent_ns) {
   if (!place) return;
   *place = {stream, due_ns, sent_ns};
   trace->Publish();
+}
+
+namespace {
+
+// Near the golden section of the phases and without a common factor with their
+// number, so that neighbours in time of birth are far apart in phase.
+int64_t StrideOf(int64_t phases) {
+  int64_t stride = std::max<int64_t>(1, phases * 618 / 1000);
+  while (std::gcd(stride, phases) != 1) stride++;
+  return stride;
+}
+
+}  // namespace
+
+int64_t PhasePlan::Take(int64_t period_ns) {
+  const int64_t phases = std::max<int64_t>(1, period_ns / kStepNs);
+  const int64_t stride = StrideOf(phases);
+  const int64_t first = static_cast<int64_t>(taken_++ % static_cast<uint64_t>(phases)) * stride % phases;
+  if (!Counted(period_ns)) return first * kStepNs;
+
+  int64_t best = first;
+  uint64_t best_cost = UINT64_MAX;
+  for (int64_t n = 0; n < phases; n++) {
+    const int64_t phase = (first + n * stride) % phases;
+    uint64_t busiest = 0, sum = 0;
+    for (int64_t step = phase; step < kSteps; step += phases) {
+      busiest = std::max<uint64_t>(busiest, load_[static_cast<size_t>(step)]);
+      sum += load_[static_cast<size_t>(step)];
+    }
+    const uint64_t cost = busiest << 32 | sum;
+    if (cost < best_cost) {
+      best = phase;
+      best_cost = cost;
+    }
+  }
+  Add(period_ns, best * kStepNs, 1);
+  return best * kStepNs;
+}
+
+void PhasePlan::Release(int64_t period_ns, int64_t phase_ns) {
+  if (Counted(period_ns)) Add(period_ns, phase_ns, -1);
+}
+
+uint32_t PhasePlan::Busiest() const { return *std::max_element(load_.begin(), load_.end()); }
+
+void PhasePlan::Add(int64_t period_ns, int64_t phase_ns, int32_t change) {
+  for (int64_t step = phase_ns / kStepNs; step < kSteps; step += period_ns / kStepNs) {
+    load_[static_cast<size_t>(step)] += static_cast<uint32_t>(change);
+  }
+}
+
+namespace {
+
+// Above ordinary threads; below what the kernel and audio servers use.
+constexpr int kFifoPriority = 10;
+constexpr int kRaisedNice = -11;
+
+}  // namespace
+
+const char* NameOf(Priority priority) {
+  switch (priority) {
+    case Priority::kFifo: return "fifo";
+    case Priority::kNice: return "nice";
+    case Priority::kNormal: return "normal";
+  }
+  return "normal";
+}
+
+Priority RaiseThreadPriority() {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 µs delays every wake-up
+  sched_param parameters{};
+  parameters.sched_priority = kFifoPriority;
+  if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0) return Priority::kFifo;
+  return SetThreadNice(kRaisedNice) ? Priority::kNice : Priority::kNormal;
+}
+
+bool SetThreadNice(int nice) {
+  const auto thread = static_cast<id_t>(syscall(SYS_gettid));
+  return setpriority(PRIO_PROCESS, thread, nice) == 0;
 }
 
 }  // namespace parley

@@ -9,22 +9,67 @@
 #ifndef PARLEY_MEDIA_CLOCK_H_
 #define PARLEY_MEDIA_CLOCK_H_
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 
 #include "media/counters.h"
 #include "media/event.h"
-#include "media/phase_plan.h"
 #include "media/playout_queue.h"
 #include "media/spsc_ring.h"
 #include "media/stream.h"
-#include "media/thread_priority.h"
+#include "media/time.h"
 #include "media/time_source.h"
 #include "media/wheel.h"
 #include "media/wire.h"
 
 namespace parley {
+
+// Scheduling of the calling thread.
+enum class Priority { kNormal, kNice, kFifo };
+
+const char* NameOf(Priority priority);
+
+// Real time if the system allows it, else a negative nice value, else as it is.
+// Also asks for timers without slack.
+Priority RaiseThreadPriority();
+
+// Sets the nice value, of this thread only. False when the system refuses.
+bool SetThreadNice(int nice);
+
+// Chooses the moment of its period at which a new stream sends, so that the packets
+// of all streams are spread over time instead of leaving as one burst.
+//
+// The load of every quarter of a millisecond is counted over 120 ms, the common
+// multiple of the usual periods; a new stream gets the phase whose busiest
+// quarter is the least busy. A period that does not divide 120 ms wanders
+// through all phases by itself and is not counted.
+class PhasePlan {
+ public:
+  static constexpr int64_t kStepNs = 250'000;
+
+  // The phase for a stream of this period, counted as taken: its due times are
+  // origin + phase + n * period. The first one of all is 0.
+  int64_t Take(int64_t period_ns);
+
+  // Gives back what Take returned.
+  void Release(int64_t period_ns, int64_t phase_ns);
+
+  // Streams due in the busiest quarter of a millisecond.
+  uint32_t Busiest() const;
+
+ private:
+  static constexpr int64_t kCycleNs = 120'000'000;
+  static constexpr int64_t kSteps = kCycleNs / kStepNs;
+
+  static bool Counted(int64_t period_ns) { return kCycleNs % period_ns == 0 && period_ns % kStepNs == 0; }
+  void Add(int64_t period_ns, int64_t phase_ns, int32_t change);
+
+  std::array<uint32_t, kSteps> load_{};
+  uint64_t taken_ = 0;  // streams so far: rotates the order in which equal phases are tried
+};
 
 // Something that JavaScript wants to know.
 struct ClockEvent {

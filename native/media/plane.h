@@ -17,7 +17,7 @@
 
 #include "media/clock.h"
 #include "media/event.h"
-#include "media/packet_ring.h"
+#include "media/packet_tap.h"
 #include "media/ready.h"
 #include "media/receive/receiver.h"
 #include "media/stream.h"

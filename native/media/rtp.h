@@ -1,4 +1,4 @@
-// The bytes of RTP and RTCP that the plane writes (RFC 3550). Pure.
+// RTP and RTCP as bytes (RFC 3550): written for the plane, read from the network. Pure.
 #ifndef PARLEY_MEDIA_RTP_H_
 #define PARLEY_MEDIA_RTP_H_
 
@@ -7,6 +7,51 @@
 #include <string>
 
 namespace parley {
+
+// A compound of RTCP as it came: what of it concerns this call (RFC 3550, 6.4
+// to 6.6). Everything else (SDES, APP, XR, feedback) is stepped over. Pure.
+
+// What the far end says of the stream that we send to it.
+struct ReportBlock {
+  uint8_t fraction_lost;    // of 256, since its last report
+  int32_t cumulative_lost;  // negative where more came than was expected: repeats
+  uint32_t highest_sequence;
+  uint32_t jitter;     // in units of our timestamp
+  uint32_t last_sr;    // middle 32 bits of the NTP time of our report; 0: none yet
+  uint32_t delay;      // since then, in 1/65536 s
+};
+
+struct RtcpView {
+  uint32_t sender = 0;  // of the compound's first packet
+  bool has_sender_report = false;
+  uint32_t ntp_middle = 0;  // of the sender report
+  bool has_block = false;
+  ReportBlock block{};  // the last one about `ours`
+  bool bye = false;     // of `sender`
+};
+
+// `ours`: the SSRC whose report blocks count. False when a packet of the
+// compound is malformed or the first one is no report where it must be one;
+// a reduced-size packet (RFC 5506) is one that begins with feedback.
+bool ParseRtcp(const uint8_t* compound, size_t len, uint32_t ours, RtcpView* out);
+
+// An RTP packet as it came, checked and taken apart (RFC 3550, 5.1 and A.1). Pure.
+struct RtpView {
+  bool marker;
+  uint8_t payload_type;
+  uint16_t sequence;
+  uint32_t timestamp;
+  uint32_t ssrc;
+  const uint8_t* payload;  // in the packet; without padding
+  size_t payload_bytes;
+};
+
+// False when version, CSRCs, extension or padding say more than is there.
+bool ParseRtp(const uint8_t* packet, size_t len, RtpView* out);
+
+// What a datagram on the media port is, by its first bytes (RFC 5761, RFC 7983).
+enum class DatagramKind : uint8_t { kRtp, kRtcp, kStun, kDtls, kOther };
+DatagramKind KindOf(const uint8_t* packet, size_t len);
 
 constexpr size_t kRtpHeaderBytes = 12;
 constexpr size_t kMaxCname = 255;  // bytes: the length field of an SDES item has one byte

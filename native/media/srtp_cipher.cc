@@ -1,4 +1,3 @@
-#define OPENSSL_SUPPRESS_DEPRECATED  // SHA1_*: see HmacSha1
 #include "media/srtp_cipher.h"
 
 #include <openssl/crypto.h>
@@ -8,7 +7,11 @@
 #include <cstring>
 
 #include "media/big_endian.h"
-#include "media/hmac_sha1.h"
+
+#define OPENSSL_SUPPRESS_DEPRECATED  // SHA1_*: see HmacSha1
+
+
+
 
 namespace parley {
 

@@ -9,9 +9,8 @@
 
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cuda/plugin.h"
-#include "runtime/available_memory.h"
+#include "runtime/machine_memory.h"
 #include "runtime/engine_thread.h"
-#include "runtime/memory_node.h"
 #include "runtime/qwen_frame_model.h"
 
 namespace parley::runtime {

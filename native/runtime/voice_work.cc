@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/speech/resampling.h"
+#include "model/speech/preparation.h"
 
 namespace parley::runtime {
 namespace {

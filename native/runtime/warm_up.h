@@ -3,12 +3,69 @@
 #ifndef PARLEY_RUNTIME_WARM_UP_H_
 #define PARLEY_RUNTIME_WARM_UP_H_
 
+#include <cstddef>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/frame_model.h"
 #include "runtime/round_times.h"
 
 namespace parley::runtime {
+
+// The engine's warm-up: generations without a listener, several at a time.
+//
+// Short and long, in English and Chinese.
+inline constexpr const char* kWarmTexts[] = {
+    "Hello.",
+    "Good morning, and thank you for calling. How can I help you today?",
+    "Your order left our warehouse this morning and will reach you tomorrow between nine and twelve. You will get a "
+    "message with the name of the driver and a link where you can follow the delivery. If nobody is at home, the "
+    "parcel will be left with a neighbour, or at the shop at the corner of your street.",
+    "\u4f60\u597d\u3002",
+    "\u65e9\u4e0a\u597d\uff0c\u611f\u8c22\u60a8\u7684\u6765\u7535\u3002\u8bf7\u95ee\u6709\u4ec0\u4e48\u53ef\u4ee5"
+    "\u5e2e\u60a8\uff1f",
+};
+inline constexpr size_t kWarmOfBatches = 1;   // the text that many speak: longer than the frames below
+inline constexpr size_t kMostWarmFrames = 10;  // of one generation
+
+// What a model of this kind can be asked: with a speaker or a recording, where it needs one.
+SpeechRequest WarmRequest(const FrameModel& model, const char* text);
+
+using Generations = std::vector<std::unique_ptr<Generation>>;
+
+// Of a request's recording; null where it has none. False: it is refused, with `problem` set.
+bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem);
+
+// So many of a request; none where there is no room for them. False: it is refused, with `problem` set.
+bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
+                     std::string* problem);
+
+// Some who speak together, begun and with their prompts computed. The model outlives them.
+class WarmSpeech {
+ public:
+  WarmSpeech(FrameModel& model, Generations generations);
+
+  // So many more take part from now on.
+  void Join(size_t count);
+  // A frame of each. Throws NotFinite, as Decode does.
+  void Step();
+  // All frames that were made and not decoded.
+  void Decode();
+  size_t Live() const { return live_.size(); }
+
+ private:
+  struct Speaking {
+    Generation* generation;
+    size_t undecoded;  // frames
+  };
+
+  FrameModel& model_;
+  const Generations generations_;
+  size_t joined_ = 0;
+  std::vector<Speaking> live_;
+  std::vector<float> samples_;
+};
 
 // A text that does not fit the model is left out. False with `problem` set, the first text's, when none is taken;
 // what the model throws is passed on.

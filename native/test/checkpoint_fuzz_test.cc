@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "media/random.h"
+#include "model/files/safetensors.h"
 #include "model/speech/codec_config.h"
-#include "model/speech/generation_config.h"
+#include "model/speech/model_config.h"
 #include "model/speech/model_tensors.h"
 #include "model/text/nfc.h"
-#include "model/files/safetensors.h"
 #include "model/text/tokenizer.h"
 #include "model/text/utf8.h"
 #include "test/check.h"

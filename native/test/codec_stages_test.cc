@@ -1,9 +1,7 @@
 // The parts of the codec decoder, each against the golden taps before and after it.
 #include "kernels/convolution.h"
-#include "model/speech/code_tables.h"
-#include "model/speech/decoder_block.h"
-#include "model/speech/latent_transformer.h"
-#include "model/speech/upsample_stage.h"
+#include "model/speech/codebooks.h"
+#include "model/speech/codec_decoder.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
 

@@ -105,7 +105,7 @@ void StreamsThatAreConvolvedTogetherStayApart() {
 // So many rows and positions that together they go to a kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
   const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 544, 256, false, BucketOf(positions), true, false}); };
-  CHECK(plan(1032).cut == Cut::kWide && plan(150).cut == Cut::kFew);
+  CHECK(plan(1032).cut == Cut::kTiledGemm && plan(150).cut == Cut::kGemv);
   CheckConvolution({544, 64, 4, 9, {150, 3, 878, 1}}, Format::kBf16);
 }
 
@@ -125,11 +125,11 @@ void SignalsArePreparedAsTheyLie() {
           LayStretches(queue, seen.stretches.data(), 4, convolution.History(), WindowsOf(convolution, nullptr, 0));
       CHECK_EQ(laid.as_signals, channels == 32);
       const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
-      EnqueuePlanned(queue, room, {Cut::kMany, 4, 4}, false, args, laid);
+      EnqueuePlanned(queue, room, {Cut::kSkinnyGemm, 4, 4}, false, args, laid);
       CHECK(SameBits(y, few));
       if (!FitsTiles(args, laid)) continue;
       std::fill(y.begin(), y.end(), NAN);
-      EnqueuePlanned(queue, room, {Cut::kWide, 4, 16}, false, args, laid);
+      EnqueuePlanned(queue, room, {Cut::kTiledGemm, 4, 16}, false, args, laid);
       CHECK(SameBits(y, few));
     }
   }

@@ -131,7 +131,7 @@ void ManyPositionsHaveTheSameBitsAsFew() {
   counts[5] = 2;  // streams so uneven would not lie in tiles
   const auto wide = CheckJoined(Case({1152, 256, 2, 1, counts}, Format::kBf16), {false, true});
   CHECK_EQ(wide.size(), 2u);
-  CHECK(Begins(wide[0], "JoinInput<1, 1") && Begins(wide[1], "MultiplyWide"));
+  CHECK(Begins(wide[0], "JoinInput<1, 1") && Begins(wide[1], "MultiplyTiledGemm"));
 }
 
 void TermsArePreparedOnTheWay() {

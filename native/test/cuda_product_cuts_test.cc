@@ -41,9 +41,9 @@ struct Given {
 };
 
 std::vector<Plan> PlansOf(Format format, bool gated) {
-  std::vector<Plan> plans = {{Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}};
+  std::vector<Plan> plans = {{Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}};
   for (uint32_t octets = 1; octets <= 4; octets *= 2) {
-    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kFew, tiles, octets});
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kGemv, tiles, octets});
   }
   return plans;
 }
@@ -52,9 +52,9 @@ constexpr Format kTiled[] = {Format::kBf16, Format::kInt8, Format::kFp8};
 
 // Of tiles, which matrices of such formats and multiples of 8 rows can be cut into.
 std::vector<Plan> PlansOfTiles(Format format, bool gated) {
-  std::vector<Plan> plans = {{Cut::kWide, 4, 8}, {Cut::kWide, 8, 16}, {Cut::kSplit, 4, 8}};
-  if (!gated) plans.push_back({Cut::kWide, 4, 16});
-  if (!gated && !HasScales(format)) plans.insert(plans.end(), {{Cut::kWide, 6, 16}, {Cut::kSplit, 8, 8}});
+  std::vector<Plan> plans = {{Cut::kTiledGemm, 4, 8}, {Cut::kTiledGemm, 8, 16}, {Cut::kSplitK, 4, 8}};
+  if (!gated) plans.push_back({Cut::kTiledGemm, 4, 16});
+  if (!gated && !HasScales(format)) plans.insert(plans.end(), {{Cut::kTiledGemm, 6, 16}, {Cut::kSplitK, 8, 8}});
   return plans;
 }
 
@@ -63,7 +63,7 @@ void EveryCutGivesTheSameBits() {
     for (const auto& [rows, columns] : {std::pair<size_t, size_t>{37, 32}, {141, 352}}) {
       const Given given(format, rows, columns, 131);
       for (const bool gated : {false, true}) {
-        const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
+        const auto wanted = given.Cut({Cut::kGemv, 1, 1}, gated);
         for (const Plan& plan : PlansOf(format, gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
       }
     }
@@ -75,7 +75,7 @@ void TilesGiveTheSameBits() {
     for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}, {24, 4640}}) {
       const Given given(format, rows, columns, 131);
       for (const bool gated : {false, true}) {
-        const auto wanted = given.Cut({Cut::kFew, 1, 1}, gated);
+        const auto wanted = given.Cut({Cut::kGemv, 1, 1}, gated);
         for (const Plan& plan : PlansOfTiles(format, gated)) CHECK(SameBits(given.Cut(plan, gated), wanted));
       }
     }
@@ -107,7 +107,7 @@ void EightBitsAreTheNumbersThatTheyMean() {
     for (const Plan& plan : plans) seen.push_back(given.Cut(plan, false));
     given.gate->matrix.format = Format::kBf16;
     given.gate->matrix.values = wide.data();
-    const auto wanted = given.Cut({Cut::kFew, 1, 1}, false);
+    const auto wanted = given.Cut({Cut::kGemv, 1, 1}, false);
     for (const auto& one : seen) CHECK(SameBits(one, wanted));
   }
 }
@@ -134,9 +134,9 @@ void TilesOfWindowsGiveTheSameBits() {
         EnqueuePlanned(queue, room, plan, false, args, laid);
         return y;
       };
-      const auto wanted = cut({Cut::kMany, 2, 2});
+      const auto wanted = cut({Cut::kSkinnyGemm, 2, 2});
       // A part's boxes would not lie in one segment each.
-      for (const Plan& plan : PlansOfTiles(Format::kBf16, false)) CHECK(plan.cut == Cut::kSplit || SameBits(cut(plan), wanted));
+      for (const Plan& plan : PlansOfTiles(Format::kBf16, false)) CHECK(plan.cut == Cut::kSplitK || SameBits(cut(plan), wanted));
     }
   }
 }
@@ -144,16 +144,16 @@ void TilesOfWindowsGiveTheSameBits() {
 void NoBarrierIsMissing() {
   for (const Format format : {Format::kBf16, Format::kFp8}) {
     const Given given(format, 72, 320, 70);
-    for (const Plan& plan : {Plan{Cut::kFew, 1, 1}, {Cut::kFew, 2, 4}, {Cut::kMany, 2, 2}, {Cut::kMany, 4, 4}, {Cut::kWide, 8, 16}, {Cut::kWide, 4, 8}, {Cut::kSplit, 4, 8}}) {
+    for (const Plan& plan : {Plan{Cut::kGemv, 1, 1}, {Cut::kGemv, 2, 4}, {Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}, {Cut::kTiledGemm, 8, 16}, {Cut::kTiledGemm, 4, 8}, {Cut::kSplitK, 4, 8}}) {
       const auto wanted = given.Cut(plan, false);
       CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
       CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
     }
   }
   const Given given(Format::kBf16, 72, 2880, 70);
-  const auto wanted = given.Cut({Cut::kSplit, 8, 8}, false);
-  CHECK(SameBits(given.Cut({Cut::kSplit, 8, 8}, false, {Order::kBackward}), wanted));
-  CHECK(SameBits(given.Cut({Cut::kSplit, 8, 8}, false, {Order::kShuffled, 3}), wanted));
+  const auto wanted = given.Cut({Cut::kSplitK, 8, 8}, false);
+  CHECK(SameBits(given.Cut({Cut::kSplitK, 8, 8}, false, {Order::kBackward}), wanted));
+  CHECK(SameBits(given.Cut({Cut::kSplitK, 8, 8}, false, {Order::kShuffled, 3}), wanted));
 }
 
 // Bias, gain and what y was, with scales, over the end of a tile's rows and of its vectors.
@@ -171,7 +171,7 @@ void TilesOfEightBitsAreFinishedAsOthers() {
       EnqueuePlanned(queue, room, plan, false, args, laid);
       return y;
     };
-    const auto wanted = cut({Cut::kMany, 2, 2});
+    const auto wanted = cut({Cut::kSkinnyGemm, 2, 2});
     for (const Plan& plan : PlansOfTiles(format, false)) CHECK(SameBits(cut(plan), wanted));
   }
 }
@@ -184,20 +184,20 @@ void PlansChangeWhereTheyShould() {
         for (const size_t count : {1, 8, 9, 16, 33, 64, 65, 1024}) {
           for (const bool wide : {false, true}) {
             const Plan plan = PlanOf({format, rows, 2048, gated, BucketOf(count), wide, wide});
-            CHECK(plan.cut != Cut::kFew || plan.tiles <= MostTiles(format, plan.octets, gated));
-            CHECK(plan.cut == Cut::kFew || count > 16 || (plan.cut == Cut::kSplit && count > 8));
+            CHECK(plan.cut != Cut::kGemv || plan.tiles <= MostTiles(format, plan.octets, gated));
+            CHECK(plan.cut == Cut::kGemv || count > 16 || (plan.cut == Cut::kSplitK && count > 8));
             CHECK(!ReadsTiles(plan.cut) || wide);
-            CHECK(plan.cut != Cut::kMany || !wide);
-            if (plan.cut == Cut::kFew) CHECK_EQ(plan.octets, count <= 8 ? 1u : count <= 16 ? 2u : 4u);
+            CHECK(plan.cut != Cut::kSkinnyGemm || !wide);
+            if (plan.cut == Cut::kGemv) CHECK_EQ(plan.octets, count <= 8 ? 1u : count <= 16 ? 2u : 4u);
           }
         }
       }
     }
   }
-  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 64, true, false}) == Plan{Cut::kFew, 1, 4}));
-  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 128, true, false}) == Plan{Cut::kFew, 2, 4}));
-  CHECK(PlanOf({Format::kBf16, 4096, 2048, false, 1024, true, false}).cut == Cut::kWide);
-  CHECK((PlanOf({Format::kBf16, 4096, 2048, false, 1024, false, false}) == Plan{Cut::kMany, 4, 4}));
+  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 64, true, false}) == Plan{Cut::kGemv, 1, 4}));
+  CHECK((PlanOf({Format::kBf16, 2048, 2048, false, 128, true, false}) == Plan{Cut::kGemv, 2, 4}));
+  CHECK(PlanOf({Format::kBf16, 4096, 2048, false, 1024, true, false}).cut == Cut::kTiledGemm);
+  CHECK((PlanOf({Format::kBf16, 4096, 2048, false, 1024, false, false}) == Plan{Cut::kSkinnyGemm, 4, 4}));
 }
 
 }  // namespace

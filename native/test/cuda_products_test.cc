@@ -28,7 +28,7 @@ std::vector<float> MultipliedAsMany(const Matrix& w, const Vectors& x) {
   TestRoom room;
   std::vector<float> y(x.count * w.rows, NAN);
   const LaidVectors laid = LayVectors(queue, x);
-  EnqueuePlanned(queue, room, {Cut::kMany, 2, 2}, false, ArgsFor(w, y.data(), laid.view), laid);
+  EnqueuePlanned(queue, room, {Cut::kSkinnyGemm, 2, 2}, false, ArgsFor(w, y.data(), laid.view), laid);
   return y;
 }
 

@@ -1,5 +1,5 @@
 // Recordings at another rate: what the filter passes, what it stops, and where a sound comes to lie.
-#include "model/speech/resampling.h"
+#include "model/speech/preparation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "runtime/available_memory.h"
+#include "runtime/machine_memory.h"
 #include "runtime/token_budget.h"
 #include "test/check.h"
 

@@ -1,5 +1,5 @@
 // Threads whose memory comes from one NUMA node. Every machine has node 0.
-#include "runtime/memory_node.h"
+#include "runtime/machine_memory.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

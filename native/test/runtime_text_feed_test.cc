@@ -6,9 +6,9 @@
 #include <set>
 
 #include "model/files/json.h"
-#include "model/text/nfc.h"
-#include "model/text/pieces.h"
 #include "model/speech/prompt.h"
+#include "model/text/nfc.h"
+#include "model/text/tokenizer.h"
 #include "model/text/utf8.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"

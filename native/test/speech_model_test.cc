@@ -2,8 +2,8 @@
 #include "model/speech/speech_model.h"
 
 #include "model/speech/embeddings.h"
-#include "model/speech/prompt_rows.h"
-#include "model/speech/talker.h"
+#include "model/speech/frame_step.h"
+#include "model/speech/prompt.h"
 #include "test/golden_cases.h"
 #include "test/recording_kernels.h"
 

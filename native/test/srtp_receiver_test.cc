@@ -1,12 +1,11 @@
 // The receiver against the sender, over networks that lose, repeat, reorder and
 // forge, and against packets published by libsrtp's own self-test.
-#include "media/srtp_receiver.h"
+#include "media/srtp.h"
 
 #include <algorithm>
 #include <random>
 #include <set>
 
-#include "media/srtp.h"
 #include "media/time.h"
 #include "test/check.h"
 #include "test/srtp_reference.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "model/speech/resampling.h"
+#include "model/speech/preparation.h"
 #include "test/check.h"
 #include "test/counting_kernels.h"
 #include "test/golden_vectors.h"

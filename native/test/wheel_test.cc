@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "media/phase_plan.h"
+#include "media/clock.h"
 #include "media/random.h"
 #include "media/time.h"
 #include "test/check.h"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "model/text/byte_alphabet.h"
+#include "model/text/vocabulary.h"
 
 namespace parley::tools {
 namespace {

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "tools/byte_pairs.h"
-#include "tools/config_forms.h"
 
 namespace parley::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/files/expected_tensor.h"
+#include "model/files/tensor.h"
 #include "tools/checkpoint_sizes.h"
 
 namespace parley::tools {

@@ -1,14 +1,17 @@
 #include "tools/checkpoint_writer.h"
 
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "kernels/philox.h"
 #include "model/shared/weights.h"
 #include "tools/byte_pairs.h"
 #include "tools/output_file.h"
-#include "tools/random_weights.h"
 
 namespace parley::tools {
 namespace {
@@ -122,6 +125,111 @@ void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory,
   WriteText(directory + "/tokenizer_config.json", plan.tokenizer_config);
   WriteText(directory + "/generation_config.json", plan.generation_config);
   WriteText(directory + "/config.json", plan.model_config);  // last: it says that the rest is there
+}
+
+namespace {
+
+enum class Scale : uint8_t {
+  kFixed,  // the deviation itself
+  kFan,    // by 1 / sqrt(inputs of an output): keeps the size of what passes
+};
+
+// The first whose `part` is in the name.
+struct Rule {
+  const char* part;
+  float mean;
+  Scale scale;
+  float deviation;
+};
+
+constexpr Rule kRules[] = {
+    {"codebook.initialized", 1, Scale::kFixed, 0},
+    // A table is the sum divided by the usage: rows of about 1. No usage is near the clamp.
+    {"cluster_usage", 10, Scale::kFixed, 2},
+    {"embedding_sum", 0, Scale::kFixed, 10},
+    {"embed_sum", 0, Scale::kFixed, 10},
+    {"layer_scale.scale", 0.3f, Scale::kFixed, 0.05f},
+    {".gamma", 0.3f, Scale::kFixed, 0.05f},
+    {".alpha", 0, Scale::kFixed, 0.25f},  // logarithms
+    {".beta", 0, Scale::kFixed, 0.25f},
+    {"q_norm.weight", 1.3f, Scale::kFixed, 0.2f},
+    {"k_norm.weight", 1.3f, Scale::kFixed, 0.2f},
+    {"norm.weight", 1, Scale::kFixed, 0.15f},
+    {".bias", 0, Scale::kFixed, 0.05f},
+    {"text_embedding", 0, Scale::kFixed, 0.8f},
+    {"code_predictor.model.codec_embedding", 0, Scale::kFixed, 0.3f},  // sixteen are summed
+    {"model.codec_embedding", 0, Scale::kFixed, 0.6f},
+    {"codec_head", 0, Scale::kFan, 2.5f},  // a choice among the likely
+    {"lm_head", 0, Scale::kFan, 2.5f},
+    {"speaker_encoder.fc", 0, Scale::kFan, 0.1f},  // of a sum over a rectified signal
+    {"speaker_encoder", 0, Scale::kFan, 1.4f},
+    {"talker.", 0, Scale::kFan, 1.2f},
+    {"decoder.decoder.0.conv", 0, Scale::kFan, 0.5f},
+    {"conv1.conv", 0, Scale::kFan, 0.6f},  // residual units add to what they get
+    {"conv2.conv", 0, Scale::kFan, 0.6f},
+    {"", 0, Scale::kFan, 1},
+};
+
+// The decoder's last convolution, to one channel: samples peak near a half.
+constexpr Rule kWaveform = {"decoder.decoder", 0, Scale::kFan, 0.04f};
+
+const Rule& RuleOf(const model::ExpectedTensor& tensor) {
+  const bool convolution = tensor.shape.size() == 3 && tensor.shape[0] == 1;
+  if (convolution && tensor.name.rfind(kWaveform.part, 0) == 0) return kWaveform;
+  for (const Rule& rule : kRules) {
+    if (tensor.name.find(rule.part) != std::string::npos) return rule;
+  }
+  return kRules[0];  // not reached: the last holds for all
+}
+
+// Inputs that meet in one output.
+double FanOf(const model::ExpectedTensor& tensor) {
+  const auto contains = [&](const char* part) { return tensor.name.find(part) != std::string::npos; };
+  // Transposed convolutions [in, out, kernel]: one input of each channel, or two where they overlap.
+  if (contains("decoder.upsample") && contains(".0.conv")) return static_cast<double>(tensor.shape[0]);
+  if (contains("decoder.decoder") && contains("block.1.conv")) return 2.0 * static_cast<double>(tensor.shape[0]);
+  double fan = 1;
+  for (size_t n = 1; n < tensor.shape.size(); n++) fan *= static_cast<double>(tensor.shape[n]);
+  return fan;
+}
+
+// FNV-1a
+uint64_t HashOf(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : name) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  return hash;
+}
+
+// The sum of four uniform bytes: bell-shaped, within 3.5 deviations, and quick.
+constexpr float kBellMean = 4 * 127.5f;
+constexpr float kBellDeviation = 147.80f;  // sqrt(4 (256^2 - 1) / 12)
+
+uint32_t SumOfBytes(uint32_t word) {
+  const uint32_t pairs = (word & 0x00FF00FF) + (word >> 8 & 0x00FF00FF);
+  return (pairs & 0xFFFF) + (pairs >> 16);
+}
+
+}  // namespace
+
+RandomWeights::RandomWeights(uint64_t seed, const model::ExpectedTensor& tensor)
+    : seed_(seed), stream_(HashOf(tensor.name)) {
+  const Rule& rule = RuleOf(tensor);
+  mean_ = rule.mean;
+  deviation_ =
+      rule.scale == Scale::kFixed ? rule.deviation : static_cast<float>(rule.deviation / std::sqrt(FanOf(tensor)));
+}
+
+void RandomWeights::Next(float* values, size_t count) {
+  const PhiloxKey key = {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)};
+  const auto low = static_cast<uint32_t>(stream_), high = static_cast<uint32_t>(stream_ >> 32);
+  const float scale = deviation_ / kBellDeviation;
+  float four[4];
+  for (size_t at = 0; at < count; at += 4, step_++) {
+    const PhiloxCounter words =
+        Philox({static_cast<uint32_t>(step_), static_cast<uint32_t>(step_ >> 32), low, high}, key);
+    for (size_t n = 0; n < 4; n++) four[n] = mean_ + scale * (static_cast<float>(SumOfBytes(words[n])) - kBellMean);
+    std::memcpy(values + at, four, (count - at < 4 ? count - at : 4) * sizeof(float));
+  }
 }
 
 }  // namespace parley::tools

@@ -4,11 +4,35 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "model/files/tensor.h"
 #include "tools/checkpoint_plan.h"
 #include "tools/checkpoint_sizes.h"
 
 namespace parley::tools {
+
+// Random values for the tensors of a checkpoint, scaled by what each is for, so that activations stay
+// near 1 through the whole model, nothing overflows, and the waveform neither vanishes nor clips.
+//
+// A value depends on the seed, the tensor's name and its place alone: not on the files around
+// it, nor on how much is made at a time.
+class RandomWeights {
+ public:
+  RandomWeights(uint64_t seed, const model::ExpectedTensor& tensor);
+
+  // The next values in the order of the file. `count` is a multiple of four except at the end.
+  void Next(float* values, size_t count);
+
+  float mean() const { return mean_; }
+  float deviation() const { return deviation_; }
+
+ private:
+  const uint64_t seed_;
+  const uint64_t stream_;  // of the tensor
+  uint64_t step_ = 0;      // four values each
+  float mean_ = 0, deviation_ = 0;
+};
 
 struct WriteOptions {
   uint64_t seed = 1;

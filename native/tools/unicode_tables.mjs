@@ -1,4 +1,4 @@
-// Writes the tables of native/model/*_data.h from the Unicode data inside Node:
+// Writes the tables of native/model/text/*_data.h from the Unicode data inside Node:
 //
 //   node native/tools/unicode_tables.mjs
 //
@@ -79,7 +79,7 @@ function write(file, name, about, values) {
   const guard = `PARLEY_MODEL_${file.toUpperCase()}_H_`;
   const head = `// Made by native/tools/unicode_tables.mjs from Unicode ${process.versions.unicode}.\n${about}`;
   writeFileSync(
-    new URL(`../model/${file}.h`, import.meta.url),
+    new URL(`../model/text/${file}.h`, import.meta.url),
     `${head}\n#ifndef ${guard}\n#define ${guard}\n\n#include <cstdint>\n\nnamespace parley::model {\n\n` +
       `inline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n\n` +
       `}  // namespace parley::model\n\n#endif  // ${guard}\n`,

@@ -14,8 +14,8 @@
 #include "kernels/cuda/device/device.h"
 #include "kernels/cuda/device/memory_pool.h"
 #include "kernels/cuda/device/recorder.h"
-#include "kernels/cuda/products/terms_place.h"
 #include "kernels/cuda/device/work_room.h"
+#include "kernels/cuda/products/terms_place.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {

@@ -12,18 +12,78 @@
 #ifndef PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
 #define PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
 
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "media/dtls/datagram_bio.h"
-#include "media/dtls/dtls_identity.h"
-#include "media/srtp_profile.h"
+#include "media/srtp_cipher.h"
 
 namespace parley {
+
+// Our identity in DTLS: a certificate made anew with each process, and
+// the rules of every handshake under it. It vouches for nothing by itself; the
+// peer knows it by its fingerprint, which the signalling carries (RFC 8122).
+//
+// Immutable once made; endpoints on any thread share it.
+
+// Says whether a peer's certificate is the one that was announced. Each SSL of
+// the identity's context carries its judge as application data.
+class CertificateJudge {
+ public:
+  virtual bool Accept(const X509* certificate) = 0;
+
+ protected:
+  ~CertificateJudge() = default;
+};
+
+class DtlsIdentity {
+ public:
+  // P-256, self-signed. Null with a reason when the crypto library refuses.
+  static std::shared_ptr<DtlsIdentity> Make(std::string* problem);
+  ~DtlsIdentity() { SSL_CTX_free(context_); }
+  DtlsIdentity(const DtlsIdentity&) = delete;
+  DtlsIdentity& operator=(const DtlsIdentity&) = delete;
+
+  SSL_CTX* context() const { return context_; }
+  // SHA-256 of the certificate, as in SDP: `AB:CD:...`.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  DtlsIdentity(SSL_CTX* context, std::string fingerprint)
+      : context_(context), fingerprint_(std::move(fingerprint)) {}
+
+  SSL_CTX* const context_;
+  const std::string fingerprint_;
+};
+
+// The digest of a certificate as in SDP, by the hash's name in SDP (`sha-256`,
+// `sha-384`, `sha-512`); empty for another hash.
+std::string FingerprintOf(const X509* certificate, const std::string& hash);
+
+// What the error queue of OpenSSL holds first, in words; empties it.
+std::string TakeOpensslError();
+
+// Datagrams in memory, as OpenSSL reads and writes them.
+//
+// OpenSSL's own memory BIO is a stream: it would run the records of a flight
+// together and lose where one datagram ends. Here each write is one datagram,
+// and a read never goes beyond the one that is being taken in.
+struct DatagramQueue {
+  // The one datagram that is being taken in; valid during that call only.
+  const uint8_t* in = nullptr;
+  size_t in_bytes = 0;
+  std::vector<std::vector<uint8_t>> out;
+};
+
+// A BIO on the queue, which outlives it; null when OpenSSL has no memory.
+BIO* NewDatagramBio(DatagramQueue* queue);
 
 // Of the peer's certificate: the hash's name as in SDP, hexadecimal pairs in capitals between colons.
 struct DtlsFingerprint {

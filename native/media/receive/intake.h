@@ -19,10 +19,9 @@
 #include "media/receive/latch.h"
 #include "media/receive/reception.h"
 #include "media/receive/reorder_buffer.h"
-#include "media/receive/rtcp_view.h"
-#include "media/receive/rtp_view.h"
 #include "media/reception_mailbox.h"
-#include "media/srtp_receiver.h"
+#include "media/rtp.h"
+#include "media/srtp.h"
 #include "media/time_source.h"
 
 namespace parley {

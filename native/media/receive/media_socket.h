@@ -7,6 +7,7 @@
 #define PARLEY_MEDIA_RECEIVE_MEDIA_SOCKET_H_
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -14,12 +15,55 @@
 #include <vector>
 
 #include "media/packet_tap.h"
-#include "media/receive/inbound_queue.h"
+#include "media/ready.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
 #include "media/stream.h"
 
 namespace parley {
+
+// Events of incoming media for JavaScript: few and small.
+struct InboundEvent {
+  enum Kind : uint8_t { kDigit, kSound, kTarget, kBye, kForeign };
+  uint64_t socket;  // handle
+  Kind kind;
+  uint8_t digit;        // kDigit: the event of RFC 4733
+  int64_t duration_ns;  // kDigit
+  int64_t at_ns;        // kDigit: when the key went down
+};
+
+class InboundQueue {
+ public:
+  static constexpr size_t kMax = 16'384;
+
+  explicit InboundQueue(std::shared_ptr<ReadyWatch> watch) : watch_(std::move(watch)) {}
+
+  // False: nobody has taken anything for so long that this one is lost.
+  bool Put(const InboundEvent& event) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (events_.size() >= kMax) return false;
+      events_.push_back(event);
+    }
+    watch_->Fire();
+    return true;
+  }
+
+  std::vector<InboundEvent> Take() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return std::move(events_);
+  }
+
+  bool Empty() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return events_.empty();
+  }
+
+ private:
+  const std::shared_ptr<ReadyWatch> watch_;
+  std::mutex mutex_;
+  std::vector<InboundEvent> events_;
+};
 
 struct ForeignPacket {
   Address from;

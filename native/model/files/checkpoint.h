@@ -12,10 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/speech/codec_config.h"
-#include "model/speech/generation_config.h"
-#include "model/speech/model_config.h"
 #include "model/files/tensor_set.h"
+#include "model/speech/codec_config.h"
+#include "model/speech/model_config.h"
 #include "model/text/tokenizer.h"
 
 namespace parley::model {

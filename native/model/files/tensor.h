@@ -1,4 +1,4 @@
-// A tensor of a checkpoint as it lies in the file: little endian, row-major.
+// Tensors of a checkpoint: as they lie in the file, and as a configuration promises them.
 #ifndef PARLEY_MODEL_TENSOR_H_
 #define PARLEY_MODEL_TENSOR_H_
 
@@ -10,6 +10,7 @@
 
 namespace parley::model {
 
+// A tensor lies in the file little endian and row-major.
 enum class Dtype : uint8_t { kBool, kU8, kI8, kI16, kU16, kF16, kBf16, kI32, kU32, kF32, kF64, kI64, kU64 };
 
 struct DtypeFacts {
@@ -45,6 +46,38 @@ struct Tensor {
   size_t bytes = 0;
 
   size_t count() const { return bytes / FactsOf(dtype).bytes; }  // of elements
+};
+
+struct ExpectedTensor {
+  std::string name;
+  Dtype dtype;
+  Shape shape;
+};
+
+// Collects a list: names under one prefix, of one dtype.
+class ExpectedTensors {
+ public:
+  ExpectedTensors(Dtype dtype, std::vector<ExpectedTensor>* list) : dtype_(dtype), list_(list) {}
+
+  // The same list, with names under `prefix` and a dot.
+  ExpectedTensors Under(const std::string& prefix) const { return {dtype_, list_, prefix_ + prefix + "."}; }
+  ExpectedTensors Under(const std::string& prefix, int64_t n) const { return Under(prefix + "." + std::to_string(n)); }
+
+  void Add(const std::string& name, Shape shape) const { list_->push_back({prefix_ + name, dtype_, std::move(shape)}); }
+  // A weight of this shape and a bias of its outputs: the first dimension,
+  // or for a transposed convolution the second.
+  void AddWithBias(const std::string& name, const Shape& shape, size_t outputs = 0) const {
+    Add(name + ".weight", shape);
+    Add(name + ".bias", {shape[outputs]});
+  }
+
+ private:
+  ExpectedTensors(Dtype dtype, std::vector<ExpectedTensor>* list, std::string prefix)
+      : dtype_(dtype), list_(list), prefix_(std::move(prefix)) {}
+
+  const Dtype dtype_;
+  std::vector<ExpectedTensor>* const list_;
+  const std::string prefix_;
 };
 
 }  // namespace parley::model

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/files/expected_tensor.h"
+#include "model/files/tensor.h"
 #include "model/files/safetensors.h"
 
 namespace parley::model {

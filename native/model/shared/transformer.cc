@@ -126,4 +126,59 @@ void Transformer::RunLayers(const Batch& batch, size_t layers) {
   }
 }
 
+KvLayout KvState::LayoutOf(const TransformerConfig& config, Format format) {
+  return {format, static_cast<size_t>(config.kv_heads), static_cast<size_t>(config.head_dim)};
+}
+
+size_t KvState::BytesOf(const TransformerConfig& config, Format format, size_t capacity) {
+  return static_cast<size_t>(config.layers) * LayoutOf(config, format).LayerBytes(capacity);
+}
+
+KvState::KvState(Kernels& kernels, const TransformerConfig& config, Format format, size_t capacity)
+    : kernels_(kernels),
+      layout_(LayoutOf(config, format)),
+      layers_(static_cast<size_t>(config.layers)),
+      bytes_(BytesOf(config, format, capacity)),
+      capacity_(capacity) {
+  memory_ = kernels.Allocate(bytes_);
+}
+
+KvState::~KvState() { kernels_.Free(memory_); }
+
+void KvState::CopyFrom(const KvState& other, size_t positions) {
+  const bool whole = positions == other.position_ && capacity_ == other.capacity_;
+  const bool apart = positions <= capacity_ && positions <= other.position_ && other.position_ <= other.capacity_;
+  if (layers_ != other.layers_ || !(whole || apart)) {
+    throw std::invalid_argument("a KV cache cannot become these positions of the other");
+  }
+  position_ = positions;
+  if (whole) return kernels_.Copy(memory_, other.memory_, bytes_);
+  const size_t bytes = positions * layout_.heads * layout_.head_dim * parley::BytesOf(layout_.format);
+  // Keys and values of every layer.
+  for (size_t n = 0; n < 2 * layers_; n++) {
+    kernels_.Copy(static_cast<uint8_t*>(memory_) + n * layout_.ArrayBytes(capacity_),
+                  static_cast<const uint8_t*>(other.memory_) + n * layout_.ArrayBytes(other.capacity_), bytes);
+  }
+}
+
+TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_key, const char* activation,
+                                  bool may_derive_head_dim) {
+  TransformerConfig config;
+  config.hidden = reader.Whole("hidden_size", 1, kMaxWidth);
+  config.intermediate = reader.Whole("intermediate_size", 1, kMaxWidth);
+  config.layers = reader.Whole("num_hidden_layers", 1, kMaxLayers);
+  config.heads = reader.Whole("num_attention_heads", 1, kMaxHeads);
+  config.kv_heads = reader.Whole("num_key_value_heads", 1, kMaxHeads);
+  config.head_dim = may_derive_head_dim && !reader.Has("head_dim") ? config.hidden / config.heads
+                                                                    : reader.Whole("head_dim", 2, kMaxHeadDim);
+  config.norm_eps = reader.Real(eps_key, 1e-12, 1e-1);
+  config.rope_theta = reader.Real("rope_theta", 1, 1e12);
+  reader.Require(config.heads % config.kv_heads == 0, "num_key_value_heads",
+                 "a divisor of num_attention_heads, which is " + std::to_string(config.heads));
+  reader.Require(config.head_dim >= 2 && config.head_dim % 2 == 0, "head_dim", "an even number");
+  reader.Only("hidden_act", std::string_view(activation));
+  reader.Only("attention_bias", false);
+  return config;
+}
+
 }  // namespace parley::model

@@ -1,15 +1,17 @@
-// Memory for what a step computes: grows to the largest step, then allocates nothing.
+// Memory for the values that a step computes, and lists of ids for the backend.
 #ifndef PARLEY_MODEL_WORKSPACE_H_
 #define PARLEY_MODEL_WORKSPACE_H_
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "kernels/kernels.h"
 
 namespace parley::model {
 
-// Of floats. Contents are lost with the next call. Each part is memory of its own, which keeps its place until more of it is needed: what
+// Floats. The memory grows to the largest step, then nothing is allocated. Contents are lost with the next call. Each part is memory of its own, which keeps its place until more of it is needed: what
 // is computed of any number of rows is computed in the same places, and a backend that remembers lists of its calls knows them again.
 class Workspace {
  public:
@@ -57,6 +59,23 @@ class Workspace {
 
   Kernels& kernels_;
   std::array<Part, kMostParts> parts_;
+};
+
+class IdList {
+ public:
+  explicit IdList(Kernels& kernels) : kernels_(kernels), memory_(kernels) {}
+
+  // In the backend's memory, good until the next call.
+  Ids Tell(const std::vector<int32_t>& ids) {
+    static_assert(sizeof(int32_t) == sizeof(float));
+    float* const memory = memory_.Floats(ids.size());
+    if (!ids.empty()) kernels_.Upload(memory, ids.data(), ids.size() * sizeof(int32_t));
+    return {reinterpret_cast<const int32_t*>(memory), 1};
+  }
+
+ private:
+  Kernels& kernels_;
+  Workspace memory_;
 };
 
 }  // namespace parley::model

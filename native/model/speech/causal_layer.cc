@@ -1,5 +1,8 @@
 #include "model/speech/causal_layer.h"
 
+#include <cmath>
+#include <vector>
+
 #include "model/files/file.h"
 
 namespace parley::model {
@@ -52,6 +55,19 @@ void CausalLayer::RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, con
                              float* y) const {
   const std::vector<Stretch>& input = StreamsOf(pass, rate, spare);
   kernels.ConvolveClamped(x, snake.a, snake.b, convolution_, input.data(), input.size(), -1.0f, 1.0f, y);
+}
+
+namespace {
+
+constexpr double kLeastBeta = 1e-9;  // of the architecture: no configuration has it
+
+}  // namespace
+
+SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
+  std::vector<float> a = ToFloats(tensors["alpha"]), b = ToFloats(tensors["beta"]);
+  for (float& value : a) value = static_cast<float>(std::exp(static_cast<double>(value)));
+  for (float& value : b) value = static_cast<float>(1 / (std::exp(static_cast<double>(value)) + kLeastBeta));
+  return {weights.Floats(a), weights.Floats(b)};
 }
 
 }  // namespace parley::model

@@ -3,12 +3,20 @@
 #ifndef PARLEY_MODEL_CAUSAL_LAYER_H_
 #define PARLEY_MODEL_CAUSAL_LAYER_H_
 
-#include "model/speech/codec_state.h"
 #include "model/shared/layer_weights.h"
-#include "model/speech/snake_weights.h"
 #include "model/shared/weights.h"
+#include "model/speech/codec_state.h"
 
 namespace parley::model {
+
+// SnakeBeta as the kernels take it; the file has alpha and beta as logarithms.
+struct SnakeWeights {
+  const float* a = nullptr;
+  const float* b = nullptr;
+
+  // "alpha" and "beta" of `tensors`.
+  static SnakeWeights Load(Weights& weights, const NamedTensors& tensors);
+};
 
 class CausalLayer {
  public:

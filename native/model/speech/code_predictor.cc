@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/shared/id_list.h"
+#include "model/shared/workspace.h"
 #include "model/shared/layer_weights.h"
 
 namespace parley::model {

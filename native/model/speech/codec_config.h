@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/files/config_reader.h"
-#include "model/shared/transformer_config.h"
+#include "model/shared/transformer.h"
 
 namespace parley::model {
 

@@ -6,13 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/speech/causal_layer.h"
-#include "model/speech/code_tables.h"
-#include "model/speech/decoder_block.h"
-#include "model/shared/id_list.h"
-#include "model/speech/latent_transformer.h"
-#include "model/speech/upsample_stage.h"
 #include "model/shared/workspace.h"
+#include "model/speech/causal_layer.h"
+#include "model/speech/codebooks.h"
 
 namespace parley::model {
 namespace {
@@ -230,5 +226,120 @@ void CodecDecoder::Decode(const Job* jobs, size_t count) {
 size_t CodecDecoder::frame_samples() const { return parts_->frame_samples(); }
 
 size_t CodecDecoder::sample_rate() const { return static_cast<size_t>(parts_->config.sample_rate); }
+
+namespace {
+
+// Of the residual units: the architecture's, no configuration has them.
+constexpr size_t kDilations[] = {1, 3, 9};
+
+}  // namespace
+
+DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan)
+    : rate_(rate),
+      snake_(SnakeWeights::Load(weights, tensors.Under("block.0"))),
+      expansion_(CausalLayer::LoadTransposed(weights, tensors.Under("block.1.conv"), rate, format, plan)) {
+  size_t place = 2;
+  for (const size_t dilation : kDilations) {
+    const NamedTensors unit = tensors.Under("block", place++);
+    units_.push_back({SnakeWeights::Load(weights, unit.Under("act1")),
+                      CausalLayer::Load(weights, unit.Under("conv1.conv"), dilation, format, plan),
+                      SnakeWeights::Load(weights, unit.Under("act2")),
+                      weights.Of(unit["conv2.conv.weight"], format), weights.Floats(unit["conv2.conv.bias"])});
+  }
+}
+
+size_t DecoderBlock::history() const {
+  size_t rows = 0;
+  for (const Unit& unit : units_) rows += unit.dilated.History();
+  return rows;
+}
+
+size_t DecoderBlock::Floats(const CodecPass& pass, size_t before) const {
+  size_t most = expansion_.InputFloats(pass, before);
+  for (const Unit& unit : units_) most = std::max(most, unit.dilated.InputFloats(pass, before * rate_));
+  return most;
+}
+
+void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
+                          float* spare) const {
+  expansion_.Run(kernels, pass, before, snake_, x, spare, y);
+}
+
+void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
+                           float* spare) const {
+  const std::vector<Stretch>& streams = unit.dilated.StreamsOf(pass, rate, spare);
+  kernels.AddResidual({{unit.first_snake.a, unit.first_snake.b}, unit.dilated.convolution(), {unit.second_snake.a, unit.second_snake.b},
+                       unit.pointwise, unit.pointwise_bias},
+                      streams.data(), streams.size(), pass.Rows(rate), y, x);
+}
+
+void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const {
+  Expand(kernels, pass, before, x, y, spare);
+  for (const Unit& unit : units_) AddUnit(kernels, pass, unit, before * rate_, x, y, spare);
+}
+
+namespace {
+
+constexpr float kNormEps = 1e-6f;  // of the architecture: no configuration has it
+
+const float* LoadDepthwise(Weights& weights, const Tensor& tensor) {
+  const auto channels = static_cast<size_t>(tensor.shape[0]), taps = static_cast<size_t>(tensor.shape[2]);
+  return weights.Floats(PackDepthwise(ToFloats(tensor).data(), channels, taps));
+}
+
+}  // namespace
+
+UpsampleStage::UpsampleStage(Weights& weights, const NamedTensors& tensors, size_t ratio, Format format, TailPlan* plan)
+    : ratio_(ratio),
+      expansion_(CausalLayer::LoadTransposed(weights, tensors.Under("0.conv"), ratio, format, plan)),
+      channels_(static_cast<size_t>(tensors["1.dwconv.conv.weight"].shape[0])),
+      taps_(static_cast<size_t>(tensors["1.dwconv.conv.weight"].shape[2])),
+      tail_(plan->Add(history() * channels_)),
+      depthwise_(LoadDepthwise(weights, tensors["1.dwconv.conv.weight"])),
+      depthwise_bias_(weights.Floats(tensors["1.dwconv.conv.bias"])),
+      norm_(weights.Floats(tensors["1.norm.weight"])),
+      norm_bias_(weights.Floats(tensors["1.norm.bias"])),
+      widen_(weights.Of(tensors["1.pwconv1.weight"], format)),
+      narrow_(weights.Of(tensors["1.pwconv2.weight"], format)),
+      widen_bias_(weights.Floats(tensors["1.pwconv1.bias"])),
+      narrow_bias_(weights.Floats(tensors["1.pwconv2.bias"])),
+      gamma_(weights.Floats(tensors["1.gamma"])) {}
+
+size_t UpsampleStage::Floats(const CodecPass& pass, size_t rate) const {
+  const size_t rows = rate * ratio_;
+  return std::max({expansion_.InputFloats(pass, rate), pass.RowsWithPast(rows, history()) * channels_,
+                   pass.Rows(rows) * widen_.rows});
+}
+
+void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const {
+  const size_t rows = pass.Rows(rate * ratio_);
+  expansion_.Run(kernels, pass, rate, x, spare, y);
+  const std::vector<Stretch>& input = pass.Stretches(rate * ratio_, history(), channels_, tail_, spare);
+  kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(), input.size(), x);
+  kernels.ExpandActivated({norm_, norm_bias_, kNormEps}, widen_, widen_bias_, {x, rows, x}, spare);
+  kernels.Multiply(narrow_, Rows(spare, rows, widen_.rows), {narrow_bias_, gamma_, true}, y);
+}
+
+LatentTransformer::LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+                                     const CodecDecoderConfig& config, Format format)
+    : input_(weights.Of(tensors["input_proj.weight"], format)),
+      output_(weights.Of(tensors["output_proj.weight"], format)),
+      input_bias_(weights.Floats(tensors["input_proj.bias"])),
+      output_bias_(weights.Floats(tensors["output_proj.bias"])),
+      norm_(weights.Floats(tensors["norm.weight"])),
+      norm_eps_(static_cast<float>(config.transformer.norm_eps)),
+      transformer_(kernels, config.transformer,
+                   LoadLayers(weights, tensors, static_cast<size_t>(config.transformer.layers), kCodecDecoderLayer, format),
+                   static_cast<size_t>(config.window)) {}
+
+void LatentTransformer::Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden) {
+  const size_t rows = pass.frames();
+  kernels.Multiply(input_, Rows(x, rows, input_.columns), {input_bias_, nullptr, false}, hidden);
+  streams_.clear();
+  for (const CodecPass::Stream& stream : pass.streams()) streams_.push_back({&stream.state->keys(), stream.frames});
+  transformer_.Forward(streams_.data(), streams_.size(), hidden);
+  if (!wanted) return;
+  kernels.MultiplyNormed(output_, {norm_, nullptr, norm_eps_}, hidden, rows, 1, output_bias_, x);
+}
 
 }  // namespace parley::model

@@ -5,13 +5,99 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/speech/codec_state.h"
+#include "model/shared/layer_weights.h"
+#include "model/shared/transformer.h"
 #include "model/shared/weights.h"
+#include "model/speech/causal_layer.h"
+#include "model/speech/codec_config.h"
+#include "model/speech/codec_state.h"
 
 namespace parley::model {
+
+// The transformer inside the codec decoder: from the latent channels to its own width, through
+// its layers with a window, and back. There is no residual around it.
+class LatentTransformer {
+ public:
+  LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config,
+                    Format format);
+
+  size_t hidden() const { return input_.rows; }
+
+  // x [rows, latent] in place; hidden: room for rows * hidden(). Without `wanted` only the states
+  // advance, and x is of no use.
+  void Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden);
+
+ private:
+  Matrix input_, output_;
+  const float *input_bias_, *output_bias_, *norm_;
+  const float norm_eps_;
+  Transformer transformer_;
+  std::vector<Transformer::Stream> streams_;
+};
+
+// A stage of the codec decoder before the waveform: a transposed convolution, then a
+// ConvNeXt block, x + gamma pw2(gelu(pw1(LayerNorm(depthwise x)))).
+class UpsampleStage {
+ public:
+  UpsampleStage(Weights& weights, const NamedTensors& tensors, size_t ratio, Format format, TailPlan* plan);
+
+  // The transposed convolution alone.
+  const CausalLayer& expansion() const { return expansion_; }
+  size_t ratio() const { return ratio_; }
+  size_t history() const { return taps_ - 1; }  // of its depthwise convolution, which has `ratio` rows for a row
+
+  // x [rows, channels] at `rate` rows a frame to y [rows * ratio, channels]; loses x. Each of
+  // the three has room for Floats().
+  void Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const;
+  size_t Floats(const CodecPass& pass, size_t rate) const;
+
+ private:
+  size_t ratio_;
+  CausalLayer expansion_;
+  size_t channels_, taps_, tail_;
+  const float *depthwise_, *depthwise_bias_;
+  const float *norm_, *norm_bias_;
+  Matrix widen_, narrow_;
+  const float *widen_bias_, *narrow_bias_, *gamma_;
+};
+
+// A block of the codec decoder's waveform part: Snake, a transposed convolution to half the
+// channels, then residual units x + conv(Snake(dilated conv(Snake(x)))).
+class DecoderBlock {
+ public:
+  DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan);
+
+  // Rows of its output for one of its input.
+  size_t rate() const { return rate_; }
+  const CausalLayer& expansion() const { return expansion_; }
+  size_t history() const;  // of its units together, in rows of its output
+
+  // x [rows, channels] at `before` rows a frame to y [rows * rate, channels / 2]; loses x. Each of
+  // the three has room for Floats().
+  void Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const;
+  // Its first part, without the residual units.
+  void Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y, float* spare) const;
+  size_t Floats(const CodecPass& pass, size_t before) const;
+
+ private:
+  struct Unit {
+    SnakeWeights first_snake;
+    CausalLayer dilated;
+    SnakeWeights second_snake;
+    Matrix pointwise;
+    const float* pointwise_bias;
+  };
+  void AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y, float* spare) const;
+
+  size_t rate_;
+  SnakeWeights snake_;
+  CausalLayer expansion_;
+  std::vector<Unit> units_;
+};
 
 class CodecDecoder {
  public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/shared/layer_weights.h"
-#include "model/speech/prompt_piece.h"
 
 namespace parley::model {
 namespace {

@@ -2,15 +2,25 @@
 #ifndef PARLEY_MODEL_EMBEDDINGS_H_
 #define PARLEY_MODEL_EMBEDDINGS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/shared/id_list.h"
-#include "model/shared/weights.h"
 #include "model/shared/workspace.h"
+#include "model/shared/weights.h"
 
 namespace parley::model {
+
+// Rows of a prompt that are computed together. The number bounds the memory and changes no bit.
+constexpr size_t kPromptPiece = 256;
+
+// Of a backend that is waited for, which is fast with many. What it is asked for becomes lists that are known again: of as many rows as there may be one
+// piece, since else the number of pieces and of the last one's rows made another list.
+constexpr size_t kPromptPieceApart = 2048;
+
+inline size_t PromptPieceOf(const Kernels& kernels) { return kernels.AnswersAtOnce() ? kPromptPiece : kPromptPieceApart; }
 
 class Embeddings {
  public:

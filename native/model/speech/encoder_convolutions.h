@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "kernels/kernels.h"
+#include "model/shared/workspace.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
-#include "model/shared/workspace.h"
 
 namespace parley::model {
 

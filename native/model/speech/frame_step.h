@@ -7,15 +7,40 @@
 #ifndef PARLEY_MODEL_FRAME_STEP_H_
 #define PARLEY_MODEL_FRAME_STEP_H_
 
+#include <optional>
 #include <vector>
 
+#include "model/files/checkpoint.h"
+#include "model/shared/workspace.h"
+#include "model/shared/transformer.h"
+#include "model/shared/weights.h"
 #include "model/speech/code_predictor.h"
 #include "model/speech/embeddings.h"
-#include "model/shared/id_list.h"
 #include "model/speech/speech_stream.h"
-#include "model/speech/talker.h"
 
 namespace parley::model {
+
+// The talker's transformer: rows to hidden vectors, and those to logits of first codes.
+class Talker {
+ public:
+  // Matrices in `format`, or without one as the file has them.
+  Talker(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights, std::optional<Format> format);
+
+  size_t hidden() const { return head_.columns; }
+  size_t vocabulary() const { return head_.rows; }
+  Transformer& transformer() { return transformer_; }
+
+  // x [sum of rows, hidden] in place: through all layers and the final norm. The states advance.
+  void Forward(const Transformer::Stream* streams, size_t count, float* x);
+  // logits [count, vocabulary] of what Forward gave.
+  void Logits(const float* hidden, size_t count, float* logits);
+
+ private:
+  Kernels& kernels_;
+  Transformer transformer_;
+  const float* const norm_;
+  const Matrix head_;
+};
 
 // Once it has made the largest step, it allocates nothing.
 class FrameStep {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "model/files/tensor.h"
 #include "model/speech/codec_config.h"
-#include "model/files/expected_tensor.h"
 #include "model/speech/model_config.h"
 
 namespace parley::model {

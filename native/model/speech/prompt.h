@@ -1,10 +1,4 @@
-// From a request to the rows that the talker reads first, as ids: which text
-// row and which codec-side row are summed at every position.
-//
-//   [instruction] · role prefix · codec header · text and, for a voice by
-//   example, the reference recording's frames
-//
-// The arithmetic belongs to the talker; here nothing but ids is known.
+// Prompts of the talker: a request becomes rows of ids, and those become sums of embeddings.
 #ifndef PARLEY_MODEL_PROMPT_H_
 #define PARLEY_MODEL_PROMPT_H_
 
@@ -13,11 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "model/speech/embeddings.h"
 #include "model/speech/model_config.h"
 #include "model/text/tokenizer.h"
 
 namespace parley::model {
 
+// A request becomes the rows that the talker reads first, as ids: the text
+// row and the codec-side row that are summed at every position.
+//
+//   [instruction] · role prefix · codec header · text and, for a voice by
+//   example, the reference recording's frames
+//
+// The arithmetic belongs to the talker; here nothing but ids is known.
 struct PromptRequest {
   std::string_view text = {};
   std::string_view instruction = {};     // empty: none; for models that take one
@@ -68,6 +70,44 @@ bool EncodeMarked(const Tokenizer& tokenizer, Template form, std::string_view te
 // language or speaker, an instruction that it does not take, too long a text.
 bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request, Prompt* prompt,
                  std::string* problem);
+
+// The part of a prompt that comes from a cloned voice.
+//
+// Immutable, shared by streams.
+struct VoicePrompt {
+  std::vector<float> speaker;   // [hidden] of the talker, on the host
+  std::vector<int32_t> codes;   // [frames, code_groups], or empty: only the voice is used
+  std::string text;             // what the recording says; with codes
+};
+
+// Whether every id of a prompt is a row of its table, and the voice has what it asks for. Else
+// `problem` names the row.
+bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice, std::string* problem);
+
+class PromptRows {
+ public:
+  PromptRows(Kernels& kernels, Embeddings& embeddings)
+      : kernels_(kernels), embeddings_(embeddings), told_codes_(kernels), told_frames_(kernels) {}
+
+  // The rows first .. last of a prompt that FitsModel.
+  struct Part {
+    const Prompt* prompt;
+    const VoicePrompt* voice;
+    size_t first, last;
+  };
+  // x: the rows of all parts, part by part.
+  void Sum(const Part* parts, size_t count, float* x);
+
+ private:
+  void Add(const PromptRow& row, const VoicePrompt* voice);
+
+  Kernels& kernels_;
+  Embeddings& embeddings_;
+  IdList told_codes_, told_frames_;
+  std::vector<int32_t> texts_, codes_, frames_;  // of every row, -1 where it has none
+  std::vector<const VoicePrompt*> speakers_;     // of every row whose codec part is the voice's vector; else null
+  bool has_frames_ = false;
+};
 
 }  // namespace parley::model
 

@@ -9,15 +9,77 @@
 
 #include "kernels/kernels.h"
 #include "kernels/log_mel.h"
-#include "model/speech/attentive_statistics.h"
 #include "model/files/checkpoint.h"
-#include "model/speech/encoder_convolutions.h"
-#include "model/speech/res2net_block.h"
+#include "model/shared/workspace.h"
 #include "model/shared/staged_work.h"
 #include "model/shared/tap.h"
-#include "model/shared/workspace.h"
+#include "model/speech/encoder_convolutions.h"
 
 namespace parley::model {
+
+// Attentive statistics pooling: mean and deviation over time, where each channel
+// weighs the moments by an attention of its own.
+class AttentiveStatistics {
+ public:
+  // tensors: "asp".
+  AttentiveStatistics(Weights& weights, const NamedTensors& tensors, size_t channels);
+
+  size_t WorkFloats(size_t rows) const;
+
+  // To be done: statistics [2 * channels], the means, then the deviations. work: WorkFloats(rows).
+  void Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics, StagedWork* stages) const;
+
+ private:
+  struct Work {
+    Kernels* kernels;
+    const float* x;
+    size_t rows;
+    float *bias, *inner, *attention, *statistics;
+  };
+  void Attend(const Work& work, size_t first, size_t count) const;
+  void Weigh(const Work& work, size_t first, size_t count) const;
+  void TakeStatistics(const Work& work, const float* weights, size_t first, size_t count) const;
+
+  const size_t channels_;
+  // The attention sees [x, mean, deviation], the same mean and deviation at all times: their share
+  // of the product is computed once, as a bias.
+  Matrix of_x_, of_statistics_;
+  const float* bias_;
+  const SameConvolution scores_;
+};
+
+// A block of the speaker encoder: parts of the channels, each convolved together with
+// what came of the one before, then a gate per channel, from the mean over time.
+class Res2NetBlock {
+ public:
+  // tensors: "blocks.N"; `parts` divides `channels`.
+  Res2NetBlock(Weights& weights, const NamedTensors& tensors, size_t channels, size_t parts, size_t dilation);
+
+  size_t MinRows() const { return convolutions_.front().MinRows(); }
+  size_t WorkFloats(size_t rows) const;
+
+  // To be done: x [rows, channels] += the gated block of it. work: WorkFloats(rows).
+  void Plan(Kernels& kernels, float* x, size_t rows, float* work, StagedWork* stages) const;
+
+ private:
+  struct Work {
+    Kernels* kernels;
+    size_t rows;
+    float *hidden, *joined, *part, *result, *padded, *mean, *gate, *squeezed;
+  };
+  Work Laid(Kernels& kernels, float* work, size_t rows) const;
+  void PlanParts(const Work& work, StagedWork* stages) const;
+  void PlanGate(const Work& work, StagedWork* stages) const;
+  void Widen(const Work& work, const float* x, size_t first, size_t count) const;
+  void Gather(const Work& work, size_t n, size_t first, size_t count) const;
+  void Convolve(const Work& work, size_t n, size_t first, size_t count) const;
+  void Gate(const Work& work) const;
+
+  const size_t channels_, part_;  // part_: channels of a part
+  const SameConvolution first_;
+  std::vector<SameConvolution> convolutions_;  // of every part but the first
+  const SameConvolution last_, squeeze_, excite_;
+};
 
 class SpeakerEncoder {
  public:

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "model/speech/embeddings.h"
 #include "model/speech/frame_step.h"
-#include "model/speech/prompt_piece.h"
-#include "model/speech/prompt_rows.h"
+#include "model/speech/prompt.h"
 
 namespace parley::model {
 namespace {

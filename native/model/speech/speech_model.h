@@ -16,10 +16,9 @@
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/speech/prompt.h"
 #include "model/shared/transformer.h"
-#include "model/speech/voice_prompt.h"
 #include "model/shared/weights.h"
+#include "model/speech/prompt.h"
 
 namespace parley::model {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "model/speech/speech_model.h"
 #include "model/shared/workspace.h"
+#include "model/speech/speech_model.h"
 
 namespace parley::model {
 

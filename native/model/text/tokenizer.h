@@ -3,17 +3,60 @@
 #ifndef PARLEY_MODEL_TOKENIZER_H_
 #define PARLEY_MODEL_TOKENIZER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/text/added_tokens.h"
-#include "model/text/pieces.h"
 #include "model/text/vocabulary.h"
 
 namespace parley::model {
+
+// The pre-tokenizer: cuts text into the pieces that byte pairs are merged in.
+// Regular expressions that are fixed, so written out as code.
+enum class PieceRule {
+  // The vocabulary's own:
+  // (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+  kNative,
+  // What the reference package uses under some circumstances; it splits camel case:
+  // [^\r\n\p{L}\p{N}]?U*W+|[^\r\n\p{L}\p{N}]?U+W*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
+  // with U = [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and W = [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+  kCaseSplit,
+};
+
+// Where each piece ends; the last is the end of the text. Linear.
+std::vector<size_t> PieceEnds(std::u32string_view text, PieceRule rule);
+
+// The tokens beside the vocabulary: tokenizer_config.json's
+// added_tokens_decoder, the literals that stand for one id each.
+struct AddedToken {
+  int32_t id = 0;
+  std::string literal;
+};
+
+class AddedTokens {
+ public:
+  static constexpr size_t kMaxFileBytes = size_t{16} << 20;
+  static constexpr size_t kMaxTokens = 1'000;
+  static constexpr size_t kMaxLiteralBytes = 256;
+
+  // Null with `problem` set.
+  static std::unique_ptr<const AddedTokens> Open(const std::string& directory, int64_t size, std::string* problem);
+
+  // The longest literal that begins at `at`; null: none.
+  const AddedToken* At(std::string_view text, size_t at) const;
+  const AddedToken* Find(int32_t id) const;
+  const AddedToken* Find(std::string_view literal) const;
+  const std::vector<AddedToken>& all() const { return tokens_; }  // longest first
+
+ private:
+  AddedTokens() = default;
+  std::vector<AddedToken> tokens_;
+  std::array<bool, 256> begins_{};  // some literal begins with this byte
+};
 
 // What literals of added tokens ("<|im_end|>") in a text mean.
 enum class Literals {

@@ -13,6 +13,15 @@
 
 namespace parley::model {
 
+// The alphabet of byte-level vocabularies: printable characters of Latin-1 as
+// themselves, the other 68 in increasing order as U+0100, U+0101, ...
+
+// In UTF-8.
+std::string SymbolOfByte(uint8_t byte);
+
+// The bytes of a symbol; false when a character of it is not of the alphabet.
+bool BytesOfSymbol(std::string_view symbol, std::string* bytes);
+
 // Not changed after Open(), so any thread may read.
 class Vocabulary {
  public:

@@ -3,11 +3,19 @@
 #define PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kernels/cuda/elements.cuh"
-#include "kernels/cuda/device/part.h"
 
 namespace parley::cuda {
+
+// A part of a signal that goes somewhere else.
+struct Part {
+  float* to;
+  uint64_t first;  // of the signal's values
+  uint32_t values;
+  uint32_t unused;
+};
 
 struct SpreadArgs {
   const float* x;

@@ -4,17 +4,85 @@
 #ifndef PARLEY_KERNELS_CUDA_RECORDER_H_
 #define PARLEY_KERNELS_CUDA_RECORDER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
-#include "kernels/cuda/device/capture_pause.h"
-#include "kernels/cuda/device/known_lists.h"
+#include "kernels/cuda/device/device.h"
 #include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/two_sided_arena.h"
 
 namespace parley::cuda {
+
+// Lists that were run before, and the graphs of those that were run again.
+//
+// A list is kept as it stands, since it is compared byte for byte: on the host, where a step of a large model has some 0.5 MB. What a graph
+// takes beside it is the driver's.
+struct KnownList {
+  List list;
+  uint64_t hash = 0;
+  std::unique_ptr<Graph> graph;  // none: it was run once
+};
+
+// The least recently used go when there are too many, or too large together.
+class KnownLists {
+ public:
+  KnownLists(size_t most, size_t most_bytes) : most_(most), most_bytes_(most_bytes), kept_(most) {}
+
+  // The one of the same bytes, or null.
+  KnownList* Find(const List& list);
+  // One that Find() did not find. What goes for it may not be under way. It is kept however large it is.
+  KnownList* Remember(const List& list);
+  // There was no memory for a graph: the half that was used last is kept, and about as many from now on. What goes may not be under way.
+  void Halve();
+  // There was: one more is kept, up to as many as before.
+  void Grow() { kept_ += kept_ < most_ ? 1 : 0; }
+  // Whether others go for it.
+  bool IsFullFor(const List& list) const { return !lists_.empty() && (lists_.size() >= kept_ || bytes_ + BytesOf(list) > most_bytes_); }
+  size_t Count() const { return lists_.size(); }
+  // Of the host's memory.
+  size_t Bytes() const { return bytes_; }
+
+ private:
+  using Places = std::list<KnownList>;
+
+  static size_t BytesOf(const List& list) { return list.nodes.size() * sizeof(Node) + list.args.size(); }
+  void ForgetLast();
+
+  size_t most_, most_bytes_, kept_;
+  size_t bytes_ = 0;
+  Places lists_;  // the last one used first
+  std::unordered_multimap<uint64_t, Places::iterator> by_hash_;
+};
+
+// Decides when a graph is made again after there was no memory for one. A failed try takes as long as a step and waits for the GPU.
+// After the first failure half of the graphs are freed, so the next try comes at once. If that fails too, another program has the memory.
+class CapturePause {
+ public:
+  // Lists that are to be graphs and run without one until the next try, twice as many each time: of 130 a second, all of them with 1000 listeners and no
+  // graph left, a quarter of a second to a minute. Where most have a graph it is longer, and what it costs as little.
+  static constexpr uint64_t kFirst = 32, kLongest = 8192;
+
+  // Of each list that runs without a graph, though one is wanted.
+  bool IsOver() {
+    if (left_ == 0) return true;
+    left_--;
+    return false;
+  }
+  void Failed() {
+    failures_++;
+    if (failures_ > 1) left_ = std::min(kFirst << std::min<uint64_t>(failures_ - 2, 32), kLongest);
+  }
+  void Succeeded() { failures_ = 0; }
+
+ private:
+  uint64_t failures_ = 0;  // since the last one that was made
+  uint64_t left_ = 0;
+};
 
 struct RecorderOptions {
   bool graphs = true;            // without them every list runs grid by grid

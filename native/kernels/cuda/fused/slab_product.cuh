@@ -1,17 +1,84 @@
 // Products of up to 8 vectors inside of a grid that runs on: a block has slabs of 8 rows, whose weights come through its ring, and each
-// of its first 8 warps one part of the columns. The bits are those of MultiplyFew.
+// of its first 8 warps one part of the columns. The bits are those of MultiplyGemv.
 #ifndef PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 #define PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 
 #include <cstdint>
 
-#include "kernels/cuda/products/product_args.cuh"
-#include "kernels/cuda/rms.cuh"
-#include "kernels/cuda/fused/told.cuh"
-#include "kernels/cuda/fused/weight_ring.cuh"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/fused/layer_run_args.h"
+#include "kernels/cuda/products/product_args.cuh"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "kernels/cuda/rms.cuh"
 
 namespace parley::cuda {
+
+// Weights on their way from memory to a block's products: a ring of places in shared memory, each for 8 rows of up to 1024 columns of
+// bf16, which one warp fills, far ahead, by bulk copies, and 8 warps use.
+
+constexpr uint32_t kSlabRows = 8;
+constexpr uint32_t kSlabColumns = 1024;
+// Neighbouring rows begin a quarter of all banks apart: lanes of four rows read what lies in different banks.
+constexpr uint32_t kSlabPitch = kSlabColumns * 2 + 32;
+constexpr uint32_t kSlabBytes = kSlabRows * kSlabPitch;
+constexpr uint32_t kRingUsers = 8;  // warps
+
+struct WeightRing {
+  static constexpr uint32_t kMostPlaces = 16;
+  struct Bars {
+    Barrier full[kMostPlaces], empty[kMostPlaces];
+  };
+
+  unsigned char* bytes;
+  Bars* bars;
+  uint32_t places;
+  uint32_t at = 0, turn = 0;  // of the one that calls: its next place, and the parity of its turn around the ring
+
+  // The whole block calls it.
+  __device__ __forceinline__ void Begin() const {
+    if (threadIdx.x < places) {
+      InitBarrier(&bars->full[threadIdx.x], 1);
+      InitBarrier(&bars->empty[threadIdx.x], kRingUsers);
+    }
+    FenceBarriers();
+    __syncthreads();
+  }
+
+  // Fills the next place with `columns` columns of 8 rows of `row_bytes`. One warp calls it.
+  __device__ __forceinline__ void Fill(const unsigned char* rows, uint64_t row_bytes, uint32_t columns) {
+    const uint32_t lane = threadIdx.x % 32;
+    AwaitPhaseOrTrap(&bars->empty[at], turn ^ 1);
+    if (lane == 0) ArriveExpecting(&bars->full[at], columns * 2 * kSlabRows);
+    __syncwarp();
+    if (lane < kSlabRows) CopyBulk(bytes + at * kSlabBytes + lane * kSlabPitch, rows + lane * row_bytes, columns * 2, &bars->full[at]);
+    if (++at == places) at = 0, turn ^= 1;
+  }
+
+  // The place `ahead` of the next one.
+  __device__ __forceinline__ uint32_t PlaceOf(uint32_t ahead) const { return at + ahead >= places ? at + ahead - places : at + ahead; }
+  __device__ __forceinline__ const unsigned char* BytesOf(uint32_t ahead) const { return bytes + PlaceOf(ahead) * kSlabBytes; }
+  __device__ __forceinline__ void AwaitFull(uint32_t ahead) const {
+    AwaitPhase(&bars->full[PlaceOf(ahead)], at + ahead >= places ? turn ^ 1 : turn);
+  }
+  // The places from `begin` to `end` ahead, no more than 32: a lane waits for each.
+  __device__ __forceinline__ void AwaitAllFull(uint32_t begin, uint32_t end) const {
+    const uint32_t own = begin + ThisThread() % 32;
+    if (own < end) AwaitFull(own);
+    __syncwarp();
+  }
+  // This warp no longer needs the next `count` places, no more than 32: a lane each waits until it was filled, as it may not have needed it.
+  __device__ __forceinline__ void Release(uint32_t count) {
+    const uint32_t lane = ThisThread() % 32;
+    __syncwarp();
+    if (lane < count) {
+      AwaitFull(lane);
+      Arrive(&bars->empty[PlaceOf(lane)]);
+    }
+    __syncwarp();
+    at += count;
+    if (at >= places) at -= places, turn ^= 1;
+  }
+};
 
 constexpr uint32_t kRunThreads = kParts * 32;  // that compute
 

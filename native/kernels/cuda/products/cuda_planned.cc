@@ -1,6 +1,6 @@
 // The launch of a product as its plan says, with the kernels of all formats and shapes. They take half a minute to compile, and are
 // compiled here alone.
-#include "kernels/cuda/products/many_vectors.cuh"
+#include "kernels/cuda/products/skinny_gemm.cuh"
 #include "kernels/cuda/products/plain_product.cuh"
 #include "kernels/cuda/products/prepare.cuh"
 #include "kernels/cuda/products/products.cuh"
@@ -9,37 +9,37 @@ namespace parley::cuda {
 namespace {
 
 template <Format kFormat, int kTerms, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
-void LaunchFew(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+void LaunchGemv(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
   if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
-    if (plan.tiles > kTiles) return LaunchFew<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+    if (plan.tiles > kTiles) return LaunchGemv<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
   }
-  using Shape = FewShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
-  queue.Launch<MultiplyFew<Shape>>(CutRows<Shape>(&args, bucket), args);
+  using Shape = GemvShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
+  queue.Launch<MultiplyGemv<Shape>>(CutRows<Shape>(&args, bucket), args);
 }
 
 template <Format kFormat, int kTerms, bool kGated>
-void LaunchFewOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
+void LaunchGemvOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
   switch (plan.octets) {
     case 1:
-      if (args.norm != nullptr) return LaunchFew<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
-      return LaunchFew<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
-    case 2: return LaunchFew<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
-    default: return LaunchFew<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
+      if (args.norm != nullptr) return LaunchGemv<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
+      return LaunchGemv<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
+    case 2: return LaunchGemv<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
+    default: return LaunchGemv<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
   }
 }
 
 template <Format kFormat, int kTerms, bool kGated>
-void LaunchManyOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
-  using Large = ManyShape<kFormat, 4, 4, kTerms, kGated>;
-  using Small = ManyShape<kFormat, 2, 2, kTerms, kGated>;
-  if (plan.tiles == 4) return queue.Launch<MultiplyMany<Large>>(CutRows<Large>(&args, bucket), args);
-  queue.Launch<MultiplyMany<Small>>(CutRows<Small>(&args, bucket), args);
+void LaunchSkinnyGemmOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
+  using Large = SkinnyGemmShape<kFormat, 4, 4, kTerms, kGated>;
+  using Small = SkinnyGemmShape<kFormat, 2, 2, kTerms, kGated>;
+  if (plan.tiles == 4) return queue.Launch<MultiplySkinnyGemm<Large>>(CutRows<Large>(&args, bucket), args);
+  queue.Launch<MultiplySkinnyGemm<Small>>(CutRows<Small>(&args, bucket), args);
 }
 
 template <Format kFormat, int kTerms, bool kGated>
 void LaunchOf(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
-  if (plan.cut == Cut::kFew) return LaunchFewOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
-  LaunchManyOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+  if (plan.cut == Cut::kGemv) return LaunchGemvOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
+  LaunchSkinnyGemmOf<kFormat, kTerms, kGated>(queue, plan, args, bucket);
 }
 
 template <Format kFormat, int kTerms>

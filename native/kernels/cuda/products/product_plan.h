@@ -17,14 +17,14 @@ namespace parley::cuda {
 constexpr int VectorTermsOf(Format format, bool full) { return full || format == Format::kF32 || format == Format::kF16 ? 2 : 1; }
 
 // The kernels of products on tensor cores.
-enum class Cut : uint8_t { kFew, kMany, kWide, kSplit };
+enum class Cut : uint8_t { kGemv, kSkinnyGemm, kTiledGemm, kSplitK };
 
 // Those that read terms as they lie in memory, by tiles.
-constexpr bool ReadsTiles(Cut cut) { return cut == Cut::kWide || cut == Cut::kSplit; }
+constexpr bool ReadsTiles(Cut cut) { return cut == Cut::kTiledGemm || cut == Cut::kSplitK; }
 
 struct Plan {
   Cut cut;
-  uint32_t tiles, octets;  // of a block: 16 rows and 8 vectors each; of kMany a quarter
+  uint32_t tiles, octets;  // of a block: 16 rows and 8 vectors each; of kSkinnyGemm a quarter
 };
 
 constexpr bool operator==(const Plan& a, const Plan& b) { return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets; }
@@ -53,11 +53,11 @@ inline constexpr size_t kTogether = 264;
 
 // Few vectors are read by blocks that are not twice too large for them; of more than 16, 32 at a time. A block has 16 rows as long as all blocks
 // run together, and are not gated.
-inline Plan PlanOfFew(const ProductShape& shape) {
+inline Plan PlanOfGemv(const ProductShape& shape) {
   const uint32_t octets = shape.bucket <= 8 ? 1 : shape.bucket <= 16 ? 2 : 4;
   const size_t blocks = BlocksOf(shape.rows, 16) * BlocksOf(shape.bucket, octets * 8);
   const bool two = octets == 4 && (shape.gated || blocks > kTogether) && MostTiles(shape.format, octets, shape.gated) > 1;
-  return {Cut::kFew, two ? 2u : 1u, octets};
+  return {Cut::kGemv, two ? 2u : 1u, octets};
 }
 
 // The time of a plan in microseconds on an H200, of a product behind others: by bench/product_bench. It only orders them.
@@ -66,40 +66,40 @@ class PlanTime {
   explicit PlanTime(const ProductShape& shape) : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)), bytes_(HasScales(shape.format)) {}
 
   // The vectors pass from the L2 cache to every block of rows.
-  double OfFew() const {
-    const Plan plan = PlanOfFew(shape_);
+  double OfGemv() const {
+    const Plan plan = PlanOfGemv(shape_);
     const double blocks = Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
-    const double chunk = plan.tiles == 2 ? (bytes_ ? kFewByteChunkOfTwo : kFewChunkOfTwo) : plan.octets == 4 ? (bytes_ ? kFewByteChunk : kFewChunk) : kFewChunkOfSixteen;
+    const double chunk = plan.tiles == 2 ? (bytes_ ? kGemvByteChunkOfTwo : kGemvChunkOfTwo) : plan.octets == 4 ? (bytes_ ? kGemvByteChunk : kGemvChunk) : kGemvChunkOfSixteen;
     return kBegin + blocks * Chunks() * chunk;
   }
-  double OfMany(uint32_t tiles) const {
+  double OfSkinnyGemm(uint32_t tiles) const {
     return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
-                        (tiles == 4 ? kManyChunk : kManyChunkOfTwo);
+                        (tiles == 4 ? kSkinnyGemmChunk : kSkinnyGemmChunkOfTwo);
   }
   // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one block's wait, or by what all of them read.
   double OfSplit(const Plan& plan) const {
     const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
-    const double stage = bytes_ ? kSplitByteStage : plan.tiles == 8 ? kSplitStageOfTwo : kSplitStage;
-    return kBegin + std::max(kSplitBegin + kSplitWait * stages, stage * stages * tiles);
+    const double stage = bytes_ ? kSplitKByteStage : plan.tiles == 8 ? kSplitKStageOfTwo : kSplitKStage;
+    return kBegin + std::max(kSplitKBegin + kSplitKWait * stages, stage * stages * tiles);
   }
   // Blocks go from tile to tile. Of 64 vectors two share a multiprocessor, but for weights of 8 bits.
-  double OfWide(const Plan& plan) const {
+  double OfTiledGemm(const Plan& plan) const {
     const bool two = plan.octets == 8 && !bytes_;
     const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets));
     const double rows = plan.octets == 8 ? 2 : plan.tiles, turns = tiles / (kMultiprocessors * (two ? 2 : 1)), busy = std::min(1.0, turns);
-    const double chunk = (bytes_ ? kWideByteChunk : kWideChunk) + rows * kWideChunkOfTile + busy * (two ? kWideBusyOfTwo : kWideBusy + rows * kWideBusyOfTile);
-    return kBegin + kWideBegin + rows * kWideBeginOfTile + std::ceil(turns) * Chunks() * chunk;
+    const double chunk = (bytes_ ? kTiledGemmByteChunk : kTiledGemmChunk) + rows * kTiledGemmChunkOfTile + busy * (two ? kTiledGemmBusyOfTwo : kTiledGemmBusy + rows * kTiledGemmBusyOfTile);
+    return kBegin + kTiledGemmBegin + rows * kTiledGemmBeginOfTile + std::ceil(turns) * Chunks() * chunk;
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
-  static constexpr double kFewChunkOfSixteen = 0.07, kFewChunk = 0.1, kFewChunkOfTwo = 0.22, kManyChunk = 0.75, kManyChunkOfTwo = 0.8;
-  static constexpr double kWideBegin = 0.9, kWideBeginOfTile = 0.62, kWideChunk = 0.14, kWideChunkOfTile = 0.0035, kWideBusy = 0.03, kWideBusyOfTile = 0.0075,
-                          kWideBusyOfTwo = 0.15;
-  static constexpr double kSplitBegin = 2, kSplitWait = 0.4, kSplitStage = 0.048, kSplitStageOfTwo = 0.055;
+  static constexpr double kGemvChunkOfSixteen = 0.07, kGemvChunk = 0.1, kGemvChunkOfTwo = 0.22, kSkinnyGemmChunk = 0.75, kSkinnyGemmChunkOfTwo = 0.8;
+  static constexpr double kTiledGemmBegin = 0.9, kTiledGemmBeginOfTile = 0.62, kTiledGemmChunk = 0.14, kTiledGemmChunkOfTile = 0.0035, kTiledGemmBusy = 0.03, kTiledGemmBusyOfTile = 0.0075,
+                          kTiledGemmBusyOfTwo = 0.15;
+  static constexpr double kSplitKBegin = 2, kSplitKWait = 0.4, kSplitKStage = 0.048, kSplitKStageOfTwo = 0.055;
   // Of weights of 8 bits: fewer bytes, more instructions.
-  static constexpr double kFewByteChunk = 0.08, kFewByteChunkOfTwo = 0.14, kWideByteChunk = 0.165, kSplitByteStage = 0.04;
+  static constexpr double kGemvByteChunk = 0.08, kGemvByteChunkOfTwo = 0.14, kTiledGemmByteChunk = 0.165, kSplitKByteStage = 0.04;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
@@ -111,39 +111,39 @@ class PlanTime {
 };
 
 // The best of what kernels of tiles there are, by rows of all matrices of a tile.
-inline Plan PlanOfWide(const ProductShape& shape) {
+inline Plan PlanOfTiledGemm(const ProductShape& shape) {
   const PlanTime time(shape);
-  Plan best{Cut::kWide, 8, 16};
+  Plan best{Cut::kTiledGemm, 8, 16};
   const auto consider = [&](const Plan& plan) {
-    if (time.OfWide(plan) < time.OfWide(best)) best = plan;
+    if (time.OfTiledGemm(plan) < time.OfTiledGemm(best)) best = plan;
   };
-  if (shape.bucket <= 64) consider({Cut::kWide, 4, 8});
+  if (shape.bucket <= 64) consider({Cut::kTiledGemm, 4, 8});
   if (shape.gated) return best;
-  consider({Cut::kWide, 4, 16});
-  if (!HasScales(shape.format)) consider({Cut::kWide, 6, 16});
+  consider({Cut::kTiledGemm, 4, 16});
+  if (!HasScales(shape.format)) consider({Cut::kTiledGemm, 6, 16});
   return best;
 }
 
 // A tile has 128 rows where clusters of 64 rows each would not run together: one block has a multiprocessor's memory for itself.
-inline Plan PlanOfSplit(const ProductShape& shape) {
+inline Plan PlanOfSplitK(const ProductShape& shape) {
   const size_t blocks = BlocksOf(shape.rows, 64) * BlocksOf(shape.bucket, 64) * 8, stages = BlocksOf(BlocksOf(shape.columns, 32), 16);
-  return {Cut::kSplit, !shape.gated && shape.format == Format::kBf16 && blocks > 132 && stages > 6 ? 8u : 4u, 8};
+  return {Cut::kSplitK, !shape.gated && shape.format == Format::kBf16 && blocks > 132 && stages > 6 ? 8u : 4u, 8};
 }
 
 inline Plan PlanOf(const ProductShape& shape) {
-  const Plan few = PlanOfFew(shape), split = PlanOfSplit(shape);
+  const Plan few = PlanOfGemv(shape), split = PlanOfSplitK(shape);
   if (shape.bucket <= 8) return few;  // reads floats, without what prepares terms
   const PlanTime time(shape);
-  const double of_few = time.OfFew(), of_split = time.OfSplit(split);
+  const double of_few = time.OfGemv(), of_split = time.OfSplit(split);
   if (shape.bucket <= 16) return shape.split && of_split < of_few ? split : few;
   if (shape.wide) {
-    const Plan wide = PlanOfWide(shape);
-    const double of_wide = time.OfWide(wide);
-    if (shape.split && of_split < std::min(of_wide, of_few)) return split;
-    return of_wide < of_few ? wide : few;
+    const Plan wide = PlanOfTiledGemm(shape);
+    const double of_tiled_gemm = time.OfTiledGemm(wide);
+    if (shape.split && of_split < std::min(of_tiled_gemm, of_few)) return split;
+    return of_tiled_gemm < of_few ? wide : few;
   }
-  const uint32_t tiles = time.OfMany(4) < time.OfMany(2) ? 4 : 2;
-  return time.OfMany(tiles) < of_few ? Plan{Cut::kMany, tiles, tiles} : few;
+  const uint32_t tiles = time.OfSkinnyGemm(4) < time.OfSkinnyGemm(2) ? 4 : 2;
+  return time.OfSkinnyGemm(tiles) < of_few ? Plan{Cut::kSkinnyGemm, tiles, tiles} : few;
 }
 
 }  // namespace parley::cuda

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cuda/products/few_vectors.cuh"
-#include "kernels/cuda/products/laid_vectors.cuh"
-#include "kernels/cuda/norms.cuh"
-#include "kernels/cuda/products/product_plan.h"
 #include "kernels/cuda/device/queue.h"
-#include "kernels/cuda/device/room.h"
-#include "kernels/cuda/products/wide_launch.cuh"
+#include "kernels/cuda/device/work_room.h"
+#include "kernels/cuda/norms.cuh"
+#include "kernels/cuda/products/gemv.cuh"
+#include "kernels/cuda/products/laid_vectors.cuh"
+#include "kernels/cuda/products/product_plan.h"
+#include "kernels/cuda/products/tiled_gemm_launch.cuh"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
@@ -38,7 +38,7 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
 }
 
 // Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are prepared.
-inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kFew && plan.octets == 1; }
+inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kGemv && plan.octets == 1; }
 
 // The kernels of products take long to compile. One file compiles them, cuda_planned.cc, which has these two.
 // As one of the plans for its format says. Terms that are there are used.
@@ -51,7 +51,7 @@ inline Plan PlanFor(const Room& room, bool gated, const ProductArgs& args, const
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
   const bool wide = room.rules.wide && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1 && FitsTiles(args, laid);
   const Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide, wide && FitsSplit(args, laid)});
-  return !laid.in_fours && ReadsFloats(plan) ? Plan{Cut::kMany, 2, 2} : plan;
+  return !laid.in_fours && ReadsFloats(plan) ? Plan{Cut::kSkinnyGemm, 2, 2} : plan;
 }
 
 // Matrices of one format and as many columns.

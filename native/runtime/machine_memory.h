@@ -1,0 +1,26 @@
+// The machine's memory: how much this process can take, and on which NUMA node it lies.
+#ifndef PARLEY_RUNTIME_MACHINE_MEMORY_H_
+#define PARLEY_RUNTIME_MACHINE_MEMORY_H_
+
+#include <cstddef>
+#include <string>
+
+namespace parley::runtime {
+
+// Memory that the calling thread, and threads that it starts from now on, are the first to touch comes
+// from `node` while there is some, else from another. What lies somewhere already stays there: pages of a mapped
+// file are where they were first read. Throws std::invalid_argument when the node has no
+// memory for this process.
+//
+// A system that does not let a process choose (containers often do not) leaves the thread with the
+// memory of the node that it runs on: for a thread that is pinned to the node's cores, the same.
+void PreferMemoryOf(int node);
+
+// Bytes that could be taken now without swapping: of the machine, and of the control group that this
+// process is in. Pages of mapped files count as free: they are given back when they are needed.
+// `root`: of /proc and /sys, for tests. SIZE_MAX where neither can be read.
+size_t AvailableMemory(const std::string& root = "");
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_MACHINE_MEMORY_H_
