@@ -143,10 +143,3 @@ export function srtpKeys(profile: CryptoSuite, master: Uint8Array): SrtpKeys {
   const at = master.length - saltBytes;
   return { profile, key: master.subarray(0, at), salt: master.subarray(at) };
 }
-
-/** The same text for the same keys. Never log it. */
-export function identityOf(keys: SrtpKeys | undefined): string {
-  if (keys === undefined) return 'plain';
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-  return `${keys.profile} ${hex(keys.key)} ${hex(keys.salt)}`;
-}

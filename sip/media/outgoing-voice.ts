@@ -8,7 +8,6 @@ import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
 import type { Playout } from '../../src/media/playout.js';
 import type { RandomBytes } from '../sdp/local-side.js';
-import { identityOf } from './media-path.js';
 
 export interface VoiceFormat {
   readonly codec: CodecName;
@@ -173,4 +172,11 @@ function newSource(random: RandomBytes): Source {
     // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
     sequence: view.readUInt16BE(8) >> 1,
   };
+}
+
+/** The same text for the same keys. Never log it. */
+function identityOf(keys: SrtpKeys | undefined): string {
+  if (keys === undefined) return 'plain';
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  return `${keys.profile} ${hex(keys.key)} ${hex(keys.salt)}`;
 }

@@ -1,5 +1,4 @@
-// Holds what both sides of a call have agreed on, builds it from the choices of an offer and its answer, and
-// compares it with the agreement before.
+// Defines what both sides of a call have agreed on, and builds it from the choices of an offer and its answer.
 import { refused } from '../message/refusal.js';
 import type { FormatChoice, KeyChoice, MediaPolicy } from './media-policy.js';
 import { type AudioCodecName, type OpusParameters, packetTime, readOpusParameters } from './audio-format.js';
@@ -69,39 +68,7 @@ export interface AgreedAudio {
   readonly bundled?: boolean;
 }
 
-const ASPECTS = {
-  address: ({ remote, remoteRtcp }: AgreedAudio) => [remote, remoteRtcp ?? null],
-  /** Our address changed. */
-  'local-address': ({ local }: AgreedAudio) => local,
-  codec: ({ codec, opus }: AgreedAudio) => [codec, opus ?? null],
-  'payload-types': ({ send, receive, receivable, eventClockRate }: AgreedAudio) => [
-    send,
-    receive,
-    [...receivable],
-    eventClockRate ?? null,
-  ],
-  'packet-time': ({ packetTimeMs }: AgreedAudio) => packetTimeMs,
-  direction: ({ direction }: AgreedAudio) => direction,
-  keys: ({ keys }: AgreedAudio) => keys,
-  /** ICE restarted. */
-  ice: ({ ice }: AgreedAudio) => ice ?? null,
-} as const;
-
-export type MediaChange = keyof typeof ASPECTS;
-
-/** Aspects in which the second agreement differs from the first; all of them if there was none. */
-export function changesBetween(
-  before: AgreedAudio | undefined,
-  after: AgreedAudio,
-): ReadonlySet<MediaChange> {
-  const names = Object.keys(ASPECTS) as MediaChange[];
-  const textOf = (name: MediaChange, agreed: AgreedAudio) => JSON.stringify(ASPECTS[name](agreed));
-  return new Set(
-    names.filter((name) => before === undefined || textOf(name, before) !== textOf(name, after)),
-  );
-}
-
-export interface Settled {
+interface Settled {
   readonly index: number;
   /** The peer's section. */
   readonly section: AudioSection;

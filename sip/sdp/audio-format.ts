@@ -29,8 +29,6 @@ export const AUDIO_CODECS: Readonly<Record<AudioCodecName, AudioCodec>> = {
 
 const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
 const EVENT_CLOCKS = { least: 1000, most: 192_000 }; // Hz: what the media plane takes
-export const FIRST_DYNAMIC = 96;
-export const LAST_DYNAMIC = 127;
 
 export interface AudioFormat extends Encoding {
   readonly payloadType: number;

@@ -1,7 +1,7 @@
 // Keeps what our descriptions of one call share: identity, payload types, keys, ICE credentials and the
 // version. The version grows only when something else has changed (RFC 3264 section 8), so a peer may ignore
 // a description of the same version.
-import { codecOf, type Encoding, FIRST_DYNAMIC, keyOf, LAST_DYNAMIC } from './audio-format.js';
+import { codecOf, type Encoding, keyOf } from './audio-format.js';
 import type { AgreedIce, IceSecret } from './ice-parameters.js';
 import { type CryptoSuite, keyBytes } from './media-keys.js';
 import {
@@ -99,6 +99,8 @@ function sessionId(random: RandomBytes): string {
 // Assigns payload types. A payload type that was bound to an encoding never means another one in the same
 // call (RFC 3264 section 8.3.2): packets of either meaning may still be under way.
 
+const FIRST_DYNAMIC = 96;
+const LAST_DYNAMIC = 127;
 // Used when the dynamic payload types are exhausted. 64 to 95 would look like RTCP (RFC 5761 section 4).
 const FIRST_SPARE = 35;
 const LAST_SPARE = 63;

@@ -2,7 +2,7 @@
 // state of one dialog. ForkedNegotiation keeps a copy of it for each phone that answers the INVITE.
 // Descriptions are text here.
 import { type Result, refused } from '../message/refusal.js';
-import { type AgreedAudio, changesBetween, type MediaChange } from './agreed-audio.js';
+import type { AgreedAudio } from './agreed-audio.js';
 import { answerOffer } from './answering.js';
 import { LocalSide, type RandomBytes } from './local-side.js';
 import type { LocalEnd, MediaPolicy } from './media-policy.js';
@@ -13,6 +13,26 @@ import {
   readDescription,
   writeDescription,
 } from './session-description.js';
+
+const ASPECTS = {
+  address: ({ remote, remoteRtcp }: AgreedAudio) => [remote, remoteRtcp ?? null],
+  /** Our address changed. */
+  'local-address': ({ local }: AgreedAudio) => local,
+  codec: ({ codec, opus }: AgreedAudio) => [codec, opus ?? null],
+  'payload-types': ({ send, receive, receivable, eventClockRate }: AgreedAudio) => [
+    send,
+    receive,
+    [...receivable],
+    eventClockRate ?? null,
+  ],
+  'packet-time': ({ packetTimeMs }: AgreedAudio) => packetTimeMs,
+  direction: ({ direction }: AgreedAudio) => direction,
+  keys: ({ keys }: AgreedAudio) => keys,
+  /** ICE restarted. */
+  ice: ({ ice }: AgreedAudio) => ice ?? null,
+} as const;
+
+type MediaChange = keyof typeof ASPECTS;
 
 export interface Agreement {
   readonly agreed: AgreedAudio;
@@ -223,4 +243,13 @@ export class ForkedNegotiation {
     this.#activeFork = fork;
     this.#phones.set(fork, { negotiation, renewed });
   }
+}
+
+/** Aspects in which the second agreement differs from the first; all of them if there was none. */
+function changesBetween(before: AgreedAudio | undefined, after: AgreedAudio): ReadonlySet<MediaChange> {
+  const names = Object.keys(ASPECTS) as MediaChange[];
+  const textOf = (name: MediaChange, agreed: AgreedAudio) => JSON.stringify(ASPECTS[name](agreed));
+  return new Set(
+    names.filter((name) => before === undefined || textOf(name, before) !== textOf(name, after)),
+  );
 }
