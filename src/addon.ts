@@ -1,9 +1,7 @@
 // Finds and loads the native addon, once per thread.
 //
-// The binary speaks Node-API 8 and is safe in several environments of one
-// process: main thread and workers load the same file and share its objects by
-// handle. Each face (src/audio/ready.ts, src/audio/pcm-ring.ts, src/rtp) says in its own interface
-// which functions it uses.
+// The addon uses Node-API 8. The main thread and workers load the same file and share its objects by handle. Each caller
+// declares in its own interface which functions it uses.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -24,7 +22,7 @@ function findBinary(): string {
   throw new ParleyError('ADDON_MISSING', `${BINARY} is not there; build it with: npm run build:native`);
 }
 
-/** Where a file that is built with the addon would be. */
+/** Path of a file built with the addon. */
 export function fileBesideAddon(name: string): string {
   return join(dirname(findBinary()), name);
 }
@@ -35,7 +33,7 @@ export function loadAddon<T>(): T {
   return loadBinding(binary, 'npm run build:native', () => createRequire(import.meta.url)(binary) as T);
 }
 
-/** What `load` answers; a native part that this Node.js cannot load is told in one sentence, with what to run. */
+/** Returns the result of `load`. Its failure becomes one sentence with the command that fixes it. */
 export function loadBinding<T>(name: string, command: string, load: () => T): T {
   try {
     return load();

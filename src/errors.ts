@@ -1,8 +1,7 @@
-// Every error that Parley raises on purpose: one class, one table of codes.
+// Defines the errors that Parley raises on purpose: one class, one table of codes.
 //
-// A code is for programs and is never reused for another meaning. The message
-// is for the person who can mend it: what was wrong, which field, what is
-// allowed. Each door maps codes to its own statuses in one table of its own.
+// A code is for programs and never changes its meaning. The message is for the person who can fix the cause: what was
+// wrong, which field, what is allowed. Each protocol maps codes to its statuses in one table.
 
 const CODES = {
   ABORTED: 'the work was given up by whoever asked for it',
@@ -49,8 +48,8 @@ const CODES = {
 export type ErrorCode = keyof typeof CODES;
 
 /**
- * Answers rather than failures: they come by the hundred where there is too much to do, and where they arose tells
- * nobody anything. A trace of it would cost more than all else of a refusal.
+ * Codes without a stack trace: they are frequent under load, their origin does not matter, and a trace would cost more than
+ * the rest of a refusal.
  */
 const UNTRACED: ReadonlySet<ErrorCode> = new Set([
   'ABORTED',
@@ -62,7 +61,7 @@ const UNTRACED: ReadonlySet<ErrorCode> = new Set([
   'RATE_LIMITED',
 ]);
 
-/** What a code means in general, for documents and logs. */
+/** The general meaning of a code, for documents and logs. */
 export function meaningOf(code: ErrorCode): string {
   return CODES[code];
 }
@@ -107,8 +106,8 @@ export function isAborted(error: unknown): boolean {
 }
 
 /**
- * A defect that nobody who is there can answer for, as a rejection that nobody awaits: it is logged, and ends nothing.
- * For callbacks of the network: thrown there, it would end the process, and with it every call.
+ * Reports a defect as an unhandled rejection, which the server logs. For callbacks of the network: thrown there, the error
+ * would end the process and every call.
  */
 export function tellDefect(error: unknown): void {
   void Promise.reject(error instanceof Error ? error : new Error(String(error)));

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
-// Builds the parts in order and closes them in reverse; the only file that
-// knows all of them.
+// Builds the parts of the server in order and closes them in reverse. It is the only file that knows all of them.
 //
-//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser door, telephone door ─▶ HTTP
+//   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
 //
-// A server that cannot be built whole closes what was built and rejects.
+// If a part cannot be built, the parts built before are closed and the start rejects.
 import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -40,13 +39,13 @@ import { openRedisTier } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
-const MESSAGES = { perSecond: 500, burst: 1000 }; // of one data channel: tokens of a fast model, several times over
+const MESSAGES = { perSecond: 500, burst: 1000 }; // limit of one data channel: several times the tokens of a fast model
 
-/** What a test may bring of its own. */
+/** Replacements for tests. */
 export interface Overrides {
   readonly log?: Log;
   readonly engines?: Engines;
-  /** Where secrets are found that files name. */
+  /** Environment of the secrets that configuration files name. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -56,17 +55,17 @@ export interface Server {
   readonly plane: MediaPlane;
   readonly encoders: EncoderPool;
   readonly metrics: Metrics;
-  /** Undefined where it is closed. */
+  /** Undefined if telephone calls are off. */
   readonly telephone: Telephone | undefined;
-  /** What other languages need, where only English is spoken. */
+  /** How to get other languages, if the engines speak English only. */
   readonly languageNotice: string | undefined;
-  /** Refuses new calls; resolves when those that stand have ended, or after so long. */
+  /** Refuses new calls; resolves when the open ones have ended, or after `limitMs`. */
   drain(limitMs: number): Promise<void>;
   /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
   close(): Promise<void>;
 }
 
-/** A server that listens. Rejects, with nothing left open, when a part cannot be had. */
+/** Starts a server. If a part cannot be opened, it closes the others and rejects. */
 export async function startServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   const closing = new Closing();
   try {
@@ -82,24 +81,57 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
-  const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
-  const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
-  const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
-  closing.add(() => tier?.close());
-  const cache = new AudioCache({ maxEntries, maxBytes }, tier);
+  const cache = openCache(config, log, closing);
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
-    frameCache: () => frames.figures,
-    queueDepth: () => engines.waiting, // nobody scrapes before they are there
-    queueDepthByClass: () => engines.waitingByClass(),
-    modelLoaded: () => engines.figures.modelLoaded,
-    engineWork: () => engines.work,
+    frameCache: () => speakers.frames.figures, // no scrape happens before the parts below exist
+    queueDepth: () => speakers.engines.waiting,
+    queueDepthByClass: () => speakers.engines.waitingByClass(),
+    modelLoaded: () => speakers.engines.figures.modelLoaded,
+    engineWork: () => speakers.engines.work,
     sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,
   });
   const reports = new CallReports({ config, metrics: metrics.sip, time: systemTime, log });
   closing.add(() => reports.close());
+  const speakers = await openSpeakers(config, overrides, log, closing);
+  const { encoders, engines } = speakers;
+  const [certificate] = await Promise.all([
+    makeCertificate(),
+    encoders.ready(),
+    config.preloadModel ? engines.load() : undefined,
+  ]);
+  warmUpTexts(engines);
+  const shared = { config, log, plane, metrics, cache, ...speakers };
+  const switchboard = openSwitchboard(shared);
+  closing.add(() => switchboard.close());
+  const parts = { ...shared, switchboard };
+  const browsers = openBrowsers(parts, certificate);
+  closing.add(() => browsers.close());
+  const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
+  closing.add(() => telephone?.close());
+  const http = openHttp(parts, browsers, telephone);
+  closing.add(() => http.close());
+  const memory = returnMemory(parts);
+  closing.add(() => memory.close());
+  const url = await http.listen();
+  logStart(parts, url);
+  const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
+  const rest = { languageNotice: engines.languageNotice, drain, close: () => closing.close() };
+  return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
+}
+
+function openCache(config: Config, log: Log, closing: Closing): AudioCache {
+  const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
+  const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
+  const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
+  closing.add(() => tier?.close());
+  return new AudioCache({ maxEntries, maxBytes }, tier);
+}
+
+/** Opens encoders, engines and voices, without waiting until they are loaded. */
+async function openSpeakers(config: Config, overrides: Overrides, log: Log, closing: Closing) {
   const encoders = openEncoders(config, log);
   closing.add(() => encoders.close());
   const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
@@ -108,43 +140,29 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
   useConfiguredVoices(engines, config);
-  const [certificate] = await Promise.all([
-    makeCertificate(),
-    encoders.ready(),
-    config.preloadModel ? engines.load() : undefined,
-  ]);
-  warmUpTexts(engines);
-  const continuity = new Continuity(config.model.continuity);
-  const switchboard = new Switchboard(
-    { routing: engines, encoders, frames, continuity, limits: config, time: systemTime, log, metrics },
+  return { encoders, frames, engines, workshop, continuity: new Continuity(config.model.continuity) };
+}
+
+function openSwitchboard(parts: Omit<Parts, 'switchboard'>): Switchboard {
+  const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
+  return new Switchboard(
+    { routing, encoders, frames, continuity, limits: config, time: systemTime, log, metrics },
     {
       maxCalls: config.maxCalls,
       clientLimits: clientLimits(config),
       newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
     },
   );
-  closing.add(() => switchboard.close());
-  const rooms = { config, log, plane, metrics, encoders, engines, workshop, switchboard };
-  const parts = { ...rooms, cache, frames, continuity };
-  const door = openDoor(parts, certificate);
-  closing.add(() => door.close());
-  const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
-  closing.add(() => telephone?.close());
-  const http = openHttp(parts, door, telephone);
-  closing.add(() => http.close());
-  const memory = returnMemory(parts);
-  closing.add(() => memory.close());
+}
+
+function logStart({ config, log, plane, engines }: Parts, url: string): void {
   for (const notice of config.notices) log.warn(notice);
-  const url = await http.listen();
   const { missing, languageNotice } = engines;
   const languages = languageNotice === undefined ? {} : { languages: languageNotice };
   log.info({ url, clockPriority: plane.stats().priority, missing, ...languages }, 'parley listens');
-  const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
-  const rest = { languageNotice, drain, close: () => closing.close() };
-  return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
 }
 
-/** What the doors are built from. */
+/** Parts that browser calls, telephone calls and HTTP share. */
 interface Parts {
   readonly config: ReturnType<typeof withLexicon<Config>>;
   readonly log: Log;
@@ -159,7 +177,7 @@ interface Parts {
   readonly switchboard: Switchboard;
 }
 
-function openDoor(
+function openBrowsers(
   { config, log, plane, switchboard }: Parts,
   certificate: Awaited<ReturnType<typeof makeCertificate>>,
 ): BrowserServer {

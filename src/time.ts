@@ -1,9 +1,9 @@
-// Time as a parameter: the system's, or one that a test holds.
+// Defines time as a parameter: the clock of the system, or one that a test controls.
 
 export interface Time {
   /** Milliseconds of the monotonic clock, the same one that the media plane stamps its packets with. */
   now(): number;
-  /** Runs `action` once after `ms` milliseconds; the function returned calls it off. */
+  /** Runs `action` once after `ms` milliseconds; the returned function cancels the timer. */
   after(ms: number, action: () => void): () => void;
 }
 

@@ -63,7 +63,7 @@ export interface SynthesisRequest {
   /** One sentence or several, ready to be spoken: never markup, never empty. */
   readonly text: string;
   /**
-   * What follows the text, for as long as it goes on; only to an engine with the capability `textStreaming`, others
+   * The text that follows, as it arrives; only for an engine with the capability `textStreaming`, others
    * never get it. Joined to the text as it comes, spaces and all, it is one text, spoken with one voice in one breath.
    * The engine reads on as it can take more, whether or not its sound is taken, and waits without working where it
    * needs words that have not come: such a wait is no hang, its bound is the text's. An iteration that throws ends the
@@ -85,11 +85,11 @@ export interface SynthesisRequest {
 
 export interface WordTime {
   readonly word: string;
-  /** Where the word begins in the request's text, what followed it included, in UTF-16 units. */
+  /** Start of the word in the request's text including `more`, in UTF-16 units. */
   readonly textOffset: number;
   /** From the first sample the engine wrote for this request, in milliseconds. */
   readonly startMs: number;
-  /** Where its sound ends, before the pause that may follow; absent where the engine does not tell. */
+  /** End of its sound, before a pause; absent if the engine does not report it. */
   readonly endMs?: number;
 }
 
@@ -125,7 +125,7 @@ export interface EngineWork {
   /** Sentences. */
   readonly streams: number;
   readonly busySeconds: number;
-  /** Of the last seconds, from 0 to 1. */
+  /** Share of the last seconds, from 0 to 1. */
   readonly busyShare: number;
   /** Launches of GPU work: uncaptured, captured as graphs, launched as graphs. */
   readonly eager: number;

@@ -51,7 +51,7 @@ interface CustomVoices {
   customVoices(): readonly CustomVoice[];
 }
 
-/** What engines can do with voices made over HTTP. */
+/** Checks whether engines support voices made over HTTP. */
 export interface VoiceAbilities {
   /** Throws CAPABILITY_MISSING if no engine supports this kind, LANGUAGE_UNAVAILABLE if none of them speaks the language. */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;

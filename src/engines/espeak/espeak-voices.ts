@@ -4,7 +4,7 @@
 import type { Voice } from '../engine.js';
 
 export interface EspeakVoice extends Voice {
-  /** What espeak calls it. */
+  /** espeak's name of the voice. */
   readonly identifier: string;
 }
 

@@ -13,11 +13,11 @@ export interface Phone {
 /** A letter of a word; `' '` and `','` stand between two words, the latter where punctuation does. */
 interface Letter {
   readonly sign: string;
-  /** Of the word; the one before it for what stands between. */
+  /** Index of its word; for a separator, of the word before it. */
   readonly word: number;
   /** It may sound like anything. */
   readonly any: boolean;
-  /** What it costs that nothing is heard of it. */
+  /** Cost of a silent letter. */
   readonly silent: number;
 }
 
@@ -38,7 +38,7 @@ const AS_USUAL = 0;
 const LESS_USUAL = 0.05;
 const VOWELS = new Set('aa ae ah ao aw ax axr ay eh er ey ih iy ow oy uh uw'.split(' '));
 const VOWEL_LETTERS = new Set('aeiouy');
-/** What a letter usually sounds like, alone or as the first of two; the most usual first. */
+/** Usual phones of a letter, alone or as the first of two; the most usual first. */
 const SOUNDS: Readonly<Record<string, string>> = {
   a: '',
   b: 'b',
@@ -158,13 +158,13 @@ function isNeeded(word: string, at: number): boolean {
   return !Array.from(word).some((other, place) => place !== at && VOWEL_LETTERS.has(other));
 }
 
-// Where a step comes from.
+// Kinds of alignment steps.
 const NOWHERE = 0;
 const MATCHED = 1;
 const SILENCED = 2;
 const ADDED = 3;
 
-// How far an alignment may stray from the even pace.
+// Limits of the distance between an alignment and an even pace.
 const REACH_PHONES = 60;
 const REACH_SHARE = 0.08;
 
@@ -211,7 +211,7 @@ function matchCost({ sign, any }: Letter, phone: string): number {
   return VOWEL_LETTERS.has(sign) && VOWELS.has(phone) ? VOWEL_LIKE : NEVER;
 }
 
-/** Of a phone that no letter makes, behind `letter` and before `next`. */
+/** Cost of a phone without a letter, between `letter` and `next`. */
 function addedCost(letter: Letter | undefined, next: Letter | undefined, phone: string): number {
   if (phone === PAUSE) return letter === undefined || next === undefined ? AS_USUAL : NEVER;
   if (letter === undefined || letter.sign === ' ' || letter.sign === ',') return addedFirst(next, phone);
@@ -243,7 +243,7 @@ function owned(letters: readonly Letter[], phones: readonly Phone[], steps: Uint
   return owners;
 }
 
-/** Of what stands behind the letter before `row`. */
+/** The word of a phone after the letter before `row`. */
 function wordAt(letters: readonly Letter[], row: number): number {
   const letter = letters[row - 1];
   if (letter === undefined) return 0;
