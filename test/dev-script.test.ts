@@ -1,15 +1,24 @@
 // `npm run dev` in a copy of the sources: it compiles what changes and restarts the server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { until } from './fakes/until.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const COPIED = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'public', 'src', 'sip', 'signaling'];
+const COPIED = [
+  'package.json',
+  'dev.mjs',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'public',
+  'src',
+  'sip',
+  'signaling',
+];
 const LINKED = ['node_modules', 'native/build'];
 const LIMIT_MS = 100_000; // a whole compilation, on a machine with much to do
 
@@ -17,7 +26,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   readonly scripts: Readonly<Record<string, string>>;
 };
 
-test('a changed source is compiled and the server restarts; Ctrl-C ends both', async (t) => {
+test('a changed source is compiled and the server restarts, unless it has an error; Ctrl-C ends both', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   for (const name of ['src', 'sip', 'signaling']) {
@@ -47,15 +56,20 @@ test('a changed source is compiled and the server restarts; Ctrl-C ends both', a
   const said = async (words: string, from = 0) => {
     const limit = AbortSignal.timeout(LIMIT_MS);
     while (!output.includes(words, from)) {
-      limit.throwIfAborted();
-      await once(child.stdout, 'data', { signal: limit });
+      if (limit.aborted) throw new Error(`not said: "${words}"; but: ${output}`);
+      await setTimeout(50);
     }
   };
 
-  await Promise.all([said('parley listens'), said('Watching for file changes')]);
+  await Promise.all([said('parley listens'), said('dev: watching')]);
   const before = output.length;
   appendFileSync(join(folder, 'src/main.ts'), "\nprocess.emitWarning('compiled anew');\n");
   await Promise.all([said('compiled anew', before), said('parley listens', before)]);
+
+  const broken = output.length;
+  appendFileSync(join(folder, 'src/main.ts'), 'const broken: number = "no";\n');
+  await said('dev: the server goes on as it was', broken);
+  assert.match(output.slice(broken), /error TS2322/);
 
   process.kill(group, 'SIGINT');
   await until(() => !isAlive());

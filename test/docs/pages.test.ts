@@ -1,7 +1,7 @@
 // README.md, CONTRIBUTING.md and the pages in public/docs: links, examples and names that can be checked without a server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
@@ -79,3 +79,28 @@ test('every path that the documents name exists', () => {
     [],
   );
 });
+
+test('every term of the glossary has its one type in its room', () => {
+  const rows = [
+    ...textOf('public/docs/architecture.md').matchAll(/^\| [\w ]+ \| `(\w+)` \| `([\w/]+)` \| .+ \|$/gm),
+  ];
+  assert.ok(rows.length >= 30, `${rows.length} terms`);
+  const absent = rows.filter(([, type = '', room = '']) => {
+    const declaration = new RegExp(
+      `^(?:export (?:abstract )?)?(?:class|interface|type|struct) ${type}\\b`,
+      'm',
+    );
+    return !sourcesIn(room).some((source) => declaration.test(source));
+  });
+  assert.deepEqual(
+    absent.map(([row]) => row),
+    [],
+  );
+});
+
+function sourcesIn(room: string): readonly string[] {
+  const names = readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => /\.(?:ts|h)$/.test(name))
+    .map((name) => readFileSync(join(ROOT, room, name), 'utf8'));
+}

@@ -57,7 +57,7 @@ test('each page names itself and leads to all others', async (t) => {
     const body = await pageAt(app, path);
     const nav = /<nav[^]*<\/nav>/.exec(body)?.[0] ?? '';
     const listed = Array.from(nav.matchAll(/href="([^"]+)"/g), ([, href]) => href);
-    assert.deepEqual(listed.toSorted(), PATHS.toSorted());
+    assert.deepEqual([listed.length, new Set(listed)], [PATHS.length, new Set(PATHS)]);
     assert.ok(nav.includes(`href="${path}" aria-current="page"`), path);
     const [, title] = /<h1 id="[^"]+">(.+?)<\/h1>/.exec(body) ?? [];
     assert.ok(title !== undefined && body.includes(`<title>${title} · Parley</title>`), path);
