@@ -14,7 +14,7 @@ import type { PayloadForm } from '../encoding/transcoder.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack } from '../media/media-addon.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
-import type { FrameCache, KeptSentence, LineFrames, SentenceManner } from '../speaking/frame-cache.js';
+import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
 import type { EncoderSource } from '../speaking/speech-line.js';
 import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
 
@@ -171,8 +171,8 @@ export class CallTrack {
     return this.#frames === undefined ? undefined : this;
   }
 
-  keyOf(manner: SentenceManner): string {
-    return this.#frames?.keyOf(manner) ?? '';
+  keyOf(settings: SentenceSettings): string {
+    return this.#frames?.keyOf(settings) ?? '';
   }
 
   has(key: string): boolean {

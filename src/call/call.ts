@@ -26,12 +26,12 @@ export interface CallLimits extends TextLimits, LastWords {
   readonly maxWaitingUtterances: number;
 }
 
-export interface CallLog {
+interface CallLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
-export interface CallMetrics {
+interface CallMetrics {
   callOpened(door: string): void;
   callClosed(door: string, reason: string): void;
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;

@@ -31,7 +31,7 @@ interface Count {
 }
 
 /** One call of a client, until it is released. */
-export interface ClientPlace {
+interface ClientPlace {
   /** The call is set up. Idempotent. */
   opened(): void;
   /** The call is over, or was never set up. Idempotent. */

@@ -11,14 +11,14 @@ export interface LastWords {
   readonly hangUpPhrase?: string | undefined;
 }
 
-export interface GoodbyeParts {
+interface GoodbyeParts {
   readonly limits: LastWords;
   readonly time: Time;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
 
 /** The call, as its goodbye uses it. */
-export interface Leaving {
+interface Leaving {
   interrupt(reason: string): unknown;
   /** Resolves when the phrase was heard or given up. */
   say(phrase: string): Promise<unknown>;

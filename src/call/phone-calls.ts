@@ -1,7 +1,6 @@
 // Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The room sip
 // implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName } from '../codecs/codec.js';
-import type { ErrorCode } from '../errors.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { CallEvent, Interruption } from './call.js';
@@ -161,12 +160,6 @@ export interface PhoneCalls {
    */
   follow(id: string, after: number, onEvent: (event: PhoneCallEvent) => void): () => void;
 }
-
-/** Error codes with which `PhoneCalls` refuses a request. The HTTP API maps them to statuses. */
-export type PhoneCallFailure = Extract<
-  ErrorCode,
-  'NOT_FOUND' | 'WRONG_STATE' | 'INVALID_FIELD' | 'CALL_LIMIT' | 'RATE_LIMITED' | 'CALL_CLOSED' | 'QUEUE_FULL'
->;
 
 /** Summary of a call that ended: the source of one log line and one webhook. */
 export interface CallRecord {

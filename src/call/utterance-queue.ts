@@ -16,7 +16,7 @@ export interface Interruption {
   readonly utterances: readonly { utterance: number; text: string; sentMs: number }[];
 }
 
-export interface UtteranceQueueParts {
+interface UtteranceQueueParts {
   /** Name under which the call shares engines fairly with other clients. */
   readonly client: string;
   readonly encoders: CallEncoders;

@@ -12,7 +12,7 @@ import type { LinePieces } from '../speaking/sentence-run.js';
 import type { SpeechLine } from '../speaking/speech-line.js';
 import type { SpokenSegment } from '../speaking/spoken-text.js';
 
-export type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
+type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
 
 const NEXT: Readonly<Record<UtteranceState, readonly UtteranceState[]>> = {
   waiting: ['speaking', 'spoken', 'interrupted', 'failed'],
@@ -47,7 +47,7 @@ export type UtteranceEvent =
   | { type: 'utterance.failed'; utterance: number; text: string; error: Failure };
 
 /** The sound of an utterance in the call: a CallTrack. */
-export interface UtteranceSound {
+interface UtteranceSound {
   /** Milliseconds of it that were sent. */
   readonly sentMs: number;
   heard(segments: readonly SpokenSegment[], sentMs: number): string;
@@ -55,7 +55,7 @@ export interface UtteranceSound {
   queueEnd(): boolean;
 }
 
-export interface UtteranceParts {
+interface UtteranceParts {
   readonly line: SpeechLine;
   readonly sound: UtteranceSound;
   /** Arrival of the text, on the clock of the media plane. */

@@ -7,14 +7,14 @@
 import { asParleyError, GIVEN_UP, ParleyError } from '../errors.js';
 import type { SentencePlace, Sound, SoundOutcome, SoundSource } from './sound.js';
 
-export interface AudioCacheLimits {
+interface AudioCacheLimits {
   /** Number of renderings kept; 0 turns the cache off. */
   readonly maxEntries: number;
   /** Bytes of sound that is kept, is made to be kept, or was evicted while a request still reads it. */
   readonly maxBytes: number;
 }
 
-export interface AudioCacheFigures {
+interface AudioCacheFigures {
   readonly entries: number;
   readonly maxEntries: number;
   readonly bytes: number;
@@ -242,7 +242,7 @@ async function openedFor(
   }
 }
 
-export interface RenderingOptions {
+interface RenderingOptions {
   /** Asks for room to keep so many bytes more. If it is refused, only the bytes that a reader still needs are kept. */
   readonly keep: (bytes: number) => boolean;
   /** Gives that room back, once no reader holds the bytes. */

@@ -22,7 +22,7 @@ export const SPEEDS: readonly [least: number, most: number] = STRETCH_SPEEDS;
 
 export const SAMPLE_RATES_HZ: readonly [least: number, most: number] = [8000, 48_000];
 // Every usual rate is a multiple, and between multiples no resampling filter is long.
-export const RATE_STEP_HZ = 25;
+const RATE_STEP_HZ = 25;
 
 const SPEECH_HZ = 24_000; // clients of OpenAI's pcm have this number built in
 const TELEPHONE_HZ = 8000;

@@ -26,11 +26,11 @@ interface Speech {
 }
 
 /** Makes a voice from the sample of a request. */
-export interface SampleVoices {
+interface SampleVoices {
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
 }
 
-export interface CachedSpeechParts {
+interface CachedSpeechParts {
   readonly cache: AudioCache;
   readonly routing: SpeechRouting;
   /** Settings of the encoders. Servers that share renderings may have others. */

@@ -27,7 +27,7 @@ export interface KeptSentence {
   readonly words: readonly WordTime[];
 }
 
-export interface FrameCacheFigures {
+interface FrameCacheFigures {
   readonly entries: number;
   readonly bytes: number;
   readonly hits: number;
@@ -35,7 +35,7 @@ export interface FrameCacheFigures {
 }
 
 /** Everything that decides how a sentence sounds. */
-export interface SentenceManner extends SpokenSentence {
+export interface SentenceSettings extends SpokenSentence {
   readonly options: SpeechOptions | undefined;
   readonly trimSilence: boolean;
 }
@@ -176,7 +176,7 @@ export class LineFrames {
 
   // A reference here belongs to a voice that the server knows by name: requests for calls bring none.
   // "$5" and "five dollars" have the same key, because they sound the same.
-  keyOf({ options = {}, trimSilence, ...sentence }: SentenceManner): string {
+  keyOf({ options = {}, trimSilence, ...sentence }: SentenceSettings): string {
     const { engine, voice: name, language, reference } = sentence.voice;
     const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];
     const { speed, gain } = sentence.delivery ?? {};

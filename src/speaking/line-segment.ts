@@ -14,7 +14,7 @@ export interface PlacedSegment extends SpokenSegment {
 }
 
 /** The source of a segment's sound, while that is made. */
-export interface SoundInMaking {
+interface SoundInMaking {
   /** Milliseconds made so far. */
   readonly madeMs: number;
   /** Milliseconds that the encoder has not taken yet. */

@@ -21,7 +21,7 @@ import { wholeText } from './whole-text.js';
 const MOST_WAITING = 16; // texts; a telephone number has a greeting or two
 const CLIENT = 'prepared speech'; // shares engines with others under this name
 
-export interface PreparedSpeechParts {
+interface PreparedSpeechParts {
   readonly routing: SpeechRouting;
   readonly encoders: EncoderSource;
   readonly frames: FrameCache;
@@ -30,7 +30,7 @@ export interface PreparedSpeechParts {
 }
 
 /** A text that calls will speak, with its voice and codec. */
-export interface SpeechToPrepare extends Pick<TextRequest, 'text' | 'voice' | 'language'> {
+interface SpeechToPrepare extends Pick<TextRequest, 'text' | 'voice' | 'language'> {
   readonly codec: Codec;
   readonly frameMs: number;
 }
@@ -133,8 +133,8 @@ class Pinning implements SentenceFrames {
     this.#pin = pin;
   }
 
-  keyOf(...manner: Parameters<LineFrames['keyOf']>): string {
-    return this.#frames.keyOf(...manner);
+  keyOf(...settings: Parameters<LineFrames['keyOf']>): string {
+    return this.#frames.keyOf(...settings);
   }
 
   has(): boolean {

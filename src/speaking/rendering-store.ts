@@ -218,7 +218,7 @@ export class RenderingStore implements RenderingTier {
 
 const SOCKET_MS = 2000; // limit for the socket: a client that is given up holds it until then
 
-export interface RedisTierOptions {
+interface RedisTierOptions {
   /** redis:// or rediss://. Its user and password reach no log. */
   readonly url: string;
   readonly ttlSeconds: number;

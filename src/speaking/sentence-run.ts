@@ -42,7 +42,7 @@ export function synthesisOf(
   };
 }
 
-export interface RunParts {
+interface RunParts {
   readonly voice: ResolvedVoice;
   readonly options: SpeechOptions | undefined;
   readonly pace: SpeechPace;

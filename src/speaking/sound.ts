@@ -69,7 +69,7 @@ const MAX_GENERATION_BYTES = 64;
 const MAX_HEADER_CHARS = 4096; // in base64; the longest header is a frame of MP3
 const CONTENT_TYPE = /^audio\/[\w.+-]{1,60}(; ?[\w.+=-]{1,60}){0,4}$/; // it becomes a header of a reply
 
-export interface StoredSound {
+interface StoredSound {
   readonly sound: Sound;
   /** Generation of the store when the rendering began. */
   readonly generation: string;

@@ -19,7 +19,7 @@ import type { EncoderLine, LineSink } from '../encoding/encoder-line.js';
 import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Continuity } from './continuity.js';
-import type { KeptSentence, LineFrames, SentenceManner } from './frame-cache.js';
+import type { KeptSentence, LineFrames, SentenceSettings } from './frame-cache.js';
 import {
   type Delivery,
   type SoundPiece,
@@ -194,7 +194,7 @@ export class SpeechLine {
   #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
     const { continuity, options } = this.#options;
     const isKept = (sentence: SpokenSentence) =>
-      this.#frames?.has(this.#frames.keyOf(this.#mannerOf(sentence))) === true;
+      this.#frames?.has(this.#frames.keyOf(this.#settingsOf(sentence))) === true;
     const onRead = () => void (this.#pauseTold = false);
     return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
   }
@@ -240,15 +240,15 @@ export class SpeechLine {
       const { delivery } = piece;
       return this.#render({ text: '', delivery }, piece, { pauseBeforeMs }, opened, signal);
     }
-    const manner = this.#mannerOf(piece);
-    const kept = this.#frames?.find(this.#frames.keyOf(manner));
+    const settings = this.#settingsOf(piece);
+    const kept = this.#frames?.find(this.#frames.keyOf(settings));
     if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
     const sound = this.#synthesis(piece);
-    const keep = this.#frames === undefined ? {} : { manner };
+    const keep = this.#frames === undefined ? {} : { settings };
     return this.#render(piece, sound, { pauseBeforeMs, ...keep }, opened, signal);
   }
 
-  #mannerOf(sentence: SpokenSentence): SentenceManner {
+  #settingsOf(sentence: SpokenSentence): SentenceSettings {
     const { options, trimSilence = true } = this.#options;
     return { ...sentence, options, trimSilence };
   }
@@ -323,7 +323,7 @@ export class SpeechLine {
   #render(
     sentence: WrittenSentence,
     piece: SoundPiece,
-    { pauseBeforeMs, manner }: { readonly pauseBeforeMs: number; readonly manner?: SentenceManner },
+    { pauseBeforeMs, settings }: { readonly pauseBeforeMs: number; readonly settings?: SentenceSettings },
     opened: Promise<EncoderLine>,
     signal: AbortSignal,
   ): Work {
@@ -338,10 +338,10 @@ export class SpeechLine {
       made(end);
       this.#took(end.timing);
     });
-    if (manner !== undefined) this.#keepOf(segment, manner, synthesized);
+    if (settings !== undefined) this.#keepOf(segment, settings, synthesized);
     const encoded = opened
       .then((line) =>
-        line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: manner !== undefined, ...sounding }),
+        line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: settings !== undefined, ...sounding }),
       )
       .then((place) => segment.encoded(place))
       .catch((error: unknown) => {
@@ -354,10 +354,10 @@ export class SpeechLine {
   }
 
   /** Caches the sentence once engine and encoder have both finished it. */
-  #keepOf(segment: LineSegment, manner: SentenceManner, synthesized: Promise<void>): void {
+  #keepOf(segment: LineSegment, settings: SentenceSettings, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = () => {
-        this.#frames?.keep(this.#frames.keyOf(manner), { frames, ...segment.asMade });
+        this.#frames?.keep(this.#frames.keyOf(settings), { frames, ...segment.asMade });
       };
       synthesized.then(keep, () => undefined);
     };

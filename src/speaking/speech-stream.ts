@@ -94,7 +94,7 @@ export class SpeechStream implements SoundSource {
   }
 }
 
-export interface SpeechServiceOptions {
+interface SpeechServiceOptions {
   readonly time?: Time;
   /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity;

@@ -42,7 +42,7 @@ export interface SentenceSpeaker {
   ): AsyncIterable<SpokenSentenceSound>;
 }
 
-export interface SentenceParts {
+interface SentenceParts {
   readonly speech: {
     find(request: SpeechRequest): Sound | undefined;
     has(request: SpeechRequest): boolean;

@@ -12,9 +12,9 @@ import { LanguagePlan } from './language-plan.js';
 import type { TextRequest } from './speech-request.js';
 import { isMarkup, nothingToSay, sentencesOf, tooLong, type Turn } from './text-source.js';
 
-export const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
+const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
 
-export interface FiredRule {
+interface FiredRule {
   readonly rule: string;
   readonly written: string;
   readonly spoken: string;

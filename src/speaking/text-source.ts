@@ -92,12 +92,12 @@ export function sentencesOf(text: string, limits: TextLimits, language?: string)
   return sentences;
 }
 
-export interface SentenceOfTokens extends Sentence {
+interface SentenceOfTokens extends Sentence {
   /** The text has ended and this is all of it. */
   readonly isOnly: boolean;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly limits: TextLimits;
   /** BCP 47 tag of the stated language. */
   readonly language?: string | undefined;

@@ -73,7 +73,7 @@ export async function longText(
 }
 
 /** The parts that reading a text needs. Long texts take `turns`. */
-export interface TextReader {
+interface TextReader {
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly turns: TextTurns;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { OPUS, PCMU } from '../../src/codecs/codec.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { LineSettings } from '../../src/encoding/line-messages.js';
-import { FrameCache, type KeptSentence, type SentenceManner } from '../../src/speaking/frame-cache.js';
+import { FrameCache, type KeptSentence, type SentenceSettings } from '../../src/speaking/frame-cache.js';
 import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
 import { buzz, InstantEngine } from '../fakes/engines.js';
@@ -15,7 +15,7 @@ const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } }
 const ENTRY_BYTES = 1024; // what an entry counts beside its payloads
 
 const voice = { engine: new InstantEngine(), voice: 'instant', language: 'en' };
-const PLAIN: SentenceManner = { text: 'Hello.', voice, options: undefined, trimSilence: true };
+const PLAIN: SentenceSettings = { text: 'Hello.', voice, options: undefined, trimSilence: true };
 
 /** A sentence of one payload. */
 function sentence(bytes: number, soundMs = 20): KeptSentence {
@@ -70,7 +70,7 @@ test('the first rendering of a sentence stays, and one without sound is not kept
 
 test('everything that changes the payloads is another sentence', () => {
   const cache = new FrameCache(1000, SETTINGS);
-  const keyOf = (manner: Partial<SentenceManner>, codec = PCMU, frameMs = 20, settings = SETTINGS) =>
+  const keyOf = (manner: Partial<SentenceSettings>, codec = PCMU, frameMs = 20, settings = SETTINGS) =>
     new FrameCache(1000, settings).of(codec, frameMs)?.keyOf({ ...PLAIN, ...manner });
   const reference = { kind: 'prompt', hash: 'one', prompt: 'A calm voice.' } as const;
   const keys = [
