@@ -1,7 +1,9 @@
-// Digits in INFO requests, both ways.
+// Checks digits in INFO: their bodies, and their way in both directions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
+import { type DtmfInfoType, readDtmfInfo, writeDtmfInfo } from '../../../sip/session/info-digits.js';
 import { CALLEE } from '../transaction/users.js';
 import { requestsTo, Told, TwoEnds } from './two-ends.js';
 
@@ -78,4 +80,50 @@ void test('what is no digit is not sent, nor one after the call or beyond the li
   assert.equal((await Promise.all(many)).filter((taken) => taken).length, 64);
   void session.hangUp();
   assert.equal(await session.sendDigit('1', 100), false);
+});
+
+const RELAY_TYPE = 'application/dtmf-relay';
+
+for (const [type, body, digit, durationMs] of [
+  [RELAY_TYPE, 'Signal=5\r\nDuration=160\r\n', '5', 160],
+  [RELAY_TYPE, 'Signal= 5\nDuration= 100', '5', 100],
+  [RELAY_TYPE, 'signal=*\r\n', '*', 160],
+  [RELAY_TYPE, 'Duration=1\r\nSignal=#\r\n', '#', 40],
+  [RELAY_TYPE, 'Signal=a\r\nDuration=999999', 'A', 10_000],
+  [RELAY_TYPE, 'Signal=10\r\n', '*', 160],
+  [RELAY_TYPE, 'Signal=16\r\n', '!', 160],
+  [RELAY_TYPE, 'Signal=hf\r\n', '!', 160],
+  ['Application/DTMF; charset=utf-8', '7', '7', 160],
+  ['application/dtmf', '11\r\n', '#', 160],
+  ['application/dtmf', 'Signal=3', '3', 160],
+] as const) {
+  test(`${JSON.stringify(body)} as ${type} is the key ${digit} for ${durationMs} ms`, () => {
+    assert.deepEqual(readDtmfInfo(type, Buffer.from(body))?.value, { digit, durationMs });
+  });
+}
+
+test('a body without a digit is refused, another type is none of ours', () => {
+  for (const body of ['', 'Signal=', 'Signal=17', 'Signal=x', 'Duration=5', '123', `5${' '.repeat(300)}`]) {
+    assert.equal(readDtmfInfo(RELAY_TYPE, body)?.refusal?.status, 400, body);
+  }
+  assert.equal(readDtmfInfo('application/media_control+xml', '5'), undefined);
+  assert.equal(readDtmfInfo(undefined, '5'), undefined);
+});
+
+test('a key that is written is the one that is read', () => {
+  assert.equal(writeDtmfInfo({ digit: '5', durationMs: 200 }, RELAY_TYPE), 'Signal=5\r\nDuration=200\r\n');
+  assert.equal(writeDtmfInfo({ digit: '55', durationMs: 200 }, RELAY_TYPE), undefined);
+  const types: DtmfInfoType[] = [RELAY_TYPE, 'application/dtmf'];
+  const durations = fc.integer({ min: 40, max: 10_000 });
+  fc.assert(
+    fc.property(fc.constantFrom(...Array.from('0123456789*#ABCD!')), durations, (digit, durationMs) => {
+      for (const type of types) {
+        const body = writeDtmfInfo({ digit, durationMs }, type) ?? '';
+        assert.deepEqual(readDtmfInfo(type, body)?.value, {
+          digit,
+          durationMs: type === RELAY_TYPE ? durationMs : 160,
+        });
+      }
+    }),
+  );
 });

@@ -1,9 +1,16 @@
-// Whole calls over a network that loses every seventh message or so.
+// Runs whole calls over a network that loses about every seventh message: between sessions, and
+// outgoing calls from the sender with its locator to the sessions at both ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
+import { OutboundSession } from '../../../sip/session/outbound-session.js';
+import { UserAgent } from '../../../sip/session/user-agent.js';
+import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { seeded } from '../transaction/network.js';
-import { NegotiatedMedia } from './negotiated-media.js';
 import { CALLEE } from '../transaction/users.js';
+import { CallingOut, HeardMedia, ToldOfCall } from './calling-out.js';
+import { DirectSender } from './direct-sender.js';
+import { NegotiatedMedia } from './negotiated-media.js';
 import { type Calling, Told, TwoEnds } from './two-ends.js';
 
 const CALLS = 200;
@@ -49,3 +56,64 @@ for (const seed of [1, 2, 3]) {
     assert.equal(ends.network.time.waiting, 0);
   });
 } // prettier-ignore
+
+/** The far end: rings, takes each call after a while, and hangs up those to `ends`. */
+function answering(out: CallingOut): { agent: UserAgent; layer: TransactionLayer } {
+  const { network } = out;
+  const random = seeded(99);
+  const agent: UserAgent = new UserAgent({
+    time: network.time,
+    token: () => Math.floor(random() * 2 ** 32).toString(36),
+    randomInt: (below) => Math.floor(random() * below),
+    product: '',
+    sessionSeconds: 0,
+    leastSeconds: 90,
+    admission: { admits: () => undefined },
+    contactFor: () => `<sip:${CALLEE}>`,
+    invited: (session: InboundSession) => {
+      const hangsUp = session.request.uri.user === 'ends';
+      session.ring();
+      network.time.after(300, () => {
+        session.accept(new HeardMedia(), { established: () => undefined, ended: () => undefined });
+        if (hangsUp) network.time.after(8000, () => void session.hangUp());
+      });
+    },
+  });
+  const layer = network.layer(CALLEE, agent);
+  agent.start(layer, new DirectSender(layer));
+  return { agent, layer };
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`of ${CALLS} calls out none fails while ${LOSS * 100} % of all messages are lost (seed ${seed})`, async () => {
+    const out = new CallingOut(seed);
+    const { network } = out;
+    const random = seeded(seed + 10);
+    network.loses = () => random() < LOSS;
+    const far = answering(out);
+    const tolds: ToldOfCall[] = [];
+    for (let index = 0; index < CALLS; index++) {
+      network.time.after(index * 10, () => {
+        const told = new ToldOfCall();
+        tolds.push(told);
+        const plan = out.plan({
+          uri: `sip:${index % 2 === 0 ? 'ends' : 'stays'}@example.com`,
+          media: new HeardMedia(),
+        });
+        const session = new OutboundSession({ plan, context: out.agent.context, user: told });
+        session.start();
+        if (index % 2 === 1) network.time.after(12_000, () => void session.hangUp());
+      });
+    }
+    await network.pass(160_000, 20);
+    assert.equal(tolds.length, CALLS);
+    const failed = tolds.filter(({ events }) => !/^(180,)?established,ended (us|peer)$/.test(events.join()));
+    assert.deepEqual(failed.map(({ events }) => events), []); // prettier-ignore
+    const lost = network.carried.filter((one) => one.lost).length / network.carried.length;
+    assert.ok(lost > 0.13 && lost < 0.17, `lost ${lost}`);
+    for (const { open } of [out.layer, far.layer])
+      assert.deepEqual(open, { server: 0, client: 0, pendingInvites: 0 });
+    for (const { counts } of [out.agent, far.agent]) assert.deepEqual(counts, { early: 0, confirmed: 0 });
+    assert.equal(network.time.waiting, 0);
+  });
+}
