@@ -1,8 +1,8 @@
 // Routes the sound of a call into the playout of its present port. CallRoute opens encoder lines and hands queued sound
 // over when the call moves to another port; CallTrack counts the sound of one utterance across those ports.
 //
-//   old playout ──take──▶ carry ──▶ new playout      at most one line pushes; a new line
-//                 line ────┘                         waits until everything is carried
+//   old playout ──take──▶ handover ──▶ new playout      at most one line pushes; a new line
+//                 line ────┘                            waits until everything is handed over
 //
 //   port 1  ────────▶ earlier ms │ port 2  ────────▶ frames sent × frame length
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -31,7 +31,7 @@ export interface MediaPort {
 /** The payloads that a line makes. */
 type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
-/** Encodes the lines of calls, and carries queued sound from playout to playout. */
+/** Encodes the lines of calls, and hands queued sound over from playout to playout. */
 export interface CallEncoders extends EncoderSource {
   handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover;
 }
@@ -40,7 +40,7 @@ export interface CallEncoders extends EncoderSource {
 interface Moved extends Cleared {
   readonly from: MediaPort;
   /** Resolves when the new playout has everything that the old one had queued; rejects if that is lost. */
-  readonly carried: Promise<void>;
+  readonly handedOver: Promise<void>;
 }
 
 export class CallRoute {
@@ -50,8 +50,8 @@ export class CallRoute {
   #port: MediaPort;
   /** The line that began last. Only this one may push. */
   #line: EncoderLine | undefined;
-  /** Carries in progress, oldest first. */
-  readonly #carries = new Set<Handover>();
+  /** Handovers in progress, oldest first. */
+  readonly #handovers = new Set<Handover>();
 
   constructor(port: MediaPort, encoders: CallEncoders) {
     this.#port = port;
@@ -62,10 +62,10 @@ export class CallRoute {
     return this.#port;
   }
 
-  /** Waits for the carries: a line may begin once everything that was spoken before it is in the playout. */
+  /** Waits for the handovers: a line may begin once everything that was spoken before it is in the playout. */
   ready(): Promise<unknown> | undefined {
-    if (this.#carries.size === 0) return undefined;
-    return Promise.allSettled([...this.#carries].map(({ done }) => done));
+    if (this.#handovers.size === 0) return undefined;
+    return Promise.allSettled([...this.#handovers].map(({ done }) => done));
   }
 
   /** Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on their way. */
@@ -77,14 +77,14 @@ export class CallRoute {
       trim === undefined ? {} : { trim },
     );
     this.#line = line;
-    if (!isSame(form, this.#port)) this.#carry(form, NOTHING_TAKEN, [line]);
+    if (!isSame(form, this.#port)) this.#handOver(form, NOTHING_TAKEN, [line]);
     return line;
   }
 
   /** Queues the end of a track whose line cannot; false if the playout does not take it. */
   queueEnd(track: number, mark: number): boolean {
     const { playout } = this.#port;
-    return this.#carries.size === 0 && playout.mark(playout.generation, track, mark, true) === 1;
+    return this.#handovers.size === 0 && playout.mark(playout.generation, track, mark, true) === 1;
   }
 
   /** Goes on through another port from the place where the present one stops. */
@@ -92,35 +92,35 @@ export class CallRoute {
     const from = this.#port;
     const { entries, ...cleared } = from.playout.take();
     this.#port = port;
-    const after = [...(this.#line === undefined ? [] : [this.#line]), ...[...this.#carries].toReversed()];
+    const after = [...(this.#line === undefined ? [] : [this.#line]), ...[...this.#handovers].toReversed()];
     try {
-      const { done } = this.#carry(from, entries, after);
-      return { ...cleared, from, carried: done };
+      const { done } = this.#handOver(from, entries, after);
+      return { ...cleared, from, handedOver: done };
     } catch (error) {
-      return { ...cleared, from, carried: Promise.reject(error as ParleyError) };
+      return { ...cleared, from, handedOver: Promise.reject(error as ParleyError) };
     }
   }
 
-  /** Drops all queued sound, in the playout and in carries. */
+  /** Drops all queued sound, in the playout and in handovers. */
   clear(): Cleared {
-    for (const carry of this.#carries) carry.abort();
+    for (const handover of this.#handovers) handover.abort();
     return this.#port.playout.clear();
   }
 
-  #carry(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Handover {
+  #handOver(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Handover {
     const port = this.#port;
     const { handle: playout, generation } = port.playout;
     const to = { ...formOf(port), playout, generation };
-    const carry = this.#encoders.handOver({ from: formOf(from), to, entries }, after);
-    carry.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
-    this.#carries.add(carry);
-    const remove = () => void this.#carries.delete(carry);
-    carry.done.then(remove, () => {
+    const handover = this.#encoders.handOver({ from: formOf(from), to, entries }, after);
+    handover.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
+    this.#handovers.add(handover);
+    const remove = () => void this.#handovers.delete(handover);
+    handover.done.then(remove, () => {
       remove();
       // The others push into it or wait behind it, so they cannot end either.
-      for (const other of this.#carries) other.abort();
+      for (const other of this.#handovers) other.abort();
     });
-    return carry;
+    return handover;
   }
 }
 
@@ -132,7 +132,7 @@ function isSame(a: Form, b: Form): boolean {
   return a.codec.name === b.codec.name && a.frameMs === b.frameMs;
 }
 
-/** Silence that a carry added. */
+/** Silence that a handover added. */
 interface Pad {
   readonly atMs: number;
   readonly ms: number;
@@ -231,7 +231,7 @@ export class CallTrack {
     this.#frames = this.#cache?.of(port.codec, port.frameMs);
   }
 
-  /** A carry added silence to its sound in a port. */
+  /** A handover added silence to its sound in a port. */
   padded(port: MediaPort, frames: number, padMs: number): void {
     const beganMs = this.#began.get(port) ?? 0;
     this.#pads.push({ atMs: beganMs + frames * port.frameMs, ms: padMs });

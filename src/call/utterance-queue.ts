@@ -137,7 +137,9 @@ export class UtteranceQueue {
       utterance.moved();
     }
     const before = [...this.#queued.values()];
-    moved.carried.catch((error: unknown) => this.#carryLost(before, asParleyError(error, 'ENCODER_FAILED')));
+    moved.handedOver.catch((error: unknown) =>
+      this.#handoverLost(before, asParleyError(error, 'ENCODER_FAILED')),
+    );
   }
 
   /** Ends the utterances that are left: they reached their end, but no mark will report it any more. */
@@ -152,7 +154,7 @@ export class UtteranceQueue {
       this.#queued.get(track)?.utterance.markReached(mark, sentAtMs);
   }
 
-  #carryLost(queued: readonly Queued[], error: ParleyError): void {
+  #handoverLost(queued: readonly Queued[], error: ParleyError): void {
     if (isAborted(error)) return; // an interruption ended the utterances
     for (const { utterance } of queued) utterance.lost(error);
   }
