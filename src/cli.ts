@@ -21,7 +21,7 @@ export const TERMINAL: Terminal = {
   err: (text) => void process.stderr.write(text),
 };
 
-export const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
+const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
 const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        parley --help | --version
@@ -33,7 +33,7 @@ The page public/docs/configuration.md lists the environment variables; --host an
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `env`: start the server with this environment. `status`: the program is done and exits with this status. */
-export type Asked = { readonly env: Environment } | { readonly status: number };
+type Asked = { readonly env: Environment } | { readonly status: number };
 
 /** `args` follow the name of the program. */
 export async function readCommandLine(

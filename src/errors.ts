@@ -66,7 +66,7 @@ export function meaningOf(code: ErrorCode): string {
   return CODES[code];
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** The request field, variable or file that is wrong. */
   readonly field?: string;
   /** Seconds after which trying again makes sense. */

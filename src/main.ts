@@ -42,7 +42,7 @@ import { VoiceWorkshop } from './voices/voice-workshop.js';
 const MESSAGES = { perSecond: 500, burst: 1000 }; // limit of one data channel: several times the tokens of a fast model
 
 /** Replacements for tests. */
-export interface Overrides {
+interface Overrides {
   readonly log?: Log;
   readonly engines?: Engines;
   /** Environment of the secrets that configuration files name. */

@@ -2,7 +2,7 @@
 import { ParleyError } from './errors.js';
 import type { Log } from './observe/log.js';
 
-export interface Stoppable {
+interface Stoppable {
   /** Refuses new calls; resolves when the open ones have ended, or after `limitMs`. */
   drain(limitMs: number): Promise<void>;
   close(): Promise<void>;

@@ -13,12 +13,12 @@ export interface CertificateFiles {
   readonly variables?: { readonly cert: string; readonly key: string };
 }
 
-export interface CertificateLog {
+interface CertificateLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
-export interface Certificate {
+interface Certificate {
   /** PEM, followed by the chain. */
   readonly cert: string;
   readonly key: string;
@@ -94,7 +94,7 @@ export class CertificateRenewal {
   }
 }
 
-export interface AuthorityFile {
+interface AuthorityFile {
   readonly path: string;
   /** The variable that names it. */
   readonly variable: string;

@@ -89,7 +89,7 @@ export interface Config {
   readonly notices: readonly string[];
 }
 
-export interface ApiKey {
+interface ApiKey {
   /** Undefined if the key has no name. */
   readonly name: string | undefined;
   readonly key: string;

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
 import type { Variable } from './variables.js';
 
-export const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
-export type DigestName = (typeof DIGEST_NAMES)[number];
+const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
+type DigestName = (typeof DIGEST_NAMES)[number];
 
 /** A destination that outbound calls may reach. */
 export interface Destination {
@@ -102,7 +102,7 @@ export interface CollectorConfig {
   readonly key: string | undefined;
 }
 
-export interface CaptureFilesConfig {
+interface CaptureFilesConfig {
   readonly folder: string;
   readonly calls: CapturedCalls;
   /** Files contain RTP as well. */
@@ -116,7 +116,7 @@ export interface CaptureFilesConfig {
 /** `marked`: calls that request it by X-Parley-Capture. Patterns capture matching calls in addition. */
 export type CapturedCalls = 'off' | 'all' | 'marked' | readonly CallPattern[];
 
-export interface CallPattern {
+interface CallPattern {
   readonly field: 'to' | 'from';
   readonly pattern: string;
 }

@@ -34,7 +34,7 @@ export type EngineNews =
   /** The engine ended unexpectedly: a crash, or a sentence that took too long. */
   | { readonly what: 'lost'; readonly reason: string };
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   /** Name in error messages. */
   readonly engine: string;
   /** Milliseconds without a sentence after which it is unloaded; 0 keeps it loaded. */

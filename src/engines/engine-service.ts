@@ -18,7 +18,7 @@ export interface Rendering {
   readonly words: readonly WordTime[];
 }
 
-export interface Renderer {
+interface Renderer {
   render(job: SpeakJob): Promise<Rendering>;
   /** Called after each job, when its sound is out. */
   afterJob?(): void;

@@ -3,7 +3,7 @@
 // run together into the same name.
 import { hash } from 'node:crypto';
 
-export type KeyField = string | number | boolean | undefined;
+type KeyField = string | number | boolean | undefined;
 
 /** SHA-256 in hexadecimal. An absent field is another one than an empty one. */
 export function renderingKey(fields: readonly KeyField[]): string {

@@ -7,7 +7,7 @@ import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
 import { SPEECH_CLASSES, type SpeechClass, UNHURRIED, type Urgency } from './engine.js';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   /** Named in refusals. */
   readonly engine: string;
   /** Sentences the engine works on at once. */

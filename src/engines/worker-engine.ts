@@ -34,7 +34,7 @@ export interface EngineLimits {
 }
 
 /** Properties of one worker engine. */
-export interface WorkerEngineParts {
+interface WorkerEngineParts {
   readonly capabilities: EngineCapabilities;
   readonly voices: readonly Voice[];
   /** Hz. */
@@ -178,7 +178,7 @@ export const WARM_UP_TEXTS: readonly string[] = [
 
 const RING_SECONDS = 1;
 
-export interface WarmUp {
+interface WarmUp {
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;

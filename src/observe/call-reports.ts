@@ -9,7 +9,7 @@ import type { Log } from './log.js';
 import type { SipMetrics } from './sip-metrics.js';
 import { Webhook } from './webhook.js';
 
-export interface CallReportsParts {
+interface CallReportsParts {
   readonly config: Pick<Config, 'logNumbers' | 'callWebhookUrl' | 'callWebhookSecret'>;
   readonly metrics: Pick<SipMetrics, 'callEnded'>;
   readonly time: Time;

@@ -15,7 +15,7 @@ const DEPTH = 2; // the field itself, and one inside an event logged whole
 
 type Fields = Record<string, unknown>;
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel;
   /** True logs the words of callers. */
   readonly logText: boolean;

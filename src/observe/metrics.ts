@@ -6,14 +6,14 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
 import { type SipFigures, SipMetrics } from './sip-metrics.js';
 
-export interface MetricsOptions extends ScrapedFigures {
+interface MetricsOptions extends ScrapedFigures {
   /** Figures of telephone calls; absent ones have no metric. */
   readonly sip?: SipFigures;
   /** True adds Node's own metrics (memory, event loop, garbage collection), observed until the process ends. */
   readonly node?: boolean;
 }
 
-export interface RequestAnswered {
+interface RequestAnswered {
   readonly method: string;
   /** The pattern of the route, never the URL of the request: the number of label values stays bounded. */
   readonly route: string;

@@ -6,9 +6,9 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CallRecord } from '../call/phone-calls.js';
 import { readable, readAtScrape, type ScrapedValue } from './scraped-metrics.js';
 
-export type SipDirection = 'in' | 'out';
+type SipDirection = 'in' | 'out';
 
-export const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
+const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
 export type RegistrationState = (typeof REGISTRATION_STATES)[number];
 
 /** Numbers by name, of a closed set of names. */

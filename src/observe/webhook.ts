@@ -26,7 +26,7 @@ export interface WebhookLimits {
   readonly flushMs: number;
 }
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly url: string;
   readonly secret: string;
   readonly time: Time;
@@ -38,7 +38,7 @@ export interface WebhookOptions {
   readonly limits?: Partial<WebhookLimits>;
 }
 
-export type WebhookOutcome = 'taken' | 'refused' | 'expired' | 'dropped' | 'abandoned';
+type WebhookOutcome = 'taken' | 'refused' | 'expired' | 'dropped' | 'abandoned';
 
 interface Delivery extends Message {
   readonly sentAtMs: number;
@@ -199,7 +199,7 @@ export class Webhook {
   }
 }
 
-export interface AttemptParts {
+interface AttemptParts {
   readonly url: string;
   readonly secret: string;
   readonly time: Time;

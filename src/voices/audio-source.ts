@@ -86,7 +86,7 @@ export interface Network {
   get(url: URL, address: string, signal: AbortSignal): Promise<RemoteAnswer>;
 }
 
-export interface RemoteFileOptions {
+interface RemoteFileOptions {
   readonly network: Network;
   readonly maxBytes: number;
   /** Milliseconds for the whole transfer, redirects included. */

@@ -13,7 +13,7 @@ import type { CustomVoice, ReferenceKind, VoiceAbilities } from '../engines/rout
 import type { StoredVoice } from './voice-folder.js';
 import type { NewVoice, VoiceStore } from './voice-store.js';
 
-export interface MadeVoicesOptions {
+interface MadeVoicesOptions {
   readonly store: VoiceStore;
   readonly cache: VoiceCache;
   readonly audio: Pick<ReferenceAudio, 'decode'>;

@@ -21,7 +21,7 @@ export interface EncodedReference {
 export type DecodedReference =
   { readonly samples: Float32Array } | { readonly code: ErrorCode; readonly message: string };
 
-export interface ReferenceAudioOptions {
+interface ReferenceAudioOptions {
   /** Script of the thread, replaced in tests. */
   readonly script?: URL;
   readonly timeoutMs?: number;

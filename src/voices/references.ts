@@ -75,7 +75,7 @@ export function sampleHash(content: string, text?: string, xVectorOnly?: boolean
   return renderingKey(['sample', content, text, xVectorOnly]);
 }
 
-export interface PlayedSoundsOptions extends AudioSourceOptions {
+interface PlayedSoundsOptions extends AudioSourceOptions {
   readonly audio: Pick<ReferenceAudio, 'decode'>;
 }
 

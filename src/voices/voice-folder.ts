@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ParleyError } from '../errors.js';
 
-export const FACTS = 'voice.json';
+const FACTS = 'voice.json';
 export const SAMPLE = 'sample.wav';
 /** Prefix of folders that are being written or removed. */
 export const UNFINISHED = '.unfinished-';
@@ -88,7 +88,7 @@ export async function removeVoiceFolder(folder: string, id: string, sync: SyncFo
   }
 }
 
-export type MadeVoiceKind = 'audio_sample' | 'prompt';
+type MadeVoiceKind = 'audio_sample' | 'prompt';
 
 export interface StoredVoice {
   readonly id: string;

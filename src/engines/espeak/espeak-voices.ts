@@ -3,7 +3,7 @@
 // the one voice that is this language's first choice.
 import type { Voice } from '../engine.js';
 
-export interface EspeakVoice extends Voice {
+interface EspeakVoice extends Voice {
   /** espeak's name of the voice. */
   readonly identifier: string;
 }

@@ -106,7 +106,7 @@ function restore(instance: Instance): Instance | undefined {
   return instance;
 }
 
-export interface FliteVoice extends Voice {
+interface FliteVoice extends Voice {
   /** Hz. */
   readonly rate: number;
   /** Brings the voice to the loudness of `awb`; measured as RMS over a paragraph, and short of clipping. */

@@ -5,7 +5,7 @@ import { WorkerEngine, type EngineLimits } from '../worker-engine.js';
 
 export const FLITE_LANGUAGES: readonly string[] = ['en'];
 
-export interface FliteOptions extends EngineLimits {
+interface FliteOptions extends EngineLimits {
   /** Program of the worker, replaced in tests. */
   readonly workerFile?: URL;
 }

@@ -25,7 +25,7 @@ const MAX_MESSAGE_BYTES = 4096;
 const MAX_PRINTED_BYTES = 1024 * 1024; // the phones of a text of 4,096 characters are some 60 kB
 
 /** The program asked to end with this code. */
-export class ProgramExit extends Error {
+class ProgramExit extends Error {
   readonly code: number;
 
   constructor(code: number) {

@@ -29,7 +29,7 @@ const NATIVE: Readonly<Record<string, string>> = {
 };
 
 /** Tags of the model's languages. */
-export function tagsOf(facts: ModelFacts): string[] {
+function tagsOf(facts: ModelFacts): string[] {
   return [...new Set(facts.languages.map(tagOf))].sort();
 }
 
