@@ -23,7 +23,7 @@ import { systemTime } from './time.js';
 import { Closing, failStart, stopAtSignals } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
-import { ModelNames } from './api/openai/model-names.js';
+import { ModelNames } from './api/openai/speech-request.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer, speechDialects } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';

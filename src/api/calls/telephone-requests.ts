@@ -13,7 +13,7 @@ import {
   type SpeechFieldLimits,
   textField,
   VOICE_FIELD,
-} from '../openai/speech-fields-schema.js';
+} from '../openai/speech-schema.js';
 import type { TextRequest } from '../../speaking/speech-request.js';
 
 export interface SpeechFields {

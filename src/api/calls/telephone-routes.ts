@@ -8,7 +8,7 @@ import type { JsonSchema, RouteSchema } from '../http/json-schema.js';
 import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { isGone, untilGone } from '../http/reply-connection.js';
 import { allowedBy, dropNullFields, fieldRefusal } from '../http/validation.js';
-import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
+import type { SpeechFieldLimits } from '../openai/speech-schema.js';
 import { bodyLimitOf, type SpeechLimits } from '../openai/speech-routes.js';
 import { callJson, eventJson, isLast } from './call-json.js';
 import type { EventReplies } from './event-replies.js';

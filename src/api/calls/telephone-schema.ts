@@ -13,7 +13,7 @@ import {
   TAGS,
 } from '../http/json-schema.js';
 import { DTMF_BODY, placeBody, PLAY_BODY, sayBody, TIMES, TRANSFER_BODY } from './telephone-requests.js';
-import type { SpeechFieldLimits } from '../openai/speech-fields-schema.js';
+import type { SpeechFieldLimits } from '../openai/speech-schema.js';
 
 const MAX_LISTED = 1000;
 export const DEFAULT_LISTED = 100;

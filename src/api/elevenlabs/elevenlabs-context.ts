@@ -13,8 +13,7 @@ import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { SoundMessages, type SoundMessagesParts } from './sound-messages.js';
-import { cutPlace, sentenceCut, TextRun } from './text-run.js';
-import { TextSchedule, type TextScheduleOptions } from './text-schedule.js';
+import { cutPlace, sentenceCut, TextRun, TextSchedule, type TextScheduleOptions } from './text-run.js';
 
 export interface ContextParts extends SoundMessagesParts {
   readonly speaker: SentenceSpeaker;

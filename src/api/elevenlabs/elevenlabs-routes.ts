@@ -4,10 +4,10 @@
 // Errors are OpenAI's object, as everywhere here, and beside it "detail", which
 // is what readers of this API look for.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ELEVENLABS_NAMES, type ElevenLabsBody, readElevenLabsRequest } from './elevenlabs-body.js';
+import { ELEVENLABS_NAMES, type ElevenLabsBody, readElevenLabsRequest } from './elevenlabs-request.js';
 import { addElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-voices.js';
 import type { ErrorBody } from '../http/error-reply.js';
-import { renamed } from '../openai/field-names.js';
+import { renamed } from '../openai/speech-request.js';
 import { textToSpeechSchema, timedSpeechSchema, timedStreamSchema } from './elevenlabs-schema.js';
 import { answerSpeech } from '../openai/speech-answer.js';
 import type { SpeakingParts } from '../openai/speech-routes.js';

@@ -1,6 +1,6 @@
 // ElevenLabs' HTTP API, as far as this server has it.
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
-import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from './output-format.js';
+import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from './elevenlabs-request.js';
 import {
   BOOLEAN,
   BYTES,
@@ -21,10 +21,10 @@ import {
   LANGUAGE_FIELD,
   mannerFields,
   MODEL_FIELD,
-  SPEED_FIELD,
   type SpeechFieldLimits,
+  SPEED_FIELD,
   textField,
-} from '../openai/speech-fields-schema.js';
+} from '../openai/speech-schema.js';
 
 const QUERY: JsonSchema = {
   type: 'object',

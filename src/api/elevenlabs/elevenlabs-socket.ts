@@ -1,16 +1,18 @@
-// What both of ElevenLabs' dialects have in common: who may speak, how a context
-// is made, how a refusal is told.
+// The part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts, and refuses in
+// ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the socket.
+import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
 import { stated } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
-import { asParleyError, ParleyError } from '../../errors.js';
-import type { Alignment } from './chunk-alignment.js';
 import type { Peer, Visit } from '../http/socket-dialect.js';
+import { type Alignment, SpeechRate } from './sound-messages.js';
 import { ElevenLabsContext } from './elevenlabs-context.js';
-import { type ErrorRefusal, type Refusal, refusalOf } from './elevenlabs-errors.js';
-import { type ClientMessage, readClientMessage } from './elevenlabs-message.js';
-import { readSocketSettings, type SocketSettings } from './elevenlabs-query.js';
-import { SpeechRate } from './sound-messages.js';
+import {
+  type ClientMessage,
+  readClientMessage,
+  readSocketSettings,
+  type SocketSettings,
+} from './elevenlabs-request.js';
 
 export interface ElevenLabsParts {
   readonly speaker: SentenceSpeaker;
@@ -150,4 +152,117 @@ function closeReason(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASON_BYTES) return text;
   return bytes.subarray(0, MAX_REASON_BYTES).toString().replace(/�+$/u, '');
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly error: string;
+  /** Of a WebSocket's close frame. */
+  readonly code: number;
+}
+
+interface Verdict {
+  readonly error: string;
+  readonly code: number;
+  /** Nothing that follows on this socket could succeed. */
+  readonly socket?: true;
+  /** The message is for the operator and stays in the log. */
+  readonly hidden?: true;
+}
+
+const POLICY = 1008;
+const INTERNAL = 1011;
+const TRY_LATER = 1013;
+
+const VERDICTS: Readonly<Partial<Record<ErrorCode, Verdict>>> = {
+  CAPABILITY_MISSING: { error: 'unsupported_feature', code: POLICY },
+  ENGINE_BUSY: { error: 'system_busy', code: TRY_LATER },
+  ENGINE_LOST: { error: 'service_unavailable', code: TRY_LATER },
+  ENGINE_UNAVAILABLE: { error: 'service_unavailable', code: TRY_LATER },
+  INVALID_FIELD: { error: 'invalid_request', code: POLICY, socket: true },
+  LANGUAGE_UNAVAILABLE: { error: 'unsupported_language', code: POLICY },
+  MALFORMED: { error: 'invalid_message', code: POLICY, socket: true },
+  MODEL_UNKNOWN: { error: 'model_not_found', code: POLICY, socket: true },
+  QUEUE_FULL: { error: 'system_busy', code: POLICY },
+  RATE_LIMITED: { error: 'too_many_requests', code: POLICY },
+  TEXT_TOO_LONG: { error: 'max_character_limit_exceeded', code: POLICY },
+  TIMEOUT: { error: 'timeout', code: POLICY },
+  UNAUTHORIZED: { error: 'invalid_api_key', code: POLICY, socket: true },
+  VOICE_UNKNOWN: { error: 'voice_not_found', code: POLICY, socket: true },
+};
+const FAILED: Verdict = { error: 'internal_error', code: INTERNAL, hidden: true };
+
+interface ErrorRefusal extends Refusal {
+  /** The whole socket is refused, not only one of its contexts. */
+  readonly socket: boolean;
+  /** What happened is not told to the peer. */
+  readonly hidden: boolean;
+}
+
+function refusalOf(error: ParleyError, requestId: string): ErrorRefusal {
+  const verdict = VERDICTS[error.code] ?? FAILED;
+  const hidden = verdict.hidden === true;
+  const message = hidden
+    ? `${meaningOf(error.code)}; the log has more under request ${requestId}`
+    : error.message;
+  return { message, error: verdict.error, code: verdict.code, socket: verdict.socket === true, hidden };
+}
+
+export function tooManyContexts(most: number): Refusal {
+  return {
+    message:
+      `Maximum simultaneous contexts per WebSocket connection exceeded (${most}). ` +
+      'Please close an existing context before opening a new one.',
+    error: 'max_active_conversations',
+    code: POLICY,
+  };
+}
+
+export function inactive(ms: number): Refusal {
+  return {
+    message:
+      `Have not received a new text input within the timeout of ${ms / 1000} seconds. Streaming input terminated. ` +
+      'Please make sure to either feed the input in the timely manner, or to send the end of input text ' +
+      '(empty string "") when done.',
+    error: 'input_timeout_exceeded',
+    code: POLICY,
+  };
+}
+
+// Calls back once nothing has happened for a while.
+
+export class IdleTimer {
+  readonly #time: Time;
+  readonly #ms: number;
+  readonly #busy: () => boolean;
+  readonly #idle: () => void;
+  #touchedAtMs: number;
+  #cancel: () => void;
+
+  /** `idle` is called once, when nothing was touched for `ms` and nobody is busy. */
+  constructor(time: Time, ms: number, busy: () => boolean, idle: () => void) {
+    this.#time = time;
+    this.#ms = ms;
+    this.#busy = busy;
+    this.#idle = idle;
+    this.#touchedAtMs = time.now();
+    this.#cancel = time.after(ms, () => this.#due());
+  }
+
+  touch(): void {
+    this.#touchedAtMs = this.#time.now();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#cancel();
+  }
+
+  // One timer for any number of touches: it looks again when the last of them may have been too long ago.
+  #due(): void {
+    if (this.#busy()) this.touch();
+    const leftMs = this.#touchedAtMs + this.#ms - this.#time.now();
+    if (leftMs <= 0) this.#idle();
+    else this.#cancel = this.#time.after(leftMs, () => this.#due());
+  }
 }

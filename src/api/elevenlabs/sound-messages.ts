@@ -1,11 +1,9 @@
-// Sentences that sound, as messages of sound and character times: each piece
-// goes out as soon as there is enough of it, and waits for a peer that reads
-// slowly.
+// Sends the sound of sentences as messages with the times of characters. Each message goes out as soon as there is enough
+// sound for it, and waits for a peer that reads slowly.
+import { ParleyError } from '../../errors.js';
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
-import { type Alignment, ChunkAlignment } from './chunk-alignment.js';
 import type { Peer } from '../http/socket-dialect.js';
-import type { SocketFormat } from './elevenlabs-format.js';
-import { openCutter, type SoundPiece } from './sound-cutter.js';
+import type { SocketFormat } from './elevenlabs-request.js';
 
 const FIRST_MS = 100; // of sound, at least: the listener waits for it
 const LEAST_MS = 200; // of the others: few messages, and a word in nearly each
@@ -114,4 +112,300 @@ export class SoundMessages {
     peer.send(JSON.stringify(message(audio, alignment)));
     sent();
   }
+}
+
+// Cuts sound into pieces of a wanted length in time. The last piece must be known as the last one when it goes out, so a
+// piece is cut only if at least one byte (or page) exists beyond it.
+
+export interface SoundPiece {
+  readonly bytes: Uint8Array;
+  readonly ms: number;
+  readonly last: boolean;
+}
+
+export interface SoundCutter {
+  push(bytes: Uint8Array): void;
+  /** Nothing follows. */
+  end(): void;
+  /** A piece of at most `ms` (one page of Ogg at least); undefined until as much is there, and after the last. */
+  take(ms: number): SoundPiece | undefined;
+}
+
+export function openCutter({ bytesPerMs, sampleBytes }: SocketFormat): SoundCutter {
+  return bytesPerMs === undefined ? new OggCutter() : new RateCutter(bytesPerMs, sampleBytes);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Where every byte is as long as every other. */
+class RateCutter implements SoundCutter {
+  readonly #bytesPerMs: number;
+  readonly #sampleBytes: number;
+  #waiting: Uint8Array = NOTHING;
+  #state: 'open' | 'ended' | 'over' = 'open';
+
+  constructor(bytesPerMs: number, sampleBytes: number) {
+    this.#bytesPerMs = bytesPerMs;
+    this.#sampleBytes = sampleBytes;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
+  }
+
+  end(): void {
+    this.#state = 'ended';
+  }
+
+  take(ms: number): SoundPiece | undefined {
+    const samples = Math.max(1, Math.floor((ms * this.#bytesPerMs) / this.#sampleBytes));
+    const length = samples * this.#sampleBytes;
+    if (this.#waiting.length > length) return this.#piece(length, false);
+    if (this.#state !== 'ended') return undefined;
+    this.#state = 'over';
+    return this.#piece(this.#waiting.length, true);
+  }
+
+  #piece(length: number, last: boolean): SoundPiece {
+    const bytes = this.#waiting.subarray(0, length);
+    this.#waiting = this.#waiting.subarray(length);
+    return { bytes, ms: length / this.#bytesPerMs, last };
+  }
+}
+
+const PAGE_HEADER_BYTES = 27; // RFC 3533, section 6, without the table of segments
+const GRANULES_PER_MS = 48; // of Opus, at every rate (RFC 7845, section 4)
+
+/** Opus in Ogg, page by page: a page tells where it ends. */
+class OggCutter implements SoundCutter {
+  #waiting: Uint8Array = NOTHING;
+  readonly #pages: { readonly bytes: Uint8Array; readonly ms: number }[] = [];
+  /** Granule at which the pages so far end; those before the pre-skip are never heard. */
+  #endGranule = 0;
+  #state: 'open' | 'ended' | 'over' = 'open';
+
+  push(bytes: Uint8Array): void {
+    this.#waiting = Buffer.concat([this.#waiting, bytes]);
+    for (let page = this.#nextPage(); page !== undefined; page = this.#nextPage()) {
+      this.#pages.push({ bytes: page, ms: this.#lengthOf(page) });
+    }
+  }
+
+  end(): void {
+    this.#state = 'ended';
+  }
+
+  take(ms: number): SoundPiece | undefined {
+    if (this.#state === 'over') return undefined;
+    const ended = this.#state === 'ended';
+    let count = 0;
+    let totalMs = 0;
+    for (const page of this.#pages) {
+      if (totalMs > 0 && totalMs + page.ms > ms) break;
+      totalMs += page.ms;
+      count++;
+    }
+    const last = count === this.#pages.length;
+    if (last && !ended) return undefined;
+    if (last) this.#state = 'over';
+    const bytes = Buffer.concat(this.#pages.splice(0, count).map((page) => page.bytes));
+    return { bytes, ms: totalMs, last };
+  }
+
+  #nextPage(): Uint8Array | undefined {
+    const waiting = this.#waiting;
+    if (waiting.length < PAGE_HEADER_BYTES) return undefined;
+    if (Buffer.from(waiting.subarray(0, 4)).toString('latin1') !== 'OggS') {
+      throw new ParleyError('ENCODER_FAILED', 'the sound is no sequence of Ogg pages');
+    }
+    const segments = waiting[26] ?? 0;
+    const table = waiting.subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + segments);
+    const length = PAGE_HEADER_BYTES + segments + table.reduce((sum, bytes) => sum + bytes, 0);
+    if (table.length < segments || waiting.length < length) return undefined;
+    this.#waiting = waiting.subarray(length);
+    return waiting.subarray(0, length);
+  }
+
+  #lengthOf(page: Uint8Array): number {
+    const view = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
+    const body = view.subarray(PAGE_HEADER_BYTES + (view[26] ?? 0));
+    if (body.subarray(0, 8).toString('latin1') === 'OpusHead') {
+      this.#endGranule = body.readUInt16LE(10); // what a decoder drops
+      return 0;
+    }
+    const granule = Number(view.readBigInt64LE(6));
+    const ms = Math.max(0, granule - this.#endGranule) / GRANULES_PER_MS;
+    this.#endGranule = Math.max(this.#endGranule, granule);
+    return ms;
+  }
+}
+
+// Assigns the characters of a sentence to the pieces of its sound, with the time at which each begins in its piece.
+//
+// A piece goes out before the length of the sentence is known. Until the engine has ended the times are an estimate;
+// from then on they are those of the engine. Words stay together: a piece has the words that begin in it, the last one
+// has the rest, and every character is in exactly one piece.
+//
+// Pipecat's clock counts only pieces in which a word has ended, and a word ends with the space after it. So that space
+// begins the next piece, and pieces are best cut before one.
+
+/** Lists of one length; times in whole milliseconds from the beginning of the piece. */
+export interface Alignment {
+  /** Code points. */
+  readonly chars: readonly string[];
+  readonly charStartTimesMs: readonly number[];
+  /** They add up to the length of the piece. */
+  readonly charDurationsMs: readonly number[];
+}
+
+type SoundOutcome = NonNullable<Awaited<SpokenSentenceSound['sound']['outcome']>>;
+
+export interface AlignmentOptions {
+  /** A space goes before the text: it covers the pause. */
+  readonly separated: boolean;
+  /** Of the pause, as long as nothing better is known. */
+  readonly leadMs: number;
+  readonly msPerChar: number;
+  /** The first piece need not wait for the end of a word, only for as much sound. */
+  readonly firstMs?: number;
+}
+
+const MOST_MS = 500; // of one piece: as exactly an interruption can be placed
+const LONGEST_WORD = 20; // characters; of a longer run each character counts as a word
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const NEARLY_MS = 0.5; // the pieces of a rate need not be whole samples of the estimate
+
+export class ChunkAlignment {
+  readonly #chars: readonly string[];
+  /** Where each character begins in the sound, in milliseconds; ascending. */
+  #startsMs: number[];
+  /** Indexes at which a word begins. */
+  readonly #words: readonly number[];
+  readonly #separators: number;
+  #given = 0;
+  #positionMs = 0;
+
+  constructor(text: string, { separated, leadMs, msPerChar, firstMs }: AlignmentOptions) {
+    this.#chars = Array.from(separated ? ` ${text}` : text);
+    this.#separators = separated ? 1 : 0;
+    const beginMs = separated ? leadMs : 0;
+    this.#startsMs = this.#chars.map((_, index) =>
+      index < this.#separators ? 0 : beginMs + (index - this.#separators) * msPerChar,
+    );
+    const words = wordsOf(this.#chars);
+    const soon = firstMs === undefined ? 0 : this.#startsMs.findIndex((ms) => ms >= firstMs);
+    this.#words = soon > 0 && soon < (words[1] ?? Infinity) ? [0, soon, ...words.slice(1)] : words;
+  }
+
+  /** Sound that pieces were made of, in milliseconds. */
+  get positionMs(): number {
+    return this.#positionMs;
+  }
+
+  /** What the engine told at its end. */
+  learn({ sentences }: SoundOutcome): void {
+    const [first] = sentences;
+    const last = sentences.at(-1);
+    if (first === undefined || last === undefined) return;
+    const length = this.#chars.slice(this.#separators).reduce((sum, char) => sum + char.length, 0);
+    const words = sentences.length === 1 ? first.words : [];
+    const pins = ascending([
+      { offset: 0, ms: first.startMs },
+      ...words.map(({ textOffset, startMs }) => ({ offset: textOffset, ms: startMs })),
+      { offset: length, ms: last.endMs },
+    ]);
+    let offset = 0;
+    this.#startsMs = this.#chars.map((char, index) => {
+      if (index < this.#separators) return 0;
+      const startMs = timeAt(pins, offset);
+      offset += char.length;
+      return startMs;
+    });
+  }
+
+  /** How long the next piece should be: up to where a word begins, after `leastMs` if possible. */
+  wantedMs(leastMs: number): number {
+    for (const index of this.#words) {
+      if (index <= this.#given) continue;
+      const ms = this.#startOf(index) - this.#positionMs;
+      if (ms > MOST_MS) break;
+      if (ms >= leastMs) return ms;
+    }
+    return MOST_MS;
+  }
+
+  /** The characters of the next `ms` of sound; null where it has none. */
+  take(ms: number, last: boolean): Alignment | null {
+    const from = this.#given;
+    const fromMs = Math.round(this.#positionMs);
+    this.#positionMs += ms;
+    const lengthMs = Math.round(this.#positionMs) - fromMs;
+    this.#given = last ? this.#chars.length : this.#upTo(this.#positionMs - NEARLY_MS);
+    if (this.#given === from) return null;
+    const starts: number[] = [];
+    for (let index = from; index < this.#given; index++) {
+      const start = index === from ? 0 : Math.round(this.#startOf(index)) - fromMs;
+      starts.push(Math.min(lengthMs, Math.max(starts.at(-1) ?? 0, start)));
+    }
+    return {
+      chars: this.#chars.slice(from, this.#given),
+      charStartTimesMs: starts,
+      charDurationsMs: starts.map((start, index) => (starts[index + 1] ?? lengthMs) - start),
+    };
+  }
+
+  #startOf(index: number): number {
+    return this.#startsMs[index] ?? Infinity;
+  }
+
+  /** The first word that begins no earlier; one character at least is left for the last piece. */
+  #upTo(ms: number): number {
+    const most = this.#chars.length - 1;
+    const next = this.#words.find((index) => index >= this.#given && this.#startOf(index) >= ms) ?? most;
+    return Math.max(this.#given, Math.min(most, next));
+  }
+}
+
+/** White space belongs to the word after it. */
+function wordsOf(chars: readonly string[]): number[] {
+  const words: number[] = [];
+  let run = 0; // characters since the last beginning
+  for (const [index, char] of chars.entries()) {
+    const before = chars[index - 1] ?? '';
+    const [isSpace, afterSpace] = [/\s/u.test(char), /\s/u.test(before)];
+    const unspaced = !afterSpace && (UNSPACED.test(char) || UNSPACED.test(before));
+    const begins = index === 0 || (isSpace && !afterSpace) || unspaced || run >= LONGEST_WORD;
+    if (begins) words.push(index);
+    run = begins ? 1 : run + 1;
+  }
+  return words;
+}
+
+interface Pin {
+  /** UTF-16 units. */
+  readonly offset: number;
+  readonly ms: number;
+}
+
+/** Neither offsets nor times run backwards, whatever an engine tells of its words. */
+function ascending(pins: readonly Pin[]): Pin[] {
+  const ordered: Pin[] = [];
+  const most = pins.at(-1) ?? { offset: 0, ms: 0 };
+  for (const { offset, ms } of pins) {
+    const before = ordered.at(-1) ?? { offset: 0, ms: 0 };
+    ordered.push({
+      offset: Math.min(most.offset, Math.max(before.offset, offset)),
+      ms: Math.min(most.ms, Math.max(before.ms, ms)),
+    });
+  }
+  return ordered;
+}
+
+/** Between two pins time runs evenly. */
+function timeAt(pins: readonly Pin[], offset: number): number {
+  const index = pins.findLastIndex((pin) => pin.offset <= offset);
+  const from = pins[index] ?? { offset: 0, ms: 0 };
+  const to = pins[index + 1] ?? from;
+  if (to.offset === from.offset) return from.ms;
+  return from.ms + ((offset - from.offset) / (to.offset - from.offset)) * (to.ms - from.ms);
 }

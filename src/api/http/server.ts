@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import { systemTime, type Time } from '../../time.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
-import { elevenLabsDialects } from '../elevenlabs/elevenlabs-dialects.js';
+import { elevenLabsDialects } from '../elevenlabs/stream-input.js';
 import { legacySocket } from '../legacy/legacy-socket.js';
 import { omniSocket } from '../omni/omni-socket.js';
 import type { SpeechSocketParts } from './speech-sockets.js';

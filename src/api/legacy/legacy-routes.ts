@@ -1,15 +1,65 @@
-// The speech endpoints of an older server, as its users know them: samples as
-// base64 events, and samples as they are. The body is that of /v1/audio/speech;
-// the form of the answer is the address's, whatever the body says of it.
+// The speech endpoints of an older server: samples as base64 events, and samples as they are. The body is that of
+// /v1/audio/speech; the address alone decides the form of the answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ParleyError } from '../../errors.js';
 import type { SoundSource } from '../../speaking/sound.js';
 import { errorReply } from '../http/error-reply.js';
-import { EventStream, type EventWords } from '../openai/event-stream.js';
-import { legacyEventsSchema, legacySamplesSchema } from './legacy-schema.js';
+import {
+  type Answer,
+  BYTES,
+  type JsonSchema,
+  type RouteSchema,
+  SPEECH_REFUSALS,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
+import { EventStream, type EventWords } from '../openai/sound-forms.js';
 import { answerSpeech, brokenOff } from '../openai/speech-answer.js';
 import { fieldNamesOf, readSpeechRequest, type SpeechBody } from '../openai/speech-request.js';
 import { bodyLimitOf, type SpeakingParts } from '../openai/speech-routes.js';
+import { speechBody, type SpeechFieldLimits } from '../openai/speech-schema.js';
+
+// These fields of a body are not read.
+const FORM_FIELDS = ['response_format', 'stream', 'stream_format', 'non_streaming_mode'];
+
+function samplesBody(limits: SpeechFieldLimits): JsonSchema {
+  const { properties = {}, ...rest } = speechBody(limits);
+  const fields = Object.entries(properties).filter(([name]) => !FORM_FIELDS.includes(name));
+  return { ...rest, properties: Object.fromEntries(fields) };
+}
+
+const NATURE: NonNullable<Answer['headers']> = {
+  'X-PCM-Sample-Rate': { ...STRING, description: 'Hz' },
+  'X-PCM-Bit-Depth': { type: 'string', enum: ['16'] },
+  'X-PCM-Channels': { type: 'string', enum: ['1'] },
+};
+
+function legacyEventsSchema(limits: SpeechFieldLimits): RouteSchema {
+  const description = '`data: <base64 of 16-bit samples>` …, then `data: [DONE]`, or `data: [ERROR] <why>`';
+  return {
+    summary: 'Speak a text as events of raw samples',
+    tags: [TAGS.speech],
+    body: samplesBody(limits),
+    response: {
+      200: { description, headers: NATURE, content: { 'text/event-stream': { schema: STRING } } },
+      ...SPEECH_REFUSALS,
+    },
+  };
+}
+
+function legacySamplesSchema(limits: SpeechFieldLimits): RouteSchema {
+  const description = '16-bit little-endian samples of one channel, sent while they are made';
+  const headers = { ...NATURE, 'Content-Disposition': STRING };
+  return {
+    summary: 'Speak a text as raw samples',
+    tags: [TAGS.speech],
+    body: samplesBody(limits),
+    response: {
+      200: { description, headers, content: { 'audio/pcm': { schema: BYTES } } },
+      ...SPEECH_REFUSALS,
+    },
+  };
+}
 
 interface Route {
   Body: SpeechBody;

@@ -34,9 +34,17 @@ const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'se
 const USUAL_FORMAT = 'wav'; // as there
 /** Those that both the socket and POST /v1/audio/speech have, and those of the socket. */
 const CONFIG_FIELDS = [
-  'type', 'model', 'response_format', 'sample_rate', ...SPEECH_OPTION_FIELDS, 'stream_audio', 'split_granularity',
-  'word_timestamps', 'initial_codec_chunk_frames', 'non_streaming_mode',
-] as const; // prettier-ignore
+  'type',
+  'model',
+  'response_format',
+  'sample_rate',
+  ...SPEECH_OPTION_FIELDS,
+  'stream_audio',
+  'split_granularity',
+  'word_timestamps',
+  'initial_codec_chunk_frames',
+  'non_streaming_mode',
+] as const;
 const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
 
 /** Throws MALFORMED and INVALID_FIELD. */

@@ -1,15 +1,11 @@
-// Sound as the body of a reply, sent while it is still being made.
-//
-// Nothing is sent until the first bytes are there, so that what fails before
-// them, or takes too long for them, is an ordinary error. What fails after them destroys the connection: a
-// client must never take half a text for the whole. A client that reads slowly
-// holds up its own stream only; one that reads nothing for too long is dropped.
+// Sends sound as the body of an HTTP reply: streamed while it is made, or whole with its length, and with headers that
+// state what it took. Nothing is sent before the first bytes exist, so an earlier failure or a timeout is an ordinary
+// error. A later failure destroys the connection: a client must never take half a text for the whole. A client that
+// reads slowly delays its own stream only; one that reads nothing for too long is disconnected.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
-import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
-import { foundHeaders, ownOutcome, TIMING_NAMES, timingHeaders } from './timing-headers.js';
-import { wholeFile, WholeSounds } from './whole-sound.js';
 import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
+import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
 
 export interface AudioReplyOptions {
   /** Replies at once; more are refused with QUEUE_FULL. */
@@ -35,11 +31,11 @@ export interface AudioReply {
 
 type Headers = Readonly<Record<string, string>>;
 
-// Of one whole reply: 11 minutes of 24 kHz PCM; a longer sound is streamed. All replies that are gathered, or sent
-// from the cache, hold at most the total.
+// The limit of one whole reply is 11 minutes of 24 kHz PCM; a longer sound is streamed. The total limits all replies
+// that are being gathered or sent from the cache.
 const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
 
-// A proxy must neither hold a stream back until it is whole, nor keep it.
+// A proxy must neither buffer a stream nor keep it.
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-store', 'x-accel-buffering': 'no' };
 
 /** A sound whose first bytes are there. */
@@ -258,4 +254,154 @@ function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = 
   for (const name in standing) if (!(name in headers)) lines.push(name, String(standing[name]));
   for (const name in headers) lines.push(name, headers[name] ?? '');
   reply.raw.writeHead(200, lines);
+}
+
+export interface WholeLimits {
+  /** Bytes of one sound. */
+  readonly maxBytes: number;
+  /** Bytes of all that are being gathered or sent. */
+  readonly maxTotalBytes: number;
+}
+
+export class WholeSounds {
+  readonly #limits: WholeLimits;
+  /** Replies that send each sound from where it lies. */
+  readonly #shared = new Map<Uint8Array, number>();
+  #held = 0;
+
+  constructor(limits: WholeLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** The sound, in a buffer of its own; `letGo` gives its bytes back. Rejects as its chunks do. */
+  async gather(
+    first: IteratorResult<Uint8Array>,
+    rest: AsyncIterator<Uint8Array>,
+  ): Promise<{ readonly bytes: Uint8Array; readonly letGo: () => void }> {
+    const chunks: Uint8Array[] = [];
+    let taken = 0;
+    const letGo = () => {
+      this.#held -= taken;
+      taken = 0;
+    };
+    try {
+      for (let next = first; next.done !== true; next = await rest.next()) {
+        this.#checkRoom(taken, next.value.byteLength);
+        taken += next.value.byteLength;
+        this.#held += next.value.byteLength;
+        chunks.push(next.value);
+      }
+    } catch (error) {
+      letGo();
+      throw error;
+    }
+    return { bytes: Buffer.concat(chunks), letGo };
+  }
+
+  /**
+   * Counts a sound that is sent from where it lies, once however many replies send it. The function returned, which
+   * may be called again, gives its bytes back. Throws QUEUE_FULL; a sound is never refused if nothing else is held.
+   */
+  share(bytes: Uint8Array): () => void {
+    const replies = this.#shared.get(bytes) ?? 0;
+    if (replies === 0) {
+      if (this.#held > 0) this.#checkTotal(bytes.byteLength);
+      this.#held += bytes.byteLength;
+    }
+    this.#shared.set(bytes, replies + 1);
+    let held = true;
+    return () => {
+      if (held) this.#unshare(bytes);
+      held = false;
+    };
+  }
+
+  #unshare(bytes: Uint8Array): void {
+    const left = (this.#shared.get(bytes) ?? 1) - 1;
+    if (left > 0) {
+      this.#shared.set(bytes, left);
+      return;
+    }
+    this.#shared.delete(bytes);
+    this.#held -= bytes.byteLength;
+  }
+
+  #checkRoom(taken: number, more: number): void {
+    const { maxBytes } = this.#limits;
+    if (taken + more > maxBytes) {
+      const limit = `"stream" must not be false for a sound of more than ${maxBytes} bytes`;
+      throw new ParleyError('INVALID_FIELD', limit, { field: 'stream' });
+    }
+    this.#checkTotal(more);
+  }
+
+  #checkTotal(more: number): void {
+    const { maxTotalBytes } = this.#limits;
+    if (this.#held + more <= maxTotalBytes) return;
+    throw new ParleyError(
+      'QUEUE_FULL',
+      `${maxTotalBytes} bytes of whole sounds are being made or sent already`,
+    );
+  }
+}
+
+/** The pieces of a whole file: the beginning of a stream gives way to one that states the length, where the format has one. */
+export function wholeFile(bytes: Uint8Array, header: SoundOutcome['header']): readonly Uint8Array[] {
+  return header === undefined ? [bytes] : [header.bytes, bytes.subarray(header.replaced)];
+}
+
+const NAMES = {
+  queueMs: 'x-latency-queue-ms',
+  loadMs: 'x-latency-load-ms',
+  inferMs: 'x-latency-infer-ms',
+  encodeMs: 'x-latency-encode-ms',
+} as const;
+const TOTAL = 'x-latency-total-ms';
+const SERVER_TIMING = 'server-timing';
+
+/** Their names, as a stream announces that they come after it. */
+const TIMING_NAMES = [...Object.values(NAMES), TOTAL, SERVER_TIMING].join(', ');
+
+export const NO_WORK: SoundOutcome['timing'] = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
+const NOTHING = Object.values(NAMES).flatMap((name) => [name, '0']);
+
+/** What became of a stream, once it has: one that was rendered for another request took nothing of this one. */
+export async function ownOutcome({
+  cache,
+  outcome,
+}: Pick<SoundSource, 'cache' | 'outcome'>): Promise<SoundOutcome | undefined> {
+  const known = await outcome;
+  return known === undefined || cache !== 'hit' ? known : { ...known, timing: NO_WORK };
+}
+
+/** `totalMs` counts from the head of the request. */
+function timingHeaders(timing: SoundOutcome['timing'], totalMs: number): Record<string, string> {
+  const queue = written(timing.queueMs);
+  const load = written(timing.loadMs);
+  const infer = written(timing.inferMs);
+  const encode = written(timing.encodeMs);
+  const total = written(totalMs);
+  return {
+    [NAMES.queueMs]: queue,
+    [NAMES.loadMs]: load,
+    [NAMES.inferMs]: infer,
+    [NAMES.encodeMs]: encode,
+    [TOTAL]: total,
+    [SERVER_TIMING]: `queue;dur=${queue}, load;dur=${load}, infer;dur=${infer}, encode;dur=${encode}, total;dur=${total}`,
+  };
+}
+
+/** Of a sound that was there: it took nothing but the answering. Names and values in turn. */
+function foundHeaders(totalMs: number): string[] {
+  const total = written(totalMs);
+  return [...NOTHING, TOTAL, total, SERVER_TIMING, `cache;desc=hit, total;dur=${total}`];
+}
+
+function written(ms: number): string {
+  return String(Math.round(ms * 10) / 10);
 }

@@ -1,5 +1,5 @@
-// The decoder of POST /v1/audio/speech: from its body to a SpeechRequest. The schema has checked every field by itself;
-// this file checks what fields mean together.
+// Decodes the body of POST /v1/audio/speech into a SpeechRequest. The schema has checked every field by itself; this file
+// checks what fields mean together, and the model that a request names. An error names a field as the client does.
 import type { SpeechOptions } from '../../engines/engine.js';
 import { ParleyError } from '../../errors.js';
 import { type AudioFormat, formatNamed, hasRate, ratesOf } from '../../speaking/audio-format.js';
@@ -8,7 +8,6 @@ import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 import { isMarkup, type TextFormat } from '../../speaking/text-source.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
-import type { FieldNames } from './field-names.js';
 
 /** The body as its schema lets it through. */
 export interface SpeechBody {
@@ -135,4 +134,47 @@ function readDelivery(body: SpeechBody): SpeechRequest['delivery'] {
 
 function invalid(field: string, message: string): ParleyError {
   return new ParleyError('INVALID_FIELD', message, { field });
+}
+
+/** By the name inside. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/** The error under these names, in its message too; any other error as it is. */
+export function renamed(error: unknown, names: FieldNames): unknown {
+  if (!(error instanceof ParleyError) || error.field === undefined) return error;
+  const name = names[error.field];
+  if (name === undefined) return error;
+  const message = error.message.replaceAll(`"${error.field}"`, `"${name}"`);
+  const { retryAfterSeconds } = error;
+  return new ParleyError(error.code, message, {
+    field: name,
+    cause: error,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+// Clients have these names built in; any voice may speak for them.
+const OPENAI_MODELS = /^(?:tts-1(?:-hd)?|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+
+export class ModelNames {
+  /** As the lists name it. */
+  readonly id: string;
+  readonly #strict: boolean;
+
+  /** Strict: other names than its own and OpenAI's are refused. */
+  constructor(id: string, strict: boolean) {
+    this.id = id;
+    this.#strict = strict;
+  }
+
+  /** Throws MODEL_UNKNOWN where a request may not name it so. */
+  check(name: string | undefined): void {
+    if (!this.#strict || name === undefined || name === this.id || OPENAI_MODELS.test(name)) return;
+    throw this.unknown(name);
+  }
+
+  unknown(name: string): ParleyError {
+    const there = `there is no model "${name}"; there is "${this.id}"`;
+    return new ParleyError('MODEL_UNKNOWN', there, { field: 'model' });
+  }
 }

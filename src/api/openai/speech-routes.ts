@@ -2,16 +2,13 @@
 // lists of what there is to choose from.
 import type { FastifyInstance } from 'fastify';
 import type { ReadingLimits } from '../../speaking/text-reading.js';
-import type { ModelNames } from './model-names.js';
-import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './lists-schema.js';
-import type { SpeechFieldLimits } from './speech-fields-schema.js';
-import { CLEAR_SCHEMA, speechSchema } from './speech-schema.js';
+import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
+import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './voices-schema.js';
+import { CLEAR_SCHEMA, type SpeechFieldLimits, speechSchema } from './speech-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
-import { fieldNamesOf, readSpeechRequest, type SpeechBody } from './speech-request.js';
 import type { Voice } from '../../engines/engine.js';
-import type { SpeechSource } from './speech-source.js';
-import { voiceAnswer, type VoiceSource } from './voice-source.js';
+import { type SpeechSource, voiceAnswer, type VoiceSource } from './speech-source.js';
 
 /** What every route that speaks needs. */
 export interface SpeakingParts extends SpeechAnswerParts {

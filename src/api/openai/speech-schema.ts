@@ -1,5 +1,7 @@
-// POST /v1/audio/speech: OpenAI's fields, vLLM-Omni's, and some of our own.
-import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
+// The schemas of requests for speech: the fields that all of them share, and POST /v1/audio/speech with the fields of
+// OpenAI, of vLLM-Omni and of this server.
+import { AUDIO_FORMATS, SAMPLE_RATES_HZ, SPEEDS } from '../../speaking/audio-format.js';
+import { TEXT_FORMATS } from '../../speaking/text-source.js';
 import {
   type Answer,
   BYTES,
@@ -14,21 +16,139 @@ import {
   STRING,
   TAGS,
 } from '../http/json-schema.js';
-import {
-  CACHE_FIELD,
-  FORMAT_FIELD,
-  INPUT_FORMAT_FIELD,
-  LANGUAGE_FIELD,
-  LEXICON_FIELD,
-  mannerFields,
-  MODEL_FIELD,
-  RATE_FIELD,
-  REFERENCE_FIELDS,
-  SPEED_FIELD,
-  type SpeechFieldLimits,
-  textField,
-  VOICE_FIELD,
-} from './speech-fields-schema.js';
+
+export interface SpeechFieldLimits {
+  /** Characters of one text. */
+  readonly maxTextLength: number;
+  /** Codec frames of one sentence. */
+  readonly maxNewTokens: number;
+}
+
+/** Of names: no voice or model is called anything longer. */
+const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
+const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
+const MAX_INSTRUCTIONS = 4096; // as at OpenAI
+const MAX_TRANSCRIPT = 4096; // of a sample of a few seconds
+const LARGEST_WHOLE = Number.MAX_SAFE_INTEGER;
+
+/** The text to speak. */
+export function textField({ maxTextLength }: SpeechFieldLimits): JsonSchema {
+  return { type: 'string', minLength: 1, maxLength: maxTextLength, description: 'the text to speak' };
+}
+
+export const MODEL_FIELD: JsonSchema = {
+  ...NAME,
+  description: 'any name is taken, unless the server is strict about models',
+};
+
+export const VOICE_FIELD: JsonSchema = {
+  description:
+    'a voice of `/v1/audio/voices`, one of OpenAI, or `{"id": …}` of either; the default voice where absent',
+  anyOf: [NAME, { type: 'object', properties: { id: NAME }, required: ['id'] }],
+  examples: ['alloy'],
+};
+
+const FORMAT_FIELD: JsonSchema = {
+  type: 'string',
+  enum: AUDIO_FORMATS.map(({ name }) => name),
+  default: 'mp3',
+};
+
+export const SPEED_FIELD: JsonSchema = {
+  type: 'number',
+  minimum: SPEEDS[0],
+  maximum: SPEEDS[1],
+  default: 1,
+  description: 'times the speed of the voice, at its pitch',
+};
+
+const RATE_FIELD: JsonSchema = {
+  type: 'integer',
+  minimum: SAMPLE_RATES_HZ[0],
+  maximum: SAMPLE_RATES_HZ[1],
+  description: 'Hz; the formats differ in which they have, and in which they take where none is named',
+};
+
+export const LANGUAGE_FIELD: JsonSchema = {
+  type: 'string',
+  maxLength: MAX_LANGUAGE,
+  pattern: '^[A-Za-z]{2,20}([-_][A-Za-z0-9]{1,8})*$',
+  description: 'a BCP 47 tag, the English name of a language, or `auto`: what the text turns out to be',
+  examples: ['en', 'English', 'auto'],
+  'x-must-be': 'a tag such as "en" or "fr", a name such as "English", or "auto"',
+};
+
+export const INPUT_FORMAT_FIELD: JsonSchema = {
+  type: 'string',
+  enum: TEXT_FORMATS,
+  default: 'auto',
+  description: '`auto`: SSML where the text begins with `<speak`, else words as they stand',
+};
+
+/** Its entries are checked one by one, so that a refusal names the one that is wrong. */
+export const LEXICON_FIELD: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      word: STRING,
+      say: STRING,
+      case: { ...STRING, description: '`exact`, or `ignore`' },
+      language: STRING,
+    },
+  },
+  description: "how words of this text are said; asked before the server's own lexicon",
+  examples: [[{ word: 'SQL', say: 'sequel', case: 'ignore' }]],
+  'x-must-be': 'a list of entries such as {"word": "SQL", "say": "sequel"}',
+};
+
+export const CACHE_FIELD: JsonSchema = {
+  type: 'boolean',
+  default: true,
+  description: 'false neither looks for an earlier rendering nor keeps this one',
+};
+
+/** How a voice speaks; what the engine of the voice cannot heed is named in X-Ignored-Fields. */
+export function mannerFields({ maxNewTokens }: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
+  const instructions: JsonSchema = {
+    type: 'string',
+    maxLength: MAX_INSTRUCTIONS,
+    description: 'the manner of speaking, in words; `"None"` and `""` are none',
+  };
+  return {
+    instructions,
+    instruct: { ...instructions, description: 'another name of `instructions`', deprecated: true },
+    temperature: { type: 'number', minimum: 0, maximum: 2 },
+    top_p: { type: 'number', minimum: 0, maximum: 1 },
+    top_k: { type: 'integer', minimum: 0, maximum: LARGEST_WHOLE },
+    seed: { type: 'integer', minimum: -LARGEST_WHOLE, maximum: LARGEST_WHOLE },
+    max_new_tokens: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxNewTokens,
+      description: 'codec frames of one sentence (12.5 a second)',
+    },
+    normalize: { type: 'boolean', default: true, description: 'numbers and abbreviations are read out' },
+    trim_silence: { type: 'boolean', default: true, description: 'the silence around each sentence is cut' },
+  };
+}
+
+/** A voice that comes with the request. */
+export const REFERENCE_FIELDS: Readonly<Record<string, JsonSchema>> = {
+  task_type: {
+    type: 'string',
+    enum: ['CustomVoice', 'VoiceDesign', 'Base'],
+    description:
+      '`Base` speaks with the voice of `ref_audio`, `VoiceDesign` with one made from `instructions`; told by the other fields where absent',
+  },
+  ref_audio: {
+    ...STRING,
+    minLength: 1,
+    description: 'a sample of the voice: a data URL, or an http(s) URL where the server allows them',
+  },
+  ref_text: { ...STRING, maxLength: MAX_TRANSCRIPT, description: 'what is said in the sample' },
+  x_vector_only_mode: { type: 'boolean', description: 'only who speaks is taken from the sample, not how' },
+};
 
 export function speechBody(limits: SpeechFieldLimits): JsonSchema {
   return {

@@ -1,10 +1,12 @@
-// The part of the speech service that the HTTP routes use.
+// The contracts that the HTTP routes need: a speech service, and voices that clients make.
 import type { EngineCapabilities, Voice, VoiceReference } from '../../engines/engine.js';
 import type { VoiceRequest } from '../../engines/routing.js';
 import type { Speaker, SpeakerRequest } from '../../speaking/cached-speech.js';
 import type { Sound, SoundSource } from '../../speaking/sound.js';
 import type { SpeechRequest } from '../../speaking/speech-request.js';
 import type { VoiceSample } from '../../voices/references.js';
+import type { StoredVoice } from '../../voices/voice-folder.js';
+import type { NewVoice } from '../../voices/voice-store.js';
 
 /** The capabilities of the engine that would speak. */
 export interface EngineAbilities extends Pick<
@@ -31,4 +33,38 @@ export interface SpeechSource {
   /** Forgets every rendering and answers how many there were. */
   clear(): number;
   voices(): Promise<readonly Voice[]>;
+}
+
+/** A voice that was made over HTTP. */
+export type MadeVoice = Omit<StoredVoice, 'content'>;
+
+export interface VoiceSource {
+  list(): readonly MadeVoice[];
+  find(idOrName: string): MadeVoice | undefined;
+  /**
+   * Rejects with CAPABILITY_MISSING where no engine can speak with such a voice, EXISTS, VOICE_LIMIT, and whatever is
+   * wrong with the sample.
+   */
+  make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<MadeVoice>;
+  /** False when there is no such voice. */
+  remove(idOrName: string): Promise<boolean>;
+  /** Throws CAPABILITY_MISSING where no engine can speak with a sample. */
+  checkAble(kind: 'sample' | 'prompt', language: string | undefined, field: string): void;
+}
+
+/** As OpenAI answers it, and what else is known. */
+export function voiceAnswer({ id, name, createdAt, kind, ...rest }: MadeVoice) {
+  const { language, description, consent, text, prompt } = rest;
+  return {
+    object: 'audio.voice',
+    id,
+    name,
+    created_at: createdAt,
+    type: kind,
+    ...(language === undefined ? {} : { language }),
+    ...(description === undefined ? {} : { description }),
+    ...(consent === undefined ? {} : { consent }),
+    ...(text === undefined ? {} : { ref_text: text }),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
 }

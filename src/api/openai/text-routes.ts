@@ -1,16 +1,91 @@
-// How a text would be spoken, for those who wonder why it sounds as it does.
+// POST /v1/text/normalize: shows how a text would be spoken, and by which rules, without speaking it.
 import type { FastifyInstance } from 'fastify';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import {
+  type ReadingLimits,
   readLongText,
   readText,
-  requestLexicon,
   type ReadText,
-  type ReadingLimits,
+  requestLexicon,
 } from '../../speaking/text-reading.js';
 import { SLICE, TextTurns } from '../../speaking/text-source.js';
-import type { SpeechFieldLimits } from './speech-fields-schema.js';
-import { normalizeSchema } from './text-schema.js';
+import {
+  INTEGER,
+  jsonAnswer,
+  type JsonSchema,
+  listOf,
+  NUMBER,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
+import { LANGUAGE_FIELD, LEXICON_FIELD, type SpeechFieldLimits, textField } from './speech-schema.js';
+
+const RULE = object({
+  rule: { ...STRING, description: 'such as `currency`, `date`, `lexicon` or `say-as`' },
+  written: STRING,
+  spoken: STRING,
+  start: { ...INTEGER, description: 'in the text of the request, in UTF-16 units' },
+  end: INTEGER,
+});
+
+const SENTENCE = object(
+  {
+    text: { ...STRING, description: 'as it is written' },
+    spoken: STRING,
+    language: STRING,
+    start: INTEGER,
+    end: INTEGER,
+    rules: listOf(RULE),
+    pause_before_ms: { ...NUMBER, description: 'the usual where absent' },
+    voice: STRING,
+    rate: { ...NUMBER, description: "times the voice's own pace" },
+    gain: { ...NUMBER, description: "times the voice's own loudness" },
+    marks_before: listOf(STRING),
+    marks_after: listOf(STRING),
+    bleep_ms: { ...NUMBER, description: 'a tone of this length, and no text' },
+  },
+  'text spoken language start end rules pause_before_ms voice rate gain marks_before marks_after bleep_ms'.split(
+    ' ',
+  ),
+);
+
+const ANSWER = object({
+  object: { type: 'string', enum: ['text.normalization'] },
+  sentences: listOf(SENTENCE),
+  pause_after_ms: NUMBER,
+  unheeded: {
+    ...listOf(object({ what: STRING, line: INTEGER, column: INTEGER })),
+    description: 'markup that has no effect',
+  },
+});
+
+function body(limits: SpeechFieldLimits): JsonSchema {
+  return {
+    type: 'object',
+    required: ['text'],
+    examples: [{ text: 'It costs $3.50 on 2024-01-15.', language: 'en' }],
+    properties: {
+      text: textField(limits),
+      language: LANGUAGE_FIELD,
+      ssml: {
+        type: 'boolean',
+        description: 'whether the text is SSML; where absent it is if it begins with `<speak`',
+      },
+      lexicon: LEXICON_FIELD,
+    },
+  };
+}
+
+function normalizeSchema(limits: SpeechFieldLimits): RouteSchema {
+  return {
+    summary: 'Show how a text would be spoken, and by which rules',
+    tags: [TAGS.speech],
+    body: body(limits),
+    response: { 200: jsonAnswer('its sentences in words', ANSWER) },
+  };
+}
 
 interface NormalizeBody {
   readonly text: string;

@@ -5,7 +5,7 @@ import { tagOfStated } from '../../speaking/language-plan.js';
 import { ParleyError } from '../../errors.js';
 import { stated } from '../../speaking/speech-request.js';
 import { untilGone } from '../http/reply-connection.js';
-import type { ModelNames } from './model-names.js';
+import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
 import {
   cloneForm,
   cloneSchema,
@@ -15,10 +15,10 @@ import {
   SAMPLE_FORM,
 } from './voices-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
-import { fieldNamesOf, readSpeechRequest, type SpeechBody } from './speech-request.js';
 import type { SpeechLimits } from './speech-routes.js';
 import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
-import { type MadeVoice, type NewVoice, voiceAnswer, type VoiceSource } from './voice-source.js';
+import { type MadeVoice, voiceAnswer, type VoiceSource } from './speech-source.js';
+import type { NewVoice } from '../../voices/voice-store.js';
 
 export interface VoiceRouteParts extends SpeechAnswerParts {
   readonly voices: VoiceSource;

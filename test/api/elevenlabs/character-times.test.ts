@@ -4,7 +4,7 @@ import {
   CharacterTimeline,
   type CharacterTimes,
   type TimedSentence,
-} from '../../../src/api/elevenlabs/character-times.js';
+} from '../../../src/api/elevenlabs/timed-sound.js';
 
 function sentence(text: string, startMs: number, endMs: number, words: TimedSentence['words'] = []) {
   return { text, startMs, endMs, words };

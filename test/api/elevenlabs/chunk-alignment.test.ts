@@ -5,7 +5,7 @@ import {
   type Alignment,
   type AlignmentOptions,
   ChunkAlignment,
-} from '../../../src/api/elevenlabs/chunk-alignment.js';
+} from '../../../src/api/elevenlabs/sound-messages.js';
 import { NO_TIME, type SoundOutcome } from '../../../src/speaking/sound.js';
 
 const FRESH: AlignmentOptions = { separated: false, leadMs: 0, msPerChar: 65 };
@@ -91,7 +91,13 @@ test('the last piece has the rest, however much or little sound there is', () =>
 
 test('times that the engine told are used from the beginning', () => {
   const alignment = new ChunkAlignment('One two six', { separated: true, leadMs: 160, msPerChar: 65 });
-  alignment.learn(outcome('One two six', 100, 1000, [[0, 100], [4, 400], [8, 800]])); // prettier-ignore
+  alignment.learn(
+    outcome('One two six', 100, 1000, [
+      [0, 100],
+      [4, 400],
+      [8, 800],
+    ]),
+  );
   assert.equal(alignment.wantedMs(200), 325);
   assert.deepEqual(alignment.take(325, false), {
     chars: [' ', 'O', 'n', 'e'],

@@ -1,7 +1,9 @@
 // A conversation of ElevenLabs' dialects with everything around it held by the test.
 import type { Conversation, Dialect, Visit } from '../../../src/api/http/socket-dialect.js';
-import { elevenLabsMultiStreamInput } from '../../../src/api/elevenlabs/elevenlabs-multi-stream-input.js';
-import { elevenLabsStreamInput } from '../../../src/api/elevenlabs/elevenlabs-stream-input.js';
+import {
+  elevenLabsMultiStreamInput,
+  elevenLabsStreamInput,
+} from '../../../src/api/elevenlabs/stream-input.js';
 import type { ElevenLabsParts } from '../../../src/api/elevenlabs/elevenlabs-socket.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { ManualTime } from '../../fakes/manual-time.js';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClientMessage } from '../../../src/api/elevenlabs/elevenlabs-message.js';
-import { readSocketSettings } from '../../../src/api/elevenlabs/elevenlabs-query.js';
+import { readClientMessage, readSocketSettings } from '../../../src/api/elevenlabs/elevenlabs-request.js';
 import { mutated, randomFrom } from '../mutations.js';
 import { openMulti, openStreamInput, settled } from './eleven-under-test.js';
 

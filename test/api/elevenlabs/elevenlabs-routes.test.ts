@@ -321,7 +321,10 @@ test('what was rendered before is sent from the cache, with its times', async (t
   assert.ok(Buffer.from(audio_base64, 'base64').equals(whole.rawPayload));
   assert.equal(alignment?.characters.join(''), payload.text);
   const lines = await app.inject({ method: 'POST', url: `${SPEECH}/stream/with-timestamps`, payload });
-  const parts = lines.body.trimEnd().split('\n').map((line) => JSON.parse(line) as Timed); // prettier-ignore
+  const parts = lines.body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Timed);
   assert.equal(parts.length, 3);
   assert.equal(parts[0]?.alignment?.characters.join(''), payload.text);
   assert.equal(speech.requests.length, 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSocketFormat } from '../../../src/api/elevenlabs/elevenlabs-format.js';
-import { openCutter, type SoundCutter, type SoundPiece } from '../../../src/api/elevenlabs/sound-cutter.js';
+import { readSocketFormat } from '../../../src/api/elevenlabs/elevenlabs-request.js';
+import { openCutter, type SoundCutter, type SoundPiece } from '../../../src/api/elevenlabs/sound-messages.js';
 import { OggPages, opusHead, opusTags } from '../../../src/codecs/ogg-opus.js';
 import { randomFrom } from '../mutations.js';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutPlace, sentenceCut } from '../../../src/api/elevenlabs/text-run.js';
-import { TextSchedule } from '../../../src/api/elevenlabs/text-schedule.js';
+import { cutPlace, sentenceCut, TextSchedule } from '../../../src/api/elevenlabs/text-run.js';
 
 const PLAIN = { autoMode: false, markup: false };
 

@@ -123,10 +123,16 @@ test('what was rendered before is sent from the cache: samples at once, events i
   assert.ok(samples.rawPayload.equals(Buffer.from(bytes)));
   const events = await app.inject({ method: 'POST', url: EVENTS, payload: BODY });
   assert.equal(events.headers['x-cache'], 'hit');
-  const data = events.body.split('\n\n').filter(Boolean).map((event) => event.slice('data: '.length)); // prettier-ignore
+  const data = events.body
+    .split('\n\n')
+    .filter(Boolean)
+    .map((event) => event.slice('data: '.length));
   assert.equal(data.pop(), '[DONE]');
   const pieces = data.map((piece) => Buffer.from(piece, 'base64'));
-  assert.deepEqual(pieces.map(({ length }) => length), [12_288, 12_288, 12_288, 3136]); // prettier-ignore
+  assert.deepEqual(
+    pieces.map(({ length }) => length),
+    [12_288, 12_288, 12_288, 3136],
+  );
   assert.ok(Buffer.concat(pieces).equals(Buffer.from(bytes)));
   assert.equal(speech.requests.length, 0);
 });

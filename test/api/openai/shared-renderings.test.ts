@@ -36,8 +36,13 @@ async function ask({ server }: Speaking, input: string, fields: Record<string, u
     body: JSON.stringify({ model: 'parley', voice: 'instant', response_format: 'opus', input, ...fields }),
   });
   const bytes = Buffer.from(await answer.arrayBuffer());
-  return { status: answer.status, type: answer.headers.get('content-type'), cache: answer.headers.get('x-cache'), bytes };
-} // prettier-ignore
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    cache: answer.headers.get('x-cache'),
+    bytes,
+  };
+}
 
 const isConnected = ({ lines }: Speaking) => lines.some((line) => line.includes('renderings are shared'));
 

@@ -40,10 +40,29 @@ test('SSML is answered with its pauses, manner, marks and tones, and what has no
     '<break time="2s"/><say-as interpret-as="bleep">x</say-as> <emphasis>two</emphasis>.<break/></speak>';
   const { body } = await answerOf(t, { text, language: 'en' });
   assert.deepEqual(body.sentences, [
-    { text: 'One.', spoken: 'One.', language: 'en', start: 74, end: 78, rules: [], voice: 'eve', rate: 0.75, gain: 0.5, marks_before: ['a'] },
+    {
+      text: 'One.',
+      spoken: 'One.',
+      language: 'en',
+      start: 74,
+      end: 78,
+      rules: [],
+      voice: 'eve',
+      rate: 0.75,
+      gain: 0.5,
+      marks_before: ['a'],
+    },
     { bleep_ms: 300, pause_before_ms: 2000 },
-    { text: 'two.', spoken: 'two.', language: 'en', start: text.indexOf('two'), end: text.indexOf('.<break/>') + 1, rules: [], pause_before_ms: 40 },
-  ]); // prettier-ignore
+    {
+      text: 'two.',
+      spoken: 'two.',
+      language: 'en',
+      start: text.indexOf('two'),
+      end: text.indexOf('.<break/>') + 1,
+      rules: [],
+      pause_before_ms: 40,
+    },
+  ]);
   assert.equal(body.pause_after_ms, 400);
   assert.deepEqual(body.unheeded, [{ what: '<emphasis>', line: 1, column: text.indexOf('<emphasis>') + 1 }]);
 });

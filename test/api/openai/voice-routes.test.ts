@@ -47,9 +47,16 @@ test('a form with a sample makes a voice, and every field of it is kept', async 
   const answer = await post(app, VOICES, { ...fields, audio_sample: SOUND });
   assert.equal(answer.statusCode, 200);
   assert.deepEqual(answer.json(), {
-    object: 'audio.voice', id: 'voice_1', name: 'Anna', created_at: 1_700_000_000, type: 'audio_sample',
-    language: 'de', description: 'calm', consent: 'letter', ref_text: 'Hello.',
-  }); // prettier-ignore
+    object: 'audio.voice',
+    id: 'voice_1',
+    name: 'Anna',
+    created_at: 1_700_000_000,
+    type: 'audio_sample',
+    language: 'de',
+    description: 'calm',
+    consent: 'letter',
+    ref_text: 'Hello.',
+  });
   assert.deepEqual(Buffer.from(voices.samples[0] ?? []), SOUND);
 });
 
@@ -58,8 +65,13 @@ test('a description in JSON makes a voice without a sample', async (t) => {
   const payload = { type: 'prompt', name: 'Sailor', prompt: 'An old sailor.', language: null, model: 'x' };
   const answer = await app.inject({ method: 'POST', url: VOICES, payload });
   assert.deepEqual(answer.json(), {
-    object: 'audio.voice', id: 'voice_1', name: 'Sailor', created_at: 1_700_000_000, type: 'prompt', prompt: 'An old sailor.',
-  }); // prettier-ignore
+    object: 'audio.voice',
+    id: 'voice_1',
+    name: 'Sailor',
+    created_at: 1_700_000_000,
+    type: 'prompt',
+    prompt: 'An old sailor.',
+  });
   assert.deepEqual(voices.samples, [undefined]);
 });
 
