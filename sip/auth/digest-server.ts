@@ -14,7 +14,7 @@ import {
 } from './digest.js';
 import type { Nonces } from './nonces.js';
 
-export interface DigestServerOptions {
+interface DigestServerOptions {
   readonly realm: string;
   /** Offered algorithms, the preferred one first; MD5 is for phones that support nothing else. */
   readonly algorithms: readonly DigestAlgorithm[];
@@ -26,7 +26,7 @@ export interface DigestServerOptions {
   readonly sameResource?: (claimed: string, requested: string) => boolean;
 }
 
-export type ServerVerdict =
+type ServerVerdict =
   | { readonly username: string }
   /**
    * `missing`, `stale`, `foreign` (a nonce never issued to this peer): challenge again. `malformed`: 400.

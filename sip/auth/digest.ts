@@ -17,7 +17,7 @@ export interface DigestRequest {
   readonly body: Uint8Array;
 }
 
-export interface DigestParts {
+interface DigestParts {
   readonly algorithm: DigestAlgorithm;
   readonly username: string;
   readonly realm: string;
@@ -78,7 +78,7 @@ export function hashed({ hash }: DigestAlgorithm, text: string | Uint8Array): st
   return createHash(HASHES[hash]).update(text).digest('hex');
 }
 
-export interface AuthFields {
+interface AuthFields {
   /** Lower case. */
   readonly scheme: string;
   /** Values by lower-case name, without quotes. */

@@ -8,7 +8,7 @@ const TIME_BYTES = 6;
 const MAC_BYTES = 16;
 const WINDOW = 32; // counts that may arrive out of order, as requests over UDP do
 
-export interface NonceOptions {
+interface NonceOptions {
   readonly time: Time;
   /** Secret key of at least 32 bytes. */
   readonly secret: Uint8Array;

@@ -26,7 +26,7 @@ export interface CallCapturesOptions {
   readonly limits?: Partial<CaptureLimits>;
 }
 
-export interface CaptureLimits {
+interface CaptureLimits {
   readonly bytesPerFile: number;
   readonly openFiles: number;
   /**
@@ -40,7 +40,7 @@ export interface CaptureLimits {
   readonly keepBytes: number;
 }
 
-export const CAPTURE_LIMITS: CaptureLimits = {
+const CAPTURE_LIMITS: CaptureLimits = {
   bytesPerFile: 32 * 1024 * 1024, // an hour of G.711 both ways is 80 MB: the end of a long call is cut
   openFiles: 100,
   lingerMs: 35_000, // longer than any transaction

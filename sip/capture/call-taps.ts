@@ -7,7 +7,7 @@ import type { CallCaptures } from './call-captures.js';
 import type { HepSender } from './hep-sender.js';
 import { callIdIn, type CapturedMedia, type MessageTap, type TapDirection } from './taps.js';
 
-export interface CallTapsParts {
+interface CallTapsParts {
   readonly collector: HepSender | undefined;
   readonly files: CallCaptures | undefined;
   /** Files contain media. */

@@ -5,7 +5,7 @@ import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Time } from '../../src/time.js';
 
-export interface CaptureFolderOptions {
+interface CaptureFolderOptions {
   readonly folder: string;
   /** Retention in milliseconds after the last packet; 0 keeps files forever. */
   readonly keepMs: number;

@@ -7,7 +7,7 @@ import type { Flow, Place } from '../transport/flow.js';
 import { addressBytes } from './ip-datagram.js';
 import { callIdIn, type MediaReport, type MessageTap, reportJson, type TapDirection } from './taps.js';
 
-export interface HepSenderOptions {
+interface HepSenderOptions {
   /** IP address and port of the collector. */
   readonly collector: Place;
   readonly agent: HepAgent;
@@ -99,7 +99,7 @@ export class HepSender implements MessageTap {
   }
 }
 
-export type HepContent = 'sip' | 'rtcp-json';
+type HepContent = 'sip' | 'rtcp-json';
 
 interface HepEvent {
   readonly content: HepContent;

@@ -10,7 +10,7 @@ const IP4_HEADER = 20;
 const IP6_HEADER = 40;
 
 /** Longest payload of either address family; longer ones are cut. */
-export const MOST_PAYLOAD = 65_535 - IP6_HEADER - UDP_HEADER;
+const MOST_PAYLOAD = 65_535 - IP6_HEADER - UDP_HEADER;
 
 export function ipDatagram(source: Place, target: Place, payload: Buffer): Buffer {
   const { family, source: from, target: to } = addressBytes(source, target);
@@ -60,7 +60,7 @@ function checksum(parts: readonly Buffer[]): number {
   return ~sum & 0xffff;
 }
 
-export interface AddressPair {
+interface AddressPair {
   readonly family: 4 | 6;
   readonly source: Buffer;
   readonly target: Buffer;

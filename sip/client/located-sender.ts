@@ -26,7 +26,7 @@ import type {
   SentInvite,
 } from './request-sender.js';
 
-export interface LocatedSenderOptions {
+interface LocatedSenderOptions {
   readonly layer: Pick<TransactionLayer, 'send' | 'sendInvite' | 'sendAck'>;
   /** A Locator. */
   readonly locator: TargetFinder;
@@ -138,7 +138,7 @@ class LocatedInvite implements SentInvite {
   }
 }
 
-export interface LocatedAckOptions {
+interface LocatedAckOptions {
   readonly data: RequestData;
   /** Called for each lookup. */
   readonly journey: () => Journey;

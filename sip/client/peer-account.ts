@@ -5,7 +5,7 @@ import type { DigestRequest } from '../auth/digest.js';
 import type { AddressList } from '../guard/address-list.js';
 import type { Target } from '../transport/outbound.js';
 
-export interface PeerAccountOptions {
+interface PeerAccountOptions {
   readonly digest: DigestClient;
   /** Configured addresses of the peer. */
   readonly listed: AddressList;

@@ -49,7 +49,7 @@ export interface Visit {
   readonly correspondent?: boolean;
 }
 
-export type Decision =
+type Decision =
   | { readonly kind: 'accept'; readonly peer: KnownPeer }
   /** Admitted with the right password only; a challenge may be sent to this peer. */
   | { readonly kind: 'challenge'; readonly peer: KnownPeer }
@@ -57,9 +57,9 @@ export type Decision =
   | { readonly kind: 'drop'; readonly cause: DropCause }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
-export type DropCause = 'scanner' | 'stranger' | 'banned' | 'flood';
+type DropCause = 'scanner' | 'stranger' | 'banned' | 'flood';
 
-export type GuardCounts = Readonly<Record<'accepted' | 'challenged' | 'refused' | DropCause, number>>;
+type GuardCounts = Readonly<Record<'accepted' | 'challenged' | 'refused' | DropCause, number>>;
 
 export class Guard {
   readonly #sources: Sources;
@@ -176,7 +176,7 @@ interface Source {
   readonly challenged: boolean;
 }
 
-export interface SourceLists {
+interface SourceLists {
   readonly allowed: AddressList;
   readonly challenged: AddressList;
 }

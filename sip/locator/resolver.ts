@@ -31,7 +31,7 @@ export interface Resolver {
   addresses(name: string, family: 4 | 6): Promise<Answer<string>>;
 }
 
-export interface CacheBounds {
+interface CacheBounds {
   readonly leastSeconds: number;
   readonly mostSeconds: number;
   /** Used for answers without a TTL and for empty answers. */

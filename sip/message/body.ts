@@ -6,7 +6,7 @@ import { headerParameters, Scanner } from './scanner.js';
 import { refused, type Result } from './refusal.js';
 import type { HeaderLine } from './serialiser.js';
 
-export interface BodyPart {
+interface BodyPart {
   readonly type: MediaType;
   /** Lower case: `session` for a description that must be answered, `render` by default for other types. */
   readonly disposition: string;

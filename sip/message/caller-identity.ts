@@ -5,7 +5,7 @@ import { type NameAddr, parseNameAddr, type Uri } from './uri.js';
 import { quoted } from './scanner.js';
 import type { Pattern } from '../routing-table.js';
 
-export interface CallerIdentity {
+interface CallerIdentity {
   readonly displayName: string | undefined;
   /** User part, or the number of a tel URI. Undefined if withheld. */
   readonly caller: string | undefined;

@@ -5,7 +5,7 @@
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
 
 /** Names of the grammar's rules in use. */
-export type GrammarRule =
+type GrammarRule =
   | 'Content_Disposition'
   | 'Event'
   | 'Min_SE'

@@ -18,7 +18,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 
 /** Offsets around the first empty line: the end of the head and the beginning of the body. */
-export interface HeadEnd {
+interface HeadEnd {
   readonly end: number;
   readonly body: number;
 }

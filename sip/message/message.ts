@@ -27,7 +27,7 @@ export interface Answerable {
   readonly fields: HeaderFields;
 }
 
-export interface RequestParts extends Mandatory {
+interface RequestParts extends Mandatory {
   readonly method: string;
   readonly uri: Uri;
   readonly fields: HeaderFields;
@@ -93,7 +93,7 @@ export class SipRequest {
   }
 }
 
-export interface ResponseParts extends Pick<Mandatory, 'via' | 'cseq'> {
+interface ResponseParts extends Pick<Mandatory, 'via' | 'cseq'> {
   readonly status: number;
   readonly reason: string;
   readonly fields: HeaderFields;

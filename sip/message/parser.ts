@@ -216,7 +216,7 @@ function recoveredVia(value: string): Via | undefined {
   return new Via((head[1] ?? '').toUpperCase(), sentBy, params);
 }
 
-export type StartLine =
+type StartLine =
   | { readonly kind: 'request'; readonly method: string; readonly uri: string; readonly version: string }
   | { readonly kind: 'response'; readonly status: number; readonly reason: string; readonly version: string }
   /** A malformed start line of SIP. The method is accurate enough to recognise an ACK. */

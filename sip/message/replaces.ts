@@ -29,7 +29,7 @@ export function writeReplaces({ callId, toTag, fromTag, earlyOnly }: Replaces): 
   return `${callId};to-tag=${toTag || '0'};from-tag=${fromTag || '0'}${earlyOnly ? ';early-only' : ''}`;
 }
 
-export interface ReferredBy {
+interface ReferredBy {
   readonly displayName: string | undefined;
   readonly uri: Uri;
   /** Content-ID of a signed token in the body; the token is not checked. */

@@ -1,5 +1,5 @@
 // Parses SIP and SIPS URIs, host and port, and name-addr values (From, To, Contact, Route, Refer-To).
-// Of other URIs only the text and the scheme are known.
+// Only the text and the scheme of other URIs are read.
 import { isIPv6 } from 'node:net';
 import {
   CHARACTERS,

@@ -33,7 +33,7 @@ interface Awaited {
   readonly acknowledged: (ack: SipRequest) => void;
 }
 
-export interface AckUser {
+interface AckUser {
   /** Called once; an ACK may carry the answer to an offer in the 2xx. */
   acknowledged(ack: SipRequest): void;
   /** No ACK came: the call has to be ended with BYE. */

@@ -3,7 +3,7 @@
 import type { Time } from '../../src/time.js';
 import { dialogKey, type DialogId } from './dialog.js';
 
-export interface TabledDialog {
+interface TabledDialog {
   readonly dialog: DialogId;
   readonly confirmed: boolean;
 }

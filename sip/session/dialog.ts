@@ -5,7 +5,7 @@ import type { HeaderLine, RequestData } from '../message/serialiser.js';
 import { asRequestUri, parseNameAddr, type Uri } from '../message/uri.js';
 
 /** Values of our INVITE; a response may repeat them wrongly. */
-export interface OwnInvite {
+interface OwnInvite {
   readonly callId: string;
   readonly tag: string;
   /** Value of From, with the tag. */

@@ -20,7 +20,7 @@ import { PeerOffers } from './peer-offers.js';
 import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionUser } from './session.js';
 
-export interface InDialogOptions {
+interface InDialogOptions {
   readonly dialog: Dialog;
   /**
    * Journey of our requests apart from the dialog's next hop: the flow of the INVITE (see wayBack), our

@@ -25,7 +25,7 @@ import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionState, SessionUser } from './session.js';
 import { wayBack } from './dialog-channel.js';
 
-export interface InboundSessionOptions {
+interface InboundSessionOptions {
   readonly transaction: ServerTransaction;
   readonly dialog: Dialog;
   readonly contact: string;
@@ -47,7 +47,7 @@ export interface InboundSessionOptions {
 }
 
 /** Details of a refusal. */
-export interface Rejection {
+interface Rejection {
   readonly reason?: Reason;
   readonly headers?: readonly HeaderLine[];
 }

@@ -75,7 +75,7 @@ function isTaken(status: number): boolean {
 
 export type DtmfInfoType = 'application/dtmf-relay' | 'application/dtmf';
 
-export interface DtmfInfo {
+interface DtmfInfo {
   /** One of 0-9, *, #, A-D; `!` for a flash. */
   readonly digit: string;
   readonly durationMs: number;

@@ -14,7 +14,7 @@ import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionState, SessionUser } from './session.js';
 
 /** Alternatives for a refused call, called once per refusal; undefined ends the call. */
-export interface OtherWays {
+interface OtherWays {
   /** `rang` tells whether a phone has rung before. */
   next?(outcome: SendOutcome, rang: boolean): CallPlan | undefined;
   /** Plan for the target of a 3xx, five times per call at most. Redirections are not followed without it. */

@@ -18,7 +18,7 @@ import type { SessionContext } from './session-context.js';
 import { SessionTimer } from './session-timer.js';
 import type { Session, SessionEnd, SessionMedia } from './session.js';
 
-export interface OutgoingInviteUser {
+interface OutgoingInviteUser {
   /** A provisional response 101-199, each once. */
   progressed(status: number): void;
   /** A 2xx: this dialog has the call. */
@@ -29,7 +29,7 @@ export interface OutgoingInviteUser {
   over(end: SessionEnd): void;
 }
 
-export interface OutgoingInviteOptions {
+interface OutgoingInviteOptions {
   readonly plan: CallPlan;
   readonly context: SessionContext;
   readonly session: Session;
@@ -329,7 +329,7 @@ export interface CallPlan {
   readonly lateOffer: boolean;
 }
 
-export interface InviteNumbers {
+interface InviteNumbers {
   readonly callId: string;
   readonly tag: string;
   readonly cseq: number;

@@ -8,7 +8,7 @@ import { headerParameters, Scanner } from '../message/scanner.js';
 
 type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-export interface SessionTimerOptions {
+interface SessionTimerOptions {
   readonly time: Time;
   /** Interval to request in seconds; 0 requests none but accepts the peer's. */
   readonly wantedSeconds: number;
@@ -27,7 +27,7 @@ export interface SessionAnswer {
   readonly running: RunningSession | undefined;
 }
 
-export interface RunningSession {
+interface RunningSession {
   readonly intervalSeconds: number;
   readonly refresher: 'us' | 'them';
 }
@@ -116,7 +116,7 @@ export class SessionTimer {
     const { value } = readSessionFields(response);
     const seconds = value?.intervalSeconds;
     if (value === undefined || seconds === undefined || seconds === 0) return this.#start(undefined);
-    // Where the answer names nobody, it is on the one who asked (section 7.2).
+    // An answer without a refresher leaves the task to the requester (section 7.2).
     const refresher = value.refresher === 'uas' ? 'them' : 'us';
     this.#start({ intervalSeconds: Math.min(Math.max(seconds, LEAST_SECONDS), MOST_SECONDS), refresher });
   }
@@ -176,7 +176,7 @@ export interface SessionFields {
   readonly supported: readonly string[];
 }
 
-export interface SessionRequest {
+interface SessionRequest {
   /** Undefined if the message contains no interval. */
   readonly intervalSeconds: number | undefined;
   readonly refresher: Refresher | undefined;

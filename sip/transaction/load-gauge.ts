@@ -3,7 +3,7 @@
 import type { Time } from '../../src/time.js';
 import { spread } from './transaction.js';
 
-export interface LoadGaugeOptions {
+interface LoadGaugeOptions {
   readonly time: Time;
   /** Current wait of a message before it is read, in milliseconds. */
   readonly delayMs: () => number;
@@ -16,7 +16,7 @@ export interface LoadGaugeOptions {
 }
 
 /** Overload control values for a peer that offers control by loss (RFC 7339, section 4). */
-export interface LoadControl {
+interface LoadControl {
   /** Percentage of its requests that the peer should not send. */
   readonly loss: number;
   /** Validity in milliseconds; 0 ends the control. */

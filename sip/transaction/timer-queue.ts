@@ -24,7 +24,7 @@ export type TimerName =
   | 'answer'
   | 'unanswered';
 
-export interface TimerOwner {
+interface TimerOwner {
   expired(timer: TimerName): void;
 }
 

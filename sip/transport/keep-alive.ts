@@ -4,7 +4,7 @@
 import type { Time } from '../../src/time.js';
 import type { Flow } from './flow.js';
 
-export interface Pingable extends Flow {
+interface Pingable extends Flow {
   /** Sends a keep-alive; `answered` is called when the peer answers it. */
   ping(answered: () => void): boolean;
 }
@@ -13,7 +13,7 @@ export function isPingable(flow: Flow): flow is Pingable {
   return 'ping' in flow;
 }
 
-export interface KeepAliveOptions {
+interface KeepAliveOptions {
   readonly time: Time;
   /** Milliseconds between pings; peers ask for up to 120 s. */
   readonly intervalMs?: number;

@@ -21,7 +21,7 @@ export interface Target {
   readonly from?: string | undefined;
 }
 
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly table: FlowTable;
   readonly gate: ConnectionGate;
   readonly limits: TransportLimits;
@@ -107,7 +107,7 @@ export class Outbound {
   }
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly transport: 'tcp' | 'tls';
   readonly remote: Place;
   /** Name required in the peer's certificate (RFC 5922); its address by default. */

@@ -6,7 +6,7 @@ import { CloseListeners, type Flow, type Place, plainAddress } from './flow.js';
 import type { TransportCounts, TransportLimits } from './transport-limits.js';
 import { type BrokenReason, type Framed, StreamFramer } from './stream-framer.js';
 
-export interface StreamFlowOptions {
+interface StreamFlowOptions {
   readonly transport: 'tcp' | 'tls';
   /** True if the peer connected: pings are answered, and the first message has a time limit. */
   readonly inbound: boolean;

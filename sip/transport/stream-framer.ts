@@ -13,7 +13,7 @@ export type Framed =
 
 export type BrokenReason = 'head-too-large' | 'body-too-large' | 'unframed';
 
-export interface FramerLimits {
+interface FramerLimits {
   readonly headBytes: number;
   readonly bodyBytes: number;
 }

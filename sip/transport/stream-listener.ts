@@ -7,7 +7,7 @@ import type { ConnectionGate, TransportCounts, TransportLimits } from './transpo
 import type { Place } from './flow.js';
 import { secureOptions, type TlsIdentity } from './listener-options.js';
 
-export interface StreamListenerOptions {
+interface StreamListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls?: TlsIdentity | undefined;

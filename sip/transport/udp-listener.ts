@@ -10,7 +10,7 @@ import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Flow, Place } from './flow.js';
 
-export interface UdpListenerOptions {
+interface UdpListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly time: Time;

@@ -8,7 +8,7 @@ import type { Time } from '../../src/time.js';
 import { CloseListeners, type Flow, type Place, plainAddress } from './flow.js';
 import type { TransportCounts, TransportLimits } from './transport-limits.js';
 
-export interface WebSocketListenerOptions {
+interface WebSocketListenerOptions {
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly counts: TransportCounts;
@@ -93,7 +93,7 @@ function refuse(duplex: Duplex): void {
   duplex.end(REFUSED);
 }
 
-export interface WebSocketFlowOptions {
+interface WebSocketFlowOptions {
   readonly transport: 'ws' | 'wss';
   /** Underlying socket; its ends are those of the flow. */
   readonly socket: Socket;
