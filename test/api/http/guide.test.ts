@@ -75,6 +75,7 @@ test('tables, code and quotes survive, and Markdown itself is not served', async
   for (const url of ['/docs/http-api.md', '/guide/http-api.md', '/guide/nothing', '/guide/../README']) {
     assert.equal((await app.inject(url)).statusCode, 404, url);
   }
+  assert.match((await app.inject('/')).body, /<a href="guide">Guide<\/a>/);
   const { statusCode, headers } = await app.inject('/guide/');
   assert.deepEqual([statusCode, headers['location']], [302, '/guide']);
 });

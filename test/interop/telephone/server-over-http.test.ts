@@ -1,4 +1,4 @@
-// Applications that drive calls with SIPp over HTTP, as the README has it: what
+// Applications that drive calls with SIPp over HTTP, as the guide describes it: what
 // is asked for by a route is what the telephone hears and is sent.
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
