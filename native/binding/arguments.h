@@ -13,6 +13,11 @@
 
 namespace parley {
 
+struct Bytes {
+  const uint8_t* data;  // valid during the call
+  size_t size;
+};
+
 // SRTP keys as JavaScript passes them: {profile, key, salt, mkiBytes}.
 struct SrtpKeys {
   SrtpProfile profile;
@@ -23,11 +28,6 @@ struct SrtpKeys {
 
 // Throws an error that names the field when the profile is unknown or a length does not suit it.
 SrtpKeys SrtpKeysIn(const Napi::Value& value);
-
-struct Bytes {
-  const uint8_t* data;  // valid during the call
-  size_t size;
-};
 
 // The handle at `info[0]`. Any number will do: a stale handle is an answer, not a mistake.
 Handle HandleOf(const Napi::CallbackInfo& info);
