@@ -1,15 +1,106 @@
-// Names the language of a text, and says whether that is beyond doubt.
-//
-// A doubtful text follows the voice that speaks already, a sure one may be
-// refused when no engine speaks its language. So a sure answer needs proof: a
-// script that only that language uses, or (among Latin letters) a few words all
-// known in one language, or two judges that agree, the n-gram statistics of
-// eld and the small words of a sentence.
+// Names the language of a text, and states whether the answer is beyond doubt.
+// A doubtful text follows the voice that speaks already. A certain one may be refused if no engine speaks
+// its language. A certain answer therefore needs proof: a script that only that language uses; or, among
+// Latin letters, several words that are all known in one language; or agreement of two judges, the n-gram
+// statistics of eld and the small words of a sentence.
+// A short text is proved only if every word is known in that language, one of them (or a phrase) is neither
+// English nor a usual name, and no other language meets this as well.
 import { eld } from 'eld/extrasmall';
-import { ENGLISH_WORDS, LANGUAGE_WORDS, type LatinLanguage, type LanguageWords } from './language-words.js';
-import { identifyShortText } from './short-text.js';
+import { ENGLISH_WORDS, LANGUAGE_WORDS, type LanguageWords, type LatinLanguage } from './language-words.js';
+import { HONORIFICS, NEVER_TELLING, SHORT_TEXT_WORDS } from './short-text-words.js';
 
-export interface IdentifiedLanguage {
+const MOST_WORDS = 5; // elided ones and names included; more words are judged as a sentence
+const SPANISH_MARK = /[¿¡]/; // no other language opens a question or an exclamation
+
+interface Vocabulary {
+  readonly language: LatinLanguage;
+  readonly alone: ReadonlySet<string>;
+  readonly telling: ReadonlySet<string>;
+  readonly known: ReadonlySet<string>;
+  readonly phrases: readonly string[];
+}
+
+const VOCABULARIES = (['de', 'fr', 'es', 'pt', 'it'] as const).map(vocabularyOf);
+
+function vocabularyOf(language: LatinLanguage): Vocabulary {
+  const sentence = LANGUAGE_WORDS[language];
+  const { alone, telling, common, phrases } = SHORT_TEXT_WORDS[language];
+  const own = [...sentence.telling, ...telling];
+  const shared = [ENGLISH_WORDS, NEVER_TELLING, HONORIFICS];
+  return {
+    language,
+    alone,
+    telling: new Set([...own.filter((word) => !shared.some((list) => list.has(word))), ...alone]),
+    known: new Set([...own, ...sentence.linking, ...alone, ...common]),
+    phrases: phrases.map((phrase) => ` ${phrase} `),
+  };
+}
+
+/** The only language that the words can be of; undefined where that is in doubt. */
+function identifyShortText(text: string, words: readonly string[]): LatinLanguage | undefined {
+  if (words.length === 0 || words.length > MOST_WORDS) return undefined;
+  const spanish = SPANISH_MARK.test(text);
+  const proved = VOCABULARIES.filter(
+    (own) => (!spanish || own.language === 'es') && isProvedBy(own, words, spanish),
+  );
+  return proved.length === 1 ? proved[0]?.language : undefined;
+}
+
+function isProvedBy(own: Vocabulary, words: readonly string[], spanish: boolean): boolean {
+  const small = words.map((word) => word.toLowerCase());
+  const names = countNames(own, words, small, spanish);
+  if (names === undefined) return false;
+  if (spanish && names === 0) return true;
+  if (small.length === 1) return own.alone.has(small[0] ?? '');
+  const sentenceCase = spanish || own.language === 'de'; // its first word is no name for standing before a capital
+  const told = small.some(
+    (word, index) => own.telling.has(word) && !isNameIn(own, words, index, sentenceCase),
+  );
+  const line = ` ${small.join(' ')} `;
+  return told || own.phrases.some((phrase) => line.includes(phrase));
+}
+
+/** Unknown words that must be names, by what stands before them; undefined where another word is unknown. */
+function countNames(
+  own: Vocabulary,
+  words: readonly string[],
+  small: readonly string[],
+  spanish: boolean,
+): number | undefined {
+  let names = 0;
+  let addressed = false;
+  for (const [index, word] of small.entries()) {
+    if (own.known.has(word)) {
+      addressed = index < words.length - 1 && (spanish || HONORIFICS.has(word));
+    } else {
+      if (!addressed || !isCapital(words[index])) return undefined;
+      names++;
+    }
+  }
+  return names;
+}
+
+/** Written as names, titles and abbreviations are: Hotel Merci, but not Merci Madame. */
+function isNameIn(own: Vocabulary, words: readonly string[], index: number, sentenceCase: boolean): boolean {
+  const word = words[index] ?? '';
+  if (/^\p{Lu}[\p{Lu}']*\p{Lu}$/u.test(word)) return true;
+  if (!isCapital(word)) return false;
+  if (index > 0) return !isCourtesy(own, words[index - 1], word);
+  return !sentenceCase && isCapital(words[1]) && !isCourtesy(own, word, words[1]);
+}
+
+/** Two words that prove each other, one of them even alone. */
+function isCourtesy({ alone, telling }: Vocabulary, word = '', next = ''): boolean {
+  const [first, second] = [word.toLowerCase(), next.toLowerCase()];
+  if (alone.has(first)) return telling.has(second) || HONORIFICS.has(second);
+  return alone.has(second) && telling.has(first);
+}
+
+function isCapital(word = ''): boolean {
+  return /^\p{Lu}/u.test(word);
+}
+
+interface IdentifiedLanguage {
   /** BCP 47 primary tag; of a doubtful text the best guess. */
   readonly language: string;
   readonly confident: boolean;

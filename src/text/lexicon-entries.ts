@@ -3,7 +3,7 @@ import { ParleyError, type ErrorCode } from '../errors.js';
 import { entryKey, Lexicon, type LexiconEntry } from './lexicon.js';
 
 export const LONGEST_WORD = 100; // characters
-export const LONGEST_SAYING = 300;
+const LONGEST_SAYING = 300;
 
 const FIELDS = ['word', 'say', 'case', 'language'];
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}$/;

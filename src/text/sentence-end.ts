@@ -1,31 +1,27 @@
-// Decides whether a sentence ends at a stop mark, from what stands around it.
-//
-// Text may still be arriving. A rule that would have to look past what is there
-// answers 'wait', so that the answer never depends on how the text was cut into
-// tokens. How far a rule may look is bounded by the window its caller gives it.
+// The sentence cutter asks this file whether a sentence ends at a stop mark.
+// The rules look at the word before the mark (short forms, list numbers) and at the text behind it.
+// Text may still be arriving. A rule that would need more text than has arrived answers 'wait'.
+// The answer therefore never depends on how the text was split into tokens.
+// The caller's window limits how far a rule may look.
 import { CharacterSet } from './character-set.js';
-import { judgeBeforeNumber } from './before-number.js';
-import { unless, type Following, type Judgement } from './following.js';
-import { endsWithListLetter, endsWithListNumber } from './list-number.js';
-import { lastWord, WHITE, WORD_LIMIT } from './last-word.js';
 import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
 import type { ShortForms } from './short-forms/short-forms.js';
 
 /** Text around a stop mark. `complete` says that nothing after the window matters. */
-export interface StopWindow {
+interface StopWindow {
   /** The sentence so far, up to the stop mark. */
   readonly before: string;
   /** From the stop mark on. */
   readonly after: string;
   readonly complete: boolean;
-  /** Of the language, if it is known. */
+  /** Short forms of the text's language, or of all languages if it is unknown. */
   readonly forms: ShortForms;
-  /** What stands before the mark is known to be a short form. */
+  /** True if the caller knows that a short form precedes the mark. */
   readonly isShort?: boolean;
 }
 
-/** Units of `after` that belong to the ending sentence, or no end here, or not certain yet. */
-export type StopVerdict = number | 'none' | 'wait';
+/** Units of `after` that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is needed. */
+type StopVerdict = number | 'none' | 'wait';
 
 /** Names written with an exclamation mark. */
 const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
@@ -148,8 +144,8 @@ const LOOK_BACK = 200; // units of a sentence that decide about its end
 const LOOK_ON = 64;
 
 /**
- * Whether a sentence ends with the full stop of a token, in a text that was not cut into sentences. One that is known to
- * be a short form ends it before a word that begins one.
+ * Returns whether a sentence ends with the full stop of a token, in a text that was not cut into sentences.
+ * A known short form ends the sentence only before a word that begins one.
  */
 export function endsSentenceAt(text: string, at: number, forms: ShortForms, isShort = true): boolean {
   if (isPlainAt(text, at + 1)) return false;
@@ -214,12 +210,12 @@ function namesOneOfKind(before: string): boolean {
 }
 
 const DASHES_OF_DAYS = new CharacterSet('-–');
-/** Of German, where it stands before an hour or a dash: Sa. 10–14 Uhr, Mo. – Fr. */
+/** German short names of days before an hour or a dash: Sa. 10–14 Uhr, Mo. – Fr. */
 const SHORT_DAY = /^(?:Mo|Di|Mi|Do|Sa|So)$/;
 /** Am 1./2. Mai, am 3.+4. Oktober */
 const DAYS = /(?<!\p{N})\p{N}{1,2}\.\s?[/+&]\s?\p{N}{1,2}$/u;
 const LARGE_ORDINAL = /^(?:\p{N}{3}|\p{N}{1,3}\.\p{N}{3}|\p{N}{1,2}\.\p{N}{1,2})$/u;
-/** What follows the short form of a company without ending the sentence: Müller & Co. KG. */
+/** Words that may follow the short form of a company within the sentence: Müller & Co. KG. */
 const COMPANIES: ReadonlySet<string> = new Set('kg kgaa ohg gmbh mbh ag se ltd llc inc lp plc'.split(' '));
 const LEAD =
   /(?<!\p{L})(\p{L}+)\s+(?:\p{N}{1,2}\.(?:\p{N}{1,2}\.)?,?\s(?:und|oder|bis)\s)?[\p{N}./+&]*\p{N}$/u;
@@ -266,7 +262,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   return 'end';
 }
 
-/** What a letter of a list has behind it, where `key` is that letter, or more than one. */
+/** True if the word can begin a list item behind the letters `key`. */
 function beginsItem(word: string, key: string): boolean {
   return isCapitalAt(word, 0) || HANGUL.test(word) || (key.length > 1 && isLower(word));
 }
@@ -301,7 +297,7 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
 }
 
 /** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
-/** Of a square or cubic measure: 54 кв. м. */
+/** Short forms of square and cubic measures: 54 кв. м. */
 const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
 
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
@@ -393,4 +389,118 @@ function isAbbreviation(word: string, forms: ShortForms): boolean {
 /** A writer who began this sentence in lower case will begin the next one so, too. */
 function writesLowerCase(before: string): boolean {
   return /^[^\p{L}\p{N}]*\p{Ll}/u.test(before);
+}
+
+const LONGEST_SERIES = 4; // letters before the digits of a serial number
+const LETTER_LENGTH = 3; // units: the rest of "L. 1"
+const OPEN_SERIES = /^-[A-Z\d]{0,16}$/;
+const ROMAN = /^(?:[IVXLC]{2,8}|[VX])$/; // I alone is a word of English
+/** El s. I, del cap. I: not English. */
+const NUMBERED_I = /(?:^|\s)(?:(?:e?l|del|al) s|cap|tít|séc|vol|Art|Vol|Ch|Sec|Pt|Bk|Cap|Kap|Bd)$/u;
+const SIGNED_LENGTH = 3; // units: +49, (+4
+
+/** Undefined where no number of any kind follows. */
+function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
+  const { word, wordEnds, tail, complete } = following;
+  if (word === '' && /^[+(]/.test(tail)) {
+    if (tail.length < SIGNED_LENGTH && !complete) return 'wait';
+    return /^[+(]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
+  }
+  if (!/^[A-Z]/.test(word)) return undefined;
+  if (!wordEnds) return 'wait';
+  const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
+  if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
+  if (word.length > LONGEST_SERIES) return undefined;
+  if (/^[A-HJ-Z]$/.test(word) && /^(?:[,;:)/]|$)/.test(tail)) return 'none'; // Bât. C, escalier 2
+  if (word.length === 1 && tail.startsWith('.')) {
+    if (!complete && tail.length < LETTER_LENGTH) return 'wait';
+    return /^\. ?\p{N}/u.test(tail) ? 'none' : undefined;
+  }
+  if (!complete && OPEN_SERIES.test(tail)) return 'wait';
+  return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
+}
+
+const LONGEST_LEAD = 64; // units of a line before and with its number
+const LONGEST_LIST = 200; // units of items on one line
+const MOST_ITEMS = 10;
+const NUMBER =
+  /^[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
+/** A. Yes, ii. Two, 가. 신청 */
+const LETTER = /^[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4}|[가나다라마바사아자차])$/u;
+const LETTERS = new CharacterSet('ABCDEFGHQRivx가나다라마바사아자차');
+const NEXT_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
+
+/** The number that the text ends with stands at the beginning of its line, or behind an item on the same line. */
+function endsWithListNumber(text: string): boolean {
+  const line = lastLine(text);
+  return (line.length <= LONGEST_LEAD && NUMBER.test(line)) || isNextItem(text);
+}
+
+function endsWithListLetter(text: string): boolean {
+  if (!LETTERS.at(text, text.length - 1)) return false;
+  const line = lastLine(text);
+  return line.length <= LONGEST_LEAD && LETTER.test(line);
+}
+
+function lastLine(text: string): string {
+  return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
+}
+
+/** 1. One 2. Two: the items of a list on one line. */
+function isNextItem(text: string): boolean {
+  const [, first = '', last = ''] = NEXT_ITEM.exec(text.slice(0, LONGEST_LIST)) ?? [];
+  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
+}
+
+interface Following {
+  /** White space and opening quotes. */
+  readonly opening: string;
+  readonly word: string;
+  /** True if the whole word has arrived. */
+  readonly wordEnds: boolean;
+  /** The text after the word. */
+  readonly tail: string;
+  readonly complete: boolean;
+  readonly forms: ShortForms;
+  readonly isShort: boolean;
+}
+
+type Judgement = 'end' | 'none' | 'wait';
+
+/** A sentence ends there unless one of these words goes on with it. */
+function unless(continuing: ReadonlySet<string>, { word, wordEnds }: Following): Judgement {
+  if (!wordEnds) return 'wait';
+  return continuing.has(word.toLowerCase()) ? 'none' : 'end';
+}
+
+const WORD_LIMIT = 48; // units; no abbreviation is longer
+/** White space as expressions know it. */
+const WHITE = new CharacterSet(/\s/u);
+
+/** Short forms of two words: 3 p. m., p. ex. */
+const SPACED_FORM =
+  /(?:(?<=\p{N}\s?)[ap]\. m|(?<!\p{L})(?:p\. e[sxj]|(?:ad|per) es|z\.\sB|т\.\s[дп]|d\.\sh|i\.\sd\.\sR))$/iu;
+const SPACED_END = new CharacterSet('msxjbhrдпMSXJBHRДП');
+const ALTERNATIVE = /^\p{L}{2,6}\.(?:\p{L}{2,3})?\/(\p{L}{2,6}(?:\.\p{L}{2,3})?)$/u;
+const ADDRESS = /[/\\@=]|www\./;
+const BEGINS_WORD = new CharacterSet(/[\p{L}\p{N}§]/u);
+const SPACED_LENGTH = 12; // units of one, and of what stands before it
+
+/** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
+export function lastWord(before: string, forms: ShortForms): string {
+  const ends = before.length - 1;
+  const spaced = SPACED_END.at(before, ends)
+    ? SPACED_FORM.exec(before.slice(-SPACED_LENGTH))?.[0]
+    : undefined;
+  if (spaced !== undefined) return spaced.replaceAll(/\s/gu, '');
+  let start = before.length;
+  while (start > 0 && before.length - start < WORD_LIMIT && !WHITE.at(before, start - 1)) start--;
+  const token = before.slice(start);
+  const alternative = token.includes('/') ? ALTERNATIVE.exec(token)?.[1] : undefined; // Sr./Sra.
+  if (alternative !== undefined) return alternative;
+  const whole = BEGINS_WORD.at(token, 0) ? token : token.replace(/^[^\p{L}\p{N}§]+/u, '');
+  const key = whole.toLowerCase();
+  if (forms.neverFinal.has(key) || forms.seldomFinal.has(key)) return whole; // г-н, dott.ssa, s/n
+  if (ADDRESS.test(token)) return 'address';
+  return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
 }

@@ -1,26 +1,23 @@
-// Cuts text that may still be arriving into sentences, or clauses, each as soon as its end is certain.
-//
-// The sentences are the same however the text was cut into tokens: every
-// decision looks at a window of fixed size, or waits until that much is there
-// (or the text has ended).
+// Cuts text that may still be arriving into sentences or clauses, each as soon as its end is certain.
+// The result does not depend on how the text was split into tokens: every decision looks at a window of
+// fixed size, or waits until the window is filled or the text has ended.
+// Stop marks are judged in sentence-end.ts, clause marks and line breaks here.
 import { CharacterSet } from './character-set.js';
-import { CLAUSE_MARK, isClauseMarkAt, judgeClause } from './clause-end.js';
-import { isLineBreakAt, judgeLineBreak, leadingSpace, LINE_BREAK } from './line-break.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
-import { shortFormsOf, type ShortForms } from './short-forms/short-forms.js';
+import { type ShortForms, shortFormsOf } from './short-forms/short-forms.js';
 
 /** A piece of text to be spoken in one go. */
 export interface Sentence {
   /** Ready for a speech engine: one line, single spaces, well-formed, with at least one letter or digit. */
   readonly text: string;
-  /** Where it stands in the whole text, in UTF-16 units; `end` is exclusive. */
+  /** Position in the whole text, in UTF-16 units. `end` is exclusive. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface SentenceStreamOptions {
-  /** What is cut: sentences, or within them also the clauses that can sound by themselves. Default sentences. */
+  /** The unit of a cut. A clause is long enough to sound complete by itself. Default sentence. */
   readonly unit?: 'sentence' | 'clause';
   /** UTF-16 units of the longest sentence; longer ones are cut at the best place. Default 300. */
   readonly maxLength?: number;
@@ -28,17 +25,19 @@ export interface SentenceStreamOptions {
   readonly language?: string | undefined;
 }
 
+const LINE_BREAK = /[\n\r\u0085\u2028\u2029]/;
+const CLAUSE_MARK = /[,;:—–、，；：]/u;
 const DEFAULT_MAX_LENGTH = 300;
 const SHORTEST_LIMIT = 2; // units of one character: a surrogate pair
 const WINDOW = 64; // units after a mark that a decision may look at
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
-/** Where a piece may end. */
+/** Characters at which a piece can end. */
 const CANDIDATES = {
   sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
   clause: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'u')),
 };
 
-/** Where the next piece ends. */
+/** The end of the next piece. */
 interface Cut {
   readonly at: number;
   /** The sentence goes on behind it. */
@@ -100,7 +99,7 @@ export class SentenceStream {
     return !this.#ended && last >= 0xd800 && last <= 0xdbff ? length - 1 : length;
   }
 
-  /** Where in the buffer the first piece ends, once that is certain. */
+  /** The end of the first piece in the buffer, or undefined until it is certain. */
   #nextCut(): Cut | undefined {
     const visible = this.#visible();
     const limit = this.#maxLength;
@@ -213,4 +212,125 @@ function isSpeakable(source: string): boolean {
 function speakable(source: string): string {
   if (isSpeakable(source)) return source.trim();
   return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
+}
+
+/** Text around a mark. `complete` says that nothing after the window matters. */
+interface ClauseWindow {
+  /** The clause so far, up to the mark. */
+  readonly before: string;
+  /** From the mark on. */
+  readonly after: string;
+  readonly complete: boolean;
+}
+
+/** Units of `after` that belong to the ended clause; 'none' if it does not end; 'wait' if more text is needed. */
+type ClauseVerdict = number | 'none' | 'wait';
+
+const CLAUSE_MARKS = new CharacterSet(CLAUSE_MARK);
+
+function isClauseMarkAt(text: string, at: number): boolean {
+  return CLAUSE_MARKS.at(text, at);
+}
+
+const SHORTEST = 16; // units of a clause; what is shorter goes with its neighbour
+const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members of a list
+const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
+const SHORTEST_HANGUL = 8; // the same in Korean, also before a comma that an ending of its verbs shows to part clauses
+const LOOK_BACK = 120; // units in which an open bracket is looked for
+
+const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
+const DENSE_MARK = /^[、，；：]/u;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const HANGUL_END = /\p{Script=Hangul}$/u;
+const KOREAN_CLAUSE = /[면며고만데니서자여야도은는에로나요다]$/u;
+const DAY_AND_HOUR = /^(?:午前|午後|上午|下午|早上|晚上|오전|오후|朝|夜)/u; // 2024年1月15日、午前10時
+const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u; // not of Dr. Lee
+// "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
+const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
+
+function judgeClause({ before, after, complete }: ClauseWindow): ClauseVerdict {
+  const hangul = HANGUL_END.test(before);
+  const dense = DENSE_MARK.test(after) || IDEOGRAPH.test(before.slice(-SHORTEST_DENSE));
+  const shortest = dense ? SHORTEST_DENSE : hangul ? SHORTEST_HANGUL : SHORTEST;
+  const clear = hangul && KOREAN_CLAUSE.test(before);
+  const least = after.startsWith(',') && !clear ? SHORTEST_AT_COMMA : shortest;
+  if (before.length < least || isOpen(before)) return 'none';
+  const marks = MARKS.exec(after)?.[0] ?? '';
+  const rest = after.slice(marks.length);
+  if (rest === '') return complete ? 'none' : 'wait';
+  if (!isParted(before, marks, rest)) return 'none';
+  const next = rest.trimStart();
+  const head = next.slice(0, shortest);
+  if (SENTENCE_END.test(head)) return 'none';
+  if (next.length < shortest) return complete ? 'none' : 'wait';
+  if (/\p{N}$/u.test(before) && /^\p{N}/u.test(next)) return 'none'; // January 15, 2024
+  if (/[日일)）]$/u.test(before) && DAY_AND_HOUR.test(next)) return 'none';
+  if (marks.startsWith('、') && isMember(before, head)) return 'none';
+  return NAME_TAIL.test(next) ? 'none' : marks.length;
+}
+
+/** In Chinese 、 parts the members of a list only, in Japanese those that are short. */
+function isMember(before: string, head: string): boolean {
+  const member = before.slice(before.lastIndexOf('、') + 1);
+  return member.length < SHORTEST_DENSE || !KANA.test(before + head);
+}
+
+/** A mark of dense writing parts by itself, a long dash nearly always, the others where space follows. */
+function isParted(before: string, marks: string, rest: string): boolean {
+  if (DENSE_MARK.test(marks)) return !/^[\p{Pe}\p{Pf}\p{N}]/u.test(rest);
+  if (marks.startsWith('—')) return !/^\p{P}/u.test(rest);
+  if (!/^\s/u.test(rest)) return false;
+  return !marks.startsWith('–') || /\s$/u.test(before);
+}
+
+/** Within brackets, a link, a tag or code nothing ends. */
+function isOpen(before: string): boolean {
+  const near = before.slice(-LOOK_BACK);
+  for (const [opening, closing] of [
+    ['(', ')'],
+    ['[', ']'],
+    ['<', '>'],
+    ['（', '）'],
+  ] as const) {
+    if (near.lastIndexOf(opening) > near.lastIndexOf(closing)) return true;
+  }
+  return near.split('`').length % 2 === 0;
+}
+
+/** Units of white space that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is needed. */
+type BreakVerdict = number | 'none' | 'wait';
+
+const BREAKS = new CharacterSet(LINE_BREAK);
+const WHITE = new CharacterSet(/[\s\u0085]/u);
+
+/** Units of white space as a text may begin with it; the next-line character is white space to Unicode, not to JavaScript. */
+function leadingSpace(text: string, from = 0): number {
+  let end = from;
+  while (WHITE.at(text, end)) end++;
+  return end - from;
+}
+
+function isLineBreakAt(text: string, at: number): boolean {
+  return BREAKS.at(text, at);
+}
+
+const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n\r\u0085\u2028]/;
+const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?(?:\p{Script=Latin}|[ivx]{2,4})[.)])\s/u;
+const MARKER_LENGTH = 7; // units of the longest list marker with the space after it
+const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider
+
+/**
+ * `after` begins with the line break, `lineLength` is what stood on the line before it. `complete` says that nothing
+ * behind `after` matters.
+ */
+function judgeLineBreak(after: string, lineLength: number, complete: boolean): BreakVerdict {
+  const space = after.slice(0, leadingSpace(after));
+  const rest = after.slice(space.length);
+  if (PARAGRAPH.test(space)) return space.length;
+  if (complete && rest === '') return space.length;
+  if (!complete && rest.length < MARKER_LENGTH) return 'wait';
+  if (LIST_MARKER.test(rest)) return space.length;
+  if (/^\p{Ll}/u.test(rest)) return 'none';
+  return lineLength < WRAPPED_LENGTH ? space.length : 'none';
 }

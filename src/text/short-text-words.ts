@@ -3,7 +3,7 @@
 // those of `language-words.ts`.
 import type { LatinLanguage } from './language-words.js';
 
-export interface ShortTextWords {
+interface ShortTextWords {
   /** Prove the language even as the only word. */
   readonly alone: ReadonlySet<string>;
   /** Prove it where every other word is known as well. */

@@ -104,7 +104,7 @@ export const SSML_NAMESPACE: AttributeRule = {
 export const LANGUAGE_FAILURE = unheeded(oneOf('changevoice', 'ignoretext', 'ignorelang', 'processorchoice'));
 
 /** Milliseconds of a time such as 1.5s. */
-export function timeMs(time: string): number {
+function timeMs(time: string): number {
   const value = Number.parseFloat(time);
   return time.endsWith('ms') ? value : value * 1000;
 }

@@ -26,7 +26,7 @@ export interface MarkedSentence {
   sourceSpan(start: number, end: number): Span;
 }
 
-export interface SentenceContext {
+interface SentenceContext {
   readonly before: string;
   readonly after: string;
 }

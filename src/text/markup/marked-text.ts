@@ -51,7 +51,7 @@ export interface TextPiece {
 }
 
 /** Silence; adjoining ones add up. 0: there is none between what stands on its two sides. */
-export interface PausePiece {
+interface PausePiece {
   readonly kind: 'pause';
   readonly ms: number;
 }

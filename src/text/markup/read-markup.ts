@@ -1,5 +1,5 @@
-// An SSML document, checked element by element while it is read, as pieces of
-// text: see `elements.ts` for what is taken, `marked-text.ts` for what comes of it.
+// Reads an SSML document and collects its text pieces.
+// Every element is checked while it is read.
 import type { ParleyError } from '../../errors.js';
 import {
   type AttributeRule,
@@ -7,24 +7,122 @@ import {
   gainOf,
   LONGEST_BREAK_MS,
   MOST_GAIN,
-  RATES,
   rateOf,
+  RATES,
 } from './attributes.js';
-import { ELEMENTS, type ElementRule, isFormal, unknownElement } from './elements.js';
-import { markupError, PlaceFinder } from './markup-error.js';
+import { type ElementRule, ELEMENTS, isFormal, unknownElement } from './elements.js';
 import {
+  type BleepPiece,
+  type MarkAt,
   type MarkedManner,
+  type MarkedPart,
+  type MarkedPiece,
   type MarkedText,
   PLAIN_MANNER,
   type Reading,
+  type TextPiece,
   type Unheeded,
 } from './marked-text.js';
-import { PieceList } from './piece-list.js';
+import { markupError, PlaceFinder } from './markup-error.js';
 import { sayAsKind } from './say-as-kinds.js';
 import { SourceMap } from './source-map.js';
 import { readXml, type Tag, type XmlReader } from './xml.js';
 
-/** Of all breaks of a document together. */
+interface GrowingPiece {
+  readonly kind: 'text';
+  text: string;
+  readonly manner: MarkedManner;
+  readonly parts: MarkedPart[];
+  readonly marks: MarkAt[];
+  readonly begins: TextPiece['begins'];
+  readonly map: SourceMap;
+}
+
+class PieceList {
+  readonly #pieces: MarkedPiece[] = [];
+  #open: GrowingPiece | undefined;
+  #begins: TextPiece['begins'] = 'anywhere';
+  /** The document says that there is no pause here. */
+  #isTight = false;
+
+  text(text: string, map: SourceMap, manner: MarkedManner): void {
+    const piece = this.#piece(manner);
+    piece.text += text;
+    piece.map.append(map);
+    if (/\S/.test(text)) this.#isTight = false;
+  }
+
+  /** A text that is read in a way of its own. */
+  part(text: string, map: SourceMap, manner: MarkedManner, reading: Reading): void {
+    const piece = this.#piece(manner);
+    const start = piece.text.length;
+    this.text(text, map, manner);
+    piece.parts.push({ start, end: piece.text.length, reading });
+  }
+
+  pause(ms: number): void {
+    this.#close();
+    this.#pieces.push({ kind: 'pause', ms });
+  }
+
+  /** No pause, where one would be; within a sentence there is none in any case. */
+  noPause(): void {
+    if (this.#begins !== 'anywhere') this.pause(0);
+    else this.#isTight = true;
+  }
+
+  bleep(piece: BleepPiece): void {
+    this.#close();
+    this.#pieces.push(piece);
+  }
+
+  mark(name: string, manner: MarkedManner): void {
+    const piece = this.#piece(manner);
+    piece.marks.push({ name, at: piece.text.length });
+  }
+
+  /** A sentence or paragraph begins or ends here. */
+  boundary(kind: 'sentence' | 'paragraph'): void {
+    this.#close();
+    if (this.#isTight) this.pause(0);
+    this.#isTight = false;
+    if (this.#begins !== 'paragraph') this.#begins = kind;
+  }
+
+  finish(): readonly MarkedPiece[] {
+    this.#close();
+    return this.#pieces;
+  }
+
+  #piece(manner: MarkedManner): GrowingPiece {
+    const open = this.#open;
+    if (open !== undefined && isSame(open.manner, manner)) return open;
+    this.#close();
+    const piece: GrowingPiece = {
+      kind: 'text',
+      text: '',
+      manner,
+      parts: [],
+      marks: [],
+      begins: this.#begins,
+      map: new SourceMap(),
+    };
+    this.#begins = 'anywhere';
+    this.#open = piece;
+    return piece;
+  }
+
+  #close(): void {
+    if (this.#open !== undefined) this.#pieces.push(this.#open);
+    this.#open = undefined;
+  }
+}
+
+function isSame(a: MarkedManner, b: MarkedManner): boolean {
+  return a.language === b.language && a.voice === b.voice && a.rate === b.rate && a.gain === b.gain;
+}
+
+/** Limit of the total length of all breaks of a document. */
 export const MOST_SILENCE_MS = 300_000;
 
 const MOST_UNHEEDED = 100; // of which is told
@@ -66,7 +164,7 @@ interface Element {
   readonly tag: Tag;
   readonly rule: ElementRule;
   readonly manner: MarkedManner;
-  /** Of an element that holds only text. */
+  /** Set in an element that holds only text. */
   text: string;
   readonly map: SourceMap;
   /** Something in it is heard. */
@@ -237,7 +335,7 @@ class MarkupReader implements XmlReader {
     }
   }
 
-  /** Of an element that holds only text. */
+  /** Set in an element that holds only text. */
   #readPart(element: Element): void {
     const { tag, manner, text, map } = element;
     const { name, attributes } = tag;

@@ -1,15 +1,141 @@
-// Words for a text whose kind is stated. What is not of that kind has none: it is
-// then read as if nothing had been stated.
-import type { Language } from '../normalize/language.js';
+// Speaks a text whose kind `interpret-as` states: a number, a date, a time of day, a duration, characters.
+// A text that does not match the stated kind has no result. The normaliser then reads it as plain text.
+import type { Language, WrittenDate, WrittenTime } from '../normalize/language.js';
 import { normalize } from '../normalize/normalize.js';
-import { numeralOf, readNumeral, withoutZeros, type Numeral } from '../normalize/numerals.js';
-import { romanNumeral } from '../normalize/recognise/words.js';
+import { type Numeral, numeralOf, readNumeral, withoutZeros } from '../normalize/numerals.js';
 import type { Around } from '../normalize/reading.js';
-import { sayDate } from './say-date.js';
-import { sayDuration, sayMinutes, sayTime } from './say-time.js';
+import { romanNumeral } from '../normalize/recognise/words.js';
 import type { SayAsKind } from './say-as-kinds.js';
 
-export interface StatedKind {
+type Part = 'd' | 'm' | 'y';
+
+const ORDERS = new Set(['mdy', 'dmy', 'ymd', 'ydm', 'md', 'dm', 'ym', 'my', 'y', 'm', 'd']);
+const USUAL_DIGITS: Readonly<Record<Part, number>> = { d: 2, m: 2, y: 4 };
+
+/** Undefined where no order is stated, or the text has another one. */
+function sayDate(text: string, format: string, language: Language, around: Around): string | undefined {
+  const letters = format.toLowerCase().replace(/[^dmy]/g, '');
+  const order = letters.replace(/(.)\1+/g, '$1');
+  if (!ORDERS.has(order)) return undefined;
+  const parts = partsOf(text, letters, Array.from(order) as Part[]);
+  return parts === undefined ? undefined : say(parts, language, around);
+}
+
+type Parts = Readonly<Partial<Record<Part, string>>>;
+
+function partsOf(text: string, letters: string, order: readonly Part[]): Parts | undefined {
+  const tokens = text.match(/\d+|\p{L}[\p{L}\p{M}.]*/gu) ?? [];
+  const [only = ''] = tokens;
+  const isRun = tokens.length === 1 && order.length > 1 && /^\d+$/.test(only);
+  const values = isRun ? cutRun(only, letters, order) : tokens;
+  if (values?.length !== order.length) return undefined;
+  return Object.fromEntries(order.map((part, index) => [part, values[index]]));
+}
+
+/** 20240115 by its widths: those of yyyymmdd, or the usual ones. */
+function cutRun(digits: string, letters: string, order: readonly Part[]): string[] | undefined {
+  const stated = letters.length === digits.length;
+  const values: string[] = [];
+  let at = 0;
+  for (const part of order) {
+    const width = stated ? letters.split(part).length - 1 : USUAL_DIGITS[part];
+    values.push(digits.slice(at, at + width));
+    at += width;
+  }
+  return at === digits.length ? values : undefined;
+}
+
+function say({ d, m, y }: Parts, language: Language, around: Around): string | undefined {
+  const { speech } = language;
+  const month = m === undefined ? undefined : monthOf(m, language);
+  if (m !== undefined && month === undefined) return undefined;
+  if (d !== undefined && !(/^\d{1,2}$/.test(d) && Number(d) >= 1 && Number(d) <= 31)) return undefined;
+  if (y !== undefined && !/^\d{2}(?:\d{2})?$/.test(y)) return undefined;
+  if (month === undefined && y !== undefined) {
+    return speech.year(y, around, true) ?? speech.count({ number: numeral(y) }, around);
+  }
+  if (month === undefined) {
+    const [usual = ''] = language.writing.dates.dayMark.replaceAll('\\', '').split('|');
+    return speech.ordinal(withoutZeros(d ?? ''), around, usual);
+  }
+  const date: WrittenDate = {
+    ...(d === undefined ? {} : { day: withoutZeros(d) }),
+    month,
+    ...(y === undefined ? {} : { year: y }),
+    style: d !== undefined && y !== undefined ? 'numeric' : 'name',
+  };
+  return speech.date(date, around)?.trim();
+}
+
+function numeral(digits: string) {
+  return { negative: false, whole: withoutZeros(digits), decimals: '', grouped: false };
+}
+
+/** 1 to 12, of figures or a name. */
+function monthOf(written: string, { writing }: Language): number | undefined {
+  if (/^\d{1,2}$/.test(written)) {
+    const month = Number(written);
+    return month >= 1 && month <= 12 ? month : undefined;
+  }
+  const name = written.toLowerCase();
+  const bare = name.replace(/\.$/, '');
+  const index = writing.dates.months.findIndex((names) =>
+    names.some((known) => known.toLowerCase() === name || known.toLowerCase() === bare),
+  );
+  return index < 0 ? undefined : index + 1;
+}
+
+const TIME = /^(\d{1,2})(?:[:.h](\d{2}))?(?:[:.](\d{2}))?\s*(\p{L}[\p{L}.]{0,8}(?: \p{L}\.)?)?$/u;
+
+const MINUTES = /^(\d{1,3})['’′](?:(\d{1,2})(?:["”″]|''|’’)?)?$/u;
+
+/** 1'21": minutes and seconds, though it is called a time. */
+function sayMinutes(text: string, { speech }: Language, around: Around): string | undefined {
+  const [, minutes, seconds = '0'] = MINUTES.exec(text) ?? [];
+  if (minutes === undefined) return undefined;
+  const parts = ([[withoutZeros(minutes), 'min'], [withoutZeros(seconds), 's']] as const).filter(([digits]) => digits !== '0'); // prettier-ignore
+  return parts.length === 0 ? undefined : speech.duration(parts, around);
+}
+
+/** 2:30pm, 14.30, 9 a.m.: hours are written before minutes in every format that there is. */
+function sayTime(text: string, language: Language, around: Around): string | undefined {
+  const [, hours, minutes = '', seconds, suffix] = TIME.exec(text) ?? [];
+  if (hours === undefined || Number(hours) > 24 || Number(minutes) > 59 || Number(seconds ?? 0) > 59) {
+    return undefined;
+  }
+  const half = suffix === undefined ? undefined : halfOf(suffix, language);
+  if (suffix !== undefined && half === undefined) return undefined;
+  const time: WrittenTime = {
+    hours: withoutZeros(hours),
+    minutes,
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(half === undefined ? {} : { half }),
+  };
+  return language.speech.time(time, around);
+}
+
+function halfOf(written: string, { writing }: Language): string | undefined {
+  const wanted = written.toLowerCase();
+  const entries = Object.entries(writing.times.halves);
+  return entries.find(([half]) => half.toLowerCase() === wanted)?.[1];
+}
+
+const UNITS = { h: 'h', m: 'min', s: 's' } as const;
+
+/** 1:05:20, in the order that is stated (hms, hm, ms), else from hours or minutes down to seconds. */
+function sayDuration(text: string, format: string, { speech }: Language, around: Around): string | undefined {
+  if (!/^\d{1,6}(?:[:.]\d{1,2}){0,2}$/.test(text)) return undefined;
+  const values = text.split(/[:.]/);
+  const stated = format.toLowerCase().replace(/[^hms]/g, '');
+  const order = stated.length === values.length ? stated : 'hms'.slice(3 - values.length);
+  const parts = Array.from(order).flatMap((letter, index): [string, 'h' | 'min' | 's'][] => {
+    const digits = withoutZeros(values[index] ?? '0');
+    return digits === '0' ? [] : [[digits, UNITS[letter as keyof typeof UNITS]]];
+  });
+  return parts.length === 0 ? undefined : speech.duration(parts, around);
+}
+
+interface StatedKind {
   readonly as: SayAsKind;
   readonly format: string;
   readonly detail: string;
@@ -120,7 +246,7 @@ function sayOrdinal(text: string, language: Language, around: Around): string | 
   return undefined;
 }
 
-/** What a writer might have put behind the digits; plurals are not meant. */
+/** Endings that a writer may put behind the digits. Plurals are not included. */
 function usualMarks({ writing }: Language): string[] {
   const marks = writing.ordinalMark.replaceAll('\\', '').split('|');
   return marks.filter((mark) => !/.s$/.test(mark));

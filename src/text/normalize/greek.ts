@@ -1,5 +1,4 @@
-// Greek letters that stand alone, as science writes them: π, β-Blocker, α.
-
+// Names Greek letters (π, β-Blocker) and English months, for languages in whose texts they may stand.
 const LETTERS = 'αβγδεζηθικλμνξοπρστυφχψω';
 const CAPITALS = 'ΓΔΘΛΠΣΦΨΩ'; // the others look like Latin letters
 const SMALL = 'γδθλπσφψω';
@@ -15,3 +14,20 @@ export function greekLetters(list: string): Readonly<Record<string, string>> {
   ]);
   return Object.fromEntries([...small, ...capital]);
 }
+
+const NAMES =
+  'January Jan, February Feb, March Mar, April Apr, May, June Jun, July Jul, August Aug, September Sept Sep, October Oct, November Nov, December Dec';
+
+/** With the name that is said when a month stands alone, such as 一月. */
+export function englishMonths(said: (month: number) => string): readonly (readonly string[])[] {
+  return NAMES.split(', ').map((names, index) => [
+    said(index + 1),
+    ...names.split(' ').flatMap((name) => (name.length > 4 || name === 'May' ? [name] : [name, `${name}.`])),
+  ]);
+}
+
+export const ENGLISH_DATES = {
+  named: ['month-day', 'day-month'],
+  dayMark: 'st|nd|rd|th',
+  between: ',? ',
+} as const;

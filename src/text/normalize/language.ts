@@ -68,7 +68,7 @@ export interface WrittenTime {
   readonly zone?: string;
 }
 
-export interface DateFormat {
+interface DateFormat {
   /** Months with all their names, abbreviations and cases: the first is January. Capitals do not matter. */
   readonly months: readonly (readonly string[])[];
   /** Weekdays likewise, the first is Monday. */
@@ -83,7 +83,7 @@ export interface DateFormat {
   readonly between: string;
 }
 
-export interface TimeFormat {
+interface TimeFormat {
   /** Marks between hours and minutes. */
   readonly marks: readonly (':' | '.' | 'h')[];
   /** How the halves of the day are written, and what is said for them. */

@@ -1,7 +1,7 @@
 // A table of written forms ("km/h", "z. B.", "Sept.") that is asked at a place of a text.
 import { isWordAt } from './characters.js';
 
-export interface Literal<T> {
+interface Literal<T> {
   readonly written: string;
   readonly value: T;
 }

@@ -49,7 +49,7 @@ export function multiplied(numeral: Numeral, power: number): Numeral {
 }
 
 /** Nobody counts in thousands and millions here: 3.5 million is 三百五十万. */
-export const WESTERN = 'western';
+const WESTERN = 'western';
 
 /** Thousand, million, billion, trillion, as prices and loanwords have them. */
 export const WESTERN_MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(

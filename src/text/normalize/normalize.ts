@@ -41,7 +41,7 @@ export interface Claim {
   readonly rule?: Rule;
 }
 
-export interface NormalizeOptions {
+interface NormalizeOptions {
   /** In order, not overlapping. */
   readonly claimed?: readonly Claim[];
 }

@@ -7,7 +7,7 @@ import { Dates } from './recognise/dates.js';
 import { Identifiers } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
 import * as markdown from './recognise/markdown.js';
-import { latex } from './recognise/latex.js';
+import { latex } from './recognise/markdown.js';
 import { MachineNames } from './recognise/machine-names.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';

@@ -1,6 +1,7 @@
-// Codes and the keys of a telephone, which several languages write alike. A language makes its recognisers from these, with its words.
-import { isDigitAt, isWordAt } from './characters.js';
-import type { Speech } from './language.js';
+// Makes recognisers for codes that several languages write alike: commits, telephone keys, and the currency
+// pair of a rate (EUR/USD 1,08). Each language supplies its own words.
+import { isDigitAt, isWordAt, WORD_UNIT } from './characters.js';
+import type { Currency, Speech } from './language.js';
 import type { Reading, Recogniser } from './reading.js';
 
 const LONGEST_LEAD = 60; // units before a key or code that may tell what it is
@@ -92,4 +93,25 @@ export function letterPair({ letters }: Pick<Speech, 'letters'>): Recogniser {
 export function isBeforeDigit({ text, runEnd }: Reading): boolean {
   const at = text[runEnd] === '.' ? runEnd + 1 : runEnd;
   return text[at] === ' ' && isDigitAt(text, at + 1);
+}
+
+const PAIR = new RegExp(String.raw`([A-Z]{3})/([A-Z]{3})(?!${WORD_UNIT}|/)`, 'uy');
+
+/** Their names, of a currency its first form, with what is said between them. */
+export function currencyPair(
+  currencies: Readonly<Record<string, Currency | string>>,
+  between = ' ',
+): Recogniser {
+  return (reading) => {
+    const { text, at, runEnd } = reading;
+    if (text[runEnd] !== '/' || runEnd - at !== 3 || !reading.isFresh) return undefined;
+    const match = reading.match(PAIR);
+    const [first, second] = [nameOf(currencies[match?.[1] ?? '']), nameOf(currencies[match?.[2] ?? ''])];
+    if (match === undefined || first === undefined || second === undefined) return undefined;
+    return { end: at + match[0].length, spoken: `${first}${between}${second}`, rule: 'currency' };
+  };
+}
+
+function nameOf(currency: Currency | string | undefined): string | undefined {
+  return typeof currency === 'string' ? currency : currency?.forms[0];
 }

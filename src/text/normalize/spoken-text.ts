@@ -4,7 +4,7 @@ import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
 /** A token that is spoken in other words than it is written. */
-export interface Replacement {
+interface Replacement {
   readonly rule: Rule;
   /** Where the token stands in the written text, in UTF-16 units; `end` is exclusive. */
   readonly start: number;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { languageOf } from '../../../src/text/normalize/languages.js';
 import type { Language } from '../../../src/text/normalize/language.js';
 import { normalize } from '../../../src/text/normalize/normalize.js';
-import { lastWord } from '../../../src/text/last-word.js';
+import { lastWord } from '../../../src/text/sentence-end.js';
 import { SentenceStream } from '../../../src/text/sentences.js';
 import { shortFormsOf } from '../../../src/text/short-forms/short-forms.js';
 

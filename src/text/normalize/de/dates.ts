@@ -1,14 +1,64 @@
-// German dates: days in a row, months with their year, dates of expiry, and how a date is said.
+// Reads German dates: names of months and days, rows of days, months with a year, expiry dates.
 import { isDigitAt } from '../characters.js';
 import type { WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { alternatives } from '../recognise/dates.js';
-import { MONTHS } from './calendar.js';
 import { ordinalEnding } from './grammar.js';
 import { year } from './numbers.js';
-import { ordinalWord } from './ordinals.js';
-import { governorOfOrdinal } from './rows.js';
+import { governorOfOrdinal, ordinalWord } from './ordinals.js';
+
+export const MONTHS: readonly (readonly string[])[] = [
+  ['Januar', 'Jänner', 'Jan.', 'Jan', 'Jän.'], ['Februar', 'Feber', 'Feb.', 'Feb', 'Febr.'], ['März', 'Mrz.', 'Mär.'], ['April', 'Apr.', 'Apr'], ['Mai'],
+  ['Juni', 'Jun.', 'Jun', 'Juno'], ['Juli', 'Jul.', 'Jul'], ['August', 'Aug.', 'Aug'], ['September', 'Sept.', 'Sep.', 'Sept', 'Sep'],
+  ['Oktober', 'Okt.', 'Okt'], ['November', 'Nov.', 'Nov'], ['Dezember', 'Dez.', 'Dez'],
+]; // prettier-ignore
+export const WEEKDAYS: readonly (readonly string[])[] = [
+  ['Montag', 'Mo.', 'Mo'], ['Dienstag', 'Di.', 'Di'], ['Mittwoch', 'Mi.', 'Mi'], ['Donnerstag', 'Do.', 'Do'], ['Freitag', 'Fr.', 'Fr'],
+  ['Samstag', 'Sa.', 'Sa'], ['Sonntag', 'So.', 'So'],
+]; // prettier-ignore
+
+const NAMES = new Map(WEEKDAYS.map(([full = '', , short = '']) => [short, full]));
+const WEEKDAY = '(?:Mo|Di|Mi|Do|Fr|Sa|So)\\.?';
+const SHORT = /(Mo|Di|Mi|Do|Fr|Sa|So)\.?(?![\p{L}\p{N}])/uy;
+const WEEKDAY_JOIN = '(?: ?[,/&+–-] ?| (?:u\\.|und|bis|oder|o\\.|sowie) )';
+const BEFORE_DAY = new RegExp(`^${WEEKDAY_JOIN}${WEEKDAY}(?![\\p{L}\\p{N}])`, 'u');
+const BEHIND_DAY = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${WEEKDAY}|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch)${WEEKDAY_JOIN}$`,
+  'u',
+);
+const UM = /^ um \d/;
+/** A sign between two days is a word. */
+const SIGN = /^ ?[+&/] ?(?=(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L}))/u;
+const BEHIND_WORD =
+  /(?:^|[\s(])(?:[aA]m|[jJ]eden|nächsten|kommenden|diesen|letzten|vergangenen|[aA]b|[vV]om) $/;
+const BEFORE_HOURS =
+  /^,?:? (?:ab |von |bis )?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})| ?[-–] ?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})|\s*(?:$|[,;)\n])))/u;
+const LONGEST_WEEKDAY_LEAD = 16; // units before a day that may hold another one
+const LONGEST_HOURS = 28;
+
+export function weekday(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh || reading.runEnd - at !== 2) return undefined;
+  const match = reading.match(SHORT);
+  if (match === undefined) return undefined;
+  const [written, short = ''] = match;
+  const end = at + written.length;
+  const [before, behind] = [
+    text.slice(Math.max(0, at - LONGEST_WEEKDAY_LEAD), at),
+    text.slice(end, end + LONGEST_HOURS),
+  ];
+  const listed = BEFORE_DAY.test(behind) || BEHIND_DAY.test(before);
+  const isDay =
+    listed || BEHIND_WORD.test(before) || BEFORE_HOURS.test(behind) || (short !== 'So' && UM.test(behind));
+  const spoken = NAMES.get(short);
+  if (!isDay || spoken === undefined || /^ ?[-–] ?(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L})/u.test(behind))
+    return undefined;
+  const sign = SIGN.exec(behind)?.[0];
+  if (sign !== undefined) return { end: end + sign.length, spoken: `${spoken} und`, rule: 'date' };
+  const stop = written.endsWith('.') && !listed && /^\s+\p{Lu}/u.test(behind);
+  return { end: stop ? end - 1 : end, spoken, rule: 'date' };
+}
 
 /** Am Montag, dritten Mai: the accusative or dative is heard although no article is written. */
 const OBLIQUE = /^(?:auf|in|an|um|gegen|bis|über|per)$/;

@@ -1,8 +1,8 @@
-// German, with gender and case.
+// Assembles German, a language with gender and case, from its writing, speech and recognisers.
+// The recognisers of this file read tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, telephone keys.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { currencyPair } from '../currency-pairs.js';
-import { commitHash, letterPair, standard } from '../shared-codes.js';
+import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
   betweenAmounts,
@@ -19,6 +19,7 @@ import * as amounts from './amounts.js';
 import * as codes from './codes.js';
 import * as compounds from './compounds.js';
 import * as dates from './dates.js';
+import { weekday } from './dates.js';
 import { cardinal, year } from './numbers.js';
 import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
 import * as own from './own.js';
@@ -27,7 +28,6 @@ import * as places from './places.js';
 import { SPEECH } from './speech.js';
 import * as times from './times.js';
 import { PER } from './units.js';
-import { weekday } from './weekdays.js';
 import { WRITING } from './writing.js';
 
 /** By the character behind the digits, and one space. */

@@ -1,13 +1,60 @@
-// How German is said.
+// Speaks German: numbers, years, dates, times and amounts in words.
+// Four digits are read as a year where the words around them require it: seit 1989; but 1500 Menschen, § 1922.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenTime } from '../language.js';
-import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
+import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { date } from './dates.js';
-import { caseOf, one, oneBeforeNoun, takesDativeOfMany, type Case } from './grammar.js';
+import { type Case, caseOf, one, oneBeforeNoun, takesDativeOfMany } from './grammar.js';
 import { genderOf, upper } from './nouns.js';
-import { cardinal, decade, decimal, ordinalStem, spellDigits } from './numbers.js';
+import { cardinal, decade, decimal, ordinalStem, spellDigits, year } from './numbers.js';
 import { ordinal } from './ordinals.js';
-import { sayYear } from './years.js';
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
+
+const NUMBERED =
+  /(?:§|Nr\.|Art\.|Artikel|Zimmer|Raum|Seite|S\.|Kapitel|Linie|Gate|Platz|Nummer|Rn\.|Rz\.) ?$/u;
+/** Verbs about one person or thing. The number does not count a capitalised noun behind them. */
+const HAPPENED = words(
+  `wurde starb war kam ging zog trat fiel begann endete fand geboren gestorben gegründet erbaut errichtet eröffnet eröffnete gewann heiratete
+   entstand erschien erhielt gründete entdeckte verließ übernahm folgte verstorben geb tsv sv fc vfl sc tus ssv bsg`,
+);
+/** Behind a number they show that nothing is counted. */
+const NOT_COUNTED = words(
+  `seine ihre sein ihr das die der den dem ein eine einen einem im am vom zum zur als aus ins in nach durch auf an mit geboren gestorben gegründet
+   erbaut errichtet entstanden erstmals zerstört vollendet eingeweiht veröffentlicht erwähnt gekrönt entdeckt urkundlich starb wurde war begann kam
+   gab unter über bei von vor er sie es`,
+);
+/** Before a number they show that something is. */
+const COUNTING = words(
+  `kostet kosten kostete zahlt zahlte zahlen rund etwa circa ca fast knapp nur auf über unter um von insgesamt mit zählt zählte hat hatte sind waren
+   wiegt misst bis beträgt betrug verkaufte verdient verdiente gleich macht mal plus minus höchstens mindestens ungefähr genau für je pro`,
+);
+
+/** A year stands behind "im Jahr", "seit" and the like, or alone; "1999 Menschen" counts. */
+function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
+  const value = Number(digits);
+  const { text, start, nextWord: next } = around;
+  if (value < 1100 || value > 2099 || NUMBERED.test(text.slice(Math.max(0, start - 9), start)))
+    return undefined;
+  if (sure && !/^\p{Lu}\p{Ll}+(?:en|er|e)$/u.test(next)) return year(digits);
+  const before = around.previousWord;
+  if (HAPPENED.has(before)) return year(digits);
+  if (/^\p{Lu}/u.test(next)) return undefined;
+  return value >= 1800 || isYearOfOld(before, next, around) ? year(digits) : undefined;
+}
+
+/** Before 1800 more than its place must tell: brackets, † and *, or a word that cannot follow what is counted. */
+function isYearOfOld(before: string, next: string, { text, start, end }: Around): boolean {
+  const mark = text
+    .slice(Math.max(0, start - 2), start)
+    .trimEnd()
+    .slice(-1);
+  if (mark === '†' || mark === '*') return true;
+  if (mark === '(' && /^(?:\)|,| ?[-–])/.test(text.slice(end, end + 2))) return true;
+  return NOT_COUNTED.has(next) && !COUNTING.has(before);
+}
 
 function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return (

@@ -1,7 +1,6 @@
 // How English is written, as data.
 import type { Writing } from '../language.js';
-import { ABBREVIATIONS, BEFORE_NUMBER } from './abbreviations.js';
-import { READ, SPELLED } from './acronyms.js';
+import { ABBREVIATIONS, BEFORE_NUMBER, READ, SPELLED } from './abbreviations.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, MONEY_MAGNITUDES, PER, UNITS } from './units.js';
 
 function words(list: string): ReadonlySet<string> {

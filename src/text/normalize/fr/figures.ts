@@ -4,13 +4,11 @@ import { numeralOf, readNumeral } from '../numerals.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { money } from './amounts.js';
-import { CURRENCIES, CURRENCY_SIGNS } from './currencies.js';
+import { CURRENCIES, CURRENCY_SIGNS, SYMBOLS, WRITING } from './writing.js';
 import { isFeminine } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { SYMBOLS } from './symbols.js';
 import { MAGNITUDES } from './units.js';
-import { WRITING } from './writing.js';
 
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;

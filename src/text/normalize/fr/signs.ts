@@ -22,9 +22,8 @@ import {
   schoolYear,
   twoDates,
 } from '../shared-forms.js';
-import { SYMBOLS } from './symbols.js';
+import { SYMBOLS, WRITING } from './writing.js';
 import { PER } from './units.js';
-import { WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;

@@ -6,7 +6,7 @@ import { NOWHERE, type Around } from '../reading.js';
 export type Gender = 'm' | 'f';
 
 /** `A` is how a number stands to its noun; a language may have more ways than the two genders. */
-export interface AmountWords<A extends string> {
+interface AmountWords<A extends string> {
   /** Between whole and half, and before the last of a row: y, e. */
   readonly and: string;
   /** Between the whole of a sum and its hundredths: con, e. */

@@ -1,9 +1,10 @@
-// Dates in words: primero de enero de mil novecientos noventa; de 10 a 12 de junho.
+// Reads dates that Spanish and Portuguese write alike: days, months, zones (15/01, abr-24, UTC-3),
+// quarters (3T24, 2S2023), and the month in which a card expires (vence 12/26).
 import type { Speech, WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
-import type { Around } from '../reading.js';
+import type { Around, Found, Reading, Recogniser } from '../reading.js';
 
-export interface DateWords {
+interface DateWords {
   readonly months: readonly string[];
   /** Primero, primeiro. */
   readonly first: string;
@@ -12,7 +13,7 @@ export interface DateWords {
 }
 
 /** 24 is 2024, 85 is 1985. */
-export function fullYear(written: string): string {
+function fullYear(written: string): string {
   if (written.length !== 2) return withoutZeros(written);
   return Number(written) < 70 ? `20${written}` : `19${written}`;
 }
@@ -44,5 +45,204 @@ export class DatesInWords implements Pick<Speech, 'date'> {
     if (day === undefined) return `${name}${full}`;
     const range = dayTo === undefined ? '' : ` ${rangeWord(around)} ${cardinal(dayTo)}`;
     return `${range === '' ? this.day(day) : cardinal(day)}${range} de ${name}${full}`;
+  };
+}
+
+interface PartsOfYear {
+  readonly quarter: string;
+  readonly half: string;
+  /** First to fourth. */
+  readonly ordinals: readonly string[];
+  readonly cardinal: (digits: string) => string;
+}
+
+const NUMBER_FIRST = /([1-4])([TQS]) ?((?:20)?[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
+const LETTER_FIRST = /([TQS])([1-4])[ -]?(20[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
+
+function sayPart(words: PartsOfYear, letter: string, digit: string, year: string): string | undefined {
+  const half = letter === 'S';
+  if (half && Number(digit) > 2) return undefined;
+  const name = half ? words.half : words.quarter;
+  return `${words.ordinals[Number(digit) - 1] ?? ''} ${name} de ${words.cardinal(fullYear(year))}`;
+}
+
+/** 3T24, 2S2023. */
+export function partOfYear(words: PartsOfYear): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(NUMBER_FIRST) : undefined;
+    const [written = '', digit = '', letter = '', year = ''] = match ?? [];
+    const spoken = match && sayPart(words, letter, digit, year);
+    return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+  };
+}
+
+/** T3 2024. */
+export function letteredPartOfYear(words: PartsOfYear): Recogniser {
+  return (reading) => {
+    if (!/[1-4]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(LETTER_FIRST);
+    const [written = '', letter = '', digit = '', year = ''] = match ?? [];
+    const spoken = match && sayPart(words, letter, digit, year);
+    return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
+  };
+}
+
+const MONTHS =
+  /(\p{L}{3,4})\.?[-–/](\p{L}{3,4})(?:\.(?= ?(?:de )?\d))?(?: (?:de )?((?:19|20)\d\d))?(?![\p{L}\d-]|[.,]\d)/uy;
+
+/** Mar-jun 2024, ene./mar. */
+export function monthRange(
+  months: readonly (readonly string[])[],
+  { date, range }: Pick<Speech, 'date' | 'range'>,
+): Recogniser {
+  const byName = new Map<string, number>();
+  for (const [index, names] of months.entries())
+    for (const name of names) byName.set(name.replace('.', ''), index + 1);
+  const say = (month: number | undefined, around: Around, year?: string): string | undefined =>
+    month === undefined ? undefined : date({ month, style: 'name', ...(year && { year }) }, around);
+  return (reading: Reading): Found | undefined => {
+    const { text, runEnd } = reading;
+    if (!/[-–/.]/.test(text[runEnd] ?? '') || runEnd - reading.at > 4) return undefined;
+    const match = reading.match(MONTHS);
+    const [written = '', first = '', last = '', year] = match ?? [];
+    if (match === undefined || first.toLowerCase() === last.toLowerCase()) return undefined;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const [from, to] = [
+      say(byName.get(first.toLowerCase()), around),
+      say(byName.get(last.toLowerCase()), around, year),
+    ];
+    if (from === undefined || to === undefined) return undefined;
+    return { end, spoken: range(from, to, around), rule: 'date' };
+  };
+}
+
+const EXPIRY_MONTH = /(0?[1-9]|1[0-2])\/(2\d|3\d|4[0-5])(?![\p{L}\d/]|[.,]\d)/uy;
+const NEAR = 32; // units before it in which a word tells of a card
+
+/** `before` ends with a word of cards; `withArticle` is said where "el" stands before it: el nueve del veintisiete. */
+export function cardExpiry(
+  before: RegExp,
+  { date }: Pick<Speech, 'date'>,
+  withArticle: (month: string, year: string) => string,
+): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
+    const match = reading.match(EXPIRY_MONTH);
+    if (match === undefined || !before.test(reading.text.slice(Math.max(0, reading.at - NEAR), reading.at)))
+      return undefined;
+    const [written, month = '', year = ''] = match;
+    const end = reading.at + written.length;
+    const around = reading.around(end);
+    const spoken = /^(?:el|o)$/.test(around.previousWord)
+      ? withArticle(String(Number(month)), year)
+      : date({ month: Number(month), year: `20${year}`, style: 'numeric' }, around);
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+interface DayWords {
+  /** Behind these words, in small letters, two numbers with a slash are a day and its month. */
+  readonly before: ReadonlySet<string>;
+  /** The beginning of a text behind them that goes on with a time. */
+  readonly beforeTime: RegExp;
+  /** Where they are rather a blood pressure. */
+  readonly isPressure: (around: Around) => boolean;
+  /** Marks between them. */
+  readonly marks: '/' | '/-';
+  /** Month and day as digits. */
+  readonly say: (day: string, month: number) => string;
+  readonly range: Speech['range'];
+}
+
+const DAY_AND_MONTH = /(\d{1,2})([/-])(\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
+const TWO_DAYS =
+  /(\d{1,2}\/\d{1,2})( ?[-–] ?| (?:al?|ao|até|hasta(?: el)?) )(\d{1,2}\/\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
+
+/** El 15/01, até 3/4, 24/12: a day and its month where a word or the zeros say so. */
+export function dayAndMonth(words: DayWords): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
+    if (!words.marks.includes(reading.text[reading.runEnd] ?? ' ')) return undefined;
+    return twoDays(reading, words) ?? oneDay(reading, words);
+  };
+}
+
+function oneDay(reading: Reading, words: DayWords): Found | undefined {
+  const match = reading.match(DAY_AND_MONTH);
+  const [written = '', day = '', mark = '', month = ''] = match ?? [];
+  const spoken = match && sayDay(day, month, words);
+  if (spoken === undefined || written === '24/7') return undefined;
+  const end = reading.at + written.length;
+  const around = reading.around(end);
+  const timed = words.beforeTime.test(reading.text.slice(end, end + 12));
+  const known = timed || words.before.has(around.previousShort) || isWrittenAsDate(day, month);
+  if (!known || words.isPressure(around) || (mark === '-' && !month.startsWith('0'))) return undefined;
+  return { end, spoken, rule: 'date' };
+}
+
+/** De 24/12 a 06/01; 30/04-02/05. */
+function twoDays(reading: Reading, words: DayWords): Found | undefined {
+  const match = reading.match(TWO_DAYS);
+  const [written = '', from = '', link = '', to = ''] = match ?? [];
+  const [[day = '', month = ''], [dayTo = '', monthTo = '']] = [from.split('/'), to.split('/')];
+  if (match === undefined || !(isWrittenAsDate(day, month) || isWrittenAsDate(dayTo, monthTo)))
+    return undefined;
+  const [first, last] = [sayDay(day, month, words), sayDay(dayTo, monthTo, words)];
+  if (first === undefined || last === undefined) return undefined;
+  const end = reading.at + written.length;
+  const dash = /[-–]/.test(link);
+  const spoken = dash ? words.range(first, last, reading.around(end)) : first + link + last;
+  return { end, spoken, rule: 'date' };
+}
+
+function sayDay(day: string, month: string, words: DayWords): string | undefined {
+  const [d, m] = [Number(day), Number(month)];
+  return d < 1 || d > 31 || m < 1 || m > 12 ? undefined : words.say(withoutZeros(day), m);
+}
+
+/** 15/03 and 24/12, which are no parts of anything. */
+function isWrittenAsDate(day: string, month: string): boolean {
+  return day.length === 2 && month.length === 2 && (month.startsWith('0') || Number(day) > 12);
+}
+
+const MONTH_AND_YEAR = /(\p{L}{3,4})[-/]((?:20)?\d{2})(?![\p{L}\p{N}/-]|[.,]\d)/uy;
+
+/** Dez/2024, abr-24: a short month and its year. */
+export function monthAndYear(
+  months: readonly (readonly string[])[],
+  { date }: Pick<Speech, 'date'>,
+  more: Readonly<Record<string, number>> = {},
+): Recogniser {
+  const byName = new Map(Object.entries(more));
+  for (const [index, names] of months.entries()) for (const name of names) byName.set(name, index + 1);
+  return (reading) => {
+    if (!reading.isFresh || !/[-/]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(MONTH_AND_YEAR);
+    const [written = '', name = '', digits = ''] = match ?? [];
+    const month = byName.get(name.toLowerCase());
+    if (month === undefined || (digits.length === 2 && Number(digits) < 10)) return undefined;
+    const end = reading.at + written.length;
+    const spoken = date({ month, year: digits, style: 'name' }, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+const ZONE = /(UTC|GMT) ?([+−–-])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
+
+/** UTC-5, GMT+5:30; `joint` is said before the minutes. */
+export function zone(
+  signs: { readonly plus: string; readonly minus: string; readonly joint: string },
+  cardinal: (digits: string) => string,
+  { letters }: Pick<Speech, 'letters'>,
+): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
+    const match = reading.match(ZONE);
+    if (match === undefined) return undefined;
+    const [written, name = '', sign, hours = '', minutes = '00'] = match;
+    const half = minutes === '00' ? '' : `${signs.joint} ${cardinal(withoutZeros(minutes))}`;
+    const spoken = `${letters(name)} ${sign === '+' ? signs.plus : signs.minus} ${cardinal(withoutZeros(hours))}${half}`;
+    return { end: reading.at + written.length, spoken, rule: 'zone' };
   };
 }

@@ -4,7 +4,7 @@ import { withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import type { Gender } from './amounts.js';
 
-export interface FractionWords {
+interface FractionWords {
   readonly cardinal: (digits: string, gender?: Gender) => string;
   readonly digits: (digits: string) => string;
   /** Tres cuartos, três quartos. */

@@ -1,7 +1,7 @@
-// Tables of nouns as data: "metro", "libra f", "grado Celsius|grados Celsius"; units, magnitudes and currencies of them.
+// Lists names that Spanish and Portuguese share: tables of units, magnitudes and currencies, signs, addresses.
 import type { Currency, Magnitude, Noun } from '../language.js';
 
-export interface NounTables {
+interface NounTables {
   readonly noun: (named: string) => Noun;
   /** Written forms, parted by spaces, and the noun for them. */
   readonly units: (list: Readonly<Record<string, string>>) => Record<string, Noun>;
@@ -38,7 +38,7 @@ export function magnitudes(
   );
 }
 
-export interface Hundredths {
+interface Hundredths {
   /** By code, where it is not the usual one. */
   readonly own: Readonly<Record<string, Noun>>;
   readonly usual: Noun;
@@ -58,3 +58,15 @@ export function currencies(
     }),
   );
 }
+
+/** Ends of names; letters that stand alone are spelled. */
+export const ADDRESS_WORDS: Readonly<Record<string, string>> = {
+  com: 'com', org: 'org', net: 'net', edu: 'edu', eu: 'E U', uk: 'U K', io: 'I O', ai: 'A I', tv: 'T V', www: 'W W W', pdf: 'P D F',
+  html: 'H T M L', jpg: 'J P G', png: 'P N G', csv: 'C S V', xml: 'X M L', txt: 'T X T', docx: 'doc X', xlsx: 'X L S X', zip: 'zip',
+  mp: 'M P', exe: 'exe', js: 'J S', ts: 'T S', md: 'M D', py: 'P Y', api: 'A P I', https: 'H T T P S', http: 'H T T P',
+}; // prettier-ignore
+
+/** Signs of running text; those that are empty are not said. */
+export const SIGNS: Readonly<Record<string, string>> = {
+  '©': 'copyright', '®': '', '™': '', '←': '', '•': '', '†': '', '✓': '', '·': '', '€': 'euros', '=': 'igual a',
+}; // prettier-ignore

@@ -6,7 +6,7 @@ import { vulgarFraction } from '../recognise/quantities.js';
 import { coordinates } from '../shared-forms.js';
 import type { Gender } from './amounts.js';
 
-export interface PartWords {
+interface PartWords {
   readonly and: string;
   readonly half: Readonly<Record<Gender, string>>;
   readonly cardinal: (digits: string, gender?: Gender) => string;

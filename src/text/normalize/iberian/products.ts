@@ -1,7 +1,9 @@
-// Factors with an x between them: 3x4, 1920 × 1080, 2 x 4 x 6 cm; in Portuguese also results: 2 x 1.
+// Reads factors, multiples and scores in Spanish and Portuguese: 1920 × 1080, 10x de R$ 59,90, Betis 3-1 Celta.
+// A dash between two scores is no range.
 import type { Noun, Speech } from '../language.js';
-import { numeralOf, readNumeral, type NumberFormat, type Numeral } from '../numerals.js';
-import type { Around, Found, Reading, Recogniser } from '../reading.js';
+import { LiteralTable } from '../literals.js';
+import { type NumberFormat, type Numeral, numeralOf, readNumeral } from '../numerals.js';
+import { type Around, type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 
 const FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
 const LAST_FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)(?!\d|[.,]\d)/y;
@@ -9,7 +11,7 @@ const UNIT = / ?(cm|mm|m|km|px|mmHg|kg|g|mg|ml|L|l|W|V|GB|TB|MB|MP)(?![\p{L}\p{N
 const MOST = 4; // factors
 const GOALS = 20; // of a team
 
-export interface ProductWords {
+interface ProductWords {
   readonly numbers: NumberFormat;
   readonly units: Readonly<Record<string, Noun>>;
   readonly decimal: (numeral: Numeral) => string;
@@ -71,4 +73,51 @@ function withUnit(reading: Reading, found: Found, units: Readonly<Record<string,
 
 function numeralIn(written: string, numbers: NumberFormat): Numeral {
   return readNumeral(written, 0, numbers)?.numeral ?? numeralOf(written);
+}
+
+const ATTACHED = /\d{1,3}(?:[.,]\d{1,2})?[x×](?![\p{L}\p{N}]| ?\d)/uy;
+const APART = /\d{1,3} x(?= (?:de|sem|com|sin|con) )/y;
+
+export function timesOver(
+  noun: Noun,
+  numbers: NumberFormat,
+  per: Readonly<Record<string, string>>,
+  { measure }: Pick<Speech, 'measure'>,
+): Recogniser {
+  const rates = new LiteralTable(Object.entries(per));
+  return (reading) => {
+    const { text, at } = reading;
+    if (!reading.isFresh || !/[x×., ]/.test(text[reading.runEnd] ?? '') || text[at] === '0') return undefined;
+    const match = reading.match(ATTACHED) ?? reading.match(APART);
+    const number = match && readNumeral(text, at, numbers);
+    if (match === undefined || number === undefined) return undefined;
+    const end = at + match[0].length;
+    const spoken = measure({ number: number.numeral }, noun, reading.around(end));
+    const rate = text[end] === '/' ? rates.at(text, end + 1) : undefined;
+    if (rate === undefined) return { end, spoken, rule: 'measure' };
+    return { end: end + 1 + rate.written.length, spoken: `${spoken} ${rate.value}`, rule: 'measure' };
+  };
+}
+
+const PAIR = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\d/–-]|[.,:º°ª%]\d?)/uy;
+const PAIR_AT_STOP = /(\d{1,2})[-–](\d{1,2})(?=[.,:;)](?!\d))/y;
+const TEAM_BEFORE = /\p{Lu}[\p{L}.]* $/u;
+const TEAM_BEHIND = /^ \p{Lu}\p{Ll}/u;
+
+export function score({ number, score: say }: Pick<Speech, 'number' | 'score'>): Recogniser {
+  return (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || !/[-–]/.test(text[runEnd] ?? '') || /[-–.,:/#]/.test(text[at - 1] ?? ''))
+      return undefined;
+    const match = reading.match(PAIR) ?? reading.match(PAIR_AT_STOP);
+    if (match === undefined) return undefined;
+    const [written, home = '', guest = ''] = match;
+    if (/^0\d/.test(home) || /^0\d/.test(guest)) return undefined;
+    const end = at + written.length;
+    const teams =
+      TEAM_BEFORE.test(text.slice(Math.max(0, at - 24), at)) && TEAM_BEHIND.test(text.slice(end, end + 3));
+    if (!teams && Number(home) < Number(guest)) return undefined;
+    const [first = '', second = ''] = [home, guest].map((digits) => number(numeralOf(digits), NOWHERE));
+    return { end, spoken: say(first, second), rule: 'score' };
+  };
 }

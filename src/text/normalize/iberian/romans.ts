@@ -25,7 +25,7 @@ export function initialsOf(names: Readonly<Record<string, string>>): RegExp {
   return new RegExp(`[IVXLC${[...new Set(Object.keys(names).map((name) => name[0] ?? ''))].join('')}]`);
 }
 
-export interface NumberedNames {
+interface NumberedNames {
   /** Names as written, and the words for them; '' for a name that is no short form. */
   readonly names: Readonly<Record<string, string>>;
   readonly isPlural: (name: string) => boolean;

@@ -20,9 +20,8 @@ import {
 import { isNumbered, words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { SYMBOLS } from './symbols.js';
+import { SYMBOLS, WRITING } from './writing.js';
 import { PER } from './units.js';
-import { WRITING } from './writing.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;

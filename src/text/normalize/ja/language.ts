@@ -1,8 +1,204 @@
-// Japanese. Numbers are said in kanji and digits in katakana; see `numbers.ts` for why.
+// Assembles Japanese, and orders its own recognisers by the character that decides.
+// Numbers are spoken in kanji and digits in katakana; numbers.ts gives the reason.
+import { currencyPair } from '../shared-codes.js';
 import type { Language } from '../language.js';
-import { IN_MATH, OWN } from './own.js';
+import type { Found, Reading } from '../reading.js';
+import {
+  capitalUnit,
+  codeTwice,
+  compoundMeasure,
+  dateRange,
+  keyed,
+  listNumber,
+  masked,
+  numberOfName,
+  numberSign,
+  plusBetween,
+  relation,
+  ruleLine,
+  signTwice,
+  tightListNumber,
+  underscore,
+  yearMonth,
+} from '../recognise/attached.js';
+import {
+  crossBetween,
+  decade,
+  plusOfNames,
+  processor,
+  ratio,
+  scientific,
+  starBetween,
+  sum,
+} from '../recognise/formulas.js';
+import {
+  behindDigits,
+  bracketedCountry,
+  byMark,
+  coefficient,
+  formula,
+  negativePower,
+} from '../shared-forms.js';
+import {
+  clock,
+  era,
+  halfFirst,
+  monthDay,
+  padded,
+  pressure,
+  rangeMark,
+  score,
+  shortYear,
+  weekday,
+} from './dates.js';
+import {
+  battingRate,
+  face,
+  flight,
+  floor,
+  hundredths,
+  laughter,
+  page,
+  perCurrency,
+  printSize,
+  share,
+  testName,
+} from './names.js';
+import {
+  areaCode,
+  dialled,
+  emergency,
+  house,
+  key,
+  KEYWORDS,
+  longCount,
+  parts,
+  postcode,
+  roman,
+  sign,
+} from './numbered.js';
+import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { WRITING } from './writing.js';
+import { CURRENCIES, UNITS, WRITING } from './writing.js';
+
+/** ▲5%: of accounts, a minus. */
+function loss({ text, at }: Reading): Found | undefined {
+  return /^.[\d¥￥]/u.test(text.slice(at, at + 2))
+    ? { end: at + 1, spoken: 'マイナス', rule: 'symbol' }
+    : undefined;
+}
+
+/** →次へ: what begins a line points at it. */
+function arrow({ text, at }: Reading): Found | undefined {
+  return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
+}
+
+const IN_MATH: Readonly<Record<string, string>> = {
+  '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
+  '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
+  '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
+}; // prettier-ignore
+
+const ANY = /^/; // what stands before the number decides
+
+const OWN: NonNullable<Language['own']> = {
+  atDigit: [
+    behindDigits([
+      [
+        /s/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [ANY, hundredths],
+      [/[.)）、]/, listNumber(SPEECH, '、')],
+      [/\./, tightListNumber(SPEECH, '、')],
+      [/[./-]/, dateRange(SPEECH)],
+      [/[/-]/, yearMonth(SPEECH)],
+      [/[-*＊xX•]/, masked(SPEECH)],
+      [ANY, padded],
+      [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
+      [/[.:]/, ratio(SPEECH)],
+      [/\//, pressure],
+      [/\//, monthDay],
+      [/[-–ー−:]/, score],
+      [/[:aApP]/, clock],
+      [ANY, postcode],
+      [ANY, dialled],
+      [/[)）]/, share],
+      [/F/, floor],
+      [/L/, printSize],
+      [/[A-Z]/, flight],
+      [/\./, battingRate],
+      [ANY, keyed(SPEECH, KEYWORDS)],
+      [/[-−ー–]/, house],
+      [/番/, emergency],
+      [/分/, parts],
+      [
+        /[eE.]/,
+        scientific(
+          SPEECH,
+          (number, negative, exponent) =>
+            `${number}かける十の${negative ? 'マイナス' : ''}${cardinal(exponent)}乗`,
+        ),
+      ],
+      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
+      [ANY, longCount],
+    ]),
+    numberOfName(SPEECH),
+  ],
+  atLetter: [
+    formula((letters) => letters, cardinal, ''),
+    processor(SPEECH),
+    crossBetween('かける'),
+    currencyPair(CURRENCIES, ''),
+    codeTwice,
+    era,
+    halfFirst,
+    floor,
+    flight,
+    page,
+    testName,
+    roman,
+    laughter,
+  ],
+  atMark: [
+    byMark([
+      [
+        /['’‘]/,
+        decade(
+          (digits) => `${cardinal(digits)}年代`,
+          (digits) => `${cardinal(digits)}年代`,
+        ),
+      ],
+      [/[⁻^]/, negativePower((digits) => `のマイナス${cardinal(digits)}乗`)],
+      [/[—─━═]/, ruleLine()],
+      [/[▲△]/, loss],
+      [/→/, arrow],
+      [/\//, perCurrency],
+      [/[¥$€£₩]/, signTwice()],
+      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
+      [/_/, underscore('アンダーバー')],
+      [/[(（]/, weekday],
+      [/[(（]/, face],
+      [/[*＊#＃]/, key],
+      [/（/, areaCode],
+      [/['’‘]/, shortYear],
+      [/\./, battingRate],
+      [/×/, crossBetween('かける')],
+      [/\*/, starBetween('かける')],
+      [/\+/, plusOfNames('プラス')],
+      [/[-–—~～〜]/, rangeMark],
+      [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
+      [/\+/, plusBetween('足す')],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
+      [/[<>≤≥≦≧。…]/u, sign],
+    ]),
+  ],
+};
 
 export const JAPANESE: Language = {
   tag: 'ja',

@@ -4,8 +4,7 @@ import { readNumeral } from '../numerals.js';
 import { skipSpaces, type Found, type Reading } from '../reading.js';
 import { decimal, finalOf } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { UNITS } from './units.js';
-import { WRITING } from './writing.js';
+import { UNITS, WRITING } from './writing.js';
 
 const COMPARED =
   / ?(>=|<=|!=|[<>≥≤≠]) ?(-?\d{1,12}(?:\.\d{1,6})?|[a-zA-Z])(이면|면|일 ?때|인 경우|인|(?=[.,;)\n]|$))/y;

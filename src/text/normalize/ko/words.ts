@@ -3,11 +3,10 @@ import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
-import { isWithHalf } from '../recognise/results.js';
+import { isWithHalf } from '../recognise/formulas.js';
 import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { UNITS } from './units.js';
-import { WRITING } from './writing.js';
+import { UNITS, WRITING } from './writing.js';
 
 const CAPITALS = /[A-Z]{2,3}(?![A-Za-z\d.@_/-])/y;
 

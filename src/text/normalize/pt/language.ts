@@ -1,9 +1,218 @@
-// Portuguese, as in Brazil where the two differ; European forms are understood.
-import { ADDRESS_WORDS, SIGNS } from '../iberian/symbols.js';
+// Assembles Portuguese, and orders its own recognisers before the shared ones.
+// Words are Brazilian where Brazil and Portugal differ. European forms are understood.
+import { currencyPair, planeType } from '../shared-codes.js';
+import { cardExpiry, letteredPartOfYear, monthRange, partOfYear } from '../iberian/dates.js';
+import { product, score, timesOver } from '../iberian/products.js';
+import {
+  bankAccount,
+  groupedOrdinal,
+  lawNumber,
+  mixedWithNoun,
+  perCubic,
+  position,
+  rating,
+  slashOfCode,
+  unionLaw,
+} from '../iberian/parts.js';
+import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
+import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { ADDRESS_WORDS, SIGNS } from '../iberian/nouns.js';
+import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import { OWN } from './own.js';
-import { SPEECH } from './speech.js';
+import type { Around, Found, Reading } from '../reading.js';
+import { processor, scientific } from '../recognise/formulas.js';
+import {
+  atLeast,
+  behindDigits,
+  byFirstLetter,
+  byMark,
+  negativePower,
+  perWord,
+  primed,
+  schoolYear,
+} from '../shared-forms.js';
+import { genderOf } from './grammar.js';
+import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
+import { cardinal, decimal, inForm, ordinal } from './numbers.js';
+import { parts, SPEECH } from './speech.js';
+import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
+
+const NAMES: Readonly<Record<string, string>> = {
+  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volume', 'Vol.': 'volume',
+  'vols.': 'volumes', 't.': 'tomo', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'fig.': 'figura', 'Fig.': 'figura',
+  'figs.': 'figuras', 'tab.': 'tabela', 'inc.': 'inciso', 'incs.': 'incisos', 'pág.': 'página', 'p.': 'página', 'pp.': 'páginas',
+  'tít.': 'título', 'Tít.': 'título', 'al.': 'alínea',
+  capítulos: '', tomos: '', volumes: '', títulos: '', artigos: '', anexos: '', livros: '', partes: '', seções: '', secções: '', fases: '',
+  grupos: '', incisos: '', níveis: '', atos: '', classes: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '', Incisos: '',
+}; // prettier-ignore
+
+const INITIALS = initialsOf(NAMES);
+
+const CARD =
+  /(?:venc\p{L}*|caduc\p{L}*|expir\p{L}*|exp|v[áa]lid[oa]s?|validade|vigência|vigente|cartão)\.?[^.;\d]{0,18}$/iu;
+const CALLS = /(?:tel(?:efone)?|fone|fixo|celular|cel|telem[óo]vel|fax|whatsapp|zap|lig[auo]|disqu|contat)/iu;
+const SERVICES =
+  /(?:[Ll]i(?:gue|gar|ga|guem)|[Dd]isqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$|(?:SAMU|[Pp]olícia(?: Militar)?|[Bb]ombeiros|Defesa Civil|Disque(?:-\p{L}+)?) (?=$)/u;
+
+/** 10'; o minuto 45'. */
+function sayMinutes(digits: string, { previousShort }: Around): string {
+  const named = /^(?:minutos?|min)$/.test(previousShort);
+  return named ? cardinal(digits) : `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`;
+}
+
+const DIRECTIONS = { N: 'norte', S: 'sul', E: 'leste', L: 'leste', O: 'oeste', W: 'oeste' };
+const LAWS =
+  /(?:lei|leis|complementar|PLP?|PEC|MP|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
+
+const HALF = { m: 'meio', f: 'meia' };
+const NO_NOUNS = new Set('por com das dos mais que para'.split(' '));
+const VEZ = noun('vez|vezes f');
+const { numbers, units } = WRITING;
+
+// By the character behind the digits and at most one space.
+const EVERY = /(\d{1,2})\/(\d{1,2}) ?(?:hs?|hrs?|horas?)(?![\p{L}\p{N}])\.?/uy;
+
+/** De 12/12 h, 8/8h: a dose, and when the next one is. */
+function everyHours(reading: Reading): Found | undefined {
+  const [written = '', first = '', second = ''] = reading.match(EVERY) ?? [];
+  if (written === '' || first !== second) return undefined;
+  const hours = Number(first) === 2 ? 'duas' : cardinal(first);
+  const lead = reading.around(reading.at).previousWord === 'de' ? '' : 'de ';
+  const stop = written.endsWith('.') ? 1 : 0;
+  return {
+    end: reading.at + written.length - stop,
+    spoken: `${lead}${hours} em ${hours} horas`,
+    rule: 'duration',
+  };
+}
+
+const PARTS_OF_YEAR = {
+  quarter: 'trimestre',
+  half: 'semestre',
+  ordinals: ['primeiro', 'segundo', 'terceiro', 'quarto'],
+  cardinal,
+};
+
+const AT_DIGIT = behindDigits([
+  [
+    /[eE.,]/,
+    scientific(
+      SPEECH,
+      (number, negative, exponent) =>
+        `${number} vezes dez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
+    ),
+  ],
+  [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
+  [/\//, unionLaw(cardinal, SPEECH)],
+  [/\./, groupedOrdinal(ordinal, inForm)],
+  [/-/, planeType(cardinal)],
+  [/\//, everyHours],
+  [/[.-]/, grouped],
+  [
+    /[xX×.,]/,
+    product({
+      numbers,
+      units,
+      decimal,
+      by: 'por',
+      ofSum: 'vezes',
+      isGame: isOfGame,
+      score: (home, guest) => SPEECH.score(home, guest),
+    }),
+  ],
+  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
+  [/\//, day],
+  [/[ºo°]/, firstOfMonth],
+  [/[/.]/, lawNumber(LAWS, cardinal)],
+  [/[.,]/, rating('de', numbers, decimal, cardinal)],
+  [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
+  [/[+.,]/, atLeast('mais de', numbers, SPEECH)],
+  [/-/, localNumber(CALLS, SPEECH)],
+  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [/["”″/.,\d]/, inches(noun('polegada f'), numbers, SPEECH)],
+  [/['’′]/, minutesAndSeconds(SPEECH)],
+  [/['’′]/, primed(sayMinutes)],
+  [/:/, scale(SPEECH)],
+  [/[-–]/, score(SPEECH)],
+  [/\//, schoolYear(cardinal)],
+]);
+
+const AT_LETTER = byFirstLetter([
+  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
+  [/[im]/, processor(SPEECH, cardinal), /\d/],
+  [/[UG]/, utc, /[+−–-]/],
+  [/[sSIVXLC]/, centuries],
+  [/[a-zA-Z]/, shortMonth, /[-/]/],
+  [/[a-zA-Z]/, monthRange(WRITING.dates.months, SPEECH), /[-–/.]/],
+  [/[TQS]/, letteredPartOfYear(PARTS_OF_YEAR), /[1-4]/],
+  [INITIALS, numberedByRomans({ names: NAMES, isPlural, say: cardinal })],
+  [/[IVX]/, romanDay, /d/i],
+  [/[stqdSTQD]/, weekdays, /[.–-]/],
+  [/[A-Z]/, bankAccount(SPEECH), /\d/],
+  [/[A-Z]/, plate, /\d/],
+]);
+
+const OWN: NonNullable<Language['own']> = {
+  atDigit: [AT_DIGIT],
+  atLetter: [AT_LETTER],
+  atMark: [
+    byMark([
+      [/#/, dayHashtag(cardinal)],
+      [/\//, perWord(PER)],
+      [/\//, slashOfCode],
+      [/\//, perCubic('por milímetro cúbico')],
+      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
+    ]),
+  ],
+};
+
+const NEARBY = 48; // units in which a word tells of a game
+
+function isOfGame({ text, start, end }: Around): boolean {
+  const teams =
+    /\p{Lu}\p{Ll}+ $/u.test(text.slice(Math.max(0, start - 24), start)) &&
+    /^ \p{Lu}\p{Ll}/u.test(text.slice(end, end + 3)); // Brasil 2 x 0 Chile
+  if (teams) return true;
+  const near = `${text.slice(Math.max(0, start - NEARBY), start)} ${text.slice(end, end + NEARBY)}`;
+  return (near.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => WRITING.scoreWords.has(word));
+}
+
+const TAX_NUMBER = /\d{3}\.\d{3}\.\d{3}-\d{2}(?!\d)|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}(?!\d)/y;
+const ACCOUNT = /\d{1,3}\.\d{3}-[\dX](?![\p{L}\p{N}-])/uy;
+const SHORT_ACCOUNT = /\d{4,8}-[\dX](?![\p{L}\p{N}-])/uy;
+const BEFORE_ACCOUNT = /(?:c\/c|conta|corrente|poupança|ag[.]|agência):? (?:n\.?º )?$/iu;
+const IDENTITY_CARD = /\d{1,2}\.\d{3}\.\d{3}-[\dX](?![\p{L}\p{N}])/uy;
+const LAWSUIT = /\d{7}-\d{2}\.\d{4}\.\d\.\d{2}\.\d{4}(?!\d)/y;
+const POSTCODE = /\d{5}-\d{3}(?!\d)|\d{4}-\d{3}(?= \p{Lu})/uy;
+
+/** CPF, CNPJ, RG, lawsuits and postcodes: digit by digit, in the groups that are written. */
+function grouped(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+  const found = [TAX_NUMBER, IDENTITY_CARD, ACCOUNT, LAWSUIT, POSTCODE]
+    .map((pattern) => reading.match(pattern))
+    .find((known) => known !== undefined);
+  const match = found ?? (isBehindAccount(reading) ? reading.match(SHORT_ACCOUNT) : undefined);
+  if (match === undefined) return undefined;
+  const spoken = (match[0].match(/\d+|X/g) ?? []).map((group) => SPEECH.digits(group)).join(', ');
+  return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+}
+
+function isBehindAccount({ text, at }: Reading): boolean {
+  return BEFORE_ACCOUNT.test(text.slice(Math.max(0, at - 16), at));
+}
+
+const PLATE = /[A-Z]{3}\d[A-Z]\d{2}(?![\p{L}\p{N}-])/uy;
+
+/** BRA2E19: a number plate. */
+function plate(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.runEnd === reading.at + 3 ? reading.match(PLATE) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = Array.from(match[0], (sign) => (/\d/.test(sign) ? SPEECH.digits(sign) : sign)).join(' ');
+  return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+}
 
 export const PORTUGUESE: Language = {
   tag: 'pt',

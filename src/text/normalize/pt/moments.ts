@@ -1,11 +1,10 @@
 // Dates, centuries and zones in the forms that only Portuguese has.
-import { dayAndMonth, monthAndYear, zone } from '../iberian/moments.js';
+import { dayAndMonth, monthAndYear, zone } from '../iberian/dates.js';
 import { numberedByRomans } from '../iberian/romans.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { FRACTIONS } from './fractions.js';
+import { DATES, FRACTIONS, SPEECH } from './speech.js';
 import { cardinal, ordinal } from './numbers.js';
-import { DATES, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const BEFORE_DATE =

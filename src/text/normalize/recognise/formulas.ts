@@ -1,6 +1,7 @@
-// Sums as Chinese, Japanese and Korean write them, without a space: 3-2=1, 12/4=3, 4x100, 250ml*24.
-import { numeralOf, withoutZeros } from '../numerals.js';
+// Reads sums without spaces (3-2=1, 4x100, 250ml*24), as Chinese, Japanese and Korean write them.
+// It also defines their results of games that no word announces: 2-1(1-0), 前半1-0.
 import type { Speech } from '../language.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Recogniser } from '../reading.js';
 
 const SUM =
@@ -146,4 +147,17 @@ export function scientific(
     const spoken = say(number, /[-−]/.test(small ?? large ?? ''), withoutZeros(exponent));
     return { end: reading.at + written.length, spoken, rule: 'math' };
   };
+}
+
+const PAIR = String.raw`\d{1,3}[-–−ー]\d{1,3}`;
+const ROW = String.raw`(?:${PAIR}[,、，] ?){0,5}`;
+const PARTS_BEHIND = new RegExp(String.raw`^ ?[(（][^\d()（）]{0,4}${ROW}${PAIR}[)）]`);
+const WHOLE_BEFORE = new RegExp(String.raw`${PAIR} ?[(（](?:[^\d()（）]{0,4}${ROW})$`);
+const LONGEST = 56; // units of the results in brackets
+
+/** 2-1(1-0): the whole, and the parts of a game that stand in brackets behind it. */
+export function isWithHalf(text: string, start: number, end: number): boolean {
+  if (/[(（]/.test(text.slice(end, end + 2)) && PARTS_BEHIND.test(text.slice(end, end + LONGEST)))
+    return true;
+  return WHOLE_BEFORE.test(text.slice(Math.max(0, start - LONGEST), start));
 }

@@ -1,9 +1,9 @@
-// Russian days, months and years: 15 января 2024 г., с 1 по 5 мая, в 1998 году, 1941–1945 гг.
+// Reads Russian days, months, quarters and years: 15 января 2024 г., карта до 12/26, II кв. 2025 г.
 import { CharacterSet } from '../../character-set.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import { wordBefore, type Around, type Found, type Reading } from '../reading.js';
-import type { Case } from './declension.js';
+import { type Around, type Found, type Reading, wordBefore } from '../reading.js';
+import { type Case, inCase, inPlural, noun } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal } from './numbers.js';
 import { words } from './vocabulary.js';
@@ -12,7 +12,7 @@ import { words } from './vocabulary.js';
 const MONTHS = 'января февраля марта апреля мая июня июля августа сентября октября ноября декабря'.split(' ');
 const SHORT = ['янв', 'фев', 'мар', 'апр', 'май', 'июн', 'июл', 'авг', 'сен', 'окт', 'ноя', 'дек'];
 
-export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
+const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
   const stem = genitive.slice(0, -1);
   const named = genitive.endsWith('я') ? (index === 4 ? 'май' : `${stem}ь`) : stem;
   const [vowel, ending] = genitive.endsWith('я')
@@ -251,4 +251,89 @@ export function weekday(reading: Reading): Found | undefined {
   if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
   const form = /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
   return { end, spoken: from[form], rule: 'date' };
+}
+
+const MONTH =
+  /(0[1-9]|1[0-2])[./]((?:19|20)\d\d)(?![\d\p{L}]|[.,:/-]\d)(?: ?г\.| ?г(?!\p{L})| года(?!\p{L}))?/uy;
+const EXPIRY = /(0?[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)(?: ?г\.| ?г(?!\p{L})| года(?!\p{L}))?/uy;
+/** Behind these words two figures and two are a month and a year. */
+const EXPIRING =
+  /(?:действ|срок|годн|годен|истека|истеч|исте[кч]|карт|(?<!\p{L})exp)[\p{L} :(*\d.,]{0,28}$/iu;
+const LONGEST_LEAD = 48; // units
+const NO_MONTH = 12; // 12/06 may be a day
+const FORM: Readonly<Record<Case, number>> = {
+  nominative: 0, genitive: 1, dative: 2, accusative: 0, instrumental: 3, prepositional: 4,
+}; // prettier-ignore
+
+function caseOfMonth(reading: Reading): Case {
+  const before = wordAhead(reading.around(reading.at));
+  if (/^(?:до|с|со|от|из|после|около|конца|начала)$/.test(before)) return 'genitive';
+  if (/^(?:к|ко)$/.test(before)) return 'dative';
+  return /^(?:в|во|о|об)$/.test(before) ? 'prepositional' : 'nominative';
+}
+
+/** До 12/26 "до декабря две тысячи двадцать шестого года". */
+export function monthInFigures(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (/[.,:/-]/.test(text[at - 1] ?? '')) return undefined;
+  const full = reading.match(MONTH);
+  const match = full ?? reading.match(EXPIRY);
+  const [written = '', month = '', year = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  if (full === undefined && (Number(year) <= NO_MONTH || !EXPIRING.test(lead))) return undefined;
+  const expires = /(?:истека|истеч|закончи|заканчива)\p{L}{1,4} $/iu.test(lead);
+  const grammatical = expires ? 'prepositional' : caseOfMonth(reading);
+  const name = MONTH_FORMS[Number(month) - 1]?.[FORM[grammatical]] ?? '';
+  const stop =
+    written.endsWith('.') && /^\s*$/.test(text.slice(at + written.length, at + written.length + 4));
+  return {
+    end: at + written.length - (stop ? 1 : 0),
+    spoken: `${expires ? 'в ' : ''}${name} ${ordinal(year.length === 2 ? `20${year}` : year, 'genitive')} года`,
+    rule: 'date',
+  };
+}
+
+const QUARTER = noun('m квартал квартала кварталов');
+const HALF = noun('n полугодие полугодия полугодий');
+const SHORT_NAME = / ?(кв|полуг)\.(?! ?(?:м|км|см)(?!\p{L}))/uy;
+const LONGEST_SHORT = 6; // units of a short form before
+
+/** В III квартале, за III квартал, итоги III квартала. */
+function caseOf(reading: Reading, end: number): Case {
+  const around = reading.around(end);
+  const before = wordAhead(around);
+  if (/^(?:в|во|о|об)$/.test(before)) return 'prepositional';
+  if (/^(?:к|ко)$/.test(before)) return 'dative';
+  if (/^(?:по|на|за)$/.test(before)) return 'accusative';
+  const short = /\.,? $/.test(around.text.slice(Math.max(0, around.start - LONGEST_SHORT), around.start));
+  return before === '' || before === 'и' || short ? 'nominative' : 'genitive';
+}
+
+/** The name behind the numbers, with them. */
+export function partOfYear(reading: Reading, end: number, values: readonly number[]): Found | undefined {
+  const match = reading.match(SHORT_NAME, end);
+  const known = match?.[1] === 'полуг' ? HALF : QUARTER;
+  if (match === undefined || values.some((value) => value < 1 || value > (known === HALF ? 2 : 4)))
+    return undefined;
+  const grammatical = caseOf(reading, end);
+  const agreement = known === HALF ? 'n' : 'm';
+  const said = values.map((value) => ordinal(String(value), grammatical, agreement)).join(' – ');
+  const name = values.length > 1 ? pluralIn(known, grammatical) : inCase(known.forms, grammatical);
+  return { end: end + match[0].length, spoken: `${said} ${name}`, rule: 'date' };
+}
+
+function pluralIn(known: typeof QUARTER, grammatical: Case): string {
+  const plain = grammatical === 'nominative' || grammatical === 'accusative';
+  return plain ? (known === HALF ? 'полугодия' : 'кварталы') : inPlural(known, grammatical);
+}
+
+const FIGURE =
+  /([1-4])(?:(?:-?(?:й|го|му|м|е))(?= ?(?:кв|полуг)\.)|(?= ?(?:кв|полуг)\. ?(?:20\d\d|(?:этого|прошл|тек|текущ|следующ)\p{L}*\.? ?г)))/uy;
+
+/** 3 кв. 2023 г.: a flat has no year. */
+export function quarter(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(FIGURE) : undefined;
+  if (match === undefined) return undefined;
+  return partOfYear(reading, reading.at + match[0].length, [Number(match[1])]);
 }

@@ -5,7 +5,7 @@ import type { Around, Found, Reading } from '../reading.js';
 import { withNoun } from './amounts.js';
 import { noun, type Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
-import { spellLetters } from './letters.js';
+import { spellLetters } from './names.js';
 import { cardinal } from './numbers.js';
 
 export const HOUR = noun('m час часа часов');

@@ -4,8 +4,7 @@ import { wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
 import { cardinal, sayGroup, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { SYMBOLS } from './symbols.js';
-import { WRITING } from './writing.js';
+import { SYMBOLS, WRITING } from './writing.js';
 
 const RUSSIAN_PARTS = { tag: 'ru', writing: WRITING, speech: SPEECH, symbols: SYMBOLS };
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)/y;

@@ -79,7 +79,7 @@ function adjectiveForms(named: string, gender: Gender): string[] {
   return [...singular, ...plural];
 }
 
-export type Plural = 'one' | 'few' | 'many';
+type Plural = 'one' | 'few' | 'many';
 
 /** 1, 21: one; 2-4, 22-24: few; the rest, and 11-14: many. */
 export function pluralOf(whole: string): Plural {

@@ -5,9 +5,8 @@ import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { cardinal, sayGroup } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { SYMBOLS } from './symbols.js';
+import { SYMBOLS, WRITING } from './writing.js';
 import { PREPOSITIONS } from './vocabulary.js';
-import { WRITING } from './writing.js';
 
 const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.\d+)(?!\d|[.,:/]\d)/y;
 const RATIO = /(\d{1,3}):(\d{1,6})(?![\d:]|[.,]\d)/y;

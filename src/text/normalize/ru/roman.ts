@@ -4,7 +4,7 @@ import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal, type Agreement } from './numbers.js';
-import { partOfYear } from './quarters.js';
+import { partOfYear } from './calendar.js';
 import { ORDERED, words } from './vocabulary.js';
 
 const NUMERAL =

@@ -1,16 +1,16 @@
-// How Russian is said.
-import type { Noun, Speech } from '../language.js';
+// Speaks Russian: numbers, dates, times, amounts, and telephone numbers in groups.
+import type { Noun, Speech, TelephoneFormat } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE } from '../reading.js';
 import { count, join, measure, money, sayFraction, withNoun } from './amounts.js';
 import { sayDate } from './calendar.js';
-import { HOUR, MINUTE, SECOND, sayTime } from './clock.js';
+import { HOUR, MINUTE, sayTime, SECOND } from './clock.js';
 import { genitiveOf, inPlural } from './declension.js';
 import { caseBefore } from './grammar.js';
-import { spellLetters } from './letters.js';
-import { cardinal, decimal, ordinal, spellDigits } from './numbers.js';
+import { spellLetters } from './names.js';
+import { cardinal, decimal, ordinal, sayGroup, spellDigits } from './numbers.js';
 import { marked } from './ordinals.js';
-import { sayTelephone } from './telephone.js';
+import { words } from './vocabulary.js';
 import { bareYear } from './years.js';
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };
@@ -49,3 +49,34 @@ export const SPEECH: Speech = {
   score: (home, guest) => `${home} ${guest}`,
   telephone: sayTelephone,
 };
+
+export const TELEPHONE: TelephoneFormat = {
+  patterns: [
+    /8[ -]?\(\d{3,5}\)[ -]?\d{1,7}(?:[ -]\d{2,3}){0,3}(?!\d)/y,
+    /8[ -]\d{3}[ -]\d{3}[ -]\d{2}[ -]?\d{2}(?![\d,]|-\d)/y,
+    /8-\d{3}-\d{3}-\d{4}(?![\d,]|-\d)/y,
+    /8\d{10}(?!\d)/y,
+    /\(\d{3,5}\) ?\d{1,3}(?:[ -]\d{2}){2}(?![\d,]|-\d)/y,
+    /\d{3}-\d{2}-\d{2}(?!\d|-\d)/y,
+    /\d{2}-\d{2}-\d{2}(?!\d|-\d)/y,
+  ],
+  keywords: words(
+    'телефон телефону телефона тел звоните позвоните звонить номеру факс моб мобильный набери наберите доб добавочный горячая вызовите звони перезвоните whatsapp ватсап',
+  ),
+};
+
+/** Digits per group if the text has no groups. */
+const CUTS: Readonly<Record<number, readonly number[]>> = {
+  4: [2, 2], 5: [1, 2, 2], 6: [2, 2, 2], 7: [3, 2, 2], 8: [2, 2, 2, 2], 9: [3, 2, 2, 2], 10: [3, 3, 2, 2], 11: [1, 3, 3, 2, 2], 12: [3, 2, 3, 2, 2],
+}; // prettier-ignore
+
+function cut(group: string): string[] {
+  if (group.length <= 3) return [group];
+  const sizes = CUTS[group.length] ?? Array.from({ length: Math.ceil(group.length / 2) }, () => 2);
+  let at = 0;
+  return sizes.map((size) => group.slice(at, (at += size)));
+}
+
+function sayTelephone(groups: readonly string[], plus: boolean): string {
+  return (plus ? 'плюс ' : '') + groups.flatMap(cut).map(sayGroup).join(', ');
+}

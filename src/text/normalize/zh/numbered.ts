@@ -3,11 +3,11 @@ import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
-import { isWithHalf } from '../recognise/results.js';
+import { isWithHalf } from '../recognise/formulas.js';
 import { cardinal, countOf, decimal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
-import { PER } from './units.js';
+import { PER } from './writing.js';
 
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
