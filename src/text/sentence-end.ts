@@ -5,7 +5,7 @@
 // The caller's window limits how far a rule may look.
 import { CharacterSet } from './character-set.js';
 import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
-import type { ShortForms } from './short-forms/short-forms.js';
+import type { ShortForms } from './short-forms.js';
 
 /** Text around a stop mark. `complete` says that nothing after the window matters. */
 interface StopWindow {

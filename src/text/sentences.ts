@@ -5,7 +5,7 @@
 import { CharacterSet } from './character-set.js';
 import { cutLongSentence } from './long-sentence.js';
 import { judgeStop, STOP_MARK } from './sentence-end.js';
-import { type ShortForms, shortFormsOf } from './short-forms/short-forms.js';
+import { type ShortForms, shortFormsOf } from './short-forms.js';
 
 /** A piece of text to be spoken in one go. */
 export interface Sentence {

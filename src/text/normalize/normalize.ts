@@ -1,13 +1,11 @@
-// Makes of a written text the words that are spoken: "$3.50" becomes "three dollars and fifty cents".
+// Converts written text to spoken words: "$3.50" becomes "three dollars and fifty cents".
 //
-// The text is read once from left to right. At each place where a token may
-// begin, the recognisers for its first character (a digit, a letter, a mark)
-// are asked in order; the first that knows it gives the words, and the reading
-// goes on behind it. What nobody knows is left as written. Nothing looks further
-// than a few hundred characters from where it stands, so the time is linear.
+// The text is read once from left to right. At each place where a token may begin, the recognisers for its first
+// character (a digit, a letter, a mark) are asked in order. The first one that knows the token supplies the words,
+// and the reading continues behind it. Text that no recogniser knows stays as written. No recogniser looks further
+// than a few hundred characters, so the time is linear.
 //
-// It works on whole sentences (`../sentences.ts`): then the words do not depend
-// on how the text arrived.
+// The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
 // How to add a language, in a folder of its own:
 //   1. `xx/writing.ts`: a `Writing`, data only: number format, months, units, currencies, short forms.
@@ -19,15 +17,90 @@
 //   5. One line in `languages.ts`.
 //   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
 //      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
-//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms/xx.ts`.
+//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms.ts`.
 // `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
+import { endsSentenceAt } from '../sentence-end.js';
+import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import type { Language } from './language.js';
-import { Reading, type Found, type Recogniser, type Rule } from './reading.js';
-import { endsSentenceAt } from '../sentence-end.js';
-import { shortFormsOf, type ShortForms } from '../short-forms/short-forms.js';
-import { recognisersOf, type Recognisers } from './recognisers.js';
-import { endsText, SpokenText, type Normalized } from './spoken-text.js';
+import { numeralOf, withoutZeros } from './numerals.js';
+import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
+import { Addresses } from './recognise/addresses.js';
+import { Dates } from './recognise/dates.js';
+import { Identifiers, MachineNames } from './recognise/identifiers.js';
+import { Keys } from './recognise/keys.js';
+import * as markdown from './recognise/markdown.js';
+import { latex } from './recognise/markdown.js';
+import { Numbers } from './recognise/numbers.js';
+import { Quantities } from './recognise/quantities.js';
+import { Symbols } from './recognise/symbols.js';
+import { Times } from './recognise/times.js';
+import { Words } from './recognise/words.js';
+import { formula } from './shared-forms.js';
+import { endsText, type Normalized, SpokenText } from './spoken-text.js';
+
+/** By the class of a token's first character. */
+interface Recognisers {
+  readonly atDigit: readonly Recogniser[];
+  readonly atLetter: readonly Recogniser[];
+  readonly atMark: readonly Recogniser[];
+  readonly atIdeograph: readonly Recogniser[];
+}
+
+function recognisersOf(language: Language): Recognisers {
+  const { speech } = language;
+  const [dates, times] = [new Dates(language), new Times(language)];
+  const [numbers, quantities] = [new Numbers(language), new Quantities(language)];
+  const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
+  const [words, symbols] = [new Words(language), new Symbols(language)];
+  const [keys, machines] = [new Keys(language), new MachineNames(language)];
+  const own = language.own ?? {};
+  const compound = formula(
+    (letters) => speech.letters(letters),
+    (digits) => speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
+  );
+  return {
+    atDigit: [
+      machines.at,
+      ...(own.atDigit ?? []),
+      keys.atDigit,
+      symbols.atDigit,
+      words.atDigit,
+      dates.atDigit,
+      times.atDigit,
+      addresses.atDigit,
+      identifiers.atDigit,
+      numbers.atDigit,
+      markdown.atDigit(language),
+      quantities.atDigit,
+    ],
+    atLetter: [
+      machines.at,
+      ...(own.atLetter ?? []),
+      followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
+      dates.atLetter,
+      times.atLetter,
+      quantities.atLetter,
+      addresses.atLetter,
+      identifiers.atLetter,
+      words.atLetter,
+    ],
+    atMark: [
+      ...(own.atMark ?? []),
+      keys.atMark,
+      latex(language),
+      markdown.atMark(language),
+      machines.atMark,
+      identifiers.atMark,
+      quantities.atMark,
+      numbers.atMark,
+      addresses.atMark,
+      words.atMark,
+      symbols.atMark,
+    ],
+    atIdeograph: own.atIdeograph ?? [],
+  };
+}
 
 /**
  * A part of the text that markup or a lexicon has claimed. No token reaches into what markup has claimed; a word of a

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ParleyError } from '../../../src/errors.js';
 import type { MarkedManner, TextPiece } from '../../../src/text/markup/marked-text.js';
-import { looksLikeMarkup, readMarkup } from '../../../src/text/markup/read-markup.js';
+import { looksLikeMarkup, MOST_SILENCE_MS, readMarkup } from '../../../src/text/markup/read-markup.js';
+import { MOST_NESTING } from '../../../src/text/markup/xml.js';
 
 /** The pieces in short: texts with what is special of their manner, pauses as milliseconds. */
 function pieces(body: string): unknown[] {
@@ -218,4 +220,120 @@ test('a text is meant as markup where it begins with <speak', () => {
   for (const text of ['speak', '<speaker>a</speaker>', 'a <speak>b</speak>', '<p>a</p>', '<speak']) {
     assert.ok(!looksLikeMarkup(text), text);
   }
+});
+
+/** "line:column: what" of the refusal. */
+function refusalOf(source: string): string {
+  let refusal: unknown;
+  try {
+    readMarkup(source);
+  } catch (error) {
+    refusal = error;
+  }
+  assert.ok(refusal instanceof ParleyError, `${source.slice(0, 80)} was taken: ${String(refusal)}`);
+  assert.equal(refusal.code, 'INVALID_FIELD');
+  assert.equal(refusal.field, 'text');
+  const [, line, column, what] =
+    /^"text" is no SSML that can be spoken: line (\d+), column (\d+): (.+)$/su.exec(refusal.message) ?? [];
+  assert.ok(what !== undefined, refusal.message);
+  return `${line}:${column}: ${what}`;
+}
+
+const BROKEN: readonly (readonly [why: string, source: string, refusal: RegExp])[] = [
+  ['an element that is not closed before the one around it', '<speak>\n <p>a</speak>', /^2:6: <p> must be closed before this$/],
+  ['the end of the text within an element', '<speak>\n  <p>a', /^2:3: <p> is not closed$/],
+  ['the end of the text within a tag', '<speak><p', /^1:\d+: /],
+  ['text behind the root', '<speak>a</speak>b', /^1:17: text must stand within <speak>$/],
+  ['two roots', '<speak>a</speak><speak>b</speak>', /^1:\d+: /],
+  ['nothing at all', '', /^1:1: document must contain a root/],
+  ['text instead of markup', ' Hello', /^1:2: text must stand within <speak>$/],
+  ['another root', '<html>a</html>', /^1:1: a text begins with <speak>/],
+  ['a bare ampersand', '<speak>\nAT&T is here</speak>', /^2:3: & must be written as &amp;$/],
+  ['a bare ampersand before a space', '<speak>a & b</speak>', /^1:10: & must be written as &amp;$/],
+  ['an entity of HTML', '<speak>a&nbsp;b</speak>', /^1:14: there is no such entity; there are &amp;/],
+  ['a number that is no character', '<speak>&#0;</speak>', /^1:11: malformed character entity/],
+  ['a number of half a pair', '<speak>&#xD800;</speak>', /^1:15: malformed character entity/],
+  ['an attribute without quotes', '<speak><break time=1s/></speak>', /^1:20: unquoted attribute value/],
+  ['an attribute twice', '<speak><break time="1s" time="2s"/></speak>', /^1:\d+: duplicate attribute: time/],
+  ['an angle bracket in a value', '<speak><sub alias="<">a</sub></speak>', /^1:20: disallowed character/],
+  ['a document type', '<!DOCTYPE speak SYSTEM "http://example.org/x.dtd"><speak>a</speak>', /^1:1: a document type is not taken$/],
+  ['half of a surrogate pair', '<speak>\nab\uD800c</speak>', /^2:3: half of a surrogate pair U\+D800/],
+  ['the other half', '<speak>\uDC00\uD800</speak>', /^1:8: half of a surrogate pair U\+DC00/],
+  ['a control character', '<speak>a\u0007b</speak>', /^1:9: the control character U\+0007/],
+  ['a character that is none', '<speak>a\uFFFF</speak>', /^1:9: the control character U\+FFFF/],
+  ['an unknown element', '<speak>\n\n<blink>a</blink></speak>', /^3:1: there is no <blink> here; there are speak, p, s, break/],
+  ["an element of another server's", '<speak><mstts:express-as style="sad">a</mstts:express-as></speak>', /^1:8: there is no <mstts:express-as> here/],
+  ['names that every object has', '<speak><constructor/></speak>', /^1:8: there is no <constructor> here/],
+  ['an attribute that every object has', '<speak><p toString="a">b</p></speak>', /^1:8: <p> has no attribute "toString"/],
+  ['an unknown attribute', '<speak><break length="1s"/></speak>', /^1:8: <break> has no attribute "length"; it has strength, time$/],
+  ['a time without a unit', '<speak><break time="500"/></speak>', /^1:8: "time" of <break> must be a time such as 500ms or 1\.5s, not "500"$/],
+  ['a time below zero', '<speak><break time="-1s"/></speak>', /^1:8: "time" of <break> must be a time/],
+  ['a pause that is too long', '<speak><break time="21s"/></speak>', /^1:8: "time" of <break> must be 20s at most$/],
+  ['an unknown strength', '<speak><break strength="huge"/></speak>', /^1:8: "strength" of <break> must be one of none, x-weak/],
+  ['an unknown rate', '<speak><prosody rate="quick">a</prosody></speak>', /^1:8: "rate" of <prosody> must be one of x-slow/],
+  ['a rate that is too high', '<speak><prosody rate="500%">a</prosody></speak>', /^1:8: "rate" of <prosody> must come to 0\.25 to 4/],
+  ['rates that come to too much together', '<speak><prosody rate="300%"><prosody rate="+50%">a</prosody></prosody></speak>', /^1:29: "rate" of <prosody> must come to/],
+  ['a volume that is too loud', '<speak><prosody volume="+20dB">a</prosody></speak>', /^1:8: "volume" of <prosody> must come to 4/],
+  ['a pitch that is none, though no engine heeds it', '<speak><prosody pitch="purple">a</prosody></speak>', /^1:8: "pitch" of <prosody> must be/],
+  ['a language that is none', '<speak xml:lang="in english">a</speak>', /^1:1: "xml:lang" of <speak> must be a language tag/],
+  ['another version', '<speak version="2.0">a</speak>', /^1:1: "version" of <speak> must be 1\.0 or 1\.1/],
+  ['another namespace', '<speak xmlns="http://www.w3.org/1999/xhtml">a</speak>', /^1:1: "xmlns" of <speak> must be/],
+  ['a kind that is none', '<speak><say-as interpret-as="poem">a</say-as></speak>', /^1:8: "interpret-as" of <say-as> must be one of address, bleep, cardinal/],
+  ['a kind that is not stated', '<speak><say-as>a</say-as></speak>', /^1:8: <say-as> must have "interpret-as"$/],
+  ['a substitute without an alias', '<speak><sub>a</sub></speak>', /^1:8: <sub> must have "alias"$/],
+  ['an alias of nothing', '<speak><sub alias=" ">a</sub></speak>', /^1:8: "alias" of <sub> must be the words to say/],
+  ['an element in a substitute', '<speak><sub alias="a"><s>b</s></sub></speak>', /^1:23: <sub> may hold nothing but text$/],
+  ['text in a break', '<speak><break>a</break></speak>', /^1:8: <break> must be empty$/],
+  ['an element in a break', '<speak><break><s>a</s></break></speak>', /^1:15: <break> must be empty$/],
+  ['a mark without a name', '<speak><mark name=""/></speak>', /^1:8: "name" of <mark> must be a name of 1 to 200/],
+  ['a paragraph in a sentence', '<speak><s><p>a</p></s></speak>', /^1:11: <p> must not stand within <s>$/],
+  ['a paragraph in a paragraph, however deep', '<speak><p><voice name="a"><p>b</p></voice></p></speak>', /^1:27: <p> must not stand within <p>$/],
+  ['a root in the root', '<speak><speak>a</speak></speak>', /^1:8: a text begins with <speak> and has no other one$/],
+  ['a sound with nothing in its place', '<speak><audio src="a.wav"/></speak>', /^1:8: <audio> is not fetched, and must hold/],
+  ['a sound with only its description', '<speak><audio src="a.wav"><desc>a bell</desc></audio></speak>', /^1:8: <audio> is not fetched/],
+  ['a description elsewhere', '<speak><desc>a</desc></speak>', /^1:8: <desc> must stand directly within <audio>$/],
+  ['a lexicon that would be fetched', '<speak><lexicon uri="http://example.org/l.pls"/></speak>', /^1:8: <lexicon> is not taken: .*"lexicon" of a request/],
+]; // prettier-ignore
+
+for (const [why, source, refusal] of BROKEN) {
+  test(`refused with line and column: ${why}`, () => assert.match(refusalOf(source), refusal));
+}
+
+test('a document type that would expand to a billion laughs is refused before anything of it is', () => {
+  const entities = Array.from(
+    { length: 30 },
+    (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`,
+  );
+  const source = `<?xml version="1.0"?>\n<!DOCTYPE speak [<!ENTITY l0 "lol">${entities.join('')}]>\n<speak>&l30;</speak>`;
+  assert.equal(refusalOf(source), '2:1: a document type is not taken');
+});
+
+test('XML 1.1 is read as 1.0, which has no numbers for control characters', () => {
+  assert.match(refusalOf('<?xml version="1.1"?><speak>&#7;</speak>'), /malformed character entity/);
+});
+
+function nested(depth: number): string {
+  return `${'<prosody>'.repeat(depth)}a${'</prosody>'.repeat(depth)}`;
+}
+
+test('elements may stand as deep in each other as the limit says, and no deeper', () => {
+  assert.equal(readMarkup(`<speak>${nested(MOST_NESTING - 1)}</speak>`).pieces.length, 1);
+  const column = 1 + '<speak>'.length + (MOST_NESTING - 1) * '<prosody>'.length;
+  const expected = `1:${column}: <prosody> is nested ${MOST_NESTING + 1} deep, ${MOST_NESTING} is the most`;
+  assert.equal(refusalOf(`<speak>${nested(MOST_NESTING)}</speak>`), expected);
+  assert.equal(refusalOf(`<speak>${nested(1000)}</speak>`), expected);
+});
+
+test('metadata may not be deeper, either', () => {
+  const source = `<speak><metadata>${'<a>'.repeat(1000)}${'</a>'.repeat(1000)}</metadata></speak>`;
+  assert.match(refusalOf(source), /is nested 65 deep/);
+});
+
+test('all breaks together have a limit', () => {
+  const most = MOST_SILENCE_MS / 20_000;
+  assert.equal(readMarkup(`<speak>${'<break time="20s"/>'.repeat(most)}</speak>`).pieces.length, most);
+  assert.match(
+    refusalOf(`<speak>${'<break time="20s"/>'.repeat(most + 1)}</speak>`),
+    /all breaks together must be 300s at most/,
+  );
 });

@@ -6,7 +6,7 @@ import type { Language } from '../../../src/text/normalize/language.js';
 import { normalize } from '../../../src/text/normalize/normalize.js';
 import { lastWord } from '../../../src/text/sentence-end.js';
 import { SentenceStream } from '../../../src/text/sentences.js';
-import { shortFormsOf } from '../../../src/text/short-forms/short-forms.js';
+import { shortFormsOf } from '../../../src/text/short-forms.js';
 
 const LANGUAGES = ['de', 'en', 'es', 'fr', 'it', 'ja', 'ko', 'pt', 'ru', 'zh'];
 const NAME = 'Novak'; // begins no sentence that any language knows of

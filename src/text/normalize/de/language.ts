@@ -1,5 +1,4 @@
 // Assembles German, a language with gender and case, from its writing, speech and recognisers.
-// The recognisers of this file read tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, telephone keys.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';

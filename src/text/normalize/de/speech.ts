@@ -1,5 +1,5 @@
 // Speaks German: numbers, years, dates, times and amounts in words.
-// Four digits are read as a year where the words around them require it: seit 1989; but 1500 Menschen, § 1922.
+// It reads four digits as a year where the words around them require it: seit 1989; but 1500 Menschen.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenTime } from '../language.js';
 import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';

@@ -1,7 +1,7 @@
 // Addresses of letters: 1600 Pennsylvania Ave. NW, 12 W 34th St, Austin, TX 78701-1234, I-95 N.
 import type { Around, Recogniser } from '../reading.js';
 import { endsSentenceAt } from '../../sentence-end.js';
-import { shortFormsOf } from '../../short-forms/short-forms.js';
+import { shortFormsOf } from '../../short-forms.js';
 import type { Saying } from '../language.js';
 import { cardinal, pairs, spellDigits } from './numbers.js';
 

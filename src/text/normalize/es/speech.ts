@@ -1,4 +1,5 @@
-// Speaks Spanish with words that are right in Spain and in America: numbers, fractions, dates, times, amounts.
+// Speaks Spanish with words that are right in Spain and in America.
+// It covers numbers, fractions, dates, times and amounts.
 import { Amounts } from '../iberian/amounts.js';
 import { DatesInWords } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';

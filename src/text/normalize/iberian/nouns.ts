@@ -1,4 +1,4 @@
-// Lists names that Spanish and Portuguese share: tables of units, magnitudes and currencies, signs, addresses.
+// Lists names that Spanish and Portuguese share: units, magnitudes, currencies, signs, parts of addresses.
 import type { Currency, Magnitude, Noun } from '../language.js';
 
 interface NounTables {

@@ -1,5 +1,5 @@
-// Reads factors, multiples and scores in Spanish and Portuguese: 1920 × 1080, 10x de R$ 59,90, Betis 3-1 Celta.
-// A dash between two scores is no range.
+// Reads factors, multiples and scores in Spanish and Portuguese.
+// Examples: 1920 × 1080, 10x de R$ 59,90, Betis 3-1 Celta. A score is not a range.
 import type { Noun, Speech } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { type NumberFormat, type Numeral, numeralOf, readNumeral } from '../numerals.js';

@@ -55,19 +55,22 @@ import {
 import {
   car,
   company,
+  emergency,
   equals,
+  key,
+  KEYWORDS,
   longCount,
   lot,
   optionalVowel,
   particle,
   parts,
+  plate,
   postcode,
   roman,
 } from './numbered.js';
 import { cardinal, letterNames } from './numbers.js';
 import { compared, limit } from './relations.js';
 import { SPEECH } from './speech.js';
-import { emergency, key, KEYWORDS, plate } from './telephone.js';
 import {
   arrow,
   battingRate,

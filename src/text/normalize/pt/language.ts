@@ -1,8 +1,16 @@
 // Assembles Portuguese, and orders its own recognisers before the shared ones.
 // Words are Brazilian where Brazil and Portugal differ. European forms are understood.
-import { currencyPair, planeType } from '../shared-codes.js';
-import { cardExpiry, letteredPartOfYear, monthRange, partOfYear } from '../iberian/dates.js';
-import { product, score, timesOver } from '../iberian/products.js';
+// Its own recognisers read results, codes, dates, centuries and time zones.
+import {
+  cardExpiry,
+  dayAndMonth,
+  letteredPartOfYear,
+  monthAndYear,
+  monthRange,
+  partOfYear,
+  zone,
+} from '../iberian/dates.js';
+import { ADDRESS_WORDS, SIGNS } from '../iberian/nouns.js';
 import {
   bankAccount,
   groupedOrdinal,
@@ -14,13 +22,15 @@ import {
   slashOfCode,
   unionLaw,
 } from '../iberian/parts.js';
+import { product, score, timesOver } from '../iberian/products.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
 import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
-import { ADDRESS_WORDS, SIGNS } from '../iberian/nouns.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import type { Around, Found, Reading } from '../reading.js';
+import type { Around, Found, Reading, Recogniser } from '../reading.js';
 import { processor, scientific } from '../recognise/formulas.js';
+import { romanValue } from '../recognise/words.js';
+import { currencyPair, planeType } from '../shared-codes.js';
 import {
   atLeast,
   behindDigits,
@@ -32,11 +42,82 @@ import {
   schoolYear,
 } from '../shared-forms.js';
 import { genderOf } from './grammar.js';
-import { centuries, day, firstOfMonth, romanDay, shortMonth, utc, weekdays } from './moments.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
-import { parts, SPEECH } from './speech.js';
+import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
 import { CURRENCIES, noun, PER } from './units.js';
 import { WRITING } from './writing.js';
+
+const BEFORE_DATE =
+  'vence vencem venceu vencimento dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em';
+
+/** Dia 15/01, até 3/4. */
+const day = dayAndMonth({
+  before: new Set(BEFORE_DATE.split(' ')),
+  beforeTime: /^,? (?:às?|pelas) \d/,
+  isPressure: FRACTIONS.isPressure,
+  marks: '/',
+  say: DATES.dayOf,
+  range: (from, to, around) => SPEECH.range(from, to, around),
+});
+
+/** Dez/2024, abr-24; without the slash "dez" is ten. */
+const shortMonth = monthAndYear(WRITING.dates.months, SPEECH, { dez: 12 });
+
+/** UTC-3, GMT+5:30. */
+const utc = zone({ plus: 'mais', minus: 'menos', joint: ' e' }, cardinal, SPEECH);
+
+/** Séculos XV e XVI, séc. XIX. */
+const centuries: Recogniser = numberedByRomans({
+  names: {
+    'séc.': 'século', 'Séc.': 'Século', 'sécs.': 'séculos', 'Sécs.': 'Séculos', século: '', séculos: '', Século: '', Séculos: '', SÉCULO: '',
+  },
+  isPlural: (name) => /s\.?$/i.test(name),
+  say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
+}); // prettier-ignore
+
+const FIRST_OF = /1[ºo°]\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\p{L}\p{N}/])/uy;
+
+/** 1º/05, 1º/1/2025. */
+function firstOfMonth(reading: Reading): Found | undefined {
+  const match = reading.isFresh && reading.text[reading.at] === '1' ? reading.match(FIRST_OF) : undefined;
+  const [written = '', month = '', year] = match ?? [];
+  if (match === undefined || Number(month) < 1 || Number(month) > 12) return undefined;
+  const end = reading.at + written.length;
+  const date = {
+    day: '1',
+    month: Number(month),
+    style: 'name',
+    ...(year !== undefined && { year }),
+  } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+}
+
+const MONTHS = WRITING.dates.months.map(([name = '']) => name).join('|');
+const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTHS})(?!\\p{L}))`, 'iuy');
+
+/** Rua XV de Novembro. */
+function romanDay(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[IVX]/.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(ROMAN_DAY);
+  if (match === undefined) return undefined;
+  const spoken = DATES.day(String(romanValue((match[1] ?? '').toUpperCase())));
+  return { end: reading.at + match[0].length, spoken, rule: 'roman' };
+}
+
+const WEEKDAYS = ['segunda', 'terça', 'quarta', 'quinta', 'sexta', 'sábado', 'domingo'];
+const WEEK = /(seg|ter|qua|qui|sex|s[áa]b|dom)\.? ?[-–] ?(seg|ter|qua|qui|sex|s[áa]b|dom)(?![\p{L}])/iuy;
+
+/** Seg-sex. */
+function weekdays(reading: Reading): Found | undefined {
+  if (!reading.isFresh || !/[stqd]/i.test(reading.text[reading.at] ?? '')) return undefined;
+  const match = reading.match(WEEK);
+  const [from, to] = [match?.[1], match?.[2]].map((short = '') =>
+    WEEKDAYS.find((name) => name.startsWith(short.toLowerCase().replace('sab', 'sáb'))),
+  );
+  if (match === undefined || from === undefined || to === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date' };
+}
 
 const NAMES: Readonly<Record<string, string>> = {
   'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volume', 'Vol.': 'volume',

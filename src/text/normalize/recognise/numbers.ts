@@ -1,6 +1,6 @@
 // Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
 import { endsSentenceAt } from '../../sentence-end.js';
-import { shortFormsOf, type ShortForms } from '../../short-forms/short-forms.js';
+import { shortFormsOf, type ShortForms } from '../../short-forms.js';
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';

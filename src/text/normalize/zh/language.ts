@@ -67,9 +67,14 @@ import {
   vehicle,
 } from './names.js';
 import {
+  another,
+  areaCode,
   arrow,
   below,
+  hotline,
   inFront,
+  key,
+  KEYWORDS,
   longCount,
   more,
   numberMark,
@@ -84,7 +89,6 @@ import {
 } from './numbered.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { another, areaCode, hotline, key, KEYWORDS } from './telephone.js';
 import { clock, halfFirst, hundredths, primed } from './times.js';
 import { CURRENCIES, UNITS, WRITING } from './writing.js';
 
