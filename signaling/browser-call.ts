@@ -18,7 +18,7 @@ import { NativeTransport } from './native-transport.js';
 import type { Offer } from './offer.js';
 import type { WeriftPeer } from './werift-peer.js';
 
-export interface BrowserLog {
+interface BrowserLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
 }
@@ -32,7 +32,7 @@ export interface BrowserCallParts {
   readonly limits: BrowserLimits;
 }
 
-export interface BrowserLimits extends DataChannelLimits {
+interface BrowserLimits extends DataChannelLimits {
   /** Milliseconds from the offer within which media must be able to flow. */
   readonly setupTimeoutMs: number;
 }

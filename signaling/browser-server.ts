@@ -7,7 +7,7 @@ import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { readOffer, type Offer } from './offer.js';
 import { mendUdpSockets, type PeerNetwork, WeriftPeer } from './werift-peer.js';
 
-export interface BrowserServerParts extends BrowserCallParts {
+interface BrowserServerParts extends BrowserCallParts {
   readonly switchboard: Pick<Switchboard, 'open'>;
   readonly network: PeerNetwork;
   /** Made by `makeCertificate` before the first call. */

@@ -22,7 +22,7 @@ export interface DataChannelLimits {
   readonly messages: MessageRateLimits;
 }
 
-export interface DataChannelLog {
+interface DataChannelLog {
   warn(fields: Record<string, unknown>, message: string): void;
 }
 

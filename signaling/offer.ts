@@ -31,7 +31,7 @@ export interface Offer {
   readonly sections: readonly OfferedSection[];
 }
 
-export interface OfferedSctp {
+interface OfferedSctp {
   /** The attribute that states the port: `sctpmap` is that of the drafts before RFC 8841. */
   readonly form: 'sctp-port' | 'sctpmap';
   readonly sctpPort: number;
@@ -274,7 +274,7 @@ interface SdpText {
   readonly media: readonly SdpSection[];
 }
 
-export interface SdpAttribute {
+interface SdpAttribute {
   readonly line: SdpLine;
   /** What stands after the colon; empty for a flag. */
   readonly value: string;

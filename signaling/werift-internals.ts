@@ -22,7 +22,7 @@ export interface IceInternals extends Members {
 }
 
 /** How packets reach the browser: on a UDP socket of ours, or only through werift. */
-export type MediaPath =
+type MediaPath =
   | { readonly kind: 'udp'; readonly fd: number; readonly address: string; readonly port: number }
   | { readonly kind: 'carried'; readonly by: string };
 

@@ -36,7 +36,7 @@ export interface PeerNetwork {
   readonly tcp?: boolean;
 }
 
-export type PeerEnd = 'peer closed' | 'peer lost';
+type PeerEnd = 'peer closed' | 'peer lost';
 
 const LOOPBACK = '127.0.0.1'; // werift never finds it by itself, and a laptop without network has nothing else
 

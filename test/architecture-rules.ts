@@ -3,7 +3,7 @@
 import { posix } from 'node:path';
 
 /** Source files by path from the top of the repository, with `/`. */
-export type Sources = ReadonlyMap<string, string>;
+type Sources = ReadonlyMap<string, string>;
 
 const LEAVES = ['src/errors.ts', 'src/config', 'src/observe'];
 const TIME = 'src/time.ts'; // not for what is pure

@@ -1,6 +1,6 @@
 // A Dockerfile and a .dockerignore as data, as far as ours go.
 
-export interface Instruction {
+interface Instruction {
   readonly word: string;
   readonly text: string;
 }

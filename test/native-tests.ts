@@ -16,7 +16,7 @@ const RUN_LIMIT_MS = 600_000; // half a minute of it is fuzzing, where memory is
 const ONE_TEST_LIMIT_S = 60;
 
 /** The plain build of all tests, which `npm test` runs; or the builds that look for faults, which `npm run test:full` adds. */
-export type NativeTests = 'plain' | 'checked';
+type NativeTests = 'plain' | 'checked';
 
 /**
  * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of those, and

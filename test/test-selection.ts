@@ -45,7 +45,7 @@ export function changedSince(root: string, revision: string): readonly string[] 
   ];
 }
 
-export interface Reach {
+interface Reach {
   /** Test files that a change can reach. */
   readonly files: readonly string[];
   /** True if it can reach the native tests. */

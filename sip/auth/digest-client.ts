@@ -13,7 +13,7 @@ import {
   type Secret,
 } from './digest.js';
 
-export interface Account {
+interface Account {
   readonly username: string;
   readonly secret: Secret;
   /** Realms whose challenges may be answered with this account. */

@@ -39,7 +39,7 @@ export function readingBounds(requestsPerSecond: number): RateBounds {
 
 export const FAILURE_BOUNDS: RateBounds = { perSecond: 1 / 60, burst: 10, mostSources: 10_000 };
 
-export interface Visit {
+interface Visit {
   readonly address: string;
   readonly method: string;
   readonly userAgent: string | undefined;

@@ -187,7 +187,7 @@ function naptrOrder(records: readonly NaptrRecord[]): NaptrRecord[] {
 
 // Returns the URI that a request is sent to (RFC 3261, section 8.1.2).
 
-export interface Hop {
+interface Hop {
   readonly requestUri: Uri;
   /** Route set of the request, the first hop first. */
   readonly routes: readonly Uri[];

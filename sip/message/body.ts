@@ -185,7 +185,7 @@ export function isOptionalBody(request: SipRequest): boolean {
   return /;\s*handling\s*=\s*optional\b/i.test(request.first('content-disposition') ?? '');
 }
 
-export const SDP = 'application/sdp';
+const SDP = 'application/sdp';
 
 /**
  * Returns the offer or answer in a request; refused if the body requires more than a description or cannot

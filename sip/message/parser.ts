@@ -21,7 +21,7 @@ export type Parsed =
   /** The message gets no answer; the reason is counted. */
   | { readonly kind: 'ignored'; readonly reason: Ignored };
 
-export type Ignored = 'not-sip' | 'bad-response' | 'bad-ack' | 'unanswerable';
+type Ignored = 'not-sip' | 'bad-response' | 'bad-ack' | 'unanswerable';
 
 interface Whole {
   readonly lines: HeadLines;
@@ -135,7 +135,7 @@ const ONCE: ReadonlySet<string> = new Set([
 const ONCE_IN_RESPONSE: ReadonlySet<string> = new Set(['content-length', 'cseq']);
 
 /** Reason phrase, such as "Missing Call-ID" or "Bad CSeq". */
-export type Fault = string;
+type Fault = string;
 
 export function mandatory(fields: HeaderFields): Mandatory | Fault {
   const repeated = repeatedField(fields, ONCE);

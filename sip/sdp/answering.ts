@@ -32,7 +32,7 @@ import type { CryptoAttribute, CryptoSuite, DtlsParameters } from './media-keys.
 import type { Connection, Direction, SessionDescription } from './session-description.js';
 import type { LocalSide } from './local-side.js';
 
-export interface Answering {
+interface Answering {
   readonly policy: MediaPolicy;
   readonly end: LocalEnd;
   /** The direction that we want, from our side. */
@@ -41,7 +41,7 @@ export interface Answering {
   readonly current: AgreedAudio | undefined;
 }
 
-export interface Answered {
+interface Answered {
   readonly description: SessionDescription;
   readonly agreed: AgreedAudio;
 }

@@ -34,7 +34,7 @@ const ASPECTS = {
 
 type MediaChange = keyof typeof ASPECTS;
 
-export interface Agreement {
+interface Agreement {
   readonly agreed: AgreedAudio;
   readonly changes: ReadonlySet<MediaChange>;
 }

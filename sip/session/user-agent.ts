@@ -25,7 +25,7 @@ import { InboundSession } from './inbound-session.js';
 import { describedIn } from '../message/body.js';
 import { SessionContext, type SessionContextOptions } from './session-context.js';
 
-export interface Admission {
+interface Admission {
   /**
    * Admits a request or returns the refusal. `expected`: it belongs to a transaction or dialog of this
    * server, or to one that has just ended. `busy`: it gets 503 unless this returns something else, so no

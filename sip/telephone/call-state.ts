@@ -42,11 +42,7 @@ const MOST_KEPT = 1000;
 
 type OnEvent = (event: PhoneCallEvent) => void;
 /** An event without its number and time. */
-export type NewEvent = PhoneCallEvent extends infer E
-  ? E extends unknown
-    ? Omit<E, 'id' | 'at'>
-    : never
-  : never;
+type NewEvent = PhoneCallEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
 
 export class EventLog {
   readonly #wallMs: () => number;

@@ -65,7 +65,7 @@ interface CallToPlace {
   readonly referredBy?: string;
 }
 
-export interface PlacedCall {
+interface PlacedCall {
   readonly session: OutboundSession;
   /** Name of the current trunk; undefined for a direct call. */
   readonly trunk: () => string | undefined;

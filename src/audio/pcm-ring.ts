@@ -23,7 +23,7 @@ interface RingAddon {
   ringClose(handle: number): void;
 }
 
-export interface RingStatus {
+interface RingStatus {
   /** In units of the ring: bytes of a ByteRing, samples of a PcmRing. */
   readonly readable: number;
   readonly writable: number;

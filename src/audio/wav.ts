@@ -2,7 +2,7 @@
 // in a file: it checks each against the bytes that are present.
 import { ParleyError } from '../errors.js';
 
-export interface WavSound {
+interface WavSound {
   /** Hz. */
   readonly rate: number;
   readonly channels: number;

@@ -13,7 +13,7 @@ import type { OpusSettings } from './opus.js';
 
 const OPUS_FRAME_MS = 20;
 
-export interface ContainerParts {
+interface ContainerParts {
   readonly opus: OpusSettings;
   readonly shelf: EncoderShelf;
   /** Serial number of the stream in an Ogg file. */

@@ -89,7 +89,7 @@ const VERBATIM = 1;
 const FIXED = 8;
 
 /** The fields of STREAMINFO that are known once the whole file is encoded. */
-export interface FlacTotals {
+interface FlacTotals {
   readonly samples: number;
   /** Bytes of the shortest and of the longest frame. */
   readonly frameBytes: readonly [least: number, most: number];

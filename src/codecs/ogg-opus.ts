@@ -14,7 +14,7 @@ const PAGE_PACKETS = 5; // 100 ms: 28 bytes of page header for some 400 bytes of
 const MAX_PACKET_BYTES = 1275; // RFC 6716, section 3.2.1
 const NOTHING = new Uint8Array(0);
 
-export interface OggOpusOptions {
+interface OggOpusOptions {
   /** Distinguishes streams that are joined into one file. */
   readonly serial: number;
   /** Sample rate of the original sound in Hz, for information only. */
@@ -95,7 +95,7 @@ const PAGE_HEADER_BYTES = 27;
 const MAX_SEGMENTS = 255;
 const CHECKSUM_AT = 22;
 
-export type PagePlace = 'first' | 'middle' | 'last';
+type PagePlace = 'first' | 'middle' | 'last';
 const FLAGS: Readonly<Record<PagePlace, number>> = { first: 0x02, middle: 0, last: 0x04 };
 
 /** Packs whole packets of one logical stream into pages; no packet spans two pages. */

@@ -104,7 +104,7 @@ export function apiKeyIn(entry: string): ApiKey {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Reader = ConfigReader<Variable>;
 type Telephone = ReturnType<typeof readTelephoneConfig>;

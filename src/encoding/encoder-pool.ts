@@ -18,12 +18,12 @@ import {
 } from './line-messages.js';
 
 /** What a line does differently from the pool. */
-export interface LineOptions {
+interface LineOptions {
   readonly opus?: Partial<OpusSettings>;
   readonly trim?: TrimOptions;
 }
 
-export interface PoolOptions extends LineOptions {
+interface PoolOptions extends LineOptions {
   /** Threads; by default one fewer than the machine has cores, at least one. */
   readonly workers?: number;
   /** The worker's program; another one in tests. */
@@ -131,7 +131,7 @@ function messageOf(sink: LineSink): SinkMessage {
   return sink.kind === 'bytes' ? sink : { ...sink, codec: sink.codec.name };
 }
 
-export const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
+const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
 
 /**

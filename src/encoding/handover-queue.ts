@@ -21,7 +21,7 @@ type Out =
 
 type Outgoing = Out & { readonly track: number };
 
-export interface HandoverReports {
+interface HandoverReports {
   /** Everything taken from the old playout is in the new one. */
   handedOver(): void;
   padded(track: number, frames: number, padMs: number): void;

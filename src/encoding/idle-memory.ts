@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { loadAddon } from '../addon.js';
 import type { Time } from '../time.js';
 
-export interface IdleMemoryParts {
+interface IdleMemoryParts {
   readonly time: Time;
   /** Pieces of sound begun so far: memory is returned once after some were. */
   readonly begun: () => number;

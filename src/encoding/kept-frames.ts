@@ -94,7 +94,7 @@ export class ReadySegment {
 const MAX_KEPT_MS = 60_000; // of one segment; a sentence that long is not asked for twice
 
 /** `index` is the segment's own. */
-export type KeptSizes = Omit<KeptFrames, 'packed'> & { readonly index: number };
+type KeptSizes = Omit<KeptFrames, 'packed'> & { readonly index: number };
 
 /** Keeps the payloads of one segment at a time. Its last frame may be put after the segment itself has ended. */
 export class SegmentKeeper {

@@ -19,7 +19,7 @@ interface SegmentPlace {
   readonly pauseBeforeMs?: number;
 }
 
-export interface SoundSegment extends SegmentPlace {
+interface SoundSegment extends SegmentPlace {
   /** A PcmRing; its opener closes it, once the segment is encoded or has failed. */
   readonly ring: number;
   /** Hz of the ring's samples. */
@@ -43,14 +43,14 @@ export interface RingPart {
 }
 
 /** Where a part ends, told or told better; what was read beyond stays in it. */
-export interface CutMessage {
+interface CutMessage {
   readonly type: 'cut';
   readonly line: number;
   readonly index: number;
   readonly endAt: number;
 }
 
-export interface KeptSegment extends SegmentPlace {
+interface KeptSegment extends SegmentPlace {
   readonly kept: KeptFrames;
 }
 

@@ -8,7 +8,7 @@
 // A mark is reached when everything before it in the queue was sent.
 import type { SegmentStarted } from './line-messages.js';
 
-export type MarkMeaning =
+type MarkMeaning =
   | { readonly kind: 'segment-started'; readonly index: number }
   | { readonly kind: 'segment-ended'; readonly index: number }
   | { readonly kind: 'track-ended'; readonly index: -1 };

@@ -18,7 +18,7 @@ export interface PayloadForm {
 }
 
 /** Takes a payload that was made; it is valid until it returns. */
-export type PutPayload = (payload: Uint8Array) => void;
+type PutPayload = (payload: Uint8Array) => void;
 
 export interface Recoder {
   /** What the far end heard just before, so that decoder and filter begin where they would be; before any `take`. */

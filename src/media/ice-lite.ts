@@ -29,7 +29,7 @@ export interface IceCredentials {
 /** 1 is RTP, and RTCP where the two share a port; 2 is RTCP on its own. */
 export type IceComponent = 1 | 2;
 
-export interface IceLiteOptions {
+interface IceLiteOptions {
   readonly credentials: IceCredentials;
   readonly time: Time;
   readonly send: (data: Uint8Array, address: string, port: number, component: IceComponent) => void;

@@ -21,7 +21,7 @@ export interface SrtpKeys {
   readonly mkiBytes?: number;
 }
 
-export interface ComfortNoise {
+interface ComfortNoise {
   /** 13 unless the peers agreed on another one. */
   readonly payloadType: number;
   /** Noise level in -dBov: 0 to 127. */
@@ -151,7 +151,7 @@ export interface PlaneStats {
   readonly latenessCounts: readonly number[];
 }
 
-export interface MediaAddon extends SocketAddon, DtlsAddon {
+interface MediaAddon extends SocketAddon, DtlsAddon {
   planeOpen(options: { manual: boolean; startMs?: number; wallMs?: number; seed: number }): number;
   planeClose(plane: number): void;
   planeAdvance(plane: number, toMs: number): number;
@@ -284,7 +284,7 @@ export interface ForeignPacket {
 }
 
 /** A copy of one packet as it was on the wire. */
-export interface TappedPacket {
+interface TappedPacket {
   /** By us; received otherwise. */
   readonly sent: boolean;
   /** From or to our port of RTCP, where that is another one. */
@@ -366,7 +366,7 @@ export interface DtlsStep {
 }
 
 /** native/binding/dtls_binding.cc */
-export interface DtlsAddon {
+interface DtlsAddon {
   identityMake(): number;
   identityFingerprint(identity: number): string | null;
   identityClose(identity: number): void;

@@ -18,7 +18,7 @@ import {
 import { type IceComponent, type IceCredentials, IceLite } from './ice-lite.js';
 import type { MediaSocket } from './media-socket.js';
 
-export interface MediaHandshakeOptions extends HandshakeTerms {
+interface MediaHandshakeOptions extends HandshakeTerms {
   /** Its `onForeign` is taken. It has learned where the far end is announced, unless there is ICE. */
   readonly socket: MediaSocket;
   readonly certificate: DtlsCertificate;
@@ -286,9 +286,9 @@ export interface Source {
 }
 
 /** `anew`: the source begins another handshake in place of the present one. `restart`: we begin one and drop the datagram. */
-export type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
+type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
 
-export interface DtlsSourceOptions {
+interface DtlsSourceOptions {
   readonly role: 'active' | 'passive';
   readonly time: Time;
   readonly announced: () => Source | undefined;
@@ -349,7 +349,7 @@ export class DtlsSourceFilter {
   }
 }
 
-export function sameSource(one: Source, other: Source): boolean {
+function sameSource(one: Source, other: Source): boolean {
   return one.address === other.address && one.port === other.port;
 }
 

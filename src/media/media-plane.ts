@@ -15,7 +15,7 @@ import {
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
 
-export type PlaneOptions =
+type PlaneOptions =
   | {
       readonly clock: 'real';
       readonly seed: number;
@@ -32,7 +32,7 @@ export type PlaneOptions =
     };
 
 /** When one packet was due and when it left, for benches. */
-export interface TracedPacket {
+interface TracedPacket {
   readonly stream: number;
   readonly dueMs: number;
   readonly sentMs: number;

@@ -68,7 +68,7 @@ export interface HeardPayload {
   readonly payload: Uint8Array;
 }
 
-export const LEARNING_WINDOW_MS = 2000;
+const LEARNING_WINDOW_MS = 2000;
 const LAST_PORT = 65_535;
 const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3 } as const;
 const DIGITS = '0123456789*#ABCD'; // RFC 4733, 3.2
@@ -232,7 +232,7 @@ export class MediaSocket {
   }
 }
 
-export interface PortOptions {
+interface PortOptions {
   /** IP address to listen on; `::` and `0.0.0.0` are every one of the machine. */
   readonly address: string;
   /** Rounded up to an even port. */

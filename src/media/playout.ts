@@ -18,7 +18,7 @@ import {
 } from './media-addon.js';
 
 /** Told on the thread that opened the plane. */
-export type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
+type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
 
 export class Playout {
   readonly handle: number;

@@ -79,7 +79,7 @@ export function isSealedWith({ sealed }: StunMessage, key: Uint8Array): boolean 
   return sealed !== undefined && timingSafeEqual(hmac(key, sealed.bytes), sealed.tag);
 }
 
-export interface StunReply {
+interface StunReply {
   readonly class: StunClass;
   readonly method: number;
   readonly transaction: Uint8Array;

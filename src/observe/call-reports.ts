@@ -49,7 +49,7 @@ export class CallReports {
 const SHOWN_DIGITS = 2;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([^@;?]*)(@[^;?]*)?/i;
 
-export interface LineOptions {
+interface LineOptions {
   /** True writes telephone numbers in full. */
   readonly numbers: boolean;
 }

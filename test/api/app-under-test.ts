@@ -20,7 +20,7 @@ import { FakeSpeech } from './fake-speech.js';
 
 export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
 
-export interface Fakes {
+interface Fakes {
   readonly speech: FakeSpeech;
   readonly voices: FakeVoices;
   readonly calls: FakeCalls;

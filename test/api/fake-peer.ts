@@ -1,7 +1,7 @@
 // The other end of a socket, as a dialect sees it, with everything it was sent.
 import type { Peer } from '../../src/api/http/socket-dialect.js';
 
-export interface ServerMessage {
+interface ServerMessage {
   readonly audio?: string | null;
   readonly isFinal?: boolean | null;
   readonly contextId?: string;

@@ -18,7 +18,7 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-export interface Operation {
+interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
@@ -29,7 +29,7 @@ export interface Operation {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-export interface Document {
+interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };

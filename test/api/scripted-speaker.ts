@@ -14,14 +14,14 @@ export const MS_PER_CHAR = 80;
 const PAUSE_MS = 160;
 const PIECE_MS = 40;
 
-export interface SpeakerCall {
+interface SpeakerCall {
   readonly settings: AskedSpeech<SpeechSettings>;
   /** Sentences whose sound was given out. */
   readonly sentences: string[];
   aborted: boolean;
 }
 
-export class ScriptedSound implements SoundSource {
+class ScriptedSound implements SoundSource {
   readonly contentType = 'audio/pcm';
   readonly outcome: Promise<SoundOutcome | undefined>;
   cancelled = false;

@@ -9,7 +9,7 @@ export interface PeerJob {
   readonly count: number;
 }
 
-export interface ReadAll {
+interface ReadAll {
   readonly count: number;
   /** Samples that were not the next number. */
   readonly wrong: number;

@@ -16,7 +16,7 @@ export interface Spread {
   readonly max: number;
 }
 
-export interface Pacing {
+interface Pacing {
   readonly received: number;
   /** Milliseconds after the due time. */
   readonly late: Spread;
@@ -58,7 +58,7 @@ export function pacingOf(
   };
 }
 
-export interface DueSound {
+interface DueSound {
   /** Streams that there should be. */
   readonly calls: number;
   /** Milliseconds of sound in each, at least. */

@@ -29,7 +29,7 @@ export interface BenchCall {
   onMessage: (message: ServerMessage) => void;
 }
 
-export interface BenchOptions {
+interface BenchOptions {
   /** As many as the server takes by default when absent. */
   readonly encoderWorkers?: number;
   readonly codec?: Codec;

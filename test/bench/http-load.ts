@@ -3,7 +3,7 @@
 // it measures.
 import { connect, type Socket } from 'node:net';
 
-export interface Load {
+interface Load {
   readonly port: number;
   readonly connections: number;
   /** Of the JSON body. */
@@ -12,7 +12,7 @@ export interface Load {
   readonly runMs: number;
 }
 
-export interface LoadFigures {
+interface LoadFigures {
   readonly answers: number;
   readonly perSecond: number;
   /** Milliseconds from the request to the last byte of its answer. */
@@ -24,7 +24,7 @@ export interface LoadFigures {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-export function requestOf(fields: Readonly<Record<string, unknown>>): Buffer {
+function requestOf(fields: Readonly<Record<string, unknown>>): Buffer {
   const body = JSON.stringify(fields);
   return Buffer.from(
     'POST /v1/audio/speech HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n' +

@@ -2,7 +2,7 @@
 // (RFC 3711) with node:crypto, byte for byte what the native plane sends.
 import { createCipheriv, createHmac } from 'node:crypto';
 
-export interface StreamKeys {
+interface StreamKeys {
   readonly key: Buffer; // master key, 16 bytes
   readonly salt: Buffer; // master salt, 14 bytes
 }

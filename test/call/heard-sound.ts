@@ -53,7 +53,7 @@ export function sounding(heard: Float32Array): Float32Array {
   return first < 0 ? new Float32Array(0) : heard.slice(first, heard.findLastIndex(loud) + 1);
 }
 
-export interface Alignment {
+interface Alignment {
   /** In milliseconds of what was heard. */
   readonly atMs: number;
   /** How much later than said it is heard. */

@@ -12,7 +12,7 @@ export interface CodeBlock {
   readonly code: string;
 }
 
-export interface Link {
+interface Link {
   readonly document: string;
   readonly target: string;
 }
@@ -51,7 +51,7 @@ export function linksOf(document: string): readonly Link[] {
 }
 
 /** Anchors as forges make them of headings: lower case, hyphens for spaces, no punctuation. */
-export function anchorsOf(document: string): ReadonlySet<string> {
+function anchorsOf(document: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of textOf(document)
     .replaceAll(FENCE, '')

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { ToWorker } from '../../src/encoding/line-messages.js';
 import '../../src/encoding/encoder-worker.js';
 
-export const FATAL_RATE = 12_345;
+const FATAL_RATE = 12_345;
 
 function isFatal(message: ToWorker): boolean {
   return message.type === 'segment' && 'rate' in message.source && message.source.rate === FATAL_RATE;

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Rendering, serveEngine, type SpeakJob } from '../../src/engines/engine-service.js';
 
-export const SAMPLES_PER_CHARACTER = 100;
+const SAMPLES_PER_CHARACTER = 100;
 
 const DEEDS: Readonly<Record<string, () => void>> = {
   crash: () => process.exit(3),

@@ -171,7 +171,7 @@ function parse({ atMs, data }: { atMs: number; data: Uint8Array }): SentPacket {
   };
 }
 
-export interface OpenCalls {
+interface OpenCalls {
   /** Available only while tests run. */
   readonly encoders: EncoderPool;
   open(frames?: FrameCache, options?: CallOptions): CallUnderTest;

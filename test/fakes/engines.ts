@@ -95,7 +95,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-export interface Generation {
+interface Generation {
   /** The request, without the text that followed. */
   readonly request: SynthesisRequest;
   /** All text that it has read. */
@@ -225,7 +225,7 @@ export class StreamingEngine extends ScriptedEngine {
   }
 }
 
-export type Behaviour =
+type Behaviour =
   | { readonly kind: 'speak' }
   /** Writes nothing, ends only by an abort. */
   | { readonly kind: 'hang' }

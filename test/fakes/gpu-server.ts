@@ -60,7 +60,7 @@ function compile(folder: string, sources: string): void {
   build(join(folder, RELEASE, 'parley_cuda.so'), join(test, 'backend.cc'), kernels);
 }
 
-export interface GpuMachine {
+interface GpuMachine {
   /** CUDA version of the driver, as 1000 * major + 10 * minor. */
   readonly cuda?: number;
   readonly gpus?: number;
@@ -73,7 +73,7 @@ export interface GpuMachine {
 }
 
 /** See native/test/fake_gpu/backend.cc. */
-export type Matter = 'well' | 'lost' | 'full' | 'taken' | 'dead';
+type Matter = 'well' | 'lost' | 'full' | 'taken' | 'dead';
 
 type LogLine = Readonly<Record<string, unknown>>;
 

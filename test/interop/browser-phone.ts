@@ -69,14 +69,14 @@ window.openPhone = async (server, { authorizationUsername, authorizationPassword
 window.isReady = true;
 </script>`;
 
-export interface PhoneHeard {
+interface PhoneHeard {
   readonly packetsReceived: number;
   readonly packetsLost: number;
   readonly totalAudioEnergy: number;
   readonly codec?: string;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly authorizationUsername: string;
   readonly authorizationPassword: string;
 }

@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Holdings = Readonly<Record<string, number>>;
+type Holdings = Readonly<Record<string, number>>;
 
-export interface Native {
+interface Native {
   readonly plane: { stats(): { readonly streams: number } };
   readonly switchboard: { readonly size: number };
 }

@@ -2,7 +2,7 @@
 // test asks it.
 import type { Browser, Page } from 'playwright-core';
 
-export interface PageMessage {
+interface PageMessage {
   readonly type: string;
   readonly atMs: number;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface PageMessage {
 }
 
 /** Of the page's one inbound audio stream (W3C webrtc-stats). */
-export interface Heard {
+interface Heard {
   readonly packetsReceived: number;
   readonly packetsLost: number;
   readonly concealedSamples: number;

@@ -4,7 +4,7 @@ import type { MediaSocket } from '../../src/media/media-socket.js';
 export const FAR = { address: '192.0.2.7', port: 4000 } as const;
 export const STRANGER = { address: '198.51.100.9', port: 4000 } as const;
 
-export interface Outgoing {
+interface Outgoing {
   readonly payloadType?: number;
   readonly sequence: number;
   readonly timestamp: number;

@@ -6,7 +6,7 @@ import type { Playout } from '../../src/media/playout.js';
 export const START_MS = 5000;
 /** Unix time of START_MS: the 20th of November 2026, 12:00:00 UTC. */
 export const WALL_MS = 1_795_176_000_000;
-export const SILENCE = new Uint8Array(160).fill(0xff);
+const SILENCE = new Uint8Array(160).fill(0xff);
 
 export const TELEPHONE: StreamOptions = {
   ssrc: 0xdecafbad,
@@ -47,7 +47,7 @@ export function parseRtp({ atMs, data }: Pick<CapturedPacket, 'atMs' | 'data'>):
   };
 }
 
-export interface SenderReport {
+interface SenderReport {
   readonly ssrc: number;
   /** Milliseconds since 1970. */
   readonly unixMs: number;
@@ -56,7 +56,7 @@ export interface SenderReport {
   readonly octets: number;
 }
 
-export interface RtcpPart {
+interface RtcpPart {
   readonly type: number;
   readonly body: DataView;
 }
@@ -88,7 +88,7 @@ export function parseReport(data: Uint8Array): SenderReport {
   };
 }
 
-export interface HeldPlane {
+interface HeldPlane {
   readonly plane: MediaPlane;
   readonly playout: Playout;
   /** Pushes frames of `size` bytes that hold the numbers from `first` on; the answer to the last. */

@@ -22,7 +22,7 @@ const TONE = Array.from({ length: TONE_FRAMES }, (_frame, frame) =>
   }),
 );
 
-export interface LegOptions {
+interface LegOptions {
   readonly portMin: number;
   readonly mux?: boolean;
   readonly time?: Time;

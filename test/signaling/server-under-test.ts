@@ -37,7 +37,7 @@ export async function connect(t: TestContext, under: DoorUnderTest, client = new
 
 const MESSAGES = { perSecond: 500, burst: 1000 };
 
-export interface DoorUnderTest {
+interface DoorUnderTest {
   readonly door: BrowserServer;
   readonly switchboard: Switchboard;
   readonly plane: MediaPlane;
@@ -48,7 +48,7 @@ export interface DoorUnderTest {
   logged(line: RegExp): Promise<void>;
 }
 
-export interface DoorOptions {
+interface DoorOptions {
   readonly maxCalls?: number;
   readonly clientLimits?: ClientLimits;
   readonly tcp?: boolean;

@@ -6,7 +6,7 @@ import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/codecs/codec.js';
 import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';
 
-export interface SpokenText {
+interface SpokenText {
   readonly options: SpeakOptions;
   /** Pieces read so far; a whole text is one. */
   readonly pieces: string[];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { RTCPeerConnection, RTCRtpCodecParameters, type RTCDataChannel } from 'werift';
 import type { Members } from '../../signaling/werift-internals.js';
 
-export interface ReceivedPacket {
+interface ReceivedPacket {
   readonly ssrc: number;
   readonly payloadType: number;
   readonly sequence: number;
@@ -13,7 +13,7 @@ export interface ReceivedPacket {
   readonly payload: Uint8Array;
 }
 
-export interface ReceivedReport {
+interface ReceivedReport {
   readonly type: number;
   readonly ssrc: number;
   readonly cname: string | undefined;

@@ -10,7 +10,7 @@ let counter = 0;
 /** Nobody listens there. Nothing is sent to the discard port, 9. */
 const DEAF_PORT = 65_534;
 
-export interface Wording {
+interface Wording {
   readonly method?: string;
   readonly uri?: string;
   readonly callId?: string;
@@ -24,7 +24,7 @@ export interface Wording {
 }
 
 /** A connection that sends requests to the server and reads its messages. */
-export interface RawCaller {
+interface RawCaller {
   readonly local: Address;
   readonly transport: 'UDP' | 'TCP';
   /** Messages received. */

@@ -5,7 +5,7 @@ import { wavHeader } from '../../src/audio/wav.js';
 
 export const TONE_HZ = 440;
 
-export interface SampleFile {
+interface SampleFile {
   readonly seconds?: number;
   /** Hz. */
   readonly rate?: number;

@@ -15,7 +15,7 @@ import { asParleyError, ParleyError } from '../../errors.js';
 import { SoundMessages, type SoundMessagesParts } from './sound-messages.js';
 import { cutPlace, sentenceCut, TextRun, TextSchedule, type TextScheduleOptions } from './text-run.js';
 
-export interface ContextParts extends SoundMessagesParts {
+interface ContextParts extends SoundMessagesParts {
   readonly speaker: SentenceSpeaker;
   readonly settings: SpeechSettings;
   readonly schedule: TextScheduleOptions;

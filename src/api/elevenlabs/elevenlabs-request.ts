@@ -28,7 +28,7 @@ export interface ClientMessage {
   readonly key?: string;
 }
 
-export const CHUNK_LENGTHS: readonly [least: number, most: number] = [50, 500];
+const CHUNK_LENGTHS: readonly [least: number, most: number] = [50, 500];
 const MAX_SCHEDULE = 100; // lengths; the last one holds for all that follow
 const MAX_CONTEXT_ID = 256; // characters; it comes back with every message
 

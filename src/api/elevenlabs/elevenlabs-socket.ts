@@ -25,7 +25,7 @@ export interface ElevenLabsParts {
   readonly failed?: (error: ParleyError, requestId: string) => void;
 }
 
-export interface ContextWish {
+interface ContextWish {
   /** The first message, which says how the context speaks. */
   readonly first: ClientMessage;
   readonly message: (audio: string, alignment: Alignment | null) => object;

@@ -142,7 +142,7 @@ function lastEnd(text: string, pattern: RegExp): number {
 // first release, the last one for all that follow; a flush begins anew. Text goes out up to the end of a word, since the
 // rest of the word may be in the next message.
 
-export const DEFAULT_SCHEDULE: readonly number[] = [120, 160, 250, 290];
+const DEFAULT_SCHEDULE: readonly number[] = [120, 160, 250, 290];
 
 export interface TextScheduleOptions {
   /** Characters; not empty. */
@@ -153,7 +153,7 @@ export interface TextScheduleOptions {
   readonly markup: boolean;
 }
 
-export interface Released {
+interface Released {
   /** Empty: nothing is due. */
   readonly text: string;
   /** What was said so far is a whole sentence, whatever follows. */

@@ -7,7 +7,7 @@ import { ParleyError } from '../../errors.js';
 import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
 import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
 
-export interface AudioReplyOptions {
+interface AudioReplyOptions {
   /** Replies at once; more are refused with QUEUE_FULL. */
   readonly maxReplies: number;
   /** Milliseconds for which a client may take nothing of what waits for it. */
@@ -16,7 +16,7 @@ export interface AudioReplyOptions {
   readonly requestTimeoutMs: number;
 }
 
-export interface AudioReply {
+interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
   readonly open: (signal: AbortSignal) => Promise<SoundSource>;
   /** They come before what the stream says of itself. */
@@ -256,7 +256,7 @@ function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = 
   reply.raw.writeHead(200, lines);
 }
 
-export interface WholeLimits {
+interface WholeLimits {
   /** Bytes of one sound. */
   readonly maxBytes: number;
   /** Bytes of all that are being gathered or sent. */

@@ -135,7 +135,7 @@ function withoutDelivery(fields: Readonly<Record<string, unknown>>): object {
   return rest;
 }
 
-export interface BatchParts {
+interface BatchParts {
   readonly speech: SpeechSource;
   readonly requestId: string;
   /** Told of each item that could not be spoken. */

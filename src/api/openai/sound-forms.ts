@@ -54,7 +54,7 @@ export class EventStream implements SoundSource {
 const BYTES_PER_TOKEN = 4; // of text; a usual count where no tokenizer is asked
 const FRAME_MS = 80; // of sound: codec frames come 12.5 times a second
 
-export interface EventFacts {
+interface EventFacts {
   readonly text: string;
   readonly requestId: string;
   /** On the clock of `performance.now()`. */

@@ -17,7 +17,7 @@ export interface SpeakingParts extends SpeechAnswerParts {
   readonly models: ModelNames;
 }
 
-export interface SpeechRouteParts extends SpeakingParts {
+interface SpeechRouteParts extends SpeakingParts {
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
 }

@@ -20,7 +20,7 @@ import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { type MadeVoice, voiceAnswer, type VoiceSource } from './speech-source.js';
 import type { NewVoice } from '../../voices/voice-store.js';
 
-export interface VoiceRouteParts extends SpeechAnswerParts {
+interface VoiceRouteParts extends SpeechAnswerParts {
   readonly voices: VoiceSource;
   readonly limits: SpeechLimits;
   readonly models: ModelNames;

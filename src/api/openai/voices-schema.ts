@@ -35,7 +35,7 @@ const MADE_VOICE = object(
   ['language', 'description', 'consent', 'ref_text', 'prompt'],
 );
 
-export const VOICE = object({
+const VOICE = object({
   id: STRING,
   name: STRING,
   engine: STRING,
@@ -43,7 +43,7 @@ export const VOICE = object({
   description: STRING,
 });
 
-export const MODEL = object({
+const MODEL = object({
   id: STRING,
   object: { type: 'string', enum: ['model'] },
   created: { ...INTEGER, description: 'Unix seconds' },

@@ -10,7 +10,7 @@ import { ManualTime } from '../../fakes/manual-time.js';
 import { FakePeer } from '../fake-peer.js';
 import { ScriptedSpeaker } from '../scripted-speaker.js';
 
-export interface ElevenUnderTest {
+interface ElevenUnderTest {
   readonly peer: FakePeer;
   readonly time: ManualTime;
   readonly speaker: ScriptedSpeaker;

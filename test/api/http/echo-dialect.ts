@@ -1,7 +1,7 @@
 // A dialect that echoes each message and records what happened to its conversations.
 import type { Conversation, Dialect, Peer, Visit } from '../../../src/api/http/socket-dialect.js';
 
-export class EchoConversation implements Conversation {
+class EchoConversation implements Conversation {
   readonly heard: (string | Uint8Array)[] = [];
   readonly peer: Peer;
   readonly visit: Visit;

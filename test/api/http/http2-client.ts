@@ -3,7 +3,7 @@ import http2 from 'node:http2';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface Answer {
+interface Answer {
   readonly headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader;
   readonly body: string;
 }

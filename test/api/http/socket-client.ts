@@ -57,7 +57,7 @@ export class SocketClient {
   }
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;

@@ -20,7 +20,7 @@ const LOOK_MS = 250;
 const SETTLE_LIMIT_MS = 30_000;
 
 /** Some three seconds of the instant engine. */
-export const SHORT_GREETING = 'Your order has shipped. It arrives on Tuesday.';
+const SHORT_GREETING = 'Your order has shipped. It arrives on Tuesday.';
 /** More than two minutes: longer than a call of any run. */
 export const LONG_GREETING = Array.from(
   { length: 30 },

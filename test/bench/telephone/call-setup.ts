@@ -22,7 +22,7 @@ const BROKEN_MS = 100; // set-up p95 above it: the rate is too much
 const PACKET_MS = 20;
 const SPEAKS_MS = 100; // calls that are shorter have no sound to count
 
-export interface SetUpLine {
+interface SetUpLine {
   readonly row: Row;
   readonly counts: SippCounts;
   readonly isBroken: boolean;
@@ -69,7 +69,7 @@ async function setUpLine(phone: BenchPhone, name: string, { manner, perSecond, s
   return { row, counts, isBroken };
 } // prettier-ignore
 
-export interface WarmUpPlan {
+interface WarmUpPlan {
   readonly calls: number;
   /** Below what the server bears before its code is compiled. */
   readonly perSecond: number;
@@ -88,7 +88,7 @@ export async function warmUpSetUp(phone: BenchPhone, { calls, perSecond }: WarmU
   await phone.settled();
 }
 
-export interface SetUpRates {
+interface SetUpRates {
   readonly ladder: readonly number[];
   readonly seconds: number;
   /** What the server bears easily, after it was overloaded. */

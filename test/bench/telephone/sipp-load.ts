@@ -11,7 +11,7 @@ const SCENARIO = join(import.meta.dirname, '..', '..', '..', '..', 'test', 'benc
 const WATCH_MS = 100;
 const MOST_AT_ONCE = 50_000; // more than there are: SIPp begins calls when they are due, however many stand
 
-export interface SippLoadOptions {
+interface SippLoadOptions {
   readonly to: Address;
   readonly sinkPort: number;
   readonly calls: number;

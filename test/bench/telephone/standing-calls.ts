@@ -20,7 +20,7 @@ const PACKETS_PER_S = 50;
 const SPARE = 1.2;
 
 /** Milliseconds between two packets of a stream, and streams, within the time that is measured. */
-export function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spread; readonly streams: number } {
+function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spread; readonly streams: number } {
   const last = new Map<number, number>();
   const intervals: number[] = [];
   for (const { ssrc, atMs } of packets) {
@@ -31,7 +31,7 @@ export function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spr
   return { spread: spreadOf(intervals), streams: last.size };
 } // prettier-ignore
 
-export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** What a program uses while it sends, in columns that all senders have. */
 export async function measured(program: PinnedProgram, receiver: UdpReceiver, measureMs: number, idle: number): Promise<() => Promise<Row>> {
@@ -60,7 +60,7 @@ export async function measured(program: PinnedProgram, receiver: UdpReceiver, me
   };
 } // prettier-ignore
 
-export interface StandingOptions extends BenchPhoneOptions {
+interface StandingOptions extends BenchPhoneOptions {
   readonly name: string;
   readonly calls: number;
   readonly measureMs: number;
@@ -123,7 +123,7 @@ export async function idleCores({ program }: Pick<BenchPhone, 'program'>): Promi
 }
 
 /** Calls before the measured ones: code is compiled, prompts are there. */
-export async function warmUp(phone: BenchPhone, calls = 300, perSecond = 100): Promise<void> {
+async function warmUp(phone: BenchPhone, calls = 300, perSecond = 100): Promise<void> {
   const receiver = await UdpReceiver.open();
   const load = await SippLoad.start({
     to: phone.address,

@@ -43,7 +43,7 @@ export interface BaresipOptions {
   readonly authority?: string;
 }
 
-export interface BaresipEvent {
+interface BaresipEvent {
   readonly type: string;
   readonly id?: string;
   readonly direction?: string;

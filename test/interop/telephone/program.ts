@@ -10,12 +10,12 @@ const KEPT_CHARACTERS = 200_000; // of what it printed
 const TAIL_CHARACTERS = 4000; // in a failure's message
 const TERM_LIMIT_MS = 3000; // a program that has not ended by then is killed
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -10,7 +10,7 @@ export interface RtpPacket {
   readonly payload: Buffer;
 }
 
-export interface TelephoneEvent {
+interface TelephoneEvent {
   /** 0-9, *, #, A-D. */
   readonly digit: string;
   readonly end: boolean;

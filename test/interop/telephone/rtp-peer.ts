@@ -30,7 +30,7 @@ export interface StreamOptions {
   readonly firstTimestamp?: number;
 }
 
-export interface PressOptions {
+interface PressOptions {
   /** 100 if absent. */
   readonly durationMs?: number;
   /** Packets of the event that the network loses: so many first ones, and so many of the three end packets. */
@@ -100,7 +100,7 @@ export class RtpPeer {
 }
 
 /** One stream of packets, 20 ms each, until it is stopped. */
-export class RtpStream {
+class RtpStream {
   readonly #send: (bytes: Buffer) => void;
   readonly #options: Required<StreamOptions>;
   readonly #queue: Slot[] = [];

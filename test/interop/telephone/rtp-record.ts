@@ -4,7 +4,7 @@ import { A_LAW_VALUES, MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import { readEvent } from './rtp-packet.js';
 import type { HeardPacket } from './rtp-peer.js';
 
-export interface Continuity {
+interface Continuity {
   readonly packets: number;
   /** Numbers that never came, and those that came late or twice. */
   readonly lost: number;
@@ -70,7 +70,7 @@ function signed16(difference: number): number {
   return (difference << 16) >> 16;
 }
 
-export interface Laws {
+interface Laws {
   /** Payload types of G.711; 0 and 8 if absent. */
   readonly mu?: number;
   readonly a?: number;
@@ -91,7 +91,7 @@ export function g711Sound(packets: readonly HeardPacket[], { mu = 0, a = 8 }: La
   return samples;
 }
 
-export interface HeardDigit {
+interface HeardDigit {
   readonly digit: string;
   readonly durationMs: number;
   readonly packets: number;

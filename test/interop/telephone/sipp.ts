@@ -49,7 +49,7 @@ export interface SippOptions {
   readonly limitS?: number;
 }
 
-export interface SippResult {
+interface SippResult {
   readonly successful: number;
   readonly failed: number;
   readonly retransmissions: number;

@@ -27,7 +27,7 @@ export interface Sound {
   readonly rate: number;
 }
 
-export interface Likeness {
+interface Likeness {
   /** Correlation of loudness at the best alignment, -1 to 1. */
   readonly correlation: number;
   /** Length of what sounds, of the first less that of the second. */

@@ -6,7 +6,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { pipeline } from 'node:stream/promises';
 import type { Address } from './sipp.js';
 
-export interface FrontIdentity {
+interface FrontIdentity {
   readonly cert: string;
   readonly key: string;
 }

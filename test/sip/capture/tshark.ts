@@ -2,7 +2,7 @@
 // opinion, never the only one.
 import { spawnSync } from 'node:child_process';
 
-export interface Dissected {
+interface Dissected {
   readonly [field: string]: unknown;
 }
 

@@ -109,7 +109,7 @@ export function madeMessage(random: Random): string {
 }
 
 /** The messages of RFC 4475, one character a byte. */
-export const TORTURE: readonly string[] = [
+const TORTURE: readonly string[] = [
   ...Object.values(VALID), MPART01, ...Object.values(INVALID), ...Object.values(SEMANTICS),
 ].map((bytes) => bytes.toString('latin1')); // prettier-ignore
 

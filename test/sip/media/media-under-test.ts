@@ -25,7 +25,7 @@ export const PLAIN: Partial<MediaPolicy> = {
 };
 
 /** Records the callbacks of a leg, in order. */
-export interface Told {
+interface Told {
   readonly ports: MediaPort[];
   readonly digits: [string, number][];
   readonly held: boolean[];
@@ -37,7 +37,7 @@ export interface Leg {
   readonly told: Told;
 }
 
-export interface Stage {
+interface Stage {
   readonly plane: MediaPlane;
   readonly time: ManualTime;
   readonly ports: RtpPorts;

@@ -44,13 +44,13 @@ export class Told implements SessionUser {
   }
 }
 
-export interface End {
+interface End {
   readonly agent: UserAgent;
   readonly layer: TransactionLayer;
   readonly sender: DirectSender;
 }
 
-export interface EndsOptions {
+interface EndsOptions {
   readonly called?: Partial<UserAgentOptions>;
   readonly calling?: Partial<UserAgentOptions>;
   readonly seed?: number;
@@ -122,7 +122,7 @@ export class TwoEnds {
   }
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly callId: string;
   readonly headers: readonly HeaderLine[];
   /** Asks the callee for the offer. */

@@ -10,7 +10,7 @@ import type { Flow, TransportFailure, TransportName } from '../../../sip/transpo
 import type { Target } from '../../../sip/transport/outbound.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
-export interface Carried {
+interface Carried {
   readonly atMs: number;
   readonly from: string;
   readonly text: string;

@@ -15,7 +15,7 @@ import {
 import { systemTime } from '../../../src/time.js';
 import { until } from '../../fakes/until.js';
 
-export interface Received {
+interface Received {
   readonly bytes: Buffer;
   readonly parsed: Parsed;
   readonly flow: Flow;

@@ -9,7 +9,7 @@ import { Places } from '../client/places.js';
 import { Network } from '../transaction/network.js';
 import { Callee, CALLEE, CALLER } from '../transaction/users.js';
 
-export type Answering = (transaction: ServerTransaction, request: SipRequest) => void;
+type Answering = (transaction: ServerTransaction, request: SipRequest) => void;
 
 export const CONTACT = `sip:4930@${CALLER}`;
 
