@@ -23,7 +23,7 @@ namespace parley {
 struct Convolution {
   Matrix weights;
   const float* bias = nullptr;  // [rows] or none
-  size_t channels = 0;          // of the input
+  size_t channels = 0;          // input channels
   size_t taps = 1;
   size_t dilation = 1;
   size_t stride = 1;  // inputs from one output to the next

@@ -1,14 +1,12 @@
-// What the model asks of a backend. The CPU backend defines the answers; another
-// must match it within a stated tolerance.
+// The interface between the model and a backend. The CPU backend defines the results; another must match them within
+// a stated tolerance.
 //
 //   kernels  <-  model  <-  runtime  <-  binding
 //
-// Signals are time-major, [rows, channels] without gaps, float32; a row is a
-// position, a frame or a stream. Pointers are the backend's own memory (Allocate)
-// where nothing else is said. What lies on the host (positions, stretches, what is
-// uploaded) is read before a call returns; what is to go there is there after Wait().
-// Calls of one backend are made by one thread at a time and take effect in
-// order. Outputs may not overlap inputs except where "in place" is said. Wrong
+// Signals are time-major, [rows, channels] without gaps, float32; a row is a position, a frame or a stream. Pointers
+// refer to the backend's own memory (Allocate) unless stated otherwise. Host memory (positions, stretches, uploads)
+// is read before a call returns. Results for the host are there after Wait(). Calls to one backend come from one
+// thread at a time and take effect in order. Outputs may not overlap inputs except where "in place" is stated. Wrong
 // shapes throw std::invalid_argument.
 //
 // The result for a row never depends on how many rows are computed with it.
@@ -55,20 +53,20 @@ struct AttentionStream {
   uint64_t capacity = 0;
   uint64_t position = 0;
   uint32_t count = 0;
-  uint32_t row = 0;  // of the batch, where its positions begin
+  uint32_t row = 0;  // its first row in the batch
 };
 
 // Streams that attend together, stream by stream, and what their transformer's layers have in common.
 struct AttentionBatch {
   const AttentionStream* streams = nullptr;  // [count] in the backend's memory
   size_t count = 0;
-  size_t rows = 0;     // of all streams
+  size_t rows = 0;     // total over all streams
   size_t longest = 0;  // positions of the stream that has most
-  size_t furthest = 0;  // of a stream, the positions up to the end of these
+  size_t furthest = 0;  // the most positions of a stream, up to the end of these
   KvLayout layout;
   size_t query_heads = 0;  // a multiple of layout.heads: head h uses kv head h * heads / query_heads
   size_t window = 0;       // 0: all that came before
-  float scale = 0;         // of the scores: 1 / sqrt(head_dim)
+  float scale = 0;         // for scores: 1 / sqrt(head_dim)
 };
 
 // One layer's signals, after rotation.
@@ -102,15 +100,15 @@ struct Norm {
   float eps = 0;
 };
 
-// How the rows of a signal become queries, keys and values.
+// Projections of a signal's rows to queries, keys and values.
 struct HeadProjections {
   Norm norm;
-  Matrix q, k, v;                 // of as many rows as heads times head_dim
+  Matrix q, k, v;                 // number of rows: heads times head_dim
   const float* q_norm = nullptr;  // [head_dim], RMSNorm of every head with norm.eps, or none
   const float* k_norm = nullptr;
 };
 
-// Where the rows of a transformer's layer are, and room for their norm.
+// Rows of a transformer's layer, and room for their norm.
 struct LayerRows {
   const float* x = nullptr;  // [rows, width]
   size_t rows = 0;
@@ -143,11 +141,13 @@ struct ResidualUnit {
   const float* pointwise_bias = nullptr;
 };
 
-// What a code predictor does in one pass, after its layers: the product of a head, and of its logits one code of each stream.
+// One pass of a code predictor, after its layers: the product of a head, and one code for each stream, chosen from
+// its logits.
 struct CodePass {
   const float* angles = nullptr;  // [rows, head_dim], as Angles gives them
   Matrix head;                    // [vocabulary, hidden]
-  Matrix table;                   // [at least vocabulary, hidden]: whose rows of the codes the next pass begins with; of the last pass none
+  Matrix table;                   // [at least vocabulary, hidden]: a code's row is the next pass's input; empty in the
+                                  // last pass
 };
 
 // Passes one after the other, the first of the streams' positions that a batch has, the next of one row each, at the position after these.
@@ -158,8 +158,9 @@ struct CodePasses {
   const CodePass* passes = nullptr;
   size_t count = 0;
   const Choice* choices = nullptr;  // [streams] in the backend's memory
-  uint64_t sequence = 0;            // of the first pass's draws; the next pass has the next one
-  int32_t* codes = nullptr;         // of the first pass: the i-th stream's at codes[i * stride], that of the next pass beside it
+  uint64_t sequence = 0;            // the first pass's draws; the next pass has the next one
+  int32_t* codes = nullptr;         // the first pass's: the i-th stream's at codes[i * stride], that of the next pass
+                                    // beside it
   size_t stride = 0;
 };
 
@@ -170,26 +171,26 @@ struct LayerRoom {
   float* inner = nullptr;  // [rows, up.rows]
 };
 
-// What a backend computes on is gone, with all that it held: every later call throws this again.
+// The backend's device is lost, with everything in its memory. Every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What a backend with a device of its own is at. Bytes; counts since it was made.
+// Figures of a backend with its own device. Memory is in bytes; counts start with the backend.
 struct BackendFigures {
-  size_t memory_in_use = 0, memory_total = 0;  // of the device
-  size_t memory_free = 0;                      // that Allocate has still to give
+  size_t memory_in_use = 0, memory_total = 0;  // the device's
+  size_t memory_free = 0;                      // left for Allocate
   // Lists of what is computed: run piece by piece, made into something that runs as a whole, and run so.
   uint64_t eager = 0, captures = 0, launches = 0;
-  size_t list_bytes = 0;  // of the host's memory, that such lists take which are remembered
+  size_t list_bytes = 0;  // host memory of remembered lists
 };
 
 class Kernels {
  public:
   virtual ~Kernels() = default;
 
-  // What log and reports call it: "cpu avx2, 2 threads".
+  // The name in logs and reports: "cpu avx2, 2 threads".
   virtual const char* Name() const = 0;
   // Whether weights may lie in the host's memory, for example in a mapped file.
   virtual bool ReadsHostMemory() const = 0;
@@ -251,7 +252,7 @@ class Kernels {
   // --- attention, of one layer; streams are independent of each other
   // Keys and values to the caches.
   virtual void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) = 0;
-  // What the queries see; keys and values up to the last of the positions are stored.
+  // Attention of the queries; keys and values up to the last of the positions are stored before.
   virtual void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) = 0;
 
   // --- halves of a transformer's layer, which a backend may do in fewer steps than these
@@ -334,9 +335,9 @@ class Kernels {
   virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                            size_t width, size_t rows) = 0;
 
-  // --- sampling
-  // Of each row of logits [count, vocabulary], which it changes, one: to ids[i * stride], -1 where a logit is no number or none
-  // can be chosen. choices: [count] in the backend's memory; `sequence`: Draw::stream of their draws.
+  // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i * stride];
+  // -1 where a logit is NaN or no id can be chosen. choices: [count] in the backend's memory; `sequence`:
+  // Draw::stream of their draws.
   virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
                       size_t stride) = 0;
 };

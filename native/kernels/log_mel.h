@@ -1,4 +1,4 @@
-// The logarithmic mel spectrum that the speaker encoder hears: on the host, once per voice.
+// The log-mel spectrogram for the speaker encoder: computed on the host, once per voice.
 #ifndef PARLEY_KERNELS_LOG_MEL_H_
 #define PARLEY_KERNELS_LOG_MEL_H_
 
@@ -24,7 +24,7 @@ class LogMel {
   // [FramesOf(count), bands]. Throws std::invalid_argument when there are too few
   // samples to reflect.
   std::vector<float> Of(const float* samples, size_t count) const;
-  // Of that, the frames from `first` on: result [frames, bands].
+  // Frames of that spectrogram from `first` on: result [frames, bands].
   void Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const;
 
   // 0 when there are too few samples to reflect.

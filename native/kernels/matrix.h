@@ -47,7 +47,7 @@ inline Vectors Rows(const float* values, size_t count, size_t length) {
   return {values, count, length, length, 1, 0};
 }
 
-// What becomes of the product v = w x of a row, in this order; each part is optional:
+// The steps that finish the product v = w x of a row, in this order; each is optional:
 //   v += bias[row];  v *= gain[row] (a LayerScale);  y = v, or y += v.
 struct Finish {
   const float* bias = nullptr;

@@ -24,9 +24,9 @@ constexpr PhiloxCounter Philox(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// Where in the sequence of all draws one draw stands.
+// Position of a draw in the sequence of all draws.
 struct Draw {
-  uint64_t seed = 0;    // of the request
+  uint64_t seed = 0;    // the request's
   uint64_t stream = 0;  // which sequence of the seed
   uint64_t step = 0;    // which draw of the sequence
 };

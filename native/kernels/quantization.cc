@@ -40,7 +40,7 @@ PARLEY_BODY void RoundAll(const Value* row, size_t columns, double unit, int8_t*
   }
 }
 
-// Of fp8: the nearest to the quotient as a float, which has a range beyond what two floats of one row can give.
+// fp8: rounds the quotient to nearest, as a float. A float's range exceeds any quotient within one row.
 template <class Value>
 PARLEY_BODY void RoundAllToFp8(const Value* row, size_t columns, float unit, int8_t* values) {
   for (size_t k = 0; k < columns; k++) values[k] = static_cast<int8_t>(ToFp8(ToFloat(row[k]) / unit).bits);

@@ -26,16 +26,16 @@ struct SamplingRules {
   int32_t forbidden = -1;  // cannot be chosen either: the end, while it is too early
 };
 
-// How one of a row of logits is chosen.
+// Rules, seed and step for choosing an id from a row of logits.
 struct Choice {
   SamplingRules rules;
   uint64_t seed = 0;
   uint64_t step = 0;
-  // [count], or none: ids that the penalty applies to are not 0. What is chosen becomes one of them.
+  // [count] or null: nonzero for the ids that the penalty applies to. The chosen id is marked too.
   uint8_t* seen = nullptr;
 };
 
-// What a choice needs in the course of it; kept between choices, so that one allocates nothing.
+// Scratch memory for a choice, kept between choices so that none allocates.
 struct SamplingScratch {
   std::vector<float> sorted;
   std::vector<uint32_t> order;

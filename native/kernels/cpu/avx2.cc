@@ -84,15 +84,15 @@ inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
   return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 }
 
-// Of 16 registers 12 hold sums: of three rows and two vectors all lanes, of three rows and four vectors
-// half of them.
+// 12 of the 16 registers hold sums: three rows by two vectors with all lanes, or three rows by four vectors with half
+// of the lanes at a time.
 constexpr size_t kTallRows = 4;
 constexpr size_t kWideRows = 3;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
-// Of many vectors: 12 sums of two registers of rows and six vectors, the two registers and an input.
+// Many vectors: 12 sums (two registers of rows, six vectors), the two registers of rows and one input.
 constexpr size_t kPanelVectors = 6;
-// Of whole numbers 8 sums of two rows and four vectors, since what is paired needs a register too.
+// Integer products: 8 sums of two rows and four vectors, because the multiplication of pairs needs a register too.
 constexpr size_t kIntTallRows = 4;
 constexpr size_t kIntWideRows = 2;
 

@@ -97,14 +97,14 @@ inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
   return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 }
 
-// Of 32 registers: 8 sums of one vector, or 16 of four, and what is loaded.
+// Sums take 8 of the 32 registers (8 rows, one vector) or 16 (4 rows, four vectors); the others hold operands.
 constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 24;
-// Of many vectors: 24 sums of two registers of rows and twelve vectors, the two registers and an input.
+// Many vectors: 24 sums (two registers of rows, twelve vectors), the two registers of rows and one input.
 constexpr size_t kPanelVectors = 12;
-// Of whole numbers: 16 sums of four rows and four vectors, and what is paired.
+// Integer products: 16 sums of four rows and four vectors, and the operand pairs.
 constexpr size_t kIntTallRows = 8;
 constexpr size_t kIntWideRows = 4;
 

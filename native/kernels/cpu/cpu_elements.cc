@@ -1,4 +1,4 @@
-// What the CPU backend does element by element.
+// Elementwise operations of the CPU backend.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

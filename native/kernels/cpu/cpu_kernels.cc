@@ -14,9 +14,9 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
 constexpr size_t kRowGranule = 8;
 
-// A gated product of fewer vectors computes so many values before it joins them: 6 kB. These are
-// many rows, which are read faster than a few of either matrix by turns. Of more vectors it makes two products of it,
-// since their own copies pay only where a product is whole.
+// A gated product of fewer than kGatedVectors vectors buffers this many values (6 KiB) of `up` before it applies the
+// gate. Many rows fit, because alternating between a few rows of either matrix reads memory more slowly.
+// From kGatedVectors on it runs as two products: their packed copies only pay off for a whole product.
 constexpr size_t kGatedValues = 1536;
 constexpr size_t kGatedVectors = 16;
 
@@ -70,8 +70,8 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
       scores_(threads.threads),
       rooms_(threads.threads) {}
 
-// Of large pieces the system gives zeroed pages only as they are touched: what a stream has reserved
-// and never needs costs neither time nor memory. Before what is given out lies where its piece begins.
+// calloc maps zeroed pages of large pieces only when they are touched. Memory that a stream reserves but never uses
+// costs neither time nor RAM. The word before the returned address stores where the piece begins.
 void* CpuKernels::Allocate(size_t bytes) {
   constexpr size_t kExtra = kAlignment + sizeof(void*);
   if (bytes > SIZE_MAX - kExtra) throw std::bad_alloc();

@@ -94,12 +94,12 @@ class CpuKernels : public Kernels {
   const Variant& variant_;
   ThreadPool pool_;
   std::string name_;
-  std::vector<std::vector<float>> scores_;  // of each thread: as long as the longest context so far
-  std::vector<std::vector<float>> rooms_;   // of each thread: what the variant's products copy to
-  std::vector<int16_t> wholes_;  // of a product with 8-bit weights: its vectors, rounded ..
+  std::vector<std::vector<float>> scores_;  // per thread: as long as the longest context so far
+  std::vector<std::vector<float>> rooms_;   // per thread: scratch memory for the variant's products
+  std::vector<int16_t> wholes_;  // 8-bit weights: a product's vectors, rounded ..
   std::vector<float> scales_;    // .. and the scales of their groups
-  std::vector<float> lifted_;   // of a gated product with many vectors: the values that its gate multiplies
-  std::vector<float> windows_;  // of short stretches of several streams, beside each other
+  std::vector<float> lifted_;   // gated product of many vectors: the values that the gate multiplies
+  std::vector<float> windows_;  // short stretches of several streams, side by side
   SamplingScratch sampling_;
 };
 

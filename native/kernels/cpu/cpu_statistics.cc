@@ -32,7 +32,7 @@ double Distance(const float* a, const float* b, size_t width) {
 // product r v in f32, as |r|^2 / 2 - r v, and judged in double for the rows alone which by the
 // bounds of the estimates may be the nearest.
 size_t Nearest(const Matrix& table, const float* norms, const float* products, const float* v, float norm) {
-  // Of a sum in 16 lanes and their tree, for each unit of |r|^2 + |v|^2.
+  // Error bound of an estimate per unit of |r|^2 + |v|^2, for sums in 16 lanes and their reduction tree.
   const float unit = static_cast<float>(table.columns / 16 + 8) * 0x1p-23f;
   float most = std::numeric_limits<float>::infinity();  // that the estimate of the nearest can be
   for (size_t r = 0; r < table.rows; r++) {

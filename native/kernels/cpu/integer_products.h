@@ -1,15 +1,15 @@
-// A matrix of 8 bits times vectors that are rounded to 16 bits, as variant.h defines it: pairs of products are added as
-// whole numbers, twice as many at a time as floats would be, and nothing is converted but the sum of a group.
+// SIMD products of an 8-bit matrix and vectors rounded to 16 bits, as variant.h defines them. Pairs of products are
+// added as integers, twice as many at a time as floats. Only the sum of a group is converted to float.
 //
-// A tile is some rows and up to four vectors. Rows that are taken together lie far apart and are asked for ahead, as
-// in product_loops.h. Where vectors are many, all tiles of some rows pass one group before the next: its part of
-// the vectors stays in the first cache. Variants define, beside what vector_loops.h asks for,
+// A tile is some rows and up to four vectors. Rows of a tile lie far apart and are prefetched, as in product_loops.h.
+// With many vectors, all tiles of some rows process one group before the next, so that the group's part of the
+// vectors stays in the L1 cache. In addition to what vector_loops.h requires, a variant defines:
 //
-//   Ints                        kWidth whole numbers of 16 bits; Load from int8 and int16, LoadFirst; Zero
+//   Ints                        kWidth 16-bit integers; Load from int8 and int16, LoadFirst; Zero
 //   Held(a)                     a, in a register
-//   Paired(a, b, sum)           the sums of 32 bits, each with two products added
-//   Four(a, b, c, d)            what the 32-bit sums of each come to
-//   kIntTallRows, kIntWideRows  rows at once against one or two vectors, and against more
+//   Paired(a, b, sum)           32-bit sums, each with two products added
+//   Four(a, b, c, d)            the horizontal total of each argument's 32-bit sums
+//   kIntTallRows, kIntWideRows  rows at once with one or two vectors, and with more
 #ifndef PARLEY_KERNELS_CPU_INTEGER_PRODUCTS_H_
 #define PARLEY_KERNELS_CPU_INTEGER_PRODUCTS_H_
 
@@ -32,7 +32,7 @@ struct GroupInputs {
   const int16_t* x;
   const float* scales;
   size_t columns;
-  size_t ahead;  // what is asked for before it is used
+  size_t ahead;  // prefetch distance, in columns
 };
 
 template <size_t R, size_t C>
@@ -157,7 +157,7 @@ void FinishBlock(const Product& p, const RowBlock& b, const float (*totals)[kBlo
   }
 }
 
-// Where a block is one lot of rows, these are read from end to end: the memory serves that best.
+// A block of one lot of rows reads them sequentially, which gives the best memory bandwidth.
 template <size_t R>
 void MultiplyBlock(const Product& p, const RowBlock& b) {
   float totals[kBlockTurns][kBlockTiles][kTileVectors * R];

@@ -1,14 +1,15 @@
-// Products with many vectors, as the convolutions of the codec are: the same sums as product_loops.h in
-// the same order, but a register holds one lane of several rows, not several lanes of one row.
+// Packed SIMD GEMM for many vectors, as the codec's convolutions need it. It computes the same sums in the same order
+// as product_loops.h, but a register holds one lane of several rows, not several lanes of one row.
 //
-// A lane's sum is complete in itself: of every segment the elements k with k % 16 = l. So weights and signal are
-// copied apart, lane by lane: a panel of some rows, and as much of the signal as the second cache holds. A lane of
-// the panel stays in the first cache while a strip of vectors passes it. What the lanes come to is added up the tree as
-// they are done, in the order 0 8 4 12 2 10 6 14 1 9 .., so that of a result at most four sums wait. All of it
-// is vertical: nothing is shuffled but while it is copied. Where columns are few, two lanes are taken at once, so that
-// half as much waits. Variants define, beside what vector_loops.h asks for,
+// A lane's sum is independent: of every segment it takes the elements k with k % 16 = l. Weights and signal are
+// packed lane by lane: a panel of some rows, and as much of the signal as the L2 cache holds. A lane of the panel
+// stays in the L1 cache while a strip of vectors passes it.
+// Finished lanes are reduced along the tree at once, in the order 0 8 4 12 2 10 6 14 1 9 .., so that at most four
+// sums of a result are pending. All arithmetic is vertical: only the packing shuffles.
+// With few columns, two lanes are processed at once, which halves the pending sums. In addition to what
+// vector_loops.h requires, a variant defines:
 //
-//   kPanelVectors  vectors at once against two registers of rows of one lane; half as many of two lanes
+//   kPanelVectors  vectors at once with two registers of rows of one lane; half as many with two lanes
 #ifndef PARLEY_KERNELS_CPU_PANEL_PRODUCT_H_
 #define PARLEY_KERNELS_CPU_PANEL_PRODUCT_H_
 
@@ -21,11 +22,11 @@ namespace {
 
 constexpr size_t kPanelRows = 2 * Vec::kWidth;
 constexpr size_t kStripVectors = 48;
-constexpr size_t kSignalFloats = 128 * 1024;  // of the signal at a time, unless ..
+constexpr size_t kSignalFloats = 128 * 1024;  // packed signal values at a time, unless ..
 constexpr size_t kTurnVectors = 320;          // .. these need more: for fewer, weights are not copied again
 constexpr size_t kPanelLeastVectors = 16;     // fewer do not pay for the copies
 constexpr size_t kPairColumns = 384;  // with no more, the lanes l and l + 8 are taken together
-constexpr size_t kLevels = 4;                // of the tree over the lanes
+constexpr size_t kLevels = 4;                // levels of the reduction tree over the lanes
 
 // Sixteen arrays, one a lane, an odd number of lines apart, so that they do not meet in the cache.
 constexpr size_t PitchOf(size_t floats) { return ((floats + 15) / 16 | 1) * 16; }
@@ -45,7 +46,7 @@ constexpr size_t WholeStrips(size_t vectors) {
   return (vectors + kStripVectors - 1) / kStripVectors * kStripVectors;
 }
 
-// How many vectors take their turn at once, at most.
+// The most vectors packed at once.
 inline size_t MostOf(const Vectors& x) {
   const size_t fit = kSignalFloats / x.stride;
   return fit < kTurnVectors ? kTurnVectors : fit;
@@ -115,10 +116,10 @@ struct Strip {
 // One lane as it lies in the room.
 struct Lane {
   const float* w;
-  const float* x;  // of the first vector
+  const float* x;  // the first vector's
   size_t next_w, next_x;  // to where lane l + 8 lies
   size_t stride, segments, segment_stride, steps;
-  size_t turn;  // its place in the order; of two lanes that of the second
+  size_t turn;  // index in the reduction order; with two lanes, the second one's
 };
 
 // Vector c of the panel from row r on.
@@ -180,7 +181,8 @@ inline __attribute__((always_inline)) void LetWait(const Vec (*sums)[C], float (
   }
 }
 
-// C vectors, of the strip those from `place` on. What the last lane ends lies where the first one waited.
+// Computes C vectors of the strip, from `place` on. When the last lane is done, the result replaces the pending first
+// sum.
 template <size_t L, size_t C>
 inline __attribute__((always_inline)) void PanelTile(const Lane& lane, size_t place, Strip* strip) {
   Vec both[L][2][C];

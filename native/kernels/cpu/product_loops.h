@@ -1,12 +1,12 @@
-// A matrix times a few vectors: the part of vector_loops.h that waits for memory.
+// SIMD GEMV: a matrix times a few vectors, bound by memory bandwidth. Part of vector_loops.h.
 //
-// Three things make it run at the speed of reading. The rows that are taken together lie
-// far apart, so that the memory serves several pages at a time (with neighbouring
-// rows two thirds of the speed). What is read is asked for some lines ahead, since
-// the processor's own foresight ends with a page. And a weight is converted once for up to
-// kWideColumns vectors: where the registers cannot hold all the sums, half of the
-// 16 lanes go first through a chunk of the row that stays in the cache, then the others.
-// None of this changes which lane an element goes to, or when.
+// Three techniques reach the speed of reading memory:
+//   - Rows of a tile lie far apart, so that memory serves several pages at a time: 1.5 times the speed of adjacent
+// rows.
+//   - Software prefetch runs some lines ahead, because the hardware prefetcher stops at the end of a page.
+//   - A weight is converted once for up to kWideColumns vectors. If registers cannot hold all sums, half of the
+//     16 lanes pass through a chunk of the row that stays in the cache, then the other half.
+// None of this changes an element's lane or the order of sums.
 #ifndef PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
 #define PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
 
@@ -74,8 +74,8 @@ inline __attribute__((always_inline)) void Step(const TileInputs<Value>& in, siz
   }
 }
 
-// Adds the elements [from, to), whole lots of 16, to P parts of the sums. Where the parts take several
-// turns, each asks for its share of the next chunk, so that the memory never rests.
+// Adds the elements [from, to), whole lots of 16, to P parts of the sums. When the parts take several turns, each
+// turn prefetches its share of the next chunk, so that memory stays busy.
 template <size_t R, size_t C, size_t P, class Value>
 inline __attribute__((always_inline)) void Accumulate(const TileInputs<Value>& in, size_t from, size_t to, size_t first,
                                                       Vec (*totals)[C][kParts]) {
@@ -142,7 +142,7 @@ inline __attribute__((always_inline)) void Dots(TileInputs<Value> in, const Vect
   }
 }
 
-// What becomes of the sum of a row.
+// Applies scale, bias and gain to the sum of a row, and stores or adds it.
 inline void Finished(const Product& p, size_t row, float v, float* y) {
   if (p.w.scales) v *= p.w.scales[row];
   if (p.finish.bias) v += p.finish.bias[row];

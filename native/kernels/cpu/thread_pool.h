@@ -22,7 +22,7 @@ namespace parley::cpu {
 struct ThreadPoolOptions {
   unsigned threads = 1;    // the caller among them; 1 to 256
   std::vector<int> cores;  // one per thread, in order, or none: not pinned. The caller (the first) pins itself.
-  int nice = 5;            // of the threads started here: below the clock that sends what they make
+  int nice = 5;            // niceness of the pool's threads: they yield to the clock thread, which sends the audio
 };
 
 class ThreadPool {

@@ -1,26 +1,25 @@
 // The hot loops, once per instruction set, and the choice among them.
 //
-// Every variant gives the same bits. What makes that possible, and defines the answer:
+// Every variant gives the same bits. These rules define the result:
 //
 //   16 lanes. A sum over k keeps 16 partial sums; element k of a segment goes to
 //   lane k % 16 by a fused multiply-add, in the order of k; each segment begins at lane 0
 //   again; a last part of fewer than 16 is filled with zeros. The lanes are then
 //   added as a tree: i and i+8, i and i+4, i and i+2, i and i+1.
 //
-// A lane is one float of a register: two AVX2 registers or one of AVX-512 hold
-// the 16, and the portable variant is an array. Nothing else is fused (the files are
-// compiled with -ffp-contract=off). How many rows and columns a loop
-// takes at once changes nothing: each result has its own 16 lanes. So neither the
-// batch nor the number of threads shows in a result.
+// A lane is one float of a register: two AVX2 registers or one AVX-512 register hold the 16, and the portable variant
+// uses an array. Nothing else is fused (the files are compiled with -ffp-contract=off). The number of rows and
+// columns that a loop takes at once changes nothing, because each result has its own 16 lanes. A result therefore
+// depends neither on the batch nor on the number of threads.
 //
 //   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 512 columns of a
-//   segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value becomes the whole number
+//   segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value becomes the integer
 //   nearest to value * (32767 / largest), ties to even. A group is summed exactly; its sum as a float
 //   times the scale is added to the row's total by a fused multiply-add, in the order of the groups. A value that
-//   is not finite makes the scale NaN, and with it what every row gives for this vector.
+//   is not finite makes the scale NaN, and so every row's result for this vector.
 //
-// Whole numbers can be added in any order: there are no lanes in them. Weights of Format::kFp8 are floats as all others: a weight is
-// widened, exactly, as it is loaded, and the row's scale comes at the end.
+// Integers can be added in any order, so integer sums have no lanes. Weights of Format::kFp8 are treated as floats: a
+// weight is widened exactly as it is loaded, and the row's scale is applied at the end.
 #ifndef PARLEY_KERNELS_CPU_VARIANT_H_
 #define PARLEY_KERNELS_CPU_VARIANT_H_
 
@@ -51,8 +50,8 @@ struct GroupScale {
   float scale, inverse;
 };
 
-// Of the group's largest magnitude, which is infinite or NaN where a value is not finite: then nothing is
-// rounded and the scale is NaN. It is never smaller than the least normal float, so that its inverse is finite.
+// Scale for a group's largest magnitude. If that is infinite or NaN, because a value is not finite, nothing is
+// rounded and the scale is NaN. The magnitude is at least the smallest normal float, so that its inverse is finite.
 inline GroupScale ScaleOf(float largest) {
   constexpr float kLeast = kLargestWhole * 1.17549435e-38f;
   if (!(largest < __builtin_inff())) return {__builtin_nanf(""), 0};
@@ -66,7 +65,7 @@ inline GroupScale ScaleOf(float largest) {
 struct RoundedVectors {
   int16_t* values = nullptr;  // at a multiple of 64 bytes; of vector c in group g from (g * count + c) * kGroupColumns
                               // on, zeros after those of a shorter group
-  float* scales = nullptr;    // of vector c in group g at g * count + c; four more can be read
+  float* scales = nullptr;    // vector c of group g at g * count + c; four more can be read
   size_t count = 0;
 
   RoundedVectors From(size_t first) const { return {values + first * kGroupColumns, scales + first, count}; }

@@ -20,7 +20,7 @@ namespace parley::cuda {
 
 constexpr uint32_t kChooseThreads = 256;
 constexpr uint32_t kChooseWarps = kChooseThreads / 32;
-constexpr uint32_t kHeldFours = 4;  // of a thread, at most
+constexpr uint32_t kHeldFours = 4;  // per thread, at most
 constexpr uint32_t kMostCandidates = kChooseThreads;
 
 // The threads that choose: all of a block, or its first ones.
@@ -37,12 +37,12 @@ __device__ __forceinline__ float ValueOf(uint32_t rank) {
 }
 
 struct TopShared {
-  double weights[kMostCandidates];  // of the candidates, in the order of their indexes; 0: none of the k largest
+  double weights[kMostCandidates];  // per candidate, in the order of indexes; 0: not among the k largest
   uint2 candidates[kMostCandidates];  // rank and index
   uint32_t order[kMostCandidates];    // indexes
   uint32_t largest[kChooseWarps];     // ranks
   uint32_t least[kChooseWarps];
-  uint32_t count;  // of candidates
+  uint32_t count;  // number of candidates
   uint32_t kept;   // the lowest rank that stays
 };
 
@@ -69,7 +69,7 @@ struct HeldRow {
       if (At(j) < count) *reinterpret_cast<float4*>(logits + At(j)) = fours[j];
     }
   }
-  // Of each value, its index and the number of its four.
+  // Calls use(value, its index, the number of its four) for each value.
   template <class Use>
   __device__ __forceinline__ void ForEach(const Use& use) {
 #pragma unroll
@@ -117,8 +117,8 @@ struct TopChooser {
     });
   }
 
-  // A rank that k values at least are not below, and the largest. Of each warp's lanes a share of k has largest values that are
-  // not below the warp's. False: there is no number, or not enough of them.
+  // Sets `least` to a rank that at least k values reach, and `largest` to the largest rank. In each warp, a share of
+  // k lanes has maxima that reach the warp's bound. False: a value is NaN, or there are too few values.
   __device__ bool Bound(uint32_t k, uint32_t* least, uint32_t* largest) const {
     bool broken = false;
     uint32_t own = 0, above = 0;
@@ -371,7 +371,7 @@ struct Chooser {
     return logits[i] == -INFINITY ? 0.0 : exp(static_cast<double>(logits[i]) - largest);
   }
 
-  // Of those whose rank is below.
+  // Sum of the weights of ids whose rank is below `rank`.
   __device__ double Mass(uint32_t rank, double largest) const {
     double mass = 0;
     ForEach([&](uint32_t i) {
@@ -380,7 +380,7 @@ struct Chooser {
     return Sum(mass);
   }
 
-  // Of the threads before this one, in their order; and of all.
+  // Exclusive prefix sum over the block's threads, in their order; `all` gets the total.
   template <class Value>
   __device__ Value Before(Value own, Value (&sums)[kChooseWarps], Value* all) const {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -444,7 +444,7 @@ struct Chooser {
     const double largest = most;
     const uint32_t begin = RunBegin(threadIdx.x), end = RunBegin(threadIdx.x + 1);
     double own = 0, total;
-    uint32_t last = 0;  // of those that can be chosen
+    uint32_t last = 0;  // last index that can be chosen
     for (uint32_t i = begin; i < end; i++) {
       const double weight = Weight(i, largest);
       own += weight;
@@ -499,7 +499,7 @@ static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const C
   const bool fits = HeldRow<kHeldFours>::Fits(logits, args.vocabulary);
   HeldRow<kHeldFours> held;
   if (fits) {
-    const LoadsAhead ahead;  // of what ChooseOfMany writes at once where Top has no use for it
+    const LoadsAhead ahead;  // unused by Top where ChooseOfMany writes to the row at once
     held.Load(logits, args.vocabulary);
   }
   const Choice choice = args.choices[row];

@@ -1,4 +1,4 @@
-// What the CUDA backend does element by element, to signals and to tables.
+// Elementwise operations of the CUDA backend, on signals and on tables.
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/codec/signals.cuh"

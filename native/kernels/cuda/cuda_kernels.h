@@ -112,7 +112,8 @@ class CudaKernels : public Kernels {
   // AttendRows, with its output handed over.
   void AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
                 size_t layer, const AttentionRows& rows);
-  // Where the rows of this product can be handed to MultiplyHanded, which takes them from there, or else from x.
+  // The place at which rows of this product can be handed to MultiplyHanded. MultiplyHanded reads them there, or else
+  // from x.
   TermsPlace PlaceFor(const Matrix& w, size_t rows, const Finish& finish, float* y);
   void MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows, const Finish& finish, float* y);
   void AddCopy(void* to, const void* from, size_t bytes);
@@ -126,8 +127,8 @@ class CudaKernels : public Kernels {
   std::unique_ptr<MemoryPool> pool_;
   WorkRoom room_;
   WorkRoom handed_;    // rows that a grid hands to the next product
-  WorkRoom parts_;     // of attention that several blocks share ..
-  WorkRoom arrivals_;  // .. and how many of them are done: zero between grids
+  WorkRoom parts_;     // partial softmaxes of attention that several blocks share ..
+  WorkRoom arrivals_;  // .. and counters of blocks that are done: zero between grids
   std::unique_ptr<LayerRunRoom> layer_run_;
   Recorder recorder_;
   CopyRun copies_;

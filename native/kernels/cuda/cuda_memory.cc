@@ -45,9 +45,9 @@ void* CudaKernels::Allocate(size_t bytes) {
 void CudaKernels::Free(void* memory) {
   if (memory == nullptr || (pool_ != nullptr && pool_->Give(memory))) return;
   try {
-    Submit();  // what was asked for may still use it
+    Submit();  // recorded work may still use it
   } catch (const DeviceLost&) {
-    // As the next call that may throw will say.
+    // The next call that may throw reports the loss.
   }
   device_->Free(memory);
 }

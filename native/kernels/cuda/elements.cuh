@@ -1,4 +1,5 @@
-// What is done element by element. A thread has four neighbouring values, at once where they lie at multiples of 16 bytes.
+// Elementwise kernels. A thread handles four adjacent values, with one vector load where they are aligned to 16
+// bytes.
 #ifndef PARLEY_KERNELS_CUDA_ELEMENTS_CUH_
 #define PARLEY_KERNELS_CUDA_ELEMENTS_CUH_
 
@@ -52,7 +53,7 @@ struct ElementArgs {
   const float* x;
   float* y;
   const uint32_t* count;
-  float lowest, highest;  // of Clamp
+  float lowest, highest;  // for Clamp
 };
 
 template <Activation kActivation>

@@ -19,7 +19,7 @@ struct NormArgs {
   float eps;
 };
 
-// Of a row that a lane's registers can hold: the fours of columns 4 lane, 4 lane + 128, ...
+// The widest row that a lane's registers can hold, in fours: columns 4 lane, 4 lane + 128, ...
 constexpr uint32_t kLaneFours = 16;
 
 __device__ __forceinline__ bool FitsLanes(const NormArgs& args, const float* x, const float* y) {
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const No
   for (uint32_t k = lane; k < args.width; k += 32) y[k] = Normed(x[k], factor, args.weight[k]);
 }
 
-// Of a row whose fours do not lie in registers: lane l has the columns that it would have there, in their order.
+// Visits a row that does not fit into registers: lane l has the same columns, in the same order.
 template <class Use>
 __device__ __forceinline__ void ForEachOfLane(uint32_t width, const Use& use) {
   for (uint32_t begin = threadIdx.x % 32 * 4; begin < width; begin += 128) {

@@ -5,7 +5,7 @@
 namespace parley::cuda {
 namespace {
 
-constexpr int kLeastVersion = 13000;  // of the driver's CUDA: what the plug-in is compiled with
+constexpr int kLeastVersion = 13000;  // the driver's CUDA version: the one that the plug-in is compiled with
 constexpr size_t kProblemBytes = 512;
 
 // The few functions of the driver that say whether there is one. Results of 0 are good.

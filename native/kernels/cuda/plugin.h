@@ -12,22 +12,24 @@
 namespace parley::cuda {
 
 struct PluginOptions {
-  int device = 0;      // of those that CUDA_VISIBLE_DEVICES leaves
+  int device = 0;      // index among those that CUDA_VISIBLE_DEVICES leaves
   bool graphs = true;  // else every grid is started for itself
   size_t memory = 0;   // bytes to take; 0: nearly all that is free
-  // Products keep 16 bits of what meets weights of bf16 or 8 bits, as the CPU does, instead of rounding it to bf16: at up to twice the time.
+  // Products keep 16 bits of the vectors that meet bf16 or 8-bit weights, as on the CPU, instead of rounding them to
+  // bf16. They take up to twice the time.
   bool full_vectors = false;
 };
 
-// What the driver says: empty where there is a GPU that can be used, else why not, for people: "no NVIDIA driver ..".
-// Asked once; CUDA may not be used in a process that forks afterwards.
+// Empty if there is a usable GPU, otherwise the reason for people to read: "no NVIDIA driver ..". The driver is asked
+// once. CUDA may not be used in a process that forks afterwards.
 const std::string& WhyNoCuda();
 
 // Null with `problem` set: there is no GPU, `file` is not there, was built from other sources than this, or the
 // device refuses. The file stays loaded.
 std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions& options, std::string* problem);
 
-// What a plug-in exports as kPluginEntry. Null with `problem` [problem_bytes] set; `interface`: kPluginInterface of who asks.
+// The function that a plug-in exports as kPluginEntry. On failure it returns null and sets `problem` [problem_bytes].
+// `interface`: the caller's kPluginInterface.
 using PluginEntry = Kernels* (*)(const char* interface, const PluginOptions* options, char* problem, size_t problem_bytes);
 inline constexpr const char* kPluginEntry = "parley_cuda_open";
 

@@ -1,8 +1,8 @@
-// What a row is divided by in its RMSNorm: one order of summation for every kernel that norms, so that a row's
-// norm has the same bits wherever it is done.
+// The factor of a row in RMSNorm: every kernel that normalises uses this order of summation, so that a row's norm has
+// the same bits everywhere.
 //
-// Of a row, lane l of a warp sums the squares of columns 4 l .. 4 l + 3 in steps of 128, each by fmaf, in their order; the lanes
-// are then joined over 16, 8, 4, 2 and 1.
+// Lane l of a warp sums the squares of a row's columns 4 l .. 4 l + 3 in steps of 128, each by fmaf, in order. The
+// lanes are then joined over 16, 8, 4, 2 and 1.
 #ifndef PARLEY_KERNELS_CUDA_RMS_CUH_
 #define PARLEY_KERNELS_CUDA_RMS_CUH_
 
@@ -22,7 +22,7 @@ __device__ __forceinline__ float SumOfLanes(float value) {
   return value;
 }
 
-// Of the lanes' sums of squares.
+// The factor from the lanes' sums of squares.
 __device__ __forceinline__ float RmsFactorOf(float sum, uint32_t width, float eps) {
   return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
 }

@@ -20,16 +20,16 @@ constexpr size_t kMostTables = 16;
 
 struct TableView {
   const void* values;
-  const float* scales;  // of rows, or none
+  const float* scales;  // per row, or null
   uint64_t rows;
 };
 
-// Of a row of y the i-th table's row is that of its i-th id.
+// A row of y has an id for each table: its i-th id selects the i-th table's row.
 struct GatherArgs {
   const int32_t* ids;
   float* y;
   const uint32_t* count;
-  uint64_t stride;  // of the ids
+  uint64_t stride;  // between the ids of two rows
   uint32_t columns;
   uint32_t add;  // or not
   uint32_t in_eights, unused;  // all rows lie at multiples of 16 bytes

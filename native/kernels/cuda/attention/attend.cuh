@@ -135,7 +135,7 @@ inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t laye
   });
 }
 
-// What follows the projections of Kernels::AttendRows.
+// Attention after the projections of Kernels::AttendRows: heads are raw, without norm and rotation.
 inline void EnqueueRawAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
                              const RawHeads& raw, const AttendRoom& room, const TermsPlace& handed = {}) {
   if (batch.rows == 0) return;

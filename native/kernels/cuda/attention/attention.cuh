@@ -17,10 +17,11 @@ struct AttendArgs {
   const uint32_t* items;
   uint32_t by_row;      // items are rows, whose keys are stored; else streams, stream i of row i alone, which is placed and attended to
   uint32_t unused = 0;  // so that there is no gap
-  // Where blocks of z share an item's lanes: [items, query_heads, kLanes, 2 + head_dim], and [items, blocks of x] zeros. Else none.
+  // When blocks along z share an item's lanes: partial softmaxes [items, query_heads, kLanes, 2 + head_dim], and
+  // counters [items, blocks of x], initially 0. Otherwise null.
   float* parts = nullptr;
   uint32_t* arrivals = nullptr;
-  TermsPlace handed = {};  // where the result goes, if not to the output
+  TermsPlace handed = {};  // destination of the result, if not the output
 };
 
 // A value of the output, [rows, query_heads, head_dim].
@@ -29,7 +30,7 @@ __device__ __forceinline__ void PutAttended(const AttendArgs& args, size_t place
   else args.heads.output[place] = value;
 }
 
-// What a block has: of an item `kGroup` query heads, the `group`-th so many, and every `lanes`-th lane from `lane` on.
+// A block's share of an item: the `group`-th set of kGroup query heads, and every `lanes`-th lane from `lane` on.
 struct AttendPlace {
   uint32_t item, group, lane, lanes;
 };
@@ -41,7 +42,8 @@ struct AttentionBlock {
   using Loads = SlotLoads<kDim, Cached>;
   using State = SlotState<kDim, kGroup, Cached>;
 
-  // Of what is joined of the slots, thread t has value t of [kGroup][kDim], then those that lie a block's threads further.
+  // Thread t owns value t of the values [kGroup][kDim] joined across slots, then every value a block's thread count
+  // further.
   static constexpr uint32_t kHeads = kGroup, kValues = kGroup * kDim;
   static constexpr uint32_t kTurns = (kValues + Shape::kThreads - 1) / Shape::kThreads;
   using Parts = SoftmaxPart[kTurns];
@@ -62,7 +64,7 @@ struct AttentionBlock {
 
   Share angles;
   Share queries[kGroup];
-  Share raw;  // of the last warp: the row's own key in its first slot, the value in the others
+  Share raw;  // last warp only: the row's own key in its first slot, the value in the others
   CachedHead<kDim, Cached> cache;
 
   __device__ __forceinline__ AttentionBlock(const HeadsArgs& heads, Shared& room, const AttendPlace& its)
@@ -71,7 +73,7 @@ struct AttentionBlock {
     kv = query_head / (heads.query_heads / heads.heads);
   }
 
-  // Of the block's threads those that attend: all, or the first ones.
+  // Barrier of the threads that attend: all threads of the block, or its first ones.
   __device__ __forceinline__ static void Meet() { MeetFirst<Shape::kThreads>(); }
   __device__ __forceinline__ static bool HasOwn() { return threadIdx.x / 32 == Shape::kWarps - 1; }
   __device__ __forceinline__ static bool HasKey() { return threadIdx.x % 32 < Share::kThreads; }
@@ -82,7 +84,8 @@ struct AttentionBlock {
     cache = {all.keys + offset, all.values + offset, args.heads * kDim, static_cast<uint32_t>(all.capacity)};
   }
 
-  // Weights: no earlier grid writes them. What the thread has of them, until they lie in what the block shares.
+  // Loads this thread's norm weights into registers; ShareNorms() puts them into shared memory. No earlier grid
+  // writes weights, so the load waits for none.
   __device__ __forceinline__ float4 LoadNorms(const float* q_norm, const float* k_norm) const {
     const uint32_t which = threadIdx.x / (kDim / 4), place = threadIdx.x % (kDim / 4);
     const float* const weights = which == 0 ? q_norm : k_norm;
@@ -143,7 +146,8 @@ struct AttentionBlock {
     if (!HasKey()) Share::PutSame(shared.own_value, seen.values);
   }
 
-  // Adds what is seen of a span, whose first loads are under way. Those that follow are asked for as soon as there is room.
+  // Adds the visible positions of a span whose first loads are in flight. Later loads are issued as soon as there is
+  // room.
   __device__ __forceinline__ void See(Span span, Loads* keys, Loads* values, State* state) const {
     constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
 #pragma unroll 1
@@ -189,13 +193,14 @@ struct AttentionBlock {
     return joined;
   }
 
-  // What the row's own position is to value `place`.
+  // The softmax part of the row's own position, at value `place`.
   __device__ __forceinline__ SoftmaxPart OwnAt(uint32_t place) const {
     return {shared.own_scores[place / kDim], 1, reinterpret_cast<const float*>(shared.own_value)[place % kDim]};
   }
 
-  // Of the positions before the row's own, calls take(lane, what the row sees of it) for each of the block's lanes that has some. Then
-  // the row's own is there too. load() is to load the row, when what is cached is under way.
+  // Calls take(lane, softmax part) for each of the block's lanes that has positions before the row's own. The row's
+  // own position is then available too. load() must load the row; it is called while loads from the cache are in
+  // flight.
   template <class Load, class Take>
   __device__ __forceinline__ void AttendRow(const SeenPositions& seen, const Load& load, const Take& take) {
     Loads keys, values;

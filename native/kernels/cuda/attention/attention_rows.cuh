@@ -17,8 +17,9 @@ constexpr uint32_t kRowsSlots = 16, kRowsSteps = kPositions / (4 * kRowsSlots); 
 struct RowsShared {
   float queries[2 * kRowsTogether][kRowsDim];
   float scores[kPositions][2 * kRowsTogether + 4];  // 4 more: no two lanes meet in a bank
-  uint2 keys[4 * kRowsSlots][kRowsDim / 4 + 1];     // of a step
-  // What a slot's values are multiplied by before a step but the first, when two slots are joined, and when pairs of them are.
+  uint2 keys[4 * kRowsSlots][kRowsDim / 4 + 1];     // one step's
+  // Rescaling factors of a slot's values: before each step but the first, when two slots are joined, and when pairs
+  // of slots are joined.
   float steps[kRowsSteps - 1][kRowsSlots][2 * kRowsTogether];
   float slots[kRowsSlots][2 * kRowsTogether];
   float pairs[kRowsSlots / 2][2 * kRowsTogether];
@@ -30,7 +31,7 @@ struct RowsWarp {
   using Cache128 = CachedShare<kRowsDim, Cached>;
 
   RowsShared& shared;
-  const Cached *keys, *values;  // of the kv head, from position 0 on
+  const Cached *keys, *values;  // the kv head's, from position 0 on
   uint32_t pitch;               // from position to position
   uint32_t warp, lane;
   SoftmaxPart whole[4];         // without values
@@ -47,13 +48,13 @@ struct RowsWarp {
   __device__ __forceinline__ static float4 Fma(const float4& v, float by, const float4& to) {
     return make_float4(fmaf(by, v.x, to.x), fmaf(by, v.y, to.y), fmaf(by, v.z, to.z), fmaf(by, v.w, to.w));
   }
-  // Of the two queries that each half of the warp has, all four.
+  // Each half of the warp has two queries' values; afterwards every lane has all four.
   __device__ __forceinline__ static void Spread(const float (&two)[2], float (&four)[4]) {
 #pragma unroll
     for (int i = 0; i < 4; i++) four[i] = __shfl_sync(0xffffffffu, two[i % 2], i / 2 * 16);
   }
 
-  // What the rows' own positions are to them; each half of the warp has one of two.
+  // Adds the rows' own positions; each half of the warp has one of two rows.
   __device__ __forceinline__ void SeeOwn(uint32_t own, uint32_t last) {
     using Share = HeadShare<kRowsDim>;
     Cache128 key;
@@ -136,8 +137,9 @@ struct RowsWarp {
     }
   }
 
-  // Scores of the chunk's first `most` positions, of which this lane's row sees `count`, to weights. A lane has a slot of two queries. What is seen,
-  // without values, to `parts`.
+  // Turns the scores of the chunk's first `most_seen` positions into softmax weights; this lane's row sees `count` of
+  // them. A lane has a slot of two queries. Writes the largest scores and the sums of weights, without values, to
+  // `parts`.
   __device__ __forceinline__ void Weigh(uint32_t most_seen, uint32_t count, SoftmaxPart (&parts)[4]) const {
     const uint32_t slot = lane % kRowsSlots, query = warp * 4 + lane / 16 * 2;
     float largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
@@ -266,9 +268,9 @@ struct RowsWarp {
   }
 };
 
-// Where a block's rows are in the batch: of stream y the z-th so many, of the x-th two query heads.
+// A block's rows in the batch: the z-th group of kRowsTogether rows of stream y, for the x-th pair of query heads.
 struct RowsPlace {
-  size_t query;  // of its first row's first head, in floats
+  size_t query;  // offset of its first row's first head, in floats
   size_t pitch;  // from row to row
   uint32_t rows;
 
@@ -291,7 +293,7 @@ __device__ __forceinline__ void LoadQueries(const HeadsArgs& heads, const RowsPl
   }
 }
 
-// Of `count` neighbouring positions, no more than a step has.
+// Loads the keys of `count` adjacent positions, at most one step.
 template <class Cached>
 __device__ __forceinline__ void LoadKeys(const Cached* keys, uint32_t pitch, uint32_t count, RowsShared* shared) {
   for (uint32_t i = threadIdx.x; i < 4 * kRowsSlots * kRowsDim / 8; i += kRowsThreads) {

@@ -36,7 +36,7 @@ struct HeadShare {
     values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
     values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
   }
-  // What this thread has of a head to where the whole is.
+  // Writes this thread's share to the whole head at `head`.
   __device__ __forceinline__ static void Put(float4* head, const float (&v)[8]) {
     head[First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
     head[(kDim / 2 + First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
@@ -76,7 +76,7 @@ struct HeadShare {
     }
   }
 
-  // Of the whole heads, in every thread of them. Whole warps call it.
+  // Dot product of the whole heads; each of their threads gets the result. Whole warps call it.
   __device__ __forceinline__ float Dot(const float (&other)[8]) const {
     float sum = 0;
 #pragma unroll
@@ -150,7 +150,8 @@ struct CachedShare<kDim, float> {
   }
 };
 
-// How a kernel's blocks are cut. It decides the order of sums, and so is the same for all rows of a head_dim and a format.
+// Launch shape of the attention kernel. It decides the order of sums, and so depends only on head_dim and the cache's
+// format.
 template <uint32_t kDim, class Cached>
 struct AttendShape {
   static constexpr bool kIsHalf = sizeof(Cached) == 2;
@@ -158,8 +159,8 @@ struct AttendShape {
   static constexpr uint32_t kThreads = kWarps * 32;
   static constexpr uint32_t kSlots = kThreads / HeadShare<kDim>::kThreads;
   static constexpr uint32_t kSlotsOfWarp = 32 / HeadShare<kDim>::kThreads;
-  // Positions of a slot that are loaded before the first is used. Those of 128 dimensions in f32 are a code predictor's, 16 before the
-  // row's own; of 64 a codec's, 71 before it.
+  // Positions of a slot that are loaded before the first is used. f32 with 128 dimensions is a code predictor, which
+  // has 16 positions before the row's own. f32 with 64 dimensions is a codec, which has 71.
   static constexpr uint32_t kAhead = kIsHalf ? 4 : kDim == 128 ? 2 : 5;
   static constexpr uint32_t kBlocks = kIsHalf ? 2 : kDim == 128 ? 4 : 3;  // at once on a multiprocessor, at the least
 };
@@ -174,7 +175,7 @@ struct CachedHead {
   __device__ __forceinline__ uint32_t Wrapped(uint32_t row) const { return row >= capacity ? row - capacity : row; }
 };
 
-// What a slot loads at once of keys or of values.
+// A slot's loads in flight, of keys or of values.
 template <uint32_t kDim, class Cached>
 struct SlotLoads {
   using Shape = AttendShape<kDim, Cached>;
@@ -182,8 +183,8 @@ struct SlotLoads {
 
   __device__ __forceinline__ static uint32_t Slot() { return threadIdx.x / HeadShare<kDim>::kThreads; }
 
-  // Of `array` the slot's first positions of the span. Beyond its end the last one again, so that no thread goes another way; nothing
-  // where all slots are beyond it.
+  // Loads the slot's first positions of the span from `array`. Past the span's end it repeats the last position, so
+  // that threads do not diverge. Positions past the end for all slots are not loaded.
   __device__ __forceinline__ void Load(const CachedHead<kDim, Cached>& head, const Cached* array, const Span& span) {
 #pragma unroll
     for (uint32_t i = 0; i < Shape::kAhead; i++) {

@@ -9,17 +9,17 @@
 
 namespace parley::cuda {
 
-// What all kernels of an attention are told.
+// Arguments common to all attention kernels.
 struct HeadsArgs {
   const AttentionStream* streams;  // [stream_count], in the order of their rows
   const uint32_t* stream_count;
-  const uint32_t* rows;  // of all streams
+  const uint32_t* rows;  // total over all streams
   float *queries, *keys, *values, *output;
   uint32_t heads, query_heads, head_dim;
   uint32_t layer;
   uint32_t window;
   float scale;
-  // Where heads are raw: what makes them queries and keys. Without angles they are.
+  // For raw heads: the norms and rotation that turn them into queries and keys. Null angles: heads are not raw.
   const float* angles;  // [rows, head_dim]
   const float* q_norm;  // [head_dim], or none
   const float* k_norm;
@@ -27,7 +27,7 @@ struct HeadsArgs {
   uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
-// What makes raw heads queries and keys; without angles they are.
+// Norms and rotary angles that turn raw heads into queries and keys. Null angles: heads are not raw.
 struct RawHeads {
   const float* angles = nullptr;
   const float* q_norm = nullptr;
@@ -64,7 +64,7 @@ struct Cache {
   Cached* values;
   uint64_t capacity;
 
-  // Of the head at `position`: [head_dim].
+  // Offset of the head at `position`; a head is [head_dim].
   __device__ __forceinline__ size_t Place(uint64_t position, uint32_t heads, uint32_t head, uint32_t head_dim) const {
     return (static_cast<size_t>(RowOf(position, capacity)) * heads + head) * head_dim;
   }

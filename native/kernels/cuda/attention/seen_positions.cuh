@@ -9,18 +9,19 @@
 
 namespace parley::cuda {
 
-// The softmax of an attention in parts that are joined: a part has its largest score, the sum of its weights relative
-// to that, and the values that they weigh. Scores are exponents of two: what attention makes of a query and a key, times log2(e).
+// Online softmax (Milakov and Gimelshein; FlashAttention) in parts that can be joined. A part has its largest score,
+// the sum of weights relative to that score, and the values that they weigh. Scores are base-2 exponents: scaled dot
+// products times log2(e).
 //
-// Positions are taken in chunks of 256 by their number, chunk c in lane c % 8. Of a lane the chunks are joined in their order,
-// then the lanes in theirs; so that a row's result is the same whoever computes which lane.
+// Positions are divided into chunks of 256 by absolute position; chunk c belongs to lane c % 8. A lane's chunks are
+// joined in order, then the lanes in order. A row's result is therefore the same whichever block computes which lane.
 
-constexpr uint32_t kPositions = 256;  // of a chunk
+constexpr uint32_t kPositions = 256;  // per chunk
 constexpr uint32_t kLanes = 8;
 constexpr float kLog2OfE = 1.44269504f;
 
-// What weights relative to `largest` are multiplied by so that they are relative to `most`, which is no less. Nothing has
-// been seen where it is -infinity; no NaN comes of that.
+// Factor that rescales weights relative to `largest` to weights relative to `most`, which is no less. `largest` is
+// -infinity where nothing was seen; the result is then 0, never NaN.
 __device__ __forceinline__ float Rescaling(float largest, float most) {
   return largest == -INFINITY ? 0.0f : exp2f(largest - most);
 }
@@ -28,7 +29,7 @@ __device__ __forceinline__ float Rescaling(float largest, float most) {
 struct SoftmaxPart {
   float largest = -INFINITY;
   float sum = 0;
-  float value = 0;  // of one dimension
+  float value = 0;  // one dimension's
 
   __device__ __forceinline__ void Join(const SoftmaxPart& next) {
     if (next.largest == -INFINITY) return;
@@ -40,7 +41,8 @@ struct SoftmaxPart {
   }
 };
 
-// Where a position lies, position % capacity: a division of 64 bits takes a hundred steps.
+// Row of the cache for a position: position % capacity. 64-bit division is avoided where possible: it takes about a
+// hundred instructions.
 __device__ __forceinline__ uint64_t RowOf(uint64_t position, uint64_t capacity) {
   if (position < capacity) return position;
   if (position >> 32 == 0) return static_cast<uint32_t>(position) % static_cast<uint32_t>(capacity);
@@ -55,8 +57,8 @@ struct Span {
 // The positions that a row sees before its own. A block has every `step`-th lane, and visits lane by lane, chunk by chunk;
 // chunks are numbered here from the first that is seen.
 struct SeenPositions {
-  uint32_t capacity;  // of the cache: 2^32 positions would not fit into any memory
-  uint32_t row;       // of the first position
+  uint32_t capacity;  // the cache's: 2^32 positions would not fit into any memory
+  uint32_t row;       // the first position's
   uint32_t count;     // less than the capacity
   uint32_t skipped;   // positions before the first, in its lanes
   uint32_t step;      // from a lane of the block to its next

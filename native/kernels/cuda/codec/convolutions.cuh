@@ -21,7 +21,7 @@ namespace parley::cuda {
 struct Joint {
   float* x;
   float* tail;
-  uint64_t count;  // of positions
+  uint64_t count;  // positions
 };
 
 struct JoinArgs {
@@ -31,8 +31,9 @@ struct JoinArgs {
   uint32_t channels;
 };
 
-// The past to before x, and the last of both to the tail. What a value of the tail becomes lies `count * channels` further on, in the
-// tail or in x: a thread has every such distance of the values and goes upwards, so that none reads what another wrote.
+// Copies each tail (the past) to the front of x, and the end of both back to the tail, in place. A new value of the
+// tail comes from `count * channels` further on, in the tail or in x. A thread handles all values at such distances
+// and goes upwards, so that no thread reads what another wrote.
 template <class Value>
 __global__ void __launch_bounds__(256) JoinTails(JoinArgs args) {
   constexpr uint64_t kWidth = sizeof(Value) / sizeof(float);

@@ -69,7 +69,7 @@ struct SpreadDepthwiseArgs {
   const float* bias;
   float* y;
   const DepthwiseStream* streams;
-  const uint32_t* count;  // of streams
+  const uint32_t* count;  // number of streams
   uint32_t channels, taps;
 };
 
@@ -78,16 +78,16 @@ constexpr uint32_t kTapsAtOnce = 8;
 
 // One channel of a stream.
 struct StreamChannel {
-  const float* x;  // of its first new position
+  const float* x;  // its first new position
   float* tail;
   uint32_t channels, past, count;
 
-  // Of the past, then of the new ones; nothing where it is not wanted.
+  // Value i of the past, then of the new positions; 0 unless `wanted`.
   __device__ __forceinline__ float At(uint32_t i, bool wanted) const {
     if (!wanted) return 0;
     return i < past ? tail[i * channels] : x[static_cast<uint64_t>(i - past) * channels];
   }
-  // What the place i of the tail becomes.
+  // New value at place i of the tail.
   __device__ __forceinline__ float Following(uint32_t i) const { return At(i + count, i < past); }
 };
 

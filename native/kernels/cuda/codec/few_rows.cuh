@@ -18,9 +18,9 @@ namespace parley::cuda {
 constexpr uint32_t kFewRows = 8;
 constexpr uint32_t kPositionsOfBlock = 64;  // no shorter than the past: else more than the first block would read the tail
 constexpr uint32_t kPositionsOfWarp = 4;    // at a time
-constexpr uint32_t kLoadsAtOnce = 4;        // of a thread, positions
+constexpr uint32_t kLoadsAtOnce = 4;        // positions per thread
 
-// Of what comes out.
+// Bounds to which the output is clamped.
 struct Bounds {
   float lowest = -INFINITY, highest = INFINITY;
 
@@ -94,7 +94,7 @@ __device__ __forceinline__ float JoinedSums(float (&sums)[kPositionsOfWarp]) {
   return own;
 }
 
-// Of one row and neighbouring windows, as SumOfRow has each: the sum of the window n to lane n.
+// Sums of one row and adjacent windows, each in the order of SumOfRow; lane n gets the sum of window n.
 __device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t columns, const float* row, const float* window) {
   float sums[kPositionsOfWarp] = {};
   for (uint32_t done = 0; done < columns; done += x.length, row += x.length, window += x.segment_stride) {

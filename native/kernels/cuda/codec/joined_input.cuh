@@ -1,5 +1,6 @@
-// What a product reads, in one pass: the new positions of streams behind those that each kept, snake on the way, as floats or as the bf16
-// terms that the product would prepare of them; and of each stream what its next positions need.
+// Prepares a product's input in one pass: each stream's new positions follow its saved past, with snake applied if
+// given. The output is floats, or the bf16 terms that the product would otherwise prepare. The pass also saves the
+// past that each stream's next positions need.
 #ifndef PARLEY_KERNELS_CUDA_JOINED_INPUT_CUH_
 #define PARLEY_KERNELS_CUDA_JOINED_INPUT_CUH_
 
@@ -21,17 +22,17 @@ constexpr uint32_t kInputThreads = 256;
 // A signal [positions, channels], stream by stream, and what becomes of it on the way.
 struct InputSignal {
   const float* x;
-  const float* a;  // of snake, [channels], or none
+  const float* a;  // snake's, [channels], or null
   const float* b;
   uint32_t channels;
 };
 
 struct JoinedInputArgs {
   InputSignal from;
-  float* const* tails;  // of the streams
+  float* const* tails;  // one per stream
   PrepareArgs to;       // its windows are the streams'; or none: plain vectors, which have no past
   uint32_t past;        // positions
-  uint32_t past_blocks;  // of the grid, in x: then come those of new positions
+  uint32_t past_blocks;  // grid blocks in x for the past; those of new positions follow
 };
 
 __device__ __forceinline__ EightFloats SnakedEight(const EightFloats& x, const EightFloats& a, const EightFloats& b) {
@@ -52,7 +53,7 @@ struct InputEight {
   const JoinedInputArgs& args;
   const Windows& stream;
   uint32_t channel;
-  const float* x;  // of its first new position
+  const float* x;  // its first new position
   EightFloats a, b;
 
   __device__ __forceinline__ InputEight(const JoinedInputArgs& all, const Windows& its, uint32_t first)

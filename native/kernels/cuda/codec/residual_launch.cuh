@@ -12,7 +12,7 @@
 
 namespace parley::cuda {
 
-// Of these channels and taps, and of weights that meet vectors of one term.
+// True if the kernel supports the channels, the taps and the format, and the weights meet vectors of one term.
 inline bool HasUnitShape(const ResidualUnit& unit, const ProductRules& rules) {
   const Convolution& dilated = unit.dilated;
   const size_t channels = dilated.channels;

@@ -26,17 +26,18 @@ struct UnitArgs {
   const Windows* windows;
   const VectorCounts* counts;
   float* x;           // [positions of all streams, channels]
-  const float* bias;  // of the dilated convolution, then its snake
+  const float* bias;  // the dilated convolution's; a and b are the snake after it
   const float* a;
   const float* b;
   const float* pointwise_bias;
   uint32_t dilation, past;
-  uint32_t position_tiles;  // of a stream
+  uint32_t position_tiles;  // per stream
   uint32_t rest[13];        // so that there is no gap at the end
 };
 static_assert(sizeof(UnitArgs) == 512);
 
-// A row of channels is three boxes, of weights as of terms. What is given has 96 channels at a time, so that their sums fit into registers twice.
+// A row of channels is three boxes, of weights and of terms. Results are computed 96 channels at a time, so that
+// their sums fit into registers twice.
 template <int kChannels_>
 struct UnitShape {
   static constexpr uint32_t kChannels = kChannels_, kOfPass = 96, kPasses = kChannels / kOfPass, kOctets = kOfPass / 8;
@@ -44,7 +45,7 @@ struct UnitShape {
   static constexpr uint32_t kChunksOfBox = kBox / kChunk;
   static constexpr uint32_t kRows = (kUnitPositions + kUnitMostPast + 7) / 8 * 8;
   static constexpr uint32_t kBoxBytes = kRows * kRow, kSignalBytes = kBoxes * kBoxBytes, kSignals = 2;
-  static constexpr uint32_t kWeightBytes = kOfPass * kRow;  // of a box
+  static constexpr uint32_t kWeightBytes = kOfPass * kRow;  // per box
   static constexpr uint32_t kDilatedBoxes = kUnitTaps * kBoxes, kAllBoxes = kPasses * (kDilatedBoxes + kBoxes);
   // All weights stay in shared memory, or pass through it with every tile.
   static constexpr bool kStays = kAllBoxes * kWeightBytes + kSignals * kSignalBytes <= (220u << 10);
@@ -122,7 +123,7 @@ struct UnitBlock {
     AwaitPhaseOrTrap(barriers.signal_empty + last.place, last.parity);
   }
 
-  // What x is there comes near while the tile is multiplied. One warp's.
+  // Prefetches the existing values of x while the tile is multiplied. One warp calls it.
   __device__ __forceinline__ void FetchX(const VectorCounts& counts, uint32_t tiles) const {
     RingTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
@@ -171,7 +172,7 @@ struct UnitConsumer {
   }
 
   using Sums = float[Shape::kOctets][4];
-  using Pairs = uint32_t[Shape::kOctets][2];  // of bf16
+  using Pairs = uint32_t[Shape::kOctets][2];  // bf16
   using Fours = float4[Shape::kOctets / 2][2];
 
   __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms, const unsigned char* rows, uint32_t chunk, bool is_new) {
@@ -221,7 +222,7 @@ struct UnitConsumer {
   // Column 8 n + 2 t of this lane's row g of its warp's, t = lane % 4, g = lane / 4.
   __device__ __forceinline__ static uint32_t Column(uint32_t pass, uint32_t octet) { return pass * Shape::kOfPass + octet * 8 + threadIdx.x % 4 * 2; }
   __device__ __forceinline__ static uint32_t Row() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
-  // Of weights, which never change.
+  // Reads weights through the read-only cache: they never change.
   __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) { return __ldg(reinterpret_cast<const float2*>(values + column)); }
 
   // The second snake of what the dilated convolution gave, as terms.
@@ -266,7 +267,7 @@ struct UnitConsumer {
 
   __device__ __forceinline__ float* XOf(uint32_t row) const { return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels; }
 
-  // Of positions that there are, all at once: how long x takes to come is waited for once.
+  // Loads x of all existing positions before any use, so that the latency is paid once.
   __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Fours& x) const {
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
@@ -294,9 +295,10 @@ struct UnitConsumer {
     }
   }
 
-  // What the dilated convolution and its snake give, to the rows from `to` on, which only this warpgroup reads, by then no more.
+  // Writes the dilated convolution's output, after snake, to the rows from `to` on. Only this warpgroup reads those
+  // rows, and it no longer needs them by then.
   __device__ __forceinline__ void Dilate(const unsigned char* first, unsigned char* to) {
-    Pairs terms, before;  // of the last pass, and of the one before
+    Pairs terms, before;  // the last pass's, and the previous one's
     float total[Shape::kOctets][4];
 #pragma unroll 1
     for (uint32_t pass = 0; pass < Shape::kPasses; pass++) {

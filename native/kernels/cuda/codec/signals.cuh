@@ -12,17 +12,17 @@ namespace parley::cuda {
 // A part of a signal that goes somewhere else.
 struct Part {
   float* to;
-  uint64_t first;  // of the signal's values
+  uint64_t first;  // index in the signal's values
   uint32_t values;
   uint32_t unused;
 };
 
 struct SpreadArgs {
   const float* x;
-  const float* a;  // of snake, [channels], or none
+  const float* a;  // snake's, [channels], or null
   const float* b;
   const Part* parts;
-  const uint32_t* count;  // of parts
+  const uint32_t* count;  // number of parts
   uint32_t channels;
 };
 
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const Spr
   }
 }
 
-// Of so many streams or fewer.
+// For at most kMostParts streams.
 inline size_t EnqueueSome(Queue& queue, SpreadArgs args, const Stretch* streams, size_t count) {
   const auto parts = queue.DataRoom<Part>(BucketOf(count));
   size_t some = 0, longest = 0, done = 0;
@@ -97,7 +97,7 @@ inline size_t EnqueueSome(Queue& queue, SpreadArgs args, const Stretch* streams,
 
 inline void EnqueueSpread(Queue& queue, const float* x, const float* a, const float* b, size_t channels,
                           const Stretch* streams, size_t count) {
-  constexpr size_t kMostParts = 32768;  // of a grid's y
+  constexpr size_t kMostParts = 32768;  // a grid's limit in y is 65535
   for (size_t s = 0; s < count; s += kMostParts) {
     const size_t some = std::min(kMostParts, count - s);
     x += EnqueueSome(queue, {x, a, b, nullptr, nullptr, static_cast<uint32_t>(channels)}, streams + s, some);
@@ -132,7 +132,7 @@ inline void EnqueueCopyColumns(Queue& queue, const float* x, size_t from_width, 
                         static_cast<uint32_t>(width)});
 }
 
-// What changes from one signal to the next.
+// Padding of one signal.
 struct PadRows {
   uint32_t rows, left, right;
 };

@@ -20,7 +20,7 @@ struct StatisticsArgs {
   float* deviation;  // or none
 };
 
-// Of each lane's channel over all warps, in every warp. All threads of the block call it.
+// Sums each lane's channel over all warps; every warp gets the result. All threads of the block call it.
 __device__ inline double SumOfWarps(double value) {
   __shared__ double sums[kTimeWarps][32];
   const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -35,7 +35,8 @@ __device__ __forceinline__ void CopyUnits(const CopyPiece& piece) {
 
 static __global__ void __launch_bounds__(kCopyThreads) CopyPieces(const CopyArgs args) {
   LetNextBegin();
-  // Those of places beyond the count are asked for too, there is room for them; so neither waits for the other.
+  // Entries past the count are loaded too, since the array has room for them; so this load need not wait for the
+  // count.
   const CopyPiece piece = args.pieces[blockIdx.y];
   const bool is_one = blockIdx.y < *args.count;
   AwaitInputs();
@@ -46,7 +47,8 @@ static __global__ void __launch_bounds__(kCopyThreads) CopyPieces(const CopyArgs
   else CopyUnits<unsigned char>(piece);
 }
 
-// Places for so many copies: 1, 4, 16, 64, ... Those who join are another number in every step, and places of no copy cost little.
+// Places for `count` copies, rounded up to 1, 4, 16, 64, ..., so that lists repeat: the number of joining streams
+// differs from step to step. Unused places cost little.
 constexpr uint32_t CopyPlaces(size_t count) {
   uint32_t places = 1;
   while (places < count) places *= 4;

@@ -9,7 +9,7 @@
 
 namespace parley::cuda {
 
-constexpr size_t kMostCopies = 1024;  // of a grid
+constexpr size_t kMostCopies = 1024;  // per grid
 
 struct CopyPiece {
   void* to;

@@ -33,7 +33,7 @@ struct DeviceFacts {
 struct Node {
   const KernelEntry* entry;
   Grid grid;
-  uint32_t args;  // where they lie in the list's
+  uint32_t args;  // offset in List::args
 };
 static_assert(sizeof(Node) == sizeof(void*) + sizeof(Grid) + sizeof(uint32_t));
 
@@ -68,7 +68,7 @@ class Device {
   // and throws nothing.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Free(void* memory) = 0;
-  // Of the host, from where and to where copies need not wait for it.
+  // Host memory for asynchronous copies (pinned): they need not wait for the host.
   virtual void* AllocateHost(size_t bytes) = 0;
   virtual void FreeHost(void* memory) = 0;
 

@@ -27,7 +27,8 @@ constexpr auto kPause = std::chrono::microseconds(50);
 
 std::string Version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
-// Of a device that outlives it, and keeps it when it is lost: to free it might wait for ever.
+// A CUDA graph of a device that outlives it. If the device is lost, the graph is not destroyed, because that might
+// block for ever.
 class GpuGraph final : public Graph {
  public:
   GpuGraph(cudaGraphExec_t graph, const std::string& lost) : graph(graph), lost_(lost) {}
@@ -138,7 +139,7 @@ void GpuDevice::ReadFacts() {
   facts_.shared = properties.sharedMemPerBlockOptin;
 }
 
-// Of every call: the calling thread may be another than that of the last one.
+// Every call begins with this: CUDA's current device is per thread, and the calling thread may have changed.
 void GpuDevice::Begin() {
   if (!lost_.empty()) throw DeviceLost(lost_);
   thread_local int current = -1;
@@ -178,7 +179,7 @@ void* GpuDevice::Allocate(size_t bytes) {
   return memory;
 }
 
-// cudaFree waits for the device without a bound: Wait() has one. Of a lost device nothing is freed.
+// cudaFree waits for the device without a timeout; Wait() has one. On a lost device nothing is freed.
 bool GpuDevice::IsAtRest() {
   try {
     Wait();
@@ -253,7 +254,8 @@ void GpuDevice::Prepare(const KernelEntry& entry, uint32_t shared) {
   prepared_[entry.function] = shared;
 }
 
-// Those of other grids in this order end without these, or wait for them to end.
+// Blocks of the kernel that can be resident at once; 0 if it cannot run. Blocks of other grids on the stream end
+// without these, or wait for these to end.
 uint32_t GpuDevice::BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) {
   if (facts_.major != 9 || facts_.minor != 0 || shared > facts_.shared) return 0;
   Begin();

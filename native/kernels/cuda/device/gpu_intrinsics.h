@@ -14,7 +14,7 @@
 
 #include "kernels/number_formats.h"
 
-// Of a function that is to stay one of its own.
+// Marks a function that must not be inlined.
 #define __apart__ __noinline__
 
 namespace parley::cuda {
@@ -67,8 +67,8 @@ __device__ __forceinline__ void AwaitDependence() {
 }
 
 #ifdef PARLEY_CUDA_TRACE
-// Of every grid, when its first block began, and when the inputs of that block's first thread were there: ns of the GPU's clock. For builds that look for
-// time; the grids' order is that of their second time.
+// For profiling builds. Records for each grid when its first block began, and when the inputs of that block's first
+// thread were ready, in ns of the GPU's clock. Grids are in the order of the second time.
 constexpr uint32_t kTraceLength = 1 << 18;
 struct Trace {
   ulonglong2* times;  // [kTraceLength]; none: the device is not opened yet

@@ -1,7 +1,9 @@
-// Where the time of grids goes, inside of graphs too: a build with PARLEY_CUDA_TRACE writes it to the file that the environment names so.
+// Profiler for grids, including those within CUDA graphs. A build with PARLEY_CUDA_TRACE writes the file that the
+// environment variable PARLEY_CUDA_TRACE names.
 //
-// A line for each grid, in the order in which they ran: ns from its inputs to those of the next one, how long before its inputs its first block was there, its
-// blocks, its kernel. Where a block's first thread asks for weights, these come before its inputs: of MultiplyWide all of that block's.
+// The file has a line for each grid, in the order in which they ran: ns from its inputs to those of the next grid,
+// how long before its inputs its first block began, its number of blocks, its kernel. Where a block's first thread
+// requests weights, it does so before its inputs; in the tiled GEMM that thread requests all of the block's weights.
 #ifndef PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 #define PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 

@@ -16,7 +16,7 @@ class MemoryPool {
  public:
   static constexpr size_t kAlignment = 256;
 
-  // Of `bytes` at `base`, which is not looked at.
+  // Manages `bytes` at `base`, and never dereferences it.
   MemoryPool(void* base, size_t bytes);
 
   // The smallest gap that holds it, or null. `bytes` of 0 take as much as 1.

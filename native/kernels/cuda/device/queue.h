@@ -1,10 +1,10 @@
-// What is to be computed next, as a list of grids: run as it stands, or where the same list was
-// run before as one CUDA graph.
+// Records the next work as a list of grids (kernel launches). A list runs as it stands, or as one CUDA graph if the
+// same list ran before.
 //
-// A list is the same when its kernels, shapes and arguments are the same, byte for byte. So that steps of any number of
-// streams make few lists, a number that changes from step to step (a count, a position, an array of the host) is no
-// argument of a kernel: it lies in the list's data, whose place only depends on the numbers' buckets, and a grid is as large as
-// its bucket needs. Threads beyond the count end at once.
+// Lists are the same if their kernels, shapes and arguments are the same, byte for byte. Steps with any number of
+// streams should make few lists. A number that changes from step to step (a count, a position, a host array) is
+// therefore never a kernel argument. It lies in the list's data, whose place depends only on the numbers' buckets. A
+// grid is as large as its bucket needs, and threads beyond the count return at once.
 #ifndef PARLEY_KERNELS_CUDA_QUEUE_H_
 #define PARLEY_KERNELS_CUDA_QUEUE_H_
 
@@ -18,20 +18,20 @@ namespace parley::cuda {
 
 struct Grid {
   uint32_t x = 1, y = 1, z = 1;
-  uint32_t threads = 128;  // of a block, in x
+  uint32_t threads = 128;  // per block, in x
   uint32_t shared = 0;     // bytes that SharedBytes() has
 };
 
 // A kernel as a device starts it.
 struct KernelEntry {
-  const void* function;               // of the CUDA runtime
+  const void* function;               // CUDA runtime's function
   void (*emulate)(const void* args);  // one thread of it, on the emulator; null where there is a GPU
   size_t args_bytes;
   const char* name;
   uint32_t cluster;  // blocks that run together, or kAllBlocks
 };
 
-constexpr uint32_t kAllBlocks = 0;  // of a grid: they wait for each other
+constexpr uint32_t kAllBlocks = 0;  // all blocks of the grid: they wait for each other
 
 // As Args::kCluster says, or one.
 template <class Args, class = void>
@@ -46,7 +46,7 @@ constexpr size_t ArgsBytesOf(void (*)(Args)) {
 template <class Args>
 Args ArgsOf(void (*)(Args));
 
-// Of a kernel `void Kernel(Args)`, Args plain data without pointers to the host.
+// Entry for a kernel `void Kernel(Args)`. Args is plain data without pointers to the host.
 template <auto kKernel>
 const KernelEntry& EntryOf() {
 #ifdef __CUDACC__
@@ -56,7 +56,7 @@ const KernelEntry& EntryOf() {
   static const KernelEntry entry{nullptr,
                                  [](const void* args) {
                                    using Args = std::remove_const_t<decltype(ArgsOf(kKernel))>;
-                                   Args aligned;  // those in a list are not
+                                   Args aligned;  // arguments in a list are not aligned
                                    std::memcpy(static_cast<void*>(&aligned), args, sizeof(Args));
                                    kKernel(aligned);
                                  },
@@ -79,14 +79,15 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
-  // Of data: where it is written, and where kernels see it.
+  // A piece of a list's data: where the host writes it, and where kernels read it.
   struct DataPlace {
     void* host;
     const void* device;
   };
 
-  // The next grid. What `args` points at is the device's memory, and outlives the list where it is not from Data(). An array
-  // of structs can only be its last member, and be without gaps: GCC 12's __builtin_clear_padding loses its place behind one.
+  // Records the next grid. Pointers in `args` refer to device memory. That memory outlives the list unless it came
+  // from Data(). An array of structs must be the last member and have no padding: GCC 12's __builtin_clear_padding
+  // loses its place behind one.
   template <auto kKernel, class Args>
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);

@@ -14,7 +14,7 @@ Recorder::Recorder(Device& device, const RecorderOptions& options)
       carried_(device, options.data_bytes),
       results_(device, options.result_bytes) {}
 
-// What is under way uses the arenas and the graphs.
+// Waits, because running grids use the arenas and the graphs.
 Recorder::~Recorder() {
   try {
     device_.Wait();
@@ -61,7 +61,7 @@ std::unique_ptr<Graph> Recorder::Captured() {
     return graph;
   } catch (const std::bad_alloc&) {
     pause_.Failed();
-    device_.Wait();  // what goes may be under way
+    device_.Wait();  // evicted graphs may be running
     known_.Halve();
     return nullptr;
   }
@@ -72,7 +72,7 @@ void Recorder::RunList() {
   KnownList* known = options_.graphs ? known_.Find(list_) : nullptr;
   const bool is_new = known == nullptr;
   if (options_.graphs && is_new) {
-    if (known_.IsFullFor(list_)) device_.Wait();  // what goes may be under way
+    if (known_.IsFullFor(list_)) device_.Wait();  // evicted graphs may be running
     known = known_.Remember(list_);
   }
   const bool wanted = known != nullptr && (!is_new || options_.capture_at_once);
@@ -96,7 +96,7 @@ void Recorder::Start() {
   Deliver(turn_);
 }
 
-// What cannot be started is given up.
+// A list that cannot be started is discarded.
 void Recorder::Submit() {
   try {
     if (!list_.nodes.empty()) Start();
@@ -165,7 +165,7 @@ uint64_t HashOf(const List& list) {
 }  // namespace
 
 KnownList* KnownLists::Find(const List& list) {
-  // Those of the last few steps need no hash: where they differ from this one, they mostly do so in their lengths.
+  // The last few lists are compared without a hash: lists that differ mostly differ in length.
   auto recent = lists_.begin();
   for (size_t n = 0; n < kRecent && recent != lists_.end(); n++, recent++) {
     if (!AreEqual(recent->list, list)) continue;

@@ -18,10 +18,10 @@
 
 namespace parley::cuda {
 
-// Lists that were run before, and the graphs of those that were run again.
+// Lists that ran before, and the CUDA graphs of those that ran again.
 //
-// A list is kept as it stands, since it is compared byte for byte: on the host, where a step of a large model has some 0.5 MB. What a graph
-// takes beside it is the driver's.
+// A list is kept verbatim in host memory, because it is compared byte for byte. A step of a large model takes about
+// 0.5 MB. The driver's memory for a graph comes on top.
 struct KnownList {
   List list;
   uint64_t hash = 0;
@@ -35,16 +35,17 @@ class KnownLists {
 
   // The one of the same bytes, or null.
   KnownList* Find(const List& list);
-  // One that Find() did not find. What goes for it may not be under way. It is kept however large it is.
+  // Adds a list that Find() did not find, however large it is. Lists that it evicts must not be running.
   KnownList* Remember(const List& list);
-  // There was no memory for a graph: the half that was used last is kept, and about as many from now on. What goes may not be under way.
+  // Reports that there was no memory for a graph. Keeps the half used last, and lowers the limit to about as many.
+  // Evicted lists must not be running.
   void Halve();
-  // There was: one more is kept, up to as many as before.
+  // Reports that there was memory: raises the limit by one, up to the original limit.
   void Grow() { kept_ += kept_ < most_ ? 1 : 0; }
-  // Whether others go for it.
+  // True if adding this list evicts others.
   bool IsFullFor(const List& list) const { return !lists_.empty() && (lists_.size() >= kept_ || bytes_ + BytesOf(list) > most_bytes_); }
   size_t Count() const { return lists_.size(); }
-  // Of the host's memory.
+  // Host memory, in bytes.
   size_t Bytes() const { return bytes_; }
 
  private:
@@ -63,11 +64,12 @@ class KnownLists {
 // After the first failure half of the graphs are freed, so the next try comes at once. If that fails too, another program has the memory.
 class CapturePause {
  public:
-  // Lists that are to be graphs and run without one until the next try, twice as many each time: of 130 a second, all of them with 1000 listeners and no
-  // graph left, a quarter of a second to a minute. Where most have a graph it is longer, and what it costs as little.
+  // Number of lists that run uncaptured until the next attempt to capture; doubles with each failure. With 1000
+  // listeners and no graph left, all 130 lists a second count, so a pause is a quarter of a second to a minute. Where
+  // most lists have a graph, it lasts longer and costs as little.
   static constexpr uint64_t kFirst = 32, kLongest = 8192;
 
-  // Of each list that runs without a graph, though one is wanted.
+  // Call for each list that runs uncaptured although a graph is wanted. True: try to capture.
   bool IsOver() {
     if (left_ == 0) return true;
     left_--;
@@ -106,10 +108,11 @@ class Recorder final : public Queue {
   Recorder(Device& device, const RecorderOptions& options);
   ~Recorder() override;
 
-  // Where the device will find a copy of what lies on the host. Unlike Data() it may be of any size without making another
-  // list, and its place is another each time: it may be told in data, never as an argument.
+  // Returns the device address of a copy of host data. Unlike Data(), it may have any size without making another
+  // list. Its address differs each time: pass it in data, never as an argument.
   const void* Carry(const void* from_host, size_t bytes);
-  // Where the device is to write `bytes` that will lie at to_host after Wait(). `room` (>= bytes) as for Data().
+  // Returns the device address to which kernels write `bytes`; these are at to_host after Wait(). `room` (>= bytes)
+  // as for Data().
   void* Result(void* to_host, size_t bytes, size_t room);
 
   // Begins to run what was recorded.

@@ -25,7 +25,8 @@ class TwoSidedArena {
   TwoSidedArena(const TwoSidedArena&) = delete;
   TwoSidedArena& operator=(const TwoSidedArena&) = delete;
 
-  // The next list's, whose image is `turn` (0 or 1): the one that had it before is done. Where it grows, both images go.
+  // Begins the next list, with host image `turn` (0 or 1). The list that used this image last must be done. If the
+  // arena grows, both images are replaced.
   void Begin(int turn);
   // Aligned to 16 bytes; until its turn begins again.
   Place Take(size_t bytes);
@@ -41,7 +42,7 @@ class TwoSidedArena {
  private:
   struct Piece {
     char* device = nullptr;
-    char* host[2] = {};  // of a further piece only the one of its turn
+    char* host[2] = {};  // an additional piece has only its turn's
     size_t bytes = 0, used = 0;
   };
 
@@ -53,7 +54,7 @@ class TwoSidedArena {
   int turn_ = 0;
   Piece main_;
   std::vector<Piece> more_[2];
-  size_t wanted_ = 0;  // of the largest list so far
+  size_t wanted_ = 0;  // size of the largest list so far, in bytes
 };
 
 }  // namespace parley::cuda

@@ -10,9 +10,9 @@
 
 namespace parley::cuda {
 
-// How products are computed, whatever their shape.
+// Rules for computing products of any shape.
 struct ProductRules {
-  // Of vectors that meet weights of 8 bits (bf16, int8, fp8): 16 bits are kept, not 8.
+  // Vectors that meet weights with 8 significant bits or fewer (bf16, int8, fp8) keep 16 bits, not 8.
   bool full_vectors = false;
   // The device copies tiles and multiplies them (tile_intrinsics.h).
   bool wide = false;

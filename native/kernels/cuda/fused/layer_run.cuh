@@ -1,14 +1,23 @@
-// All layers of a transformer for a few rows as one grid that stays: a block for each of some multiprocessors, to each its rows
-// of every matrix. What a step makes is told (told.cuh) to the blocks whose next step needs it, while the weights of
-// the steps to come flow into their rings. The bits are those of the grids that do the same one by one.
+// Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes its own
+// rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory (Told,
+// layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those of the separate
+// grids.
 //
-// Who has no rows in a step reads nothing for it. So nobody still reads what a block tells anew: it has heard what all those made of it.
-// This holds whoever has rows in which step (a block may have none where there are fewer slabs than blocks). Who tells anew
-//   rows      has every attended word: together they are made of every raw word, and who told those had read all rows before. Or every inner word, the same
-//   raw       has every row, by who had every inner word, by who had every row of the half before, by who had every attended word: all raw ones had been read
-//   attended  has a raw word, by who had every row, by all those who had read the attended words of the layer before
-//   inner     has every row, by all those who had read the inner words of the layer before
-// as a block tells nothing of a step before all of its warps have read what they need. Steps are counted by all blocks alike, whether they have rows or not.
+// A block without rows in a step reads nothing for it. A block may overwrite exchanged words without a further
+// barrier: it has received results from all blocks that read the old ones. This holds for any distribution of rows (a
+// block may have none where there are fewer slabs than blocks). A block that overwrites
+//   rows      has every attended word. They depend on every raw word, and the blocks that published those had read
+// all rows.
+//             Or it has every inner word, and the same holds.
+//   raw       has every row, from blocks that had every inner word, from blocks that had every row of the half
+// before,
+//             from blocks that had every attended word: all raw words had been read.
+//   attended  has a raw word, from a block that had every row, from all blocks that had read the attended words of
+// the
+//             layer before.
+//   inner     has every row, from all blocks that had read the inner words of the layer before.
+// A block publishes nothing of a step before all of its warps have read what they need. All blocks count steps alike,
+// whether they have rows or not.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
@@ -25,8 +34,8 @@ struct RunWeights {
 
   // One of a layer's four products, or that of a pass's head, as far as this block has a share in it.
   struct Source {
-    const unsigned char *matrix[3];  // of this block's slabs the first ..
-    uint32_t until[3];               // .. and where the next matrix begins
+    const unsigned char *matrix[3];  // this block's first slab in each ..
+    uint32_t until[3];               // .. and the slab with which the next matrix begins
     uint32_t columns;
   };
   __device__ __forceinline__ Source SourceOf(const RunLayer& layer, uint32_t product) const {
@@ -85,7 +94,7 @@ struct RunWeights {
   }
 };
 
-// What a step's product is for.
+// A step's product.
 enum class RunProduct : uint8_t { kHeads, kExpanded, kLogits };
 
 // With passes: those of a code predictor, else the layers once.
@@ -100,13 +109,13 @@ struct RunBlock {
   const RunPasses* passes;   // likewise
   int32_t* chosen;           // likewise: the codes that this pass begins with
   uint32_t pass = 0;
-  uint32_t step;  // whose inputs are awaited next
+  uint32_t step;  // the step whose inputs are awaited next
   RunSlabs slabs;
   RunRoom room;
   WeightRing ring;
   unsigned char* scratch;  // vectors, or what attention shares
   float* sums;
-  uint32_t turn = 0;  // of the sums
+  uint32_t turn = 0;  // which of the two sets of sums is next
 
   __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its) : args(its), slabs(RunSlabs::Of<Shape, kPasses>(its)) {
     room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows, Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), Shape::Scratch(kPasses));
@@ -160,7 +169,7 @@ struct RunBlock {
       }
     }
   }
-  // What the pass begins with: rows that lie in memory, or those of codes.
+  // Four values of the pass's first rows, which lie in memory or are the table rows of codes.
   __device__ __forceinline__ float4 FirstFour(uint32_t row, uint32_t k) const {
     if constexpr (kPasses) {
       if (pass > 0) return FourOfTable(*passes, pass - 1, chosen[row], Shape::kHiddenColumns, k);
@@ -242,7 +251,7 @@ struct RunBlock {
     return its;
   }
 
-  // Of a finished product each warp has a row. Raw heads, or logits, of every `each`-th row alone.
+  // Publishes a finished product, one row per warp: raw heads, or logits of every `each`-th row.
   __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs, Told* to, uint32_t each) const {
     const uint32_t row = ThisThread() / 32, all = all_slabs * kSlabRows, first = share.first * kSlabRows;
     if (row >= rows || row % each != each - 1) return;
@@ -301,7 +310,7 @@ struct RunBlock {
     if (Attention::HasPart()) {
       bool is_first = true;
       ForHeads([&](const RunPlace& place) {
-        if (!is_first) Attention::Meet();  // what the block shares has been read
+        if (!is_first) Attention::Meet();  // all threads have read the shared memory
         is_first = false;
         Attention(args, place, AnglesOfPass(), n, scratch).Attend(args.layer[n], step);
       });
@@ -357,13 +366,13 @@ struct RunBlock {
   __device__ __forceinline__ void Choose() {
 #pragma unroll 1
     for (uint32_t stream = gridDim.x - 1 - ThisBlock(); stream < streams_count; stream += gridDim.x) {
-      MeetRun();  // what the block shares has been read
+      MeetRun();  // all threads have read the shared memory
       ChooseInRun(*passes, stream, pass, step, scratch);
     }
     step++;
   }
 
-  // Of a pass that is not the last: what the next one begins with.
+  // Chooses codes; after every pass but the last, prepares the first rows of the next pass.
   __device__ __forceinline__ bool GoesOn() {
     Choose();
     if (pass + 1 == passes->count) return false;

@@ -1,4 +1,4 @@
-// What a grid is told that goes through all layers of a transformer, or through all passes of a code predictor.
+// Arguments of the persistent grid that runs all layers of a transformer, or all passes of a code predictor.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_ARGS_H_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_ARGS_H_
 
@@ -55,7 +55,7 @@ inline TwoTold Ask(const Told* from) {
 // Calls ask() until it says 0: all that it asked for is there. Whole warps call it.
 template <class Asking>
 __device__ __forceinline__ void AwaitAll(const Asking& ask) {
-  constexpr uint32_t kMost = 1u << 23;  // of some 0.5 us
+  constexpr uint32_t kMost = 1u << 23;  // polls of about 0.5 us each
 #pragma unroll 1
   for (uint32_t tries = 0;; tries++) {
     if (__any_sync(0xffffffffu, ask() != 0 ? 1 : 0) == 0) return;
@@ -82,16 +82,18 @@ struct RunLayer {
   const float *norm, *q_norm, *k_norm, *mlp_norm;
 };
 
-constexpr uint32_t kMostRunRows = 3;  // of four and more the words that blocks exchange cost more than grids do
+constexpr uint32_t kMostRunRows = 3;  // with four or more, exchanging words between blocks costs more than separate
+                                      // grids
 constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more than 4 KB
 
 constexpr uint32_t kMostRunPasses = 16;
 
-// A pass of a code predictor: all layers, a norm, the product of a head, and of its logits a code, whose row in a table is what the next pass begins with.
+// A pass of a code predictor: all layers, a norm and the product of a head. A code is chosen from the logits, and its
+// table row is the next pass's input.
 struct RunPass {
   const float* angles;        // [rows, head_dim]
   const unsigned char* head;  // bf16 [vocabulary, hidden]
-  const void* table;          // of f32 or bf16 [at least vocabulary, hidden]; of the last pass none
+  const void* table;          // f32 or bf16 [at least vocabulary, hidden]; null in the last pass
 };
 
 struct RunPasses {
@@ -101,7 +103,7 @@ struct RunPasses {
   uint64_t stride;
   float* logits;              // [streams, vocabulary], for choices that are not the usual
   Told *told_logits, *told_codes;  // [streams, vocabulary]; of a stream the first of two
-  uint64_t sequence;          // of the first pass
+  uint64_t sequence;          // the first pass's
   uint32_t count, vocabulary;
   uint32_t narrow_tables;     // bf16
   uint32_t unused = 0;
@@ -111,14 +113,14 @@ struct RunPasses {
 struct LayerRunArgs {
   static constexpr uint32_t kCluster = kAllBlocks;  // they wait for each other
 
-  HeadsArgs heads;  // of the first layer, without its norms
+  HeadsArgs heads;  // the first layer's, without its norms
   float* x;         // [rows, hidden]
   Told *rows, *raw, *attended, *inner;  // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner
-  uint32_t* steps;  // of each block, those that it has made so far
+  uint32_t* steps;  // per block: the steps that it has made so far
   const RunPasses* passes;  // or none: the layers alone
   uint32_t layers;
   uint32_t most_rows;  // bucket
-  uint32_t places;     // of the ring
+  uint32_t places;     // in the ring
   uint32_t unused = 0;
   RunLayer layer[kMostRunLayers];
 };

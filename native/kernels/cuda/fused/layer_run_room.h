@@ -6,13 +6,13 @@
 
 namespace parley::cuda {
 
-// What is told and how many steps each block has made are kept from grid to grid.
+// Published words and each block's step count, which persist from grid to grid.
 struct LayerRunRoom {
   explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its), choices(its), logits(its) {}
 
   Device& device;
   WorkRoom told, steps;
-  WorkRoom choices, logits;  // of a code predictor's passes: what is told, and what is chosen of
+  WorkRoom choices, logits;  // a code predictor's passes: published words, and logits to choose from
 };
 
 }  // namespace parley::cuda

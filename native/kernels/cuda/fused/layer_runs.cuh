@@ -14,8 +14,8 @@
 
 namespace parley::cuda {
 
-// Of which a layer's products read as many rows each, a power of two. On fewer multiprocessors than these one block does it all where it fits (a tiny model),
-// else it is done grid by grid.
+// Blocks of the persistent grid. Each reads as many rows of a layer's products; a power of two. On fewer
+// multiprocessors one block computes everything if that fits (a tiny model); otherwise separate grids do.
 constexpr uint32_t kRunBlocks = 128;
 // One block sees all positions of a head: beyond these several do it faster.
 constexpr size_t kMostRunPositions = 16 * kPositions;
@@ -110,7 +110,7 @@ const RunPasses* PassesOf(Queue& queue, LayerRunRoom& room, const CodePasses& it
   return queue.Data(passes);
 }
 
-// What is computed by the layers alone, or with the passes of a code predictor.
+// Work of one persistent grid: the layers alone, or with the passes of a code predictor.
 struct LayerRun {
   const LayerWeights* layers;
   size_t count;
@@ -167,7 +167,7 @@ bool EnqueueLayerRun(Queue& queue, LayerRunRoom& room, const LayerRun& run) {
   return true;
 }
 
-// What every grid of this kind wants.
+// Requirements common to all persistent grids.
 inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
   const AttentionBatch& batch = run.batch;
   return run.count > 0 && run.count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows && batch.count <= kMostRunRows &&

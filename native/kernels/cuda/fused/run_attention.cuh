@@ -1,6 +1,6 @@
-// Attention inside of a grid that runs on: a block has one query head of one row, whose raw heads it is told, and tells what the head sees. What
-// it computes of a position, and the order of all sums, are those of attention.cuh; but there is little code, since code that runs once in a
-// step has to come from far.
+// Attention within the persistent grid. A block handles one query head of one row: it receives the raw heads and
+// publishes the attended head. The arithmetic of a position and the order of all sums are those of attention.cuh. The
+// code is small, because code that runs once in a step misses the instruction cache.
 #ifndef PARLEY_KERNELS_CUDA_RUN_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_RUN_ATTENTION_CUH_
 
@@ -105,7 +105,7 @@ struct RunAttention {
 
   __device__ __forceinline__ SoftmaxPart Own(uint32_t at) const { return {shared.own_score, 1, reinterpret_cast<const float*>(shared.own_value)[at]}; }
 
-  // What all warps have seen, of value `at`.
+  // Joins the softmax parts of all warps, at value `at`.
   __device__ __forceinline__ SoftmaxPart Joined(uint32_t at) const {
     SoftmaxPart joined;
 #pragma unroll
@@ -177,7 +177,7 @@ struct RunAttention {
     if (at % 2 == 0) Tell(to + at / 2, PackBf16(value, next), step + 1);
   }
 
-  // Asks for what is cached of the head, so that it is near by then. Of the whole block's threads.
+  // Prefetches the head's cached keys and values. All threads of the block call it.
   __device__ __forceinline__ void Fetch(uint32_t threads) const {
     constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kRunDim / kLine;
     const SeenPositions seen = SeenPositions::Of(place.stream.position, args.heads.window, place.stream.capacity, 1);

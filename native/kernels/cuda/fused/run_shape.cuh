@@ -19,7 +19,7 @@ struct RunChoiceShared {
   ChooseShared many;
 };
 
-// Of all choosers' threads, once the logits of `step` are told.
+// Waits until the logits of `step` are published, and loads them. All choosers' threads call it.
 __device__ __forceinline__ void AwaitLogits(const Told* logits, uint32_t count, uint32_t step, RunRow* row) {
 #pragma unroll
   for (uint32_t j = 0; j < 2; j++) row->fours[j] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
@@ -83,7 +83,7 @@ struct RunShape {
   using Cached = Cached_;
   using Attention = RunAttention<Cached>;
 
-  // Of a block in one product, at most.
+  // The most slabs that a block has in one product.
   __host__ __device__ static uint32_t MostSlabs(uint32_t kv_heads, uint32_t head_slabs, uint32_t blocks) {
     const auto share = [&](uint32_t slabs) { return (slabs + blocks - 1) / blocks; };
     const uint32_t raw = share((kQueryHeads + 2 * kv_heads) * kRunDim / kSlabRows), inner = 2 * share(kExpandedColumns / kSlabRows);
@@ -97,7 +97,7 @@ struct RunShape {
   }
 };
 
-// Where a block's shared memory goes.
+// Layout of a block's shared memory.
 struct RunRoom {
   static constexpr uint32_t kBars = sizeof(WeightRing::Bars);
 
@@ -115,7 +115,7 @@ struct RunRoom {
   }
 };
 
-// Of each matrix, its slabs.
+// Number of slabs of each matrix.
 struct RunSlabs {
   uint32_t queries, kv, hidden, inner, head;
 

@@ -32,7 +32,7 @@ struct WeightRing {
   unsigned char* bytes;
   Bars* bars;
   uint32_t places;
-  uint32_t at = 0, turn = 0;  // of the one that calls: its next place, and the parity of its turn around the ring
+  uint32_t at = 0, turn = 0;  // the caller's next place, and the phase parity of its turn around the ring
 
   // The whole block calls it.
   __device__ __forceinline__ void Begin() const {
@@ -85,7 +85,8 @@ constexpr uint32_t kRunThreads = kParts * 32;  // that compute
 // The threads that compute, once all of them are here.
 __device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
 
-// Of `all` slabs those of this block. There are 2^n blocks: a division takes a hundred steps.
+// This block's share of `all` slabs. There are 2^n blocks, so that a shift replaces a division of about a hundred
+// instructions.
 struct SlabShare {
   uint32_t first, count;
 
@@ -104,7 +105,7 @@ __device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t c
 // from far each time if there is much of it: everything here is for one number of columns, and short.
 template <int kChunks>
 struct VectorPart {
-  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // of all parts
+  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // in all parts together
   static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way
 
   Eight<1> terms[kChunks];
@@ -112,8 +113,9 @@ struct VectorPart {
   // The first of its columns.
   __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
 
-  // Of rows of pairs that are told. One word is asked for until it is there, and only then the others, some chunks at once: a hundred blocks that
-  // ask for all of them again and again keep those waiting who write (1.5 us of a layer's 17). Lanes beyond the rows have the last one.
+  // Loads published rows of pairs. It polls one word until that is there, and only then reads the others, some chunks
+  // at once. If a hundred blocks polled all words, the writers would stall (1.5 us of a layer's 17 us). Lanes beyond
+  // the rows read the last row.
   __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
     const uint32_t lane = ThisThread() % 32;
     const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
@@ -137,7 +139,7 @@ struct VectorPart {
     }
   }
 
-  // Of floats that the block has, [rows] `pitch` apart, times factor, times weights.
+  // Normalises floats in the block's shared memory, [rows] `pitch` apart: times factor, times weights.
   __device__ __forceinline__ void Norm(const float* x, uint32_t pitch, uint32_t rows, float factor, const EightFloats (&weights)[kChunks]) {
     const uint32_t lane = ThisThread() % 32;
     const float* const own = x + min(lane / 4, rows - 1) * pitch + First() + FourOf(lane) * kFour;
@@ -188,7 +190,7 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
     }
     Eight<1> a[1][2];
     a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
-    // Of one slab alone the same again, which nobody takes.
+    // With a single slab it is computed twice; the second result is unused.
     a[0][1] = kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
     const Eight<1> b[1] = {part.terms[c]};
     MultiplyChunk<0>(a, b, acc);
@@ -200,7 +202,8 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
   }
 }
 
-// The same of up to kTiles tiles at once, none of which waits for another's sums. Of columns that lie in one place.
+// The same for up to kTiles tiles at once, so that none waits for another's sums. The columns lie in one place of the
+// ring.
 template <int kTiles, int kChunks>
 __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
                                               const SlabSums& sums) {

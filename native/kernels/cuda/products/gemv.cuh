@@ -29,7 +29,7 @@ struct GemvShape {
   static constexpr int kFloatsAhead = kAhead == 2 || kNorm ? 2 : 4;
   static constexpr int kTermsAhead = kAllTiles == 1 ? 2 : 1;
   static constexpr int kTogether = kTerms == 1 && kAllTiles == 1 ? 2 : 1;
-  static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // of a vector's sums; 4 more: no two lanes meet in a bank
+  static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // per vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
 };
 
@@ -40,8 +40,8 @@ struct GemvWarp {
   using Raw = typename W::Raw;
 
   const unsigned char* rows[Shape::kAllTiles][2];
-  const float* vector;                          // of this lane, if they are floats
-  const unsigned char* terms[Shape::kOctets];  // of its vectors, if they are prepared
+  const float* vector;                          // this lane's, if vectors are floats
+  const unsigned char* terms[Shape::kOctets];  // its vectors', if they are prepared
   uint32_t first, last;  // chunks
   Raw ahead[Shape::kAhead][Shape::kAllTiles][2];
   float acc[Shape::kAllTiles][Shape::kOctets][4];

@@ -15,14 +15,15 @@ namespace parley::cuda {
 
 struct LaidVectors {
   VectorsView view;
-  size_t bucket = 0;     // of vectors
+  size_t bucket = 0;     // number of vectors, rounded up
   bool in_fours = false;  // every chunk lies in one segment and at a multiple of 16 bytes
   // Windows overlap, and their signals can be prepared as they lie:
   bool as_signals = false;
   size_t streams = 0;  // bucket of them
   size_t longest = 0;  // columns of a stream, at most
-  size_t columns = 0;  // of all, at most
-  // Where streams begin at one distance among the prepared terms: columns, otherwise 0; and windows of a stream, at most.
+  size_t columns = 0;  // all streams together, at most
+  // slot: distance between the streams' starts among the prepared terms, in columns; 0 if it varies. positions: the
+  // most windows of a stream.
   size_t slot = 0, positions = 0;
 };
 
@@ -31,8 +32,8 @@ inline bool LiesAtFours(const void* at) { return reinterpret_cast<uintptr_t>(at)
 // From the beginning of a vector to its end.
 inline size_t SpanOf(const Vectors& x) { return (x.segments - 1) * x.segment_stride + x.length; }
 
-// Of each stream the first window's place and the number of windows; `shape` says what they all have in common. Streams
-// without windows are left out.
+// `place` gives each stream's first window and number of windows; `shape` is common to all. Streams without windows
+// are left out.
 template <class Place>
 LaidVectors LayStreams(Queue& queue, size_t count, const Vectors& shape, const Place& place) {
   const auto windows = queue.DataRoom<Windows>(BucketOf(count));

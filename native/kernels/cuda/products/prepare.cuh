@@ -14,7 +14,7 @@ struct PrepareArgs {
   const float* norm;  // its weight, where the vectors are to be normed; else null
   unsigned char* terms;
   uint64_t term_bytes;
-  uint32_t columns;  // of a vector
+  uint32_t columns;  // per vector
   float eps;
   uint64_t in_fragments;  // columns of a chunk as threads of Mma hold them, not as they lie
 };

@@ -1,4 +1,4 @@
-// What the kernels of products read: matrices, vectors, and what becomes of their product.
+// Arguments of the product kernels: matrices, vectors, and how results are finished.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_
 #define PARLEY_KERNELS_CUDA_PRODUCT_ARGS_CUH_
 
@@ -41,13 +41,13 @@ constexpr uint32_t kMostShared = 99 << 10;
 
 // The windows of one stream, from the signal of all of them, or vectors that lie at one stride.
 struct Windows {
-  const float* first;    // where its first window begins
-  uint64_t prepared;     // where it begins among the prepared terms: columns from the first
+  const float* first;    // start of its first window
+  uint64_t prepared;     // its start among the prepared terms, in columns
   uint32_t begin;        // its first vector
   uint32_t columns;      // from the beginning of its first window to the end of its last
 };
 
-// What changes from step to step.
+// Counts that change from step to step.
 struct VectorCounts {
   uint32_t vectors;
   uint32_t streams;  // as many as there are Windows
@@ -55,12 +55,12 @@ struct VectorCounts {
 };
 
 struct VectorsView {
-  const float* values;        // of plain vectors
-  const Windows* windows;     // of streams; null: plain vectors
+  const float* values;        // plain vectors
+  const Windows* windows;     // per stream; null: plain vectors
   const VectorCounts* counts;
   uint64_t stride;            // from a vector to the next of its stream
   uint64_t segment_stride;
-  uint32_t length;            // of a segment
+  uint32_t length;            // per segment
   uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
 };
 
@@ -69,7 +69,7 @@ struct MatrixView {
   const float* scales;  // null: 1
   float* y;             // [vectors, rows]
   uint32_t rows;
-  uint32_t blocks;  // of the grid that are its, in x
+  uint32_t blocks;  // its blocks of the grid, in x
 };
 
 // Up to three matrices that meet the same vectors; or a gate and what it gates, which give one y.
@@ -82,9 +82,9 @@ struct ProductArgs {
   bool add;
   const float* norm;  // its weight, where the vectors are to be normed; else null
   float eps;
-  const unsigned char* terms;  // of the vectors, bf16: the first of all columns, then the second of all
+  const unsigned char* terms;  // bf16 terms of the vectors: the first term of all columns, then the second of all
   uint64_t term_bytes;         // from the first to the second
-  TermsPlace handed;           // of a gated product: where its result goes, if not to y
+  TermsPlace handed;           // gated product: destination of its result, if not y
   MatrixView matrices[3];      // last, and without gaps: __builtin_clear_padding of g++ 12 loses its place after such an array
 };
 
@@ -105,7 +105,7 @@ __device__ __forceinline__ const float* VectorAt(const VectorsView& x, const Vec
   return windows.first + (vector - windows.begin) * x.stride;
 }
 
-// Where its terms are: columns from the first.
+// Start of a vector's terms, in columns.
 __device__ __forceinline__ uint64_t PreparedAt(const VectorsView& x, const VectorCounts& counts, uint32_t vector) {
   if (x.windows == nullptr) return vector * x.stride;
   const Windows& windows = x.windows[StreamOf(x, counts, vector)];
@@ -166,7 +166,8 @@ __device__ __forceinline__ void FinishValue(const ProductArgs& args, const Matri
   *y = args.add ? *y + value : value;
 }
 
-// Where a value lies among the terms: in the order of fragments the four f of the sixteen s of a chunk is at 8 t + 4 s, where FourOf(t) = f.
+// Place of a value among the terms. In the order of fragments, the four f of the sixteen s of a chunk is at 8 t + 4
+// s, where FourOf(t) = f.
 __device__ __forceinline__ uint64_t TermAt(const TermsPlace& to, uint64_t column) {
   if (to.in_fragments == 0) return column;
   const auto of_chunk = static_cast<uint32_t>(column % kChunk);
@@ -199,7 +200,7 @@ __device__ __forceinline__ void PutGated(const ProductArgs& args, uint64_t place
   else *reinterpret_cast<float4*>(args.matrices[0].y + place) = four;
 }
 
-// Where values lie at a multiple of 16 bytes.
+// For values at a multiple of 16 bytes.
 __device__ __forceinline__ float4 FourFrom(const float* values, uint32_t row) { return *reinterpret_cast<const float4*>(values + row); }
 
 // The same of four neighbouring rows, the first of which is a multiple of four, and whose bias may be at hand; `before`: what y was, where it is to be

@@ -1,5 +1,5 @@
-// How a product is cut into blocks. All cuts give the same bits, so that this is only about time, and follows from the shape of the
-// matrix and the bucket of the vectors alone.
+// Chooses how a product is divided into blocks. All cuts give the same bits, so the choice only affects the time. It
+// depends only on the shape of the matrix and the bucket of the vectors.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 #define PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 
@@ -19,17 +19,18 @@ constexpr int VectorTermsOf(Format format, bool full) { return full || format ==
 // The kernels of products on tensor cores.
 enum class Cut : uint8_t { kGemv, kSkinnyGemm, kTiledGemm, kSplitK };
 
-// Those that read terms as they lie in memory, by tiles.
+// True for the kernels that read terms by tiles, as they lie in memory.
 constexpr bool ReadsTiles(Cut cut) { return cut == Cut::kTiledGemm || cut == Cut::kSplitK; }
 
 struct Plan {
   Cut cut;
-  uint32_t tiles, octets;  // of a block: 16 rows and 8 vectors each; of kSkinnyGemm a quarter
+  uint32_t tiles, octets;  // per block: 16 rows and 8 vectors each; of kSkinnyGemm a quarter
 };
 
 constexpr bool operator==(const Plan& a, const Plan& b) { return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets; }
 
-// What is multiplied, as far as it matters for that. Rows of all matrices that lie side by side; of gated ones, of one.
+// The properties of a product that its plan depends on. `rows` counts those of all matrices that lie side by side;
+// for gated ones, of one.
 struct ProductShape {
   Format format;
   size_t rows, columns;
@@ -82,7 +83,8 @@ class PlanTime {
     const double stage = bytes_ ? kSplitKByteStage : plan.tiles == 8 ? kSplitKStageOfTwo : kSplitKStage;
     return kBegin + std::max(kSplitKBegin + kSplitKWait * stages, stage * stages * tiles);
   }
-  // Blocks go from tile to tile. Of 64 vectors two share a multiprocessor, but for weights of 8 bits.
+  // Blocks are persistent and go from tile to tile. With 64 vectors, two blocks share a multiprocessor, except with
+  // 8-bit weights.
   double OfTiledGemm(const Plan& plan) const {
     const bool two = plan.octets == 8 && !bytes_;
     const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets));
@@ -98,7 +100,7 @@ class PlanTime {
   static constexpr double kTiledGemmBegin = 0.9, kTiledGemmBeginOfTile = 0.62, kTiledGemmChunk = 0.14, kTiledGemmChunkOfTile = 0.0035, kTiledGemmBusy = 0.03, kTiledGemmBusyOfTile = 0.0075,
                           kTiledGemmBusyOfTwo = 0.15;
   static constexpr double kSplitKBegin = 2, kSplitKWait = 0.4, kSplitKStage = 0.048, kSplitKStageOfTwo = 0.055;
-  // Of weights of 8 bits: fewer bytes, more instructions.
+  // 8-bit weights: fewer bytes, more instructions.
   static constexpr double kGemvByteChunk = 0.08, kGemvByteChunkOfTwo = 0.14, kTiledGemmByteChunk = 0.165, kSplitKByteStage = 0.04;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }

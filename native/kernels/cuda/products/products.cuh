@@ -102,7 +102,8 @@ inline Plan PlanForRows(const Room& room, const Matrix& w, size_t rows, const Fi
   return PlanFor(room, false, ArgsFor(w, y, laid.view, finish), laid);
 }
 
-// Where rows that are to be multiplied with w can be handed over as terms; nowhere if that product reads floats, or two terms of each.
+// The place at which an earlier grid can put the rows that are multiplied with w, as terms. Null if that product
+// reads floats, or two terms of each value.
 inline TermsPlace PlaceForTerms(const Room& room, Room& handed, const Matrix& w, size_t rows, const Finish& finish, float* y) {
   if (rows == 0 || !FitsTensorCores(w) || VectorTermsOf(w.format, room.rules.full_vectors) != 1) return {};
   const Plan plan = PlanForRows(room, w, rows, finish, y);

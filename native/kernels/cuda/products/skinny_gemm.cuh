@@ -14,8 +14,8 @@ namespace parley::cuda {
 
 constexpr uint32_t kTermRow = kChunk * 2;  // bytes of a vector's chunk, of one term
 
-// Where the piece of 16 bytes of a row of weights lies in shared memory: halves change places from 128 bytes to the next, so that the
-// rows that a warp reads at once, of each a half, do not meet in a bank.
+// Place in shared memory of a 16-byte piece of a row of weights. Halves are swapped in every second 128 bytes (an XOR
+// swizzle). The rows that a warp reads at once, half of each, then have no bank conflicts.
 template <uint32_t kRow>
 __device__ __forceinline__ uint32_t PieceAt(uint32_t row, uint32_t piece) {
   return row * kRow + (piece ^ (row * kRow / 128 % 2 * (kRow / 32))) * 16;
@@ -29,7 +29,7 @@ __device__ __forceinline__ uint32_t ByteAt(uint32_t row, uint32_t byte) {
 template <Format kFormat_, int kTiles_, int kOctets_, int kTerms_, bool kGated_>
 struct SkinnyGemmShape {
   static constexpr Format kFormat = kFormat_;
-  static constexpr int kTiles = kTiles_, kOctets = kOctets_, kTerms = kTerms_;  // of a warp: 16 rows, 8 vectors
+  static constexpr int kTiles = kTiles_, kOctets = kOctets_, kTerms = kTerms_;  // per warp: 16 rows, 8 vectors each
   static constexpr bool kGated = kGated_;
 
   static constexpr int kWarpsOfRows = 2, kWarpsOfVectors = 4;
@@ -103,7 +103,7 @@ struct SkinnyGemmBlock {
     }
   }
 
-  // Of this warp's tile r: where it begins among the rows in shared memory.
+  // The first row, in shared memory, of this warp's tile r.
   __device__ __forceinline__ static uint32_t TileRow(int r) {
     const uint32_t warp = threadIdx.x / 32 / Shape::kWarpsOfVectors;
     if (!Shape::kGated) return (warp * Shape::kTiles + r) * 16;

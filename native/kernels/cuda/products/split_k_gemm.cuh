@@ -24,15 +24,15 @@ struct SplitKArgs {
 
 constexpr uint32_t kSplitKThreads = 128;
 
-// Of 64 vectors and so many rows of weights in shared memory.
+// Shape for 64 vectors and kLoaded_ rows of weights in shared memory.
 template <bool kGated_, int kLoaded_, class Wide_ = TiledGemmShape<Format::kBf16, kGated_, 64, kLoaded_, 64>>
 struct SplitKShape : Wide_ {
   using Wide = Wide_;
   static constexpr int kAllOctets = kLoaded_ / 8;
   static constexpr uint32_t kStagedRow = kLoaded_ + 8, kStagedBytes = 64 * kStagedRow * 4;
 
-  // Stages of a part, each of which has a barrier; and how many are in shared memory at once. Of 128 rows they pass through a ring, beside which
-  // there is room for another block.
+  // The most stages of a part, each with a barrier, and how many of them are in shared memory at once. With 128 rows
+  // they pass through a ring, which leaves room for another block.
   static constexpr uint32_t kMostOfPart = 32, kSlots = kLoaded_ == 128 ? 4 : kMostOfPart;
 
   // Stages of a part, at most.
@@ -85,7 +85,7 @@ struct SplitKPart {
     const uint32_t segment = ColumnOf(stage) / args.product.x.length;
     CopyTile(Terms(stage), args.vectors, ColumnOf(stage) - segment * args.product.x.length, segment, tile.position, tile.stream, full + stage);
   }
-  // What there is room for: weights, then what they meet.
+  // Requests the stages that fit: weights first, then the vectors that they meet.
   __device__ __forceinline__ void Ask(const TiledGemmArgs& args, const TiledGemmTile& tile) const {
     const uint32_t first_ones = Shape::SlotsOf(stages), length = args.product.x.length;
     const TiledGemmRows rows = RowsOf(args, tile);
@@ -196,7 +196,7 @@ __global__ void PARLEY_CLUSTER(kParts) __launch_bounds__(kSplitKThreads) Multipl
   if constexpr (kHasTiles) RunSplit<Shape>(split.wide, SplitKPart<Shape>::Of(split.wide.product));
 }
 
-// Of 64 vectors and 64 rows of weights in shared memory, by one warpgroup.
+// Shape for 64 vectors and 64 rows of weights in shared memory, computed by one warpgroup.
 template <Format kFormat, bool kGated>
 using SplitKBytesShape = SplitKShape<kGated, 64, ByteShape<kFormat, kGated, 64, 64>>;
 

@@ -42,7 +42,8 @@ constexpr uint32_t kFour = 4;    // .. of which it has as many of the first sixt
 // Which four of a sixteen are the thread's.
 __device__ __forceinline__ uint32_t FourOf(uint32_t lane) { return lane % 4 / 2 + lane % 2 * 2; }
 
-// Of eight neighbouring columns in two halves, this thread's eight of the chunk. All lanes of a warp call it.
+// Turns eight adjacent columns, in two halves, into this thread's eight of the chunk, by an exchange with lane ^ 2.
+// All lanes of a warp call it.
 template <int kWords>
 __device__ __forceinline__ void ChangeFours(uint32_t (&first)[kWords], uint32_t (&second)[kWords]) {
   const bool is_low = threadIdx.x % 4 < 2;
@@ -98,12 +99,13 @@ __device__ __forceinline__ Eight<kTerms> TermsOf(const EightFloats& x) {
   return Split<kTerms>({x.first.x, x.first.y, x.first.z, x.first.w, x.second.x, x.second.y, x.second.z, x.second.w});
 }
 
-// How a thread's eight weights of a chunk lie in memory, and become terms. Global: those that the thread loads, kLane bytes after those of the thread before;
-// Placed, and Shared from two places that are kSecond bytes apart: those that it holds.
+// Memory layout of a thread's eight weights of a chunk, and their conversion to terms. Global loads a thread's
+// weights, kLane bytes after the previous thread's. Placed, and Shared from two places kSecond bytes apart, give
+// those that the thread holds.
 template <Format kFormat>
 struct Weights;
 
-// Of 16 bits each.
+// 16-bit weights.
 struct WeightsOfHalves {
   static constexpr int kBytes = 16, kSecond = 32, kLane = 16;
   using Raw = uint4;
@@ -164,7 +166,7 @@ struct Weights<Format::kF32> {
   }
 };
 
-// Of 8 bits each.
+// 8-bit weights.
 template <Format kFormat>
 struct WeightsOfBytes {
   static constexpr int kTerms = 1, kBytes = 8, kSecond = 16, kLane = 8;

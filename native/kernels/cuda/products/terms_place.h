@@ -1,4 +1,5 @@
-// Where what computes a product's vectors writes them as the terms that it reads, so that nothing prepares them.
+// The place at which a kernel writes a product's vectors as the bf16 terms that the product reads, so that no grid
+// has to prepare them.
 #ifndef PARLEY_KERNELS_CUDA_TERMS_PLACE_H_
 #define PARLEY_KERNELS_CUDA_TERMS_PLACE_H_
 

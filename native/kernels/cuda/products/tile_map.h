@@ -1,4 +1,5 @@
-// How a part of the device's memory is cut into tiles, for the engine that copies them to shared memory (TMA: GPUs of 9.0 and later).
+// Tensor maps (CUtensorMap): how a part of device memory is divided into tiles for the Tensor Memory Accelerator
+// (TMA), which copies them to shared memory. For compute capability 9.0 and later.
 #ifndef PARLEY_KERNELS_CUDA_TILE_MAP_H_
 #define PARLEY_KERNELS_CUDA_TILE_MAP_H_
 

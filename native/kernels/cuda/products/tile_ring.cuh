@@ -1,4 +1,4 @@
-// Places for tiles in shared memory, through which one side goes again and again, and the other behind it.
+// Ring buffer of tile stages in shared memory: a producer fills places again and again, and consumers follow it.
 #ifndef PARLEY_KERNELS_CUDA_TILE_RING_CUH_
 #define PARLEY_KERNELS_CUDA_TILE_RING_CUH_
 
@@ -23,7 +23,7 @@ struct RingTurn {
   __device__ __forceinline__ RingTurn Before() const { return place == 0 ? RingTurn{kPlaces - 1, parity ^ 1} : RingTurn{place - 1, parity}; }
 };
 
-// Where the block's tiles begin: at a multiple of 1024 bytes, for which its launch asks for 1024 more.
+// Start of the block's tiles, at a multiple of 1024 bytes. The launch requests 1024 bytes more for it.
 __device__ __forceinline__ unsigned char* TilesBegin() { return SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024; }
 
 // The barriers of as many places: one asks for what fills a place, so many say when they are done with it. One thread's; then FenceBarriers().

@@ -19,7 +19,7 @@ constexpr uint32_t kTiledGemmThreads = 384;
 template <class Shape>
 struct TiledGemmRing {
   TilePlace tiles;
-  BarrierPlace full;   // what was asked for is there
+  BarrierPlace full;   // the requested tiles are there
   BarrierPlace empty;  // both warpgroups are done with it
   RingTurn<Shape::kStages> turn = {};
 
@@ -181,7 +181,8 @@ struct TiledGemmConsumer {
       const uint32_t first = (Shape::kHalvesRows ? 0 : own * 64) + threadIdx.x / 32 % 4 * 16 + half * 8;
       Stage(half, staged);
       __syncwarp();
-      // What is not written again and again is read from memory instruction by instruction: four at a time, not all.
+      // A loop over four at a time, not fully unrolled: straight-line code that runs once misses the instruction
+      // cache.
 #pragma unroll 1
       for (uint32_t begin = lane; begin < 8 * kOfVector; begin += 32 * kTogether) {
         uint64_t places[kTogether];
@@ -202,7 +203,8 @@ struct TiledGemmConsumer {
     }
   }
 
-  // The same without a gate. What y was is asked for at once, where the chunks' sums lay, and so waited for once.
+  // The same without a gate. It requests the old values of y all at once, in place of the chunks' sums, so that the
+  // latency is paid once.
   __device__ __forceinline__ void FinishPlain(const TiledGemmTile& tile, const VectorCounts& counts, float* staged) const {
     constexpr uint32_t kOfVector = Shape::kResultRows / 4, kOfHalf = kOfVector / 4, kColumns = 32 % kOfVector == 0 ? 1 : 3;
     static_assert(32 * kColumns % kOfVector == 0 && kOfHalf % kColumns == 0, "a lane's columns come again and again");
@@ -242,7 +244,7 @@ struct TiledGemmConsumer {
     }
   }
 
-  // Of an octet a thread has two neighbouring rows of its warp's vectors g and g + 8.
+  // A thread has two adjacent rows of each octet, for its warp's vectors g and g + 8.
   __device__ __forceinline__ void Stage(uint32_t half, float* staged) const {
     constexpr int kResults = Shape::kResultRows / 8;
     float* const mine = staged + threadIdx.x % 32 / 4 * Shape::kStagedRow + threadIdx.x % 4 * 2;

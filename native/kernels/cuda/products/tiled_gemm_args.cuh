@@ -12,7 +12,7 @@ namespace parley::cuda {
 // Which vectors a tile has: `positions` neighbouring ones of each of some streams. Vectors that are no windows are those of one stream.
 struct TiledGemmCut {
   uint32_t positions;       // 2^shift
-  uint32_t position_tiles;  // of a stream; 0: as many as there are vectors
+  uint32_t position_tiles;  // per stream; 0: as many as there are vectors
   uint32_t rows_first;      // tiles that follow one another have the same vectors, not the same rows
   uint32_t shift;
 };
@@ -26,7 +26,8 @@ struct TiledGemmArgs {
 };
 static_assert(sizeof(TiledGemmArgs) % 64 == 0 && sizeof(TiledGemmArgs) == 4 * sizeof(TileMap) + sizeof(TiledGemmCut) + sizeof(ProductArgs) + 16);
 
-// Of V vectors and so many rows of weights in shared memory, half of them of a gate and half of what it gates; a stage has kBoxes boxes of kBox columns.
+// Shape for kVectors vectors and kLoaded rows of weights in shared memory; in a gated product half of these rows are
+// the gate's. A stage has kBoxes boxes of kBox columns.
 template <Format kFormat_, bool kGated_, int kVectors_, int kLoaded_, uint32_t kBox_>
 struct TiledGemmShape {
   static constexpr Format kFormat = kFormat_;
@@ -43,7 +44,7 @@ struct TiledGemmShape {
   static constexpr int kPieces = (kGated ? 2 : 1) * (kGated && kHalvesRows ? 2 : 1);  // boxes of weights
   static constexpr int kBoxRows = kLoaded / kPieces;
 
-  static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kRow;  // of a box
+  static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kRow;  // per box
   static constexpr uint32_t kStageBytes = kBoxes * (kTermBytes + kWeightBytes);
   // Results of a warp's eight vectors, with room between two so that they do not meet in a bank.
   static constexpr uint32_t kResultRows = kOctets * 8 / (kGated ? 2 : 1), kStagedRow = kResultRows + 8, kStagedBytes = 8 * 8 * kStagedRow * 4;
@@ -57,9 +58,9 @@ struct TiledGemmShape {
 
 // One tile of the work.
 struct TiledGemmTile {
-  uint32_t block;     // of rows
-  uint32_t position;  // of its vectors, the first ..
-  uint32_t stream;    // .. and their first stream
+  uint32_t block;     // block of rows
+  uint32_t position;  // its vectors' first position ..
+  uint32_t stream;    // .. and first stream
 };
 
 struct TiledGemmWork {
@@ -85,7 +86,7 @@ struct TiledGemmWork {
   }
 };
 
-// Where the result of a tile's vector goes: its row of y, or kNoVector beyond the last.
+// The row of y for a tile's vector, or kNoVector beyond the last.
 constexpr uint32_t kNoVector = 0xffffffff;
 
 __device__ __forceinline__ uint32_t ResultOf(const TiledGemmArgs& args, const VectorCounts& counts, const TiledGemmTile& tile, uint32_t of) {

@@ -17,7 +17,8 @@ namespace parley::cuda {
 // and its columns are vectors, whose terms lie in tiles. So each weight is read and widened once for all vectors of a tile, and nothing is written back to
 // shared memory for the tensor cores. Rows and vectors change places against tiled_gemm.cuh; sums are the same, bit for bit.
 
-// Of V vectors and so many rows of weights in shared memory, half of them of a gate and half of what it gates; a stage has 64 columns.
+// Shape for kVectors vectors and kLoaded rows of weights in shared memory; in a gated product half of these rows are
+// the gate's. A stage has 64 columns.
 template <Format kFormat_, bool kGated_, int kVectors_, int kLoaded_>
 struct ByteShape {
   static constexpr Format kFormat = kFormat_;
@@ -38,7 +39,8 @@ struct ByteShape {
   static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kByteRow, kStageBytes = kTermBytes + kWeightBytes;
   // Results of a warp: up to 64 vectors at a time, of each its rows, with room between two vectors so that they do not meet in a bank.
   static constexpr int kStagedOctets = kOctets < 8 ? kOctets : 8;
-  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4, kStagedFloats = kStagedOctets * 8 * kStagedRow;  // of a warp
+  // Staged floats are per warp.
+  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4, kStagedFloats = kStagedOctets * 8 * kStagedRow;
   static constexpr uint32_t kStagedBytes = 8 * kStagedFloats * 4;
   static constexpr uint32_t kMostStages = ((225u << 10) - kStagedBytes) / kStageBytes, kStages = kMostStages < 8 ? kMostStages : 8;
   static constexpr uint32_t kRingBytes = kStages * kStageBytes;
@@ -59,7 +61,8 @@ struct ByteRows {
   }
   __device__ __forceinline__ uint32_t Second() const { return first + kApart; }
 
-  // Of the first row, its first two columns of the first piece of sixteen as the copy engine lays rows of 64 bytes: of piece p 16 p more, by "exclusive or".
+  // Offset of the first row's first two columns in the first piece of sixteen, as TMA lays out rows of 64 bytes.
+  // Those of piece p are at this offset XOR 16 p.
   __device__ __forceinline__ uint32_t Place() const { return first * Shape::kByteRow + first / 2 % 4 * 16 + threadIdx.x % 4 * 2; }
 };
 
@@ -90,7 +93,7 @@ __device__ __forceinline__ float GatedWith(const float2& scales, float gate, flo
 template <class Shape>
 struct ByteRing {
   unsigned char* tiles;
-  Barrier* full;   // what was asked for is there
+  Barrier* full;   // the requested tiles are there
   Barrier* empty;  // all eight warps are done with it
   RingTurn<Shape::kStages> turn = {};
 
@@ -156,8 +159,8 @@ struct ByteConsumer {
   const TiledGemmArgs& args;
   ByteRing<Shape> ring;
   const ByteRows<Shape> mine;
-  const uint32_t first_vector;  // of the tile's
-  const uint32_t place;         // of this thread's weights in the first stage
+  const uint32_t first_vector;  // among the tile's vectors
+  const uint32_t place;         // this thread's weights in the first stage
   float acc[Shape::kOctets][4], total[Shape::kOctets][4];
 
   __device__ __forceinline__ ByteConsumer(const TiledGemmArgs& args, const ByteRing<Shape>& ring, uint32_t own)
@@ -210,7 +213,8 @@ struct ByteConsumer {
     Release(last);
   }
 
-  // Of an octet a thread has two neighbouring vectors of its two rows: some octets to this warp's part of shared memory, [vector][row].
+  // Copies some octets to this warp's part of shared memory, [vector][row]. A thread has two adjacent vectors of its
+  // two rows in each octet.
   __device__ __forceinline__ void Stage(int octet, const float2& scales, float* staged) const {
     constexpr uint32_t kWidth = Shape::kStagedRow;
     float* const to = staged + threadIdx.x % 4 * 2 * kWidth + threadIdx.x % 32 / 4;
@@ -230,7 +234,7 @@ struct ByteConsumer {
     }
   }
 
-  // Those vectors, from `begin` on, so that what a lane reads and writes of y are four neighbouring rows.
+  // Writes those vectors to y, from `begin` on, so that a lane reads and writes four adjacent rows of y.
   __device__ __forceinline__ void Write(const TiledGemmRows& rows, uint32_t begin, uint32_t vectors, const float* staged) const {
     constexpr uint32_t kOfVector = Shape::kResultRows / 4, kItems = Shape::kStagedOctets * 8 * kOfVector, kTogether = 2;
     const uint32_t first_row = rows.row + mine.first - threadIdx.x % 32 / 4;

@@ -35,10 +35,10 @@ inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
 struct TiledGemmTerms {
   TileMap map;
   TiledGemmCut cut;
-  uint32_t length;  // of a segment
+  uint32_t length;  // per segment
 };
 
-// Of terms that are prepared, for tiles of so many vectors and boxes of so many columns.
+// The tensor map and the cut for prepared terms, in tiles of `vectors` vectors and boxes of `box` columns.
 inline TiledGemmTerms TermsInTiles(const LaidVectors& laid, const unsigned char* terms, size_t columns, uint32_t vectors, uint32_t box) {
   TiledGemmTerms wide{};
   if (!laid.as_signals) {
@@ -84,7 +84,7 @@ size_t CutIntoTiles(const ProductArgs& product, const LaidVectors& laid, TiledGe
     *maps[i] = matrix.values == nullptr ? args->first : MapOf(Shape::kFormat, matrix, product.columns, Shape::kBox, Shape::kBoxRows);
   }
   const size_t streams = Shape::kVectors / terms.cut.positions;
-  // What is larger is read once, by blocks that run at the same time; the other one stays in the cache.
+  // The larger operand is read once, by blocks that run at the same time; the smaller one stays in the cache.
   args->cut.rows_first = laid.bucket * product.columns > weights ? 1 : 0;
   return row_tiles *
          (terms.cut.position_tiles == 0 ? BlocksOf(laid.bucket, Shape::kVectors) : terms.cut.position_tiles * BlocksOf(laid.streams, streams));
