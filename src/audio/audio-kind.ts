@@ -1,15 +1,14 @@
-// What kind of file some bytes are, by what they hold; names and content types
-// are whatever somebody wrote.
+// Detects the kind of an audio file from its content, because names and content types are unreliable.
 
 /** Kinds that can be read here. */
 export type AudioKind = 'wav' | 'mp3' | 'opus' | 'flac';
 
-/** What else people send, so that a refusal can say so. */
+/** Kinds that cannot be read, detected so that the refusal can name them. */
 export type OtherKind = 'webm' | 'mp4' | 'aac' | 'ogg' | 'aiff';
 
 const PAGE_BYTES = 4096; // the first page of an Ogg file holds nothing but the head of its codec
 
-/** Undefined where it is nothing that is known here. */
+/** Undefined if the bytes are of no known kind. */
 export function audioKind(bytes: Uint8Array): AudioKind | OtherKind | undefined {
   const at = endOfTag(bytes);
   if (starts(bytes, at, 'RIFF') && starts(bytes, at + 8, 'WAVE')) return 'wav';
@@ -22,7 +21,7 @@ export function audioKind(bytes: Uint8Array): AudioKind | OtherKind | undefined 
   return mpegKind(bytes, at);
 }
 
-/** Where each Opus stream of an Ogg file has its head. */
+/** Returns the offset of each OpusHead: one for each Opus stream of an Ogg file. */
 export function opusHeads(bytes: Uint8Array): number[] {
   const heads: number[] = [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

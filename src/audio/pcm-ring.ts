@@ -4,8 +4,7 @@
 //
 //   writer: write… end(error)       reader: read… until ended and empty
 //
-// Whoever opened a ring closes it; either side may abort. Both ends may be used
-// from one thread too, as tests do.
+// The side that opened a ring closes it; either side may abort. Tests use both ends from one thread.
 import { loadAddon } from '../addon.js';
 import { ParleyError, type ErrorCode } from '../errors.js';
 import { unwatchReady, watchReady } from './ready.js';

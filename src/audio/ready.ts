@@ -1,9 +1,8 @@
-// Who is to be told that a native object became ready, in this thread.
+// Tells the watchers of a native object, in this thread, that it became ready.
 //
-// The addon calls back once per thread and batch with every handle that is
-// ready; this table passes each on to those who watch it. A callback must look
-// at its object again: being told is a hint, and two watchers of one handle are
-// both told. Watching keeps neither the process nor the worker alive.
+// The addon calls back once per thread and batch with every handle that is ready. All watchers of a handle
+// are called. A callback must check its object again, because readiness is only a hint. Watching keeps
+// neither the process nor the worker alive.
 import { loadAddon } from '../addon.js';
 
 interface ReadyAddon {

@@ -92,7 +92,7 @@ export class Resampler {
     const { taps, up, down } = this.#filter;
     this.#inputs = 0;
     this.#outputs = 0;
-    if (up !== down) this.#window.reset(taps / 2 - 1); // what output 0 looks at before the first input
+    if (up !== down) this.#window.reset(taps / 2 - 1); // inputs before the first one that output 0 reads
   }
 
   /** Outputs whose inputs are all there: floor(m M / L) + T / 2 < inputs. */

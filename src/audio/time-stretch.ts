@@ -5,11 +5,11 @@
 //   natural     = where the block before would go on in the input
 //   best        = the place within SEEK_MS of k hop speed that sounds most like x[natural ..]
 //
-// Where `natural` itself is near enough it is taken, and the block is a plain
-// copy. The last block, one to two hops long, ends with the last input: a sound
-// that fades out ends in silence at every speed. n inputs become round(n / speed) outputs once flushed, and every block
-// is made from the same inputs however they were cut into chunks, so a streamed
-// stretch equals the whole one bit for bit. At speed 1 samples are copied.
+// If `natural` is itself within that range, it is used, and the block is a plain copy. The last block, one to
+// two hops long, ends with the last input, so a sound that fades out ends in silence at every speed. After
+// `flush`, n inputs have become round(n / speed) outputs. Every block is made from the same inputs however
+// they were cut into chunks, so a streamed stretch equals the whole one bit for bit. At speed 1 samples are
+// copied.
 import { ParleyError } from '../errors.js';
 import { SampleWindow } from './sample-buffers.js';
 
@@ -114,7 +114,7 @@ export class TimeStretch {
     this.#natural = 0;
   }
 
-  /** Where in the input the next block would be if only time counted. */
+  /** Input position of the next block by time alone. */
   #ideal(): number {
     return Math.round(this.#block * this.#hop * this.speed);
   }
@@ -201,7 +201,7 @@ function fall(i: number, count: number): number {
   return 0.5 + 0.5 * Math.cos((Math.PI * (i + 0.5)) / count);
 }
 
-/** How much `count` samples from `b` on sound like those from `a` on, of every `stride`-th. */
+/** Similarity of `count` samples at `b` to those at `a`, over every `stride`-th sample. */
 function likeness(samples: Float32Array, a: number, b: number, count: number, stride: number): number {
   let product = 0;
   let energy = QUIET;

@@ -15,17 +15,17 @@ import { ParleyError } from '../errors.js';
 
 export interface OpusSettings {
   /**
-   * What libopus tunes itself for. `audio` codes speech at 32 kb/s in CELT alone, as silence frames are, so that
-   * no talkspurt begins with a change of mode, and costs less than half of `voip`, whose SILK layer is the one
-   * that can carry in-band FEC.
+   * Tuning of libopus. `audio` codes speech at 32 kb/s in CELT mode only, like silence frames, so that no
+   * talkspurt begins with a mode switch. It costs less than half of `voip`, whose SILK layer is the only one
+   * with in-band FEC.
    */
   readonly application: 'audio' | 'voip';
-  /** 0 to 10: time against quality. */
+  /** 0 to 10: higher is better and slower. */
   readonly complexity: number;
   readonly bitsPerSecond: number;
   /** Each frame may carry a rough copy of the one before (RFC 6716, section 2.1.7). */
   readonly inBandFec: boolean;
-  /** What the encoder prepares for; in-band FEC is only used from 1 % on. */
+  /** Packet loss to prepare for, in percent; in-band FEC is used only from 1 % on. */
   readonly expectedLossPercent: number;
 }
 
@@ -155,13 +155,13 @@ export class OpusFrameDecoder {
     return this.#samples.subarray(0, decoded.length / Int16Array.BYTES_PER_ELEMENT);
   }
 
-  /** As if newly made. */
+  /** Resets the decoder to its initial state. */
   reset(): void {
     this.#native.applyDecoderCTL(RESET_STATE, 0);
   }
 }
 
-const HEARD_HZ = 16_000; // what a voice has
+const HEARD_HZ = 16_000; // Hz; holds the bandwidth of a voice
 const NO_SAMPLES = new Int16Array(0);
 
 /** Packets of a far end, whatever their frames are, as mono sound of 16 kHz. */

@@ -45,21 +45,21 @@ interface Waiting {
   readonly reject: (error: ParleyError) => void;
 }
 
-/** How a line reaches its worker; `over` is called once, when nothing more will be posted. */
+/** Connection of a line to its worker. `over` is called once, when no more messages will be posted. */
 interface LineLink {
   post(message: OfLine): void;
   over(): void;
 }
 
 export class EncoderLine {
-  /** Told when the sink took the first frame of a segment; `queuedAtMs` is of the monotonic clock. */
+  /** Called when the sink has taken the first frame of a segment; `queuedAtMs` is on the monotonic clock. */
   onSegmentStarted:
     ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
-  /** Told the payloads of a segment that was to be kept, once all of them are made. */
+  /** Called with the payloads of a segment that was to be kept, once all of them are made. */
   onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
-  /** Milliseconds of a worker's time that it took; known at its end. */
+  /** Milliseconds of worker time used by the line; known at its end. */
   workMs = 0;
-  /** Of a container: the beginning of the whole file, where it differs from that of the stream; known at its end. */
+  /** File header that replaces the streamed one, if they differ; known at the line's end. Containers only. */
   fileHeader: FileHeader | undefined;
   readonly number: number;
   readonly #sink: LineSink;
@@ -69,7 +69,7 @@ export class EncoderLine {
   #ended: Promise<void> | undefined;
   #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
   #over = false;
-  /** Why it is over, unless it came to its end. */
+  /** Error that ended the line; undefined after a normal end. */
   #failure: ParleyError | undefined;
 
   /** Made by the pool only. */
@@ -96,7 +96,10 @@ export class EncoderLine {
     return encoded;
   }
 
-  /** Where a segment that is a part of its ring ends, by its number in the line. One that is encoded stays as it is. */
+  /**
+   * Sets the end of a segment that shares its ring, in samples of the ring. `index` is the segment's number
+   * in the line. Ignored once the segment is encoded.
+   */
   cut(index: number, endAt: number): void {
     if (!this.#over && this.#waiting.has(index)) {
       this.#link.post({ type: 'cut', line: this.number, index, endAt });
@@ -104,8 +107,8 @@ export class EncoderLine {
   }
 
   /**
-   * No segment follows for now, and nobody is late: the last samples of what is queued are handed over, and a
-   * playout that runs dry before the next segment has no underrun. The next segment ends the rest.
+   * Pauses the input: no segment follows for now. The last samples of the queued segments are handed over,
+   * and an empty playout counts as no underrun. The next segment ends the pause.
    */
   pauseInput(): void {
     if (!this.#over && this.#ended === undefined) {
@@ -220,10 +223,10 @@ export class Handover {
     this.number = number;
     this.#link = link;
     this.done = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    this.done.catch(() => undefined); // whoever interrupts need not wait
+    this.done.catch(() => undefined); // an interrupting caller need not await it
   }
 
-  /** What was not handed over is dropped. Idempotent. */
+  /** Drops the payloads that were not handed over. Idempotent. */
   abort(): void {
     if (this.#over) return;
     this.#link.post({ type: 'abort', line: this.number });

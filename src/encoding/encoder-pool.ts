@@ -17,7 +17,7 @@ import {
   type ToWorker,
 } from './line-messages.js';
 
-/** What a line does differently from the pool. */
+/** Settings of a line that override those of the pool. */
 interface LineOptions {
   readonly opus?: Partial<OpusSettings>;
   readonly trim?: TrimOptions;
@@ -28,7 +28,7 @@ interface PoolOptions extends LineOptions {
   readonly workers?: number;
   /** The worker's program; another one in tests. */
   readonly script?: URL;
-  /** Told of every worker that died, for the log. */
+  /** Called for every worker that died, for the log. */
   readonly onWorkerLost?: (error: ParleyError) => void;
 }
 
@@ -36,7 +36,7 @@ interface PoolOptions extends LineOptions {
 export type HandoverRequest = Pick<HandoverMessage, 'from' | 'to' | 'entries'>;
 
 export class EncoderPool {
-  /** Of lines that say nothing else. */
+  /** Settings of lines that override none. */
   readonly settings: LineSettings;
   readonly #threads: readonly EncoderThread[];
   #lineCount = 0;
@@ -87,8 +87,8 @@ export class EncoderPool {
   }
 
   /**
-   * What a playout had queued goes into the one that took its place, and behind it what the lines `after` push: one of
-   * them at most is at work, the rest are over. Throws as `open` does.
+   * Moves the queued payloads of a playout to its successor. The payloads of the lines `after` follow; at
+   * most one of these lines is still encoding. Throws as `open` does.
    */
   handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover {
     const numbers = after.map(({ number }) => number);
@@ -131,7 +131,7 @@ function messageOf(sink: LineSink): SinkMessage {
   return sink.kind === 'bytes' ? sink : { ...sink, codec: sink.codec.name };
 }
 
-const MAX_STILLBIRTHS = 3; // what kills three in a row before they are ready kills the fourth too
+const MAX_STILLBIRTHS = 3; // starts in a row that may die before `ready`; a further start would die too
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
 
 /**
@@ -179,7 +179,7 @@ class EncoderThread {
     const line = new EncoderLine(number, sink, {
       post: (next) => {
         this.#outbox.add(next);
-        // Where a part ends must be known before there is sound behind it.
+        // The worker must know where a part ends before samples beyond the end arrive.
         if (next.type === 'cut') this.#outbox.flush();
       },
       over: () => this.#lines.delete(number),
@@ -189,7 +189,7 @@ class EncoderThread {
     return line;
   }
 
-  /** It works for this line. */
+  /** True if the thread works for this line. */
   holds(line: number): boolean {
     return this.#lines.has(line);
   }

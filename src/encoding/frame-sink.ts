@@ -11,9 +11,9 @@ import { TRACK_ENDED } from './marks.js';
 
 type Flushed = 'taken' | 'full' | 'gone';
 
-/** What a sink of payloads can do besides, for segments that share nothing with their neighbours. */
+/** Additional methods of a payload sink, for segments that share no frame with their neighbours. */
 export interface PayloadSink {
-  /** Of the frame put last; valid until the next. */
+  /** Payload of the last frame; valid until the next frame is put. */
   readonly payload: Uint8Array | undefined;
   /** The next frame that is put depends on nothing before it. */
   restart(): void;
@@ -23,28 +23,28 @@ export interface PayloadSink {
 }
 
 export interface FrameSink {
-  /** Absent where a frame is no payload of its own. */
+  /** Absent if a frame is not a payload of its own. */
   readonly payloads?: PayloadSink;
   /** Hz of the samples it takes. */
   readonly sampleRate: number;
   readonly frameSamples: number;
   /** A last frame that is not full is padded with silence; otherwise it is put as short as it is. */
   readonly wholeFrames: boolean;
-  /** A segment that fails ends the line: a hole in a file could not be told later. */
+  /** A failed segment ends the line, because a file cannot report a gap afterwards. */
   readonly failsWhole: boolean;
-  /** Where nobody takes anything any more, somebody else will: whoever moves the sink wakes the line. */
+  /** True if the line survives the loss of its playout. The handover to another playout wakes the line. */
   readonly movable?: boolean;
   put(frame: Float32Array, count: number): void;
   mark(mark: number): void;
-  /** It keeps frames to itself that the reader will get with the next ones. */
+  /** True if it holds frames that the reader gets with later ones. */
   readonly holding: boolean;
   /** The input pauses: an empty sink is no underrun until the next frame. */
   pauseInput(): void;
-  /** Everything that it was given has left. */
+  /** True if everything put was sent. */
   isEmpty(): boolean;
   /** Nothing follows. */
   finish(): void;
-  /** Hands over what waits. `gone`: nobody will ever take it. */
+  /** Hands over the waiting frames. `gone`: the reader no longer exists. */
   flush(): Flushed;
   /** Calls back once when flushing is worth another try. */
   onRoom(callback: () => void): void;
@@ -73,15 +73,15 @@ export class BytesSink implements FrameSink {
   readonly #container: Container;
   /** Copies: a container's bytes are valid until its next call only. */
   #bytes = new Uint8Array(FIRST_CAPACITY);
-  // Of #bytes, what waits: from #at to #end.
+  // Unwritten bytes: #bytes from #at to #end.
   #at = 0;
   #end = 0;
-  /** The header waits for the first sound, so that one read gets both. */
+  /** The header waits for the first frame, so that one read returns both. */
   #headed = false;
   #finishing = false;
   #over = false;
 
-  /** The container is closed by whoever made it, after the sink's end. */
+  /** The creator of the container closes it, after the sink has ended. */
   constructor(ring: ByteSink, container: Container) {
     this.#ring = ring;
     this.#container = container;
@@ -263,7 +263,7 @@ export class PlayoutSink implements FrameSink, PayloadSink {
     this.#queue.onRoom(callback);
   }
 
-  /** Whoever owns the playout clears it: what was pushed before is not the line's any more. */
+  /** Does nothing: the owner of the playout clears frames that were already pushed. */
   fail(): void {}
 
   release(callback: () => void): void {

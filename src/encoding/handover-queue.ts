@@ -68,25 +68,25 @@ export class HandoverQueue implements PayloadQueue {
     this.depth = depth;
   }
 
-  /** Begins to work what waits off. */
+  /** Starts to hand over the waiting entries. */
   start(): void {
     this.#work();
   }
 
-  /** What waits, and all that comes, goes to another queue. */
+  /** Sends waiting and later output to another queue. */
   redirect(queue: PayloadQueue): void {
     this.#target.forget(this.#drive);
     this.#target = queue;
     this.#schedule();
   }
 
-  /** No line pushes any more; once what was pushed is handed over, nothing is left of it. */
+  /** Call this when no line pushes any more. The queue ends once everything is handed over. */
   released(): void {
     this.#released = true;
     this.#schedule();
   }
 
-  /** Drops what waits. Idempotent. */
+  /** Drops the waiting output. Idempotent. */
   stop(): void {
     if (this.#over) return;
     this.#over = true;
@@ -140,13 +140,13 @@ export class HandoverQueue implements PayloadQueue {
     this.#target.forget(callback);
   }
 
-  /** 1 when the line's own may be taken; what was taken over goes first. */
+  /** Returns 1 if a payload of the line may be taken: the entries of the old playout go first. */
   #ready(): number {
     const answer = this.#slice();
     return answer === 1 && !this.#handedOver ? 0 : answer;
   }
 
-  /** What was taken is its own matter now: it is handed over as there is room. */
+  /** Drains the outbox as there is room. Returns 1 in any case, because the payload is already taken. */
   #handOver(): 1 {
     if (this.#drain() !== 1) this.#await();
     return 1;
@@ -166,7 +166,7 @@ export class HandoverQueue implements PayloadQueue {
     const answer = this.#slice();
     if (answer === 1 && !this.#handedOver) return this.#schedule();
     if (answer === 0) return this.#await();
-    // Where nobody takes anything any more, what is not the line's waits to be moved or stopped.
+    // If the target is gone, entries of the old playout wait until they are redirected or stopped.
     if (this.#released && this.#handedOver) this.stop();
   }
 

@@ -11,9 +11,9 @@
 export interface KeptFrames {
   readonly packed: SharedArrayBuffer;
   readonly frames: number;
-  /** Of its sound at the codec's sample rate; what the last frame has beyond it is silence. */
+  /** Samples at the codec's rate, without the silence that fills up the last frame. */
   readonly samples: number;
-  /** As SegmentEncoded says. */
+  /** See SegmentEncoded. */
   readonly samplesIn: number;
   readonly trimmedStartMs: number;
 }
@@ -21,14 +21,14 @@ export interface KeptFrames {
 const LENGTH_BYTES = 2;
 const FIRST_CAPACITY = 16 * 1024; // two seconds of G.711, four of Opus
 
-/** Payloads as they are made, copied. */
+/** Collects copies of payloads as they are made. */
 export class FrameCollector {
   readonly #most: number;
   readonly #lengths: number[] = [];
   #bytes = new Uint8Array(FIRST_CAPACITY);
   #end = 0;
 
-  /** Of so many frames at most. */
+  /** `most` is the largest number of frames. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -37,7 +37,7 @@ export class FrameCollector {
     return this.#lengths.length;
   }
 
-  /** False, and nothing is kept of it, when there are too many. */
+  /** Returns false, and drops the payload, once there are too many. */
   add(payload: Uint8Array): boolean {
     if (this.#lengths.length === this.#most) return false;
     const end = this.#end + payload.length;
@@ -87,11 +87,11 @@ export class ReadySegment {
     return this.#payloads.subarray(this.#at, (this.#at += length));
   }
 
-  /** As a segment that is still being made is given up: there is nothing to stop. */
+  /** Does nothing: nothing is being made that could be stopped. */
   abort(): void {}
 }
 
-const MAX_KEPT_MS = 60_000; // of one segment; a sentence that long is not asked for twice
+const MAX_KEPT_MS = 60_000; // longest segment kept; a longer sentence is not requested twice
 
 /** `index` is the segment's own. */
 type KeptSizes = Omit<KeptFrames, 'packed'> & { readonly index: number };
@@ -103,7 +103,7 @@ export class SegmentKeeper {
   #collector: FrameCollector | undefined;
   #sizes: KeptSizes | undefined;
 
-  /** `kept` is told each segment that was kept whole. */
+  /** `kept` is called with each segment that was kept whole. */
   constructor(frameMs: number, kept: (index: number, kept: KeptFrames) => void) {
     this.#most = Math.floor(MAX_KEPT_MS / frameMs);
     this.#kept = kept;

@@ -38,11 +38,14 @@ interface SoundSegment extends SegmentPlace {
 export interface RingPart {
   /** It is the first: silence before the sound is cut from no other, as that after it is from the last alone. */
   readonly first: boolean;
-  /** The sample of the ring that is the next part's first; unknown, or the ring's end, where absent. A CutMessage may tell it later. */
+  /**
+   * First sample of the next part, counted in the ring. If absent, it is unknown or the end of the ring; a
+   * CutMessage may set it later.
+   */
   readonly endAt?: number;
 }
 
-/** Where a part ends, told or told better; what was read beyond stays in it. */
+/** Sets or corrects the end of a part. Samples already read beyond it stay in the part. */
 interface CutMessage {
   readonly type: 'cut';
   readonly line: number;
@@ -99,13 +102,13 @@ export interface LineSettings {
 /** Another playout replaced one: queued payloads, and those that follow, are transcoded for it. */
 export interface HandoverMessage {
   readonly type: 'handover';
-  /** A number of its own. */
+  /** Number of the handover, from the same count as the lines. */
   readonly line: number;
-  /** What goes on behind it: the first of these lines that is there still; none, if none is. */
+  /** Lines or handovers whose payloads may follow; the worker uses the first that still exists, if any. */
   readonly after: readonly number[];
   readonly from: PayloadForm;
   readonly to: PayloadForm & { readonly playout: number; readonly generation: number };
-  /** Of TakenEntries. */
+  /** Format: see TakenEntries. */
   readonly entries: Uint8Array;
   readonly settings: LineSettings;
 }
@@ -121,7 +124,7 @@ export type ToWorker =
   | OfLine
   | { readonly type: 'close' };
 
-/** Of a line that is open. */
+/** Messages about an open line. */
 export type OfLine =
   | CutMessage
   | {
@@ -159,10 +162,13 @@ export type LineMessage =
       readonly line: number;
       /** Milliseconds of the worker's time that the line took. */
       readonly workMs: number;
-      /** Of a container: the beginning of the whole file, where it differs from that of the stream. */
+      /** File header that replaces the streamed one, if they differ. Containers only. */
       readonly header?: FileHeader;
     }
-  /** Of a HandoverMessage: after so many frames of the track in the new playout, the last of them ends with silence. */
+  /**
+   * Padding of a handover: of the track's first `frames` frames in the new playout, the last ends with
+   * silence.
+   */
   | {
       readonly type: 'padded';
       readonly line: number;

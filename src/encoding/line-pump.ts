@@ -65,14 +65,14 @@ export class LinePump {
   readonly #marks = new DueMarks();
   /** The text pauses: nothing is late while no segment is queued. */
   #resting = false;
-  /** The sink was told so, and nothing has sounded since. */
+  /** True if the sink knows of the pause and no frame was put since. */
   #rested = true;
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
   #workMs = 0;
   /** When the turn that runs now began. */
   #turnBegan = 0;
-  /** Where the current segment's sound begins, in samples of the line. */
+  /** Position of the current segment's first sample, in samples of the line. */
   #segmentStart = 0;
 
   /**
@@ -107,7 +107,7 @@ export class LinePump {
     this.#wake();
   }
 
-  /** Where a part of a ring ends; one that has ended stays as it is. */
+  /** Sets the end of a part of a ring. Ignored once the part has ended. */
   cut(index: number, endAt: number): void {
     const part = [this.#current, ...this.#segments].find((one) => one?.index === index);
     if (this.#over || !(part instanceof SegmentSound)) return;
@@ -128,7 +128,7 @@ export class LinePump {
     this.#wake();
   }
 
-  /** What was in its way may be gone. */
+  /** Schedules another turn: the reason for waiting may be gone. */
   wake(): void {
     if (!this.#over) this.#wake();
   }
@@ -262,7 +262,7 @@ export class LinePump {
     return 'moved';
   }
 
-  /** Where the text itself pauses, what was made of it is handed over to the last sample. */
+  /** At a pause of the input, hands over every sample so far; the last frame is padded. */
   #pause(): 'moved' | 'waiting' {
     if (!this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
     if (this.#sound.pad(this.#frame.length)) return 'moved';
@@ -339,7 +339,7 @@ export class LinePump {
     return frames;
   }
 
-  /** What is held, then the last frame, then the sink's own end, one a step. */
+  /** Ends the line one step a call: flushes held samples, puts the last frame, finishes the sink. */
   #finish(): 'moved' {
     if (this.#ending === 'asked') {
       this.#ending = 'flushed';

@@ -13,7 +13,7 @@ export const CHUNK_SAMPLES = 480;
 
 interface RingState {
   readonly readable: number;
-  /** Of a ring that several segments share. */
+  /** Total samples written. Needed only if several segments share the ring. */
   readonly written?: number;
   readonly ended: boolean;
   readonly error: string;
@@ -41,11 +41,11 @@ export class SegmentSound {
   readonly #trimmer: Trimmer;
   readonly #scratch: Float32Array;
   #samplesIn = 0;
-  /** It shares its ring with others. */
+  /** True if the segment shares its ring with others. */
   readonly isPart: boolean;
-  /** Where it ends in the ring; infinite: with it. */
+  /** End of the segment in the ring, in samples; Infinity if it ends with the ring. */
   #endAt: number;
-  /** The place in the ring, once something of a part was read. */
+  /** Position in the ring; undefined until the first read of a part. */
   #at: number | undefined;
 
   /** `scratch` holds at least CHUNK_SAMPLES and is used during `read` only, so that many may share one. */

@@ -1,4 +1,4 @@
-// Whose line works next in an encoder worker.
+// Decides which line works next in an encoder worker.
 //
 // Lines take turns of a few frames. One that has not given its call a cushion
 // yet goes before those that have: its first packet is being waited for, while

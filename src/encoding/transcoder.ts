@@ -1,27 +1,29 @@
-// Payloads of one codec or frame length made into payloads of another:
+// Converts payloads to another codec or frame length:
 //
 //   payload ─▶ decode ─▶ resample ─▶ frame ─▶ encode ─▶ payload
 //
-// What comes in is one sound until `flush`: filters keep their state, so that
-// there is no seam. Positions count samples of the new rate since the beginning
-// of that sound, and are known before the samples have left the resampler.
+// The input up to `flush` is one continuous sound: filters keep their state, so that there is no seam.
+// Positions count samples of the new rate since the beginning of that sound, and are known before the samples
+// have left the resampler.
 import { toFloat32 } from '../audio/pcm16.js';
 import { Resampler } from '../audio/resampler.js';
 import { CODECS, samplesPerFrame, type CodecName } from '../codecs/codec.js';
 import type { FrameDecoder } from '../codecs/payload-decoder.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
 
-/** What payloads are made with. */
+/** Codec and frame length of payloads. */
 export interface PayloadForm {
   readonly codec: CodecName;
   readonly frameMs: number;
 }
 
-/** Takes a payload that was made; it is valid until it returns. */
+/** Takes a finished payload; the bytes are valid until it returns. */
 type PutPayload = (payload: Uint8Array) => void;
 
 export interface Recoder {
-  /** What the far end heard just before, so that decoder and filter begin where they would be; before any `take`. */
+  /**
+   * Primes decoder and filter with a payload that the far end heard just before. Call it before any `take`.
+   */
   warm(payload: Uint8Array): void;
   take(payload: Uint8Array, put: PutPayload): void;
   /** Frames that have to be put until everything taken so far is in them. */

@@ -12,7 +12,7 @@ export interface Impairments {
   readonly frameMs: number;
   readonly rttMs: number | null;
   readonly jitterMs: number;
-  /** Of 1. */
+  /** Fraction of packets lost, 0 to 1. */
   readonly loss: number;
 }
 
@@ -25,7 +25,7 @@ const CODEC_IMPAIRMENT: Readonly<Record<CodecName, { readonly ie: number; readon
   G722: NO_IMPAIRMENT,
   opus: { ie: 0, bpl: 20 },
 };
-const ASSUMED_RTT_MS = 50; // where no report came
+const ASSUMED_RTT_MS = 50; // if no report has arrived
 const NOTICED_DELAY_MS = 177.3;
 
 /** R of G.107: 0 to 93.2. */

@@ -1,15 +1,14 @@
-// What a caller says, as one unbroken sound: payloads become samples, and time
-// that no packet fills becomes faded sound where packets were lost and silence
-// where none were sent (comfort noise, suppressed pauses).
+// Decodes the caller's payloads into one continuous stream of samples. Lost packets become faded audio. Gaps
+// in which nothing was sent (comfort noise, suppressed pauses) become silence.
 //
-// It follows the timestamps, so a minute of call is a minute of samples, but for
-// a jump of more than MAX_FILL_MS, which is a new beginning, as is another codec.
+// Positions follow the RTP timestamps, so a minute of call is a minute of samples. A timestamp jump of more
+// than MAX_FILL_MS, or a codec with another sample or clock rate, starts a new stream.
 import type { CodecName } from '../codecs/codec.js';
 import type { HeardPayload } from './media-socket.js';
 import { payloadDecoder, type PayloadDecoder } from '../codecs/payload-decoder.js';
 
 const MAX_FILL_MS = 2000;
-/** A lost packet is bridged by what came before it, fading for so long. */
+/** Milliseconds over which the audio before a lost packet fades out. */
 const FADE_MS = 60;
 
 export interface CallerSound {
@@ -24,19 +23,19 @@ export interface CallerSound {
 
 export class CallerAudio {
   readonly #codecs = new Map<number, CodecName>();
-  /** Of the codec that is spoken. */
+  /** Decoder of the current codec. */
   #decoder: PayloadDecoder | undefined;
   #spoken: CodecName | undefined;
-  /** Timestamp that comes next; undefined before the first payload. */
+  /** RTP timestamp expected next; undefined before the first payload. */
   #next: number | undefined;
   #last: Int16Array = new Int16Array(0);
 
-  /** Payload types of sound by codec; what is of no such type is taken for a pause. */
+  /** Audio codecs by payload type. Payloads of any other type count as a pause. */
   constructor(codecs: Iterable<readonly [number, CodecName]>) {
     this.learn(codecs);
   }
 
-  /** More of them, or others. */
+  /** Adds or replaces payload types. */
   learn(codecs: Iterable<readonly [number, CodecName]>): void {
     for (const [payloadType, name] of codecs) this.#codecs.set(payloadType, name);
   }

@@ -18,7 +18,7 @@ import {
   xorMappedAddress,
 } from './stun-message.js';
 
-/** Of both sides (RFC 8839 section 5.4). */
+/** Credentials of both sides (RFC 8839 section 5.4). */
 export interface IceCredentials {
   readonly localUfrag: string;
   readonly localPwd: string;
@@ -48,7 +48,7 @@ interface Refusal {
   readonly code: number;
   readonly reason: string;
   readonly attributes?: readonly StunAttribute[];
-  /** Of a sender that has proved itself: the refusal is sealed with it. */
+  /** Key of the refusal's MESSAGE-INTEGRITY; set only if the request was authenticated. */
   readonly key?: string;
 }
 
@@ -65,7 +65,7 @@ const FIRST_OPTIONAL = 0x8000;
 export class IceLite {
   readonly #options: IceLiteOptions;
   #credentials: IceCredentials;
-  /** Of before the last restart: the old pair carries on until the new one is there. */
+  /** Credentials from before the last ICE restart: the old pair stays in use until a new one is nominated. */
   #previous: IceCredentials | undefined;
   readonly #sources = new Set<string>();
   readonly #nominated = new Map<IceComponent, Nominated>();
@@ -121,7 +121,10 @@ export class IceLite {
     if (result === this.#credentials) this.#nominate(request, address, port, component);
   }
 
-  /** Whose credentials the request has, or what is wrong with it, in the order of RFC 8489 section 9.1.3. */
+  /**
+   * Authenticates a request in the order of RFC 8489 section 9.1.3. Returns the credentials that match, or
+   * the refusal.
+   */
   #authenticate(request: StunMessage): IceCredentials | Refusal {
     const username = valueOf(request, ATTRIBUTE.username);
     if (username === undefined || request.sealed === undefined) return BAD_REQUEST;
@@ -133,7 +136,7 @@ export class IceLite {
     const unknown = request.attributes.filter(({ type }) => type < FIRST_OPTIONAL && !UNDERSTOOD.has(type));
     const key = known.localPwd;
     if (unknown.length > 0) return { ...UNKNOWN_ATTRIBUTE, attributes: [unknownAttributes(unknown)], key };
-    // Whoever is lite is controlled: a far end that would be so too has to change.
+    // An ICE-lite agent is always controlled, so a controlled peer must switch roles.
     return valueOf(request, ATTRIBUTE.iceControlled) === undefined ? known : { ...ROLE_CONFLICT, key };
   }
 

@@ -33,7 +33,7 @@ interface ComfortNoise {
 export interface DigitTone {
   /** 0-9, 10 is *, 11 is #, 12-15 are A-D. */
   readonly event: number;
-  /** Of telephone-event, and its clock. */
+  /** Payload type and clock rate (Hz) of telephone-event. */
   readonly payloadType: number;
   readonly clockRate: number;
   /** From 10 on; at most 65,535 ticks of the clock, and 8 s. */
@@ -49,7 +49,7 @@ export interface StreamOptions {
   readonly payloadType: number;
   /** Hz of the RTP timestamp. */
   readonly clockRate: number;
-  /** Of the RTP timestamp. */
+  /** RTP timestamp ticks per frame. */
   readonly ticksPerFrame: number;
   /** Length of one frame, 10 to 60 ms. */
   readonly frameMs: number;
@@ -102,7 +102,7 @@ export interface TakenQueue extends Cleared {
 export interface PlayoutStats {
   /** RTP packets that left, silence included. */
   readonly packets: number;
-  /** Of payload, as sender reports count them. */
+  /** Payload bytes, as sender reports count them. */
   readonly octets: number;
   readonly silencePackets: number;
   /** Ticks without a frame in the middle of a track. */
@@ -116,7 +116,7 @@ export interface PlayoutStats {
   /** Packets that JavaScript carried instead of the socket. */
   readonly carried: number;
   readonly queuedMs: number;
-  /** Of the next packet, and of the next tick. */
+  /** Sequence number of the next packet, and timestamp of the next tick. */
   readonly sequence: number;
   readonly timestamp: number;
   /** Keys that are still to be pressed or released. */
@@ -140,11 +140,11 @@ export interface PlaneStats {
   readonly skippedTicks: number;
   readonly underruns: number;
   readonly sendErrors: number;
-  /** Captured packets lost because nobody took them in time. */
+  /** Captured packets lost because they were not taken in time. */
   readonly captureOverflow: number;
   /** Always 0 unless the plane is wrong: marks are refused before they could be lost. */
   readonly marksLost: number;
-  /** How the system schedules the clock thread; a manual plane has none. */
+  /** Scheduling class of the clock thread; a manual plane has no clock thread. */
   readonly priority: 'fifo' | 'nice' | 'normal';
   /** Upper bounds, the last one Infinity, and packets that left so long after they were due. */
   readonly latenessUpperMs: readonly number[];
@@ -230,7 +230,7 @@ export interface SocketStats {
   /** Times that the media was found at another address than the announced one. */
   readonly departures: number;
 
-  /** Of what is received, over all sources (RFC 3550, A.3 and A.8). */
+  /** Reception statistics over all sources (RFC 3550, A.3 and A.8). */
   readonly expected: number;
   readonly received: number;
   readonly repeated: number;
@@ -239,13 +239,13 @@ export interface SocketStats {
   readonly jitterMs: number;
   readonly maxJitterMs: number;
   readonly ssrc: number;
-  /** Of that source, extended by its wraps. */
+  /** Extended highest sequence number received from that source. */
   readonly highestSequence: number;
 
-  /** Of what we send, by the far end's reports. */
+  /** Statistics of our stream, from the far end's reports. */
   readonly remoteReports: number;
   readonly remoteLost: number;
-  /** Of 1, in the last report. */
+  /** Fraction lost in the last report, 0 to 1. */
   readonly remoteFractionLost: number;
   readonly remoteJitterMs: number;
   /** Null until a report answered one of ours. */
@@ -255,10 +255,10 @@ export interface SocketStats {
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;
   readonly bye: boolean;
-  /** Packets that the listener did not take in time. */
+  /** Packets dropped because the listener did not take them in time. */
   readonly soundDropped: number;
 
-  /** Where the far end is reached; empty and 0 while nobody knows. */
+  /** Address and ports that media is sent to; empty and 0 while unknown. */
   readonly address: string;
   readonly port: number;
   readonly rtcpPort: number;
@@ -285,22 +285,22 @@ export interface ForeignPacket {
 
 /** A copy of one packet as it was on the wire. */
 interface TappedPacket {
-  /** By us; received otherwise. */
+  /** True if we sent it, false if we received it. */
   readonly sent: boolean;
-  /** From or to our port of RTCP, where that is another one. */
+  /** True if it used our RTCP port, where that is a separate port. */
   readonly rtcpPort: boolean;
   /** On the plane's clock. */
   readonly atMs: number;
-  /** Of the far end. */
+  /** Address and port of the far end. */
   readonly address: string;
   readonly port: number;
   readonly data: Uint8Array;
 }
 
 export interface Tapped {
-  /** In the order of time. */
+  /** In order of time. */
   readonly packets: readonly TappedPacket[];
-  /** Copies that were not made, because nobody took those before in time. */
+  /** Copies not made because earlier ones were not taken in time. */
   readonly missed: number;
 }
 

@@ -42,15 +42,18 @@ export class MediaHandshake {
   #ice: IceLite | undefined;
   #association: DtlsAssociation;
   #sources: DtlsSourceFilter;
-  /** When somebody must have proved to be the far end, where there is no ICE. */
+  /** Deadline of the handshake, on the clock of `time`; set when it begins without ICE. */
   #untilMs: number | undefined;
-  /** Why the first one was refused who tried from elsewhere. */
+  /** First error caused by an unannounced source; reported instead of a timeout. */
   #refusal: ParleyError | undefined;
-  /** The present association has had keys. */
+  /** True once the current association has produced keys. */
   #proven = false;
-  /** Where DTLS goes; undefined until somebody spoke or was checked. */
+  /**
+   * Destination of DTLS. Without ICE, the last source whose datagram was answered; with ICE, a checked or
+   * nominated one. Undefined before that.
+   */
   #far: Source | undefined;
-  /** Whose datagram is being taken in. */
+  /** Source of the datagram that the association is processing. */
   #speaker: Source | undefined;
   #nominated = false;
   #cancelLimit: (() => void) | undefined;
@@ -79,8 +82,9 @@ export class MediaHandshake {
   }
 
   /**
-   * What a new description says, after the socket has learned of it. The association goes on under the same
-   * fingerprints, role and name, also through a restart of ICE; otherwise there is a new one (RFC 8842 section 3.1).
+   * Applies a new description, after the socket has learned it. The association continues if fingerprints,
+   * role and tls-id are the same, also through an ICE restart. Otherwise a new one starts (RFC 8842 section
+   * 3.1).
    */
   renegotiate(terms: HandshakeTerms): void {
     if (this.#closed) return;
@@ -138,7 +142,10 @@ export class MediaHandshake {
     return new DtlsSourceFilter({ role: this.#terms.setup, time, announced: () => this.#announced() });
   }
 
-  /** Of somebody else than the announced one, who has proved nothing: the far end may still come. */
+  /**
+   * Reports a failed handshake. If an unannounced source without proof caused it, the handshake restarts
+   * instead: the far end may still answer.
+   */
   #failed(error: ParleyError): void {
     const by = this.#ice === undefined && !this.#proven ? this.#speaker : undefined;
     if (by === undefined || this.#sources.isAnnounced(by)) {
@@ -241,14 +248,14 @@ export class MediaHandshake {
     if (target?.address !== address || target.port !== port) this.#options.onNominated(address, port, 1);
   }
 
-  /** Where the socket sends its media: the announced address until it hears from another. */
+  /** Address that the socket sends media to: the announced one until it accepts packets from another. */
   #announced(): Source | undefined {
     const { address, port } = this.#options.socket.stats();
     return address === '' || port === 0 ? undefined : { address, port };
   }
 
   #send(data: Uint8Array): void {
-    // Noise is never answered: whoever makes the handshake go on is the far end.
+    // The association never answers noise, so a datagram that it answers came from the far end.
     if (this.#ice === undefined && !this.#association.open) this.#far = this.#speaker ?? this.#far;
     const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);

@@ -25,7 +25,7 @@ type PlaneOptions =
   | {
       readonly clock: 'manual';
       readonly seed: number;
-      /** Where its monotonic clock begins. */
+      /** Initial value of its monotonic clock, in milliseconds. */
       readonly startMs: number;
       /** Milliseconds since 1970 at that moment. */
       readonly wallMs: number;
@@ -230,7 +230,7 @@ export class MediaPlane {
   }
 }
 
-/** Of a clock that is held by hand: whoever moves it hears of it. */
+/** Error handler of a manual clock: the exception reaches the code that advances the clock. */
 function thrown(error: unknown): never {
   throw error;
 }

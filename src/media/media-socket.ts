@@ -38,7 +38,10 @@ export interface Whereabouts {
   /** IP address and port of the description. */
   readonly address?: string;
   readonly port?: number;
-  /** What the answer says of it; absent as the socket was opened. Reports are understood on either port. */
+  /**
+   * Whether the answer accepts rtcp-mux; if absent, as the socket was opened. Reports are accepted on either
+   * port.
+   */
   readonly mux?: boolean;
   /** Without mux: where reports go, the port after `port` (or that one, where there is none) unless it says otherwise. */
   readonly rtcpAddress?: string;
@@ -117,7 +120,10 @@ export class MediaSocket {
     this.#onClose = onClose;
   }
 
-  /** What is believed from now on; everything else is counted and dropped. A change keeps what is running. */
+  /**
+   * Sets the accepted payload formats. Other packets are counted and dropped. A change does not interrupt
+   * what is running.
+   */
   formats(formats: readonly PayloadFormat[]): void {
     this.#addon.socketFormat(
       this.handle,
@@ -166,7 +172,10 @@ export class MediaSocket {
     this.#addon.socketTap(this.handle, on);
   }
 
-  /** What was copied since the last time: to be taken several times a second, and once more before the socket closes. */
+  /**
+   * Takes the packets copied since the last call. Call it several times a second, and once more before the
+   * socket closes.
+   */
   takeTapped(): Tapped {
     return this.#addon.socketTakeTapped(this.handle);
   }

@@ -48,14 +48,14 @@ export class Playout {
     this.#onClose = onClose;
   }
 
-  /** What pushes must carry; 0 once closed. */
+  /** Generation that pushes must pass; 0 once closed. */
   get generation(): number {
     return mediaAddon().streamGeneration(this.handle);
   }
 
   /**
-   * Where packets go from now on. With null nothing leaves any more when this returns, the descriptor is let go
-   * and the queue keeps what it has. False once closed.
+   * Sets the target of packets. With null, no packet leaves after this call returns: the descriptor is
+   * released and the queue keeps its entries. Returns false once closed.
    */
   target(target: StreamTarget | null): boolean {
     return mediaAddon().streamTarget(this.handle, target);
@@ -66,17 +66,19 @@ export class Playout {
     return mediaAddon().streamPush(this.handle, generation, track, payload);
   }
 
-  /** `endOfTrack` marks are the track's last word: an empty queue after one is no underrun. */
+  /** An `endOfTrack` mark ends the track: an empty queue after it is no underrun. */
   mark(generation: number, track: number, mark: number, endOfTrack: boolean): PushAnswer {
     return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
   }
 
-  /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
+  /** Announces a pause of the input: an empty queue after this is no underrun. */
   pauseInput(generation: number, track: number): PushAnswer {
     return mediaAddon().streamRest(this.handle, generation, track);
   }
 
-  /** Drops what waits, in one step: the counts are exact, and nobody waits for the clock. */
+  /**
+   * Drops all waiting entries in one step. The counts are exact, and the call does not wait for the clock.
+   */
   clear(): Cleared {
     return mediaAddon().streamClear(this.handle) ?? { generation: 0, tracks: [] };
   }
@@ -151,7 +153,9 @@ export class PlayoutWriter {
   readonly #waiting = new Set<() => void>();
   readonly #look = () => this.#callIfRoom();
 
-  /** Of a playout that any thread owns. Owns nothing itself: there is nothing to close but `forget`. */
+  /**
+   * Wraps the handle of a playout that any thread owns. A writer owns nothing: `forget` is its only clean-up.
+   */
   constructor(handle: number) {
     this.handle = handle;
   }
@@ -165,7 +169,7 @@ export class PlayoutWriter {
     return mediaAddon().streamMark(this.handle, generation, track, mark, endOfTrack);
   }
 
-  /** What comes next is not there yet, and nobody is late: an empty queue after this is no underrun. */
+  /** Announces a pause of the input: an empty queue after this is no underrun. */
   pauseInput(generation: number, track: number): PushAnswer {
     return mediaAddon().streamRest(this.handle, generation, track);
   }
