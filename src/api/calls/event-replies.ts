@@ -18,9 +18,9 @@ export interface SentEvent {
 type Follow = (onEvent: (event: SentEvent) => void) => () => void;
 
 export interface EventLimits {
-  /** How many streams may be open; more are refused with QUEUE_FULL. */
+  /** Limit of open streams; more are refused with QUEUE_FULL. */
   readonly maxReplies: number;
-  /** How many events may wait for a reader. */
+  /** Limit of events that wait for a reader. */
   readonly maxWaiting: number;
   readonly heartbeatMs: number;
   /** Write timeout in milliseconds: how long a reader may leave sent data unread. */

@@ -9,7 +9,7 @@ import type { Time } from '../../time.js';
 export interface IdempotencyLimits {
   /** Milliseconds for which an outcome is remembered. */
   readonly keptMs: number;
-  /** How many keys are remembered of one client, and in total. The oldest finished one is dropped first. */
+  /** Limits of remembered keys, per client and in total. The oldest finished key is dropped first. */
   readonly mostOfClient: number;
   readonly most: number;
 }

@@ -62,7 +62,7 @@ export interface PlayBody {
 const MAX_HEADERS = 16;
 const MAX_HEADER_VALUE = 512; // characters of one value
 const MAX_NAME = 64;
-const MAX_BYTES = 4096; // of all headers together: an INVITE has to fit into a datagram
+const MAX_BYTES = 4096; // all headers together: an INVITE has to fit into a datagram
 
 const TOKEN = /^[A-Za-z0-9.!%*_+`'~-]+$/; // RFC 3261, section 25.1
 

@@ -40,7 +40,7 @@ export class ElevenLabsContext {
   #settings: SpeechSettings;
   #state: 'open' | 'closing' | 'over' = 'open';
   #working = false;
-  /** Of which a sentence is on its way. */
+  /** The run that has a sentence being sent. */
   #sending: TextRun | undefined;
   #resolveFreed!: () => void;
 
@@ -62,7 +62,7 @@ export class ElevenLabsContext {
     return this.#schedule.waiting > 0 || this.#runs.length > 0;
   }
 
-  /** What is flushed from now on is spoken so. */
+  /** Changes the settings of text flushed from now on. */
   configure(change: {
     readonly speed?: number | undefined;
     readonly schedule?: readonly number[] | undefined;
@@ -94,7 +94,7 @@ export class ElevenLabsContext {
     this.#close();
   }
 
-  /** What was flushed is spoken, then it is over. Where nothing was, or at the second call, it is over now. */
+  /** Speaks the flushed text, then ends. Ends at once if no text was flushed, or at the second call. */
   close(): void {
     if (this.#state !== 'open' || !this.#runs.some((run) => run.flushed)) return this.stop();
     for (const run of this.#runs) if (!run.flushed) run.stop();

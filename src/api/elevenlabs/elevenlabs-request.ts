@@ -62,7 +62,7 @@ function readContextId(fields: Fields): string | undefined {
   return stringIn(fields, 'context_id', MAX_CONTEXT_ID) ?? stringIn(fields, 'contextId', MAX_CONTEXT_ID);
 }
 
-/** Of what ElevenLabs calls voice settings only the speed makes a difference here. */
+/** Reads ElevenLabs' `voice_settings`; only the speed has an effect here. */
 function readSpeed(settings: unknown): number | undefined {
   if (settings === undefined || settings === null) return undefined;
   if (!isObject(settings)) throw invalid('voice_settings', 'must be an object');
@@ -182,7 +182,7 @@ function readOutputFormat(name: string): OutputFormat {
 export interface SocketFormat extends OutputFormat {
   /** Undefined where a byte has no fixed length in time. */
   readonly bytesPerMs: number | undefined;
-  /** Of one sample, which must not be cut; 1 where bytes may be cut anywhere. */
+  /** Bytes of one sample, which must not be split; 1 if bytes may be split anywhere. */
   readonly sampleBytes: number;
 }
 

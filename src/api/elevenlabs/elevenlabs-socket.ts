@@ -34,7 +34,7 @@ interface ContextWish {
   readonly after?: Promise<void>;
 }
 
-const MAX_REASON_BYTES = 123; // of a close frame (RFC 6455, section 5.5)
+const MAX_REASON_BYTES = 123; // reason of a close frame (RFC 6455, section 5.5)
 
 export class ElevenLabsSocket {
   readonly parts: ElevenLabsParts;
@@ -95,7 +95,10 @@ export class ElevenLabsSocket {
     });
   }
 
-  /** What an action gives; undefined where it threw, which is told to the peer and ends the socket. */
+  /**
+   * Returns the result of an action. If it throws, the error is sent to the client, the socket ends, and the
+   * result is undefined.
+   */
   attempt<T>(action: () => T): T | undefined {
     try {
       return action();
@@ -105,7 +108,7 @@ export class ElevenLabsSocket {
     }
   }
 
-  /** How an error is told, which is noted where it is not the peer's. */
+  /** Returns the error as the client gets it. Errors that the client did not cause are logged. */
   refusalOf(error: ParleyError): ErrorRefusal {
     const { requestId } = this.#visit;
     const refusal = refusalOf(error, requestId);
@@ -157,7 +160,7 @@ function closeReason(text: string): string {
 interface Refusal {
   readonly message: string;
   readonly error: string;
-  /** Of a WebSocket's close frame. */
+  /** WebSocket close code. */
   readonly code: number;
 }
 
@@ -195,7 +198,7 @@ const FAILED: Verdict = { error: 'internal_error', code: INTERNAL, hidden: true 
 interface ErrorRefusal extends Refusal {
   /** The whole socket is refused, not only one of its contexts. */
   readonly socket: boolean;
-  /** What happened is not told to the peer. */
+  /** The client gets no details of the error. */
   readonly hidden: boolean;
 }
 

@@ -5,13 +5,13 @@ import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import type { Peer } from '../http/socket-dialect.js';
 import type { SocketFormat } from './elevenlabs-request.js';
 
-const FIRST_MS = 100; // of sound, at least: the listener waits for it
-const LEAST_MS = 200; // of the others: few messages, and a word in nearly each
+const FIRST_MS = 100; // least audio of the first message: the listener waits for it
+const LEAST_MS = 200; // least audio of later messages: few messages, and a word in nearly each
 
-const USUAL_MS_PER_CHAR = 65; // of English at its usual pace
-const USUAL_CHARS = 40; // as many as the guess counts for beside what was heard
+const USUAL_MS_PER_CHAR = 65; // English at its usual pace
+const USUAL_CHARS = 40; // weight of the usual pace, in characters, against measured audio
 
-/** How long a character sounds, as far as a socket has heard its voice. */
+/** Estimated milliseconds per character: the usual pace at first, then the pace measured on the socket. */
 export class SpeechRate {
   #ms: number;
   #chars = USUAL_CHARS;
@@ -137,7 +137,7 @@ export function openCutter({ bytesPerMs, sampleBytes }: SocketFormat): SoundCutt
 
 const NOTHING = new Uint8Array(0);
 
-/** Where every byte is as long as every other. */
+/** For formats whose bytes have a fixed duration. */
 class RateCutter implements SoundCutter {
   readonly #bytesPerMs: number;
   readonly #sampleBytes: number;
@@ -174,7 +174,7 @@ class RateCutter implements SoundCutter {
 }
 
 const PAGE_HEADER_BYTES = 27; // RFC 3533, section 6, without the table of segments
-const GRANULES_PER_MS = 48; // of Opus, at every rate (RFC 7845, section 4)
+const GRANULES_PER_MS = 48; // Opus granule positions count at 48 kHz (RFC 7845, section 4)
 
 /** Opus in Ogg, page by page: a page tells where it ends. */
 class OggCutter implements SoundCutter {
@@ -230,7 +230,7 @@ class OggCutter implements SoundCutter {
     const view = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
     const body = view.subarray(PAGE_HEADER_BYTES + (view[26] ?? 0));
     if (body.subarray(0, 8).toString('latin1') === 'OpusHead') {
-      this.#endGranule = body.readUInt16LE(10); // what a decoder drops
+      this.#endGranule = body.readUInt16LE(10); // pre-skip: samples that a decoder discards
       return 0;
     }
     const granule = Number(view.readBigInt64LE(6));
@@ -263,21 +263,21 @@ type SoundOutcome = NonNullable<Awaited<SpokenSentenceSound['sound']['outcome']>
 export interface AlignmentOptions {
   /** A space goes before the text: it covers the pause. */
   readonly separated: boolean;
-  /** Of the pause, as long as nothing better is known. */
+  /** Milliseconds of the pause, used until the real times are known. */
   readonly leadMs: number;
   readonly msPerChar: number;
   /** The first piece need not wait for the end of a word, only for as much sound. */
   readonly firstMs?: number;
 }
 
-const MOST_MS = 500; // of one piece: as exactly an interruption can be placed
+const MOST_MS = 500; // longest piece: the precision at which an interruption can be placed
 const LONGEST_WORD = 20; // characters; of a longer run each character counts as a word
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const NEARLY_MS = 0.5; // the pieces of a rate need not be whole samples of the estimate
 
 export class ChunkAlignment {
   readonly #chars: readonly string[];
-  /** Where each character begins in the sound, in milliseconds; ascending. */
+  /** Start of each character in the audio, in milliseconds, ascending. */
   #startsMs: number[];
   /** Indexes at which a word begins. */
   readonly #words: readonly number[];
@@ -302,7 +302,7 @@ export class ChunkAlignment {
     return this.#positionMs;
   }
 
-  /** What the engine told at its end. */
+  /** Replaces the estimated times with those that the engine reports at its end. */
   learn({ sentences }: SoundOutcome): void {
     const [first] = sentences;
     const last = sentences.at(-1);
@@ -323,7 +323,7 @@ export class ChunkAlignment {
     });
   }
 
-  /** How long the next piece should be: up to where a word begins, after `leastMs` if possible. */
+  /** Returns the wanted length of the next piece: up to the start of a word, after `leastMs` if possible. */
   wantedMs(leastMs: number): number {
     for (const index of this.#words) {
       if (index <= this.#given) continue;

@@ -83,7 +83,7 @@ export class TextRun {
         throw error;
       },
     );
-    next.catch(() => undefined); // whoever asked early may never look
+    next.catch(() => undefined); // a caller that asks early may never await it
     return next;
   }
 
@@ -115,8 +115,8 @@ export class TextRun {
 const SENTENCE_END = /[.!?…。！？｡]["'”’»)\]}」』）】]*(?:\s+|(?<=[。！？｡])|$)/gu;
 
 /**
- * Where a text is best cut so that at most `room` units of it stay together: after a sentence, else after a word,
- * else 0, unless `must`.
+ * Returns where to cut a text so that at most `room` units stay together: after a sentence, else after a
+ * word, else 0. With `must` it cuts inside a word instead of returning 0.
  */
 export function cutPlace(text: string, room: number, must: boolean): number {
   const head = text.slice(0, room);
@@ -127,7 +127,7 @@ export function cutPlace(text: string, room: number, must: boolean): number {
   return /[\uD800-\uDBFF]$/.test(head) && room > 1 ? room - 1 : room;
 }
 
-/** Where a text that is long already may end; 0 where no sentence of it does. */
+/** Returns the end of the last sentence of a text that is already long; 0 if no sentence ends in it. */
 export function sentenceCut(text: string): number {
   return lastEnd(text, SENTENCE_END);
 }
@@ -156,7 +156,7 @@ export interface TextScheduleOptions {
 interface Released {
   /** Empty: nothing is due. */
   readonly text: string;
-  /** What was said so far is a whole sentence, whatever follows. */
+  /** True if the text so far is a whole sentence, whatever follows. */
   readonly complete: boolean;
 }
 
@@ -170,7 +170,7 @@ export class TextSchedule {
   readonly #options: TextScheduleOptions;
   readonly #lengths: readonly number[];
   #buffer = '';
-  /** What went out before needs no space after it. */
+  /** True if no space is needed after the text released last. */
   #spaced = true;
   #releases = 0;
 

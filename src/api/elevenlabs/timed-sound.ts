@@ -5,9 +5,9 @@ import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 import { base64, Base64Pieces } from '../openai/sound-forms.js';
 
 interface Alignments {
-  /** Of the text as it was asked for. */
+  /** Alignment of the text as requested. */
   readonly alignment: object | null;
-  /** Of what was spoken of it. */
+  /** Alignment of the normalised text that was spoken. */
   readonly normalized_alignment: object | null;
 }
 
@@ -63,10 +63,10 @@ async function outcomeOf(source: SoundSource): Promise<SoundOutcome> {
   return outcome;
 }
 
-/** What was told of the times of a text, and what is still to be told. */
+/** Character times of a text: those already sent, and those still to be sent. */
 class TimedText {
   readonly #text: CharacterTimeline;
-  /** Sentences told, and where they end. */
+  /** Number of sentences sent, and the end of the last one in milliseconds. */
   #told = 0;
   #endMs = 0;
 
@@ -74,13 +74,13 @@ class TimedText {
     this.#text = new CharacterTimeline(text);
   }
 
-  /** What these sentences add. */
+  /** Returns the times that these sentences add. */
   upTo(sentences: SoundOutcome['sentences']): Alignments {
     const { alignment, normalized_alignment } = this.#add(sentences);
     return { alignment: shown(alignment), normalized_alignment: shown(normalized_alignment) };
   }
 
-  /** What these sentences add, and the rest of the text. */
+  /** Returns the times that these sentences add, and those of the remaining text. */
   end(sentences: SoundOutcome['sentences']): Alignments {
     const { alignment, normalized_alignment } = this.#add(sentences);
     return {
@@ -129,7 +129,7 @@ function seconds(ms: number): number {
 //   text    Hello there. How are you?
 //   pins    |     |    | |   |   |   |
 
-/** Where a sentence lies in the sound, in milliseconds. */
+/** A sentence with its place in the audio, in milliseconds. */
 export interface TimedSentence {
   readonly text: string;
   readonly startMs: number;
@@ -181,7 +181,7 @@ export class CharacterTimeline {
     return this.#times(pins);
   }
 
-  /** What is left of the text. */
+  /** Returns the times of the remaining text. */
   end(): CharacterTimes {
     const { offset, ms } = this.#given;
     const pins = [this.#given, ...this.#sharedPins(offset, this.#text.length)];
@@ -203,7 +203,7 @@ export class CharacterTimeline {
     const times: CharacterTimes = { characters: [], startsMs: [], endsMs: [] };
     const last = pins.at(-1) ?? this.#given;
     let offset = this.#given.offset;
-    let index = 0; // of the pin that the character follows
+    let index = 0; // index of the pin that the character follows
     for (const character of this.#text.slice(offset, last.offset)) {
       const end = offset + character.length;
       while ((pins[index + 1]?.offset ?? Infinity) <= offset) index++;
@@ -221,8 +221,8 @@ export class CharacterTimeline {
 }
 
 /**
- * Where each unit of a sentence stands in the text, and where the sentence ends; undefined where it does not stand
- * there. Sentences have single spaces, a text may have any.
+ * Returns the offset of each unit of a sentence in the text, then the offset of its end; undefined if the
+ * text does not contain the sentence. Sentences have single spaces, a text may have any.
  */
 function offsetsOf(sentence: string, text: string, from: number): number[] | undefined {
   const words = sentence.split(' ');

@@ -10,8 +10,9 @@ import { ParleyError } from '../../errors.js';
 import type { KeyRing } from './api-keys.js';
 
 /**
- * Who may use a route. `open`: everybody. `key`: needs a key if the server has keys. `local`: like `key`, but open to
- * this machine. `origin`: everybody except pages of other origins, for protocols with their own authentication.
+ * Access rule of a route. `open`: anyone. `key`: needs a key if the server has keys. `local`: like `key`, but
+ * open to this machine. `origin`: anyone except pages of other origins, for protocols with their own
+ * authentication.
  */
 export type Access = 'open' | 'key' | 'local' | 'origin';
 

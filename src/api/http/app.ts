@@ -36,7 +36,7 @@ import { addJsonBody, addValidation, VALIDATION } from './validation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route; default `key`. */
+    /** Access rule of the route; default `key`. */
     access?: Access;
   }
   interface FastifyRequest {

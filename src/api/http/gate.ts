@@ -10,7 +10,7 @@ const MOST_CLIENTS = 10_000;
 interface Standing {
   /** Requests a minute. */
   readonly limit: number;
-  /** How many more requests would be admitted now. */
+  /** Number of further requests that would be admitted now. */
   readonly remaining: number;
   /** Milliseconds until the full limit is available again. */
   readonly resetMs: number;

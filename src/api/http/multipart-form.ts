@@ -102,7 +102,7 @@ export function textOf({ bytes }: FormPart): string {
 }
 
 const MAX_PARTS = 64;
-const MAX_HEAD_BYTES = 8192; // of one part
+const MAX_HEAD_BYTES = 8192; // header fields of one part
 const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
 const LINE = '\r\n';
 const GAP = /^[ \t]*\r\n/; // after a boundary

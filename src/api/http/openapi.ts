@@ -6,7 +6,7 @@ import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
 
 const INFO = {
   title: 'Parley',
-  version: '1', // of the paths under /v1
+  version: '1', // version of the paths under /v1
   description:
     'Text to speech over HTTP, and speech in calls. OpenAI clients work with `/v1` as their base URL.',
 };

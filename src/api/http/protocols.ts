@@ -33,7 +33,7 @@ export const PROTOCOL_LIMITS: ProtocolLimits = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-export const MAX_HEADERS = 100; // of one request; the application counts those of HTTP/1
+export const MAX_HEADERS = 100; // per request; the application counts those of HTTP/1
 const MAX_STREAMS = 100; // concurrent requests on one HTTP/2 connection
 
 type Handler = http.RequestListener;

@@ -36,7 +36,7 @@ export interface HttpServerOptions extends AppOptions {
   readonly tlsKey?: string | undefined;
   /** Path of a Unix socket to listen on in addition to the port. */
   readonly udsPath?: string | undefined;
-  /** How many texts may be spoken over HTTP at once. */
+  /** Limit of texts spoken over HTTP at once. */
   readonly maxReplies?: number;
   /** Write timeout in milliseconds: how long a client may leave sent audio unread. */
   readonly stallMs?: number;
@@ -48,7 +48,7 @@ export interface HttpServerOptions extends AppOptions {
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their routes answer 501. */
   readonly phone?: TelephoneParts | undefined;
-  /** How many WebSockets may be open. */
+  /** Limit of open WebSockets. */
   readonly maxSockets?: number;
   /** Time limit in milliseconds for the first bytes of a connection. */
   readonly startMs?: number;

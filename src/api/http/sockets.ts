@@ -35,7 +35,7 @@ interface SocketsOptions {
   readonly dialects: readonly Dialect[];
   readonly gate: Pick<Gate, 'admit'>;
   readonly foreign?: ForeignSocket | undefined;
-  /** How many sockets may be open. */
+  /** Limit of open sockets. */
   readonly maxSockets: number;
   /** Makes the ids of requests. */
   readonly newId: () => string;

@@ -9,7 +9,7 @@ import type { SpeechOptionLimits } from './message-fields.js';
 interface SpeechSocketLimits extends SpeechOptionLimits {
   /** UTF-16 code units of one text. */
   readonly maxTextLength: number;
-  /** How many texts may wait behind the current one. */
+  /** Limit of texts that wait behind the current one. */
   readonly maxWaitingUtterances: number;
 }
 

@@ -37,7 +37,7 @@ export interface ServerHealth {
     readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
     readonly work?: DeviceWork;
   };
-  /** How many sentences wait for an engine, and how many of one class may. */
+  /** Sentences that wait for an engine, and the limit for one class. */
   readonly queueDepth?: number;
   readonly maxQueueDepth?: number;
   /** Absent if renderings are not cached. */

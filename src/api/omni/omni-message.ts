@@ -1,5 +1,5 @@
-// What a client of vLLM-Omni's speech socket says: a closed union, checked field
-// by field before anything acts on it.
+// Reads the messages of vLLM-Omni's speech socket: a closed union, checked field by field before anything
+// acts on it.
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import {
   choiceIn,
@@ -17,11 +17,11 @@ import {
   stringIn,
 } from '../http/message-fields.js';
 
-/** How the texts that follow are spoken. */
+/** Settings for the texts that follow. */
 export interface OmniConfig {
   readonly model: string | undefined;
   readonly speech: SpeechSettings;
-  /** Each sentence in pieces as it is made; otherwise in one. */
+  /** True to send each sentence in pieces while it is made, false to send it whole. */
   readonly streamAudio: boolean;
 }
 
@@ -31,8 +31,8 @@ export type OmniMessage =
   | { readonly type: 'input.done' | 'input.cancel' | 'session.close' };
 
 const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'session.close'] as const;
-const USUAL_FORMAT = 'wav'; // as there
-/** Those that both the socket and POST /v1/audio/speech have, and those of the socket. */
+const USUAL_FORMAT = 'wav'; // the default of vLLM-Omni too
+/** Fields shared with POST /v1/audio/speech, and those of the socket alone. */
 const CONFIG_FIELDS = [
   'type',
   'model',

@@ -33,7 +33,7 @@ class OmniConversation implements Conversation {
   #config: OmniConfig | undefined;
   /** The utterance whose text is still coming. */
   #open: OmniUtterance | undefined;
-  /** Those that have no `session.done` yet, oldest first. */
+  /** Utterances without a `session.done`, oldest first. */
   readonly #unfinished = new Set<OmniUtterance>();
   #count = 0;
   #closing = false;
@@ -96,7 +96,7 @@ class OmniConversation implements Conversation {
     try {
       this.#queue.add((signal) => this.#recite(utterance, signal, heardAtMs));
     } catch (error) {
-      // What still comes of this text is passed over up to its `input.done`.
+      // The rest of this text is ignored up to its `input.done`.
       utterance.tokens.end();
       utterance.over = true;
       this.#refuse(error, { utterance_index: utterance.index });
@@ -129,11 +129,11 @@ class OmniConversation implements Conversation {
       if (!signal.aborted && !nothing) this.#refuse(error, place);
     }
     utterance.over = true;
-    utterance.tokens.end(); // what still comes of it begins no other one
+    utterance.tokens.end(); // later text of this utterance must not start another one
     this.#finish(utterance);
   }
 
-  /** Tells the end of an utterance that was both said and spoken. */
+  /** Reports the end of an utterance whose text is complete and whose speaking has ended. */
   #finish(utterance: OmniUtterance): void {
     const { index, over, complete, sentences } = utterance;
     if (!over || !complete || !this.#unfinished.delete(utterance)) return;
@@ -154,7 +154,7 @@ class OmniConversation implements Conversation {
     return dropped.map(({ index }) => index);
   }
 
-  /** What was said before is still spoken. */
+  /** Closes the socket once the texts received so far are spoken. */
   #close(): void {
     this.#closing = true;
     if (this.#open !== undefined) this.#complete(this.#open);

@@ -222,7 +222,7 @@ export class AudioReplies {
   }
 }
 
-/** What became of it; the log is told what it took. Undefined where it broke off. */
+/** Returns the outcome and logs its timing; undefined if the stream broke off. */
 async function outcomeOf({ reply, stream }: BegunSound): Promise<SoundOutcome | undefined> {
   const outcome = await ownOutcome(stream);
   const { speechLog } = reply.request;
@@ -370,7 +370,7 @@ const TIMING_NAMES = [...Object.values(NAMES), TOTAL, SERVER_TIMING].join(', ');
 export const NO_WORK: SoundOutcome['timing'] = { queueMs: 0, loadMs: 0, inferMs: 0, encodeMs: 0 };
 const NOTHING = Object.values(NAMES).flatMap((name) => [name, '0']);
 
-/** What became of a stream, once it has: one that was rendered for another request took nothing of this one. */
+/** Returns the outcome of a stream. A rendering made for another request counts no work for this one. */
 export async function ownOutcome({
   cache,
   outcome,
@@ -396,7 +396,7 @@ function timingHeaders(timing: SoundOutcome['timing'], totalMs: number): Record<
   };
 }
 
-/** Of a sound that was there: it took nothing but the answering. Names and values in turn. */
+/** Timing headers of a cached rendering, names and values in turn. Its only cost is the answer itself. */
 function foundHeaders(totalMs: number): string[] {
   const total = written(totalMs);
   return [...NOTHING, TOTAL, total, SERVER_TIMING, `cache;desc=hit, total;dur=${total}`];

@@ -98,14 +98,14 @@ interface BatchBody extends Omit<SpeechBody, 'input'> {
 
 /** An item of the list as a request, or why it is refused. */
 type BatchItem = {
-  /** Of the item in the body. */
+  /** Path of the item in the body, such as `items[3]`. */
   readonly place: string;
 } & ({ readonly request: SpeechRequest; readonly names: FieldNames } | { readonly refusal: unknown });
 
 /** The body of one request, held against its schema; throws what is wrong with it. */
 type CheckBody = (body: object) => SpeechBody;
 
-const DEFAULT_FORMAT = 'wav'; // of this address only: its clients write what comes as .wav
+const DEFAULT_FORMAT = 'wav'; // for this path only: its clients save the answer as .wav
 
 /** Throws where the list itself is missing; what is wrong with an item is the item's own. */
 function readBatchRequest(body: BatchBody, check: CheckBody, client: string): BatchItem[] {
@@ -129,7 +129,7 @@ function readBatchRequest(body: BatchBody, check: CheckBody, client: string): Ba
   });
 }
 
-/** How a sound is sent is no question where all of them are sent in one answer. */
+/** Drops the delivery options, because one answer carries all renderings. */
 function withoutDelivery(fields: Readonly<Record<string, unknown>>): object {
   const { stream: _stream, stream_format: _form, non_streaming_mode: _whole, ...rest } = fields;
   return rest;
@@ -284,7 +284,7 @@ function summed(outcomes: readonly (SoundOutcome | undefined)[]): SoundOutcome {
   const sum = (of: (outcome: SoundOutcome) => number) => all.reduce((total, each) => total + of(each), 0);
   return {
     durationMs: sum(({ durationMs }) => durationMs),
-    sentences: [], // of different sounds: their places mean nothing together
+    sentences: [], // positions in different renderings have no common meaning
     timing: {
       queueMs: sum(({ timing }) => timing.queueMs),
       loadMs: sum(({ timing }) => timing.loadMs),

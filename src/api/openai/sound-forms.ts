@@ -6,7 +6,7 @@ import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
 import { errorReply } from '../http/error-reply.js';
 import { ownOutcome } from './audio-replies.js';
 
-/** How a dialect writes its events, blank line and all. */
+/** Writes a dialect's events, including their blank lines. */
 export interface EventWords {
   chunk(bytes: Uint8Array): string;
   done(outcome: SoundOutcome): string;
@@ -51,8 +51,8 @@ export class EventStream implements SoundSource {
   }
 }
 
-const BYTES_PER_TOKEN = 4; // of text; a usual count where no tokenizer is asked
-const FRAME_MS = 80; // of sound: codec frames come 12.5 times a second
+const BYTES_PER_TOKEN = 4; // bytes of text; the usual estimate without a tokenizer
+const FRAME_MS = 80; // audio of one codec frame: 12.5 frames a second
 
 interface EventFacts {
   readonly text: string;

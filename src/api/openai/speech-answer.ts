@@ -30,11 +30,11 @@ interface Asked {
   readonly speech: SpeechRequest;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** What goes out in the place of the sound: a dialect's own form of it. */
+  /** Converts the audio to a dialect's own form, which is sent instead. */
   readonly form?: (sound: SoundSource) => SoundSource;
   /** In addition to those of the sound, or of its form. */
   readonly headers?: Headers;
-  /** What whoever asked calls the fields that are called otherwise inside. */
+  /** The client's names of fields that have other names internally. */
   readonly names: FieldNames;
 }
 
@@ -73,7 +73,7 @@ async function answer(asked: Asked): Promise<void> {
 function make(asked: Asked, ready: SpeechRequest | undefined, found?: Sound): Promise<void> {
   const { parts, speech, reply } = asked;
   const form = formOf(asked);
-  // What the engine ignores may be known only once the voice is made.
+  // Mutable: `opened` adds X-Ignored-Fields, which may be known only once the voice is made.
   const headers = {
     ...(form === undefined
       ? audioHeaders(asked)

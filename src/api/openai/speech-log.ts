@@ -1,6 +1,5 @@
-// What a request for speech tells of itself in its one line of the log, and in
-// the metrics. A route that speaks makes one and hangs it on the request; what
-// sends the sound fills in the rest.
+// Facts about a request for speech, for its line in the log and for the metrics. The route creates a
+// SpeechLog and attaches it to the request. The code that sends the audio completes it.
 import type { SpeakerRequest } from '../../speaking/cached-speech.js';
 import type { SpeechRequest } from '../../speaking/speech-request.js';
 import type { SpeechSource } from './speech-source.js';
@@ -8,11 +7,11 @@ import type { SoundOutcome } from '../../speaking/sound.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of requests that speak; null until their route has read what they want. */
+    /** Set for requests that speak; null until their route has read the body. */
     speechLog: SpeechLog | null;
-    /** When its head had come, on the clock of `performance.now()`. */
+    /** When the request's head arrived, on the clock of `performance.now()`. */
     startedAtMs: number;
-    /** Code of what went wrong, before the first byte of its answer or after it. */
+    /** Error code of a failure, before the first byte of the answer or after it. */
     failure: string | null;
   }
 }

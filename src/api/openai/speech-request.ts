@@ -71,7 +71,7 @@ export function readSpeechRequest(body: SpeechBody, client: string): SpeechReque
   };
 }
 
-/** How the body names fields that have another name in a SpeechRequest. */
+/** Returns the body's names of fields that have another name in a SpeechRequest. */
 export function fieldNamesOf({ instructions, instruct }: SpeechBody): FieldNames {
   return instructions === undefined && instruct !== undefined
     ? { ...INPUT, instructions: 'instruct' }

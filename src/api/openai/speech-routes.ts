@@ -10,7 +10,7 @@ import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
 import type { Voice } from '../../engines/engine.js';
 import { type SpeechSource, voiceAnswer, type VoiceSource } from './speech-source.js';
 
-/** What every route that speaks needs. */
+/** Dependencies of every route that speaks. */
 export interface SpeakingParts extends SpeechAnswerParts {
   readonly limits: SpeechLimits;
   readonly voices: Pick<VoiceSource, 'list'>;
@@ -22,14 +22,14 @@ interface SpeechRouteParts extends SpeakingParts {
   readonly startedAt: number;
 }
 
-/** Of requests for speech. */
+/** Limits of requests for speech. */
 export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
   /** Bytes of a sample of a voice; the body may hold one in base64. */
   readonly maxUploadBytes: number;
 }
 
 const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
-const BODY_BYTES = 1024 * 1024; // of all fields but the sample
+const BODY_BYTES = 1024 * 1024; // all fields except the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
   const { speech, voices: made, models, limits, startedAt } = parts;

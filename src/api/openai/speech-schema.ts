@@ -24,11 +24,11 @@ export interface SpeechFieldLimits {
   readonly maxNewTokens: number;
 }
 
-/** Of names: no voice or model is called anything longer. */
+/** Schema of names: voices and models have at most 200 characters. */
 const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
 const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 const MAX_INSTRUCTIONS = 4096; // as at OpenAI
-const MAX_TRANSCRIPT = 4096; // of a sample of a few seconds
+const MAX_TRANSCRIPT = 4096; // characters; a sample lasts a few seconds
 const LARGEST_WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** The text to speak. */
@@ -108,7 +108,10 @@ export const CACHE_FIELD: JsonSchema = {
   description: 'false neither looks for an earlier rendering nor keeps this one',
 };
 
-/** How a voice speaks; what the engine of the voice cannot heed is named in X-Ignored-Fields. */
+/**
+ * Fields for the manner of speaking. X-Ignored-Fields names those that the engine of the voice does not
+ * support.
+ */
 export function mannerFields({ maxNewTokens }: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
   const instructions: JsonSchema = {
     type: 'string',

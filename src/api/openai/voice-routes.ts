@@ -27,7 +27,7 @@ interface VoiceRouteParts extends SpeechAnswerParts {
 }
 
 const VOICES = '/v1/audio/voices';
-const FIELD_BYTES = 1024 * 1024; // of all fields but the file
+const FIELD_BYTES = 1024 * 1024; // all fields except the file
 const SAMPLE_NAMES = ['audio_sample'];
 const CLONE_NAMES = ['ref_audio', 'file', 'audio', 'reference_audio'];
 
@@ -116,7 +116,7 @@ function noted({ name, consent, language }: Readonly<Record<string, unknown>>) {
   return { name, consent, language: typeof language === 'string' ? tagOfStated(language) : undefined };
 }
 
-// Of a value that its schema has let through.
+// Drops undefined fields; the schema has validated the value.
 function withoutGaps(voice: object): NewVoice {
   return Object.fromEntries(
     Object.entries(voice).filter(([, value]) => value !== undefined),
