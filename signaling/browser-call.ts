@@ -37,7 +37,7 @@ interface BrowserLimits extends DataChannelLimits {
   readonly setupTimeoutMs: number;
 }
 
-const LOW_MS = 400; // of encoded sound ahead of the wire
+const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
 const EARLY_MESSAGES = 64; // between the opening of the channel and the call's
@@ -222,7 +222,7 @@ export class BrowserCall {
   }
 }
 
-/** What to say to a page whose tokens could come out of order or not at all. */
+/** Error for a page whose data channel could reorder or lose tokens; undefined if the channel is reliable. */
 function unreliable({
   ordered,
   maxRetransmits,

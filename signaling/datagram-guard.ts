@@ -27,7 +27,7 @@ import {
 } from './werift-internals.js';
 
 const LAST_OF_STUN = 3; // first byte, RFC 7983 section 7
-const MAX_PAIRS = 256; // of candidates; each one that a check adds costs a check of our own
+const MAX_PAIRS = 256; // candidate pairs; each pair that a check adds costs a check of our own
 const MAX_HANDSHAKE_BYTES = 256 * 1024; // unprotected; a handshake with every flight repeated ten times has a tenth
 const CLOSE_NOTIFY = 0;
 const FATAL = 2;
@@ -229,7 +229,7 @@ function isSoundList(
   return true;
 }
 
-// What is shorter than any item is never read.
+// A remainder shorter than an item header is never read as an item: only zero padding is accepted.
 function isPadding(view: DataView, at: number, end: number): boolean {
   for (let byte = at; byte < end; byte++) if (view.getUint8(byte) !== 0) return false;
   return true;

@@ -21,7 +21,7 @@ export interface Offer {
   readonly audioMid: string;
   readonly data: (OfferedSctp & { readonly mid: string }) | undefined;
   readonly bundled: boolean;
-  /** Who may start DTLS, from the browser's side (RFC 8842 section 5). */
+  /** DTLS role that the browser offers (RFC 8842 section 5). */
   readonly setup: 'actpass' | 'active' | 'passive';
   readonly ice: { readonly ufrag: string; readonly pwd: string; readonly lite: boolean };
   readonly fingerprints: readonly string[];
@@ -276,7 +276,7 @@ interface SdpText {
 
 interface SdpAttribute {
   readonly line: SdpLine;
-  /** What stands after the colon; empty for a flag. */
+  /** Text after the colon; empty for a flag. */
   readonly value: string;
 }
 

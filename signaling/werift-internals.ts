@@ -21,7 +21,7 @@ export interface IceInternals extends Members {
   send(data: Uint8Array): Promise<void>;
 }
 
-/** How packets reach the browser: on a UDP socket of ours, or only through werift. */
+/** Path of packets to the browser: a UDP socket of ours, or werift's own transport. */
 type MediaPath =
   | { readonly kind: 'udp'; readonly fd: number; readonly address: string; readonly port: number }
   | { readonly kind: 'carried'; readonly by: string };
@@ -98,7 +98,7 @@ function proveSrtpConfig(): void {
   }
 }
 
-/** What this side encrypts with, once the handshake is done. */
+/** Returns the keys that this side encrypts with. The handshake must be complete. */
 export function srtpKeysOf(dtls: DtlsInternals): SrtpKeys {
   return keysOf(dtls['srtp']);
 }

@@ -4,7 +4,7 @@ import type { NameAddr, Uri } from './message/uri.js';
 
 interface SpokenAnswer extends SpokenText {
   readonly kind: 'say';
-  /** What happens when everything was heard. */
+  /** Action after the text has been heard in full. */
   readonly after: 'stay' | 'hangup';
 }
 

@@ -18,7 +18,7 @@ export interface Attempt {
 }
 
 const MOST_CHALLENGES = 3; // per target: a proxy, the server behind it, and a stale nonce
-const OVERLOADED_MS = 5000; // where there is no Retry-After
+const OVERLOADED_MS = 5000; // default without a Retry-After
 const MOST_RETRY_AFTER = 2 ** 31;
 
 export class Attempts {

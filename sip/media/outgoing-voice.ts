@@ -30,7 +30,7 @@ export interface SentSource {
   readonly octets: number;
 }
 
-const LOW_MS = 400; // of encoded audio ahead of the wire
+const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 5000; // the minimum mean interval of RFC 3550 section 6.2
 const NOISE_LEVEL = 60; // -dBov: a quiet room

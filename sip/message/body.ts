@@ -13,7 +13,7 @@ interface BodyPart {
   readonly body: Buffer;
 }
 
-const MOST_PARTS = 16; // of all levels together
+const MOST_PARTS = 16; // parts of all levels together
 const MOST_LEVELS = 3;
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/; // RFC 2046, section 5.1.1
 const CRLF = '\r\n';

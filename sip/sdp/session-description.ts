@@ -129,7 +129,7 @@ export function readDirection(text: string): Direction | undefined {
 const MOST_BYTES = 32 * 1024;
 const MOST_LINES = 500;
 const MOST_SECTIONS = 16;
-const MOST_FORMATS = 64; // of one media section
+const MOST_FORMATS = 64; // formats of one media section
 const TOKEN = "[!#-'*+\\-.0-9A-Z^-~]+"; // RFC 8866 section 9
 
 const ATTRIBUTE = new RegExp(`^(${TOKEN})(?::(.*))?$`);

@@ -41,7 +41,7 @@ export class OutboundSession implements Session {
   #invite: OutgoingInvite;
   #state: SessionState = 'inviting';
   #rang = false;
-  /** How the call ends, once it was cancelled. */
+  /** End to report for a cancelled call; undefined before the cancel. */
   #ending: SessionEnd | undefined;
   #cancelRinging = (): void => undefined;
   #resolveOver = (): void => undefined;

@@ -21,7 +21,7 @@ interface Subscription {
   cancelTimer: () => void;
 }
 
-const USUAL_SECONDS = 180; // where a NOTIFY says nothing of its subscription's end
+const USUAL_SECONDS = 180; // default if a NOTIFY does not state when its subscription ends
 const MOST_SECONDS = 600;
 const NO_SUBSCRIPTION = refusal(481, 'Subscription Does Not Exist');
 

@@ -34,7 +34,7 @@ interface OutboundOptions {
   readonly connected: (socket: Socket, transport: 'tcp' | 'tls') => Flow;
 }
 
-const UDP_ONLY_MS = 600_000; // how long a peer that refused TCP is not tried again
+const UDP_ONLY_MS = 600_000; // time during which TCP to a peer is not tried again after it failed
 const UDP_ONLY_MOST = 1000;
 const LARGE_CONNECT_MS = 2000; // short, because a caller waits and UDP remains
 

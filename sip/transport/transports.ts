@@ -345,7 +345,7 @@ export class Transports {
     return address === '0.0.0.0' || address === '::' ? undefined : address;
   }
 
-  /** Of several addresses of a family, the one that the flow uses. */
+  /** Finds the listener of a flow by local address, because several of one family may be listened on. */
   #at({ transport, local }: Pick<Flow, 'transport' | 'local'>): Listening | undefined {
     return this.#listening.find(
       ({ options, listener }) => options.transport === transport && listener.local.address === local.address,

@@ -23,7 +23,7 @@ export interface MediaPort {
   readonly codec: Codec;
   readonly frameMs: number;
   readonly playout: Playout;
-  /** How packets travel, in words for the log: `udp host`, `carried by JavaScript: relay`. */
+  /** Path of the packets, in words for the log: `udp host`, `carried by JavaScript: relay`. */
   readonly path: string;
   close(): Promise<void>;
 }

@@ -150,7 +150,7 @@ function seconds(read: Reader, name: Variable, fallback: number): number {
   return read.number(name, fallback, 0.1, 3600) * 1000;
 }
 
-/** Where HTTP is served, and who may use it. */
+/** Reads the addresses that HTTP is served on, and the access rules. */
 function readAccess(read: Reader) {
   return {
     host: read.raw('HOST') ?? '127.0.0.1',
@@ -257,7 +257,7 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
   return [first, last];
 }
 
-const MOST_PATH_BYTES = 107; // of a Unix socket: sockaddr_un has 108 with the NUL
+const MOST_PATH_BYTES = 107; // path of a Unix socket: sockaddr_un has 108 bytes with the NUL
 
 /** Reports variables of HTTP access that contradict each other. */
 function checkAccess(config: Config, read: Reader): void {

@@ -33,7 +33,7 @@ export interface ModelConfig {
 
 type Reader = ConfigReader<Variable>;
 
-/** Where Linux lists NUMA nodes and allowed processors; parameters for tests. */
+/** Files in which Linux lists NUMA nodes and allowed processors; parameters for tests. */
 export interface MachineFiles {
   /** Folder with node0, node1, ... */
   readonly nodes: string;
@@ -53,7 +53,7 @@ export const MOST_TOKENS = 65_536;
 
 interface Surroundings {
   readonly engine: string | undefined;
-  /** Where the Hugging Face cache is. */
+  /** Variables that locate the Hugging Face cache. */
   readonly env: Environment;
   readonly machine: MachineFiles;
 }

@@ -148,7 +148,7 @@ function readSip(read: Reader, http: TlsFiles): SipConfig {
   return config;
 }
 
-/** Where SIP is received, and with which certificate. */
+/** Reads the addresses that SIP is received on, and the certificate. */
 function readSipAddresses(read: Reader, http: TlsFiles) {
   const isAddress = (item: string) => isIP(item) !== 0;
   const hosts = read.listOf('SIP_HOST', 'IP addresses', isAddress);

@@ -131,7 +131,7 @@ export class Engines implements SpeechRouting {
     return [...this.#missing, ...remedied];
   }
 
-  /** How to get other languages, if the engines speak English only. */
+  /** Advice on how to get other languages; undefined unless all engines speak English only. */
   get languageNotice(): string | undefined {
     const isEnglish = this.#candidates.every(({ primaries }) => [...primaries].every((tag) => tag === 'en'));
     if (!isEnglish || this.#candidates.length === 0) return undefined;

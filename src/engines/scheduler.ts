@@ -39,7 +39,7 @@ interface Turn {
 
 const RECENT = 0.2; // weight of the latest sentence in the usual time of one
 const MIN_RETRY_SECONDS = 1;
-const MAX_RETRY_SECONDS = 60; // what common clients obey at most
+const MAX_RETRY_SECONDS = 60; // longest Retry-After that common clients obey
 
 export class Scheduler {
   readonly #options: SchedulerOptions;

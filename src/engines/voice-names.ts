@@ -59,7 +59,7 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-const LONGEST_NAME = 64; // what is longer is no mistyped name
+const LONGEST_NAME = 64; // characters; a mistyped name is not longer
 
 export function nearestNames(name: string, names: readonly string[], count: number): string[] {
   const wanted = name.slice(0, LONGEST_NAME).toLowerCase();

@@ -126,7 +126,7 @@ export interface PlaneFigures {
   readonly sendErrors: number;
   /** Upper bounds of the lateness buckets, rising; the last one is Infinity. */
   readonly latenessUpperMs: readonly number[];
-  /** How many packets fell into each bucket; not cumulative. */
+  /** Number of packets in each bucket; not cumulative. */
   readonly latenessCounts: readonly number[];
 }
 

@@ -23,7 +23,7 @@ export interface SipFigures {
   readonly registrations?: () => readonly { readonly trunk: string; readonly state: RegistrationState }[];
   /** Pairs of RTP ports by state: free, used, resting. */
   readonly rtpPorts?: () => Counts;
-  /** How often the RTP of a call came from another address than the announced one. */
+  /** Number of times that the RTP of a call came from another address than the announced one. */
   readonly latchDepartures?: () => number;
   /** Since the server began. */
   readonly receivedPackets?: () => number;

@@ -13,7 +13,7 @@ export interface AudioFormat {
   readonly defaultRate: number;
   /** The only rates; if absent, all of SAMPLE_RATES_HZ in steps of RATE_STEP_HZ. */
   readonly rates?: readonly number[];
-  /** What a reader must know of samples without a header. */
+  /** Sample encoding of a format without a header. */
   readonly raw?: { readonly encoding: 's16le' | 'mulaw' | 'alaw'; readonly bits: number };
 }
 

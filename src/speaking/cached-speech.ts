@@ -17,7 +17,7 @@ import { SENTENCE_PAUSE_MS } from './speech-line.js';
 import type { SpeechRequest } from './speech-request.js';
 import { SLICE } from './text-source.js';
 
-const FORM = 4; // of the bytes; a change in how sound is made that no field tells raises it
+const FORM = 4; // version of cached audio; raise it when audio changes but no key field does
 
 interface Speech {
   openStream(request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;

@@ -27,7 +27,7 @@ export class Continuity {
   }
 }
 
-/** What joining needs to know of an utterance. */
+/** Options for joining the pieces of one utterance. */
 interface JoinOptions {
   readonly options: SpeechOptions | undefined;
   /** Aborts the whole utterance. */

@@ -5,7 +5,7 @@ import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 
-/** How a piece is delivered, besides its words. */
+/** Delivery of a piece, apart from its words. */
 export interface Delivery {
   /** Factor of the voice's own pace, at the same pitch. */
   readonly speed?: number;
@@ -59,7 +59,7 @@ export interface PlayedSound {
 const PLAYED_RATES: readonly number[] = [
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
 ];
-const MOST_MINUTES = 10; // of samples; 115 MB of them at 48 kHz
+const MOST_MINUTES = 10; // length of the samples; 115 MB of them at 48 kHz
 const MOST_TIMES = 10_000;
 
 /**

@@ -327,7 +327,7 @@ const MS_PER_CHARACTER: Readonly<Record<string, number>> = { zh: 220, ja: 130, k
 const USUAL_MS = 65;
 
 const USUAL_CHARACTERS = 40; // weight of the usual pace against measured ones
-const MOST_CHARACTERS = 4000; // of measured speech; then all weights are halved
+const MOST_CHARACTERS = 4000; // measured characters; beyond that all weights are halved
 
 /** The milliseconds that a voice takes for a character: a usual figure at first, then measured. */
 export class SpeechPace {

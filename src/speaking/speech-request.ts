@@ -1,5 +1,6 @@
-// What somebody asks to be spoken. Each protocol decodes its own request into a SpeechRequest once; from there it is
-// carried unchanged to the sentences, which become requests to an engine (engines/engine.ts).
+// A request to speak a text. Each protocol decodes its own request into a SpeechRequest once. The
+// SpeechRequest is passed on unchanged to the sentences, which become requests to an engine
+// (engines/engine.ts).
 import type { SpeechClass, SpeechOptions } from '../engines/engine.js';
 import type { VoiceRequest } from '../engines/routing.js';
 import type { Lexicon } from '../text/lexicon.js';
@@ -7,7 +8,7 @@ import type { VoiceSample } from '../voices/references.js';
 import type { AudioFormat } from './audio-format.js';
 import type { TextFormat } from './text-source.js';
 
-/** How a text is read: by which voice, and in which words. */
+/** Settings for reading a text: its voice, and how its words are chosen. */
 export interface TextSettings extends VoiceRequest {
   /** The text is SSML. A text that arrives in tokens never is. */
   readonly markup?: boolean;
@@ -19,7 +20,7 @@ export interface TextSettings extends VoiceRequest {
   readonly client?: string;
 }
 
-/** How any text of a client is spoken. */
+/** Settings for speaking any text of a client. */
 export interface SpeechSettings extends TextSettings {
   readonly format: AudioFormat;
   /** Hz; a rate that the format has. */
@@ -31,7 +32,7 @@ export interface SpeechSettings extends TextSettings {
   readonly trimSilence?: boolean;
   /** If false, the rendering is neither looked up in the cache nor kept there. */
   readonly cache?: boolean;
-  /** Who waits for the sound; `http` if absent. */
+  /** Class of the listener that waits for the audio; `http` if absent. */
   readonly kind?: SpeechClass;
   /** Milliseconds of silence before the first sound: the pause after what another stream said. */
   readonly leadMs?: number;

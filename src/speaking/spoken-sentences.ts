@@ -56,7 +56,7 @@ interface SentenceParts {
   readonly continuity?: Continuity;
 }
 
-const CHUNK_BYTES = 16 * 1024; // of a rendering that is there whole: as others come
+const CHUNK_BYTES = 16 * 1024; // chunk of a cached rendering; as large as those of a new one
 
 export class SpokenSentences implements SentenceSpeaker {
   readonly #parts: SentenceParts;

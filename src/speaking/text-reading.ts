@@ -12,7 +12,7 @@ import { LanguagePlan } from './language-plan.js';
 import type { TextRequest } from './speech-request.js';
 import { isMarkup, nothingToSay, sentencesOf, tooLong, type Turn } from './text-source.js';
 
-const MOST_REQUEST_ENTRIES = 1000; // of a lexicon that comes with a request
+const MOST_REQUEST_ENTRIES = 1000; // entries of a lexicon that comes with a request
 
 interface FiredRule {
   readonly rule: string;

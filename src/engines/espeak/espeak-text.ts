@@ -23,7 +23,7 @@ export interface WordEvent {
   readonly audio_position: number;
 }
 
-const SILENCE = 104; // of 32768: -50 dBFS
+const SILENCE = 104; // amplitude out of 32768: -50 dBFS
 
 /** The words with the end of each: the last sample before the next word that is not silence. */
 export function withEnds(words: readonly WordTime[], samples: Int16Array, rate: number): WordTime[] {

@@ -89,7 +89,7 @@ export class FliteProgram {
   }
 }
 
-/** What -psdur prints: each phone with its end in seconds. */
+/** Reads the output of -psdur: each phone with its end in seconds. */
 function phonesIn(printed: string): Phone[] {
   return Array.from(printed.matchAll(/(\S+):(\d+\.\d+)/g), ([, name = '', seconds]) => ({
     name,

@@ -43,7 +43,7 @@ export class WasiHost {
   #message = '';
   #printed = '';
 
-  /** What goes into `WebAssembly.instantiate`. */
+  /** Imports for `WebAssembly.instantiate`. */
   get imports(): WebAssembly.Imports {
     const call = {
       args_sizes_get: (count: number, bytes: number) => this.#argsSizes(count, bytes),
@@ -83,17 +83,17 @@ export class WasiHost {
     this.#printed = '';
   }
 
-  /** What the program wrote into its file; valid until the next run. */
+  /** Bytes that the program wrote to its file; valid until the next run. */
   get file(): Uint8Array {
     return this.#file.subarray(0, this.#length);
   }
 
-  /** What the program wrote to stdout. */
+  /** Text that the program wrote to stdout. */
   get printed(): string {
     return this.#printed;
   }
 
-  /** The beginning of what the program wrote to stderr. */
+  /** Beginning of the text that the program wrote to stderr. */
   get message(): string {
     return this.#message;
   }

@@ -69,7 +69,7 @@ export function capabilitiesOf(facts: ModelFacts): EngineCapabilities {
 
 const FILE = /\.(?:json|txt|safetensors)$/;
 const FOLDERS = ['', 'speech_tokenizer'];
-const PIECES = 64; // of a file
+const PIECES = 64; // samples taken from each file
 const PIECE_BYTES = 4096;
 
 /**
