@@ -16,7 +16,7 @@
 namespace parley::runtime {
 namespace {
 
-constexpr int kNice = 5;  // of all threads that compute: below the clock that sends what they make
+constexpr int kNice = 5;  // niceness of all compute threads: they yield to the clock thread, which sends the audio
 
 template <class Value>
 struct Choices {
@@ -58,7 +58,7 @@ unsigned AllowedCores() {
   return static_cast<unsigned>(CPU_COUNT(&set));
 }
 
-// Of the thread that calls, which is one of those that compute.
+// Sets priority and core of the calling thread, which is one of the compute threads.
 void TakePlace(const cpu::ThreadPoolOptions& options) {
   cpu::LowerPriority(options.nice);
   if (options.cores.empty()) return;
@@ -80,7 +80,7 @@ bool ReadThreads(const EngineOptions& options, cpu::ThreadPoolOptions* threads, 
   return false;
 }
 
-// What computes, and the memory that there is for it.
+// The compute backend, and the memory available to it.
 struct Backend {
   std::unique_ptr<Kernels> kernels;
   size_t memory = 0;

@@ -24,16 +24,16 @@ struct EngineOptions {
   std::string cuda_file;             // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
   bool full_vectors = false;         // as cuda::PluginOptions
-  std::string cache_format;          // of keys and values: f32 | bf16; empty: as the codec's
+  std::string cache_format;          // keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not
-  std::optional<int> numa_node;    // whose memory is preferred; of these cores
+  std::optional<int> numa_node;    // memory of this node is preferred; it has these cores
   size_t max_streams = 32;         // live at a time; others wait
-  size_t max_batch = 0;            // of these in one step; 0: all
+  size_t max_batch = 0;            // streams in one step; 0: all
   size_t max_waiting = 256;        // then Outcome::kBusy
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
-  size_t max_new_tokens = 0;       // of a generation that does not say it itself; 0: from the length of its text
+  size_t max_new_tokens = 0;       // default of a generation; 0: from the length of its text
   size_t max_voices = 32;          // by example, kept ready
   bool warm_up = true;
 };
@@ -50,7 +50,7 @@ enum class Outcome : uint8_t {
   kOutOfMemory,
   kClosed,      // the engine closed
   kFailed,      // a mistake in the engine; others go on
-  kLost,        // what it computes on is gone: the engine is to be opened anew
+  kLost,        // the compute device is lost: the engine must be opened anew
 };
 const char* NameOf(Outcome outcome);
 
@@ -64,13 +64,13 @@ struct StreamEnd {
   double queue_ms = 0, first_frame_ms = 0, total_ms = 0;
 };
 
-// Where sound goes. Called by the engine's thread alone, never after Ended; let go of there, too.
-// It must not block, nor call Engine::Close.
+// Receives a stream's audio. Called by the engine's thread alone, never after Ended; also destroyed there. It must
+// not block, nor call Engine::Close.
 class SpeechSink {
  public:
   virtual ~SpeechSink() = default;
-  // Samples that Write would take now: only Write makes it less. Of an empty sink at least a frame,
-  // two or more chunks of 12 frames if they shall be used (a chunk is half of it at most).
+  // Samples that Write would take now; only Write reduces the number. An empty sink has room for at least a frame.
+  // Chunks of 12 frames need room for two or more of them, because a chunk is at most half of the room.
   virtual size_t Room() = 0;
   virtual void Write(const float* samples, size_t count) = 0;
   // True: the stream waits for a place, for memory, or for another stream's voice. False: the engine works on it.
@@ -81,13 +81,13 @@ class SpeechSink {
 
 // A recording to speak like. Encoded once, and kept by its hash.
 struct Recording {
-  std::string hash;            // of its content, and of what is said about it
+  std::string hash;            // over its content and the statements about it
   std::vector<float> samples;  // mono, [-1, 1]
   uint32_t rate = 24000;       // Hz
-  std::string text;            // what it says; empty: only the voice is used
+  std::string text;            // its transcript; empty: only the voice is used
 };
 
-// How the sound of a stream is used.
+// How a stream's audio is consumed.
 enum class Listener : uint8_t {
   kLive,    // played while it is made: admission keeps its pace
   kReader,  // read as a file: shares rounds with others, and steps aside for live listeners
@@ -100,9 +100,9 @@ struct SpeechRequest {
   // when there is as much text as it has frames, or no more comes.
   bool more_text = false;
   std::string language = "auto";
-  std::string speaker;         // of a CustomVoice model
+  std::string speaker;         // CustomVoice models
   std::string instruction;
-  std::shared_ptr<const Recording> recording;  // of a Base model
+  std::shared_ptr<const Recording> recording;  // Base models
   // Absent (negative): the model's own.
   float temperature = -1, top_p = -1, repetition_penalty = -1;
   int32_t top_k = -1;
@@ -137,7 +137,7 @@ struct EngineStats {
   double busy_ms = 0;
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
   size_t memory_in_use = 0, memory_limit = 0;
-  size_t device_memory_in_use = 0;  // of its own; and as BackendFigures
+  size_t device_memory_in_use = 0;  // the device's own; and as BackendFigures
   uint64_t eager = 0, captures = 0, launches = 0;
   size_t list_bytes = 0;
   size_t voices = 0;

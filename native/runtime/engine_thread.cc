@@ -25,7 +25,7 @@ constexpr char kOutOfMemory[] = "memory is out";
 constexpr int kTriesToEnd = 100;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
-// What was freed piece by piece: the allocator keeps it for this process else.
+// Returns memory freed piece by piece to the system; otherwise the allocator keeps it for this process.
 void GiveBackToSystem() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -15,7 +15,7 @@ namespace parley::runtime {
 // Makes the model, on the engine's thread; null with `problem` set. May throw.
 using ModelMaker = std::function<std::unique_ptr<FrameModel>(std::string* problem)>;
 
-// As Engine::Open, with any model. Of the options only those of scheduling are read.
+// As Engine::Open, with any model. Only the scheduling options are read.
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem);
 
 }  // namespace parley::runtime

@@ -1,12 +1,10 @@
-// What the scheduler knows of the model: generations that are read, begun,
-// prefilled, stepped and decoded, many at a time. The real one is
-// QwenFrameModel; tests have one that plays a script.
+// The scheduler's interface to the model: generations are read, begun, prefilled, stepped and decoded, many at a
+// time. QwenFrameModel implements it; tests have an implementation that plays a script.
 //
 //   Read -> (AddText...) -> Begin -> Prefill... -> Step, Decode, ... -> destroyed
 //
-// Everything is called by the engine's thread. Whatever throws std::bad_alloc
-// is out of memory; whatever else it throws is a mistake. In both cases the
-// generations of that call are of no use any more, and all others are as before.
+// All calls come from the engine's thread. std::bad_alloc means out of memory; any other exception is a mistake. In
+// both cases the generations of that call are unusable, and all others are unchanged.
 #ifndef PARLEY_RUNTIME_FRAME_MODEL_H_
 #define PARLEY_RUNTIME_FRAME_MODEL_H_
 
@@ -86,8 +84,8 @@ class FrameModel {
 
   virtual const EngineFacts& facts() const = 0;
   virtual size_t FrameSamples() const = 0;
-  virtual size_t MostPositions() const = 0;  // of prompt and frames together
-  virtual size_t MostDraws() const = 0;      // of a generation that does not say it itself
+  virtual size_t MostPositions() const = 0;  // prompt and frames together
+  virtual size_t MostDraws() const = 0;      // default of a generation
   virtual size_t FreeBytes() const = 0;      // that streams and voices could take
   virtual StageTimes Times() const = 0;
   virtual BackendFigures Figures() const = 0;
@@ -101,7 +99,7 @@ class FrameModel {
                                 std::shared_ptr<Voice>* voice, std::string* problem) = 0;
   // Nobody asks for a voice that is being worked on.
   virtual void DropWork() = 0;
-  // What the work would take more than is taken already.
+  // Memory, in bytes, that the work would need beyond what is already taken.
   virtual size_t WorkBytesOf(const Recording& recording) const = 0;
   virtual size_t Voices() const = 0;
   virtual size_t VoiceBytes() const = 0;
@@ -111,7 +109,7 @@ class FrameModel {
   // Null with `refusal` set when the request does not fit the model. Takes no memory of the model.
   virtual std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
                                            Refusal* refusal) = 0;
-  // What it takes with so many draws of a first code; each but the last gives a frame.
+  // Memory, in bytes, for `draws` draws of a first code; each but the last gives a frame.
   virtual size_t BytesOf(const Generation& generation, size_t draws) const = 0;
   virtual void Begin(Generation& generation, size_t draws) = 0;
   // At most `rows` of their prompts, the first one's first.

@@ -1,5 +1,4 @@
-// What a checkpoint directory offers, without loading it: its files are checked
-// whole, its weights are not read.
+// Inspects a checkpoint directory without loading it: checks its files completely, but does not read its weights.
 #ifndef PARLEY_RUNTIME_INSPECT_H_
 #define PARLEY_RUNTIME_INSPECT_H_
 

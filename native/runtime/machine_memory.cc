@@ -24,7 +24,7 @@ std::optional<size_t> NumberIn(const std::string& path) {
   return file >> number ? std::optional<size_t>(number) : std::nullopt;
 }
 
-// Of the line "key number" or "key: number kB".
+// Number of the line "key number" or "key: number kB".
 std::optional<size_t> NumberIn(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -39,7 +39,7 @@ std::optional<size_t> NumberIn(const std::string& path, const std::string& key) 
 struct GroupFiles {
   const char* limit;
   const char* usage;
-  const char* mapped[2];  // of its memory.stat: what is given back when it is needed
+  const char* mapped[2];  // keys in memory.stat: memory that is reclaimed when it is needed
 };
 constexpr GroupFiles kVersion1 = {"memory.limit_in_bytes",
                                   "memory.usage_in_bytes",

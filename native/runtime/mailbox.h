@@ -1,5 +1,5 @@
-// What callers leave for the engine's thread, from any thread. It takes all of
-// it at once, between two stages of its work.
+// Mailbox of requests from any thread to the engine's thread. The engine's thread takes all of them at once, between
+// two stages of its work.
 #ifndef PARLEY_RUNTIME_MAILBOX_H_
 #define PARLEY_RUNTIME_MAILBOX_H_
 
@@ -15,7 +15,7 @@
 
 namespace parley::runtime {
 
-// What time it is: the machine's clock, or a number that a test holds.
+// Source of the current time: the machine's clock, or a number that a test sets.
 using TimeSource = std::function<Clock::time_point()>;
 
 struct Arrival {

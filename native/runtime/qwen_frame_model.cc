@@ -71,7 +71,7 @@ void QwenFrameModel::FillFacts() {
   facts_.device_memory = kernels_->Figures().memory_total;
   facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
-  // Of 40 s.
+  // A typical stream of 40 s.
   facts_.stream_bytes = speech_->StreamBytes(500) + codec_->StateBytes();
 }
 
@@ -84,7 +84,7 @@ std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
     const size_t between = size / 2 * 3;
     if (!kernels_->AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
   }
-  // What the largest needs is taken now, once.
+  // The largest batch's memory is taken now, once.
   if (!kernels_->AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
   return sizes;
 }
@@ -127,7 +127,7 @@ size_t QwenFrameModel::WorkBytesOf(const Recording& recording) const {
 
 bool QwenFrameModel::ForgetVoice() { return voices_.MakeRoom(1) > 0; }
 
-// Where every prompt of a voice begins alike, that part is computed once.
+// True if every prompt of the voice begins alike and that prefix is not cached yet.
 bool QwenFrameModel::KeepsPrefix(const QwenGeneration& generation) const {
   const Voice* const voice = generation.voice().get();
   return voice != nullptr && generation.shared_rows() >= kLeastPrefix &&

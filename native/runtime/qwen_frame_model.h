@@ -28,7 +28,7 @@ class QwenGeneration final : public Generation {
   QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request, const model::DrawRules& rules,
                  std::shared_ptr<Voice> voice);
 
-  // What the request says, its text last. False: it does not fit the model.
+  // Reads the request, its text last. False: it does not fit the model.
   bool Read(std::string_view text, Refusal* refusal);
 
   bool AddText(std::string_view text, bool last, Refusal* refusal) override;
@@ -48,7 +48,7 @@ class QwenGeneration final : public Generation {
   void Begin(model::SpeechModel& model, model::CodecDecoder& decoder, size_t draws);
   model::SpeechStream* stream() const { return stream_.get(); }
   model::CodecState* codec() const { return codec_.get(); }
-  std::vector<int32_t>& codes() { return codes_; }  // of the frames that are not decoded yet
+  std::vector<int32_t>& codes() { return codes_; }  // frames that are not decoded yet
 
  private:
   bool BuildPrompt(const std::vector<int32_t>& text_ids, model::Prompt* prompt, std::string* problem) const;
@@ -64,7 +64,7 @@ class QwenGeneration final : public Generation {
   size_t needed_ = 1;          // text ids, before a prompt can be made whose text goes on
   size_t text_tokens_ = 0;
   std::vector<int32_t> ids_;   // that no prompt and no stream has yet
-  model::Prompt other_;        // of the same request with another text
+  model::Prompt other_;        // the same request's with another text
   model::Prompt prompt_;       // no rows: not made yet
   bool text_follows_ = false;  // the prompt's
   size_t shared_rows_ = 0;
@@ -81,7 +81,7 @@ class QwenFrameModel final : public FrameModel {
     model::PieceRule pieces = model::PieceRule::kNative;
     model::Quantize quantize = model::Quantize::kNone;
     Format codec = Format::kF32;
-    Format cache = Format::kF32;  // of keys and values
+    Format cache = Format::kF32;  // keys and values
     size_t max_voices = 0;
   };
 
@@ -133,12 +133,12 @@ class QwenFrameModel final : public FrameModel {
   const size_t memory_;
   std::unique_ptr<model::SpeechModel> speech_;
   std::unique_ptr<model::CodecDecoder> codec_;
-  std::unique_ptr<model::VoiceEncoder> encoder_;  // of Base
+  std::unique_ptr<model::VoiceEncoder> encoder_;  // Base models
   VoiceStore voices_;
   std::optional<VoiceWork> work_;
   EngineFacts facts_;
   StageTimes times_;
-  std::vector<int32_t> codes_;  // of a step
+  std::vector<int32_t> codes_;  // one step's
 };
 
 }  // namespace parley::runtime

@@ -1,5 +1,5 @@
-// How long a round takes with so many streams: what was measured by their number, and between and beyond
-// those numbers what follows from it.
+// Model of a round's duration by the number of streams: measured means for some numbers, interpolated between them
+// and extrapolated beyond.
 #ifndef PARLEY_RUNTIME_ROUND_TIMES_H_
 #define PARLEY_RUNTIME_ROUND_TIMES_H_
 
@@ -12,8 +12,9 @@
 
 namespace parley::runtime {
 
-// Of a batch that weights are read for once, a round's time is a fixed part and one for each stream; measured means say how
-// much each is. Nothing is assumed of sizes that were never seen but that they are on the line through their neighbours.
+// The weights are read once per batch, so a round's time is a fixed part and a part for each stream. Measured means
+// give both. The only assumption about sizes that were never measured is that they lie on the line through their
+// neighbours.
 class RoundTimes {
  public:
   void Did(size_t streams, Clock::duration time) {
@@ -57,7 +58,7 @@ class RoundTimes {
     return far;
   }
 
-  static constexpr double kKept = 0.95;  // of what was known, each time
+  static constexpr double kKept = 0.95;  // weight of the old mean, each time
   static constexpr size_t kClasses = 40;
 
   // 1, 2, 3, 4, 5-6, 7-8, 9-12, 13-16, ...: two for each doubling.
@@ -76,14 +77,15 @@ class RoundTimes {
   std::array<Mean, kClasses> means_{};
 };
 
-// What a warm-up measures, of sizes that may never come again so: what is expected of large batches is not guessed from small ones.
+// Times measured by a warm-up, also of sizes that may never occur again: estimates for large batches are not
+// extrapolated from small ones.
 struct MeasuredTimes {
   RoundTimes rounds;  // step and decoding
   RoundTimes steps;   // the step alone
 };
 
-// How much longer than expected the longest of the last steps took, as a share of what was expected. What is expected is a
-// mean; a listener with no more sound than a frame hears the longest.
+// Largest overrun of recent steps, as a share of the expected time. The expectation is a mean, but a listener with
+// only a frame of audio left hears the longest step.
 class StepSwing {
  public:
   double Share() const { return share_; }

@@ -1,10 +1,8 @@
-// Whose turn it is: the engine's thread calls Round() as long as there is
-// something to do. A round takes what callers left, lets streams in, and
-// advances every live stream that can by one frame.
+// Scheduler: the engine's thread calls Round() as long as there is something to do. A round takes new requests,
+// admits streams, and advances every live stream that can by one frame.
 //
-// Whoever would be missed first goes first: among the waiting, in prefill and
-// in decoding. Nothing here waits, and no stream holds up another: what has no
-// room or no text parks.
+// The earliest deadline goes first: among waiting streams, in prefill and in decoding. No call here blocks, and no
+// stream holds up another: a stream without room or text is parked.
 #ifndef PARLEY_RUNTIME_SCHEDULER_H_
 #define PARLEY_RUNTIME_SCHEDULER_H_
 
@@ -31,7 +29,7 @@ class WorkRate {
   // `guess`: what may be done at once while nothing was measured.
   explicit WorkRate(size_t guess) : guess_(guess) {}
 
-  // What may be done in `time`, at least `least`.
+  // Units that can be done in `time`, at least `least`.
   size_t In(Clock::duration time, size_t least) const {
     if (units_ <= 0) return guess_;
     const double units = units_ * (time / std::chrono::duration<double>(time_));
@@ -45,14 +43,14 @@ class WorkRate {
     time_ = std::chrono::duration_cast<Clock::duration>(time_ * kKept);
   }
 
-  // Of one unit; zero while nothing was measured.
+  // Time for one unit; zero while nothing was measured.
   Clock::duration Each() const {
     if (units_ <= 0) return Clock::duration::zero();
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_) / units_);
   }
 
  private:
-  static constexpr double kKept = 0.9;  // of what was known, each time
+  static constexpr double kKept = 0.9;  // weight of the old mean, each time
   static constexpr double kMost = 1e12;
 
   const size_t guess_;
@@ -66,7 +64,7 @@ struct SchedulerOptions {
   size_t max_waiting = 256;
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
-  MeasuredTimes times;        // of the warm-up
+  MeasuredTimes times;        // the warm-up's
   bool keeps_pace = true;     // else whoever has room is let in, however long rounds take: what tests compare with
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
@@ -79,16 +77,16 @@ class Scheduler {
 
   // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
   bool Round();
-  // Of everybody who is here.
+  // Ends all streams, waiting and live.
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
   const EngineStats& stats() const { return stats_; }  // as published last
 
  private:
-  // In a row, while a listener may run dry, in which those who are in no hurry are left out.
+  // Limit on consecutive rounds that leave out streams without a deadline, while a listener may run dry.
   static constexpr size_t kRoundsGivenWay = 3;
-  // Of a frame's time that rounds may take in the mean: what listeners have ahead must grow.
+  // Share of a frame's time that rounds may take on average: below 1, so that listeners' buffers grow.
   static constexpr double kUsable = 0.86;
 
   using Streams = std::vector<std::unique_ptr<Stream>>;
@@ -156,7 +154,7 @@ class Scheduler {
   const SchedulerOptions options_;
   Streams waiting_, live_;  // as they are due, earlier arrivals first; the gone are still among them for a while
   std::unordered_map<StreamId, Stream*> by_id_;
-  size_t stream_bytes_ = 0;  // of the live
+  size_t stream_bytes_ = 0;  // live streams'
   bool voice_worked_ = false;
   size_t rounds_given_way_ = 0;
   bool last_out_of_order_ = false;  // the last stream that got a place went before those of a higher rank
@@ -164,16 +162,16 @@ class Scheduler {
   WorkRate prefill_rate_{32};  // rows
   WorkRate decode_rate_{8};    // frames
   WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
-  RoundTimes round_times_;     // of step and decoding
-  RoundTimes step_times_;      // of the step alone
-  WorkRate other_rate_{1};     // of all else in a round: prompts, what callers left, who is told
+  RoundTimes round_times_;     // step and decoding
+  RoundTimes step_times_;      // step alone
+  WorkRate other_rate_{1};     // everything else in a round: prompts, requests, notifications
   StepSwing swing_;
   size_t stepped_ = 0;         // streams, in this round
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;
   std::string lost_;  // why what the model computes on is gone
-  const StageTimes before_;  // of the model, what was not ours
+  const StageTimes before_;  // the model's totals before this engine's work
   EngineStats stats_;
 };
 

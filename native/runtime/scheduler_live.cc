@@ -6,18 +6,18 @@
 namespace parley::runtime {
 namespace {
 
-// What newcomers' prompts may take of a round, in which all others wait. Fewer rows than these do not pay: they wait for a
-// round that has time for them, but not for more than so many.
+// Time that newcomers' prompts may take of a round, during which all others wait. Fewer rows than kLeastPrefillRows
+// do not pay: they wait for a round that has time for them, for at most kRoundsPutOff rounds.
 constexpr Clock::duration kPrefillTime = std::chrono::milliseconds(40);
 constexpr size_t kLeastPrefillRows = 32;
 constexpr size_t kRoundsPutOff = 4;
-// The same of decoding.
+// The same for decoding.
 constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
 // Kept of the time before somebody's next sound: estimates are not exact.
 constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
 
-// Whoever has less sound than so many frames is given his next one in a round that takes long, too.
+// A stream with less audio than this many frames gets its next frame even in a long round.
 constexpr size_t kFramesToWait = 5;
 
 // A listener with less sound than this may run dry.
@@ -40,7 +40,8 @@ Scheduler::Some Scheduler::LiveWith(Stream::Turn turn) {
   return some;
 }
 
-// How long the listener who has least has sound, of those who can be given more. For ever where there is none.
+// Smallest time that a listener's audio lasts, among those that can get more. Clock::duration::max() if there is
+// none.
 Clock::duration Scheduler::LeastAhead() {
   const Clock::time_point now = options_.now();
   Clock::duration least = Clock::duration::max();
@@ -52,7 +53,7 @@ Clock::duration Scheduler::LeastAhead() {
   return least;
 }
 
-// Of those whom somebody listens to, whose sound cannot wait for another round.
+// Number of streams with a listener whose audio cannot wait for another round.
 size_t Scheduler::Bare() const {
   const Clock::time_point now = options_.now();
   const Clock::duration frames = static_cast<Clock::rep>(kFramesToWait) * Frame();
@@ -63,7 +64,8 @@ Clock::duration Scheduler::WithSwing(Clock::duration time) const {
   return std::chrono::duration_cast<Clock::duration>(time * (1 + swing_.Share()));
 }
 
-// Of newcomers' prompts, in the time before somebody would miss sound: whoever's is whole steps and is decoded with the others.
+// Rows of newcomers' prompts to compute before a listener would run dry. A newcomer whose prompt is completed takes
+// part in the step and in decoding.
 size_t Scheduler::RowsToSpare(const Some& newcomers) {
   const Clock::duration ahead = LeastAhead();
   const size_t most = prefill_rate_.In(kPrefillTime, kLeastPrefillRows);
@@ -108,7 +110,7 @@ Scheduler::Some Scheduler::StreamsToStep() {
   const auto listeners = static_cast<size_t>(others - streams.begin());
   const Clock::duration least = LeastOf(Some(streams.begin(), others));
   const bool short_of_sound = least < kSafe;
-  // Where not all of them fit, they take turns.
+  // If not all of them fit, they take turns.
   if (listeners > 0 || streams.size() > options_.max_batch) {
     std::stable_sort(others, streams.end(), [](Stream* a, Stream* b) { return a->last_step() < b->last_step(); });
   }
@@ -170,8 +172,9 @@ bool Scheduler::Step() {
   return true;
 }
 
-// First sounds, and those of listeners who would run dry meanwhile, in a call of their own, before the others. Where anybody waits
-// for his next sound, no more is decoded at a time than that can wait: what is left comes in the next rounds.
+// Decodes first frames, and those of listeners that would run dry meanwhile, in a call of their own, before the
+// others. While any listener may run dry, the number of frames decoded at a time is limited; the rest is decoded in
+// later rounds.
 bool Scheduler::Decode() {
   Some all = LiveWith(Stream::Turn::kDecode);
   if (all.empty()) return false;
@@ -193,7 +196,7 @@ size_t Scheduler::FramesOf(const Some& streams) {
   return frames;
 }
 
-// What can be decoded before the next step is due.
+// Number of frames that can be decoded before the next step is due.
 size_t Scheduler::FramesToSpare() {
   const Clock::duration next = WithSwing(step_times_.Of(stepped_) + other_rate_.Each());
   const Clock::duration spare = std::max(LeastAhead() - kReserve - next, Clock::duration::zero());

@@ -172,7 +172,7 @@ Clock::duration Scheduler::WorkOf(size_t streams) const {
   return std::max(round_times_.Of(streams), step_times_.Of(streams) + decoding);
 }
 
-// How long it takes until each of so many has a frame more, in the mean.
+// Average time until each of `streams` streams has another frame.
 Clock::duration Scheduler::RoundOf(size_t streams) const {
   const size_t together = std::min(streams, options_.max_batch);
   if (together == 0) return Clock::duration::zero();
@@ -180,8 +180,8 @@ Clock::duration Scheduler::RoundOf(size_t streams) const {
   return std::chrono::duration_cast<Clock::duration>(round * (static_cast<double>(streams) / static_cast<double>(together)));
 }
 
-// What of WorkOf cannot be put off when it takes long. `bare` of the streams have too little sound to wait for more; the others' can wait,
-// but for what is decoded in any case.
+// Part of WorkOf that cannot be deferred when it takes long. `bare` streams have too little audio to wait for more.
+// Decoding of the others can wait, except for the minimum that is always decoded.
 Clock::duration Scheduler::LeastWorkOf(size_t streams, size_t bare) const {
   const Clock::duration work = WorkOf(streams), step = step_times_.Of(streams);
   if (step == Clock::duration::zero()) return work;

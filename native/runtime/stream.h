@@ -54,7 +54,7 @@ struct Farewell {
 
 class Stream {
  public:
-  // What is next to do for a live stream.
+  // Next action for a live stream.
   enum class Turn : uint8_t {
     kPrefill,  // rows of its prompt are left
     kStep,
@@ -72,7 +72,7 @@ class Stream {
   Generation* generation() const { return generation_.get(); }  // null: not read yet
 
   void WasRead(std::unique_ptr<Generation> generation);
-  // Text that comes later, read or not. What follows the end is left out of account.
+  // Adds text that comes later, already read or not. Text after the end is ignored.
   void AddText(MoreText more);
 
   void Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now);
@@ -88,7 +88,7 @@ class Stream {
   bool live() const { return InHurry() && request_.listener == Listener::kLive; }
   // The order among streams: live listeners, readers, the server's prompts.
   int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
-  // How long the listener has sound; for ever where nobody is in a hurry.
+  // How long the listener's audio lasts; Clock::duration::max() without a deadline.
   Clock::duration Ahead(Clock::time_point now) const;
   // A live listener, or a reader who has sound left: the engine avoids that it runs out. A reader who has none left
   // is slower than real time anyway.
@@ -111,7 +111,7 @@ class Stream {
   Farewell End(Outcome outcome, std::string problem, Clock::time_point now);
   bool gone() const { return sink_ == nullptr; }
   bool ending() const { return ending_.has_value(); }
-  Outcome outcome() const { return ending_->outcome; }  // of one that is ending
+  Outcome outcome() const { return ending_->outcome; }  // requires ending()
 
  private:
   void SinkThrew(const std::exception& error);

@@ -14,7 +14,7 @@ using model::ClassOf;
 
 constexpr size_t kLongWord = 256;  // bytes
 
-// Of the last character, where the end of the text divides it.
+// Bytes of the last character if the end of the text divides it, otherwise 0.
 size_t DividedBytes(std::string_view text) {
   for (size_t back = 1; back <= std::min(text.size(), size_t{3}); back++) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);

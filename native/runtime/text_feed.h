@@ -26,8 +26,8 @@ class TextFeed {
 
  private:
   const model::Tokenizer& tokenizer_;
-  std::string held_;      // what may still change
-  size_t bytes_ = 0;      // of all text
+  std::string held_;      // text that later text may still change
+  size_t bytes_ = 0;      // all text
   size_t next_look_ = 0;  // bytes held, from which on it is worth looking for an end again
   bool begun_ = false;    // something other than white space came
   bool ended_ = false;

@@ -22,7 +22,7 @@ constexpr Pace kPaces[] = {
     {"english", 40},    {"chinese", 45}, {"german", 32},  {"french", 30},   {"spanish", 30},
     {"portuguese", 30}, {"italian", 30}, {"russian", 30}, {"japanese", 30}, {"korean", 30},
 };
-constexpr size_t kSlowestPace = 45;  // where the language is not known
+constexpr size_t kSlowestPace = 45;  // if the language is unknown
 
 size_t PaceOf(std::string_view language) {
   for (const Pace& pace : kPaces) {

@@ -1,5 +1,5 @@
-// How long a generation may go on: what was asked for, or else what its text
-// can take. A generation that passes the latter has outlived its text.
+// Limit on a generation's length: the requested one, or otherwise the most that its text can need. A generation that
+// exceeds the latter has run on past its text.
 #ifndef PARLEY_RUNTIME_TOKEN_BUDGET_H_
 #define PARLEY_RUNTIME_TOKEN_BUDGET_H_
 
@@ -10,21 +10,21 @@
 namespace parley::runtime {
 
 struct TokenBudget {
-  size_t draws = 0;        // of first codes; each but the last gives a frame
+  size_t draws = 0;        // number of first codes; each but the last gives a frame
   bool requested = false;  // by the request: to reach it is no mistake
   bool by_text = false;    // else by the engine's configuration
 };
 
-// What a budget depends on.
+// Inputs of FindBudget.
 struct BudgetQuestion {
-  size_t requested = 0;    // of the request; 0: it says nothing
-  size_t configured = 0;   // of the engine; 0: from the text
+  size_t requested = 0;    // the request's; 0: not set
+  size_t configured = 0;   // the engine's; 0: from the text
   std::string_view language;
   size_t text_tokens = 0;  // so far
   bool text_ended = true;
   size_t prompt_rows = 0;
-  size_t most_positions = 0;  // of the model, prompt and frames together
-  size_t most_draws = 0;      // of the model's generation_config
+  size_t most_positions = 0;  // the model's, prompt and frames together
+  size_t most_draws = 0;      // from the model's generation_config
 };
 
 // False with `problem` set when the model's positions are too few for it.

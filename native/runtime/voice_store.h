@@ -21,13 +21,13 @@ class CodecState;
 
 namespace parley::runtime {
 
-// What is computed once for a voice, shared by its streams.
+// Data computed once for a voice and shared by its streams.
 struct Voice {
   std::shared_ptr<const model::VoicePrompt> prompt;
   std::shared_ptr<const model::CodecState> codec;  // after the recording's codes; null: there are none
   // The first rows of every prompt that begins alike, by what else they depend on: the language.
   std::map<std::string, std::shared_ptr<const model::PromptPrefix>> prefixes;
-  size_t bytes = 0;  // of all of that; whoever adds something counts it
+  size_t bytes = 0;  // all of the above; code that adds something also adds its size
 };
 
 class VoiceStore {
@@ -45,7 +45,7 @@ class VoiceStore {
   void Clear();
 
   size_t size() const { return voices_.size(); }
-  size_t Bytes() const;  // of the voices that are kept, and of those that outlived their place
+  size_t Bytes() const;  // voices that are kept, and evicted ones that are still in use
 
  private:
   using Entry = std::pair<std::string, std::shared_ptr<Voice>>;

@@ -19,7 +19,7 @@ class VoiceWork {
   // Encoder and decoder outlive it.
   VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder, std::shared_ptr<const Recording> recording);
 
-  // Of the model's memory at most, while it is encoded and as a voice.
+  // The most bytes of the model's memory, while the recording is encoded and as a voice.
   static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,
                          const Recording& recording);
 

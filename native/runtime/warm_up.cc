@@ -10,7 +10,7 @@
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kFrames = 3;      // of each text: prompts of different lengths are what is new
+constexpr size_t kFrames = 3;      // per text: the new cases are prompts of different lengths
 constexpr size_t kRehearsals = 6;  // frames of each before those, where rounds are remembered
 static_assert(1 + kRehearsals + kFrames <= kMostWarmFrames);
 
@@ -28,7 +28,7 @@ void Measure(WarmSpeech* all, size_t rounds, MeasuredTimes* times) {
   }
 }
 
-// Those who join later, one group after the other: few, so that the others are nearly all of so many.
+// Sizes of the groups that join later, one after the other: small, so that most of `count` streams speak already.
 std::vector<size_t> JoinsOf(size_t count) {
   std::vector<size_t> joins;
   size_t later = 0;
@@ -39,7 +39,8 @@ std::vector<size_t> JoinsOf(size_t count) {
   return joins;
 }
 
-// What a server does with so many, for a backend that remembers it: some join the others, chunks of one, two and four frames.
+// Rehearses a server's work with `count` streams, for a backend that records it: groups join, and chunks have one,
+// two and four frames.
 void Rehearse(WarmSpeech* all, size_t count) {
   const std::vector<size_t> joins = JoinsOf(count);
   all->Join(count - std::accumulate(joins.begin(), joins.end(), size_t{0}));

@@ -27,14 +27,14 @@ inline constexpr const char* kWarmTexts[] = {
     "\u5e2e\u60a8\uff1f",
 };
 inline constexpr size_t kWarmOfBatches = 1;   // the text that many speak: longer than the frames below
-inline constexpr size_t kMostWarmFrames = 10;  // of one generation
+inline constexpr size_t kMostWarmFrames = 10;  // per generation
 
-// What a model of this kind can be asked: with a speaker or a recording, where it needs one.
+// A request that this kind of model accepts: with a speaker or a recording if it needs one.
 SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
-// Of a request's recording; null where it has none. False: it is refused, with `problem` set.
+// Finds the voice of a request's recording; null if it has none. False: it is refused, with `problem` set.
 bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem);
 
 // So many of a request; none where there is no room for them. False: it is refused, with `problem` set.

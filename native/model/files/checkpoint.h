@@ -32,9 +32,8 @@ class Checkpoint {
   const GenerationConfig& generation() const { return generation_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
-  // By the name in the file. Those that TensorsOf() lists are always there;
-  // asking for another one that is not ends the process: it is a mistake in
-  // the engine, not in the file.
+  // Returns a tensor by its name in the file. Names that TensorsOf() lists are always present. Any other missing name
+  // ends the process: it is a mistake in the engine, not in the file.
   const Tensor& ModelTensor(std::string_view name) const { return Required(*model_, name); }
   const Tensor& CodecTensor(std::string_view name) const { return Required(*codec_, name); }
 

@@ -37,8 +37,8 @@ class ConfigReader {
   std::vector<int64_t> WholesOr(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most,
                                 std::vector<int64_t> otherwise) const;
 
-  // Refuses what the engine does not do: a key that says anything else than
-  // this value. Where it is absent or null, nothing is asked for.
+  // Rejects a key whose value the engine does not support: any other than this one. An absent or null key is
+  // accepted.
   void Only(std::string_view key, std::string_view text) const;
   void Only(std::string_view key, bool value) const;
   void Only(std::string_view key, double value) const;

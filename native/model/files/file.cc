@@ -39,7 +39,7 @@ bool OpenRegular(const std::string& path, OpenFile* file, std::string* problem) 
   return true;
 }
 
-// What the handler of SIGBUS looks up: places are taken and given back, and never move.
+// Table that the SIGBUS handler looks up. Entries are taken and released, and never move.
 struct Mapping {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0}, end{0};

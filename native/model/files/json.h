@@ -19,8 +19,8 @@ class JsonDocument;
 
 enum class JsonKind : uint8_t { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
 
-// One value: a handle, good as long as its document. What was asked of the
-// wrong kind, or of an absent value, is absent, empty or zero.
+// A handle to one value, valid as long as its document. A query for the wrong kind, or on an absent value, returns an
+// absent, empty or zero result.
 class Json {
  public:
   Json() = default;
@@ -33,13 +33,13 @@ class Json {
   double number() const;
   // A number written without fraction and exponent that fits; else nothing.
   std::optional<int64_t> integer() const;
-  std::string_view text() const;  // of a string, unescaped UTF-8
+  std::string_view text() const;  // strings: unescaped UTF-8
 
   // Arrays and objects: how many, and each in the order of the file.
   size_t size() const;
   Json first() const;
   Json next() const;              // absent after the last
-  std::string_view key() const;   // of a member of an object
+  std::string_view key() const;   // the key of an object's member
   Json Find(std::string_view key) const;
 
  private:
@@ -76,9 +76,9 @@ class JsonDocument {
   struct Node {
     JsonKind kind = JsonKind::kNull;
     bool whole = false;      // the number is `integer`
-    Span key;                // in text_
-    Span text;               // of a string, in text_
-    uint32_t count = 0;      // of an array or object
+    Span key;                // object member's key, in text_
+    Span text;               // string value, in text_
+    uint32_t count = 0;      // members of an array or object
     uint32_t first = kNone;  // child
     uint32_t next = kNone;   // sibling
     double number = 0;

@@ -75,7 +75,7 @@ bool ReadOffsets(Json entry, uint64_t payload, Tensor* tensor, uint64_t* begin, 
 // The tensors fill the data from its first byte to its last, each once.
 bool CheckCover(std::vector<const Tensor*> tensors, const uint8_t* data, uint64_t payload, std::string* problem) {
   std::sort(tensors.begin(), tensors.end(), [](const Tensor* a, const Tensor* b) {
-    return a->data != b->data ? a->data < b->data : a->bytes < b->bytes;  // those of no bytes first
+    return a->data != b->data ? a->data < b->data : a->bytes < b->bytes;  // empty tensors first
   });
   const uint8_t* end = data;
   for (const Tensor* tensor : tensors) {

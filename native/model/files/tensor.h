@@ -45,7 +45,7 @@ struct Tensor {
   const uint8_t* data = nullptr;  // aligned to the dtype
   size_t bytes = 0;
 
-  size_t count() const { return bytes / FactsOf(dtype).bytes; }  // of elements
+  size_t count() const { return bytes / FactsOf(dtype).bytes; }  // number of elements
 };
 
 struct ExpectedTensor {

@@ -9,13 +9,13 @@
 
 namespace parley::model {
 
-// Costs are told in multiply-accumulates of a product of many rows, 20 of which take the AVX2
-// kernels a nanosecond of one processor. What else there is, as far as it counts, in these:
+// Costs are in multiply-accumulates of a product of many rows. The AVX2 kernels compute 20 of these per nanosecond on
+// one processor. Other operations that matter cost, in these units:
 inline constexpr size_t kValueCost = 16;      // a value that is read, added or copied
 inline constexpr size_t kFunctionCost = 256;  // an exponential, a tangent
 // Channels that are gone through together over all rows, at least: a cache line.
 inline constexpr size_t kChannelGranule = 16;
-// Of a piece: 50 ms.
+// Largest cost of a piece: 50 ms.
 inline constexpr size_t kPieceCost = 1'000'000'000;
 
 class StagedWork {
@@ -38,7 +38,7 @@ class StagedWork {
     size_t units, cost, granule;
     Units work;
 
-    // How many of the units from `done` on fit into `left`.
+    // The number of units from `done` on that fit into `left`.
     size_t Fitting(size_t done, size_t left) const;
   };
 

@@ -9,8 +9,8 @@
 
 namespace parley::model {
 
-// A stage by the name of its tensors, and its result [rows, channels] in the backend's memory, good
-// until the tap returns. What is computed in pieces is shown in pieces.
+// Callback for intermediate results: a stage, named after its tensors, and its result [rows, channels] in the
+// backend's memory. The result is valid until the tap returns. Stages computed in pieces are shown in pieces.
 using Tap = std::function<void(const std::string& stage, const float* values, size_t rows, size_t channels)>;
 
 inline void Show(const Tap& tap, const std::string& stage, const float* values, size_t rows, size_t channels) {

@@ -29,7 +29,7 @@ Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std:
   }
 }
 
-// Who attends, told to the backend once for all layers.
+// Describes the attending streams to the backend, once for all layers.
 AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspace* descriptions) {
   positions_.clear();
   attending_.clear();
@@ -61,7 +61,7 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
   return batch;
 }
 
-// Of the positions that were gathered last.
+// Rotary angles of the positions that were gathered last.
 const float* Transformer::TellAngles(Workspace* angles) {
   const size_t rows = positions_.size(), head_dim = static_cast<size_t>(config_.head_dim);
   float* const turned = angles->Floats(rows * head_dim);

@@ -38,8 +38,8 @@ inline constexpr int64_t kMaxHeadDim = 1024;
 inline constexpr int64_t kMaxVocabulary = 1 << 20;
 inline constexpr int64_t kMaxPositions = 1 << 24;
 
-// What all share; `eps_key` is rms_norm_eps or norm_eps. An absent head_dim is
-// hidden / heads where `may_derive_head_dim`.
+// Reads the keys common to all transformers; `eps_key` is rms_norm_eps or norm_eps. An absent head_dim is hidden /
+// heads if `may_derive_head_dim`.
 TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_key, const char* activation,
                                   bool may_derive_head_dim);
 
@@ -58,13 +58,13 @@ class KvState {
 
   const KvLayout& layout() const { return layout_; }
   void* memory() const { return memory_; }
-  uint64_t position() const { return position_; }  // of the next row
+  uint64_t position() const { return position_; }  // the next row's
   size_t capacity() const { return capacity_; }
   void Advance(size_t rows) { position_ += rows; }
   void Rewind() { position_ = 0; }
-  // Becomes the first `positions` of another state of the same model and format: a prefix that was
-  // computed once. Throws std::invalid_argument when this one has no room for them, or the
-  // other has lost some of them (a ring that went round: only a state of its capacity may become all of it).
+  // Copies the first `positions` from another state of the same model and format: a prefix that was computed once.
+  // Throws std::invalid_argument if this state has no room for them. It also throws if the other has lost some of
+  // them (a wrapped ring: only a state of its capacity can copy it, and only as a whole).
   void CopyFrom(const KvState& other, size_t positions);
 
  private:
@@ -112,8 +112,9 @@ class Transformer {
   // As Forward, of the first `count` of those that were told, whose states do not advance.
   void Forward(const Standing& pass, size_t count, float* x);
 
-  // Through the passes of a code predictor, of which the first is this one; what it has of layers is filled in. Where Kernels::RunPasses
-  // does: whether it did. What the others need of their angles is that of the passes' own: AnglesOf.
+  // Runs the passes of a code predictor, of which `first` is the first; fills in the layers. Returns what
+  // Kernels::RunPasses returns: false if the backend did not run them. The other passes take their angles from
+  // AnglesOf.
   bool RunPasses(const Standing& first, size_t count, CodePasses passes, float* x);
   static const float* AnglesOf(const Standing& pass) { return pass.turned_; }
 

@@ -140,7 +140,7 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
     kept.values = Keep(quantized.values.data(), quantized.values.size());
     kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
   } else {
-    const std::vector<float> values = ReadValues(host);  // of every bf16 and f16 exactly
+    const std::vector<float> values = ReadValues(host);  // exact for bf16 and f16
     if (format == Format::kF16) CheckMagnitude(GreatestOf(host), kGreatestF16);
     const std::vector<uint8_t> rounded = Rounded(values.data(), values.size(), format);
     kept.values = Keep(rounded.data(), rounded.size());

@@ -47,7 +47,7 @@ class Weights {
   // A vector, or anything small, as floats.
   const float* Floats(const Tensor& tensor);
   const float* Floats(const std::vector<float>& values);
-  // Of values that were packed or computed, in any format.
+  // Stores values that were packed or computed, in any format.
   Matrix Packed(const std::vector<float>& values, size_t rows, size_t columns, Format format);
   // Room for weights that the backend computes itself.
   float* Room(size_t count);
@@ -71,11 +71,11 @@ class Weights {
 Format FormatOf(const Tensor& tensor);
 Format FormatOf(Dtype dtype);
 
-// What a tensor is kept in where `format` is enough: that, or its own where this has no more bytes. Widening
-// would change nothing, and from one format of 16 bits to the other something might be lost.
+// The format in which a tensor is kept: `format`, or its own if that has no more bytes. Widening would change
+// nothing, and converting one 16-bit format to the other might lose precision.
 Format FormatFor(const Tensor& tensor, std::optional<Format> format);
 
-// Products of larger weights overflow. Those of trained models are far below.
+// Limit on a weight's magnitude: products of larger weights overflow. Trained models are far below it.
 inline constexpr float kGreatestWeight = 1e9f;
 inline constexpr float kGreatestF16 = 65504;
 

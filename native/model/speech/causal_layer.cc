@@ -59,7 +59,7 @@ void CausalLayer::RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, con
 
 namespace {
 
-constexpr double kLeastBeta = 1e-9;  // of the architecture: no configuration has it
+constexpr double kLeastBeta = 1e-9;  // fixed by the architecture: no configuration has it
 
 }  // namespace
 

@@ -26,11 +26,11 @@ class CausalLayer {
   static CausalLayer LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
                                     TailPlan* plan);
 
-  // Of x [rows, channels], at `rate` rows a frame, as snake has it: y, all rows of the output, stream by stream. `spare` has room for
-  // InputFloats().
+  // Computes y from snake(x): x is [rows, channels] at `rate` rows a frame, y has all output rows, stream by stream.
+  // `spare` has room for InputFloats().
   void Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
            float* y) const;
-  // The same of x as it is.
+  // The same without snake.
   void Run(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* spare, float* y) const {
     Run(kernels, pass, rate, {}, x, spare, y);
   }

@@ -41,7 +41,8 @@ CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Emb
   }
 }
 
-// A table whose rows went through the projection: once, not with every frame. Of the talker's codes and 14 others some 130 MB.
+// Projects all rows of a table once, not with every frame. The tables of the talker's codes and 14 others take about
+// 130 MB.
 Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
   const size_t width = projection_.rows;
   float* const made = weights.Room(table.rows * width);
@@ -98,7 +99,7 @@ void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t c
   if (AdvanceAll(1, pairs, choices, count, codes)) return;
   Advance(1, pairs, 2, choices, count, codes);
   for (size_t group = 2; group <= heads_.size(); group++) {
-    // What follows a broken one is never used.
+    // Codes after an invalid first code are never used.
     kernels_.Gather(tables_[group - 1], {codes + group - 1, tables_.size() + 1}, count, false, x);
     if (group == 2 && AdvanceAll(2, x, choices, count, codes)) return;
     Advance(group, x, 1, choices, count, codes);
@@ -133,7 +134,7 @@ void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choi
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   float* const logits = workspace_.Floats(count * vocabulary_);
   transformer_.Forward(*passes_[group - 1], count, x);
-  // Of each stream the last row.
+  // The last row of each stream.
   const Norm norm{norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
   kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, nullptr, logits);
   kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, tables_.size() + 1);

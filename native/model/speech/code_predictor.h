@@ -47,8 +47,8 @@ class CodePredictor {
   const float* const norm_;
   Matrix projection_;  // without values: talker and predictor are equally wide
   const float* projection_bias_ = nullptr;
-  std::vector<Matrix> tables_;  // of the codes but the last: their rows as they are heard here
-  std::vector<Matrix> heads_;  // of the codes but the first
+  std::vector<Matrix> tables_;  // for all codes but the last: their rows after the projection
+  std::vector<Matrix> heads_;  // for all codes but the first
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;
   // By group, from 1 on: that of all states, which stand at the same place in every frame.

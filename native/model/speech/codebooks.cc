@@ -9,7 +9,7 @@
 namespace parley::model {
 namespace {
 
-constexpr const char* kSums = "embedding_sum";      // of the decoder
+constexpr const char* kSums = "embedding_sum";      // the decoder's
 constexpr const char* kEncoderSums = "embed_sum";
 
 }  // namespace

@@ -49,7 +49,7 @@ class CodeTables {
 
   size_t quantizers() const { return tables_.size(); }
   size_t entries() const { return tables_.front().rows; }
-  size_t width() const { return first_.rows; }         // of z
+  size_t width() const { return first_.rows; }         // z's
   size_t table_width() const { return first_.columns; }
 
   // codes: [frames, quantizers] in the backend's memory, each below entries(). z [frames, width()]; sums:

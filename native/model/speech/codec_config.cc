@@ -12,7 +12,7 @@ constexpr int64_t kMaxKernel = 255;
 
 constexpr int64_t kMostFrameSamples = 1 << 20;
 
-// Of factors from 1 to 64; any that is more than a frame may have as one more than that.
+// Product of factors from 1 to 64. Any result above kMostFrameSamples is returned as kMostFrameSamples + 1.
 int64_t Product(const std::vector<int64_t>& factors) {
   int64_t product = 1;
   for (const int64_t factor : factors) product = std::min(product * factor, kMostFrameSamples + 1);

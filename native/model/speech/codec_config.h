@@ -17,12 +17,12 @@ struct CodecDecoderConfig {
   TransformerConfig transformer;
   int64_t window = 0;           // positions that a position attends to, itself among them
   int64_t latent = 0;           // channels around the transformer
-  int64_t codebook_width = 0;   // of the sum of codes; even: each half-width table is projected to it
+  int64_t codebook_width = 0;   // sum of codes; even: each half-width table is projected to it
   int64_t codebook_size = 0;
   int64_t quantizers = 0;
-  int64_t channels = 0;         // of the first convolution; halved by every block
+  int64_t channels = 0;         // first convolution's; halved by every block
   std::vector<int64_t> upsampling_ratios;  // before the blocks: 2, 2
-  std::vector<int64_t> upsample_rates;     // of the blocks: 8, 5, 4, 3
+  std::vector<int64_t> upsample_rates;     // the blocks': 8, 5, 4, 3
 
   int64_t table_width() const { return codebook_width / 2; }
 };
@@ -30,10 +30,10 @@ struct CodecDecoderConfig {
 // Waveform to codes: only for reference recordings.
 struct CodecEncoderConfig {
   TransformerConfig transformer;
-  int64_t filters = 0;  // of the first convolution; doubled by every stage
+  int64_t filters = 0;  // first convolution's; doubled by every stage
   int64_t kernel = 0, last_kernel = 0, residual_kernel = 0;
   int64_t compress = 0;
-  std::vector<int64_t> ratios;  // of the stages in their order: 4, 5, 6, 8 (the file has them reversed)
+  std::vector<int64_t> ratios;  // per stage, in order: 4, 5, 6, 8 (the file has them reversed)
   int64_t codebook_size = 0;
   int64_t codebook_width = 0;
   int64_t quantizers = 0;       // used: the semantic one and the first acoustic ones
@@ -42,9 +42,9 @@ struct CodecEncoderConfig {
 
 struct CodecConfig {
   int64_t sample_rate = 0;
-  int64_t frame_samples = 0;  // of a frame of codes
+  int64_t frame_samples = 0;  // samples in a frame of codes
   CodecDecoderConfig decoder;
-  std::optional<CodecEncoderConfig> encoder;  // where it was asked for
+  std::optional<CodecEncoderConfig> encoder;  // if requested
 };
 
 CodecConfig ReadCodecConfig(const ConfigReader& reader, bool with_encoder);

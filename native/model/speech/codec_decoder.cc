@@ -41,11 +41,11 @@ struct CodecDecoder::Parts {
 
   Workspace workspace;
   CodecPass pass;
-  std::vector<int32_t> codes;    // of the pass
+  std::vector<int32_t> codes;    // the pass's
   IdList told;
-  std::vector<float*> samples;   // of each of its streams
+  std::vector<float*> samples;   // per stream of the pass
   std::vector<size_t> done;      // frames of each job
-  std::vector<const CodecState*> named;  // by the jobs
+  std::vector<const CodecState*> named;  // states named by the jobs
 
   Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format);
   size_t frame_samples() const { return static_cast<size_t>(config.frame_samples); }
@@ -105,7 +105,7 @@ size_t CodecDecoder::Parts::Unheard(const Job& job) const {
   return job.samples == nullptr && job.frames > context ? job.frames - context : 0;
 }
 
-// Of each of the three signals that a pass needs.
+// Floats of each of the three signals that a pass needs.
 size_t CodecDecoder::Parts::Floats() const {
   size_t most = std::max({pass.frames() * std::max({tables.width(), tables.table_width(), transformer.hidden()}),
                           pre_conv.InputFloats(pass, 1), pass.frames() * static_cast<size_t>(config.decoder.latent)});
@@ -229,7 +229,7 @@ size_t CodecDecoder::sample_rate() const { return static_cast<size_t>(parts_->co
 
 namespace {
 
-// Of the residual units: the architecture's, no configuration has them.
+// Dilations of the residual units, fixed by the architecture: no configuration has them.
 constexpr size_t kDilations[] = {1, 3, 9};
 
 }  // namespace
@@ -280,7 +280,7 @@ void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* 
 
 namespace {
 
-constexpr float kNormEps = 1e-6f;  // of the architecture: no configuration has it
+constexpr float kNormEps = 1e-6f;  // fixed by the architecture: no configuration has it
 
 const float* LoadDepthwise(Weights& weights, const Tensor& tensor) {
   const auto channels = static_cast<size_t>(tensor.shape[0]), taps = static_cast<size_t>(tensor.shape[2]);

@@ -48,7 +48,8 @@ class UpsampleStage {
   // The transposed convolution alone.
   const CausalLayer& expansion() const { return expansion_; }
   size_t ratio() const { return ratio_; }
-  size_t history() const { return taps_ - 1; }  // of its depthwise convolution, which has `ratio` rows for a row
+  size_t history() const { return taps_ - 1; }  // rows that its depthwise convolution looks back on; it has `ratio`
+                                                // rows for an input row
 
   // x [rows, channels] at `rate` rows a frame to y [rows * ratio, channels]; loses x. Each of
   // the three has room for Floats().
@@ -74,7 +75,7 @@ class DecoderBlock {
   // Rows of its output for one of its input.
   size_t rate() const { return rate_; }
   const CausalLayer& expansion() const { return expansion_; }
-  size_t history() const;  // of its units together, in rows of its output
+  size_t history() const;  // rows of its output that its units look back on, in total
 
   // x [rows, channels] at `before` rows a frame to y [rows * rate, channels / 2]; loses x. Each of
   // the three has room for Floats().

@@ -44,8 +44,8 @@ float* CodecEncoder::Room(size_t vectors) {
   return vectors_.Floats(before + vectors * seanet_.outputs() + after) + before;
 }
 
-// What the transformer works with: angles, the normed rows, queries and what they attend to,
-// keys and values, the inner rows of its MLP.
+// Bytes for the transformer's intermediate signals: angles, the normed rows, queries and what they attend to, keys
+// and values, the inner rows of its MLP.
 size_t CodecEncoder::LayerWorkBytes(size_t vectors) const {
   const TransformerConfig& c = transformer_.config();
   constexpr size_t kParts = 7, kAlignment = 64;

@@ -1,5 +1,5 @@
-// What a recording sounds like: a waveform to the codes that the codec's decoder
-// makes it from again. Convolutions, a transformer that sees the whole past, and codebooks.
+// The codec's encoder: a waveform to codes from which the codec's decoder reconstructs it. It consists of SEANet
+// convolutions, a transformer that sees the whole past, and codebooks.
 #ifndef PARLEY_MODEL_CODEC_ENCODER_H_
 #define PARLEY_MODEL_CODEC_ENCODER_H_
 
@@ -28,7 +28,7 @@ class SeanetEncoder {
   // tensors: "encoder" of the codec's encoder.
   SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTensors& tensors, const CodecEncoderConfig& config);
 
-  // What one recording carries from piece to piece.
+  // State of one recording between pieces.
   class State {
    public:
     explicit State(const SeanetEncoder& encoder);
@@ -43,7 +43,7 @@ class SeanetEncoder {
 
   size_t hop() const { return hop_; }  // samples to a vector
   size_t outputs() const { return last_.outputs(); }
-  // Of states and of what works on pieces of so many samples.
+  // Bytes for states and for intermediate signals of pieces of `samples` samples.
   size_t WorkBytes(size_t samples) const;
 
   // The vectors [ceil(count / hop), outputs], good until the next call. Every piece but the
@@ -72,20 +72,20 @@ class SeanetEncoder {
 
 class CodecEncoder {
  public:
-  // Of a piece: long enough that the weights are read seldom, short enough that streams which speak meanwhile need not
-  // wait for much more than a frame. With the published sizes 87 ms of one processor at the end of a minute.
+  // Frames in a piece: enough that weights are seldom read, few enough that streams which speak meanwhile wait for
+  // little more than a frame. With the published sizes a piece takes 87 ms of one processor at the end of a minute.
   static constexpr size_t kPieceFrames = 3;
 
   // `weights` owns the weights. Pieces of other lengths give the same bits.
   CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_frames = kPieceFrames);
 
-  // Those of SeanetEncoder, "encoder", "encoder_transformer" and "downsample".
+  // Stages: those of SeanetEncoder, "encoder", "encoder_transformer" and "downsample".
   void Tell(const Tap& tap);
 
   size_t sample_rate() const { return sample_rate_; }
   size_t code_groups() const { return quantizer_.codebooks(); }
   size_t FramesOf(size_t samples) const { return (samples + frame_samples_ - 1) / frame_samples_; }
-  // Of a Run over so many samples, most of it keys and values, and of what works on a piece.
+  // Bytes for a Run over `samples` samples, mostly keys and values, and for the intermediate signals of a piece.
   size_t WorkBytes(size_t samples) const;
 
   // One recording on its way. The encoder and the samples outlive it.

@@ -1,4 +1,4 @@
-// What a stream of the codec carries from frame to frame, and the streams that advance together.
+// State that a codec stream carries from frame to frame, and the streams that advance together.
 #ifndef PARLEY_MODEL_CODEC_STATE_H_
 #define PARLEY_MODEL_CODEC_STATE_H_
 
@@ -10,10 +10,10 @@
 
 namespace parley::model {
 
-// Where each layer keeps its past: the layers ask for their place once, when they are loaded.
+// Layout of the layers' past (tails) in a state: each layer reserves its place once, when it is loaded.
 class TailPlan {
  public:
-  // Of a tail of so many floats.
+  // Reserves a tail of `floats` floats and returns its place.
   size_t Add(size_t floats) {
     const size_t place = floats_;
     floats_ += (floats + kLine - 1) / kLine * kLine;
@@ -68,7 +68,7 @@ class CodecPass {
   const std::vector<Stream>& streams() const { return streams_; }
   size_t frames() const { return frames_; }
   size_t Rows(size_t rate) const { return frames_ * rate; }
-  // Of a signal with room before each stream's rows.
+  // Rows of a signal with room before each stream's rows.
   size_t RowsWithPast(size_t rate, size_t history) const { return Rows(rate) + streams_.size() * history; }
 
   // The streams in such a signal of `channels`; good until the next call.

@@ -42,7 +42,7 @@ void Embeddings::SumText(const std::vector<int32_t>& ids, bool add, float* y) {
   kernels_.Gather(table, found_.Tell(indexes_), ids.size(), add, y);
 }
 
-// Each row computed once. That of tts_pad is the first: known, and once the text is over the only one.
+// Computes each distinct row once. Row 0 is tts_pad: it is cached, and the only one after the end of the text.
 Matrix Embeddings::Known(const std::vector<int32_t>& ids) {
   distinct_.clear();
   for (const int32_t id : ids) {

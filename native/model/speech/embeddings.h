@@ -16,8 +16,8 @@ namespace parley::model {
 // Rows of a prompt that are computed together. The number bounds the memory and changes no bit.
 constexpr size_t kPromptPiece = 256;
 
-// Of a backend that is waited for, which is fast with many. What it is asked for becomes lists that are known again: of as many rows as there may be one
-// piece, since else the number of pieces and of the last one's rows made another list.
+// Piece size on an asynchronous backend, which is fast with many rows. Up to this many rows form one piece, so that
+// recorded lists repeat: a varying number of pieces, and of rows in the last one, would make new lists.
 constexpr size_t kPromptPieceApart = 2048;
 
 inline size_t PromptPieceOf(const Kernels& kernels) { return kernels.AnswersAtOnce() ? kPromptPiece : kPromptPieceApart; }
@@ -47,14 +47,14 @@ class Embeddings {
   Kernels& kernels_;
   const int32_t pad_id_;
   std::vector<Matrix> codes_;
-  const Matrix text_;  // where the backend can, read in the mapped file: only the pages of ids that are used
+  const Matrix text_;  // read from the mapped file where the backend can: only the pages of ids that are used
   const Matrix widen_, narrow_;
   const float* const widen_bias_;
   const float* const narrow_bias_;
   Workspace inner_, table_, pad_;
   IdList asked_, found_;
   std::vector<int32_t> distinct_, piece_;
-  std::vector<int32_t> indexes_;  // of the rows of text that were asked for last
+  std::vector<int32_t> indexes_;  // rows of text that were requested last
 };
 
 }  // namespace parley::model

@@ -35,8 +35,8 @@ size_t SameConvolution::PaddedFloats() const {
   return convolution_.History() == 0 ? 0 : (convolution_.History() + Right() + 1) * convolution_.channels;
 }
 
-// Where the inputs of the results [first, last) begin: in x, or where it has to be reflected for them, in `padded`.
-// The results lie before Left(), or from rows - Right() on, or between.
+// Returns the start of the inputs for the results [first, last): in x, or in `padded` if reflection is needed. The
+// results lie before Left(), or from rows - Right() on, or between.
 const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t rows, size_t first, size_t last,
                                         float* padded) const {
   const size_t channels = convolution_.channels;

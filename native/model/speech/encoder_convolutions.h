@@ -27,10 +27,10 @@ class SameConvolution {
   // Multiply-accumulates.
   size_t CostOfRow() const { return convolution_.weights.rows * convolution_.weights.columns; }
 
-  // Of x [rows, inputs] the `count` results from `first` on, to their places in y [rows, outputs]. padded:
-  // PaddedFloats() to work with, overlapping nothing.
+  // Computes `count` results from `first` on out of x [rows, inputs], to their places in y [rows, outputs]. padded:
+  // PaddedFloats() of scratch memory, overlapping nothing.
   void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded, float* y) const;
-  // Of the one row that there is.
+  // The same for a single row.
   void Apply(Kernels& kernels, const float* x, float* y) const { Apply(kernels, x, 1, 0, 1, nullptr, y); }
 
  private:
@@ -54,8 +54,8 @@ class ConvolutionTail {
   bool begun_ = false;
 };
 
-// ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1. What is missing at
-// both ends of the signal is zero, or the first and the last input again.
+// Computes ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1. Both ends of the signal
+// are padded with zeros, or with copies of the first and the last input.
 class StreamedConvolution {
  public:
   // tensors: "weight" [out, in, taps], taps >= stride, and where `biased` "bias".
@@ -83,8 +83,8 @@ class StreamedConvolution {
   const Padding padding_;
 };
 
-// Of a waveform: one channel to many, stride 1. A product of so few taps costs more than its
-// arithmetic; with the samples repeated in every channel it is a depthwise convolution.
+// Convolution of a waveform: one channel to many, stride 1. A product of so few taps costs more than its arithmetic.
+// With the samples repeated in every channel it becomes a depthwise convolution.
 class WaveConvolution {
  public:
   // tensors: "weight" [out, 1, taps] and "bias".

@@ -24,7 +24,7 @@ void Judge(const SpeechStream::State& stream) {
   if (stream.Starved()) throw std::logic_error("a stream cannot step without its next text row");
 }
 
-// What a first code means for its stream.
+// Classifies a stream's step by its first code.
 StepResult Judge(const SpeechStream::State& stream, int32_t first) {
   if (first < 0) return StepResult::kBroken;
   if (first == stream.config.talker.ids.eos) return StepResult::kEnd;
@@ -41,7 +41,8 @@ void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResul
   Told choices = TellChoices();
   talker_.Logits(hidden, count, logits);
   kernels_.Choose(choices.first, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
-  // Where an answer has to be waited for, those that end here have their other codes made all the same.
+  // On asynchronous backends, the other codes of ended streams are computed too: to know which ended would cost a
+  // wait.
   if (kernels_.AnswersAtOnce()) {
     DropEnded(results, hidden);
     choices = TellChoices();

@@ -67,7 +67,7 @@ class FrameStep {
     size_t index;
   };
 
-  // How first codes are chosen, [places], and how the others are, [places]; in the backend's memory.
+  // Sampling choices of first codes, [places], and of the others, [places], in the backend's memory.
   struct Told {
     const Choice *first, *others;
   };
@@ -88,7 +88,7 @@ class FrameStep {
   IdList told_frames_;
   Workspace told_choices_, made_;
   StepTimes times_;
-  std::vector<Place> places_;  // those with a frame to feed back, then the others; those that ended may be left out
+  std::vector<Place> places_;  // frames to feed back first, then the others; ended ones may be absent
   std::vector<Transformer::Stream> fed_;
   std::vector<int32_t> frames_, texts_;
   std::vector<int32_t> fetched_;  // codes of the places, each as many as were fetched

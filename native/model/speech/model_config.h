@@ -52,13 +52,13 @@ struct TextIds {
 
 struct Language {
   std::string name;  // lower case
-  int32_t id = 0;    // of the talker's vocabulary
+  int32_t id = 0;    // in the talker's vocabulary
   bool dialect = false;  // chosen by way of a speaker, not offered to users
 };
 
 struct Speaker {
   std::string name;  // lower case
-  int32_t id = 0;    // of the talker's vocabulary
+  int32_t id = 0;    // in the talker's vocabulary
   std::string dialect;  // a language's name, or empty
 };
 

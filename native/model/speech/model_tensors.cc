@@ -77,9 +77,9 @@ std::vector<ExpectedTensor> TensorsOf(const ModelConfig& config) {
 namespace {
 
 constexpr int64_t kPreConvKernel = 3;
-constexpr int64_t kKernel = 7;        // of the decoder's other convolutions
-constexpr int64_t kWidening = 4;      // of the upsampling stages' pointwise layers
-constexpr int64_t kResidualUnits = 3;  // of a decoder block
+constexpr int64_t kKernel = 7;        // the decoder's other convolutions
+constexpr int64_t kWidening = 4;      // upsampling stages' pointwise layers
+constexpr int64_t kResidualUnits = 3;  // per decoder block
 
 void AddDecoderTables(const CodecDecoderConfig& c, const ExpectedTensors& quantizer) {
   for (const char* const half : {"rvq_first", "rvq_rest"}) {

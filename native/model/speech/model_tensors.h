@@ -1,5 +1,5 @@
-// The tensors that the engine reads of each part of the model, as lists made
-// from the configuration. What a file holds beyond them is left alone.
+// Lists of the tensors that the engine reads of each part of the model, made from the configuration. Other tensors of
+// a file are ignored.
 #ifndef PARLEY_MODEL_MODEL_TENSORS_H_
 #define PARLEY_MODEL_MODEL_TENSORS_H_
 
@@ -11,12 +11,10 @@
 
 namespace parley::model {
 
-// Of model.safetensors: talker, predictor and, where there is one, the speaker encoder.
-// Published as BF16.
+// Tensors of model.safetensors: talker, predictor and, if present, the speaker encoder. Published as BF16.
 std::vector<ExpectedTensor> TensorsOf(const ModelConfig& config);
 
-// Of speech_tokenizer/model.safetensors: the decoder and, where the
-// configuration has it, the encoder. Published as F32.
+// Tensors of speech_tokenizer/model.safetensors: the decoder and, if configured, the encoder. Published as F32.
 std::vector<ExpectedTensor> TensorsOf(const CodecConfig& config);
 
 }  // namespace parley::model

@@ -82,10 +82,10 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Of the lower Nyquist frequency: the pass band ends at 0.91, the stop band begins at 1.
+// Cut-off relative to the lower Nyquist frequency: the pass band ends at 0.91, the stop band begins at 1.
 constexpr double kCutOff = 0.955;
-// Of 110 dB, by Kaiser's formulas: beta = 0.1102 (110 - 8.7), and of this transition band
-// (110 - 7.95) / (2.285 * 0.09 pi) = 158 samples of the lower rate.
+// Kaiser window for 110 dB of attenuation: beta = 0.1102 (110 - 8.7). For this transition band its length is (110 -
+// 7.95) / (2.285 * 0.09 pi) = 158 samples of the lower rate.
 constexpr double kBeta = 11.16;
 constexpr double kHalfWidth = 80;
 
@@ -96,7 +96,7 @@ constexpr size_t kTapCost = 1000, kProductCost = 7;
 constexpr size_t kLanes = 2;
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Of Bessel(x), with any x up to kBeta: what follows is too small to change the sum. An even number.
+// Terms of the series of Bessel(x), for x up to kBeta: later terms are too small to change the sum. An even number.
 constexpr size_t kTerms = 28;
 
 // The modified Bessel function of order 0.

@@ -30,8 +30,8 @@ class Resampling {
   ~Resampling();
 
   size_t count() const { return count_; }
-  // Of a sample of the result, as StagedWork counts: where the rates have no common divisor most of it is
-  // the taps, seconds for a minute.
+  // Cost of one result sample, in units of StagedWork. If the rates have no common divisor, most of it is the
+  // computation of taps: seconds for a minute of audio.
   size_t CostOfResult() const;
   // The next `count`, in an order of their own: all of a phase, which have the same taps, one after the
   // other. So taps are computed once and never kept, however many phases there are.
@@ -47,7 +47,7 @@ class Resampling {
   uint64_t up_ = 1, down_ = 1;  // the rates, without what divides both
   std::unique_ptr<const Filter> filter_;
   int64_t reach_ = 0;         // samples around a result's place that it is made of, on each side
-  std::vector<double> taps_;  // of phase_
+  std::vector<double> taps_;  // phase_'s
   uint64_t phase_ = 0, next_ = 0;  // results phase_, phase_ + up_, ... have the same taps; next_ is the next of them
   std::vector<float> result_;
 };
@@ -55,12 +55,12 @@ class Resampling {
 // All at once. Equal rates: the samples themselves.
 std::vector<float> Resampled(const std::vector<float>& samples, uint32_t from, uint32_t to);
 
-// What is taken.
+// Limits on a recording that is accepted.
 struct RecordingRules {
   size_t max_seconds;
   uint32_t min_rate, max_rate;  // Hz
-  float silence, loudest;       // of the loudest sample
-  uint32_t sample_rate;         // of the encoders
+  float silence, loudest;       // range of the loudest sample's magnitude
+  uint32_t sample_rate;         // the encoders', in Hz
   size_t min_samples;           // at that rate
 };
 
@@ -89,7 +89,7 @@ class Preparation {
   const std::vector<float>& recording_;
   const size_t piece_cost_;
   std::optional<Resampling> resampling_;  // none: it has the encoders' rate
-  float peak_ = 0;                        // of what was heard
+  float peak_ = 0;                        // magnitude of the loudest sample so far
   std::string problem_;
   StagedWork stages_;
 };

@@ -77,7 +77,7 @@ bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const Pr
 struct VoicePrompt {
   std::vector<float> speaker;   // [hidden] of the talker, on the host
   std::vector<int32_t> codes;   // [frames, code_groups], or empty: only the voice is used
-  std::string text;             // what the recording says; with codes
+  std::string text;             // transcript of the recording; with codes
 };
 
 // Whether every id of a prompt is a row of its table, and the voice has what it asks for. Else
@@ -104,8 +104,8 @@ class PromptRows {
   Kernels& kernels_;
   Embeddings& embeddings_;
   IdList told_codes_, told_frames_;
-  std::vector<int32_t> texts_, codes_, frames_;  // of every row, -1 where it has none
-  std::vector<const VoicePrompt*> speakers_;     // of every row whose codec part is the voice's vector; else null
+  std::vector<int32_t> texts_, codes_, frames_;  // per row, -1 where it has none
+  std::vector<const VoicePrompt*> speakers_;     // per row whose codec part is the voice's vector; else null
   bool has_frames_ = false;
 };
 

@@ -225,7 +225,7 @@ void Res2NetBlock::Gate(const Work& work) const {
 
 namespace {
 
-constexpr float kFloor = 1e-12f;  // of a variance
+constexpr float kFloor = 1e-12f;  // lower bound of a variance
 
 // Columns of a matrix [rows, width], in a matrix of their own.
 Matrix Columns(Weights& weights, const Tensor& tensor, size_t first, size_t count) {

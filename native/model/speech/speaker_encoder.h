@@ -1,5 +1,5 @@
-// Who speaks: a recording to the vector that stands in the talker's prompt. An
-// ECAPA-TDNN over the logarithmic mel spectrum of the whole recording.
+// Speaker encoder: turns a recording into the speaker embedding in the talker's prompt. An ECAPA-TDNN over the
+// log-mel spectrogram of the whole recording.
 #ifndef PARLEY_MODEL_SPEAKER_ENCODER_H_
 #define PARLEY_MODEL_SPEAKER_ENCODER_H_
 
@@ -77,13 +77,13 @@ class Res2NetBlock {
 
   const size_t channels_, part_;  // part_: channels of a part
   const SameConvolution first_;
-  std::vector<SameConvolution> convolutions_;  // of every part but the first
+  std::vector<SameConvolution> convolutions_;  // for every part but the first
   const SameConvolution last_, squeeze_, excite_;
 };
 
 class SpeakerEncoder {
  public:
-  // Of a frame of the spectrum, for each sample of its window, as StagedWork counts: a transform in double.
+  // Cost of a spectrogram's frame for each sample of its window, in units of StagedWork: a transform in double.
   static constexpr size_t kSpectrumCost = 660;
 
   // `weights` owns the weights. Pieces of other costs give the same bits.
@@ -95,7 +95,7 @@ class SpeakerEncoder {
   size_t sample_rate() const { return shape_.sample_rate; }
   // Fewer give fewer moments than the widest convolution reflects.
   size_t min_samples() const;
-  // Of a Run over so many samples.
+  // Bytes for a Run over `samples` samples.
   size_t WorkBytes(size_t samples) const { return WorkFloats(mel_.FramesOf(samples)) * sizeof(float); }
 
   // One recording on its way. The encoder and the samples outlive it.
@@ -116,18 +116,18 @@ class SpeakerEncoder {
     const std::vector<float>& samples_;
     const size_t moments_;
     Workspace work_;
-    std::vector<float> mel_;  // of a piece, on the host
+    std::vector<float> mel_;  // a piece's, on the host
     std::vector<float> vector_;
     StagedWork stages_;
   };
 
  private:
-  // Where a run of so many moments keeps what, in floats: what is no longer needed is overwritten.
+  // Memory layout of a run over `moments` frames, in floats. Signals that are no longer needed are overwritten.
   struct Places {
     size_t x, block;         // a block's input and result; what it works with
     size_t mel, padded;      // before the first block, where `block` is later
     size_t joined;           // the blocks' results side by side
-    size_t features, pool;   // what is pooled, where x was; what the pooling works with, where `joined` was
+    size_t features, pool;   // pooling's input, where x was; its scratch memory, where `joined` was
     size_t joined_padded, statistics, vector;
     size_t total;
   };
@@ -146,7 +146,7 @@ class SpeakerEncoder {
   const size_t piece_cost_;
   const LogMelShape shape_;
   const LogMel mel_;
-  const size_t channels_, joined_;  // of a block, of all of them
+  const size_t channels_, joined_;  // channels of a block, and of all blocks together
   const SameConvolution first_;
   std::vector<Res2NetBlock> blocks_;
   const SameConvolution join_;

@@ -1,11 +1,11 @@
 // Text to codes: embeddings, talker and code predictor, for many streams at a time.
 //
 // One generation:   BeginStream -> Prefill -> Step, Step, ... until the end.
-// A step is one frame of every stream in it. The answer for a stream depends on
-// its own request and seed alone, never on who else is in the batch, nor on how its
-// prompt is cut, nor on whether a prefix of it was computed before.
+// A step computes one frame of every stream in it. The result for a stream depends on its own request and seed alone.
+// It does not depend on the other streams of the batch, on how its prompt is cut, or on whether a prefix of it was
+// computed before.
 //
-// What throws std::bad_alloc leaves the streams of that call of no use, and all others as they were.
+// After std::bad_alloc the streams of that call are unusable, and all others are unchanged.
 #ifndef PARLEY_MODEL_SPEECH_MODEL_H_
 #define PARLEY_MODEL_SPEECH_MODEL_H_
 
@@ -22,8 +22,8 @@
 
 namespace parley::model {
 
-// How codes are drawn; where a request says nothing, from generation_config.json. Which ids are
-// suppressed, and when the end may come, is the model's own: those fields are left out of account.
+// Rules for sampling codes; values that a request does not set come from generation_config.json. Suppressed ids, and
+// the earliest end, are the model's own: those fields of SamplingRules are ignored.
 struct DrawRules {
   SamplingRules talker;     // temperature, top-k, top-p, repetition penalty, greedy
   SamplingRules predictor;  // the same without the penalty
@@ -40,7 +40,7 @@ class PromptPrefix {
   PromptPrefix(std::vector<PromptRow> rows, std::shared_ptr<const VoicePrompt> voice, std::unique_ptr<KvState> state)
       : rows_(std::move(rows)), voice_(std::move(voice)), state_(std::move(state)) {}
 
-  // How many of a prompt's first rows are these. Rows of a voice are equal for the same VoicePrompt only.
+  // Number of a prompt's first rows that are equal to these. Rows of a voice are equal for the same VoicePrompt only.
   size_t SharedWith(const Prompt& prompt, const VoicePrompt* voice) const;
   const KvState& state() const { return *state_; }
   size_t rows() const { return rows_.size(); }
@@ -88,7 +88,7 @@ class SpeechModel {
   // Bytes of device memory that a stream of so many positions takes: known before it begins.
   size_t StreamBytes(size_t positions) const;
   size_t PrefixBytes(size_t rows) const;
-  size_t WeightBytes() const;  // of its own and of the checkpoint, as far as they are read
+  size_t WeightBytes() const;  // its own and the parts of the checkpoint that are read
 
   // A stream with room for prompt and budget: prompt.rows + max_new_tokens - 1 positions. `voice` may be null.
   // Null with `problem` set when that passes the model's limit, when rules are out of their range, or
@@ -130,7 +130,7 @@ class SpeechStream {
   bool Starved() const;
   size_t prompt_left() const;  // rows that Prefill has still to compute
   size_t frames() const;       // made so far
-  size_t positions() const;    // of the cache, in use
+  size_t positions() const;    // used positions of the cache
 
  private:
   friend class SpeechModel;

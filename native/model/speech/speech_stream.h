@@ -1,4 +1,4 @@
-// What one generation carries from frame to frame.
+// State of one generation between frames.
 #ifndef PARLEY_MODEL_SPEECH_STREAM_H_
 #define PARLEY_MODEL_SPEECH_STREAM_H_
 
@@ -22,7 +22,7 @@ struct SpeechStream::State {
   Workspace hidden;            // [hidden] after the prompt's last row, until the first step
   size_t prompt_done = 0;      // rows of the prompt in the cache
   size_t frames = 0;           // made; as many first codes were drawn
-  std::vector<int32_t> codes;  // of the last frame, which is not fed back yet
+  std::vector<int32_t> codes;  // the last frame's, which is not fed back yet
   Workspace seen;              // bytes: SeenCodes()
   bool more_text = false;
   bool ended = false;

@@ -1,10 +1,10 @@
-// A reference recording to what a voice by example is made of: the speaker's
-// vector, and the recording's codes. Only for checkpoints of ModelType::kBase.
+// Turns a reference recording into a voice by example: the speaker's vector, and the recording's codes. Only for
+// checkpoints of ModelType::kBase.
 //
 //   Prepare -> Advance, ..., by any thread  ->  Begin -> Advance, ..., by the thread that calls the backend
 //
-// What the caller owes: one channel (several are mixed by their mean), samples of
-// a full scale of 1, and the recording's true rate; a file is decoded elsewhere.
+// The caller must provide one channel (several are mixed by their mean), samples with a full scale of 1, and the
+// recording's true rate. Files are decoded elsewhere.
 #ifndef PARLEY_MODEL_VOICE_ENCODER_H_
 #define PARLEY_MODEL_VOICE_ENCODER_H_
 
@@ -50,7 +50,7 @@ class VoiceEncoder {
  public:
   static constexpr size_t kMaxSeconds = 60;
   static constexpr uint32_t kMinRate = 4000, kMaxRate = 192'000;  // Hz
-  // Of the loudest sample: -80 dB is what an input gives to which nothing is connected.
+  // Lower bound for the loudest sample: -80 dB is the level of an input to which nothing is connected.
   static constexpr float kSilence = 1e-4f;
   // Above full scale by more than a filter overshoots: samples of another scale.
   static constexpr float kLoudest = 2;
@@ -68,7 +68,7 @@ class VoiceEncoder {
   size_t min_samples() const;
   size_t max_samples() const { return kMaxSeconds * sample_rate(); }
   size_t code_groups() const;
-  size_t FramesOf(size_t samples) const;  // of codes
+  size_t FramesOf(size_t samples) const;  // frames of codes
 
   // To the recording at sample_rate(), in pieces of kPieceCost; refused are those that are empty, too short, too
   // long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. By any thread.
@@ -86,8 +86,8 @@ class VoiceEncoder {
   bool Codes(const std::vector<float>& samples, std::vector<int32_t>* codes, std::string* problem);
 
   size_t WeightBytes() const;
-  // Of the backend, at most, while a recording of so many samples is encoded: known before it begins. With
-  // the published sizes 13 MB for 10 s and 75 MB for a minute. What works on a piece, of it, is kept.
+  // The most bytes of the backend's memory while a recording of `samples` samples is encoded, known before it begins.
+  // With the published sizes 13 MB for 10 s and 75 MB for a minute. The part that works on a piece is kept.
   size_t WorkBytes(size_t samples) const;
 
  private:

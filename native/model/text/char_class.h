@@ -1,4 +1,4 @@
-// What the pre-tokenizer asks of a character: its Unicode category, coarsely.
+// Unicode categories of characters, as coarse as the pre-tokenizer needs them.
 #ifndef PARLEY_MODEL_CHAR_CLASS_H_
 #define PARLEY_MODEL_CHAR_CLASS_H_
 

@@ -26,7 +26,7 @@ uint64_t PairOf(char32_t first, char32_t second) { return static_cast<uint64_t>(
 
 struct Forms {
   std::unordered_map<char32_t, std::u32string> parts;  // full decomposition
-  std::unordered_map<uint64_t, char32_t> composed;     // of two
+  std::unordered_map<uint64_t, char32_t> composed;     // by the two code points
 
   Forms() {
     constexpr uint32_t kHead = 2, kComposes = 1;
@@ -98,7 +98,7 @@ char32_t Compose(char32_t first, char32_t second) {
 void ComposeAll(std::u32string* text) {
   constexpr size_t kNone = static_cast<size_t>(-1);
   size_t starter = kNone, end = 0;
-  uint8_t last_rank = 0;  // of what was kept behind the starter
+  uint8_t last_rank = 0;  // combining class of the last one kept behind the starter
   for (size_t at = 0; at < text->size(); at++) {
     const char32_t code = (*text)[at];
     const uint8_t rank = RankOf(code);

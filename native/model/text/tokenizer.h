@@ -21,13 +21,13 @@ enum class PieceRule {
   // The vocabulary's own:
   // (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
   kNative,
-  // What the reference package uses under some circumstances; it splits camel case:
+  // The rule that the reference package uses under some circumstances; it splits camel case:
   // [^\r\n\p{L}\p{N}]?U*W+|[^\r\n\p{L}\p{N}]?U+W*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
   // with U = [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and W = [\p{Ll}\p{Lm}\p{Lo}\p{M}]
   kCaseSplit,
 };
 
-// Where each piece ends; the last is the end of the text. Linear.
+// Returns the end of each piece; the last is the end of the text. Linear time.
 std::vector<size_t> PieceEnds(std::u32string_view text, PieceRule rule);
 
 // The tokens beside the vocabulary: tokenizer_config.json's
@@ -58,7 +58,7 @@ class AddedTokens {
   std::array<bool, 256> begins_{};  // some literal begins with this byte
 };
 
-// What literals of added tokens ("<|im_end|>") in a text mean.
+// Meaning of added tokens' literals ("<|im_end|>") in a text.
 enum class Literals {
   kTokens,  // themselves: for templates
   kText,    // the characters: for what users say, which must not steer the model

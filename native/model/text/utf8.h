@@ -32,7 +32,7 @@ inline char32_t TakeUtf8(std::string_view text, size_t* at) {
   return code;
 }
 
-// Where the text stops being UTF-8; kAllUtf8 when it never does.
+// Offset of the first byte that is not UTF-8; kAllUtf8 if there is none.
 inline size_t FirstBadUtf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {

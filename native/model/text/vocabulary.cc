@@ -91,7 +91,7 @@ bool Vocabulary::ReadMerge(std::string_view line, uint32_t rank, const Ids& ids,
     if (entry == ids.end()) return *problem = Shown(symbol) + " is not in vocab.json", false;
     found[n] = entry->second;
   }
-  merges_[PairOf(found[0], found[1])] = {rank, found[2]};  // of a pair that stands twice the last counts
+  merges_[PairOf(found[0], found[1])] = {rank, found[2]};  // if a pair occurs twice, the last one counts
   return true;
 }
 
@@ -123,7 +123,7 @@ struct Symbol {
 
 struct Candidate {
   uint32_t rank;
-  int32_t at;        // of the left symbol
+  int32_t at;        // position of the left symbol
   int32_t left, right, joined;  // as they were when it was found
 
   bool operator>(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
