@@ -23,7 +23,7 @@ struct SrtpKeys {
   SrtpProfile profile;
   Bytes key;  // valid during the call
   Bytes salt;
-  size_t mki_bytes;  // of packets that are received
+  size_t mki_bytes;  // on received packets
 };
 
 // Throws an error that names the field when the profile is unknown or a length does not suit it.

@@ -17,7 +17,7 @@ constexpr double kMinRetransmitMs = 15;  // OpenSSL takes less for nothing
 constexpr double kMaxRetransmitMs = 2000;
 constexpr uint32_t kMaxFingerprints = 32;
 
-// What an association's handle names; any thread may hold the handle.
+// Object behind an association's handle; any thread may hold the handle.
 struct DtlsEntry {
   std::mutex mutex;
   std::unique_ptr<DtlsEndpoint> endpoint;
@@ -58,7 +58,7 @@ Napi::Array ToArray(Napi::Env env, const std::vector<std::vector<uint8_t>>& data
   return result;
 }
 
-// What there is to do after a call: datagrams to send, and when to come back.
+// Result of a call: datagrams to send, and when to call again.
 Napi::Value ToStep(Napi::Env env, DtlsEndpoint& endpoint) {
   Napi::Object step = Napi::Object::New(env);
   step.Set("state", Napi::String::New(env, NameOf(endpoint.state())));

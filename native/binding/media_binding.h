@@ -21,10 +21,10 @@ struct SocketEntry {
   std::shared_ptr<MediaSocket> socket;
 };
 
-// What a plane's handle names.
+// Object behind a plane's handle.
 struct PlaneEntry {
   std::shared_ptr<MediaPlane> plane;
-  napi_env env;  // whose end closes the plane
+  napi_env env;  // the environment whose end closes the plane
 };
 
 // Adds plane..., stream..., socket... and ports... functions; src/media/media-plane.ts,

@@ -5,7 +5,7 @@
 namespace parley {
 namespace {
 
-// What the addon keeps for one environment.
+// The addon's data for one environment.
 struct EnvironmentData {
   std::shared_ptr<Notifier> notifier;
 };

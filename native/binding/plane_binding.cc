@@ -180,7 +180,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Of the calling thread.
+// Lowers the priority of the calling thread.
 Napi::Value LowerThreadPriority(const Napi::CallbackInfo& info) {
   const int nice = static_cast<int>(Uint32In(info[0], "nice", 0, 19));
   return Napi::Boolean::New(info.Env(), SetThreadNice(nice));

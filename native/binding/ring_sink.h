@@ -16,8 +16,8 @@
 
 namespace parley {
 
-// What a stream's handle names. The engine holds it until the end of the
-// stream, JavaScript until it has taken the end.
+// Object behind a stream's handle. The engine holds it until the end of the stream, JavaScript until it has taken the
+// end.
 class RingSink final : public runtime::SpeechSink {
  public:
   RingSink(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<ByteRing> ring);
@@ -32,7 +32,7 @@ class RingSink final : public runtime::SpeechSink {
   void Waits(bool waits) override;
   void Ended(const runtime::StreamEnd& end) override;
 
-  // Of a request with more_text; `last`: it ends here.
+  // Adds text to a request with more_text; `last`: the text ends here.
   void AddText(std::string text, bool last);
   void Cancel();
   void SetDue(runtime::Clock::time_point due);

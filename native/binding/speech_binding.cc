@@ -1,6 +1,5 @@
-// The speech engine as JavaScript sees it. What takes long (reading, loading,
-// ending) is a promise, worked on in libuv's pool; everything else answers at once.
-// A handle that names nothing any more is an answer, never an exception.
+// Node-API binding of the speech engine. Slow operations (reading, loading, ending) return promises and run in
+// libuv's pool; all others return at once. A stale handle gives an ordinary result, never an exception.
 //
 // Engines belong to the environment that opened them: its end closes them.
 

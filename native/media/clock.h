@@ -94,8 +94,8 @@ class Clock {
   // so the ring below cannot be full while streams are within kMaxStreams.
   static constexpr size_t kEvents = kMaxStreams * (PlayoutQueue::kMaxMarks + 1);
 
-  Clock() = default;                        // of the machine's time
-  Clock(int64_t start_ns, int64_t unix_ns)  // of a time that the caller sets
+  Clock() = default;                        // on the machine's time
+  Clock(int64_t start_ns, int64_t unix_ns)  // on a time that the caller sets
       : time_(start_ns, unix_ns) {}
 
   // Callers, any thread.

@@ -22,7 +22,7 @@ class Counter {
 
 constexpr int64_t kLateNs = kNsPerMs;  // a packet that leaves later than this is a late tick
 
-// How late packets left after they were due.
+// Histogram of the delay between a packet's due time and its departure.
 class LatenessHistogram {
  public:
   // Upper bounds, inclusive; one more bucket takes what is later.

@@ -60,7 +60,7 @@ class PacketRing {
 
 struct TappedPacket {
   bool sent;       // otherwise received
-  bool rtcp_port;  // of ours, where RTCP has one of its own
+  bool rtcp_port;  // on our RTCP port, if RTCP has a port of its own
   int64_t at_ns;
   Address remote;
   std::vector<uint8_t> data;

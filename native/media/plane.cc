@@ -87,7 +87,8 @@ void MediaPlane::Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t*
   receiver_->NoteDeadline(socket);
 }
 
-// What a held clock's receiver does: reads what waits, and ends each thing at its own time.
+// Does the work of the receiver thread for a manual clock: reads waiting datagrams, and expires each deadline at its
+// own time.
 void MediaPlane::ReceiveUpTo(int64_t to_ns) {
   receiver_->Poll();
   for (int64_t next_ns = receiver_->NextDeadline(); next_ns <= to_ns; next_ns = receiver_->NextDeadline()) {
@@ -129,7 +130,7 @@ uint64_t MediaPlane::WakeAt(int64_t at_ns) {
   return counters().packets.value() - before;
 }
 
-// What a waking clock does first; the time has not moved yet.
+// Runs on a manual clock before its time moves.
 void MediaPlane::RunNow() {
   if (stopping_.load()) return;
   clock_->RunDue(time().Now());

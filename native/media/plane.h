@@ -75,7 +75,8 @@ class MediaPlane {
   std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
   size_t SocketCount() { return receiver_->size(); }
 
-  // What the clock told so far goes to whom it concerns. After a stream was closed, all that there will be of it.
+  // Delivers the clock's events to their streams and sinks. After a stream was closed, these are all that it will
+  // have.
   void PassOn();
 
   // True: marks, captured packets or inbound events wait now. False: the sink hears of `handle` once.
@@ -133,7 +134,7 @@ class MediaPlane {
   };
   std::vector<WaitingMark> marks_;
   std::unique_ptr<PacketRing> capture_;
-  std::vector<CapturedPacket> byes_;  // of streams that captured; at most kMaxByes wait
+  std::vector<CapturedPacket> byes_;  // BYEs of streams that captured; at most kMaxByes wait
 };
 
 }  // namespace parley

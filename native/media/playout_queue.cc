@@ -47,7 +47,7 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   std::memcpy(&bytes_[entry.offset], payload, bytes);
   byte_tail_ = entry.byte_end;
   Append(record, tail, Kind::kFrame, entry);
-  frames_in_.fetch_add(1);  // what is told as queued can be taken
+  frames_in_.fetch_add(1);  // a frame counts as queued only once it can be taken
   return PushResult::kTaken;
 }
 
@@ -83,8 +83,7 @@ ClearedQueue PlayoutQueue::Clear() {
   return cleared;
 }
 
-// What was dropped lies untouched until the mutex is let go: its places are free
-// for producers only.
+// Dropped entries stay intact until the mutex is released: only producers may reuse their places.
 TakenQueue PlayoutQueue::Take(size_t most_sent) {
   std::lock_guard<std::mutex> lock(mutex_);
   const uint32_t generation = generation_.load();
@@ -130,7 +129,7 @@ bool PlayoutQueue::HasRoom() const {
 
 bool PlayoutQueue::AwaitRoom() {
   room_armed_.store(true);
-  // Whoever takes the flag back answers: here, or by the notice under way.
+  // Exactly one side takes the flag back and reports the room: this call, or the notice under way.
   return HasRoom() && room_armed_.exchange(false);
 }
 

@@ -1,14 +1,13 @@
-// What one call is about to say: encoded frames and marks, in order, bounded.
+// Bounded queue of the encoded frames and marks that a call is about to send, in order.
 //
 //   producers ──Push, Mark──▶ [released ··· head ··· tail) ──TakeFrame, TakeMark──▶ clock
 //                                    Clear moves head to tail
 //
-// An entry belongs to whoever moved `head` past it: the clock, which sends it,
-// or Clear(), which drops it. That is one atomic step, so no entry is both. The
-// clock then copies the entry and moves `released`; only after that may a
-// producer use its place again. Producers and Clear() share a mutex that the
-// clock never takes. Numbers of entries only grow, so head cannot come back to
-// a value that the clock has seen before.
+// An entry belongs to the side that moved `head` past it: the clock, which sends it, or Clear(), which drops it. The
+// move is one atomic step, so no entry is both sent and dropped. The clock then copies the entry and moves
+// `released`; only after that may a producer reuse its place. Producers and Clear() share a mutex that the clock
+// never takes. Entry numbers only grow, so head cannot return to a value that the clock has seen before (no ABA
+// problem).
 #ifndef PARLEY_MEDIA_PLAYOUT_QUEUE_H_
 #define PARLEY_MEDIA_PLAYOUT_QUEUE_H_
 
@@ -23,7 +22,7 @@ namespace parley {
 
 enum class PushResult : int { kStale = -1, kFull = 0, kTaken = 1 };
 
-// What became of one track at a clear.
+// Counts for one track at a clear.
 struct TrackCount {
   uint32_t track;
   uint64_t sent_frames;
@@ -50,7 +49,7 @@ struct TakenEntry {
 struct TakenQueue {
   ClearedQueue cleared;
   std::vector<TakenEntry> sent;     // the last frames that left, oldest first: what a decoder begins with
-  std::vector<TakenEntry> entries;  // what has not left, in order
+  std::vector<TakenEntry> entries;  // entries not yet sent, in order
 };
 
 class PlayoutQueue {
@@ -83,7 +82,7 @@ class PlayoutQueue {
   ClearedQueue Clear();
   // Clears, and hands out what was dropped, after up to `most_sent` frames that were sent just before it.
   TakenQueue Take(size_t most_sent);
-  // Every later push is stale. What is queued is dropped uncounted.
+  // Closes the queue: every later push is stale. Queued entries are dropped uncounted.
   void Close();
   uint32_t generation() const { return generation_.load(); }
   bool closed() const { return closed_.load(); }
@@ -114,7 +113,7 @@ class PlayoutQueue {
   struct Entry {
     uint32_t track;
     uint32_t mark;
-    uint32_t offset;    // of the payload in bytes_
+    uint32_t offset;    // start of the payload in bytes_
     uint32_t bytes;
     uint64_t byte_end;  // byte_tail_ after this entry
     uint32_t generation;
@@ -167,8 +166,8 @@ class PlayoutQueue {
 
   std::mutex mutex_;  // producers and Clear; guards everything below
   uint64_t byte_tail_ = 0;
-  // What the last clear dropped, [from, to): nobody releases it, so it counts
-  // as released once the clock has released everything before it.
+  // Entries that the last clear dropped: [from, to). The clock never releases them, so they count as released once
+  // the clock has released everything before them.
   uint64_t dropped_from_ = 0;
   uint64_t dropped_to_ = 0;
   std::deque<Track> tracks_;

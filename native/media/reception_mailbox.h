@@ -1,6 +1,5 @@
-// What a stream's own reports say of the other direction: written by whoever
-// receives, read by the clock, neither ever waiting for the other. A read that
-// meets a write says so and is left for the next report.
+// Mailbox for the reception block of a stream's own reports: written by the receiving thread, read by the clock,
+// neither ever waiting for the other. A read that meets a write fails, and the block waits for the next report.
 #ifndef PARLEY_MEDIA_RECEPTION_MAILBOX_H_
 #define PARLEY_MEDIA_RECEPTION_MAILBOX_H_
 

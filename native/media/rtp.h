@@ -11,9 +11,9 @@ namespace parley {
 // A compound of RTCP as it came: what of it concerns this call (RFC 3550, 6.4
 // to 6.6). Everything else (SDES, APP, XR, feedback) is stepped over. Pure.
 
-// What the far end says of the stream that we send to it.
+// The far end's report block on the stream that we send (RFC 3550, 6.4.1).
 struct ReportBlock {
-  uint8_t fraction_lost;    // of 256, since its last report
+  uint8_t fraction_lost;    // in units of 1/256, since its last report
   int32_t cumulative_lost;  // negative where more came than was expected: repeats
   uint32_t highest_sequence;
   uint32_t jitter;     // in units of our timestamp
@@ -22,12 +22,12 @@ struct ReportBlock {
 };
 
 struct RtcpView {
-  uint32_t sender = 0;  // of the compound's first packet
+  uint32_t sender = 0;  // the compound's first packet's
   bool has_sender_report = false;
-  uint32_t ntp_middle = 0;  // of the sender report
+  uint32_t ntp_middle = 0;  // the sender report's
   bool has_block = false;
   ReportBlock block{};  // the last one about `ours`
-  bool bye = false;     // of `sender`
+  bool bye = false;     // from `sender`
 };
 
 // `ours`: the SSRC whose report blocks count. False when a packet of the
@@ -49,7 +49,7 @@ struct RtpView {
 // False when version, CSRCs, extension or padding say more than is there.
 bool ParseRtp(const uint8_t* packet, size_t len, RtpView* out);
 
-// What a datagram on the media port is, by its first bytes (RFC 5761, RFC 7983).
+// Kind of a datagram on the media port, determined by its first bytes (RFC 5761, RFC 7983).
 enum class DatagramKind : uint8_t { kRtp, kRtcp, kStun, kDtls, kOther };
 DatagramKind KindOf(const uint8_t* packet, size_t len);
 
@@ -79,15 +79,15 @@ uint32_t RtcpSource(const uint8_t* compound);
 struct SenderReport {
   uint32_t ssrc;
   int64_t unix_ns;         // the moment of the report
-  uint32_t rtp_timestamp;  // of the same moment, in the stream's own clock
+  uint32_t rtp_timestamp;  // same moment, in the stream's own clock
   uint32_t packets;
-  uint32_t octets;  // of payload
+  uint32_t octets;  // payload octets sent
 };
 
-// What a report says of the source that is received (RFC 3550, 6.4.1).
+// The report block on the source that is received (RFC 3550, 6.4.1).
 struct ReceptionBlock {
   uint32_t ssrc;
-  uint8_t fraction_lost;  // of 256, since the last report
+  uint8_t fraction_lost;  // in units of 1/256, since the last report
   int32_t lost;           // since the beginning
   uint32_t highest;       // extended sequence number
   uint32_t jitter;

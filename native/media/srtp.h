@@ -55,7 +55,7 @@ class SrtpReceiver {
   const SrtpCipher& cipher() const { return *cipher_; }
   size_t mki_bytes() const { return mki_bytes_; }
 
-  // Of the last packet opened: it was newer than everything before it.
+  // True if the last packet opened was newer than all before it.
   bool was_newest() const { return was_newest_; }
 
  private:
@@ -106,8 +106,8 @@ class SrtpSender {
   size_t ProtectRtcp(uint8_t* packet, size_t len, size_t capacity);
 
   const SrtpCipher& cipher() const { return *cipher_; }
-  uint32_t rollover_counter() const { return static_cast<uint32_t>(last_index_ >> 16); }  // of the last packet
-  uint32_t rtcp_index() const { return rtcp_index_; }  // of the last one used; 0 before the first
+  uint32_t rollover_counter() const { return static_cast<uint32_t>(last_index_ >> 16); }  // the last packet's
+  uint32_t rtcp_index() const { return rtcp_index_; }  // the last one used; 0 before the first
 
  private:
   SrtpSender(std::unique_ptr<SrtpCipher> cipher, uint32_t ssrc) : cipher_(std::move(cipher)), ssrc_(ssrc) {}

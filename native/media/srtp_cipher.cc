@@ -111,7 +111,7 @@ bool Derive(EVP_CIPHER_CTX* master, const uint8_t* salt, uint8_t label, uint8_t*
   return Crypt(master, iv, out, len, out);
 }
 
-// What GCM reads beside the body: a head, and for RTCP the E|index word.
+// GCM's additional authenticated data: a header, and for RTCP the E|index word.
 struct Associated {
   const uint8_t* head;
   size_t head_len;

@@ -86,7 +86,7 @@ class SrtpCipher {
   // `word` is the E flag and index as they came.
   bool OpenRtcp(const uint8_t* packet, size_t len, uint32_t ssrc, uint32_t word, uint8_t* out);
 
-  // Where the E|index word of a compound of `len` bytes, trailer included, begins.
+  // Offset of the E|index word in a compound of `len` bytes, trailer included.
   size_t RtcpWordAt(size_t len) const {
     return len - kSrtcpIndexBytes - (shape_.gcm ? 0 : shape_.rtcp_tag_bytes);
   }

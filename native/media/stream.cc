@@ -207,7 +207,7 @@ void Stream::SendFrame(const Target& target) {
   CommitRtp(target, packet, header, bytes, PacketKind::kSilence);
 }
 
-// What a pause sounds like at this tick; 0: nothing is sent.
+// Writes this tick's payload for a pause; 0: nothing is sent.
 size_t Stream::NoiseInto(uint8_t* payload) {
   if (!config_.noise.on) {
     std::memcpy(payload, config_.silence.data(), config_.silence.size());

@@ -44,9 +44,9 @@ namespace parley {
 // The voice stands still meanwhile; its timestamps go on as if it had sounded.
 struct DigitTone {
   uint8_t event;         // RFC 4733, 3.2
-  uint8_t payload_type;  // of telephone-event, as agreed on
+  uint8_t payload_type;  // telephone-event's, as negotiated
   uint8_t volume;        // -dBm0, 0 to 63
-  uint32_t clock_rate;   // of that payload type
+  uint32_t clock_rate;   // that payload type's, in Hz
   int64_t duration_ns;
   int64_t pause_ns;      // silence after it
 };
@@ -153,10 +153,10 @@ struct StreamConfig {
   uint32_t ssrc = 0;
   uint8_t payload_type = 0;
   uint32_t clock_rate = 8000;       // Hz of the RTP timestamp
-  uint32_t ticks_per_frame = 160;   // of the RTP timestamp
-  int64_t period_ns = 20'000'000;   // of one frame
-  uint16_t sequence = 0;            // of the first packet
-  uint32_t timestamp = 0;           // of the first tick
+  uint32_t ticks_per_frame = 160;   // in units of the RTP timestamp
+  int64_t period_ns = 20'000'000;   // one frame's
+  uint16_t sequence = 0;            // the first packet's
+  uint32_t timestamp = 0;           // the first tick's
   std::vector<uint8_t> silence;     // payload of one silent frame; empty: pauses send nothing
   ComfortNoise noise;
   uint32_t low_frames = 20;
@@ -168,12 +168,12 @@ struct StreamConfig {
 struct StreamStats {
   uint64_t packets, octets, silence_packets, underruns, late_ticks, skipped_ticks, send_errors, carried;
   double queued_ms;
-  uint16_t sequence;   // of the next packet
-  uint32_t timestamp;  // of the next tick
+  uint16_t sequence;   // the next packet's
+  uint32_t timestamp;  // the next tick's
   uint32_t digits_waiting;
 };
 
-// What a stream leaves to the one that goes on in its place: nothing that the far end sees starts again.
+// State that a stream passes to its successor, so that the far end sees no restart.
 struct StreamRemains {
   std::unique_ptr<SrtpSender> srtp;
   uint16_t sequence = 0;
@@ -203,7 +203,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   bool SendRtcp(const uint8_t* compound, size_t bytes);
   // False: as many wait as may, or closed.
   bool PressDigit(const DigitTone& tone);
-  // What is received by the stream's socket, for its reports.
+  // Reception state of the stream's socket, for its reports.
   ReceptionMailbox& reception() { return reception_; }
   void SetPaused(bool paused) { paused_.store(paused); }
   bool WatchRoom(std::shared_ptr<ReadySink> sink);
@@ -228,7 +228,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   // False: the stream is closed, the clock must forget it.
   bool Tick(Clock& clock, int64_t now_ns);
   void OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) override;
-  Stream* next_listed = nullptr;  // of the clock's inbox, or of its retired list
+  Stream* next_listed = nullptr;  // link in the clock's inbox, or in its retired list
 
  private:
   struct RtcpPacket {
@@ -260,7 +260,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
 
   const std::shared_ptr<Clock> clock_;
   const StreamConfig config_;
-  std::unique_ptr<SrtpSender> srtp_;  // of whoever owns the tick
+  std::unique_ptr<SrtpSender> srtp_;  // belongs to the thread that owns the tick
   uint64_t handle_ = 0;
   PlayoutQueue queue_;
   std::atomic<bool> paused_{false};
@@ -276,8 +276,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   bool talking_ = false;        // the last tick sent a frame
   bool in_track_ = false;       // the last frame's track has not reached its end
   bool unsent_ = false;         // a packet of this stream waits in the wire
-  uint32_t track_ = 0;          // of the last frame
-  uint32_t generation_ = 0;     // of the last frame
+  uint32_t track_ = 0;          // the last frame's
+  uint32_t generation_ = 0;     // the last frame's
   int64_t next_noise_ns_ = 0;   // 0: with the next pause
   uint64_t reported_expected_ = 0, reported_received_ = 0;  // at the last report
 

@@ -1,4 +1,4 @@
-// What time it is for a plane: the machine's clock, or a number that a test holds.
+// Source of the current time for a plane: the machine's clock, or a number that a test sets.
 #ifndef PARLEY_MEDIA_TIME_SOURCE_H_
 #define PARLEY_MEDIA_TIME_SOURCE_H_
 

@@ -44,7 +44,7 @@ class Target {
   void SendRtcpBy(std::unique_ptr<Target> way) { rtcp_ = std::move(way); }
   const Target& rtcp() const { return rtcp_ ? *rtcp_ : *this; }
 
-  // What leaves by it is copied there. Before the target is used; null: nothing is.
+  // Copies packets sent to this target to `tap`; null: no copies. Call it before the target is used.
   void CopyTo(std::shared_ptr<PacketTap> tap, bool rtcp_port) {
     tap_ = std::move(tap);
     rtcp_port_ = rtcp_port;

@@ -87,7 +87,7 @@ struct Recording {
   std::string text;            // its transcript; empty: only the voice is used
 };
 
-// How a stream's audio is consumed.
+// Use of a stream's audio, which decides its priority.
 enum class Listener : uint8_t {
   kLive,    // played while it is made: admission keeps its pace
   kReader,  // read as a file: shares rounds with others, and steps aside for live listeners

@@ -76,7 +76,7 @@ class Stream {
   void AddText(MoreText more);
 
   void Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now);
-  size_t bytes() const { return bytes_; }  // of the model's memory; 0: not live
+  size_t bytes() const { return bytes_; }  // in the model's memory; 0: not live
 
   // `frame`: how long one takes to make.
   Turn NextTurn(Clock::time_point now, Clock::duration frame);
@@ -88,7 +88,7 @@ class Stream {
   bool live() const { return InHurry() && request_.listener == Listener::kLive; }
   // The order among streams: live listeners, readers, the server's prompts.
   int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
-  // How long the listener's audio lasts; Clock::duration::max() without a deadline.
+  // Time that the listener's audio lasts; Clock::duration::max() without a deadline.
   Clock::duration Ahead(Clock::time_point now) const;
   // A live listener, or a reader who has sound left: the engine avoids that it runs out. A reader who has none left
   // is slower than real time anyway.

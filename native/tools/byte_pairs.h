@@ -21,11 +21,11 @@ struct BytePairs {
   std::string MergesText() const;
 };
 
-// `entries` symbols. Those of the role names of a prompt, "assistant" and "user", are among them.
-// Throws std::invalid_argument when they are too few for that, or more than can be made.
+// Makes `entries` symbols, among them the role names of a prompt, "assistant" and "user". Throws
+// std::invalid_argument when `entries` is too small for these, or larger than can be made.
 BytePairs MakeBytePairs(size_t entries);
 
-// Where the published vocabulary has "assistant"; so has a made one that reaches so far.
+// Id of "assistant" in the published vocabulary, and in every made vocabulary that is large enough.
 constexpr size_t kAssistantId = 77091;
 
 }  // namespace parley::tools

@@ -34,14 +34,14 @@ constexpr AddedToken kTokens[kAddedTokens] = {
     {"<tts_text_eod>", true},     {"<tts_text_bos_single>", true},
     {"<|audio_pad|>", true},
 };
-constexpr int64_t kImStart = 1, kImEnd = 2, kTtsPad = 28, kTtsBos = 29, kTtsEos = 30;  // of them
+constexpr int64_t kImStart = 1, kImEnd = 2, kTtsPad = 28, kTtsBos = 29, kTtsEos = 30;  // among these
 
 // Ids of the talker's vocabulary as published, where 2048 codes stand before them.
 constexpr int64_t kPublishedCodes = 2048;
 struct Name {
   const char* name;
   int64_t id;
-  const char* dialect;  // of a speaker, or null
+  const char* dialect;  // a speaker's, or null
 };
 constexpr Name kLanguages[] = {
     {"chinese", 2055, nullptr},    {"english", 2050, nullptr}, {"german", 2053, nullptr},   {"italian", 2070, nullptr},

@@ -1,4 +1,4 @@
-// What a checkpoint of given sizes consists of, before a byte of it is written.
+// Plans the contents of a checkpoint of given sizes, before a byte of it is written.
 #ifndef PARLEY_TOOLS_CHECKPOINT_PLAN_H_
 #define PARLEY_TOOLS_CHECKPOINT_PLAN_H_
 
@@ -15,7 +15,7 @@ struct CheckpointPlan {
   std::vector<model::ExpectedTensor> model, codec;                              // by name
 };
 
-// What the tensors of either file are written as; the published ones else.
+// Dtypes of the tensors in either file; by default the published ones.
 struct CheckpointDtypes {
   model::Dtype model = model::Dtype::kBf16, codec = model::Dtype::kF32;
 };

@@ -15,10 +15,10 @@ struct CheckpointSizes {
   model::ModelType type = model::ModelType::kCustomVoice;
   std::string name;  // tts_model_size: "0b6", "1b7"
   model::TransformerConfig talker, predictor;
-  int64_t text_entries = 0;     // of vocab.json; the added tokens follow
+  int64_t text_entries = 0;     // entries of vocab.json; the added tokens follow
   int64_t text_vocabulary = 0;  // rows of the text embedding, at least all of these
   int64_t text_hidden = 0;
-  int64_t codes = 0;  // of a codebook; the control ids follow
+  int64_t codes = 0;  // entries of a codebook; the control ids follow
   int64_t code_groups = 0;
   int64_t positions = 0;
   model::SpeakerEncoderConfig speaker;  // used for ModelType::kBase

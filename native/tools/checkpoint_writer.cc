@@ -161,7 +161,7 @@ constexpr Rule kRules[] = {
     {"model.codec_embedding", 0, Scale::kFixed, 0.6f},
     {"codec_head", 0, Scale::kFan, 2.5f},  // a choice among the likely
     {"lm_head", 0, Scale::kFan, 2.5f},
-    {"speaker_encoder.fc", 0, Scale::kFan, 0.1f},  // of a sum over a rectified signal
+    {"speaker_encoder.fc", 0, Scale::kFan, 0.1f},  // input is a sum over a rectified signal
     {"speaker_encoder", 0, Scale::kFan, 1.4f},
     {"talker.", 0, Scale::kFan, 1.2f},
     {"decoder.decoder.0.conv", 0, Scale::kFan, 0.5f},

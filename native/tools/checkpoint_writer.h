@@ -29,14 +29,14 @@ class RandomWeights {
 
  private:
   const uint64_t seed_;
-  const uint64_t stream_;  // of the tensor
+  const uint64_t stream_;  // the tensor's
   uint64_t step_ = 0;      // four values each
   float mean_ = 0, deviation_ = 0;
 };
 
 struct WriteOptions {
   uint64_t seed = 1;
-  size_t shards = 1;  // of model.safetensors; more than one come with an index
+  size_t shards = 1;  // shards of model.safetensors; more than one come with an index
   CheckpointDtypes dtypes;
 };
 

@@ -213,7 +213,7 @@ int Write(BIO* bio, const char* data, int len) {
   return len;
 }
 
-// What does not fit into the reader's buffer is cut off, as recv() does.
+// Bytes that do not fit into the reader's buffer are cut off, as recv() does.
 int Read(BIO* bio, char* data, int len) {
   BIO_clear_retry_flags(bio);
   DatagramQueue* const queue = QueueOf(bio);
@@ -304,7 +304,7 @@ Certificate MakeCertificate(EVP_PKEY* key) {
   return made ? std::move(certificate) : nullptr;
 }
 
-// In place of a chain of trust. What it refuses is told to the peer by an alert.
+// Replaces the verification of a certificate chain. A rejection is reported to the peer by an alert.
 int Verify(X509_STORE_CTX* store, void*) {
   auto* const ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* const judge = static_cast<CertificateJudge*>(SSL_get_app_data(ssl));

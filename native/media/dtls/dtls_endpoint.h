@@ -67,7 +67,7 @@ class DtlsIdentity {
 // `sha-384`, `sha-512`); empty for another hash.
 std::string FingerprintOf(const X509* certificate, const std::string& hash);
 
-// What the error queue of OpenSSL holds first, in words; empties it.
+// Text of the first error in OpenSSL's error queue; clears the queue.
 std::string TakeOpensslError();
 
 // Datagrams in memory, as OpenSSL reads and writes them.
@@ -85,7 +85,8 @@ struct DatagramQueue {
 // A BIO on the queue, which outlives it; null when OpenSSL has no memory.
 BIO* NewDatagramBio(DatagramQueue* queue);
 
-// Of the peer's certificate: the hash's name as in SDP, hexadecimal pairs in capitals between colons.
+// The peer certificate's fingerprint: the hash's name as in SDP, and pairs of capital hexadecimal digits between
+// colons.
 struct DtlsFingerprint {
   std::string hash;
   std::string digest;
@@ -136,7 +137,7 @@ class DtlsEndpoint : private CertificateJudge {
   State state() const { return state_; }
   Failure failure() const { return failure_; }
   const std::string& reason() const { return reason_; }
-  const DtlsSrtpKeys& keys() const { return keys_; }  // of an open one
+  const DtlsSrtpKeys& keys() const { return keys_; }  // only once open
 
  private:
   DtlsEndpoint(std::shared_ptr<DtlsIdentity> identity, DtlsConfig config)

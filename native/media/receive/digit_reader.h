@@ -1,9 +1,8 @@
-// Telephone events of RFC 4733 as they come: one report for each key pressed.
+// Receives telephone events (RFC 4733): one report for each key pressed.
 //
-// A new timestamp is a new event; the marker bit is not asked for. Any packet
-// of an event begins it, so the first ones may be lost; a packet with the end
-// flag, a packet of the next event, or silence of kTimeoutNs ends it. What comes
-// of an event that has ended is a repeat.
+// A new timestamp begins a new event; the marker bit is not required. Any packet of an event begins it, so its first
+// packets may be lost. It ends with a packet with the end flag, a packet of the next event, or silence of kTimeoutNs.
+// Later packets of an ended event are retransmissions and are ignored.
 #ifndef PARLEY_MEDIA_RECEIVE_DIGIT_READER_H_
 #define PARLEY_MEDIA_RECEIVE_DIGIT_READER_H_
 
@@ -26,7 +25,7 @@ class DigitReader {
   struct Packet {
     uint32_t ssrc;
     uint32_t timestamp;
-    uint32_t clock_rate;  // of the telephone-event payload type
+    uint32_t clock_rate;  // the telephone-event payload type's, in Hz
     const uint8_t* payload;
     size_t payload_bytes;
   };
@@ -50,11 +49,11 @@ class DigitReader {
   bool known_ = false;  // there was an event; it may be over
   bool down_ = false;
   uint32_t ssrc_ = 0;
-  uint32_t timestamp_ = 0;  // of the event, or of its last segment
+  uint32_t timestamp_ = 0;  // the event's, or its last segment's
   uint32_t clock_rate_ = 0;
   uint8_t event_ = 0;
   uint32_t duration_ = 0;       // ticks of this segment
-  uint64_t before_ticks_ = 0;   // of segments before (RFC 4733, 2.5.1.3)
+  uint64_t before_ticks_ = 0;   // duration of earlier segments (RFC 4733, 2.5.1.3)
   int64_t started_ns_ = 0;
   int64_t last_ns_ = 0;
 };

@@ -46,11 +46,11 @@ struct IntakeStats {
   // Refused, by reason.
   uint64_t malformed = 0, strangers = 0, unknown_payloads = 0, forged = 0, replayed = 0, closed = 0, foreign = 0;
   uint64_t departures = 0;  // times that the latch left the announced address for another
-  // Of what is received, over all sources.
+  // Reception totals over all sources.
   uint64_t expected = 0, received = 0, repeated = 0, late = 0, lost = 0;
   double jitter_ms = 0, max_jitter_ms = 0;
-  uint32_t ssrc = 0, highest = 0;  // of the present source; its highest sequence number, extended by its wraps
-  // Of what we send, by the far end's word.
+  uint32_t ssrc = 0, highest = 0;  // the present source's; its highest sequence number, extended by its wraps
+  // Our stream's reception, as the far end reports it.
   uint64_t remote_reports = 0;
   int32_t remote_lost = 0;
   double remote_fraction_lost = 0, remote_jitter_ms = 0, rtt_ms = -1;  // -1: not known
@@ -82,7 +82,7 @@ class Intake {
   Intake(const TimeSource* time, IntakeListener* listener, bool mux)
       : time_(time), listener_(listener), mux_(mux) {}
 
-  // What the description of the call says; each may change while it runs.
+  // Parameters from the call's session description; each may change while the call runs.
   void SetPayloadTypes(const PayloadTypes& types) { types_ = types; }
   void SetLatchRules(const Latch::Rules& rules) { latch_.SetRules(rules); }
   void Learn(const Address& rtp, const Address& rtcp, bool mux);
@@ -101,9 +101,9 @@ class Intake {
   std::vector<HeardPayload> TakeSound() { return sound_.Take(); }
   IntakeStats Stats() const;
   const Latch& latch() const { return latch_; }
-  // Where reports go: with RTP, where reports came from, where the description
-  // said, or the port after that of RTP; the last where RTP was found elsewhere.
-  // After the last port there is none: with RTP.
+  // Destination of RTCP reports. With rtcp-mux it is that of RTP. Otherwise it is the first of these: the address
+  // from which reports came, if on RTP's host; the announced address, if RTP is at its announced address; the port
+  // after that of RTP. After port 65535 there is none, so reports go with RTP.
   Address rtcp_target() const;
 
  private:

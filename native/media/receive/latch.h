@@ -147,7 +147,7 @@ class Latch {
   std::array<Candidate, kSlots> candidates_{};
   bool latching_ = true;
   int64_t since_ns_ = -1;  // the first packet of this window; -1: none yet
-  int64_t heard_ns_ = 0;   // of latched_, the last packet
+  int64_t heard_ns_ = 0;   // time of the last packet from latched_
 };
 
 }  // namespace parley

@@ -19,7 +19,7 @@
 namespace parley {
 
 struct PortPoolConfig {
-  std::string address;  // of this machine; :: and 0.0.0.0 are every one
+  std::string address;  // local address; :: and 0.0.0.0 mean all
   uint16_t first = 0;   // even
   uint16_t last = 0;
   int64_t drain_ns = 0;

@@ -60,7 +60,7 @@ class Receiver {
   uint64_t next_key_ = 1;
   std::unordered_map<uint64_t, std::shared_ptr<MediaSocket>> sockets_;
   std::unordered_map<const MediaSocket*, uint64_t> keys_;
-  std::set<std::shared_ptr<MediaSocket>> waiting_;  // those with a deadline
+  std::set<std::shared_ptr<MediaSocket>> waiting_;  // sockets with a deadline
 };
 
 }  // namespace parley

@@ -1,8 +1,7 @@
-// How well one source is received: sequence numbers, loss and jitter, as
-// RFC 3550 A.1, A.3 and A.8 count them.
+// Reception statistics of one source: sequence numbers, loss and jitter, as in RFC 3550 A.1, A.3 and A.8.
 //
-// A source counts once two packets in sequence came of it; a jump of more than
-// 3,000 is believed at its second packet and begins the count anew.
+// A source is valid after two packets in sequence. A jump of more than 3,000 is accepted at its second packet and
+// restarts the count.
 #ifndef PARLEY_MEDIA_RECEIVE_RECEPTION_H_
 #define PARLEY_MEDIA_RECEIVE_RECEPTION_H_
 
@@ -26,7 +25,7 @@ class Reception {
   explicit Reception(uint32_t ssrc) : ssrc_(ssrc) {}
 
   Verdict Take(uint16_t sequence);
-  // Of a packet that advances the sound: `clock_rate` is that of its payload type.
+  // Call for packets that advance the audio: `clock_rate` is that of the payload type, in Hz.
   void NoteTransit(uint32_t timestamp, uint32_t clock_rate, int64_t arrival_ns);
   // The timestamps jump or change their clock: what comes next is compared with nothing before.
   void BreakTransit() { has_transit_ = false; }
