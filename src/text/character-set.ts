@@ -6,7 +6,7 @@ export class CharacterSet {
   readonly #isIn: (character: string) => boolean;
   readonly #pages: Uint8Array[] = [];
 
-  /** Those of a string, or those that an expression for one character knows. */
+  /** Accepts a string of characters, or a regular expression that matches one character. */
   constructor(characters: string | RegExp) {
     this.#isIn =
       typeof characters === 'string'

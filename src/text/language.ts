@@ -112,9 +112,9 @@ const MOST_TEXT = 600; // units; more text proves nothing more and costs time
 const MOST_KNOWN = 500; // sentences
 eld.setLanguageSubset(['en', 'de', 'fr', 'pt', 'es', 'it']); // the only use of it in this process
 const FEWEST_WORDS = 4; // a name, a title or a dish is shorter
-const KNOWN_SHARE = 0.2; // of the words of a sentence are small ones, at least
+const KNOWN_SHARE = 0.2; // minimum share of function words in a sentence
 const ENGLISH_COST = 3; // foreign small words that outweigh one English small word
-const PROSE_WORDS = 5; // of which the statistics are enough, where they are as clear as this:
+const PROSE_WORDS = 5; // from this many words on, statistics suffice if they meet the three thresholds below:
 const PROSE_SCORE = 0.74;
 const PROSE_LEAD = 0.2; // over English
 const PROSE_CONTENT = 2; // words in small letters that no name is made of
@@ -139,7 +139,7 @@ const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, 
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
 
-const FEWEST_LETTERS = 4; // of a script among Latin names
+const FEWEST_LETTERS = 4; // minimum of letters in another script, if most of the text is Latin
 
 function holdsSmallWord(text: string): boolean {
   const lists = [

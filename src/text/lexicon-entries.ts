@@ -8,9 +8,9 @@ const LONGEST_SAYING = 300;
 const FIELDS = ['word', 'say', 'case', 'language'];
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}$/;
 
-/** Where entries come from, and how much they may be. */
+/** Source of the entries, and their maximum number. */
 export interface LexiconSource {
-  /** What errors call the list: the field of a request, or a file. */
+  /** Name of the list in error messages: a field of the request, or a file. */
   readonly name: string;
   readonly mostEntries: number;
   readonly code: Extract<ErrorCode, 'INVALID_FIELD' | 'CONFIG_INVALID'>;

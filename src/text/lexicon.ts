@@ -1,4 +1,4 @@
-// How single words are said, as whoever runs the server or asks of it has told.
+// Pronunciation lexicon: words and their spoken forms, from the server's configuration or a request.
 //
 // A text is cut into words and signs. From the beginning of each, the longest
 // entry is looked up word by word in a tree, so the time does not depend on how
@@ -9,7 +9,7 @@ import type { Claim } from './normalize/normalize.js';
 export interface LexiconEntry {
   /** As it is written; may be several words. */
   readonly word: string;
-  /** What is said for it, letter for letter: it is not read out any further. */
+  /** The spoken form. It is not normalised any further. */
   readonly say: string;
   /** `exact` where absent. */
   readonly case?: 'exact' | 'ignore';
@@ -23,7 +23,7 @@ const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー])(?:[\p{L}\p{M}\p{N}]|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{N}])))+(?:['’][tT](?![\p{L}\p{M}\p{N}]))?|\s+|[^\s]/gu;
 
 interface Node {
-  /** What is said where an entry ends here, by primary tag; '' in any language. */
+  /** Spoken forms of the entry that ends at this node, by primary language tag; '' matches any language. */
   says?: Map<string, string>;
   next?: Map<string, Node>;
 }
@@ -93,7 +93,7 @@ export class Lexicon {
   }
 }
 
-/** What an entry is found by: two with the same are one too many. */
+/** Identity of an entry. Two entries with the same key are duplicates. */
 export function entryKey({ word, case: rule = 'exact', language = '' }: LexiconEntry): string {
   const key = rule === 'exact' ? keyOf : looseKeyOf;
   const words = tokensOf(word.trim()).map(({ text }) => key(text));

@@ -57,7 +57,7 @@ function isInsideToken(text: string, cut: number): boolean {
 }
 
 const NEAR = 40; // units around a cut in which a sign of a token is looked for
-const TELLING = /[\p{N}\p{Sc}.@/%°§#&|`\\<]/u; // what reads otherwise than it is written mostly has one of these
+const TELLING = /[\p{N}\p{Sc}.@/%°§#&|`\\<]/u; // most tokens that need normalising hold one of these
 
 /** The tokens of a text as the rules of its language read it; they are asked only where a cut may fall into one. */
 class SpokenTokens {

@@ -49,11 +49,11 @@ export class SentenceStream {
   readonly #candidates: CharacterSet;
   readonly #forms: ShortForms;
   readonly #language: string | undefined;
-  #lead = ''; // of the sentence that the buffer begins within: what was given out of it
-  #buffer = ''; // what has not been given out yet
-  #offset = 0; // of the buffer in the whole text
+  #lead = ''; // the part already returned of the sentence in which the buffer begins
+  #buffer = ''; // text that was not returned yet
+  #offset = 0; // offset of the buffer in the whole text
   #scanned = 0; // offset into the buffer: no sentence ends before it
-  #lineStart = 0; // of the line that `#scanned` is on; negative when the line began before the buffer
+  #lineStart = 0; // start of the line that `#scanned` is on; negative if the line began before the buffer
   #ended = false;
 
   constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language }: SentenceStreamOptions = {}) {

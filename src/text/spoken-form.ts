@@ -16,9 +16,9 @@ export interface FormOptions {
   readonly normalize?: boolean;
   /** In order, not overlapping. */
   readonly parts?: readonly MarkedPart[];
-  /** What stands around the text and is not spoken with it. */
+  /** Text around this one that is not spoken with it. */
   readonly context?: { readonly before: string; readonly after: string };
-  /** One that is asked first stands first. */
+  /** In order of precedence. */
   readonly lexicons?: readonly Lexicon[];
 }
 

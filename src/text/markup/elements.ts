@@ -139,7 +139,7 @@ export function isFormal(attribute: string): boolean {
   return FORMAL.test(attribute);
 }
 
-/** What to say of an element that is not taken. */
+/** Error message for an unsupported element. */
 export function unknownElement(name: string): string {
   const shown = `<${name.slice(0, 40)}>`;
   if (FETCHING.includes(name)) {

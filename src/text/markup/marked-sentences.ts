@@ -20,9 +20,11 @@ export interface MarkedSentence {
   readonly marksAfter: readonly string[];
   /** Milliseconds of silence before it; the usual where absent. */
   readonly pauseBeforeMs?: number;
-  /** Of the same sentence, what stands right before and behind it in other pieces: it decides how figures are read. */
+  /**
+   * Text of the same sentence directly before and after, in other pieces. It decides how figures are read.
+   */
   readonly context: SentenceContext;
-  /** Where a part of the text stands in the document. */
+  /** Position in the document of a part of the text. */
   sourceSpan(start: number, end: number): Span;
 }
 
@@ -126,7 +128,7 @@ class SentenceList {
     };
   }
 
-  /** Where the sentence before was cut by markup, both know of each other. */
+  /** If markup splits a sentence, both halves get the other's text as context. */
   #joinTo({ text, manner, context }: Pick<Growing, 'text' | 'manner' | 'context'>): void {
     const last = this.#sentences.at(-1);
     if (this.#isWhole || this.#begins !== 'anywhere' || last?.kind !== 'sentence') return;
@@ -151,7 +153,7 @@ class MarksInOrder {
     this.#marks = marks;
   }
 
-  /** Those up to a place that were not asked for yet. */
+  /** Returns the marks up to an offset that were not returned before. */
   upTo(place: number): string[] {
     const names: string[] = [];
     for (let mark = this.#marks[this.#next]; mark !== undefined && mark.at <= place;) {
@@ -166,7 +168,10 @@ interface SentenceSpan extends Span {
   readonly parts: readonly MarkedPart[];
 }
 
-/** Of the sentences of a piece; none of its parts is cut, and one of signs alone is a word. */
+/**
+ * Sentence spans of a piece. A span never splits a marked part; a part that holds only signs counts as a
+ * word.
+ */
 function spansOf({ text, parts }: TextPiece, language: string | undefined): SentenceSpan[] {
   const stream = new SentenceStream({ language });
   const oneLine = text.replace(/\s/g, ' '); // a line of a document ends nothing

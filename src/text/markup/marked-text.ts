@@ -1,10 +1,10 @@
-// What an SSML document says, as plain data: pieces of text, each spoken in one
-// manner, and what lies between them.
+// Parsed SSML as plain data: pieces of text, each with one set of voice settings, and the pauses and tones
+// between them.
 import type { Place } from './markup-error.js';
 import type { SayAsKind } from './say-as-kinds.js';
 import type { SourceMap } from './source-map.js';
 
-/** What markup asks of a piece of text. */
+/** Voice settings that markup sets for a piece of text. */
 export interface MarkedManner {
   /** BCP 47 tag. */
   readonly language?: string;
@@ -17,7 +17,7 @@ export interface MarkedManner {
 
 export const PLAIN_MANNER: MarkedManner = { rate: 1, gain: 1 };
 
-/** How a part of a text is to be read, whatever it looks like. */
+/** Reading that markup prescribes for a part of a text. It overrides the normaliser. */
 export type Reading =
   | { readonly kind: 'say-as'; readonly as: SayAsKind; readonly format: string; readonly detail: string }
   | { readonly kind: 'sub'; readonly words: string };
@@ -44,9 +44,9 @@ export interface TextPiece {
   /** In order, not overlapping. */
   readonly parts: readonly MarkedPart[];
   readonly marks: readonly MarkAt[];
-  /** What the document says of its beginning. */
+  /** The boundary that the document marks at the start of the piece. */
   readonly begins: 'anywhere' | 'sentence' | 'paragraph';
-  /** Where its text stands in the document. */
+  /** Maps offsets in the text to offsets in the document. */
   readonly map: SourceMap;
 }
 
@@ -65,7 +65,7 @@ export interface BleepPiece {
 
 export type MarkedPiece = TextPiece | PausePiece | BleepPiece;
 
-/** What the document asks for and nobody here can do; the text is spoken without it. */
+/** Markup that the server does not support. The text is spoken without it. */
 export interface Unheeded extends Place {
   /** Such as `<emphasis>` or `pitch of <prosody>`. */
   readonly what: string;

@@ -1,4 +1,4 @@
-// What is wrong with an SSML document, and where.
+// Errors in an SSML document, with line and column.
 import { ParleyError } from '../../errors.js';
 
 export interface Place {
@@ -21,7 +21,7 @@ export class PlaceFinder {
     this.#source = source;
   }
 
-  /** Of an offset in UTF-16 units, which is none before the last one. */
+  /** Line and column of an offset in UTF-16 units. Offsets must not decrease from call to call. */
   next(offset: number): Place {
     const passed = this.#source.slice(this.#offset, offset);
     let lineStart = 0;

@@ -125,7 +125,7 @@ function isSame(a: MarkedManner, b: MarkedManner): boolean {
 /** Limit of the total length of all breaks of a document. */
 export const MOST_SILENCE_MS = 300_000;
 
-const MOST_UNHEEDED = 100; // of which is told
+const MOST_UNHEEDED = 100; // maximum number of unsupported items that are reported
 const SHORTEST_BLEEP_MS = 300;
 const LONGEST_BLEEP_MS = 1500;
 const BLEEP_MS_PER_CHARACTER = 70; // about as long as the word would last

@@ -1,4 +1,4 @@
-// What `interpret-as` may say.
+// Values of the `interpret-as` attribute.
 import type { AttributeRule } from './attributes.js';
 
 export type SayAsKind =

@@ -1,4 +1,4 @@
-// Where the parts of a text stand in the text that they were made of.
+// Maps spans of a text to the spans of the source text that they were made of.
 
 /** UTF-16 units; `end` is exclusive. */
 export interface Span {
@@ -30,7 +30,7 @@ export class SourceMap {
     this.#length += length;
   }
 
-  /** What follows is mapped as there. */
+  /** Appends the other map's parts with their source offsets unchanged. */
   append(other: SourceMap): void {
     for (const { length, source, sourceLength } of other.#parts) this.add(length, source, sourceLength);
   }

@@ -13,7 +13,7 @@ export interface Tag {
   readonly at: number;
 }
 
-/** What it throws ends the reading. */
+/** Receives the parser's events. An exception from a method stops the parser. */
 export interface XmlReader {
   open(tag: Tag): void;
   close(tag: Tag): void;
@@ -24,7 +24,7 @@ export interface XmlReader {
 /** Elements within each other; documents that people and programs write have ten at most. */
 export const MOST_NESTING = 64;
 
-// What XML 1.0 has no place for; the parser would pass halves of surrogate pairs.
+// Characters that XML 1.0 forbids. The check is needed because saxes accepts lone surrogates.
 const FORBIDDEN = /(?![\t\n\r\u007F-\u009F])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u;
 const BARE_AMPERSAND = /&(?!#\d{1,7};|#x[\dA-Fa-f]{1,6};|[A-Za-z]{1,32};)/g;
 const CDATA = '<![CDATA[';
@@ -48,13 +48,13 @@ class Pass {
   readonly #source: string;
   readonly #reader: XmlReader;
   readonly #parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: '1.0' });
-  /** Those that are not closed. */
+  /** Elements that are open, outermost first. */
   readonly #open: Tag[] = [];
   /** The one that was closed last. */
   #closing: Tag | undefined;
-  /** Where the last piece of markup ended. */
+  /** Offset behind the last piece of markup or text. */
   #from = 0;
-  /** Of the tag whose name has been read. */
+  /** Offset of the `<` of the tag whose name was read last. */
   #tagAt = 0;
 
   constructor(source: string, reader: XmlReader) {
@@ -146,7 +146,10 @@ class Pass {
   }
 }
 
-/** Of a text that stands in the source from `start` to `end`: an entity is one character or a surrogate pair, CR LF one. */
+/**
+ * Source map of a text at `start` to `end`. An entity becomes one character or a surrogate pair; CR LF
+ * becomes one.
+ */
 function originOf(source: string, start: number, end: number, length: number, hasEntities = true): SourceMap {
   const map = new SourceMap();
   if (end - start === length) {

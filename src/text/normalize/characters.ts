@@ -1,4 +1,4 @@
-// What a character is to the scan: a letter, a digit, white space, a mark.
+// Character classes of the scan: letter, digit, white space, mark.
 //
 // Folding replaces characters one by one, so that every offset stays what it
 // was: full-width letters and digits become narrow, all white space becomes a

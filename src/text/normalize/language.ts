@@ -1,5 +1,5 @@
-// What a language tells the normaliser: how things are written in it (data), and
-// how they are said (functions). See `normalize.ts` for how to add one.
+// Interface of a language for the normaliser: written forms (data) and spoken forms (functions). See
+// `normalize.ts` for how to add one.
 import type { NumberFormat, Numeral } from './numerals.js';
 import type { Around, Recogniser } from './reading.js';
 
@@ -51,7 +51,7 @@ export interface WrittenDate {
   readonly year?: string;
   /** 0 (Monday) to 6, where an abbreviation names it. */
   readonly weekday?: number;
-  /** How the month was written: as a name, or as a number between marks. */
+  /** Written form of the month: a name, or a number between marks. */
   readonly style: 'name' | 'numeric';
 }
 
@@ -61,7 +61,7 @@ export interface WrittenTime {
   /** Two digits; '' if not written. */
   readonly minutes: string;
   readonly seconds?: string;
-  /** Which half of the day, where it is written. */
+  /** The written half of the day, if any. */
   readonly half?: string;
   /** The language's word for "o'clock", where it is written. */
   readonly word?: string;
@@ -75,7 +75,7 @@ interface DateFormat {
   readonly weekdays: readonly (readonly string[])[];
   /** Order of the parts of a date in figures, by the mark between them; a mark that is not there makes no date. */
   readonly orders: Readonly<Partial<Record<'/' | '.' | '-', 'dmy' | 'mdy' | 'ymd'>>>;
-  /** Where the name of the month stands: 15 January, January 15, or both. */
+  /** Position of the month's name: 15 January, January 15, or both. */
   readonly named: readonly ('day-month' | 'month-day')[];
   /** Source of an expression for what follows the figure of a day before a month: st, er, a full stop. */
   readonly dayMark: string;
@@ -86,7 +86,7 @@ interface DateFormat {
 interface TimeFormat {
   /** Marks between hours and minutes. */
   readonly marks: readonly (':' | '.' | 'h')[];
-  /** How the halves of the day are written, and what is said for them. */
+  /** Written forms of the halves of the day, with their spoken forms. */
   readonly halves: Readonly<Record<string, string>>;
   /** Words for "o'clock" behind a time, and what is said for them. */
   readonly words: Readonly<Record<string, string>>;
@@ -94,7 +94,9 @@ interface TimeFormat {
   readonly zones: Readonly<Record<string, string>>;
 }
 
-/** What is said for a written form: the words, or what the neighbours make of it; undefined leaves it as written. */
+/**
+ * Spoken form of a written one: fixed words, or a function of its neighbours. Undefined leaves it as written.
+ */
 export type Saying = string | ((around: Around) => string | undefined);
 
 export interface TelephoneFormat {
@@ -119,7 +121,7 @@ export interface Writing {
   readonly per: Readonly<Record<string, string>>;
   /** As written behind a number; a form of one letter only where it is attached. */
   readonly magnitudes: Readonly<Record<string, Magnitude>>;
-  /** What multiplies only an amount with its currency in front: £5m. */
+  /** Magnitudes that count only behind an amount whose currency stands in front: £5m. */
   readonly moneyMagnitudes?: Readonly<Record<string, Magnitude>>;
   /** Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers know. */
   readonly ordinalMark: string;
@@ -129,7 +131,7 @@ export interface Writing {
   readonly beforeNumber: Readonly<Record<string, string>>;
   /** Written in capitals and spelled, although it could be read. */
   readonly spelled: ReadonlySet<string>;
-  /** What is heard behind the letters of "PDFs"; "s" by default. */
+  /** Spoken plural ending behind the letters of "PDFs"; "s" by default. */
   readonly letterPlural?: string;
   /** Written in capitals and read as a word, although it has no vowel or is short. */
   readonly read: ReadonlySet<string>;
@@ -165,7 +167,7 @@ export interface SymbolNames {
   readonly version: string;
   readonly minus: string;
   readonly plus: string;
-  /** Of a telephone: what its two keys are called, and words before or behind a sign that tell that it is a key. */
+  /** Telephone keys: the names of * and #, and words before or behind a sign that mark it as a key. */
   readonly keys: {
     readonly star: string;
     readonly hash: string;
@@ -178,7 +180,7 @@ export interface SymbolNames {
   readonly addressWords: Readonly<Record<string, string>>;
 }
 
-/** How things are said. Everything returns words only; undefined leaves the token as written. */
+/** Spoken forms. Every function returns words only; undefined leaves the token as written. */
 export interface Speech {
   /** A number with its sign and decimals; before a noun in that noun's gender. */
   number(numeral: Numeral, around: Around, noun?: Noun): string;

@@ -56,7 +56,9 @@ function endsWord(text: string, end: number): boolean {
 
 const SLOTS = 4096; // a power of two
 
-/** How some words begin: tells at most places of a text, where most words are others, that none of them stands there. */
+/**
+ * Filter over the first two characters of a set of words. It rejects most places of a text without a look-up.
+ */
 export class Beginnings {
   readonly #slots = new Uint8Array(SLOTS);
 
@@ -65,7 +67,7 @@ export class Beginnings {
       this.#slots[slotOf(word.charCodeAt(0), word.length > 1 ? word.charCodeAt(1) : 0)] = 1;
   }
 
-  /** Of words that may be written in capitals, too. */
+  /** For words that may also be written in capitals. */
   static ofAnyCase(words: Iterable<string>): Beginnings {
     return new Beginnings(
       Array.from(words).flatMap((word) => {

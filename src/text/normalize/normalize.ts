@@ -7,7 +7,7 @@
 //
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
-// How to add a language, in a folder of its own:
+// To add a language, in a folder of its own:
 //   1. `xx/writing.ts`: a `Writing`, data only: number format, months, units, currencies, short forms.
 //   2. `xx/numbers.ts`: number words, from n2words through `keptWords` where it is right.
 //   3. `xx/speech.ts`: a `Speech`: each function gets a token that was recognised already, and its
@@ -142,7 +142,7 @@ class Scan {
   readonly #respell: ((spoken: string) => string) | undefined;
   readonly #language: Language;
   #nextClaim = 0;
-  #copied = 0; // what is before this offset is in the result
+  #copied = 0; // text before this offset is in the result
 
   constructor(text: string, language: Language, known: Recognisers, claimed: readonly Claim[]) {
     this.#text = fold(text);
@@ -202,7 +202,9 @@ class Scan {
     return { ...found, spoken: words + found.spoken.slice(named.length) };
   }
 
-  /** Of the claims that begin before the end of a token, all are words of a lexicon within it. */
+  /**
+   * True if every claim that begins before the token's end is a lexicon word that also ends within the token.
+   */
   #mayCover(end: number): boolean {
     for (let index = this.#nextClaim; ; index++) {
       const claim = this.#claimed[index];

@@ -8,7 +8,10 @@ export interface NumberFormat {
   readonly grouping: readonly string[];
   /** Whether groups of two digits before the last three are known, too: 12,34,567. */
   readonly lakhs?: true;
-  /** How other countries of the language write; taken where it reads further: 3.5 and 1,234.56 beside 1.234,56. */
+  /**
+   * Number format of other countries with this language. It applies if it matches more: 3.5 and 1,234.56
+   * beside 1.234,56.
+   */
   readonly other?: NumberFormat;
   /** Whether the other one is meant where both read as far: 1,234 before a noun. */
   readonly prefersOther?: (text: string, start: number, end: number) => boolean;

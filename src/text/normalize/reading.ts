@@ -1,7 +1,7 @@
 // The text while it is read: where the scan stands and what is around it.
 import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from './characters.js';
 
-/** What kind of token was found; shown to those who ask why a text is spoken as it is. */
+/** Kind of a recognised token. Clients see it as the reason for a spoken form. */
 export type Rule =
   | 'abbreviation'
   | 'acronym'
@@ -192,11 +192,11 @@ export function skipSpaces(text: string, from: number): number {
 
 export class Reading {
   readonly text: string;
-  /** Where the token would begin. */
+  /** Offset at which the token would begin. */
   at = 0;
   /** Class of the character at `at`. */
   kind = SPACE;
-  /** Where the last token ended that is spoken in other words: the next one may begin there. */
+  /** End of the last token that was replaced by other words. The next token may begin there. */
   tokenEnd = -1;
   #runAt = -1;
   #runEnd = 0;
@@ -233,7 +233,7 @@ export class Reading {
     return this.#runEnd;
   }
 
-  /** What a sticky expression finds here. */
+  /** Matches a sticky expression at `at`, the current offset by default. */
   match(pattern: RegExp, at = this.at): RegExpExecArray | undefined {
     pattern.lastIndex = at;
     return pattern.exec(this.text) ?? undefined;

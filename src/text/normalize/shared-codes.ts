@@ -64,7 +64,7 @@ export function standard(number: (digits: string) => string, year: (digits: stri
 }
 
 const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
-const FEWEST_RUNS = 4; // of letters and of digits; a word with a number has less
+const FEWEST_RUNS = 4; // minimum of runs of letters and of digits; a word with a number has fewer
 
 /** Commit 3f2a9bc: character by character. */
 export function commitHash({ letters, digits }: Pick<Speech, 'letters' | 'digits'>): Recogniser {

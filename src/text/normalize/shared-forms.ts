@@ -301,7 +301,7 @@ export function atLeast(words: string, format: NumberFormat, { count }: Pick<Spe
 
 const MONTH_AND_YEAR = /(0?[1-9]|1[0-2])\/(\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
 const LONGEST_LEAD = 40; // units before the expiry of a card
-const NO_MONTH = 12; // what is not larger may be one: 12/06 is a day
+const NO_MONTH = 12; // years up to this may be a month or day, so they are not read: 12/06 is a day
 
 /** Exp. 12/26: a month and a year behind the words that `before` knows. */
 export function expiry(

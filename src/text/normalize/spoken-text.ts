@@ -6,12 +6,12 @@ import type { Rule } from './reading.js';
 /** A token that is spoken in other words than it is written. */
 interface Replacement {
   readonly rule: Rule;
-  /** Where the token stands in the written text, in UTF-16 units; `end` is exclusive. */
+  /** Span of the token in the written text, in UTF-16 units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
   readonly written: string;
   readonly spoken: string;
-  /** Where the words stand in the spoken text. */
+  /** Span of the words in the spoken text, in UTF-16 units; `spokenEnd` is exclusive. */
   readonly spokenStart: number;
   readonly spokenEnd: number;
 }
@@ -46,7 +46,7 @@ export class SpokenText {
   #length = 0;
   #last = SPACE_UNIT; // last unit of the words so far
   #afterWords = false; // the last piece was not copied
-  #afterEmoji = false; // what stood before this place is not spoken
+  #afterEmoji = false; // the text directly before was dropped
   #spaceAfterWords = false; // the last piece is a space, and the one before it was not copied
 
   constructor(written: string, unspaced = false) {
@@ -54,7 +54,7 @@ export class SpokenText {
     this.#unspaced = unspaced;
   }
 
-  /** What stands in `text` (the written one, folded) is spoken as it stands. */
+  /** Copies a span of `text` (the written text, folded) to the spoken text unchanged. */
   copy(text: string, from: number, to: number): void {
     if (to <= from) return;
     if (this.#afterEmoji && STOP.test(text[from] ?? '')) this.#dropSpace(); // Thanks 😊!

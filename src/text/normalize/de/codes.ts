@@ -23,7 +23,10 @@ export function emergency(reading: Reading): Found | undefined {
 
 const PLATE = /([A-ZÄÖÜ]{1,3})-([A-Z]{1,2}) ?(\d{1,4})([EH])?(?![\p{L}\p{N}-])/uy;
 
-/** Of large towns; others are told by a word before them. */
+/**
+ * Registration codes of large towns. A plate with another code needs a keyword before it, such as
+ * Kennzeichen.
+ */
 const TOWNS: ReadonlySet<string> = new Set(
   'B M HH K F S D DO E HB L DD H N DU BO W BI BN MS KA MA A WI G MG AC BS KI HAL MD FR KR LU OB HL EF HRO MZ KS HA SB P OL WÜ R IN UL HN PF WOB GÖ RT KO J SI'.split(
     ' ',

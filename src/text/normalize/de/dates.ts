@@ -150,7 +150,7 @@ export function expiry(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(EXPIRY) : undefined;
   if (match === undefined || Number(match[2]) < 13) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
-  if (match[0] === '08/15' && !EXPIRES.test(before)) return undefined; // of no value
+  if (match[0] === '08/15' && !EXPIRES.test(before)) return undefined; // the idiom "nullachtfünfzehn"
   return match[1]?.startsWith('0') || EXPIRES.test(before) ? sayMonth(reading, match) : undefined;
 }
 

@@ -27,12 +27,12 @@ const MEASURED = words(
 
 const PLURAL_ARTICLE = words('die der den aller alle diese dieser beiden');
 
-/** Of "Sie haben 1 Nachricht und", "von 5 bis": an earlier amount that is governed by the same word. */
+/** An earlier amount that the same word governs: "Sie haben 1 Nachricht und", "von 5 bis". */
 const EARLIER =
   /(?<![\p{L}\d.,])(?:\d[\d.,]*(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
 const LONGEST_EARLIER = 64; // units in which it is looked for
 const MOST_EARLIER = 4;
-/** What may stand between an amount and what governs it. */
+/** Adverbs that may stand between an amount and the word that governs it. */
 const ADVERBS =
   /(?:^|(?<=\s))(?:(?:nur|noch|etwa|circa|ca\.|rund|genau|mindestens|mind\.|höchstens|max\.|maximal|knapp|fast|gut|bereits|schon|lediglich|bis zu|je|jeweils|auch) ){1,3}$/iu;
 const LONGEST_ADVERBS = 28; // units

@@ -58,7 +58,7 @@ const NEUTER = /(?:chen|lein|ment|um|nis|tum)$/;
 const MASCULINE = /(?:er|ling|or|ismus|ant|ent|ist|eur|tag|mann|platz|raum|anruf|termin)$/;
 const SHORTEST_LAST = 4; // letters of the last word of a compound
 
-/** Of a noun in the singular; undefined where nothing tells. A compound has the gender of its last word. */
+/** Gender of a singular noun; undefined if unknown. A compound has the gender of its last word. */
 export function genderOf(noun: string): Gender | undefined {
   const name = noun.toLowerCase();
   const whole = BY_NAME.get(name);

@@ -9,7 +9,7 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-/** Those without a vowel are spelled anyway. */
+/** Acronyms that contain a vowel and are still spelled. Those without a vowel are always spelled. */
 export const SPELLED: ReadonlySet<string> = words(`
   HDMI CDA AAA AAC AAPL AARP ABA ABC ABS ABV AC ACA ACC ACH ACL ACLU ADHD ADP AED AES AFC AFL AFP AI AIG AKA ALS AM AMA AMC AMD AMZN AOL AP APA APB API APR APY AQI ASC
   ASL ASN ASPCA ASR ATF ATM ATV AV AWD AWS BA BAC BCE BMI BSE BYOB BYOD BYU CAGR CBO CCPA CDO CEO CEU CFA CFO CIA CIO CISO CLI CMA CMO CNA COA COB COE COI COO

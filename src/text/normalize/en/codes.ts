@@ -122,7 +122,7 @@ const LAST_DIGITS =
 const CARRIER = /\b(?:card|account|acct|number|ssn|visa|phone|code|id|last)\b/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
-/** What stands right before such a number. */
+/** Words directly before a reference number. */
 const ASKED = /(number|no|num|id|nr|is|was|are|in|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 

@@ -42,7 +42,7 @@ const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' }); // prettier-ignore
 
 const NONE = /(?!)/;
-const DOT = /\./; // of decimals
+const DOT = /\./; // the decimal point
 
 /** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [

@@ -33,7 +33,7 @@ export function plural(words: string): string {
   return words.endsWith('x') ? `${words}es` : `${words}s`;
 }
 
-/** Of a room, a house, a model: 204 two oh four, 1500 fifteen hundred, 3000 three thousand. */
+/** Number of a room, a house or a model: 204 two oh four, 1500 fifteen hundred, 3000 three thousand. */
 export function pairs(digits: string): string {
   if (digits.endsWith('000') || digits.length < 3) return cardinal(digits);
   const [head, rest] = [digits.slice(0, -2), digits.slice(-2)];

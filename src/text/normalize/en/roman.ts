@@ -39,7 +39,7 @@ const AFTER_CAPITAL = /(?:^|[^\p{L}\p{N}])\p{Lu}[\p{L}\p{N}'’]* $/u;
 const SEQUEL = /^(?:II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{1,3})$/;
 const PRONOUN = /^ (?:am|was|have|had|will|would|can|could|think|know|do|did|said|say|want|need|saw|love|like|feel|mean|hope|guess|believe)\b/; // prettier-ignore
 
-/** What kind of number it is, by the words around it. */
+/** The words around a Roman numeral decide whether it is a cardinal, an ordinal or letters. */
 function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordinal' | 'letters' | undefined {
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
   const around = reading.around(end);

@@ -1,4 +1,4 @@
-// How English is said.
+// Spoken forms of English.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
@@ -30,7 +30,7 @@ function words(list: string): ReadonlySet<string> {
 }
 
 const ARTICLES = words('a an the this that our your my his her their its every each another one');
-/** What follows an amount without being what it measures. */
+/** Words that may follow an amount but do not name the thing measured. */
 const NO_NOUN = words(`
   of per in on at to for and or is was as by from than with a an the each more less if when are were be been has have had do does did will would could
   should may might must shall need needs go goes went gone come comes came ago away long wide tall deep high thick old apart late later early earlier behind

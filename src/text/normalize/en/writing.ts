@@ -1,4 +1,4 @@
-// How English is written, as data.
+// Written forms of English, as data.
 import type { Writing } from '../language.js';
 import { ABBREVIATIONS, BEFORE_NUMBER, READ, SPELLED } from './abbreviations.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, MONEY_MAGNITUDES, PER, UNITS } from './units.js';

@@ -4,7 +4,7 @@ import type { Numeral } from '../numerals.js';
 
 export type Gender = 'm' | 'f';
 
-/** How a number stands to its noun: alone, before a masculine one (veintiún), before a feminine one (veintiuna). */
+/** Agreement of a number: alone, before a masculine noun (veintiún), before a feminine noun (veintiuna). */
 export type Agreement = 'alone' | Gender;
 
 const SMALL =

@@ -1,4 +1,4 @@
-// How Spanish is written, as data: Spain groups with points, Mexico with commas.
+// Written forms of Spanish, as data. Spain groups digits with points, Mexico with commas.
 import type { NumberFormat } from '../numerals.js';
 import type { Writing } from '../language.js';
 import { ABBREVIATIONS, BEFORE_NUMBER } from './abbreviations.js';

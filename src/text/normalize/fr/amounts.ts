@@ -1,4 +1,4 @@
-// How French says amounts: numbers with nouns, money, fractions.
+// Spoken amounts in French: numbers with nouns, money, fractions.
 import type { Currency, Fraction, Noun, Quantity } from '../language.js';
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
@@ -6,7 +6,7 @@ import { and, isFeminineAhead, isNumbered, isPlural, of } from './grammar.js';
 import { cardinal, decimal, ordinal, rank } from './numbers.js';
 
 const THOUSAND = 3;
-/** What is counted in millions follows with "de". */
+/** Behind these a noun is joined with "de": deux millions d'euros. */
 const ROUND = /illi(?:on|ard)s?$/;
 /** Currencies whose hundredth needs no name: trois euros cinquante. */
 const SHORT_CENTS = new Set(['euro', 'dollar']);

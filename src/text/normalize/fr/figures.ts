@@ -38,7 +38,7 @@ const MOST_GOALS = 30;
 const ANNOUNCED = /(?:(?:score|résultat)[\p{L} ]{0,16}: ?|\d[-–]\d{1,2},? )$/iu;
 const LONGEST_ANNOUNCED = 32; // units before a score
 
-/** How a number is written in English, and by many programs. */
+/** Numbers in English notation, which many programs write, too. */
 const english = new Quantities({
   tag: 'fr',
   writing: { ...WRITING, numbers: { decimal: '.', grouping: [','] } },

@@ -1,4 +1,4 @@
-// How French is said.
+// Spoken forms of French.
 import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';

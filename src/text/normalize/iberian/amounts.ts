@@ -13,15 +13,15 @@ interface AmountWords<A extends string> {
   readonly withCents: string;
   readonly half: Readonly<Record<Gender, string>>;
   readonly decimal: (numeral: Numeral, agreement: A | Gender) => string;
-  /** Of a number that stands alone. */
+  /** Agreement of a number without a noun. */
   readonly alone: A | Gender;
-  /** Of a number that counts what follows it in the text. */
+  /** Agreement of a number with the words that follow it in the text. */
   readonly agreementOf: (one: boolean, around: Around) => A | Gender;
   readonly agreementOfNoun: (noun: Noun) => A | Gender;
   readonly genderOf: (noun: string) => Gender;
   readonly parts: (fraction: Fraction) => string;
   readonly rangeWord: (around: Around) => string;
-  /** What a number becomes before "mil". */
+  /** Form of a number before "mil". */
   readonly beforeThousand: (said: string) => string;
   /** Below two the noun is in the singular: 1,5 litro, 1,5 milhão. */
   readonly singularBelowTwo: boolean;

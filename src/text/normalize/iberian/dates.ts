@@ -146,7 +146,7 @@ interface DayWords {
   readonly before: ReadonlySet<string>;
   /** The beginning of a text behind them that goes on with a time. */
   readonly beforeTime: RegExp;
-  /** Where they are rather a blood pressure. */
+  /** True if the two numbers are more likely a blood pressure. */
   readonly isPressure: (around: Around) => boolean;
   /** Marks between them. */
   readonly marks: '/' | '/-';

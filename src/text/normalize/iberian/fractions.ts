@@ -1,4 +1,5 @@
-// What stands around a slash, in the order in which Spanish and Portuguese ask: a case, a share, a pressure, a sum, a grade, a part.
+// Two numbers around a slash, in the order of the checks: a case, a share, a pressure, a sum, a grade, a
+// part.
 import type { Fraction, Noun } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
@@ -18,7 +19,7 @@ interface FractionWords {
   /** Words, in small letters, before a grade, and behind one. */
   readonly graded: ReadonlySet<string>;
   readonly points: RegExp;
-  /** What is behind a part of ten, and no grade: de. */
+  /** The next word (de) after a number of tenths; with it, x/10 is a fraction and not a grade. */
   readonly partOf: RegExp;
   /** The end of a text before a blood pressure. */
   readonly pressure: RegExp;

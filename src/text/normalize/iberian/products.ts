@@ -9,7 +9,7 @@ const FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)( ?)[x×X]\2(?=\d)/y;
 const LAST_FACTOR = /(\d{1,6}(?:[.,]\d{1,3})?)(?!\d|[.,]\d)/y;
 const UNIT = / ?(cm|mm|m|km|px|mmHg|kg|g|mg|ml|L|l|W|V|GB|TB|MB|MP)(?![\p{L}\p{N}²³/])/uy;
 const MOST = 4; // factors
-const GOALS = 20; // of a team
+const GOALS = 20; // maximum for a team in one game
 
 interface ProductWords {
   readonly numbers: NumberFormat;

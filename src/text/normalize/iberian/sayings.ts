@@ -1,4 +1,5 @@
-// What the neighbours make of a short form, alike in Spanish and Portuguese; the words are each language's own.
+// Short forms that depend on their neighbours, shared by Spanish and Portuguese. Each language supplies the
+// words.
 import type { Saying } from '../language.js';
 import type { Around } from '../reading.js';
 

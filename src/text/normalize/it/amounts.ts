@@ -1,4 +1,4 @@
-// How Italian says amounts: numbers with nouns, money, fractions.
+// Spoken amounts in Italian: numbers with nouns, money, fractions.
 import type { Currency, Fraction, Noun, Quantity } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
@@ -7,7 +7,7 @@ import { cardinal, decimal, ordinal, type Gender } from './numbers.js';
 import { RATIO } from './units.js';
 
 const THOUSAND = 3;
-/** What is counted in millions follows with "di". */
+/** Behind these a noun is joined with "di": due milioni di euro. */
 const ROUND = /(?:^| )(?:mili(?:one|oni)|miliard[oi])$/;
 const LARGEST_NEIGHBOURS = 10; // two or three, but from twenty to twenty-one
 

@@ -18,7 +18,7 @@ const BILLIONS = /[1-9]\d{0,2}(?:\.\d{3}){3}(?![\d.:/])/y;
 
 const grouped = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
 
-/** How a number is written in English, and by many programs. */
+/** Numbers in English notation, which many programs write, too. */
 const english = new Quantities({
   tag: 'it',
   writing: { ...WRITING, numbers: { decimal: '.', grouping: [','] } },

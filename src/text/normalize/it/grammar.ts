@@ -46,7 +46,7 @@ const NUMBERED = words(`
   modulo sezione art pag pagg pp quota settore edificio padiglione box tipo premere preme prema premi premete digitare digiti digita digitate
 `);
 
-/** Of what recipes take a part: 2/3 tazza. */
+/** Nouns that take a fraction in recipes and the like: 2/3 tazza. */
 export const MEASURES_OF = words(
   'tazza bicchiere cucchiaio cucchiaino bottiglia bustina pastiglia compressa cipolla mela limone confezione panetto litro chilo etto pagina giornata dose stecca porzione lattina spicchio',
 );

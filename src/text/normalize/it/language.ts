@@ -113,7 +113,10 @@ function own(noun: string): Gender | undefined {
   return Object.hasOwn(COUNTED, noun) ? COUNTED[noun] : undefined;
 }
 
-/** What stands on the right decides first: XX secolo, XX Settembre, XIX e XX secolo. */
+/**
+ * Reads a Roman numeral by the word after it, which takes precedence: XX secolo, XX Settembre, XIX e XX
+ * secolo.
+ */
 function before(reading: Reading, end: number, value: string): string | undefined {
   const around = reading.around(end);
   const next = around.nextWord.toLowerCase();
@@ -125,7 +128,7 @@ function before(reading: Reading, end: number, value: string): string | undefine
 
 const LOOK_AHEAD = 40; // units
 
-/** What stands on the left: Luigi XIV, Elisabetta II, capitolo IV, tipo II. */
+/** Reads a Roman numeral by the word before it: Luigi XIV, Elisabetta II, capitolo IV, tipo II. */
 function behind(reading: Reading, value: string): string | undefined {
   const around = reading.around(reading.at);
   const word = FIRST_CENTURY.test(around.text.slice(Math.max(0, around.start - 24), around.start))

@@ -1,4 +1,4 @@
-// How Italian is said.
+// Spoken forms of Italian.
 import type { Noun, Speech } from '../language.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';

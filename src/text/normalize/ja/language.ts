@@ -99,7 +99,7 @@ const IN_MATH: Readonly<Record<string, string>> = {
   '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
 }; // prettier-ignore
 
-const ANY = /^/; // what stands before the number decides
+const ANY = /^/; // no filter: the recogniser checks the text before the number
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [

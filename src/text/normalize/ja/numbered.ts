@@ -97,7 +97,7 @@ export function sign(reading: Reading): Found | undefined {
 
 const LINK = '(?:番号|コード)?(?:は|が|の|を|に|、|[:：.])?[ 「『【（(\\[]{0,2}$';
 
-/** What stands before a code and before a telephone number. */
+/** Keywords before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
     `(?:暗証|認証|確認|注文|予約|会員|口座|お客様|受付|追跡|伝票|問い合わせ|お問い合わせ|社員|学籍|カード|整理|管理|製造|シリアル|支店|証券|銘柄|郵便番号|末尾|下4桁|下四桁|パスワード|コード|PIN|ID|HTTP|エラー|ステータス|ステータスコード|ポート|免許証|保険証|旅券|マイナンバー|型番|品番|商品|(?<=(?:口座|支店|銀行)[^。]{0,12})(?:普通|当座))${LINK}`,

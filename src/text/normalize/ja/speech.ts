@@ -1,4 +1,4 @@
-// How Japanese is said.
+// Spoken forms of Japanese.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { inMyriads } from '../myriads.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';

@@ -104,7 +104,7 @@ function circled(reading: Reading): Found | undefined {
   return { ...found, spoken: `${found.spoken} ` };
 }
 
-const ANY = /^/; // what stands before the number decides
+const ANY = /^/; // no filter: the recogniser checks the text before the number
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [

@@ -140,7 +140,7 @@ export function car(reading: Reading): Found | undefined {
 
 const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[(]{0,2}$';
 
-/** What stands before a code and before a telephone number. */
+/** Keywords before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
     `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,

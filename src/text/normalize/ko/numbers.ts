@@ -63,7 +63,7 @@ const RIEUL = 8;
 
 export type Final = 'vowel' | 'rieul' | 'consonant';
 
-/** How the last sound of what is written ends, which chooses between 은 and 는, 을 and 를, 이 and 가. */
+/** Final sound of a written character. It selects between 은 and 는, 을 and 를, 이 and 가. */
 export function finalOf(character: string): Final | undefined {
   const code = character.charCodeAt(0);
   if (code >= HANGUL && code <= LAST_HANGUL) {

@@ -5,8 +5,8 @@ import { WESTERN_MAGNITUDES } from '../myriads.js';
 import { cardinal } from './numbers.js';
 
 /**
- * What stands with a number. `native`: 세 개; `short`: native up to nineteen; `close`: Sino-Korean and written together,
- * as 이천이십사년; `degrees`: 영하 below zero; the others are Sino-Korean with a space.
+ * Nouns behind a number, by form. `native`: 세 개. `short`: native up to nineteen. `close`: Sino-Korean and
+ * written together, as 이천이십사년. `degrees`: 영하 below zero. Without a form: Sino-Korean with a space.
  */
 function nouns(list: Readonly<Record<string, string>>, form?: string): Record<string, Noun> {
   const found: Record<string, Noun> = {};

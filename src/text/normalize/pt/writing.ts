@@ -1,4 +1,4 @@
-// How Portuguese is written, as data.
+// Written forms of Portuguese, as data.
 import type { Writing } from '../language.js';
 import { ABBREVIATIONS, BEFORE_NUMBER } from './abbreviations.js';
 import { CURRENCIES, CURRENCY_SIGNS, MAGNITUDES, PER, UNITS } from './units.js';

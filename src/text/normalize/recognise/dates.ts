@@ -28,12 +28,12 @@ export class Dates {
   readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
-  /** Of all of them. */
+  /** First characters of all month and weekday names. */
   readonly #beginnings: Beginnings;
   readonly #longest: number;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
-  /** Of what stands behind a day and a space. */
+  /** First characters of the words that may follow a day and a space: month names and joining words. */
   readonly #behindDay: Beginnings;
 
   constructor(language: Language) {

@@ -32,7 +32,7 @@ const SHORTEST_ALONE = 6; // digits of any other that is not parted
 const LONGEST_PARTING = 3; // units between two groups of a telephone number
 const AS_NUMBER = 2; // digits that are said as one number
 
-/** What is found ends where a word does: before 飞机 A380 does. */
+/** Matches only if a word ends behind the match. Before an ideograph a word ends, too: A380飞机. */
 function endingWord(source: string): RegExp {
   return new RegExp(`${source}(?!${WORD_UNIT})`, 'uy');
 }

@@ -113,7 +113,7 @@ function isAlone(text: string, at: number, end: number): boolean {
   return !isWordAt(text, end) && !(text[at] === '#' ? /[#_]/ : /[*＊#_]/).test(text[end] ?? '');
 }
 
-/** What follows a key in writing without spaces: *键, *を, *버튼. */
+/** Text that may follow a key in writing without spaces: *键, *を, *버튼. */
 const BEHIND_KEY = /^(?:[号號]?[键鍵]|を|ボタン|キー|印|버튼|키|을|를|[^\p{L}\p{N}])/u;
 const LONGEST_EMPHASIS = 40; // units
 

@@ -20,7 +20,10 @@ const OPENING = /\$\$?(?=[A-Za-z\\(\d-][^$\n]{0,200}[\^_=\\+<>{}*/][^$\n]{0,200}
 const CLOSING = new RegExp(String.raw`\$\$?(?!${WORD_UNIT})`, 'uy');
 const LONGEST = 200; // units between the two
 
-/** What is between dollar signs is a formula where it has signs of one; $5 is an amount. */
+/**
+ * Drops the dollar signs around a formula. Text between them is a formula if it has signs of one; $5 is an
+ * amount.
+ */
 export function dollars(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const near = text.slice(Math.max(0, at - LONGEST), at);
@@ -171,14 +174,14 @@ function raised(reading: Reading, { speech }: Language): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'math' };
 }
 
-/** What begins a line or block of HTML parts words. */
+/** Drops an HTML tag. A tag of a line or block leaves a space, so that words stay apart. */
 function tag(reading: Reading): Found | undefined {
   const found = dropped(reading, TAG);
   const isBlock = /^<\/?(?:br|p|ul|ol|li|div|h\d)\b/i.test(reading.text.slice(reading.at, reading.at + 6));
   return found && isBlock ? { ...found, spoken: ' ' } : found;
 }
 
-/** What a program wrote for a character of HTML. */
+/** Replaces an HTML entity by the name of its character, or by the character itself. */
 function entity(reading: Reading, { symbols }: Language): Found | undefined {
   const match = reading.match(ENTITY);
   if (match === undefined) return undefined;

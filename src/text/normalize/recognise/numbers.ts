@@ -169,7 +169,7 @@ export class Numbers {
   }
 }
 
-/** What was left out before the last four digits is told by stars. */
+/** True for the last four digits of a number whose other digits are masked with stars. */
 function isMasked(text: string, at: number, end: number): boolean {
   return (
     end - at === NUMBERED &&

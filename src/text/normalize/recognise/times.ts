@@ -29,7 +29,7 @@ export class Times {
   readonly #clock: RegExp;
   readonly #hour: RegExp | undefined;
   readonly #marks: CharacterSet;
-  /** Of what stands behind an hour. */
+  /** First characters of the words that may follow an hour. */
   readonly #behindHour: Beginnings;
   readonly #halves: Readonly<Record<string, string>>;
 

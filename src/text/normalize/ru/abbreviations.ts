@@ -20,7 +20,7 @@ const SHARED_PREPOSITION =
 
 const COMPARED = /(?:^|[\s(])(?:см|ср)\. ?(?:\p{L}{1,6}\. ?[\d.]{1,8}(?: и|,) )?$/iu; // см. ст. 5: смотри статью
 
-/** Where something is: the case behind в and на is the prepositional, not the accusative. */
+/** Case of a place name: behind в and на the prepositional, not the accusative. */
 function caseOfPlace(around: Around): Case {
   const lead = around.text.slice(Math.max(0, around.start - LONGEST_LEAD), around.start);
   if (COMPARED.test(lead)) return 'accusative';

@@ -1,4 +1,4 @@
-// How Russian says amounts: numbers with their nouns, ranges, money, fractions.
+// Spoken amounts in Russian: numbers with their nouns, ranges, money, fractions.
 import type { Currency, Fraction, Noun, Quantity } from '../language.js';
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';

@@ -1,4 +1,5 @@
-// What is dictated in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом 12А, ст. 105 ч. 2.
+// Codes and addresses in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом
+// 12А, ст. 105 ч. 2.
 import { classAt, SPACE } from '../characters.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';

@@ -1,4 +1,4 @@
-// How Russian nouns and their adjectives decline, and which form of them a number takes.
+// Declension of Russian nouns and their adjectives, and the form that each takes with a number.
 import type { Noun } from '../language.js';
 
 export const CASES = [
@@ -101,7 +101,7 @@ export function inPlural(noun: Noun, grammatical: Case): string {
   return noun.forms[PLURAL + CASES.indexOf(grammatical)] ?? '';
 }
 
-/** What counts itself: behind decimals and fractions. */
+/** Genitive singular of the counted noun, for use behind decimals and fractions. */
 export function genitiveOf(noun: Noun): string {
   return inCase(noun.forms, 'genitive');
 }

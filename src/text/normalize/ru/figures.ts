@@ -14,7 +14,7 @@ const NAMED_MONEY =
   /(\d{1,9}(?: \d{3}){0,3})[,.](\d\d) (рубл(?:ь|я|ей)|доллар(?:|а|ов)|евро|грив(?:на|ны|ен))(?!\p{L})/uy;
 const NAMES: Readonly<Record<string, string>> = { руб: 'RUB', дол: 'USD', евр: 'EUR', гри: 'UAH' };
 
-/** How programs and English write numbers. */
+/** Recognises numbers in English notation, which programs write, too. */
 const RUSSIAN_PARTS = { tag: 'ru', writing: WRITING, speech: SPEECH, symbols: SYMBOLS };
 const english = new Quantities({
   ...RUSSIAN_PARTS,

@@ -11,7 +11,7 @@ const LIST =
 const DENIED =
   /(?<!\p{L})не (?:был[оаи]?|будет|прошло|пройдёт|пройдет|осталось|останется|превыша(?:ет|ют|л[аио]?)|превысит|превысил[аио]?|нашлось|набралось|наберётся|наберется|исполнилось|исполнится|оказалось|существует|имеется|видно|стало|хватало) $/iu;
 const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
-const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // of a verb that is not reflexive
+const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // ends a non-reflexive verb
 
 /** The word before a token; "ок." is "около", a sign is the word that it is read as. */
 export function wordAhead({ text, start }: Around): string {
@@ -86,7 +86,7 @@ export interface Counted {
   readonly noun?: string;
 }
 
-/** What a number of this value agrees with. */
+/** Case, gender and noun that a number of this value agrees with. */
 export function countedBy(around: Around, whole: string): Counted {
   const first = around.nextWord.toLowerCase();
   if (isAge(around)) return { case: 'genitive', gender: 'm', noun: first };

@@ -11,7 +11,7 @@ import {
   type Gender,
 } from './declension.js';
 
-/** What a word agrees with: a noun's gender, a plural, or a masculine noun that lives: вижу двадцать одного студента. */
+/** Agreement of a numeral: gender, plural, or masculine animate (вижу двадцать одного студента). */
 export type Agreement = Gender | 'p' | 'living';
 
 function forms(list: string): Forms {

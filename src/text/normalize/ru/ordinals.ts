@@ -22,7 +22,7 @@ export const ORDINAL_MARK =
 const DIRECT_FEMININE = /(?:[аяь]|ая|яя)$/;
 const OBLIQUE_FEMININE = /(?:[еиы]|ой|ей)$/;
 
-/** What the mark and the noun behind it say together. */
+/** Spoken form of digits with an ending, chosen by the ending and the next noun. */
 export function marked(digits: string, around: Around, mark: string): string | undefined {
   const next = around.nextWord.toLowerCase();
   const end = mark.replace('-', '');

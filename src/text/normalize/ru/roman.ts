@@ -179,7 +179,7 @@ function behindNoun(reading: Reading, end: number, value: number): Found | undef
   return { end, spoken: ordinal(String(value), shown, gender), rule: 'roman' };
 }
 
-/** Of a noun that several numerals share: на рубеже XIX и XX веков. */
+/** Case of a plural noun that several numerals share: на рубеже XIX и XX веков. */
 function pluralCase(word: string): Case | undefined {
   if (/(?:ов|ев|ей)$/.test(word)) return 'genitive';
   if (/(?:ам|ям)$/.test(word)) return 'dative';

@@ -98,7 +98,7 @@ const IN_MATH: Readonly<Record<string, string>> = {
   '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
 }; // prettier-ignore
 
-const ANY = /^/; // what stands before the number decides
+const ANY = /^/; // no filter: the recogniser checks the text before the number
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
@@ -255,7 +255,10 @@ function isTraditional(text: string): boolean {
   return balance > 0;
 }
 
-/** What makes the words of a token traditional, for a text that is; a pause is written as it is here. */
+/**
+ * Returns a function for the spoken words: it writes ", " as "，" and, for a traditional text, uses its
+ * characters.
+ */
 function respell(text: string): (spoken: string) => string {
   const wide = (spoken: string): string => spoken.replaceAll(', ', '，');
   if (!isTraditional(text)) return wide;

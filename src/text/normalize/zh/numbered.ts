@@ -14,7 +14,7 @@ import { PER } from './writing.js';
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
 const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?(?:mmHg|毫米汞柱))?/y;
-const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // of a map
+const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // scale of a map
 const PAGE = /(\d{1,4})\/(\d{1,4})(?= ?(页|頁|步|题|題|章|集|期|轮|輪|张|張|条|條|项|項|关|關|局|屏|名|位))/y;
 const OF_FIGURE = /(\d{1,2})-(\d{1,2})(?![\d-])/y;
 const BEAT = /(\d)\/(\d)(?=拍)/y;
@@ -92,7 +92,7 @@ function ofFigure(reading: Reading): Found | undefined {
 
 const PART_OF_GAME =
   /(?:[上下全]?半场|[上下全]?半場|全场|全場|加时赛?|加時賽?|点球|點球|大比分|总比分|决赛|決賽|(?:[首末胜勝]|第[一二三四五\d])[局盘盤])(?:中|以)?[：: ]?$/;
-const GOALS = 20; // of a team
+const GOALS = 20; // maximum for a team in one game
 const TEAM = /[队隊] ?$/;
 const NO_TEAM =
   /[第图圖表例式章节節附件号號室座栋棟区區线線路条條型款版页頁课課题題期楼樓约約共每前后後近达達在从從至到的了和与]$/;
@@ -282,7 +282,7 @@ const CALLS = new RegExp(
 const COUNTED_CALL =
   /^ ?(?:[个個元块塊年月日天次张張条條单件单%万萬亿億千百位名人份笔筆盒瓶遍分点點秒小年米度岁歲]|公[里斤]|美元|港元|[/~–—-]\d)/;
 
-/** What stands before a code and before a telephone number. */
+/** Keywords before a code and before a telephone number. */
 export const KEYWORDS: Keywords = { codes: CODES, calls: CALLS, counted: COUNTED_CALL, pause: '，' };
 
 const CALLED_BEFORE =

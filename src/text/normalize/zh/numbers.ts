@@ -29,7 +29,7 @@ function counted(digits: string, first: boolean): string {
   return `${words}${low === 8 ? '亿' : '万'}${rest(tail)}`;
 }
 
-/** What follows a larger group: 零 stands for places that are empty. */
+/** The digits behind a larger group. 零 stands for empty places. */
 function rest(tail: string): string {
   const digits = withoutZeros(tail);
   if (digits === '0') return '';

@@ -1,4 +1,4 @@
-// How Chinese is said.
+// Spoken forms of Chinese.
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { inMyriads } from '../myriads.js';
 import { withoutZeros, type Numeral } from '../numerals.js';

@@ -4,7 +4,9 @@ import type { Currency, Magnitude, Noun, Writing } from '../language.js';
 import { WESTERN_MAGNITUDES } from '../myriads.js';
 import { cardinal } from './numbers.js';
 
-/** What stands with a number: `scale` is counted with 二, `degrees` has 零下 below zero, the others have 两. */
+/**
+ * Nouns behind a number, by form: `scale` is counted with 二, `degrees` has 零下 below zero, the others have 两.
+ */
 function nouns(list: Readonly<Record<string, string>>, form?: string): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, said] of Object.entries(list)) {
