@@ -60,7 +60,7 @@ export class BrowserCall {
   #acknowledged = false;
   #early: unknown[] = [];
   #session: DataChannelSession | undefined;
-  /** Why it ended, before there was a call to close. */
+  /** Reason of an end before a call existed. */
   #reason: string | undefined;
   #freeing: Promise<void> | undefined;
   #resolveFreed!: () => void;

@@ -6,7 +6,7 @@ import { asParleyError, ParleyError } from '../src/errors.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import type { Time } from '../src/time.js';
 
-/** The channel itself, whoever implements SCTP. */
+/** The channel itself, independent of the SCTP implementation. */
 export interface TextChannel {
   /** Throws when the message cannot be sent. */
   send(text: string): void;
@@ -39,9 +39,9 @@ type TextMessage = Extract<ClientMessage, { type: 'text' }>;
 type OpenText = 'refused' | { readonly stream: TokenStream; readonly first: TextMessage; length: number };
 
 const STATS_EVERY_MS = 1000;
-const FLOOD_ERROR_EVERY_MS = 1000; // one answer a second tells enough
-const STATS_LIMIT_BYTES = 64 * 1024; // figures that wait are figures out of date
-const OUTGOING_LIMIT_BYTES = 1024 * 1024; // hours of events: whoever has not read them is not there
+const FLOOD_ERROR_EVERY_MS = 1000; // at most one error a second
+const STATS_LIMIT_BYTES = 64 * 1024; // statistics behind such a backlog would be out of date
+const OUTGOING_LIMIT_BYTES = 1024 * 1024; // hours of events: a page that reads none of them has gone
 
 export class DataChannelSession {
   readonly #channel: TextChannel;
@@ -122,8 +122,8 @@ export class DataChannelSession {
     this.#text = 'refused';
     const utterance = this.#call.speak(open.stream, options);
     this.#text = open;
-    // Failed or interrupted before its end: an event has told of it, and what
-    // still comes of this text must not begin another one.
+    // If the utterance failed or was interrupted, an event has reported it. Later text of this stream must
+    // not start another one.
     void utterance.ended.then(() => {
       open.stream.end();
       if (this.#text === open) this.#text = 'refused';
@@ -234,7 +234,7 @@ const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws MALFORMED for what is no JSON object, INVALID_FIELD naming the field for everything else. */
+/** Throws MALFORMED if it is not a JSON object, and INVALID_FIELD with the field for any other error. */
 export function readClientMessage(data: unknown): ClientMessage {
   const fields = readObject(data);
   switch (fields['type']) {

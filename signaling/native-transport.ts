@@ -24,9 +24,9 @@ import {
 import type { RTCPeerConnection } from 'werift';
 
 export class NativeTransport {
-  /** Told when the path in use cannot be served any more. */
+  /** Called when the path in use can no longer be served. */
   onBroken: ((error: ParleyError) => void) | undefined;
-  /** Told of every path after the first. */
+  /** Called for every path after the first. */
   onPath: ((path: string) => void) | undefined;
   readonly #dtls: DtlsInternals;
   readonly #ice: IceInternals;

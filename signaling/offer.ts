@@ -376,7 +376,7 @@ function audioForWerift(offer: Offer): string[] {
     'c=IN IP4 0.0.0.0',
     ...transportForWerift(offer),
     `a=mid:${audioMid}`,
-    // Whatever the browser would send: nobody here listens to it.
+    // The browser's audio is not used.
     'a=recvonly',
     'a=rtcp-mux',
     `a=rtpmap:${payloadType} ${codec.name}/${codec.clockRate}${channels}`,
@@ -423,7 +423,7 @@ export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
 
 /** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */
 function inOfferedForm(answer: string, { use, protocol, formats }: OfferedSection): string {
-  // A number is the SCTP port of whoever describes itself.
+  // A numeric format is the SCTP port of the side that sends the description.
   const port = /^a=sctp(?:-port|map):(\d+)/m.exec(answer)?.[1];
   const own = formats.map((format) => (/^\d+$/.test(format) ? (port ?? format) : format));
   return answer.replace(/^m=(\S+ \S+) \S+ ([^\r]*)/, (_line, start: string, answered: string) =>

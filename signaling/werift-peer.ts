@@ -51,7 +51,7 @@ export class WeriftPeer {
   readonly connection: RTCPeerConnection;
   /** The keys are there and the path is chosen. */
   onConnected: (() => void) | undefined;
-  /** Told once, unless this side closed first. */
+  /** Called once, unless this side closed first. */
   onEnded: ((reason: PeerEnd) => void) | undefined;
   onChannel: ((channel: RTCDataChannel) => void) | undefined;
   readonly #offer: Offer;
@@ -139,9 +139,8 @@ export class WeriftPeer {
     context['recordSequenceNumber'] = Math.max(used, RECORDS_AFTER_HANDSHAKE);
   }
 
-  // A chunk without length would keep werift busy for ever. Others only fail; but
-  // nobody waits for SCTP's handlers, so that a failure would be an unhandled
-  // rejection, which ends the process.
+  // A chunk without length would keep werift in an endless loop. Any other failure would become an unhandled
+  // rejection, which ends the process: werift does not await the handlers of SCTP.
   #mendSctp(): void {
     const transport: unknown = this.connection.sctpTransport;
     if (transport === undefined) return;
@@ -179,7 +178,7 @@ export class WeriftPeer {
   async #close(): Promise<void> {
     // Sockets that are still being made would outlive a close now.
     await this.#answering?.catch(() => undefined);
-    // werift closes without a word; an aborted association tells the page's data channel at once.
+    // werift closes silently; an ABORT of the association informs the page's data channel at once.
     await this.connection.sctpTransport?.sctp.abort().catch(() => undefined);
     await nextTurn(); // the socket sends on the next turn of the loop
     this.#endHandshake();

@@ -28,7 +28,7 @@ interface RingStatus {
   readonly writable: number;
   /** Accepted since the ring was opened. */
   readonly written: number;
-  /** The writer said its last word; what is readable is all there will be. */
+  /** True once the writer has ended the ring: no data follows the readable data. */
   readonly ended: boolean;
   readonly aborted: boolean;
   /** An error code, or empty when the end is a complete one. */

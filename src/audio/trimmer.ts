@@ -81,7 +81,7 @@ export class Trimmer {
     if (this.sounded) this.#soundEnd = this.#written;
   }
 
-  /** The segment is over: what is still held was its trailing silence. Ready for the next one. */
+  /** Drops the held samples, which were trailing silence, and prepares for the next segment. */
   reset(): void {
     this.#queue.clear();
     this.#written = 0;

@@ -44,7 +44,10 @@ interface Moved extends Cleared {
 }
 
 export class CallRoute {
-  /** Called when silence was added to a track in the playout of `port`, after `frames` frames, that its line does not know of. */
+  /**
+   * Called when a handover added silence to a track in the playout of `port`, after `frames` frames. The
+   * track's line does not count that silence.
+   */
   onPadded: ((track: number, port: MediaPort, frames: number, padMs: number) => void) | undefined;
   readonly #encoders: CallEncoders;
   #port: MediaPort;

@@ -169,7 +169,7 @@ export class OpusPacketDecoder {
   readonly sampleRate = HEARD_HZ;
   readonly #native: NativeDecoder = native(HEARD_HZ);
 
-  /** Nothing for what is no packet of Opus. */
+  /** Returns no samples if the payload is no Opus packet. */
   decode(payload: Uint8Array): Int16Array {
     // An empty one would be taken for a lost one of 120 ms.
     if (payload.length === 0) return NO_SAMPLES;

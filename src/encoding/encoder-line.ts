@@ -116,7 +116,7 @@ export class EncoderLine {
     }
   }
 
-  /** No segment follows: flushes and tells the sink. Resolves when the sink has everything. */
+  /** Ends the line: no segment follows. Resolves when the sink has everything. */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -207,12 +207,15 @@ export class EncoderLine {
   }
 }
 
-/** The unsent sound of a playout on its way into the one that replaced it. The worker does the work (handover-queue.ts). */
+/**
+ * Moves the unsent payloads of a playout to the one that replaced it. The worker does the work
+ * (handover-queue.ts).
+ */
 export class Handover {
   readonly number: number;
-  /** The new playout has all of it. Rejects with ENCODER_FAILED, or ABORTED. */
+  /** Resolves when the new playout has everything. Rejects with ENCODER_FAILED, or ABORTED. */
   readonly done: Promise<void>;
-  /** A track's frame number `frames` in the new playout ends with so much silence that nobody encoded. */
+  /** Called when frame number `frames` of a track in the new playout ends with `padMs` of added silence. */
   onPadded: ((track: number, frames: number, padMs: number) => void) | undefined;
   readonly #link: LineLink;
   #over = false;

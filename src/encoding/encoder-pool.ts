@@ -212,7 +212,7 @@ class EncoderThread {
 
   #awaitReady(): void {
     this.#ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
-    this.#ready.catch(() => undefined); // nobody need wait for it
+    this.#ready.catch(() => undefined); // it need not be awaited
   }
 
   #start(): void {

@@ -48,7 +48,7 @@ export interface FrameSink {
   flush(): Flushed;
   /** Calls back once when flushing is worth another try. */
   onRoom(callback: () => void): void;
-  /** The line ends before its finish was flushed; the reader is told the code where it can be. */
+  /** Ends the sink with an error, before its end was flushed. The reader gets the code if that is possible. */
   fail(code: ErrorCode): void;
   release(callback: () => void): void;
 }

@@ -228,7 +228,10 @@ export class HandoverQueue implements PayloadQueue {
     this.#track = undefined;
   }
 
-  /** The sound of another track begins: with what the far end heard of it, where it had begun before. */
+  /**
+   * Begins the payloads of another track. If a part of that track was sent before the move, its last payloads
+   * prime the recoder.
+   */
   #turnTo(track: number): void {
     if (this.#track === track) return;
     if (this.#track !== undefined) {

@@ -125,7 +125,7 @@ export class SegmentKeeper {
     else this.drop();
   }
 
-  /** Nothing of the segment follows but the frames that it still has coming. */
+  /** Call this when no frame follows except those that are still being encoded. */
   ended(sizes: KeptSizes): void {
     this.#sizes = sizes;
     if (this.#collector !== undefined) this.#tell(this.#collector);

@@ -34,9 +34,13 @@ interface SoundSegment extends SegmentPlace {
   readonly gain?: number;
 }
 
-/** Segments that follow one another in a ring, of one line or of several: the next is read when the one before is encoded. */
+/**
+ * Consecutive segments of one ring, in one line or in several. The next is read when the one before is encoded.
+ */
 export interface RingPart {
-  /** It is the first: silence before the sound is cut from no other, as that after it is from the last alone. */
+  /**
+   * True for the first part. Leading silence is cut from the first part only, trailing silence from the last.
+   */
   readonly first: boolean;
   /**
    * First sample of the next part, counted in the ring. If absent, it is unknown or the end of the ring; a
@@ -81,10 +85,10 @@ export type SinkMessage =
       readonly track: number;
       readonly codec: CodecName;
       readonly frameMs: number;
-      /** A playout that takes nothing any more is no end: a HandoverMessage tells where the line goes on. */
+      /** True if the line survives the loss of its playout and waits for a HandoverMessage. */
       readonly movable?: boolean;
     }
-  /** Payloads for nobody but `onSegmentKept`. */
+  /** The payloads go to `onSegmentKept` only. */
   | { readonly kind: 'kept'; readonly codec: CodecName; readonly frameMs: number }
   | {
       readonly kind: 'bytes';

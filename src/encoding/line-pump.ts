@@ -288,7 +288,10 @@ export class LinePump {
     }
   }
 
-  /** A part whose text pauses may wait for it: nobody is late then. What is held fills up with the sound to come. */
+  /**
+   * At a pause of the text, a part may wait without an underrun. Held samples stay until later ones fill the
+   * frame.
+   */
   #awaitSound({ isPart }: SegmentSound): 'moved' | 'waiting' {
     if (!isPart || !this.#resting || this.#rested || !this.#sink.wholeFrames) return 'waiting';
     this.#rested = true;

@@ -144,7 +144,7 @@ export class SegmentSound {
     this.#source.forget(callback);
   }
 
-  /** Drops the ring's content and tells its writer. */
+  /** Drops the ring's content and aborts its writer. */
   abort(callback: () => void): void {
     this.release(callback);
     this.#source.abort();
@@ -190,7 +190,7 @@ export class LineSound {
   /** With that of the segment. */
   #speed: number;
   readonly #queue = new SampleQueue(QUEUE_SAMPLES);
-  /** None at speed 1, that of most calls. */
+  /** Undefined at speed 1, which most calls use. */
   #stretch: TimeStretch | undefined;
   #stretched: Float32Array = new Float32Array(0);
   #resampler: Resampler;

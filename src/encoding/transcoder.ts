@@ -30,11 +30,14 @@ export interface Recoder {
   readonly framesDue: number;
   /** Frames put since the sound began. */
   readonly framesPut: number;
-  /** Gives out what is held, its last frame filled up with silence; returns the milliseconds of that. A sound ends. */
+  /**
+   * Puts the held samples, with silence up to the end of the last frame; returns the milliseconds of silence.
+   * Ends the sound.
+   */
   flush(put: PutPayload): number;
-  /** Another sound, of another talkspurt, follows. */
+  /** Prepares for another sound, of another talkspurt. */
   restart(): void;
-  /** Nothing is held. */
+  /** True if nothing is held. */
   readonly isEmpty: boolean;
 }
 

@@ -21,7 +21,7 @@ function locale(tag: string): Intl.Locale | undefined {
   }
 }
 
-/** `pt-br` → `pt-BR`; what is no tag stays as it is. */
+/** `pt-br` → `pt-BR`; anything that is no tag is returned unchanged. */
 export function canonicalTag(tag: string): string {
   return locale(tag.trim().replaceAll('_', '-'))?.toString() ?? tag;
 }

@@ -112,10 +112,13 @@ export class DtlsAssociation {
     for (const data of early) this.receive(data);
   }
 
-  /** Anything that came; what is no DTLS of this association changes nothing. Before the start the first 16 are kept. */
+  /**
+   * Takes a received datagram. Anything but DTLS of this association is ignored. Before the start, up to
+   * MOST_EARLY datagrams of a handshake are kept.
+   */
   receive(data: Uint8Array): void {
     if (this.#over) return;
-    // With keys, OpenSSL drops by itself what they did not protect; without, it fails for it.
+    // Once keys exist, OpenSSL drops unprotected records itself. Before that it would fail because of them.
     const read = this.#open ? data : this.#readHandshake(data);
     if (read === undefined) return;
     if (this.#started) this.#take(mediaAddon().dtlsReceive(this.#handle, read));
@@ -144,7 +147,7 @@ export class DtlsAssociation {
     this.#fail(new ParleyError('DTLS_FAILED', `the far end ended the DTLS handshake with ${alert}`));
   }
 
-  /** Says goodbye to a far end that it has keys with; nothing is told afterwards. Idempotent. */
+  /** Sends close_notify if keys exist. No callback follows. Idempotent. */
   close(): void {
     this.#end();
   }
@@ -243,7 +246,7 @@ export class DtlsCertificate {
     return new DtlsCertificate(handle, digest);
   }
 
-  /** Associations that run keep what they have; new ones are refused. Idempotent. */
+  /** Open associations keep the identity; new ones are refused. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

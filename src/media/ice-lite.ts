@@ -1,10 +1,9 @@
-// The lite half of ICE (RFC 8445 section 2.5): it asks nobody anything and
-// answers the far end's checks, which find the way through translators and say
-// by USE-CANDIDATE which pair of addresses the media takes.
+// The lite half of ICE (RFC 8445 section 2.5): it sends no checks and answers those of the far end. These
+// find the way through NATs and choose the address pair of the media by USE-CANDIDATE.
 //
 //   request ─▶ well formed? ─▶ credentials? ─▶ ours to be controlled? ─▶ answered ─▶ nominated?
 //
-// Its checks go on for as long as the far end consents to hear us (RFC 7675).
+// The far end's checks continue for as long as it consents to receive (RFC 7675).
 import type { Time } from '../time.js';
 import {
   ATTRIBUTE,
@@ -33,14 +32,14 @@ interface IceLiteOptions {
   readonly credentials: IceCredentials;
   readonly time: Time;
   readonly send: (data: Uint8Array, address: string, port: number, component: IceComponent) => void;
-  /** The far end wants its media there from now on. Told when it changes. */
+  /** Called when the far end nominates another address for its media. */
   readonly onNominated: (address: string, port: number, component: IceComponent) => void;
 }
 
 interface Nominated {
   readonly source: string;
   readonly priority: number;
-  /** When it was last asked for. */
+  /** When it was last nominated, in milliseconds. */
   readonly atMs: number;
 }
 
@@ -53,7 +52,7 @@ interface Refusal {
 }
 
 const MOST_SOURCES = 64; // addresses of one far end that have passed a check
-const MOST_ERRORS = 20; // a second: nobody shall use us to send answers to others
+const MOST_ERRORS = 20; // per second, so that the server cannot be used to flood others with answers
 const RENOMINATION_MS = 2000;
 const BAD_REQUEST: Refusal = { code: 400, reason: 'Bad Request' };
 const UNAUTHENTICATED: Refusal = { code: 401, reason: 'Unauthenticated' };
@@ -78,12 +77,12 @@ export class IceLite {
     this.#credentials = options.credentials;
   }
 
-  /** When the far end last proved that it is there, on the clock of `time`; undefined: not yet. */
+  /** When the far end last passed a check, on the clock of `time`; undefined before the first. */
   get lastCheckMs(): number | undefined {
     return this.#lastCheckMs;
   }
 
-  /** A check with the right credentials came from there. */
+  /** True if a check with valid credentials came from this address. */
   hasChecked(address: string, port: number): boolean {
     return this.#sources.has(nameOf(address, port));
   }

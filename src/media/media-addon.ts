@@ -58,7 +58,7 @@ export interface StreamOptions {
   readonly timestamp: number;
   /** Payload of one silent frame; empty sends nothing in pauses. */
   readonly silence: Uint8Array;
-  /** Producers hear of room when less than this is queued; the queue is full at `highMs`. */
+  /** Producers are notified of room when less than `lowMs` is queued. The queue is full at `highMs`. */
   readonly lowMs: number;
   readonly highMs: number;
   /** Comfort noise (RFC 3389) in pauses instead of `silence`: one packet at their beginning, then one each `intervalMs`. */
@@ -71,7 +71,7 @@ export interface StreamOptions {
   readonly srtp?: SrtpKeys;
 }
 
-/** `fd` is a bound UDP socket that somebody else owns; the plane works on a dup() of it. */
+/** `fd` is a bound UDP socket of another owner; the plane works on a dup() of it. */
 export type StreamTarget =
   { readonly fd: number; readonly address: string; readonly port: number } | { readonly capture: true };
 
@@ -83,7 +83,7 @@ export interface ClearedTrack {
   /** Counted over everything pushed to the track. */
   readonly sentFrames: number;
   readonly droppedFrames: number;
-  /** In order; none of them will be told as reached. */
+  /** In order; none of them will be reported as reached. */
   readonly droppedMarks: readonly number[];
 }
 
@@ -157,7 +157,7 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   planeAdvance(plane: number, toMs: number): number;
   planeWakeAt(plane: number, atMs: number): number;
   planeNow(plane: number): number;
-  /** True: marks or captured packets wait. False: the thread hears of `plane` once. */
+  /** Returns true if marks or captured packets wait. After false, the thread is notified of `plane` once. */
   planeWatch(plane: number): boolean;
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;

@@ -92,12 +92,13 @@ export class MediaHandshake {
     this.#terms = terms;
     if (sameAssociation(before, terms) && !this.#association.over) {
       this.#useIce(terms.ice);
-      // No check will come any more that could begin it.
+      // No further check can start it.
       if (terms.ice === undefined) this.#begin();
       return;
     }
     this.#association.close();
-    // It may be another peer: without ICE the socket knows where, with new secrets a check will tell.
+    // The peer may be another one. Without ICE the socket knows its address; with new credentials a check
+    // will show it.
     if (terms.ice === undefined || terms.ice.localUfrag !== before.ice?.localUfrag) {
       this.#far = undefined;
       this.#nominated = false;
@@ -110,7 +111,10 @@ export class MediaHandshake {
     this.#begin();
   }
 
-  /** Before the socket is: says goodbye to the far end. Nothing is told afterwards. Idempotent. */
+  /**
+   * Closes the association with close_notify; call it before the socket is closed. No callback follows.
+   * Idempotent.
+   */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

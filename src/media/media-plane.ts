@@ -1,8 +1,8 @@
-// The media plane: every call's packets, sent by one native clock thread that
-// JavaScript cannot delay. This is its face on the main thread.
+// The media plane: one native clock thread sends the packets of every call, and JavaScript cannot delay it.
+// This class controls the plane from the main thread.
 //
-// A manual plane has no thread: `advance` runs the ticks, each exactly at its
-// due time, and tells of marks before it returns. Tests hold its clock.
+// A manual plane has no thread: `advance` runs the ticks, each exactly at its due time, and reports marks
+// before it returns. It is for tests.
 import { unwatchReady, watchReady } from '../audio/ready.js';
 import { ParleyError, tellDefect } from '../errors.js';
 import {
@@ -19,7 +19,7 @@ type PlaneOptions =
   | {
       readonly clock: 'real';
       readonly seed: number;
-      /** Told of what callbacks throw; absent: as a rejection that nobody awaits. */
+      /** Called with exceptions of callbacks; if absent, they become unhandled rejections. */
       readonly failed?: (error: unknown) => void;
     }
   | {
@@ -31,7 +31,7 @@ type PlaneOptions =
       readonly wallMs: number;
     };
 
-/** When one packet was due and when it left, for benches. */
+/** Due time and send time of one packet, for benchmarks. */
 interface TracedPacket {
   readonly stream: number;
   readonly dueMs: number;
@@ -49,7 +49,7 @@ export class MediaPlane {
   readonly #manual: boolean;
   readonly #failed: (error: unknown) => void;
   readonly #playouts = new Map<number, Playout>();
-  /** Closed, with marks that were reached before and are not told yet. */
+  /** Closed playouts with marks that were reached before and are not reported yet. */
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
@@ -168,7 +168,7 @@ export class MediaPlane {
     return this.#open();
   }
 
-  /** One callback that throws does not keep the others from being told, nor ends what called it. */
+  /** Calls all callbacks even if one throws; `#failed` gets the errors afterwards. */
   #deliver(): void {
     if (this.#closed) return;
     const failures: unknown[] = [];

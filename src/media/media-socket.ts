@@ -80,7 +80,7 @@ function portAfter(port: number): number {
   return port === 0 ? 0 : Math.min(port + 1, LAST_PORT);
 }
 
-/** The event of a digit, or undefined for what is none. */
+/** Returns the RFC 4733 event of a digit; undefined for other text. */
 export function eventOf(digit: string): number | undefined {
   const event = DIGITS.indexOf(digit.toUpperCase());
   return digit.length === 1 && event >= 0 ? event : undefined;
@@ -90,15 +90,15 @@ export class MediaSocket {
   readonly handle: number;
   /** Even; RTCP without mux is on the next one. 0 without ports. */
   readonly port: number;
-  /** Once for each key pressed, when it is released; `atMs` is when it went down. */
+  /** Called once for each key, when it is released; `atMs` is when it was pressed. */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
-  /** The far end is reached elsewhere from now on, or was heard for the first time; see `stats`. */
+  /** Called when media is sent to another address, or the first media arrived; see `stats`. */
   onTarget: (() => void) | undefined;
-  /** The far end says that its stream ends (RTCP BYE). */
+  /** Called on RTCP BYE. */
   onBye: (() => void) | undefined;
-  /** STUN or DTLS came: `takeForeign` has it. */
+  /** Called when STUN or DTLS arrived: read it with `takeForeign`. */
   onForeign: (() => void) | undefined;
-  /** One of the callbacks above has thrown: whoever owns the call should end it. */
+  /** Called when one of the callbacks above threw: the owner should end the call. */
   onDefect: ((error: unknown) => void) | undefined;
   readonly #addon: SocketAddon;
   readonly #mux: boolean;
@@ -145,8 +145,8 @@ export class MediaSocket {
   }
 
   /**
-   * Keys of what comes in; the same ones again go on counting. `closed` believes nothing, for calls that must be
-   * encrypted and have no keys yet.
+   * Sets the keys of received packets. Setting the same keys again keeps their counters. `closed` rejects every
+   * packet, for calls that must be encrypted and have no keys yet.
    */
   srtp(keys: SrtpKeys | 'plain' | 'closed'): void {
     this.#addon.socketSrtp(this.handle, keys);
@@ -180,12 +180,15 @@ export class MediaSocket {
     return this.#addon.socketTakeTapped(this.handle);
   }
 
-  /** Sends what is no media (STUN, DTLS) from the RTP port, or that of RTCP. False: to port 0, or the system refused. */
+  /**
+   * Sends STUN or DTLS from the RTP port, or from the RTCP port. Returns false if the port is 0 or the system
+   * refused.
+   */
   sendForeign(data: Uint8Array, address: string, port: number, rtcpPort = false): boolean {
     return this.#addon.socketSend(this.handle, data, address, port, rtcpPort);
   }
 
-  /** As if the datagram had come from there, now. */
+  /** Processes a datagram as if it had just arrived from this address. */
   feed(data: Uint8Array, address: string, port: number, rtcpPort = false): void {
     this.#addon.socketFeed(this.handle, data, address, port, rtcpPort);
   }

@@ -17,7 +17,7 @@ import {
   type TakenQueue,
 } from './media-addon.js';
 
-/** Told on the thread that opened the plane. */
+/** Called on the thread that opened the plane. */
 type MarkReached = (track: number, mark: number, sentAtMs: number) => void;
 
 export class Playout {
@@ -28,7 +28,7 @@ export class Playout {
   /** Packets of a capturing target, to be carried by JavaScript. Without it they wait for the plane's `takePackets`. */
   onPacket: ((packet: CapturedPacket) => void) | undefined;
   readonly #onClose: (playout: Playout) => void;
-  /** The one that this one took the place of: nothing leaves it any more, but what it had queued is there. */
+  /** The playout that this one replaced: it sends nothing more, but its queue can still be read. */
   readonly #before: Playout | undefined;
   #last: PlayoutStats | undefined;
 
@@ -83,7 +83,10 @@ export class Playout {
     return mediaAddon().streamClear(this.handle) ?? { generation: 0, tracks: [] };
   }
 
-  /** As `clear`, and hands out what was dropped, with the last frames that left. Also where another took its place. */
+  /**
+   * Clears, and returns the dropped entries with the last frames sent. Works also after another playout has
+   * replaced this one.
+   */
   take(): TakenQueue {
     return mediaAddon().streamTake(this.handle) ?? { generation: 0, tracks: [], entries: NOTHING_TAKEN };
   }

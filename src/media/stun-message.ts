@@ -37,9 +37,12 @@ export interface StunMessage {
   readonly method: number;
   /** 12 bytes. */
   readonly transaction: Uint8Array;
-  /** In order, the first of a type counts; those behind an integrity are left out, as nobody vouches for them. */
+  /**
+   * In order; the first of a type counts. Attributes after MESSAGE-INTEGRITY are omitted, because it does not
+   * protect them.
+   */
   readonly attributes: readonly StunAttribute[];
-  /** The bytes that the integrity was made of; undefined where the message has none. */
+  /** The bytes that the integrity covers; undefined if the message has none. */
   readonly sealed: Sealed | undefined;
 }
 
@@ -55,7 +58,7 @@ const MOST_ATTRIBUTES = 32;
 const FINGERPRINT_XOR = 0x5354_554e;
 const CLASSES: readonly StunClass[] = ['request', 'indication', 'success', 'error'];
 
-/** Undefined for what is no STUN message, is cut short, or has a fingerprint that does not fit. */
+/** Undefined if the bytes are no STUN message, are truncated, or have a wrong FINGERPRINT. */
 export function readStun(data: Uint8Array): StunMessage | undefined {
   if (data.length < HEADER_BYTES) return undefined;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -205,7 +208,7 @@ export function xorMappedAddress(
   return value;
 }
 
-/** 4 or 16 bytes; undefined for what is no IP address. A zone is left out. */
+/** 4 or 16 bytes; undefined if it is no IP address. The zone is omitted. */
 export function addressBytes(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   const [address = ''] = text.split('%');

@@ -83,7 +83,7 @@ export class SpokenSentences implements SentenceSpeaker {
         refuseAborted(signal);
         reading.handedOver(sentence);
         next = reading.open();
-        next.catch(() => undefined); // told when its turn comes
+        next.catch(() => undefined); // the error is thrown when the sentence's turn comes
         yield sentence;
         reading.leave(sentence);
       }

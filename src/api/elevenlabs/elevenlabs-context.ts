@@ -87,7 +87,7 @@ export class ElevenLabsContext {
     this.#work();
   }
 
-  /** Nothing of the text is waited for any more: everything is spoken, then it is over. */
+  /** Ends the text: everything received is spoken, then the context is over. */
   finish(): void {
     if (this.#state !== 'open') return;
     this.#flush();

@@ -21,7 +21,7 @@ export interface ElevenLabsParts {
   readonly voices?: ReadonlyMap<string, string>;
   /** Characters that the speaker takes as one text. */
   readonly maxTextLength: number;
-  /** Told of every failure that is not the peer's: for the log. */
+  /** Called for every failure that the client did not cause, for the log. */
   readonly failed?: (error: ParleyError, requestId: string) => void;
 }
 
@@ -53,7 +53,7 @@ export class ElevenLabsSocket {
     this.attempt(() => (this.#settings = readSocketSettings(visit.url.searchParams)));
   }
 
-  /** Nothing more is said or heard. */
+  /** True once nothing more is sent or read. */
   get over(): boolean {
     return this.#over;
   }
@@ -242,7 +242,7 @@ export class IdleTimer {
   #touchedAtMs: number;
   #cancel: () => void;
 
-  /** `idle` is called once, when nothing was touched for `ms` and nobody is busy. */
+  /** `idle` is called once, after `ms` without activity while `busy` returns false. */
   constructor(time: Time, ms: number, busy: () => boolean, idle: () => void) {
     this.#time = time;
     this.#ms = ms;

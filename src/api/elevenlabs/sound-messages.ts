@@ -387,7 +387,7 @@ interface Pin {
   readonly ms: number;
 }
 
-/** Neither offsets nor times run backwards, whatever an engine tells of its words. */
+/** Makes offsets and times ascend, even if an engine reports its words out of order. */
 function ascending(pins: readonly Pin[]): Pin[] {
   const ordered: Pin[] = [];
   const most = pins.at(-1) ?? { offset: 0, ms: 0 };

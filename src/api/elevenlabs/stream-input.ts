@@ -206,7 +206,7 @@ class MultiStreamInput implements Conversation {
       open.context.close();
       if (this.#closing.size > MAX_CLOSING) this.#socket.refuse(tooManyContexts(MAX_OPEN + MAX_CLOSING));
     } else {
-      // Asked for a second time: not even what was flushed is wanted.
+      // Closed for a second time: the flushed text is dropped too.
       for (const entry of this.#closing) if (entry.id === id) entry.context.stop();
     }
   }

@@ -18,7 +18,7 @@ export class TextRun {
   #exhausted = false;
   #wake: (() => void) | undefined;
   #sentences: AsyncIterator<SpokenSentenceSound> | undefined;
-  /** Asked for before anybody wanted it. */
+  /** The next sentence, requested in advance. */
   #ahead: Promise<SpokenSentenceSound | undefined> | undefined;
 
   constructor(speaker: SentenceSpeaker, settings: SpeechSettings) {
@@ -30,7 +30,7 @@ export class TextRun {
     return this.#ended;
   }
 
-  /** The speaker knows that no text follows: what it gives out next is the last sentence, or nearly. */
+  /** True if the speaker knows that no text follows: its next sentence is the last, or nearly. */
   get exhausted(): boolean {
     return this.#exhausted;
   }
@@ -161,7 +161,7 @@ interface Released {
 }
 
 const TAG = /<[^<>]{0,300}>/g;
-const LONGEST_TAG = 300; // units; what is longer is no tag
+const LONGEST_TAG = 300; // units; longer text in angle brackets is no tag
 const STOP = /[.!?…]["'”’»)\]}]*$/u;
 const UNSPACED_STOP = /[。！？｡]["'”’»)\]}」』）】]*$/u;
 const LONGEST_STOP = 8; // units of a mark and what closes after it

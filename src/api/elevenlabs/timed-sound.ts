@@ -257,7 +257,7 @@ function ownPins({ startMs, endMs, words }: TimedSentence, offsets: readonly num
   ];
 }
 
-/** Neither offsets nor times run backwards, whatever an engine tells of its words. */
+/** Makes offsets and times ascend, even if an engine reports its words out of order. */
 function ascending(pins: readonly Pin[]): Pin[] {
   const ordered: Pin[] = [];
   for (const { offset, ms } of pins) {

@@ -70,7 +70,7 @@ function readConfig(fields: Fields, limits: SpeechOptionLimits): OmniConfig {
   if (flagIn(fields, 'word_timestamps') === true) {
     throw invalid('word_timestamps', 'must be false: this server has no times of words here');
   }
-  // Text is cut into sentences whatever is asked: a client counts what it is sent.
+  // The value changes nothing: text is always cut into sentences, and clients count the pieces they get.
   choiceIn(fields, 'split_granularity', GRANULARITIES);
   const format = readFormat(fields, USUAL_FORMAT);
   return {

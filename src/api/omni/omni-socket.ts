@@ -179,9 +179,9 @@ class OmniUtterance {
   readonly tokens = new TokenStream();
   /** Sentences that were begun. */
   sentences = 0;
-  /** Its `input.done` has come. */
+  /** True once its `input.done` has arrived. */
   complete = false;
-  /** Nothing more of it is spoken. */
+  /** True once nothing more of it is spoken. */
   over = false;
   #length = 0;
   #blank = true;
@@ -191,7 +191,7 @@ class OmniUtterance {
     this.config = config;
   }
 
-  /** Nothing but white space has come of it. */
+  /** True if its text so far is only white space. */
   get isBlank(): boolean {
     return this.#blank;
   }

@@ -19,13 +19,13 @@ interface AudioReplyOptions {
 interface AudioReply {
   /** Starts the work; the signal aborts it when the client leaves or the server closes. */
   readonly open: (signal: AbortSignal) => Promise<SoundSource>;
-  /** They come before what the stream says of itself. */
+  /** Sent before the headers that describe the stream. */
   readonly headers: Headers;
-  /** Told when the first bytes of sound go out. */
+  /** Called when the first bytes of audio are sent. */
   readonly begun: () => void;
-  /** Told why the connection was destroyed after that. */
+  /** Called with the reason if the connection is destroyed after that. */
   readonly broken: (error: unknown) => void;
-  /** True: nothing is sent until all of it is there; then at once, with its length and what it took. */
+  /** If true, the answer is sent once complete, with its length and its timing. */
   readonly whole?: boolean;
 }
 
@@ -61,7 +61,7 @@ export class AudioReplies {
   /** Rejects with what goes wrong before the first byte; later failures end the connection. */
   async send(reply: FastifyReply, audio: AudioReply): Promise<void> {
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
-    // One that left before now is told of no more, and would be waited for.
+    // A client that left earlier causes no further event, so the server would wait for it.
     if (isGone(reply.raw)) throw new ParleyError('ABORTED', 'the client left before the work began');
     const { maxReplies } = this.#options;
     if (this.#open.size >= maxReplies) {
@@ -159,7 +159,7 @@ export class AudioReplies {
   async #sendStream(sound: BegunSound): Promise<void> {
     const { reply, audio, stream, first } = sound;
     const { raw, request } = reply;
-    // A body of HTTP/1.0 has no room for what is known after it.
+    // HTTP/1.0 has no trailers for values known only after the body.
     const trailing = stream.contentType.startsWith('audio/') && request.raw.httpVersion !== '1.0';
     begin(reply, {
       'content-type': stream.contentType,

@@ -96,18 +96,18 @@ interface BatchBody extends Omit<SpeechBody, 'input'> {
   readonly requests?: readonly object[];
 }
 
-/** An item of the list as a request, or why it is refused. */
+/** An item of the list as a request, or the error that refuses it. */
 type BatchItem = {
   /** Path of the item in the body, such as `items[3]`. */
   readonly place: string;
 } & ({ readonly request: SpeechRequest; readonly names: FieldNames } | { readonly refusal: unknown });
 
-/** The body of one request, held against its schema; throws what is wrong with it. */
+/** Validates the body of one request against its schema; throws the error. */
 type CheckBody = (body: object) => SpeechBody;
 
 const DEFAULT_FORMAT = 'wav'; // for this path only: its clients save the answer as .wav
 
-/** Throws where the list itself is missing; what is wrong with an item is the item's own. */
+/** Throws if the list itself is missing. An invalid item fails alone. */
 function readBatchRequest(body: BatchBody, check: CheckBody, client: string): BatchItem[] {
   const { items: named, requests, ...shared } = body;
   const field = named === undefined && requests !== undefined ? 'requests' : 'items';
@@ -138,7 +138,7 @@ function withoutDelivery(fields: Readonly<Record<string, unknown>>): object {
 interface BatchParts {
   readonly speech: SpeechSource;
   readonly requestId: string;
-  /** Told of each item that could not be spoken. */
+  /** Called for each item that could not be spoken. */
   readonly failed: (error: unknown) => void;
 }
 

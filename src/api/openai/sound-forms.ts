@@ -44,7 +44,7 @@ export class EventStream implements SoundSource {
       if (outcome === undefined) throw new ParleyError('ABORTED', 'the sound broke off');
       yield Buffer.from(this.#words.done(outcome));
     } catch (error) {
-      // Before the first event the answer is an ordinary error; whoever left hears nothing anyway.
+      // Before the first event the answer is an ordinary error. A client that left gets none.
       if (!begun || isAborted(error)) throw error;
       yield Buffer.from(this.#words.failed(asParleyError(error, 'ENGINE_FAILED')));
     }
@@ -59,7 +59,7 @@ interface EventFacts {
   readonly requestId: string;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
-  /** Told what broke the sound off. */
+  /** Called with the error that broke the audio off. */
   readonly broken: (error: ParleyError) => void;
 }
 

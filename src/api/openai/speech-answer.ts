@@ -24,7 +24,7 @@ export interface SpeechAnswerParts {
   readonly log: Log;
 }
 
-/** One request and what is done with it. */
+/** A request with everything that is needed to answer it. */
 interface Asked {
   readonly parts: SpeechAnswerParts;
   readonly speech: SpeechRequest;
@@ -92,10 +92,10 @@ function make(asked: Asked, ready: SpeechRequest | undefined, found?: Sound): Pr
   });
 }
 
-/** Tells the request's own line, and the log, of sound that broke off. */
+/** Records a broken-off rendering in the request's own log line, and in the log. */
 export function brokenOff(request: FastifyRequest, log: Log, error: unknown): void {
   request.failure = errorCode(error);
-  // A client that left is told by the request's own line.
+  // For a client that left, the request's own log line is enough.
   if (!isAborted(error)) log.warn({ requestId: request.id, err: error }, 'speech broken off');
 }
 

@@ -1,5 +1,4 @@
-// The speech endpoints that OpenAI's clients know: text in, sound out, and the
-// lists of what there is to choose from.
+// The speech endpoints of OpenAI's API: speech from text, and the lists of models and voices.
 import type { FastifyInstance } from 'fastify';
 import type { ReadingLimits } from '../../speaking/text-reading.js';
 import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';

@@ -92,7 +92,7 @@ export interface NativeRequest {
   readonly greedy?: boolean;
   readonly seed: number;
   readonly maxNewTokens?: number;
-  /** Milliseconds from now until the listener has nothing more to hear; Infinity: nobody listens along. */
+  /** Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener. */
   readonly dueInMs: number;
   /**
    * `live`, the default: the sound is played while it is made, and admission keeps its pace. `reader`: it is read as a
