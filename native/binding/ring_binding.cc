@@ -105,7 +105,7 @@ Napi::Value Status(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// A ring that is gone counts as ready: whoever watches finds out by using it.
+// A closed ring counts as ready: the watcher detects the closure when it uses the ring.
 Napi::Value Watch(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<ByteRing> ring = RingOf(info);
@@ -118,7 +118,7 @@ Napi::Value Watch(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(env, ready);
 }
 
-// Aborts too: whoever still waits on the other side would wait for ever.
+// Aborts too: otherwise a waiting thread on the other side would wait for ever.
 void Close(const Napi::CallbackInfo& info) {
   const std::shared_ptr<ByteRing> ring = Handles::Process().Remove<ByteRing>(HandleOf(info));
   if (ring) ring->Abort();

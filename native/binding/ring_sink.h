@@ -22,7 +22,7 @@ class RingSink final : public runtime::SpeechSink {
  public:
   RingSink(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<ByteRing> ring);
 
-  // Before the engine gets it: who is told of the end, by this handle.
+  // Call before the engine gets the sink: sets the notifier of the stream's end, and the handle that it reports.
   void Tell(std::shared_ptr<Notifier> notifier, Handle handle);
   // Its name in the engine, which may have begun with it already.
   void Started(runtime::StreamId stream);

@@ -1,6 +1,5 @@
-// The sockets of calls as JavaScript sees them, and the ports that they take. A
-// handle that names nothing any more is answered, never thrown: a call may end
-// while somebody still asks about it.
+// Node-API binding of the calls' sockets, and of the ports that they take. A stale handle gives an ordinary result,
+// never an exception: a call may end while JavaScript still queries it.
 #include <algorithm>
 
 #include "binding/arguments.h"

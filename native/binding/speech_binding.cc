@@ -65,7 +65,7 @@ class Promised : public Napi::AsyncWorker {
     try {
       deferred_.Resolve(Answer(Env()));
     } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());  // else nobody would ever be answered
+      deferred_.Reject(error.Value());  // otherwise the promise would never settle
     }
   }
   void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }

@@ -173,7 +173,7 @@ Napi::Value Rest(const Napi::CallbackInfo& info) {
   return Answer(info.Env(), entry->stream->queue().Rest(generation, track));
 }
 
-// A stream that is gone counts as having room: whoever watches finds out by pushing.
+// A closed stream counts as having room: the watcher detects the closure when it pushes.
 Napi::Value WatchRoom(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   return Napi::Boolean::New(info.Env(), !entry || entry->stream->WatchRoom(Notifier::For(info.Env())));

@@ -164,7 +164,7 @@ struct CodePasses {
   size_t stride = 0;
 };
 
-// Room for what a layer computes of its rows on the way; what lies there afterwards is nobody's.
+// Scratch memory for a layer's intermediate rows; its contents are undefined afterwards.
 struct LayerRoom {
   float* normed = nullptr;  // [rows, hidden]
   AttentionRows signals;
@@ -295,8 +295,8 @@ class Kernels {
   // a and b as Snake gives it.
   virtual void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                       size_t count);
-  // Spread and ConvolveCausal, bit for bit as these two one after the other: but what then lies at the streams' x
-  // and before them is nobody's, since a backend need not write it.
+  // Spread and ConvolveCausal, bit for bit as these two one after the other. Afterwards the memory at the streams' x
+  // and before it is undefined, since a backend need not write it.
   virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
                               const Stretch* streams, size_t count, float* y);
   // The same, and Clamp of y.

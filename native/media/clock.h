@@ -1,11 +1,9 @@
-// The clock of a plane: wakes at the next due time and lets every stream that
-// is due send its frame.
+// The clock of a plane: wakes at the next due time and lets every stream that is due send its frame.
 //
-// It never takes a lock that a JavaScript thread may hold, allocates nothing and
-// frees nothing. Streams come in by a lock-free list and go out by one; what
-// happened goes out by a ring with one reader. Each pass is a turn: whoever took
-// something away from a stream waits for the turn to end (Quiesce) and then
-// knows that the clock no longer uses it.
+// It never takes a lock that a JavaScript thread may hold, allocates nothing and frees nothing. Streams arrive and
+// leave through lock-free lists; events leave through a ring with one reader. Each pass is a turn. A thread that took
+// something away from a stream waits for the turn to end (Quiesce); after that, the clock no longer uses it (an
+// RCU-like grace period).
 #ifndef PARLEY_MEDIA_CLOCK_H_
 #define PARLEY_MEDIA_CLOCK_H_
 
@@ -71,7 +69,7 @@ class PhasePlan {
   uint64_t taken_ = 0;  // streams so far: rotates the order in which equal phases are tried
 };
 
-// Something that JavaScript wants to know.
+// An event for JavaScript.
 struct ClockEvent {
   enum Kind : uint8_t { kMark, kRoom };
   Stream* stream;
@@ -129,7 +127,7 @@ class Clock {
  private:
   // The longest sleep while streams run: new ones and the end are seen by then.
   static constexpr int64_t kMaxSleepNs = 10 * kNsPerMs;
-  static constexpr int kTurnStreams = 32;  // a turn is short: somebody may wait for its end
+  static constexpr int kTurnStreams = 32;  // a turn is short: a thread may wait for its end
 
   void Run();
   void Retire(Stream* stream);

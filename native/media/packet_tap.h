@@ -1,10 +1,9 @@
-// Copies of the packets of one call's sockets, as they are on the wire, for
-// whoever records them: what really left, and all that came.
+// Copies the packets of one call's sockets, as they are on the wire, for packet capture: all that were sent, and all
+// that arrived.
 //
-// Each way has a ring with one reader. Its writers take turns (a stream's clock,
-// and whoever says BYE or sends STUN from the same socket). The clock never waits
-// for its turn: a copy that it cannot write is missed and counted, as is one
-// that finds no room.
+// Each direction has a ring with one reader. Its writers take turns (a stream's clock, and the thread that sends BYE
+// or STUN from the same socket). The clock never waits for its turn: a copy that it cannot write, or that finds no
+// room, is dropped and counted.
 #ifndef PARLEY_MEDIA_PACKET_TAP_H_
 #define PARLEY_MEDIA_PACKET_TAP_H_
 

@@ -54,7 +54,7 @@ void MediaPlane::Abandon(Stream* stream) {
 void MediaPlane::CloseStream(Stream* stream) {
   std::vector<uint8_t> bye;
   stream->Close(&bye);
-  PassOn();  // a mark that was reached is told, however soon its stream is forgotten
+  PassOn();  // a mark that was reached is reported, even if its stream is removed at once
   if (bye.empty()) return;
   std::lock_guard<std::mutex> lock(delivery_mutex_);
   if (byes_.size() < kMaxByes) {

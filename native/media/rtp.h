@@ -71,7 +71,7 @@ void WriteRtpHeader(uint8_t* out, const RtpHeader& header);
 // is no RTP of version 2 or shorter than it says.
 size_t RtpHeaderLength(const uint8_t* packet, size_t len);
 
-constexpr size_t kRtcpHeaderBytes = 8;  // with the SSRC of whoever sends it
+constexpr size_t kRtcpHeaderBytes = 8;  // with the sender's SSRC
 
 // The SSRC that sends a compound of at least kRtcpHeaderBytes.
 uint32_t RtcpSource(const uint8_t* compound);

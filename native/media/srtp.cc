@@ -51,7 +51,7 @@ namespace {
 constexpr uint64_t kRollOver = 1 << 16;
 constexpr uint32_t kIndexMask = 0x7fffffff;
 
-// A source heard less than this ago cannot have lost half a roll-over.
+// A source that was silent for less than this cannot have lost half a roll-over.
 constexpr int64_t kSilentNs = 5 * kNsPerSecond;
 constexpr int64_t kBetweenTriesNs = 10 * kNsPerMs;  // forged packets buy no more work than this
 constexpr uint64_t kLaterCounters = 8;              // three hours at 50 packets a second

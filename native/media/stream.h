@@ -1,11 +1,10 @@
-// One call's outgoing RTP: what the clock does for it at each of its ticks.
+// One call's outgoing RTP: the clock's work for it at each tick.
 //
 //   tick: marks at the head ─▶ frame or silence ─▶ header ─▶ SRTP ─▶ wire ─▶ marks behind it
 //
-// Three territories. The clock's: everything a tick changes. The callers': the
-// queue, and control_mutex_ with what it guards. The target, and the right to
-// encrypt with it, pass between them: whoever takes the target away and waits
-// for the clock's turn to end (Clock::Quiesce) owns what the tick used.
+// Ownership: the clock owns everything that a tick changes. Callers own the queue, and control_mutex_ with what it
+// guards. The target, and the right to encrypt with it, pass between them. A thread that takes the target away and
+// waits for the clock's turn to end (Clock::Quiesce) owns what the tick used.
 #ifndef PARLEY_MEDIA_STREAM_H_
 #define PARLEY_MEDIA_STREAM_H_
 
@@ -281,7 +280,7 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   int64_t next_noise_ns_ = 0;   // 0: with the next pause
   uint64_t reported_expected_ = 0, reported_received_ = 0;  // at the last report
 
-  // Written by the clock, read by anybody.
+  // Written by the clock, read by any thread.
   std::atomic<uint16_t> sequence_;
   std::atomic<uint32_t> timestamp_;
   Counter packets_, octets_, silence_packets_, underruns_, late_ticks_, skipped_ticks_, send_errors_, carried_;

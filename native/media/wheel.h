@@ -1,10 +1,9 @@
-// The deadline wheel: who is due next, in constant time for any number of streams.
+// The deadline wheel (a timing wheel): finds the stream due next, in constant time for any number of streams.
 //
 //   due ──▶ slot of 250 µs (due / kSlotNs mod 256) ──▶ list in order of due time
 //
-// Slots only sort: every node keeps its exact due time. A bit per slot says
-// whether it is occupied, so the next deadline is found without walking empty ones.
-// Territory of one thread; nothing is allocated.
+// Slots only sort: every node keeps its exact due time. A bit per slot marks it as occupied, so the next deadline is
+// found without walking empty slots. Owned by one thread; nothing is allocated.
 #ifndef PARLEY_MEDIA_WHEEL_H_
 #define PARLEY_MEDIA_WHEEL_H_
 

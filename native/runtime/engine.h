@@ -1,6 +1,5 @@
-// The engine: one thread owns the model and advances all live streams by one
-// frame at a time. Everything here may be called from any thread and never
-// waits for the model; what becomes of a stream is told to its sink.
+// The engine: one thread owns the model and advances all live streams by one frame at a time. Everything here may be
+// called from any thread and never waits for the model. The outcome of a stream goes to its sink.
 #ifndef PARLEY_RUNTIME_ENGINE_H_
 #define PARLEY_RUNTIME_ENGINE_H_
 
@@ -161,7 +160,7 @@ class Engine {
   virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
   // The sink has room again: look at it before the next step.
   virtual void Wake() = 0;
-  // As of the last frame, and of every end that a sink has heard of.
+  // As of the last frame, and of every end that a sink was notified of.
   virtual EngineStats stats() const = 0;
   // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again,
   // by any thread but the engine's.

@@ -129,7 +129,7 @@ class ThreadedEngine final : public Engine {
     EndAll(scheduler, Outcome::kClosed, "the engine closed");
   }
 
-  // A round that fails as a whole ends everybody who is here; who comes next is served.
+  // A round that fails as a whole ends all present streams; later ones are served.
   bool Round(Scheduler& scheduler) {
     Outcome outcome = Outcome::kFailed;
     std::string problem;
@@ -142,7 +142,7 @@ class ThreadedEngine final : public Engine {
     } catch (const BackendLost& lost) {
       outcome = Outcome::kLost;
       problem = lost.what();
-      busy = false;  // until somebody comes, who hears the same
+      busy = false;  // until a request arrives, which gets the same answer
     } catch (const std::exception& error) {
       problem = std::string("a mistake in the engine: ") + error.what();
     }

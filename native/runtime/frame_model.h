@@ -97,7 +97,7 @@ class FrameModel {
   // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
   virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
                                 std::shared_ptr<Voice>* voice, std::string* problem) = 0;
-  // Nobody asks for a voice that is being worked on.
+  // Drops the work on a voice that no generation requests any more.
   virtual void DropWork() = 0;
   // Memory, in bytes, that the work would need beyond what is already taken.
   virtual size_t WorkBytesOf(const Recording& recording) const = 0;

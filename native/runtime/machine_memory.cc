@@ -104,7 +104,7 @@ void PreferMemoryOf(int node) {
   unsigned long nodes[kNodes / kWordBits] = {};
   if (!none) {
     nodes[bit / kWordBits] |= 1UL << bit % kWordBits;
-    // The kernel reads one bit less than it is told.
+    // The kernel reads one bit less than the number passed.
     none = syscall(SYS_set_mempolicy, kPreferred, nodes, kNodes + 1) != 0 && errno == EINVAL;
   }
 #endif

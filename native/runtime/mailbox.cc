@@ -2,7 +2,7 @@
 
 namespace parley::runtime {
 
-// Nothing is kept once it is closed: nobody would take it.
+// A closed mailbox keeps nothing: no thread would take it.
 template <class Change>
 void Mailbox::Leave(const Change& change) {
   {

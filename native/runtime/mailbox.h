@@ -54,7 +54,7 @@ class Mailbox {
 
   // For the engine's thread: everything so far, in the order in which it came.
   Orders Take();
-  // Until there is something to take, or somebody called Wake since the last Take.
+  // Blocks until there is something to take, or Wake was called since the last Take.
   void Wait();
   // A stream that arrived, and was not refused, has ended.
   void Ended();

@@ -65,7 +65,7 @@ struct SchedulerOptions {
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
   MeasuredTimes times;        // the warm-up's
-  bool keeps_pace = true;     // else whoever has room is let in, however long rounds take: what tests compare with
+  bool keeps_pace = true;     // else a stream with room is admitted, however long rounds take: a baseline for tests
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
@@ -132,7 +132,7 @@ class Scheduler {
   bool Decode();
   static size_t FramesOf(const Some& streams);
   size_t FramesToSpare();
-  // Frames of so many streams' that are decoded in any case, so that nobody waits for ever.
+  // Frames of `streams` streams that are decoded in any case, so that no stream waits for ever.
   static size_t LeastDecoded(size_t streams) { return streams / 2 + 1; }
   size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
   Some LiveWith(Stream::Turn turn);

@@ -14,7 +14,7 @@ constexpr size_t kRoundsPutOff = 4;
 // The same for decoding.
 constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
-// Kept of the time before somebody's next sound: estimates are not exact.
+// Safety margin before a listener's next deadline: estimates are not exact.
 constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
 
 // A stream with less audio than this many frames gets its next frame even in a long round.
@@ -143,7 +143,7 @@ Clock::duration Scheduler::TimeOfATurn(size_t listeners) const {
   return all - static_cast<Clock::rep>(kRoundsGivenWay) * (WorkOf(listeners) + other_rate_.Each());
 }
 
-// The most of the others whose step with the listeners fits into the time; at least one, so that nobody starves.
+// The most of the other streams whose step with the listeners fits into the time; at least one, so that none starves.
 size_t Scheduler::OthersWithin(Clock::duration most, size_t listeners, size_t others) const {
   size_t fitting = std::min<size_t>(others, 1), too_many = others + 1;
   while (fitting + 1 < too_many) {

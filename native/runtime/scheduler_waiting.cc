@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
-// A reader, or a prompt of the server, that has waited for so long gets a place before a live listener who waits, too.
+// A reader, or a prompt of the server, that has waited this long gets a place before waiting live listeners.
 constexpr Clock::duration kReaderPatience = std::chrono::seconds(2);
 constexpr Clock::duration kServerPatience = std::chrono::seconds(10);
 
@@ -69,7 +69,8 @@ std::string Scheduler::TooMuch(size_t bytes) const {
 bool Scheduler::Admit() {
   size_t admitted = 0;
   bool no_place = false;
-  live_.reserve(live_.size() + waiting_.size());  // nobody is lost between the two for want of memory
+  live_.reserve(live_.size() + waiting_.size());  // allocated first, so that no stream is lost between the two for want
+                                                  // of memory
   const size_t early = PutPassedOverFirst();
   for (size_t n = 0; n < waiting_.size() && !no_place; n++) {
     std::unique_ptr<Stream>& stream = waiting_[n];
@@ -90,7 +91,7 @@ bool Scheduler::Admit() {
   return admitted > 0;
 }
 
-// Puts the first of those who have waited for too long before the live listeners, unless the stream that got a place
+// Puts the first stream that has waited for too long before the live listeners, unless the stream that got a place
 // last came first in the same way. Returns how many were put there.
 size_t Scheduler::PutPassedOverFirst() {
   const Clock::time_point now = options_.now();
@@ -151,7 +152,7 @@ BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
   return question;
 }
 
-// By forgetting voices that nobody uses, where that is enough.
+// Makes room by forgetting voices that no generation uses, if that is enough.
 bool Scheduler::FindMemory(size_t bytes) {
   if (stream_bytes_ + bytes > options_.memory_bytes) return false;
   while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes) {
@@ -165,8 +166,8 @@ Clock::duration Scheduler::Frame() const {
   return std::chrono::nanoseconds(static_cast<Clock::rep>(model_.FrameSamples()) * 1'000'000'000 / rate);
 }
 
-// A step of so many and their frames in the codec. Rounds that put decoding off for somebody's next sound are short: what was put
-// off is counted by its frames.
+// Time of a step of `streams` streams and of decoding their frames. Rounds that defer decoding measure too short, so
+// decoding is also computed from the time of a frame.
 Clock::duration Scheduler::WorkOf(size_t streams) const {
   const Clock::duration decoding = static_cast<Clock::rep>(streams) * decode_rate_.Each();
   return std::max(round_times_.Of(streams), step_times_.Of(streams) + decoding);

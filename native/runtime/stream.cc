@@ -156,7 +156,7 @@ void Farewell::Tell() {
   try {
     sink->Ended(end);
   } catch (const std::exception&) {
-    // It was told, and there is nobody else to tell.
+    // The sink was called, and there is no one else to notify.
   }
 }
 

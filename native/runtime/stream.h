@@ -44,7 +44,7 @@ class ChunkRamp {
   size_t next_ = 0;
 };
 
-// An end, and who is to hear of it.
+// An end of a stream, and the sink to notify.
 struct Farewell {
   std::shared_ptr<SpeechSink> sink;
   StreamEnd end;
@@ -82,7 +82,7 @@ class Stream {
   Turn NextTurn(Clock::time_point now, Clock::duration frame);
   // The first sound of a stream goes before all others.
   bool Silent() const { return samples_ == 0; }
-  // Somebody waits for its next sound, not for all of it.
+  // True if the stream has a deadline for its next audio; false if only the whole counts.
   bool InHurry() const { return due_ != Clock::time_point::max(); }
   // Its listener plays the sound while it is made.
   bool live() const { return InHurry() && request_.listener == Listener::kLive; }
@@ -90,8 +90,8 @@ class Stream {
   int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
   // Time that the listener's audio lasts; Clock::duration::max() without a deadline.
   Clock::duration Ahead(Clock::time_point now) const;
-  // A live listener, or a reader who has sound left: the engine avoids that it runs out. A reader who has none left
-  // is slower than real time anyway.
+  // A live listener, or a reader who has audio left: the engine avoids that it runs out. A reader with none left is
+  // slower than real time anyway.
   bool MayRunDry(Clock::time_point now) const { return live() || (InHurry() && due_ > now); }
   Clock::duration Waited(Clock::time_point now) const { return now - started_; }
   // Tells the sink when this changes.

@@ -39,8 +39,7 @@ class VoiceStore {
   std::shared_ptr<Voice> Find(const std::string& hash);
   // In the place of one of the same hash; the voice that was not used for longest goes when there are too many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
-  // Gives up voices that nobody speaks with, longest unused first, until `bytes` are free or there
-  // is none left. Returns how many bytes are.
+  // Evicts unused voices, longest unused first, until `bytes` are free or none is left. Returns how many bytes are.
   size_t MakeRoom(size_t bytes);
   void Clear();
 

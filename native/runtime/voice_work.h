@@ -1,5 +1,4 @@
-// A recording on its way to a voice: in bounded parts, between the frames of
-// those who speak already.
+// Encodes a recording into a voice, in bounded parts between the frames of live streams.
 #ifndef PARLEY_RUNTIME_VOICE_WORK_H_
 #define PARLEY_RUNTIME_VOICE_WORK_H_
 

@@ -14,7 +14,7 @@ constexpr size_t kFrames = 3;      // per text: the new cases are prompts of dif
 constexpr size_t kRehearsals = 6;  // frames of each before those, where rounds are remembered
 static_assert(1 + kRehearsals + kFrames <= kMostWarmFrames);
 
-// Rounds of all; each but the first is told to `times`.
+// Rounds of all streams; each but the first is recorded in `times`.
 void Measure(WarmSpeech* all, size_t rounds, MeasuredTimes* times) {
   for (size_t n = 0; n < rounds && all->Live() > 0; n++) {
     const size_t count = all->Live();

@@ -1,5 +1,5 @@
-// First generations that nobody hears, in English and Chinese, short and long, one and several at a time: weights
-// are read in, memory grows and what a backend prepares is prepared before anybody waits for it.
+// Warm-up: generations without a listener, in English and Chinese, short and long, one and several at a time. They
+// page in weights, grow memory and let a backend prepare its work before a request waits for it.
 #ifndef PARLEY_RUNTIME_WARM_UP_H_
 #define PARLEY_RUNTIME_WARM_UP_H_
 
@@ -41,7 +41,7 @@ bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_
 bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
                      std::string* problem);
 
-// Some who speak together, begun and with their prompts computed. The model outlives them.
+// Streams that generate together, begun and with their prompts computed. The model outlives them.
 class WarmSpeech {
  public:
   WarmSpeech(FrameModel& model, Generations generations);

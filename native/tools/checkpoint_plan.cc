@@ -23,8 +23,8 @@ auto Judged(const char* file, const std::string& text, Read read) {
   return config;
 }
 
-// In the published file, and read by nobody: projections that only training needs, and the
-// codebooks' marks that they were made.
+// Tensors of the published file that the engine does not read: projections that only training needs, and the
+// codebooks' initialisation flags.
 void AddUnread(const model::CodecConfig& config, std::vector<ExpectedTensor>* list) {
   const ExpectedTensors all(model::Dtype::kF32, list);
   const model::CodecDecoderConfig& d = config.decoder;

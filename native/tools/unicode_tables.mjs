@@ -17,7 +17,7 @@ const codePoints = () =>
   Array.from({ length: LAST + 1 }, (_, code) => code).filter((code) => !isSurrogate(code));
 const all = codePoints();
 
-/** Where the value changes, as code << bits | value; the first run begins at 0. */
+/** Lists the code points at which the value changes, as code << bits | value; the first run begins at 0. */
 function runs(valueOf, bits) {
   const found = [];
   let last = -1;

@@ -264,7 +264,8 @@ void MultiplyPanels(const Product& p) {
   }
 }
 
-// Floats that MultiplyMany wants to copy to, or none. Some of the vectors may have longer turns than all of them.
+// Scratch floats that MultiplyMany needs, or 0. A part of the vectors may have longer turns than all of them
+// together.
 size_t RoomFor(const Product& p) {
   if (!TakesPanels(p)) return 0;
   const size_t most = WholeStrips(MostOf(p.x)), vectors = most < p.x.count ? most : p.x.count;

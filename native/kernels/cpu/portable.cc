@@ -153,7 +153,7 @@ void Attend(const HeadAttention& head) {
     case Format::kF16: return AttendAs<F16>(head);
     case Format::kBf16: return AttendAs<Bf16>(head);
     case Format::kInt8:
-    case Format::kFp8: return;  // refused by whoever calls
+    case Format::kFp8: return;  // rejected by the caller
   }
 }
 

@@ -81,7 +81,7 @@ struct Product {
   size_t y_stride;
   size_t first, last;
   RoundedVectors rounded = {};  // x, where w is of kInt8
-  float* room = nullptr;  // at a multiple of 64 bytes, as many floats as the variant wants; without it is slower
+  float* room = nullptr;  // at a multiple of 64 bytes, as many floats as the variant needs; slower without
 };
 
 // One query of one head: scores = scale * (q . k_j), softmax, output = sum of weights v_j,

@@ -1,7 +1,7 @@
-// The CUDA backend: calls become grids of a list, which runs when somebody waits.
+// The CUDA backend: calls are recorded as grids of a list. The list runs when the host waits for a result.
 //
-// Its values come as near to the CPU's as the tests of each part say. An id that lies outside its table, and a KV cache
-// that is too small for what is seen, cannot be refused here, since they lie in the device's memory.
+// Its values are as close to the CPU's as the tests of each part state. Ids outside their table, and a KV cache that
+// is too small for the visible positions, lie in device memory and cannot be rejected here.
 #ifndef PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
 #define PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
 

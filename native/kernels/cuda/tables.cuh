@@ -73,7 +73,7 @@ struct Eight {
   }
 };
 
-// A row of one of the tables. An id beyond it gives a row that is no number: whoever draws from what becomes of it is told so.
+// A row of one of the tables. An id beyond the table gives a row of NaN, which Choose later reports as -1.
 template <class Value>
 struct GatheredRow {
   const Value* from;  // or none

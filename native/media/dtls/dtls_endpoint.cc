@@ -104,7 +104,7 @@ void DtlsEndpoint::Shake() {
   Judge(result);
 }
 
-// Nobody says anything inside the association but goodbye; what is said is dropped.
+// The association carries no application data but close_notify; anything else is dropped.
 void DtlsEndpoint::Drain() {
   uint8_t said[kMaxDatagram];
   int result = 0;

@@ -40,7 +40,7 @@ void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> 
 }
 
 void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
-  // Nobody can be answered at port 0, which a raw socket writes as it likes.
+  // Port 0 cannot be answered; only a raw socket can send from it.
   if (len > kMaxDatagram || from.port() == 0) {
     stats_.malformed++;
     return;
@@ -174,7 +174,7 @@ void Intake::Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict ve
   const auto step = static_cast<int32_t>(packet.timestamp - static_cast<uint32_t>(timestamp_));
   const uint64_t timestamp = timestamp_ + static_cast<uint64_t>(static_cast<int64_t>(step));
   timestamp_ = std::max(timestamp_, timestamp);
-  // Comfort noise is a sound too: whoever listens makes silence of it.
+  // Comfort noise counts as audio too: the listener renders it as silence.
   const bool sound = kind != PayloadKind::kDigit;
   std::vector<uint8_t> bytes;
   if (sound) bytes.assign(packet.payload, packet.payload + packet.payload_bytes);

@@ -1,10 +1,9 @@
-// Everything that comes in for one call, packet by packet:
+// Processes all datagrams that arrive for one call:
 //
-//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ from whom? ─▶ counted ─▶ digit · sound
+//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · sound
 //
-// It knows neither sockets nor threads: whoever feeds it does so one packet at a
-// time, and hears what came of it through the listener, within the call. Every
-// byte here was written by a stranger until SRTP or the latch said otherwise.
+// It uses neither sockets nor threads. The caller passes one packet at a time, and results go to the listener within
+// that call. All input is untrusted until SRTP or the latch accepts it.
 #ifndef PARLEY_MEDIA_RECEIVE_INTAKE_H_
 #define PARLEY_MEDIA_RECEIVE_INTAKE_H_
 
@@ -63,11 +62,11 @@ class IntakeListener {
  public:
   virtual void OnDigit(const Digit& digit) = 0;
   virtual void OnSoundReady() = 0;
-  // The far end is reached there from now on, or was heard there for the first time.
+  // RTP and RTCP are sent to these addresses from now on, or arrived from there for the first time.
   virtual void OnTarget(const Address& rtp, const Address& rtcp) = 0;
   virtual void OnBye() = 0;
   virtual void OnReception(const ReceptionState& state) = 0;
-  // STUN or DTLS, for whoever speaks it.
+  // A STUN or DTLS packet, which another component handles.
   virtual void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) = 0;
 
  protected:

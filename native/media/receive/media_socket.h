@@ -38,7 +38,7 @@ class InboundQueue {
 
   explicit InboundQueue(std::shared_ptr<ReadyWatch> watch) : watch_(std::move(watch)) {}
 
-  // False: nobody has taken anything for so long that this one is lost.
+  // False: events were not taken for so long that this one is lost.
   bool Put(const InboundEvent& event) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -82,7 +82,7 @@ class MediaSocket : private IntakeListener {
 
   // Callers, any thread.
   uint64_t handle() const { return handle_; }
-  void set_handle(uint64_t handle) { handle_ = handle; }  // before anybody feeds it
+  void set_handle(uint64_t handle) { handle_ = handle; }  // before the first datagram
   uint16_t port() const { return port_; }
   int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
   void SetPayloadTypes(const PayloadTypes& types);
@@ -112,7 +112,7 @@ class MediaSocket : private IntakeListener {
   bool Receive(bool rtcp, Batch* batch);
   void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
   void Expire(int64_t now_ns);
-  // When something is over that nobody ended; INT64_MAX: nothing.
+  // Next deadline at which something ends by timeout; INT64_MAX: none.
   int64_t deadline_ns() const { return deadline_ns_.load(); }
 
  private:

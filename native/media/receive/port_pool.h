@@ -1,10 +1,9 @@
-// The ports that calls receive on: pairs of an even one for RTP and the odd one
-// after it for RTCP (RFC 3550, 11), out of a range.
+// The ports that calls receive on: pairs of an even port for RTP and the next odd port for RTCP (RFC 3550, 11), out
+// of a range.
 //
-// A pair that was given back rests for a while: the far end of the old call may
-// still send to it, and a new call must not hear that. Ports that somebody else
-// has taken are stepped over. The pair is chosen at random among the free ones
-// (RFC 6056), so that nobody can guess where the next call receives.
+// A returned pair is not reused for a while: the far end of the old call may still send to it, and a new call must
+// not receive that. Ports in use by other processes are skipped. The pair is chosen at random among the free ones
+// (RFC 6056), so that an attacker cannot guess the next call's port.
 #ifndef PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 #define PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 

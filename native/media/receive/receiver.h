@@ -26,7 +26,7 @@ class Receiver {
   // The thread begins with the first socket, unless the time is held by the caller.
   // False: the system gives no descriptor, or the receiver is closed.
   bool Add(std::shared_ptr<MediaSocket> socket);
-  // Closes it: when it returns nobody reads it any more. False: it is not there.
+  // Closes it: after this returns, no thread reads it any more. False: it is not there.
   bool Remove(MediaSocket* socket);
   // Joins the thread and closes what is left; returns the handles of those.
   std::vector<uint64_t> Close();

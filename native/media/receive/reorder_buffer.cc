@@ -37,7 +37,7 @@ void ReorderBuffer::PassOn(Waiting&& one) {
   lost_ = 0;
   ready_.push_back(std::move(one.payload));
   if (ready_.size() <= kMaxReady) return;
-  // The hole that this leaves is told with what follows.
+  // The loss of this packet is reported with the next one.
   const uint32_t lost = ready_.front().lost_before + 1;
   ready_.pop_front();
   ready_.front().lost_before += lost;

@@ -1,10 +1,8 @@
-// Payloads in their order, each once, for whoever listens: a small buffer that
-// waits for what was overtaken and tells of what was lost.
+// Reorders payloads and delivers each once: a small buffer that waits for overtaken packets and reports losses.
 //
-// It has no clock of its own, because nobody plays what it gives: packets that
-// are in order go through at once, a hole holds the ones behind it back until it
-// is filled, `depth` packets wait, or the oldest has waited kPatienceNs.
-// Bounded: what nobody takes is dropped from its old end and counted.
+// It has no playout clock, because its output is not played: packets in order pass at once. A gap holds back later
+// packets until it is filled, `depth` packets wait, or the oldest has waited kPatienceNs. The buffer is bounded: the
+// oldest payloads that are not taken are dropped and counted.
 #ifndef PARLEY_MEDIA_RECEIVE_REORDER_BUFFER_H_
 #define PARLEY_MEDIA_RECEIVE_REORDER_BUFFER_H_
 
@@ -29,7 +27,7 @@ class ReorderBuffer {
  public:
   static constexpr size_t kDepth = 8;  // packets behind a hole: 160 ms of 20 ms frames
   static constexpr int64_t kPatienceNs = 120'000'000;
-  static constexpr size_t kMaxReady = 500;  // ten seconds that nobody took
+  static constexpr size_t kMaxReady = 500;  // ten seconds of payloads not taken
 
   // `index`: the sequence number extended over its wraps; one seen before must not come.
   void Put(uint64_t index, HeardPayload payload);

@@ -24,7 +24,7 @@ struct OpenFile {
 };
 
 bool OpenRegular(const std::string& path, OpenFile* file, std::string* problem) {
-  // Not blocking, or a named pipe would hold the loader until somebody writes.
+  // Without O_NONBLOCK, opening a named pipe would block the loader until a writer opens it.
   file->fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (file->fd < 0 || fstat(file->fd, &status) != 0) {

@@ -28,9 +28,9 @@ class TensorSet {
   // True if one of the files was changed since it was opened; `problem` names it.
   bool Changed(std::string* problem) const;
 
-  // Whether every expected tensor is there, of its shape and of one of kWeightDtypes; else
-  // `problem` names the first that is not, what was expected and what was found. A layer beyond the expected ones is a
-  // problem, too: the configuration does not fit the file. Other tensors that nobody expects are left alone.
+  // True if every expected tensor is present, with its shape and one of kWeightDtypes. Otherwise `problem` names the
+  // first that is not, the expectation and the finding. A layer beyond the expected ones is a problem too: the
+  // configuration does not fit the file. Other unexpected tensors are ignored.
   bool Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
 
  private:

@@ -1,5 +1,5 @@
-// Work on a whole recording, done some at a time between the frames of those who speak:
-// stages, one after the other, each of units that do not depend on one another.
+// Work on a whole recording, done in pieces between the frames of live streams. It consists of stages, one after the
+// other, each of units that do not depend on one another.
 #ifndef PARLEY_MODEL_STAGED_WORK_H_
 #define PARLEY_MODEL_STAGED_WORK_H_
 

@@ -43,7 +43,7 @@ inline constexpr int64_t kMaxPositions = 1 << 24;
 TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_key, const char* activation,
                                   bool may_derive_head_dim);
 
-// The keys and values of one stream, all layers, and its position. Owned by whoever holds the stream.
+// The keys and values of one stream, all layers, and its position. The stream's owner owns it.
 class KvState {
  public:
   // `capacity` positions; with a window a ring.
@@ -93,8 +93,8 @@ class Transformer {
   // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
 
-  // A pass that is told to the backend once and then run as often as it is wanted: from the place where all its streams stood
-  // then, wherever they stand now. Transformer and streams outlive it.
+  // A pass that is described to the backend once and can then run repeatedly. It starts at the position that its
+  // streams had at that time, wherever they are now. Transformer and streams outlive it.
   class Standing {
    public:
     explicit Standing(Kernels& kernels) : descriptions_(kernels), angles_(kernels) {}

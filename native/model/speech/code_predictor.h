@@ -1,6 +1,5 @@
-// The small transformer that makes the other codes of a frame from the talker's
-// hidden vector and the first code, one after the other. It begins anew with every
-// frame, so that its keys and values belong to nobody.
+// The code predictor: a small transformer that computes a frame's other codes, one after the other, from the talker's
+// hidden vector and the first code. It starts anew with every frame, so that its keys and values belong to no stream.
 #ifndef PARLEY_MODEL_CODE_PREDICTOR_H_
 #define PARLEY_MODEL_CODE_PREDICTOR_H_
 
@@ -54,7 +53,7 @@ class CodePredictor {
   // By group, from 1 on: that of all states, which stand at the same place in every frame.
   std::vector<std::unique_ptr<Transformer::Standing>> passes_;
   size_t told_ = 0;  // states that the passes know
-  std::vector<CodePass> all_passes_;  // as a backend that does all of them at once is told
+  std::vector<CodePass> all_passes_;  // the same passes, for a backend that runs all of them at once
   std::vector<Transformer::Stream> streams_;
 };
 

@@ -109,7 +109,7 @@ class CodecDecoder {
 
   // Empty: zeros and no keys.
   std::unique_ptr<CodecState> NewState() const;
-  // After a reference recording's codes, whose samples nobody hears: kept with the voice.
+  // State after a reference recording's codes, whose samples are not played: kept with the voice.
   std::unique_ptr<CodecState> CopyOf(const CodecState& state) const;
   size_t StateBytes() const;
   size_t WeightBytes() const;
@@ -118,13 +118,12 @@ class CodecDecoder {
     CodecState* state;
     const int32_t* codes;  // [frames, code_groups] on the host
     size_t frames;
-    float* samples;  // [frames * frame_samples] on the host, in [-1, 1]; null: nobody hears them
+    float* samples;  // [frames * frame_samples] on the host, in [-1, 1]; null: not needed
   };
-  // Independent of each other, each with a state of its own; the result of one never depends on the others,
-  // nor on how its frames are cut into jobs, bit for bit. Frames that nobody hears cost little: but for the
-  // last ones only the transformer sees them. Once it has seen as many streams and frames nothing is allocated.
-  // Throws std::invalid_argument, before anything is computed, for a code that is none and
-  // for a state that two jobs name.
+  // Decodes independent jobs, each with a state of its own. The result of a job does not depend on the others, nor on
+  // how its frames are cut into jobs, bit for bit. Frames without samples cost little: all but the last ones pass
+  // through the transformer only. Once it has seen as many streams and frames, it allocates nothing. Throws
+  // std::invalid_argument, before any computation, for an invalid code and for a state that two jobs name.
   void Decode(const Job* jobs, size_t count);
 
   size_t frame_samples() const;

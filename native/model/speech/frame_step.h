@@ -1,9 +1,8 @@
-// One frame of many streams: the talker hears the last frame, chooses the first
-// code of the next, and the predictor makes the others.
+// One frame of many streams: the talker reads the last frame and chooses the first code of the next; the predictor
+// computes the others.
 //
-// The last frame is fed back at the beginning of a step, not at the end of the one
-// that made it: a frame is heard a pass of the talker earlier, and its text row may
-// come while it is being spoken.
+// The last frame is fed back at the beginning of a step, not at the end of the step that made it. A frame can thus be
+// played one talker pass earlier, and its text row may arrive while it is played.
 #ifndef PARLEY_MODEL_FRAME_STEP_H_
 #define PARLEY_MODEL_FRAME_STEP_H_
 

@@ -64,7 +64,7 @@ class VoiceEncoder {
   ~VoiceEncoder();
 
   size_t sample_rate() const;
-  // Fewer samples cannot be heard; more than max_samples() are refused, to bound the work.
+  // Fewer samples cannot be encoded; more than max_samples() are refused, to bound the work.
   size_t min_samples() const;
   size_t max_samples() const { return kMaxSeconds * sample_rate(); }
   size_t code_groups() const;
@@ -77,7 +77,7 @@ class VoiceEncoder {
   bool Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,
                std::string* problem) const;
 
-  // samples: at sample_rate(). Null with `problem` set, as Prepare: they are heard once more, which takes
+  // samples: at sample_rate(). Null with `problem` set, as Prepare: they are checked once more, which takes
   // milliseconds. Throws std::bad_alloc.
   std::unique_ptr<VoiceEncoding> Begin(std::vector<float> samples, bool with_codes, std::string* problem);
 

@@ -9,7 +9,7 @@
 
 namespace parley::cuda {
 
-// Memory of the backend for streams whose lanes are shared among blocks. Owned by whoever enqueues.
+// Device memory for streams whose lanes are shared among blocks. The caller that enqueues the attention owns it.
 struct AttendRoom {
   static constexpr size_t kStreams = 16;  // more of them fill the GPU without that
 

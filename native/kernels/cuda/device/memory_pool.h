@@ -1,6 +1,7 @@
-// One large piece of a device's memory, given out in parts: no stream that comes or goes asks the driver for anything.
+// Suballocates one large piece of device memory, so that a stream that begins or ends makes no driver call.
 //
-// Parts are reused in the order of the device's work: whoever gets a part that another gave back comes later in the queue.
+// Parts are reused in the order of the device's work: a part's new owner comes later in the queue than its previous
+// one.
 #ifndef PARLEY_KERNELS_CUDA_MEMORY_POOL_H_
 #define PARLEY_KERNELS_CUDA_MEMORY_POOL_H_
 

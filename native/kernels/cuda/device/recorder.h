@@ -1,6 +1,7 @@
-// The queue of a device: collects a list, and runs it when somebody waits for it. A list that was run before runs as one graph.
+// Records a device's work as a list, and runs the list when the host waits for it. A list that ran before runs as one
+// CUDA graph.
 //
-// Nothing is allocated for a list that is no longer than one before it.
+// A list that is no longer than an earlier one allocates nothing.
 #ifndef PARLEY_KERNELS_CUDA_RECORDER_H_
 #define PARLEY_KERNELS_CUDA_RECORDER_H_
 

@@ -7,14 +7,11 @@
 // barrier: it has received results from all blocks that read the old ones. This holds for any distribution of rows (a
 // block may have none where there are fewer slabs than blocks). A block that overwrites
 //   rows      has every attended word. They depend on every raw word, and the blocks that published those had read
-// all rows.
-//             Or it has every inner word, and the same holds.
+//             all rows. Or it has every inner word, and the same holds.
 //   raw       has every row, from blocks that had every inner word, from blocks that had every row of the half
-// before,
-//             from blocks that had every attended word: all raw words had been read.
+//             before, from blocks that had every attended word: all raw words had been read.
 //   attended  has a raw word, from a block that had every row, from all blocks that had read the attended words of
-// the
-//             layer before.
+//             the layer before.
 //   inner     has every row, from all blocks that had read the inner words of the layer before.
 // A block publishes nothing of a step before all of its warps have read what they need. All blocks count steps alike,
 // whether they have rows or not.
@@ -151,7 +148,7 @@ struct RunBlock {
     return {sums + turn * room.sums, room.sums_pitch, rows};
   }
 
-  // Floats of the rows that are told, of the warp's part, to the block's.
+  // Copies the floats of published rows, the warp's part, to the block's.
   template <int kRows>
   __device__ __forceinline__ void TakeRows(float* x) const {
     constexpr int kOfRow = Shape::kHidden > 1 ? Shape::kHidden / 2 : 1;  // pairs of a lane

@@ -1,4 +1,4 @@
-// Memory that grids which go through whole transformers share.
+// Memory that the persistent grids of a backend share.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_ROOM_H_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_ROOM_H_
 

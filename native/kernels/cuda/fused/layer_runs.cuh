@@ -1,5 +1,5 @@
-// Whether a transformer's layers go through one grid that stays (layer_run.cuh), and how it is told. Otherwise they are grids one by one; the
-// bits are the same.
+// Decides whether a transformer's layers run in one persistent grid (layer_run.cuh), and prepares its arguments.
+// Otherwise the layers run as separate grids; the bits are the same.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUNS_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUNS_CUH_
 
@@ -67,8 +67,9 @@ inline Told* TakeTold(Told** from, size_t count) {
   return first;
 }
 
-// Whether a grid can do what comes after the layers of a pass. Every block has a share of a head, so that it has heard of the last code when
-// the next is told; and who has columns of the rows has a share of a layer's heads too, with which it reads what the pass begins with.
+// True if a grid can also do the work after the layers of a pass. Every block must have a share of a head, so that it
+// has received the last code when the next is published. A block with columns of the rows must also have a share of a
+// layer's heads, with which it reads the first rows of the pass.
 template <class Shape>
 bool AreRunPasses(const CodePasses& its, uint32_t blocks, const AttentionBatch& batch) {
   const CodePass& first = *its.passes;

@@ -64,8 +64,8 @@ struct RunAttention {
     }
   }
 
-  // The query, ready, in every slot; of the last warp also the row's own key and value as they are told. Both slots of a warp norm
-  // and rotate at once, what they have of the query or of the key.
+  // Prepares the query in every slot; in the last warp also the row's own key and value, as they are published. Both
+  // slots of a warp normalise and rotate their part of the query or of the key at the same time.
   __device__ __forceinline__ void Prepare(const RunLayer& layer, uint32_t step, uint32_t own_row, Share (&query)[1]) const {
     const HeadsArgs& heads = args.heads;
     const bool has_key = IsLast() && IsFirstSlot();

@@ -1,4 +1,4 @@
-// The sizes of a grid that goes through a transformer's layers, and where its blocks' shared memory goes.
+// The sizes of the persistent grid that runs a transformer's layers, and the layout of its blocks' shared memory.
 #ifndef PARLEY_KERNELS_CUDA_RUN_SHAPE_CUH_
 #define PARLEY_KERNELS_CUDA_RUN_SHAPE_CUH_
 
@@ -10,7 +10,8 @@
 
 namespace parley::cuda {
 
-// The end of a pass inside a persistent grid: a code of logits that are told (as choose.cuh chooses), and its row in a table.
+// The end of a pass within a persistent grid: chooses a code from the published logits (as choose.cuh does), and
+// finds its row in a table.
 
 using RunRow = HeldRow<2>;  // no code predictor has more logits
 

@@ -1,5 +1,5 @@
-// Products of up to 8 vectors inside of a grid that runs on: a block has slabs of 8 rows, whose weights come through its ring, and each
-// of its first 8 warps one part of the columns. The bits are those of MultiplyGemv.
+// Products of up to 8 vectors within the persistent grid. A block has slabs of 8 rows, whose weights come through its
+// ring, and each of its first 8 warps has one part of the columns. The bits are those of the GEMV kernel (gemv.cuh).
 #ifndef PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 #define PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 
@@ -213,7 +213,8 @@ __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const Vect
   ring.AwaitAllFull(0, count);
   const unsigned char* rows[2 * kTiles];
 #pragma unroll
-  for (uint32_t n = 0; n < 2 * kTiles; n++) rows[n] = ring.BytesOf(min(n, count - 1)) + offset;  // beyond them the last one again, which nobody takes
+  // Beyond the count, the last slab is read again; those results are unused.
+  for (uint32_t n = 0; n < 2 * kTiles; n++) rows[n] = ring.BytesOf(min(n, count - 1)) + offset;
   float acc[kTiles][1][4] = {};
 #pragma unroll
   for (uint32_t c = 0; c < kChunks; c++) {

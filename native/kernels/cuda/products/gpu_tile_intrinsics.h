@@ -41,7 +41,7 @@ __device__ __forceinline__ uint32_t KeptAt(const void* at) {
   return kept;
 }
 
-// Rows of kRow bytes as a swizzle of so many bytes lays them: what wgmma is told of a tile.
+// wgmma's matrix descriptor of a tile: rows of kRow bytes, in the swizzle of as many bytes.
 template <uint32_t kRow>
 __device__ __forceinline__ uint64_t TileAt(uint32_t at) {
   static_assert(kRow == 128 || kRow == 64);

@@ -188,7 +188,7 @@ __device__ __forceinline__ void RunSplit(const TiledGemmArgs& args, const Part& 
   if (has_work) part.Multiply(args, tile);
   MeetCluster();
   if (has_work) part.Finish(args, tile, counts);
-  MeetCluster();  // nobody reads this block's memory any more
+  MeetCluster();  // all blocks have finished reading this block's memory
 }
 
 template <class Shape>

@@ -62,7 +62,7 @@ struct ByteRows {
   __device__ __forceinline__ uint32_t Second() const { return first + kApart; }
 
   // Offset of the first row's first two columns in the first piece of sixteen, as TMA lays out rows of 64 bytes.
-  // Those of piece p are at this offset XOR 16 p.
+  // Piece p has them at this offset XOR 16 p.
   __device__ __forceinline__ uint32_t Place() const { return first * Shape::kByteRow + first / 2 % 4 * 16 + threadIdx.x % 4 * 2; }
 };
 
