@@ -1,10 +1,10 @@
-// The formats of weights and caches that are shorter than a float, to and from float.
+// Number formats of weights and caches that are shorter than a float, with conversions to and from float.
 //
-// bf16 is the upper half of a float; f16 is IEEE binary16. Both conversions to
-// 16 bits round to nearest, ties to even, and keep infinities and NaN.
+// bf16 is the upper half of a float; f16 is IEEE binary16. Both conversions to 16 bits round to nearest, ties to
+// even, and keep infinities and NaN.
 //
-// fp8 is E4M3: a sign, four bits of exponent (bias 7), three of fraction; up to 448, subnormal below 2^-6, down to 2^-9. It has no
-// infinities, and one NaN of either sign, which no weight is: loops over weights may read it as 480.
+// fp8 is E4M3: a sign, four bits of exponent (bias 7), three of fraction; up to 448, subnormal below 2^-6, down to
+// 2^-9. It has no infinities, and one NaN of either sign. No weight is NaN, so loops over weights may read it as 480.
 #ifndef PARLEY_KERNELS_NUMBER_FORMATS_H_
 #define PARLEY_KERNELS_NUMBER_FORMATS_H_
 

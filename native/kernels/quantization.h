@@ -1,4 +1,4 @@
-// Weights to 8 bits, whole numbers or fp8: symmetric, one scale per row (output channel).
+// Quantises weights to 8 bits, integers or fp8: symmetric, one scale per row (output channel).
 #ifndef PARLEY_KERNELS_QUANTIZATION_H_
 #define PARLEY_KERNELS_QUANTIZATION_H_
 

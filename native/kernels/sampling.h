@@ -1,7 +1,6 @@
-// From logits to an id, as the model was trained to be sampled.
+// Chooses an id from logits, by the rules that the model was trained to be sampled with.
 //
-// In this order: repetition penalty, suppression, and unless greedy:
-// temperature, top-k, top-p, softmax, one draw.
+// In this order: repetition penalty, suppression, and unless greedy: temperature, top-k, top-p, softmax, one draw.
 #ifndef PARLEY_KERNELS_SAMPLING_H_
 #define PARLEY_KERNELS_SAMPLING_H_
 

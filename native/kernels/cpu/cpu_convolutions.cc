@@ -1,4 +1,4 @@
-// Convolutions of the CPU backend: windows over a signal that stands after its past.
+// Convolutions of the CPU backend, as products with windows over a signal that follows its past.
 #include <algorithm>
 #include <cstring>
 

@@ -1,7 +1,7 @@
-// The CPU backend: every operation on host memory, done when the call returns.
+// The CPU backend: every operation works on host memory and is done when the call returns.
 //
-// Work is shared by rows of a matrix, by heads or by positions; a result is
-// computed whole by one thread, so their number does not show in it.
+// Work is divided by rows of a matrix, by heads or by positions. One thread computes each result completely, so
+// results do not depend on the number of threads.
 #ifndef PARLEY_KERNELS_CPU_CPU_KERNELS_H_
 #define PARLEY_KERNELS_CPU_CPU_KERNELS_H_
 

@@ -1,4 +1,4 @@
-// Eight floats at a time, of every format of weights, and a square of them turned over. For variants with AVX2.
+// AVX2 operations on eight floats: loads from every weight format, and an 8 x 8 transpose. For variants with AVX2.
 #ifndef PARLEY_KERNELS_CPU_EIGHT_LANES_H_
 #define PARLEY_KERNELS_CPU_EIGHT_LANES_H_
 

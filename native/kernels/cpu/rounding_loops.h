@@ -1,4 +1,4 @@
-// Vectors to 16 bits, as variant.h defines it, eight floats at a time. For variants with AVX2.
+// Rounds vectors to 16 bits, as variant.h defines it, eight floats at a time. For variants with AVX2.
 #ifndef PARLEY_KERNELS_CPU_ROUNDING_LOOPS_H_
 #define PARLEY_KERNELS_CPU_ROUNDING_LOOPS_H_
 

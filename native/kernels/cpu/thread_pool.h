@@ -1,8 +1,7 @@
-// A few threads that work on one thing together: part 0 is the caller itself.
+// A pool of a few threads that divide one piece of work; part 0 is computed by the caller itself.
 //
-// The parts are a function of the work's size and the number of threads alone.
-// Idle threads look for work for some microseconds, then sleep: between two steps of a
-// model there is no waking, and a silent server costs nothing.
+// The parts depend only on the work's size and the number of threads. Idle threads spin for some microseconds, then
+// sleep: between two steps of a model no thread has to be woken, and a silent server costs nothing.
 //
 // One thread at a time calls Run. The destructor waits for the threads to end.
 #ifndef PARLEY_KERNELS_CPU_THREAD_POOL_H_

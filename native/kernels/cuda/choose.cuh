@@ -1,7 +1,7 @@
-// Sampling, a block for each row of logits: what kernels/sampling.cc does, in the same order of rules.
+// Top-k and top-p sampling, one block per row of logits, with the rules of kernels/sampling.cc in the same order.
 //
-// Sums are of doubles in a fixed order, which is another than the CPU's: a draw that falls within their last bits of a border
-// may fall to the neighbour.
+// Sums are doubles in a fixed order that differs from the CPU's. A draw within their last bits of a boundary may
+// choose the neighbouring id.
 #ifndef PARLEY_KERNELS_CUDA_CHOOSE_CUH_
 #define PARLEY_KERNELS_CUDA_CHOOSE_CUH_
 

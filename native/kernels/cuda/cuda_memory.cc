@@ -1,4 +1,5 @@
-// Memory of the CUDA backend. Small copies go with the list, many as one grid; large ones are asked of the device.
+// Memory of the CUDA backend. Small copies are recorded in the list, many as one grid; large copies call the device
+// directly.
 #include <algorithm>
 #include <new>
 

@@ -1,4 +1,4 @@
-// Norms of rows, one warp a row; rotary angles.
+// Norms of rows, one warp per row, and rotary angles.
 #ifndef PARLEY_KERNELS_CUDA_NORMS_CUH_
 #define PARLEY_KERNELS_CUDA_NORMS_CUH_
 

@@ -1,4 +1,4 @@
-// Rows of tables: embeddings, codebooks.
+// Tables (embeddings, codebooks): gathers rows by id, and finds the nearest row of a vector.
 #ifndef PARLEY_KERNELS_CUDA_TABLES_CUH_
 #define PARLEY_KERNELS_CUDA_TABLES_CUH_
 

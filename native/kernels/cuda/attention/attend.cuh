@@ -1,4 +1,4 @@
-// Which kernels an attention takes.
+// Selects the attention kernels for a batch and enqueues them.
 #ifndef PARLEY_KERNELS_CUDA_ATTEND_CUH_
 #define PARLEY_KERNELS_CUDA_ATTEND_CUH_
 

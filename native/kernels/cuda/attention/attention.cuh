@@ -1,8 +1,10 @@
-// Attention over the caches of many streams, for head_dim 64 and 128 (other sizes: attention_any.cuh).
+// Decode attention (FlashDecoding) over the KV caches of many streams, for head_dim 64 and 128 (other sizes:
+// attention_any.cuh).
 //
-// A block has of a row a kv head with kGroup of the query heads that share it. Its slots (attention_slots.cuh) take the
-// positions before the row's own in turn. The row's own, whose key and value the last warp makes and stores, is joined to what they
-// have seen. Every warp makes the queries for itself, so that the slots' sums are all that a block has to meet for.
+// A block handles one row, one kv head and kGroup of the query heads that share it. Its slots (attention_slots.cuh)
+// visit the positions before the row's own in turn. The last warp computes and stores the row's own key and value,
+// which are then joined to the slots' results. Every warp prepares the queries for itself, so that a block only
+// synchronises for the slots' sums.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 

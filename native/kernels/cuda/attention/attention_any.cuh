@@ -1,4 +1,5 @@
-// Attention for any head_dim: one block a query head, a warp a position. The small models of tests have such sizes.
+// Attention for any head_dim: one block per query head, one warp per position. The small models of tests have such
+// sizes.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_ANY_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_ANY_CUH_
 

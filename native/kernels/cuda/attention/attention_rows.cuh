@@ -1,9 +1,10 @@
-// Attention of several neighbouring rows of one stream, as prompts have them: heads of 128 dimensions, 16 bits each in the cache, two query heads
-// a block. It goes through the slots, steps and joins of AttendKernel in their order and gives its bits; but a thread has whole scores, the softmax of slots
-// is a matter of one warp, and what is loaded of a key or a value serves all rows.
+// Prefill attention: several adjacent rows of one stream, as in prompts. It supports heads of 128 dimensions, a
+// 16-bit cache and two query heads per block. Slots, steps and joins are in the order of AttendKernel, so the bits
+// are the same. But a thread computes whole scores, one warp computes the softmax of the slots, and a loaded key or
+// value serves all rows.
 //
-// Query 2 r + g of a block is head g of its row r; warp w has queries 4 w .. 4 w + 3. Their scores lie in shared memory, chunk by chunk, and become
-// weights there.
+// Query 2 r + g of a block is head g of its row r; warp w has queries 4 w .. 4 w + 3. Their scores lie in shared
+// memory, chunk by chunk, and are turned into weights there.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_ROWS_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_ROWS_CUH_
 

@@ -1,5 +1,6 @@
-// Slots: the neighbouring threads, kDim / 8 of them, that see the positions of a chunk in turn, a position at a time, for the query
-// heads of one kv head. A slot has a softmax of its own, without a word to the others until all have seen theirs.
+// A slot is a group of kDim / 8 adjacent threads. The slots visit the positions of a chunk in turn, one position at a
+// time, for the query heads of one kv head. Each slot keeps an online softmax of its own; slots are joined only at
+// the end.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_SLOTS_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_SLOTS_CUH_
 

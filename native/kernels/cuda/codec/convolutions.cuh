@@ -1,5 +1,5 @@
-// Convolutions with state on the GPU: the past is put before each stream's new positions, and then a convolution is a product of
-// windows.
+// Causal convolutions with state, as implicit GEMM: the past is put before each stream's new positions, and the
+// convolution is then a product with overlapping windows.
 #ifndef PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
 #define PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
 

@@ -1,4 +1,4 @@
-// Causal convolutions of each channel alone, with state: of streams that were spread, or on the way.
+// Depthwise causal convolutions with state, on input that was spread into rows, or that is spread on the way.
 #ifndef PARLEY_KERNELS_CUDA_DEPTHWISE_CUH_
 #define PARLEY_KERNELS_CUDA_DEPTHWISE_CUH_
 

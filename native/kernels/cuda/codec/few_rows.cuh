@@ -1,5 +1,6 @@
-// Causal convolutions to a few channels (the codec's last, to one): a block has neighbouring positions of a stream with those that they look back on in
-// shared memory, where each came once, snake on the way. Sums are those of the plain product.
+// Causal convolutions to a few channels (the codec's last, to one). A block loads adjacent positions of a stream, and
+// those that they look back on, into shared memory once, with snake applied on the way. Sums are those of the plain
+// product.
 #ifndef PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 #define PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 

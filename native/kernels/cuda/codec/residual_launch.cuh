@@ -1,4 +1,4 @@
-// Residual units of the codec on the GPU: in two grids where tiles suit them, else step by step.
+// Launches of the codec's residual units: two grids where the tile kernel supports them, else step by step.
 #ifndef PARLEY_KERNELS_CUDA_RESIDUAL_LAUNCH_CUH_
 #define PARLEY_KERNELS_CUDA_RESIDUAL_LAUNCH_CUH_
 

@@ -1,6 +1,9 @@
-// A residual unit x += pointwise(snake(dilated(snake(x)))) of 96 or 192 channels in one grid (9.0), behind the one that lays the first snake's terms: a
-// block has 128 neighbouring positions of a stream in shared memory, each once with those that they look back on, whatever the number of taps; what
-// the dilated convolution gives stays there, as the terms that the pointwise product reads. Sums are those of the other kernels.
+// Fused residual unit x += pointwise(snake(dilated(snake(x)))) of 96 or 192 channels (compute capability 9.0). An
+// earlier grid writes the first snake's terms; this grid does the rest.
+//
+// A block holds 128 adjacent positions of a stream, and those that they look back on, in shared memory, each once,
+// whatever the number of taps. The dilated convolution's output stays there as the terms that the pointwise product
+// reads. Sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
 #define PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
 

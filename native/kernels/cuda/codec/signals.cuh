@@ -1,4 +1,4 @@
-// Signals [rows, channels] from one place to another: stretches, columns, padding; snake on the way.
+// Kernels that copy signals [rows, channels]: stretches, columns and padding, with snake applied on the way if given.
 #ifndef PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 #define PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 

@@ -1,5 +1,5 @@
-// Sums over time, for the speaker encoder: once per voice. One block for 32 channels, whose warps take the rows by
-// turns; in double, joined in the order of the warps.
+// Sums over time for the speaker encoder, which runs once per voice. One block handles 32 channels; its warps take
+// rows in turn. Sums are doubles, joined in the order of the warps.
 #ifndef PARLEY_KERNELS_CUDA_STATISTICS_CUH_
 #define PARLEY_KERNELS_CUDA_STATISTICS_CUH_
 

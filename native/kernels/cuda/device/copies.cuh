@@ -1,4 +1,4 @@
-// Many small copies as one grid.
+// Batches many small copies into one grid.
 #ifndef PARLEY_KERNELS_CUDA_COPIES_CUH_
 #define PARLEY_KERNELS_CUDA_COPIES_CUH_
 

@@ -1,4 +1,5 @@
-// A GPU as the queue needs it: memory, copies and lists of grids, in one order. Or the host that emulates one.
+// Interface of a device for the queue: memory, copies and lists of grids, in one order. A GPU or the emulator on the
+// host implements it.
 #ifndef PARLEY_KERNELS_CUDA_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_DEVICE_H_
 

@@ -1,4 +1,4 @@
-// Devices that the CUDA runtime drives.
+// Opens devices through the CUDA runtime.
 #ifndef PARLEY_KERNELS_CUDA_GPU_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_GPU_DEVICE_H_
 

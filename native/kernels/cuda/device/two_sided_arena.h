@@ -1,8 +1,8 @@
-// Memory of a device and its image on the host, at the same offsets: what goes along with a list, or comes back from it.
+// Device memory and its staging image on the host, at the same offsets: data for a list, or its results.
 //
-// The image is there twice, by turns, so that one list can be written while another is under way. The device's side is there once:
-// lists follow each other. A list that needs more than there is gets further pieces for itself; before the next
-// one begins, the arena grows.
+// The image is double-buffered, so that one list can be written while another runs. Device memory exists once,
+// because lists run one after the other. A list that needs more gets further pieces for itself; the arena grows
+// before the next list begins.
 #ifndef PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
 #define PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
 

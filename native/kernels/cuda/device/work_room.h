@@ -1,4 +1,4 @@
-// Memory of a device that calls share for what they compute on their way; it keeps its place until one needs more.
+// Scratch memory of a device, shared by calls for intermediate results. It keeps its address until a call needs more.
 #ifndef PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 #define PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 

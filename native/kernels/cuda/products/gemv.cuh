@@ -1,7 +1,7 @@
-// GEMV: products of few vectors, bound by reading the weights. A block has 16 kTiles rows (of a gated product of both matrices) and 8
-// kOctets vectors, and each of its 8 warps one part of the columns. Weights go from memory to
-// registers, some chunks ahead of their use, the first of them before the vectors are there. One octet of vectors is read as floats, more
-// as terms that were prepared.
+// GEMV: products of few vectors, bound by reading the weights. A block handles 16 kTiles rows (in a gated product, of
+// both matrices) and 8 kOctets vectors; each of its 8 warps handles one part of the columns. Weights are loaded into
+// registers some chunks ahead of their use, the first ones before the vectors are there. One octet of vectors is read
+// as floats, more as prepared terms.
 #ifndef PARLEY_KERNELS_CUDA_GEMV_CUH_
 #define PARLEY_KERNELS_CUDA_GEMV_CUH_
 

@@ -1,4 +1,4 @@
-// The vectors of a product as kernels find them: plain, or the windows of streams that lie apart.
+// Layout of a product's vectors for the kernels: plain vectors, or the windows of separate streams.
 #ifndef PARLEY_KERNELS_CUDA_LAID_VECTORS_CUH_
 #define PARLEY_KERNELS_CUDA_LAID_VECTORS_CUH_
 

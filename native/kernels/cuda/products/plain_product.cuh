@@ -1,6 +1,6 @@
-// Products of few rows (the codec's last convolution), and of whatever does not lie as tensor cores want it: columns in any number, at
-// any address. A warp computes one row of one vector, in f32: of each segment lane l sums columns l, l + 32, ... by
-// fmaf; then the lanes are joined over 16, 8, 4, 2 and 1.
+// Products without tensor cores: few rows (the codec's last convolution), any number of columns, any address. A warp
+// computes one row of one vector in f32. In each segment, lane l sums columns l, l + 32, ... by fmaf; then the lanes
+// are joined over 16, 8, 4, 2 and 1.
 #ifndef PARLEY_KERNELS_CUDA_PLAIN_PRODUCT_CUH_
 #define PARLEY_KERNELS_CUDA_PLAIN_PRODUCT_CUH_
 

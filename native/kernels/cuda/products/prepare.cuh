@@ -1,4 +1,4 @@
-// Vectors of a product as bf16 terms, for kernels that read each of them more than once.
+// Converts a product's vectors to bf16 terms, for kernels that read each vector more than once.
 #ifndef PARLEY_KERNELS_CUDA_PREPARE_CUH_
 #define PARLEY_KERNELS_CUDA_PREPARE_CUH_
 

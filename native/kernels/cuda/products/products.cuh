@@ -1,7 +1,8 @@
-// Products on the GPU: which kernel computes them.
+// Selects the kernel for a product.
 //
-// Matrices of more than 8 rows whose columns are a multiple of 32 go to tensor cores, others to the plain kernel; that much is decided by
-// the matrix alone. On tensor cores few vectors and many have kernels of their own (many two, by the device), which give the same bits.
+// Matrices of more than 8 rows, with columns a multiple of 32 and values at a multiple of 16 bytes, use tensor cores;
+// others use the plain kernel. Only the matrix decides. On tensor cores there are separate kernels for few vectors
+// and for many (for many there are two, by device). All of them give the same bits.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 #define PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 

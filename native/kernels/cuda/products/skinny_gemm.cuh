@@ -1,6 +1,7 @@
-// Skinny GEMM: products of many vectors, bound by tensor cores. A block has 32 kTiles rows (of a gated product half as many of both matrices) and
-// 32 kOctets vectors, whose weights and terms pass through shared memory some chunks ahead of their use. Sums
-// are those of few vectors, bit for bit: of each part of the columns from 0, part by part.
+// Skinny GEMM: products of many vectors, bound by tensor cores. A block handles 32 kTiles rows (in a gated product
+// half as many of both matrices) and 32 kOctets vectors. Weights and terms pass through shared memory some chunks
+// ahead of their use. Sums are those of GEMV, bit for bit: each part of the columns is summed from 0, and then the
+// parts in order.
 #ifndef PARLEY_KERNELS_CUDA_SKINNY_GEMM_CUH_
 #define PARLEY_KERNELS_CUDA_SKINNY_GEMM_CUH_
 

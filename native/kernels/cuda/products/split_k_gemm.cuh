@@ -1,8 +1,9 @@
 // Split-K GEMM over thread block clusters, for up to some hundred vectors (compute capability 9.0).
 //
-// The kernel is bound by how long a block waits. Eight blocks, a cluster, share a tile, each with one part of the columns; a block asks at once
-// for as much of its part as fits, the weights before the vectors are there. Then each block has an eighth of the tile's vectors: it adds up their
-// parts out of the shared memory of all blocks, in order, so that the sums are those of the other kernels.
+// The kernel is bound by latency. A cluster of eight blocks shares a tile, and each block handles one part of the
+// columns. A block requests as much of its part as fits at once, the weights before the vectors are there. Each block
+// then reduces an eighth of the tile's vectors: it adds up their parts from the shared memory of all blocks, in
+// order, so that the sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_SPLIT_K_GEMM_CUH_
 #define PARLEY_KERNELS_CUDA_SPLIT_K_GEMM_CUH_
 

@@ -1,6 +1,7 @@
-// Tiled GEMM: products of many vectors by warpgroups (wgmma, compute capability 9.0). One thread asks for tiles of weights, another for those of prepared terms, as
-// many stages ahead as there is room for in shared memory, and two warpgroups multiply them. A block goes from tile to tile, so that the next one's
-// stages are on their way while results are written. Sums are those of the other kernels.
+// Tiled GEMM: products of many vectors by warpgroups (wgmma, compute capability 9.0), in a warp-specialised
+// producer-consumer pipeline. One thread requests tiles of weights, another tiles of prepared terms, as many stages
+// ahead as shared memory holds. Two warpgroups multiply them. Blocks are persistent: the next tile's stages are
+// loaded while results are written. Sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_TILED_GEMM_CUH_
 #define PARLEY_KERNELS_CUDA_TILED_GEMM_CUH_
 
