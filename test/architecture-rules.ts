@@ -78,7 +78,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   saxes: ['src/text/markup/xml.ts'],
 };
 
-/** What each native folder may include of the others. */
+/** Folders from which each native folder may include files. */
 const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
   'native/media': [],
   'native/test/emulator': ['native/kernels'],

@@ -51,7 +51,7 @@ test('a cycle of imports is found with all its files, through types too', () => 
   assert.deepEqual(importCycles(sources), []);
 });
 
-/** What the rules say to one more file with this text. */
+/** Violations reported when one file with this text is added. */
 function ruleOn(path: string, text: string): string[] {
   return breaches(new Map([[path, text]]));
 }

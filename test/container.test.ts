@@ -43,7 +43,7 @@ function stage(name: string | undefined): Stage {
   return found ?? assert.fail(`the Dockerfile has no stage ${name}`);
 }
 
-/** What a stage and those that it is made from say with this word, the first of them first. */
+/** Arguments of this instruction in a stage and its base stages, base stages first. */
 function saidIn(name: string | undefined, word: string): readonly string[] {
   const { base, instructions } = stage(name);
   const before = STAGES.some((one) => one.name === base) ? saidIn(base, word) : [];
@@ -271,7 +271,7 @@ test('every variable that is set is known to whom it is for, and none to the ser
     assert.deepEqual(strange, [], name);
     assert.deepEqual(readConfig(environmentOf(service)).notices, [], name);
   }
-  // What only compose.yaml reads comes into the containers, too, with the rest of .env.
+  // Variables that only compose.yaml reads reach the containers, too, with the rest of .env.
   const own = [...COMPOSE.matchAll(/\$\{(\w+):-/g)].map(([, name = '']) => name);
   assert.ok(own.includes('MODEL'));
   assert.deepEqual(

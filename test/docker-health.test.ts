@@ -20,7 +20,7 @@ interface Answer {
   readonly uptimeSeconds?: number;
 }
 
-/** Where a server listens that answers /health with what `answer` gives at the time. */
+/** Starts a server whose /health returns the current result of `answer`; resolves with its port. */
 async function healthy(t: TestContext, answer: () => Answer, host = '127.0.0.1', server?: Server) {
   const listening = server ?? createHttpServer();
   listening.on('request', (request, response) => {
@@ -34,7 +34,7 @@ async function healthy(t: TestContext, answer: () => Answer, host = '127.0.0.1',
   return String((listening.address() as AddressInfo).port);
 }
 
-/** How the check ends and what it says; `process` is the one that it may tell to end. */
+/** Exit status and output of the health check. `process` is the process ID that it may terminate. */
 async function check(environment: NodeJS.ProcessEnv, process = '0') {
   const child = spawn('node', [HEALTH, process], {
     env: { PATH: globalThis.process.env.PATH, ...environment },
@@ -176,7 +176,7 @@ test('a check that is told no uptime says so where RESTART_AFTER needs one', asy
 test('a server with keys that cannot speak is told to end after RESTART_AFTER, also where it is not asked on loopback', async (t) => {
   const health = () => ({ engines: {}, encoders: true, calls: 0, maxCalls: 1 });
   const { url } = await openServer(t, { apiKeys: [FIRST, `health ${HEALTHY}`], health });
-  // What it forwards does not come from this machine.
+  // Requests that the proxy forwards come from another machine.
   const proxy = createHttpServer(({ headers, url: path = '/' }, response) => {
     const to = request(
       `${url}${path}`,

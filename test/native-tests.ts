@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 
 export interface Tally {
   readonly passed: number;
-  /** What failed, by name. */
+  /** Names of the failed tests. */
   readonly failures: readonly string[];
 }
 

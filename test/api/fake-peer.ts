@@ -54,7 +54,7 @@ export class FakePeer implements Peer {
     );
   }
 
-  /** What was said so far, by the character times. */
+  /** The text spoken so far, joined from the characters of the alignments. */
   heard(contextId?: string): string {
     return this.sounds(contextId)
       .flatMap(({ alignment }) => alignment?.chars ?? [])

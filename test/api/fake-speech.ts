@@ -107,7 +107,7 @@ type Found = ReturnType<SpeechSource['find']>;
 
 export class FakeSpeech implements SpeechSource {
   readonly requests: AskedSpeech<Request>[] = [];
-  /** Of the requests, in the same order. */
+  /** Abort signals of the requests, in the same order. */
   readonly signals: AbortSignal[] = [];
   readonly streams: FakeStream[] = [];
   /** When set, every request is refused with it. */
@@ -116,17 +116,17 @@ export class FakeSpeech implements SpeechSource {
   next: SoundSource | undefined;
   /** Fed and ended at once, so that a request is answered without the test's help. */
   whole: readonly string[] | undefined;
-  /** What was rendered before. */
+  /** The cached rendering that `find` returns. */
   found: Found;
   cleared = 0;
   listed: readonly Voice[] = VOICES;
-  /** Of whichever engine is asked for. */
+  /** Abilities reported for every engine. */
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
   /** The voice and language of whatever is asked for. */
   speaker: Speaker | undefined;
   /** When set, nobody is known to speak whatever is asked for. */
   unknown: ParleyError | undefined;
-  /** What was asked to be made a voice of. */
+  /** Recordings submitted for cloning. */
   readonly samples: Sample[] = [];
   #opened: (() => void)[] = [];
 

@@ -18,7 +18,7 @@ function assertWellBehaved(status: number, body: string, input: string): void {
 
 test('3000 damaged offers are each answered with a call or with what is wrong', async (t) => {
   const { app, calls } = await openApp(t);
-  calls.check = readOffer; // what a real door does first
+  calls.check = readOffer; // a real server reads the offer first
   const random = randomFrom(1);
   const statuses = new Map<number, number>();
   for (let round = 0; round < 3000; round++) {
@@ -87,7 +87,7 @@ test('addresses of calls that nobody made are not found, whatever they hold', as
   }
 });
 
-const RUNS = 300; // of each address; the same in every run
+const RUNS = 300; // per endpoint; the same in every run
 const SEED = 20_261;
 const LONGEST = 60; // characters of a made text; limits are met from both sides
 
@@ -126,7 +126,7 @@ function texts({
   return fc.oneof({ weight: 4, arbitrary: fc.constantFrom('Hello.', 'slt', '…', '🙂', ...examples) }, made);
 }
 
-/** What is required, and a few of the other fields. */
+/** Objects with all required fields and up to four optional ones. */
 function objects({ properties = {}, required = [] }: Schema): fc.Arbitrary<Record<string, unknown>> {
   const optional = Object.keys(properties).filter((name) => !required.includes(name));
   return fc.subarray(optional, { maxLength: Math.min(4, optional.length) }).chain((names) => {

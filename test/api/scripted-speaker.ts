@@ -72,9 +72,9 @@ class ScriptedSound implements SoundSource {
 export class ScriptedSpeaker implements SentenceSpeaker {
   readonly calls: SpeakerCall[] = [];
   readonly sounds: ScriptedSound[] = [];
-  /** What `speak` is refused with. */
+  /** Error with which `speak` rejects. */
   refusal: ParleyError | undefined;
-  /** What every sound breaks off with. */
+  /** Error that ends every sound early. */
   failure: ParleyError | undefined;
   /** Outcomes are known before the sound. */
   cached = false;

@@ -32,7 +32,7 @@ export class ScriptedSpeech {
   active = 0;
   /** Sentences whose sound does not end until `finish`. */
   readonly held = new Set<string>();
-  /** Of the whole file of every sentence. */
+  /** File header in the outcome of every sentence. */
   header: SoundOutcome['header'];
   /** Sentences that fail before their first byte. */
   readonly refused = new Map<string, ParleyError>();

@@ -79,7 +79,7 @@ test('the output is exactly as long as the speed says', () => {
 
 test('the sound ends with its own last samples at every speed, so that no end is a step', () => {
   for (const rate of [8000, 22_050, 24_000, 48_000]) {
-    const tail = Math.round(rate * 0.001); // of the last fade so little of what came before is left
+    const tail = Math.round(rate * 0.001); // in the last 1 ms of the fade hardly any earlier sound is left
     for (const speed of SPEEDS) {
       for (const ms of [40, 61, 100, 333, 1000, 1007]) {
         const length = Math.round((rate * ms) / 1000);

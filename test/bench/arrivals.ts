@@ -1,4 +1,4 @@
-// What the times of arrival say about a sender.
+// Statistics of a sender's pacing, from packet arrival times.
 import type { Arrival } from './udp-receiver.js';
 
 /** When a stream's packets were due. */
@@ -87,7 +87,7 @@ export function soundShare(packets: readonly Arrival[], { calls, holdMs, packetM
   return due === 0 ? NaN : came / due;
 }
 
-/** Of nothing it is NaN. */
+/** Percentiles of the values; NaN if there are none. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = Float64Array.from(values).toSorted();
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;

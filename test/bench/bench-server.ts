@@ -11,7 +11,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
 
-/** What the parent says, and what it is answered. */
+/** IPC messages between the parent process and the server. */
 export type ToBenchServer =
   { readonly type: 'body'; readonly bytes: number } | { readonly type: 'begin' | 'figures' };
 export type FromBenchServer =
@@ -20,7 +20,7 @@ export type FromBenchServer =
       readonly type: 'figures';
       /** Milliseconds that the event loop was late. */
       readonly delay: { readonly p50: number; readonly p99: number; readonly max: number };
-      /** Of all threads of the process, since `begin`. */
+      /** CPU time in milliseconds of all threads of the process, since `begin`. */
       readonly cpuMs: number;
     };
 

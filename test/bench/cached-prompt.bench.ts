@@ -1,5 +1,5 @@
-// What a prompt costs a call that was said before, against one that is rendered:
-// processor time per second of speech, and the time to the first payload.
+// Cost per call of a cached prompt against a rendered one: processor time per second of speech, and the time
+// to the first payload.
 //
 //   npm run bench:cached-prompt              20 calls, 50 texts a line
 //   npm run bench:cached-prompt -- --quick   5 calls, 10 texts

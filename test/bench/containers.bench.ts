@@ -1,5 +1,4 @@
-// What a second of speech costs an encoder worker in each format, and what
-// another speed adds.
+// Encoder worker's cost of one second of speech in each format, and the added cost of another speed.
 //
 //   npm run bench:containers
 //

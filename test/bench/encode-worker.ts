@@ -6,7 +6,7 @@ import { frameEncoder } from '../../src/codecs/frame-encoder.js';
 import { OPUS } from '../../src/codecs/codec.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 
-const NICENESS = 5; // that of src/encoding/encoder-worker.ts
+const NICENESS = 5; // as in src/encoding/encoder-worker.ts
 
 loadAddon<{ lowerThreadPriority(nice: number): void }>().lowerThreadPriority(NICENESS);
 const encoder = frameEncoder(OPUS, 20, OPUS_SPEECH);

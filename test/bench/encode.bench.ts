@@ -1,4 +1,4 @@
-// What one 20 ms frame costs on one core: encoding and resampling.
+// Cost of one 20 ms frame on one core: encoding and resampling.
 //
 //   npm run build && node dist/test/bench/encode.bench.js
 //

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 interface Load {
   readonly port: number;
   readonly connections: number;
-  /** Of the JSON body. */
+  /** Fields of the JSON body. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly warmUpMs: number;
   readonly runMs: number;

@@ -72,7 +72,7 @@ function mean(of: readonly Figures[], title: keyof Figures): number {
   return of.reduce((sum, figures) => sum + figures[title], 0) / of.length;
 }
 
-/** What grew between the halves, or is still open. */
+/** Figures that grew between the halves, and resources that are still open. */
 function grown(before: Figures, during: readonly Figures[], after: Figures): string[] {
   const middle = Math.floor(during.length / 2);
   const halves = [during.slice(0, middle), during.slice(middle)] as const;

@@ -1,6 +1,6 @@
-// How long old speech still leaves after a clear: 200 calls speak, one of them
-// is told `{"type":"clear"}`, and the receiver says when its last packet with
-// sound arrived. An encoder worker on every core, so that all of them do speak.
+// Delay between a clear and the last packet of old speech. 200 calls speak, one of them receives
+// `{"type":"clear"}`, and the receiver reports its last packet with sound. Every core has an encoder worker,
+// so that all calls can speak.
 //
 //   npm run bench:interrupt              200 calls, 400 interruptions
 //   npm run bench:interrupt -- --quick   50 calls, 60 interruptions
@@ -44,7 +44,7 @@ function interrupt(call: BenchCall): Interruption {
   return { ssrc: call.ssrc, atMs, answerMs: answeredAtMs - atMs };
 }
 
-/** What still arrived of the old speech, and how long after the clear the last of it came. */
+/** Packets of old speech that arrived after the clear, and the delay of the last one. */
 function aftermath({ ssrc, atMs }: Interruption, packets: ReadonlyMap<number, readonly Arrival[]>) {
   const old = (packets.get(ssrc) ?? []).filter(
     (packet) => packet.bytes > SILENT_PACKET_BYTES && packet.atMs > atMs && packet.atMs < atMs + SILENCE_MS,

@@ -1,5 +1,5 @@
-// How punctual packets leave: the native plane beside a JavaScript sender with
-// absolute deadlines, over the loopback interface, SRTP on every packet.
+// Pacing of sent packets: the native media plane against a JavaScript sender with absolute deadlines, over
+// the loopback interface, with SRTP on every packet.
 //
 //   npm run bench:pacing              20 s per line
 //   npm run bench:pacing -- --quick   3 s per line, fewer streams

@@ -1,5 +1,5 @@
-// What it costs to receive: calls of 50 packets a second each over loopback,
-// sent by another process, read, decrypted, checked and counted by this one.
+// Cost of receiving: calls of 50 packets a second each over loopback. Another process sends; this one reads,
+// decrypts, checks and counts.
 //
 //   npm run bench:rtp-receive              10 s a line
 //   npm run bench:rtp-receive -- --quick   3 s a line, 200 streams

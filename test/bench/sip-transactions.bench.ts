@@ -1,5 +1,5 @@
-// What a call costs in SIP alone: messages, transactions and UDP on loopback,
-// the calling and the called stack in one process, on one core together.
+// Cost of a call in SIP alone: messages, transactions and UDP on loopback. The calling and the called stack
+// run in one process, together on one core.
 //
 //   npm run bench:sip-transactions              15 s a line
 //   npm run bench:sip-transactions -- --quick   4 s

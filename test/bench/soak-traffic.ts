@@ -1,5 +1,5 @@
-// What clients do to a server in a soak: every address and dialect that speaks,
-// read to the end, read for a moment and left, or left without a word.
+// Client traffic of a soak test: every speech endpoint and dialect. Responses are read to the end, read in
+// part and aborted, or aborted at once.
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import http2 from 'node:http2';
@@ -22,8 +22,8 @@ const WORDS = [
   'the',
   'station',
 ];
-const LIMIT_MS = 60_000; // of one visit: the server's own limits are below it
-const LONGEST_STAY_MS = 400; // of whoever leaves early
+const LIMIT_MS = 60_000; // per visit; the server's own limits are below it
+const LONGEST_STAY_MS = 400; // of a visitor that leaves early
 
 function oneOf<T>(list: readonly [T, ...T[]] | readonly T[]): T {
   return list[Math.floor(Math.random() * list.length)] as T;
@@ -36,7 +36,7 @@ function text(): string {
   return Array.from({ length: 1 + Math.floor(Math.random() * 6) }, sentence).join(' ');
 }
 
-/** Of a visitor that leaves early: when. */
+/** Aborts after the visit's limit, or earlier for a visitor that leaves early. */
 function patience(): AbortSignal {
   const leaves = Math.random() < 0.35;
   return AbortSignal.timeout(leaves ? Math.floor(Math.random() * LONGEST_STAY_MS) : LIMIT_MS);

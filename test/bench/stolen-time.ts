@@ -2,7 +2,7 @@
 // shared virtual machine it bounds every figure of lateness from below.
 import { readFileSync } from 'node:fs';
 
-const STEAL_FIELD = 8; // of the line "cpu" in /proc/stat (proc(5))
+const STEAL_FIELD = 8; // field index in the "cpu" line of /proc/stat (proc(5))
 const TICKS_PER_SECOND = 100; // USER_HZ
 
 /** Seconds since boot, of all processors together; 0 where the system does not say. */

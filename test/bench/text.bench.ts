@@ -1,4 +1,5 @@
-// What text costs before it is speech: microseconds a sentence, by language, and whether long texts stay linear.
+// Cost of text processing before synthesis: microseconds a sentence, by language; and whether long texts stay
+// linear.
 //
 //   npm run bench:text [-- seconds a figure]
 import { identifyLanguage } from '../../src/text/language.js';

@@ -56,7 +56,7 @@ export function sounding(heard: Float32Array): Float32Array {
 interface Alignment {
   /** In milliseconds of what was heard. */
   readonly atMs: number;
-  /** How much later than said it is heard. */
+  /** Delay of the received sound against the reference. */
   readonly lagMs: number;
   /** 1: the same but for loudness. */
   readonly likeness: number;

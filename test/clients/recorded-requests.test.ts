@@ -18,7 +18,7 @@ interface Recorded {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
   readonly contentType: string;
-  /** What ffprobe finds; undefined for samples without a header. */
+  /** Codec found by ffprobe; undefined for samples without a header. */
   readonly codec: string | undefined;
 }
 

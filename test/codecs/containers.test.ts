@@ -25,10 +25,10 @@ const NO_TRIM = { thresholdDb: -200 };
 interface Kind {
   readonly name: ContainerName;
   readonly rates: readonly number[];
-  /** How ffmpeg is told what raw bytes are. */
+  /** ffmpeg arguments that describe raw bytes. */
   readonly raw?: (rate: number) => readonly string[];
   readonly probe?: Omit<Probed, 'rate' | 'channels'>;
-  /** Hz of what is decoded, where it is not the rate asked for. */
+  /** Sample rate of the decoded sound in Hz, if it differs from the requested rate. */
   readonly decodedHz?: number;
   /** Milliseconds that a decoder may give beyond the sound; 0 where the format says exactly where it ends. */
   readonly beyondMs: number;
@@ -166,7 +166,7 @@ test('a whole FLAC states samples, frame sizes and checksum; a stream leaves the
   }
 });
 
-/** Of each frame that the encoder makes. */
+/** Bytes of each frame that the encoder makes. */
 function flacFrameBytes(rate: number, segments: readonly Float32Array[]): number[] {
   const container = containerOf('flac', rate);
   const encode = container.encode.bind(container);
@@ -198,7 +198,7 @@ test('a whole file of every format but AAC decodes to exactly the sound, from it
   }
 });
 
-/** How many samples `heard` comes after `samples`, by the shift at which they are most alike. */
+/** Delay of `heard` against `samples`, in samples: the shift with the highest correlation. */
 function lagOf(heard: Float32Array, samples: Float32Array): number {
   const from = Math.floor(samples.length / 4);
   let best = [0, -Infinity];
@@ -228,7 +228,7 @@ test('an Info frame states frames, bytes and both checksums', () => {
   }
 });
 
-/** Where each frame begins, found by the header that all have but for their byte of padding. */
+/** Offset of each frame, found by the header, which differs only in the padding bit. */
 function mp3Frames(stream: Buffer, info: Buffer): number[] {
   const places: number[] = [];
   for (let at = 0; at < stream.length;) {
@@ -305,6 +305,6 @@ test('the header comes with the first sound, and that before the segment is over
     assert.equal(ring.bytes.length, 0, name);
     source.write(tone(440, ENGINE_HZ, ENGINE_HZ / 4));
     line.run();
-    assert.ok(ring.bytes.length > 100, name); // of 250 ms
+    assert.ok(ring.bytes.length > 100, name); // more than 100 bytes for 250 ms
   }
 });

@@ -29,7 +29,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   'native/build-test/media_tests dtls': 'the native tests are there after npm test only, which runs them',
 };
 
-/** What curl is answered where this server cannot do what a document shows. */
+/** Expected status codes of documented curl commands that this server cannot fulfil. */
 const REFUSED: Readonly<Record<string, readonly number[]>> = {
   'curl http://127.0.0.1:8080/v1/audio/voices -F name=Anna…': [501, 501, 400, 404], // flite cannot clone
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],

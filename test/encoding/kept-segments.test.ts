@@ -25,12 +25,12 @@ function payloadsOf(kept: KeptFrames | undefined): number[][] {
   return payloads;
 }
 
-/** Of one kind: whether a start is told before the end depends on how early the ring's end was known. */
+/** Reports of one kind. The other kinds' order varies: it depends on how early the ring's end was known. */
 function reportsOf({ reports }: { readonly reports: readonly unknown[] }, kind: string): unknown[] {
   return reports.filter((report) => typeof report === 'object' && report !== null && kind in report);
 }
 
-/** What a line of one segment alone makes of it. */
+/** The frames kept by a line that plays this segment alone. */
 function keptAlone(codec: Codec, sound: Float32Array, rate: number): KeptFrames {
   const line = playoutLine(codec, new RecordingQueue());
   line.segment(MemoryRing.of(sound), rate, 0, true);

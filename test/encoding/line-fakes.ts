@@ -86,7 +86,7 @@ export class MemoryRing implements SampleSource {
   }
 }
 
-/** What a playout was given, in order: payloads as bytes, marks as numbers. */
+/** Items pushed to the playout, in order: payloads as bytes, marks as numbers. */
 export class RecordingQueue implements PayloadQueue {
   readonly log: (readonly number[] | number)[] = [];
   readonly ends: number[] = [];

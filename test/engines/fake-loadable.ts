@@ -14,7 +14,7 @@ export class FakeLoadable implements Loadable {
   closed = false;
   /** It can speak: between the end of a load and the begin of an unload, or its loss. */
   ready = false;
-  /** What its owner did that it must not. */
+  /** Contract violations by the owner. */
   readonly breaches: string[] = [];
   loading: Step | undefined;
   unloading: Step | undefined;

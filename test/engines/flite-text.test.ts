@@ -75,7 +75,7 @@ const TEXTS = [
 
 interface Spoken {
   readonly sound: Sound;
-  /** Of each word: from its first phone to the end of its last. */
+  /** Span of each word: from the start of its first phone to the end of its last. */
   readonly truth: readonly { readonly startMs: number; readonly endMs: number }[];
 }
 

@@ -3,7 +3,7 @@ import type { PcmRing } from '../../src/audio/pcm-ring.js';
 
 export interface Taken {
   readonly samples: Float32Array;
-  /** How the ring ended: an error code, empty for a complete end, `aborted` or `closed`. */
+  /** End status of the ring: an error code, empty for a complete end, `aborted` or `closed`. */
   readonly end: string;
 }
 

@@ -153,7 +153,7 @@ export class GpuServer {
     return await this.until(`"${message}" in its log`, () => this.log.find(isIt));
   }
 
-  /** How it ended by itself, and what it said of that. */
+  /** Exit code and output of a server that exits without a signal from the test. */
   async ended(): Promise<{ readonly code: number | null; readonly said: string }> {
     const code = await this.#exited;
     return { code, said: this.#errors + this.log.map((line) => JSON.stringify(line)).join('\n') };

@@ -153,7 +153,7 @@ export class BrowserPhone {
     return this.do('heard()');
   }
 
-  /** What SIP.js told the page, in order. */
+  /** Events that SIP.js reported to the page, in order. */
   told(): Promise<string[]> {
     return this.do('told');
   }

@@ -123,11 +123,11 @@ test('an interruption in the middle of a sentence says what was heard, and the r
     assert.ok(cleared.text.startsWith(`${first} `), cleared.text);
     assert.ok(part.length > 5 && part.length < second.length, part);
     assert.ok(second.startsWith(part) && /\W/.test(second.charAt(part.length)), part);
-    // What the server says it sent, against the page's own clock.
+    // Compares the server's figure of sent sound with the page's clock.
     const [{ sentMs } = { sentMs: 0 }] = cleared['utterances'] as { sentMs: number }[];
     const elapsedMs = cleared.atMs - started.atMs;
     assert.ok(Math.abs(sentMs - elapsedMs) < 250, `${sentMs} ms sent in ${elapsedMs} ms`);
-    await call.listen(1000); // what was on its way, and the fading of the page's level
+    await call.listen(1000); // packets in flight, and the decay of the page's level
     const { totalAudioEnergy } = await call.heard();
     await call.listen(1000);
     const later = await call.heard();
@@ -194,7 +194,7 @@ test('twenty calls opened and closed leave no timer, socket, thread or native st
     else await call.leave();
     await call.close();
   };
-  // What is made once and kept (workers, pools) is there after the first call.
+  // The first call creates what later calls share: workers and pools.
   await withBrowser((browser) => oneCall(browser, 0));
   const before = await settled(server, CONSENT_MS + FREE_WITHIN_MS);
   await withBrowser(async (browser) => {

@@ -1,5 +1,4 @@
-// What this process holds: event loop resources by kind, threads, open files,
-// and native streams.
+// Resources held by this process: event loop resources by kind, threads, open files, and native streams.
 import { readdirSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +21,7 @@ export function holdings({ plane, switchboard }: Native): Holdings {
   return held;
 }
 
-/** What is held beyond `before`, kind by kind; empty when nothing is left over. */
+/** Resources beyond `before`, by kind; empty if nothing is left over. */
 export function excess(before: Holdings, now: Holdings): Holdings {
   const more = Object.entries(now).map(([kind, count]) => [kind, count - (before[kind] ?? 0)] as const);
   return Object.fromEntries(more.filter(([, count]) => count > 0));
@@ -40,7 +39,9 @@ export async function leftOver(before: Holdings, native: Native, withinMs: numbe
   }
 }
 
-/** What is held once no call is open and a second has passed without a change. Rejects after `withinMs`. */
+/**
+ * Resources held once no call is open and one second has passed without a change. Rejects after `withinMs`.
+ */
 export async function settled(native: Native, withinMs: number): Promise<Holdings> {
   const deadline = performance.now() + withinMs;
   for (;;) {

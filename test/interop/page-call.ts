@@ -9,7 +9,7 @@ interface PageMessage {
   readonly [field: string]: unknown;
 }
 
-/** Of the page's one inbound audio stream (W3C webrtc-stats). */
+/** Statistics of the page's one inbound audio stream (W3C webrtc-stats). */
 interface Heard {
   readonly packetsReceived: number;
   readonly packetsLost: number;

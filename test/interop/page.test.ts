@@ -30,7 +30,7 @@ interface OpenPage {
   readonly requests: string[];
   /** A message from the server on the data channel. */
   readonly send: (message: Record<string, unknown>) => Promise<void>;
-  /** What the page sent on the data channel. */
+  /** Messages received from the page on the data channel. */
   readonly received: () => Promise<unknown[]>;
 }
 

@@ -20,7 +20,7 @@ import { systemTime } from '../../src/time.js';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** What an association told. */
+/** Events that an association reported. */
 export class Told {
   readonly keys: DtlsKeys[] = [];
   readonly failures: ParleyError[] = [];
@@ -75,7 +75,7 @@ export class UdpAssociation {
     return this.association;
   }
 
-  /** What was sent before has left when it resolves. */
+  /** Resolves when packets queued before the close have been sent. */
   async close(): Promise<void> {
     this.association?.close();
     this.certificate.close();
@@ -121,7 +121,7 @@ export class OpensslPeer {
     this.#child.stderr?.on('data', (text: Buffer) => (this.output += text.toString()));
   }
 
-  /** What it exported as keys of SRTP, as text. */
+  /** Exported SRTP keying material in hexadecimal. */
   get material(): string | undefined {
     return /Keying material: ([0-9A-F]+)/.exec(this.output)?.[1];
   }

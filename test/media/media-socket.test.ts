@@ -1,5 +1,5 @@
-// What comes in, on a plane whose clock the test holds: packets are fed by hand
-// unless a test says that real sockets carry them.
+// Incoming packets, on a plane whose clock the test controls. Tests feed packets directly unless their name
+// mentions real sockets.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
@@ -487,7 +487,7 @@ test('reports tell loss and jitter of what we send, and the time of a round trip
   assert.ok(report);
   const block = splitRtcp(report.data)[0]?.body;
   assert.ok(block);
-  // What we say of the far end: its SSRC, 3 lost of 12.
+  // Our report block about the far end: its SSRC, 3 of 12 packets lost.
   assert.deepEqual(
     [block.getUint32(24), block.getUint8(28), block.getUint32(28) & 0xffffff],
     [0x0a0b0c0d, 64, 3],
@@ -658,7 +658,7 @@ for (const address of ['127.0.0.1', '::1']) {
     const ports = RtpPorts.open({ ...PORTS, address, portMin: 41_300, portMax: 41_399 });
     const socket = plane.openSocket({ ports, mux: false });
     socket.formats(FORMATS);
-    socket.learn({ address, port: 1024 }); // what its SDP says is wrong
+    socket.learn({ address, port: 1024 }); // the SDP names a wrong address
     const playout = plane.openStream(TELEPHONE);
     socket.bind(playout);
 

@@ -55,7 +55,7 @@ export class SecuredLeg {
     return this.certificate.fingerprint;
   }
 
-  /** What it sends and understands by these numbers. */
+  /** Sets the payload types for sound and events, and begins the handshake. */
   begin(terms: HandshakeTerms, payloadType = 0, events = 101): void {
     this.socket.formats([
       { payloadType, kind: 'sound', clockRate: 8000 },

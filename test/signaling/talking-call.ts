@@ -91,7 +91,7 @@ export class FakeChannel implements TextChannel {
     this.sent.push(JSON.parse(text) as ServerMessage);
   }
 
-  /** What was sent since the last time. */
+  /** Messages sent since the previous call. */
   take(): ServerMessage[] {
     return this.sent.splice(0);
   }

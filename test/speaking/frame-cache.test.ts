@@ -12,7 +12,7 @@ import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 
 const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
-const ENTRY_BYTES = 1024; // what an entry counts beside its payloads
+const ENTRY_BYTES = 1024; // counted for an entry in addition to its payloads
 
 const voice = { engine: new InstantEngine(), voice: 'instant', language: 'en' };
 const PLAIN: SentenceSettings = { text: 'Hello.', voice, options: undefined, trimSilence: true };

@@ -221,7 +221,7 @@ test('rediss:// is encrypted, and a certificate that nobody vouches for is not t
   await until(() => distrusting.log.length === 1);
   assert.equal(distrusting.log[0]?.fields['reason'], 'DEPTH_ZERO_SELF_SIGNED_CERT');
 
-  // Whom to trust is read when a process starts.
+  // Node reads NODE_EXTRA_CA_CERTS only when a process starts.
   const child = await promisify(execFile)(
     process.execPath,
     [join(import.meta.dirname, 'redis-child.js'), url],

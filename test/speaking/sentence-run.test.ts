@@ -189,7 +189,7 @@ test('what arrives is read ahead while a run takes it, and no further', async ()
   assert.equal(first.done === true ? '' : told(first.value), '0/open One.');
   await until(() => read.length === 4);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(read.length, 4); // of which the last is the next run's, begun when these are taken
+  assert.equal(read.length, 4); // the last one belongs to the next run, which begins when these are taken
   const rest: string[] = [];
   for (let next = await joined.next(); next.done !== true; next = await joined.next())
     rest.push(told(next.value));

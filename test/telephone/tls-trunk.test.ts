@@ -98,14 +98,14 @@ for (const [scheme, transport] of [
     await until(() => telephone.get(id).state === 'connected');
     const [connection, more] = edge.connections;
     assert.ok(connection !== undefined && more === undefined, 'there is one connection');
-    // Where there is no other way in, Contact and Via name this server's end of it.
+    // Without a listening socket, Contact and Via name this server's end of the connection.
     const ours = `127.0.0.1:${connection.socket.remotePort}`;
     const [register, invite] = [edge.latest('REGISTER') ?? '', edge.latest('INVITE') ?? ''];
     assert.deepEqual(placeIn(field(register, 'Contact')), ['sip', ours]);
     assert.deepEqual(placeIn(field(invite, 'Contact')), [scheme, ours]); // RFC 3261, section 8.1.1.8
     for (const message of [register, invite])
       assert.ok(field(message, 'Via')?.startsWith(`SIP/2.0/TLS ${ours};`), message);
-    // Whom it called hangs up, by what Contact says.
+    // The callee hangs up, using the URI in Contact.
     const [uri = ''] = /sips?:[^>]+/.exec(field(invite, 'Contact') ?? '') ?? [];
     const tag = (name: string) => /;tag=(\S+)/.exec(field(invite, name) ?? '')?.[1] ?? '';
     connection.send(

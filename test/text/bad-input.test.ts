@@ -79,7 +79,7 @@ function endless(unit: string, length: number): string {
   return unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 }
 
-/** Of the processor, since others use this machine; milliseconds. */
+/** CPU time in milliseconds; unlike wall time it excludes other processes. */
 function timeOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

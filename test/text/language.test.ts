@@ -376,9 +376,9 @@ test('a long text costs no more than its beginning', () => {
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'test', 'text', 'language.samples.tsv');
 const LANGUAGES = ['de', 'en', 'es', 'fr', 'it', 'ja', 'ko', 'pt', 'ru', 'zh'];
-const FEWEST = 20; // sentences of a language
-const GUESSED = 0.98; // of all sentences
-const GUESSED_EACH = 0.95; // of the sentences of one language
+const FEWEST = 20; // sentences per language
+const GUESSED = 0.98; // share of all sentences
+const GUESSED_EACH = 0.95; // share of the sentences of each language
 const SURE_EACH = 0.85; // likewise without doubt; English is never beyond it
 
 const samples = readFileSync(FILE, 'utf8')

@@ -1,4 +1,4 @@
-// Whom the server may be sent to by a URL of somebody else, and how much it takes from there.
+// Hosts and sizes permitted when the server fetches audio from a client's URL.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

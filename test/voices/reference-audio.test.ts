@@ -162,7 +162,7 @@ test('closing ends what is being decoded', async () => {
   await assert.rejects(audio.decode(toneWav(), 'ref_audio', NEVER), { code: 'ABORTED' });
 });
 
-// What is judged of a sample once it is sound.
+// Checks of a decoded sample.
 
 function finished(samples: Float32Array): Float32Array {
   const sound = new ReferenceSound();

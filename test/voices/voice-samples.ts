@@ -27,7 +27,7 @@ export const KINDS = {
   flac: ['-c:a', 'flac', '-f', 'flac'],
 } as const;
 
-/** What people send and is not taken. */
+/** Formats that clients send and the server rejects. */
 export const OTHER_KINDS = {
   webm: ['-c:a', 'libopus', '-f', 'webm'],
   mp4: ['-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4'],

@@ -180,7 +180,7 @@ test('2,000 damaged messages are each done or refused by code, and never the ser
   }
   const errors = client.told.filter(({ type }) => type === 'error');
   const codes = new Set(errors.map(({ error }) => (error as { code: string }).code));
-  codes.delete('queue_full'); // where many came at once
+  codes.delete('queue_full'); // some of the messages may have exceeded the queue
   assert.deepEqual([...codes].sort(), ['invalid_value', 'malformed']);
   assert.ok(errors.length > 500 && errors.length < 1900, String(errors.length));
 });

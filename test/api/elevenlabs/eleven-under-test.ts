@@ -15,7 +15,7 @@ interface ElevenUnderTest {
   readonly time: ManualTime;
   readonly speaker: ScriptedSpeaker;
   readonly conversation: Conversation;
-  /** What went to the log. */
+  /** Errors written to the log. */
   readonly failures: ParleyError[];
   tell(...messages: object[]): void;
 }

@@ -238,7 +238,7 @@ test('the key may come in a header of its own; without one the answer says so in
 test('with timestamps, one object holds the sound and the time of each character', async (t) => {
   const { url, speech } = await openServer(t);
   const stream = new PlacedStream('audio/mpeg');
-  for (const piece of ['a', 'bcde', '', 'fg']) stream.push(piece); // of any length: no padding inside
+  for (const piece of ['a', 'bcde', '', 'fg']) stream.push(piece); // lengths that would pad Base64 inside
   stream.end();
   speech.next = stream;
   const headers = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-// What requests say of their text (SSML or words, and how words are said), on its way to the service.
+// Request fields about the text (SSML or plain, pronunciations) reach the speech service.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';

@@ -1,4 +1,4 @@
-// What the fields of a speech request come to: for the service, and for whoever asked.
+// Fields of a speech request: the request to the service, and the response to the client.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';

@@ -26,8 +26,8 @@ const SENTENCES = ['Good morning, and thank you for calling.', 'Your order left 
 const TEXT = SENTENCES.join(' ');
 const LONG = 'And so it went on and on, and nobody knew what to do about it. '.repeat(60); // minutes
 
-// Of each sentence's sound: what is quieter than the threshold is cut at both
-// ends but for these milliseconds, and sentences are so far apart.
+// Each sentence is trimmed at both ends where its sound is below the threshold, except for the lead-in and
+// tail. A pause separates sentences.
 const THRESHOLD = 10 ** (-50 / 20);
 const LEAD_IN_MS = 40;
 const TAIL_MS = 80;

@@ -23,7 +23,7 @@ async function textOf(read: Promise<{ value?: Uint8Array | undefined }>): Promis
   return Buffer.from((await read).value ?? []).toString();
 }
 
-const client = '127.0.0.1'; // of injected requests
+const client = '127.0.0.1'; // address of injected requests
 
 test('the first sentence reaches the client before the second one exists', async (t) => {
   const { url, speech } = await openServer(t);
@@ -303,7 +303,7 @@ test('a client that reads nothing holds up its own stream, and is dropped after 
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
   await endless.cancelled;
-  // What the kernel buffers on both sides, far from everything an endless text has.
+  // Allows for kernel buffers on both sides; an endless text would produce far more.
   assert.ok(endless.takenBytes < 64 * 1024 * 1024, `${endless.takenBytes} bytes were taken`);
   socket.destroy();
 });

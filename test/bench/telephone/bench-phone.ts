@@ -13,7 +13,7 @@ const SCRIPT = fileURLToPath(new URL('./phone-server.js', import.meta.url));
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
 
-/** Who calls this number is answered, and nothing is said. */
+/** Number whose calls the server answers without speaking. */
 export const SILENT = 'silent';
 const ROUTES = { routes: [{ to: SILENT, wait: {} }] };
 const LOOK_MS = 250;
@@ -114,7 +114,7 @@ export class BenchPhone {
   }
 }
 
-/** What it says next; rejects when it ends instead. */
+/** The child's next message; rejects if the child exits first. */
 async function told({ child, exited }: PinnedProgram): Promise<unknown> {
   const ended = exited.then((code) => Promise.reject(new Error(`the server ended with ${code}`)));
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [unknown];

@@ -9,7 +9,7 @@ import { UdpReceiver } from '../udp-receiver.js';
 import { SILENT, type BenchPhone } from './bench-phone.js';
 import { SippLoad, type SippCounts } from './sipp-load.js';
 
-/** What a call of the bench is. */
+/** Kind of a benchmark call. */
 interface Manner {
   readonly name: string;
   readonly service: string;
@@ -91,7 +91,7 @@ export async function warmUpSetUp(phone: BenchPhone, { calls, perSecond }: WarmU
 interface SetUpRates {
   readonly ladder: readonly number[];
   readonly seconds: number;
-  /** What the server bears easily, after it was overloaded. */
+  /** A rate that the server sustains easily, measured after the overload. */
   readonly afterwards: number;
 }
 

@@ -19,7 +19,7 @@ export type ToPhoneServer =
 
 export interface PhoneFigures {
   readonly type: 'figures';
-  /** Of all threads, since `begin`. */
+  /** CPU time in milliseconds of all threads, since `begin`. */
   readonly cpuMs: number;
   readonly residentMb: number;
   readonly heapMb: number;
@@ -42,7 +42,7 @@ export interface PhoneFigures {
   /** Requests that came again, and that were refused for load, since the start. */
   readonly again: number;
   readonly overload: number;
-  /** Of new calls, that is refused for load now. */
+  /** Share of new calls that overload control refuses now. */
   readonly refusedShare: number;
 }
 
@@ -59,7 +59,7 @@ const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let cpu = process.cpuUsage();
 let before = server.plane.stats();
 
-/** What is known of a call's first packet is a line of the log, whether it is written or not. */
+/** A log that also notes each call's first packet, whatever the log level. */
 function noting(log: Log): Log {
   const info = (fields: object, message: string): void => {
     const { firstPacketMs } = fields as { firstPacketMs?: number };

@@ -5,7 +5,7 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100; // USER_HZ
-const USER_FIELD = 11; // of /proc/<pid>/stat, after the name (proc(5)); that of the system follows
+const USER_FIELD = 11; // index of utime in /proc/<pid>/stat after the name (proc(5)); stime follows
 const TERM_LIMIT_MS = 5000;
 const NS_PER_S = 1e9;
 

@@ -53,10 +53,10 @@ function rowOf(at: string, calls: number, figures: PhoneFigures): Row {
   };
 }
 
-/** What is left of calls that are all over, and what grew with their number. */
+/** Resources left after all calls ended, and memory that grew during the run. */
 function grown(before: PhoneFigures, middle: PhoneFigures, end: PhoneFigures, rest: PhoneFigures): string[] {
   const left = (['descriptors', 'portsUsed', 'portsResting', 'calls', 'dialogs', 'transactions', 'timers'] as const)
-    .filter((name) => rest[name] > before[name] + (name === 'timers' ? 2 : 0)) // those of the door itself come and go
+    .filter((name) => rest[name] > before[name] + (name === 'timers' ? 2 : 0)) // two may be the server's
     .map((name) => `${name}: ${before[name]} before, ${rest[name]} after`);
   const larger = end.residentMb > GROWTH * middle.residentMb ? [`resident: ${middle.residentMb} MB half-way, ${end.residentMb} MB at the end`] : [];
   return [...left, ...larger];

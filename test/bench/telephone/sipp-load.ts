@@ -17,7 +17,7 @@ interface SippLoadOptions {
   readonly calls: number;
   readonly perSecond: number;
   readonly holdMs: number;
-  /** Who is called: SILENT says nothing, everybody else the greeting. */
+  /** Called user: SILENT for no speech, any other for the greeting. */
   readonly service?: string;
   /** Calls that stand at once; without a limit they begin when they are due. */
   readonly atOnce?: number;

@@ -33,7 +33,7 @@ function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spread; re
 
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** What a program uses while it sends, in columns that all senders have. */
+/** CPU, memory and pacing of a sending program, in columns that all senders have. */
 export async function measured(program: PinnedProgram, receiver: UdpReceiver, measureMs: number, idle: number): Promise<() => Promise<Row>> {
   const [fromMs, cpu, stolen] = [monotonicMs(), program.cpuSeconds(), stolenSeconds()];
   await sleep(measureMs);
@@ -114,7 +114,7 @@ async function standUp(phone: BenchPhone, sinkPort: number, calls: number): Prom
   return load;
 } // prettier-ignore
 
-/** What the server uses without calls: the tick of its clock, mostly. */
+/** Processor cores used by the server without calls, mostly by its clock's tick. */
 export async function idleCores({ program }: Pick<BenchPhone, 'program'>): Promise<number> {
   await sleep(SETTLE_MS);
   const [fromMs, cpu] = [monotonicMs(), program.cpuSeconds()];

@@ -17,7 +17,7 @@ const SPEECH: Sound = {
   rate: RATE,
   samples: Float32Array.from(
     LOUD_S.flatMap((seconds, n) => [
-      ...Array.from({ length: n === 0 ? 0.3 * RATE : 0 }, () => 0), // what is said at once may be missed
+      ...Array.from({ length: n === 0 ? 0.3 * RATE : 0 }, () => 0), // the first sound may be missed
       ...Array.from({ length: seconds * RATE }, (_, at) => (0.15 + 0.1 * n) * Math.sin((2 * Math.PI * 500 * at) / RATE)),
       ...Array.from({ length: 0.06 * RATE }, () => 0),
     ]),

@@ -24,16 +24,16 @@ export interface BaresipOptions {
   /** User part of its own address; baresip if absent. */
   readonly user?: string;
   readonly transport?: 'udp' | 'tcp' | 'tls';
-  /** How it encrypts media; what it does not say it does not do. */
+  /** Media encryption; none if absent. */
   readonly encryption?: 'srtp' | 'srtp-mand' | 'srtp-mandf' | 'dtls_srtp';
   /** As its accounts name them, such as `opus/48000/2`; all four if absent. */
   readonly codecs?: readonly ('PCMU/8000/1' | 'PCMA/8000/1' | 'G722/16000/1' | 'opus/48000/2')[];
-  /** Where it registers and sends its calls through. */
+  /** Registrar, which is also the outbound proxy. */
   readonly registrar?: { readonly address: Address; readonly domain: string; readonly password: string };
-  /** What it answers challenges with, where it has no registrar. */
+  /** Credentials for challenges, if there is no registrar. */
   readonly credentials?: { readonly user: string; readonly password: string };
   readonly answers?: 'manual' | 'auto';
-  /** What it says; a tone of 440 Hz if absent. */
+  /** Sound that it sends; a tone of 440 Hz if absent. */
   readonly says?: Sound;
   /** Milliseconds; 20 if absent. */
   readonly ptime?: number;
@@ -71,7 +71,7 @@ export class Baresip {
   readonly #waited = new Map<string, number>();
   #commands = 0;
   #unread = Buffer.alloc(0);
-  /** Of the connection by which it is told what to do. */
+  /** Error of the control connection. */
   #trouble: string | undefined;
   #closed: Promise<void> | undefined;
 
@@ -139,17 +139,17 @@ export class Baresip {
     return this.#program.until(what, withinMs, condition);
   }
 
-  /** What it decoded of the latest call until now; silence where it recorded nothing yet. */
+  /** Sound decoded in the latest call until now; empty before the recording begins. */
   heard(): Sound {
     return this.#recorded('dec');
   }
 
-  /** What it said in the latest call. */
+  /** Sound sent in the latest call. */
   said(): Sound {
     return this.#recorded('enc');
   }
 
-  /** What it printed. */
+  /** Output of the program. */
   get output(): string {
     return this.#program.output;
   }

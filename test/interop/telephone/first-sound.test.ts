@@ -1,5 +1,5 @@
-// How soon after its ACK a caller hears the greeting, which was made before
-// anybody called: neither an engine nor an encoder is waited for.
+// Delay between a caller's ACK and the greeting, which was rendered before the call. The call must wait for
+// neither an engine nor an encoder.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../fakes/until.js';

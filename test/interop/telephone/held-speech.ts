@@ -1,5 +1,5 @@
-// What is heard of a text whose call is held in the middle: nothing of it while
-// it is held, and afterwards the rest of it, from where it stopped.
+// Sound received while a call is put on hold in the middle of a text: none during the hold, and afterwards
+// the rest from the point of interruption.
 import assert from 'node:assert/strict';
 import { MU_LAW } from '../../../src/codecs/g711.js';
 import { continuity, g711Sound, stretches } from './rtp-record.js';
@@ -9,8 +9,8 @@ import { likenessSoFar, voiced, type Sound } from './sound-shape.js';
 const RATE = 8000;
 const FRAME_MS = 20;
 const LATE_MS = 300; // an offer and its answer, and the way to the next packet
-const UNDER_WAY_MS = 100; // what was sent before the hold may be read after it
-const LEAST_S = 0.3; // of speech in each part, or nothing is shown
+const UNDER_WAY_MS = 100; // packets sent before the hold may be read after it
+const LEAST_S = 0.3; // speech in each part; with less the test proves nothing
 const ALIKE = 0.93;
 const SILENCE = MU_LAW[32_768];
 

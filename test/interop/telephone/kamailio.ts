@@ -16,7 +16,7 @@ export interface KamailioOptions {
   readonly domain?: string;
   /** Passwords by user. */
   readonly users?: Readonly<Record<string, string>>;
-  /** Where calls to a user go who needs no registration, by user: SIP URIs without the user. */
+  /** Static routes by user, without registration: SIP URIs without the user. */
   readonly routes?: Readonly<Record<string, string>>;
   /** Whether calls must be authenticated with 407; not by default. */
   readonly challengesCalls?: boolean;
@@ -68,7 +68,7 @@ export class Kamailio {
     }
   }
 
-  /** What it wrote: one line for each request that it took, `parley: METHOD from to`. */
+  /** Log output: one line for each request received, `parley: METHOD from to`. */
   get output(): string {
     return this.#program.output;
   }

@@ -1,5 +1,5 @@
-// What a test opens, closed when it ends: the latest first, since peers take
-// their leave of those that were there before them.
+// Closes what a test opened when the test ends. The latest is closed first, since peers sign off from those
+// opened before them.
 import type { TestContext } from 'node:test';
 import { Closing } from '../../../src/shutdown.js';
 

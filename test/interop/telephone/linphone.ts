@@ -12,24 +12,24 @@ const LIMIT_MS = 10_000;
 const QUIET_S = 1; // before what it says, which it would otherwise begin too early
 
 export interface LinphoneOptions {
-  /** Of calls that it makes; it takes calls over all three. udp if absent. */
+  /** Transport of outgoing calls, udp if absent. Incoming calls may use all three. */
   readonly transport?: 'udp' | 'tcp' | 'tls';
   /** Which its calls must have; none if absent. */
   readonly encryption?: 'srtp' | 'dtls';
   /** MIME names in order; all that it has, if absent. */
   readonly codecs?: readonly ('opus' | 'PCMU' | 'PCMA' | 'G722' | 'speex')[];
-  /** What it says in each call; its own greeting if absent. */
+  /** Sound that it sends in each call; its own greeting if absent. */
   readonly says?: Sound;
   /** PEM of the authority that it trusts over TLS; anybody, if absent. */
   readonly authority?: string;
-  /** What it answers challenges with. */
+  /** Credentials for challenges. */
   readonly credentials?: { readonly user: string; readonly password: string; readonly realm: string };
   /** Digits by INFO instead of RTP. */
   readonly digitsByInfo?: boolean;
 }
 
 export class Linphone {
-  /** Where it takes calls over UDP and TCP, and over TLS. */
+  /** Listening addresses: UDP and TCP, and TLS. */
   readonly address: Address;
   readonly tlsAddress: Address;
   readonly uri: string;
@@ -102,13 +102,13 @@ export class Linphone {
     this.#program.write(digit);
   }
 
-  /** What it heard in the latest call; whole once that has ended. */
+  /** Sound received in the latest call; complete once the call has ended. */
   heard(): Sound {
     const path = this.#folder.at('heard.wav');
     return existsSync(path) ? readWav(path) : { samples: new Float32Array(), rate: 8000 };
   }
 
-  /** What it printed. */
+  /** Output of the program. */
   get output(): string {
     return this.#program.output;
   }

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const KEPT_CHARACTERS = 200_000; // of what it printed
+const KEPT_CHARACTERS = 200_000; // of the program's output
 const TAIL_CHARACTERS = 4000; // in a failure's message
 const TERM_LIMIT_MS = 3000; // a program that has not ended by then is killed
 
@@ -52,7 +52,7 @@ export class Program {
     this.exited.catch(() => undefined); // told to whoever waits
   }
 
-  /** What it printed, both streams together; the latest part of it. */
+  /** The latest output of both streams together. */
   get output(): string {
     return this.#output;
   }
@@ -104,7 +104,7 @@ export class Program {
     clearTimeout(kill);
   }
 
-  /** Whom it forked would keep its output open, and `exited` waiting, for as long as they live. */
+  /** Kills the process group. A surviving child process would keep the output open, and `exited` pending. */
   #killGroup(): void {
     const { pid } = this.#child;
     try {

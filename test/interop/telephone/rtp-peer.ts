@@ -76,7 +76,7 @@ export class RtpPeer {
     return new RtpPeer(port, [await open(port), await open(port + 1)]);
   }
 
-  /** Where what it heard last came from: where to send to, for want of an SDP (RFC 4961). */
+  /** Source address of the latest packet. Without an SDP, packets are sent there (RFC 4961). */
   get source(): Address | undefined {
     return this.heard.at(-1)?.from;
   }

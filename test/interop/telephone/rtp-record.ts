@@ -1,5 +1,4 @@
-// What a stream of RTP was like: whether it was whole, how it was paced, which
-// digits were in it, and its sound.
+// Properties of a received RTP stream: completeness, pacing, digits and sound.
 import { A_LAW_VALUES, MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import { readEvent } from './rtp-packet.js';
 import type { HeardPacket } from './rtp-peer.js';
@@ -95,7 +94,7 @@ interface HeardDigit {
   readonly digit: string;
   readonly durationMs: number;
   readonly packets: number;
-  /** Those with the end bit. */
+  /** Packets with the end bit. */
   readonly ends: number;
   readonly markers: number;
 }

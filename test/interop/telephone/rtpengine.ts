@@ -7,7 +7,7 @@ const START_LIMIT_MS = 5000;
 const MEDIA_PORTS = 40;
 
 export class Rtpengine {
-  /** Where a proxy tells it of calls (the ng protocol, UDP). */
+  /** Control address for the proxy (ng protocol over UDP). */
   readonly control: Address;
   /** Ports that it relays from: the first, and the number of them. */
   readonly media: { readonly first: number; readonly count: number };
@@ -58,7 +58,7 @@ export class Rtpengine {
     }
   }
 
-  /** What it wrote about calls and what it relayed. */
+  /** Log output about calls and relayed media. */
   get output(): string {
     return this.#program.output;
   }

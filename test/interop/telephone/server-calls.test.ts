@@ -110,7 +110,8 @@ for (const [scenario, law, transport] of [
   });
 } // prettier-ignore
 
-// What a caller may do that the server deals with by itself; the scenario says what must come back.
+// Scenarios that the server handles without help from the test. Each SIPp scenario checks the responses
+// itself.
 const ALONE: Readonly<Record<string, SippOptions>> = {
   'bye-unknown': {},
   'call-bye-twice': {},

@@ -15,8 +15,8 @@ import { likeness, type Sound } from './sound-shape.js';
 import { GREETING, TelephoneServer } from './telephone-server.js';
 
 const HEARD_LIMIT_MS = 9000;
-const ALIKE = 0.9; // of loudness, through a codec and a jitter buffer
-// What is said first may be missed by a telephone that is only just starting to listen.
+const ALIKE = 0.9; // loudness correlation, through a codec and a jitter buffer
+// A telephone that is only just starting to listen may miss the first words.
 const TEXT = `Welcome. ${GREETING}`;
 
 let server: TelephoneServer;

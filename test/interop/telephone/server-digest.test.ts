@@ -56,7 +56,7 @@ for (const [who, credentials] of [
     await baresip.told(isRight ? 'CALL_ESTABLISHED' : 'CALL_CLOSED');
     assert.equal(server.telephone.list().length, isRight ? 1 : 0);
     if (!isRight) return;
-    await baresip.command('hangup'); // what belongs to the call is not challenged again
+    await baresip.command('hangup'); // requests within the call are not challenged again
     await until(() => server.telephone.list()[0]?.end?.reason === 'peer hung up');
   });
 

@@ -59,7 +59,7 @@ test('POST …/play: the file is heard, as often as it is to be', async (t) => {
   const heard = (): Sound => ({ samples: g711Sound(rtp.heard), rate: 8000 });
   const heardS = (): number => voiced(heard().samples, 8000).length / 8000;
   await until(() => heardS() > seconds - 0.03);
-  await setTimeout(200); // what is too long is heard, too
+  await setTimeout(200); // so that excess sound would be heard, too
   const { correlation, longerMs } = likeness(heard(), JINGLE);
   assert.ok(correlation > 0.93 && Math.abs(longerMs) <= 60, JSON.stringify({ correlation, longerMs }));
   rtp.heard.length = 0;

@@ -18,7 +18,7 @@ import { likeness, type Sound } from './sound-shape.js';
 import { GREETING, TelephoneServer } from './telephone-server.js';
 
 const HEARD_LIMIT_MS = 9000;
-const ALIKE = 0.9; // of loudness, through a codec and a jitter buffer
+const ALIKE = 0.9; // loudness correlation, through a codec and a jitter buffer
 
 let server: TelephoneServer;
 let greeting: Sound;
@@ -32,7 +32,7 @@ before(async () => {
     return join(folder, name);
   };
   const { cert, key } = certificates.server;
-  // What is said first may be missed by a telephone that is only just starting to listen.
+  // A telephone that is only just starting to listen may miss the first words.
   const environment = { SIP_TLS_CERT: file('cert', cert), SIP_TLS_KEY: file('key', key), GREETING: `Welcome. ${GREETING}` };
   server = await TelephoneServer.start(environment);
   greeting = await server.rendered(environment.GREETING);

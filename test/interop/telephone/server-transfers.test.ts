@@ -24,7 +24,7 @@ function syllables(levels: readonly number[]): Sound {
 const ONE = syllables([0.2, 0, 0.5, 0.3, 0, 0.4]);
 const OTHER = syllables([0.5, 0.1, 0.1, 0.6, 0]);
 
-/** How alike they are, wherever in the speech the hearing began. */
+/** Correlation of `heard` with the speech, at the best starting syllable. */
 function likeAnyPart(heard: Sound, speech: Sound): number {
   const part = { rate: heard.rate, samples: voiced(heard.samples, heard.rate).subarray(0, 2.4 * heard.rate) };
   const starts = Array.from({ length: 6 }, (_, n) => n * SYLLABLE_S * RATE);
@@ -62,7 +62,9 @@ const soundOf = ({ heard }: RtpPeer): Sound => ({ samples: g711Sound(heard), rat
 const loudFrames = ({ samples, rate }: Sound): number =>
   loudness(samples, rate, 20).filter((level) => level > 0.01).length;
 
-/** What the first one heard of the greeting goes on at the second, without a packet lost. */
+/**
+ * The second peer receives the rest of the greeting that the first one began to receive; no packet is lost.
+ */
 function assertMoved(first: RtpPeer, second: RtpPeer): void {
   const sounds = [soundOf(first), soundOf(second)];
   const spoken = sounds.map(({ samples, rate }) => voiced(samples, rate).length);
@@ -122,7 +124,8 @@ for (const transport of BOTH) {
     await sipp.succeeded();
     assert.ok(first.heard.length - before < 5, 'nothing is sent to whom has left');
     assert.match(sipp.messages(), /Referred-By: <sip:sipp@/);
-    // Whoever has left hears the first part, the target the rest: together they are the whole, once.
+    // The transferor receives the first part, the target the rest. Together they are the whole greeting,
+    // once.
     assertMoved(first, rtp);
     const missing = loudFrames(greeting) - loudFrames(soundOf(first)) - loudFrames(soundOf(rtp));
     assert.ok(Math.abs(missing) <= 5, `${missing} frames of 20 ms, of which few are only half loud`);

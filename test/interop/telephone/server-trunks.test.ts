@@ -23,7 +23,10 @@ import { GREETING, TelephoneServer } from './telephone-server.js';
 const USERS = { parley: 'one-of-a-test', bob: 'two-of-a-test' };
 const OPTIONS_S = 5; // the least that a trunk may have
 
-/** Of a trunk that answers, then does not, and then does again; it takes 16 s, beside the others. */
+/**
+ * A trunk that answers OPTIONS, stops answering, and answers again. This takes 16 s, in parallel with the
+ * other tests.
+ */
 let health: { readonly server: TelephoneServer; readonly port: number; readonly first: Sipp };
 const opened = new Closing();
 

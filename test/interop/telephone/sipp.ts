@@ -43,7 +43,7 @@ export interface SippOptions {
   readonly service?: string;
   /** Lines of the injected file, one a call in turn: `[field0]`, `[field1]`, ... */
   readonly rows?: readonly (readonly string[])[];
-  /** Where it listens; a free port if absent. */
+  /** Listening port; a free port if absent. */
   readonly port?: number;
   /** Seconds until the run is broken off and fails; 20 if absent. */
   readonly limitS?: number;
@@ -61,7 +61,7 @@ interface SippResult {
 }
 
 export class Sipp {
-  /** Where it sends from and listens. */
+  /** Local address, for sending and listening. */
   readonly address: Address;
   readonly #scenario: string;
   readonly #folder: ScratchFolder;
@@ -76,7 +76,7 @@ export class Sipp {
     this.#folder = new ScratchFolder();
     this.#limitMs = (options.limitS ?? 20) * 1000;
     const place = to === undefined ? undefined : `${to.host}:${to.port}`;
-    // What the digest names must be the Request-URI (RFC 7616, 3.4.6); SIPp leaves the user out.
+    // The digest's URI must be the Request-URI (RFC 7616, section 3.4.6). SIPp leaves out the user.
     const digestUri = ['-auth_uri', `${options.service ?? SERVICE}@${place ?? ''}`];
     this.#program = new Program('sipp', [
       ...(place === undefined ? [] : [place, ...(options.credentials === undefined ? [] : digestUri)]),
@@ -102,7 +102,7 @@ export class Sipp {
     }
   }
 
-  /** What it counted, when it has ended. */
+  /** SIPp's counts; resolves when it has ended. */
   result(): Promise<SippResult> {
     this.#result ??= this.#ended();
     return this.#result;
@@ -120,7 +120,7 @@ export class Sipp {
     return this.#read('messages');
   }
 
-  /** What is wrong with a run, with all that SIPp says about it. */
+  /** An error that describes a failed run, with SIPp's logs and messages. */
   failure(result?: SippResult): Error {
     const parts = [
       `SIPp ${this.#scenario}: ${JSON.stringify(result ?? 'is still running')}`,

@@ -1,7 +1,7 @@
 // Whether two recordings hold the same speech: by loudness over time, which a
 // codec, a resampler and a jitter buffer leave as it is.
 
-const QUIET = 0.01; // of full scale: below all speech, above the noise of G.711
+const QUIET = 0.01; // share of full scale: below all speech, above the noise of G.711
 const WINDOW_MS = 20;
 
 /** Root mean square of each window. */
@@ -13,7 +13,7 @@ export function loudness(samples: Float32Array, rate: number, windowMs = 100): n
   });
 }
 
-/** What is left without the quiet before and after it. */
+/** The samples without the silence at both ends. */
 export function voiced(samples: Float32Array, rate: number): Float32Array {
   const window = Math.round((rate * WINDOW_MS) / 1000);
   const loud = loudness(samples, rate, WINDOW_MS).map((level) => level > QUIET);
@@ -36,7 +36,7 @@ interface Likeness {
   readonly gain: number;
 }
 
-/** How alike the speech in two recordings is, whatever quiet surrounds it. */
+/** Compares the speech in two recordings, without the silence around it. */
 export function likeness(first: Sound, second: Sound): Likeness {
   const [one, other] = [first, second].map(({ samples, rate }) => {
     const speech = voiced(samples, rate);

@@ -9,12 +9,12 @@ import { ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 import type { Sound } from './sound-shape.js';
 
-/** What callers hear: two sentences of about four seconds together. */
+/** The greeting: two sentences of about four seconds together. */
 export const GREETING = 'Your order has shipped. It arrives on Tuesday.';
 const RATE = 8000;
 
 export interface TelephoneFiles {
-  /** Of SIP_ROUTES, SIP_TRUNKS (the lists) and SIP_USERS_FILE (passwords by name). */
+  /** Contents of SIP_ROUTES, SIP_TRUNKS (the lists) and SIP_USERS_FILE (passwords by name). */
   readonly routes?: readonly unknown[];
   readonly trunks?: readonly unknown[];
   readonly users?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export class TelephoneServer {
   readonly telephone: Telephone;
   /** UDP and TCP. */
   readonly address: Address;
-  /** Where it listens with TLS, if the environment gives it a certificate. */
+  /** TLS listening address, if the environment names a certificate. */
   readonly tlsAddress: Address;
   readonly #folder: ScratchFolder;
 

@@ -12,7 +12,7 @@ import { ManualTime } from '../../fakes/manual-time.js';
 import { readPcap } from './capture-readers.js';
 
 const UNIX_MS = 1_700_000_000_000;
-const MEDIA_MS = 5000; // of the media plane's clock at that moment
+const MEDIA_MS = 5000; // media plane's clock at that moment
 const FLOW: Flow = {
   transport: 'udp', reliable: false, closed: false,
   local: { address: '192.0.2.1', port: 5060 }, remote: { address: '198.51.100.7', port: 5070 },

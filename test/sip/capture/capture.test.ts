@@ -154,7 +154,7 @@ test('an INVITE that nobody answers but with a challenge keeps its file no longe
   for (const callId of ['dropped', 'challenged', 'spoofed', 'refused']) captures.message('in', message('INVITE', callId), FOUR);
   captures.message('out', reply(401, 'challenged'), FOUR);
   captures.message('in', message('INVITE', 'challenged'), FOUR);
-  captures.message('in', reply(180, 'spoofed'), FOUR); // of whoever sent the INVITE
+  captures.message('in', reply(180, 'spoofed'), FOUR); // from the INVITE's sender
   captures.message('out', reply(404, 'refused'), FOUR);
   captures.message('in', message('INVITE', 'refused'), FOUR);
   captures.message('out', message('INVITE', 'ours'), FOUR);

@@ -1,5 +1,4 @@
-// What Wireshark's reader makes of a capture, where it is installed: a second
-// opinion, never the only one.
+// Dissection of a capture by tshark, if installed. It confirms other checks and never replaces them.
 import { spawnSync } from 'node:child_process';
 
 interface Dissected {

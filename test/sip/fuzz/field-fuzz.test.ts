@@ -1,5 +1,4 @@
-// What stands in header fields and bodies: nothing makes a reader throw, and
-// none of them takes more time than its input is long.
+// Fuzzing of header field values and bodies: no reader throws, and each takes time linear in its input.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { announcementIn } from '../../../sip/telephone/answering.js';

@@ -125,7 +125,7 @@ test('a layer under fire throws nothing, keeps to its limits, and forgets everyt
     if (wave % 4 === 3) siege.answerAll();
   }
   siege.answerAll();
-  for (const invite of invites) invite.cancel(); // what rings, rings until then
+  for (const invite of invites) invite.cancel(); // calls that ring would ring until then
   for (let round = 0; round < 4; round++) {
     time.advance(OVER_MS);
     await settled();

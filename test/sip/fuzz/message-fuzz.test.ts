@@ -1,5 +1,4 @@
-// What strangers send: nothing makes the readers throw, and what is answered
-// is a message that others can read.
+// Fuzzing of messages from unknown peers: no reader throws, and every response can be parsed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeaderFields, headLines } from '../../../sip/message/head.js';

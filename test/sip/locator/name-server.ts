@@ -12,7 +12,7 @@ export type Zone = Readonly<Record<string, readonly string[] | 'fails' | 'silent
 
 export class NameServer {
   readonly address: string;
-  /** What was asked, as `TYPE name`. */
+  /** Queries received, as `TYPE name`. */
   readonly asked: string[] = [];
   readonly #socket: Socket;
   readonly #zone: Zone;

@@ -67,7 +67,7 @@ test('fifteen minutes of hold: sequence numbers and the index of SRTP go on wher
 test('another codec in an encrypted call is believed at once, and the keys stay', (t) => {
   const { caller, callee, pass } = pair(t);
   pass(1000);
-  agree(callee, caller); // who answers takes the codec that it likes better
+  agree(callee, caller); // the answerer chooses its preferred codec
   pass(1000);
   agree(caller, callee);
   pass(1000);

@@ -58,7 +58,7 @@ Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1
 Call-ID: 1
 CSeq: 1 INVITE`;
 
-/** What is repeated until the header is as long as asked for. */
+/** Elements repeated until the header has the requested length. */
 const GROWING: Readonly<Record<string, (length: number) => Buffer>> = {
   'a display name of escaped quotes': (length) =>
     torture(HEAD.replace('To: ', `To: "${'\\"'.repeat(length / 2)}" <`).replace('com\nFrom', 'com>\nFrom')),

@@ -25,7 +25,7 @@ function describe(parsed: Parsed): string {
   return parsed.kind === 'ignored' ? `ignored: ${parsed.reason}` : parsed.kind;
 }
 
-/** What a server that can do ABILITIES does with it. */
+/** Outcome for a server with ABILITIES. */
 function outcome(bytes: Buffer): string {
   const parsed = parseMessage(bytes);
   if (parsed.kind !== 'request') return describe(parsed);

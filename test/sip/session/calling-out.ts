@@ -92,7 +92,7 @@ export class CallingOut {
   readonly media = new HeardMedia();
   readonly told = new ToldOfCall();
   readonly callee: Callee;
-  /** What the far end does with each new request; 200 to all but INVITE, if the test says nothing. */
+  /** Handles each new request at the far end. Default: 200 to all but INVITE. */
   act: (transaction: ServerTransaction) => void = (transaction) => {
     if (transaction.request.method !== 'INVITE') transaction.respond({ status: 200 });
   };

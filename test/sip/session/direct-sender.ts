@@ -15,7 +15,7 @@ import type { Target } from '../../../sip/transport/outbound.js';
 
 export class DirectSender implements RequestSender {
   readonly #layer: TransactionLayer;
-  /** Where each request was sent to. */
+  /** Destination of each request. */
   readonly targets: Target[] = [];
 
   constructor(layer: TransactionLayer) {

@@ -27,7 +27,7 @@ void test('a transfer is told status by status, to the last one', async () => {
   await ends.network.pass(100);
   const [asked] = call.told.asked;
   assert.equal(asked?.target.text.startsWith(TARGET), true);
-  assert.deepEqual(asked?.replaces, { ...DIALOG, fromTag: 'b' }); // what stands behind the semicolon is no part of a tag
+  assert.deepEqual(asked?.replaces, { ...DIALOG, fromTag: 'b' }); // no tag includes the semicolon
   assert.equal(asked?.referredBy, `<sip:bob@${CALLEE}>`);
   asked?.accept();
   await ends.network.pass(100);

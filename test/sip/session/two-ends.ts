@@ -18,7 +18,7 @@ import { CALLEE, CALLER, TARGET } from '../transaction/users.js';
 import { DirectSender } from './direct-sender.js';
 import { NegotiatedMedia } from './negotiated-media.js';
 
-/** What a session told its user, as words. */
+/** Session events as words. */
 export class Told implements SessionUser {
   readonly events: string[] = [];
   end: SessionEnd | undefined;
@@ -62,7 +62,7 @@ export class TwoEnds {
   readonly calling: End;
   /** The calls that came in. */
   readonly invited: InboundSession[] = [];
-  /** What is done with each: accepted at once, if a test says nothing. */
+  /** Handles each incoming session. Default: accept at once. */
   act: (session: InboundSession) => void = (session) => void this.accept(session);
   readonly #options: EndsOptions;
   #calls = 0;
@@ -128,9 +128,9 @@ interface CallOptions {
   /** Asks the callee for the offer. */
   readonly late: boolean;
   readonly body: string;
-  /** What the ACK answers a late offer with; the media's answer, if a test says nothing. */
+  /** The answer to a late offer, sent in the ACK. Default: the media's answer. */
   readonly answers: (offer: Buffer) => string | undefined;
-  /** What that is: a description, if a test says nothing. */
+  /** Content type of that answer. Default: a session description. */
   readonly ackType: string;
 }
 

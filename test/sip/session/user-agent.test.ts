@@ -1,4 +1,4 @@
-// What the user agent answers itself, and to whom it hands everything else.
+// Requests that the user agent answers itself, and the sessions and users that receive all others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refusal } from '../../../sip/message/refusal.js';

@@ -29,14 +29,14 @@ export function seeded(seed: number): () => number {
 export class Network {
   readonly time = new ManualTime();
   readonly carried: Carried[] = [];
-  /** Where each request was sent. */
+  /** Destination of each request. */
   readonly targets: Target[] = [];
   readonly delayMs: number;
   /** Whether the next message is lost. */
   loses: (text: string, from: string) => boolean = () => false;
   /** True if the 100 is carried that every INVITE gets at once. Most tests are about what comes after it. */
   carriesTrying = false;
-  /** What a client's wire says instead of sending. */
+  /** If set, sending by a client fails with this error. */
   failure: TransportFailure | undefined;
   /** The same, by where it would send to. */
   failureAt: (address: string) => TransportFailure | undefined = () => undefined;

@@ -23,7 +23,7 @@ export function request(method = 'INVITE', callId = 'call'): RequestData {
   };
 }
 
-/** Of the calling side. */
+/** User of client transactions. */
 export class Heard implements ClientUser {
   readonly events: (string | number)[] = [];
 
@@ -36,7 +36,7 @@ export class Heard implements ClientUser {
   }
 }
 
-/** Of the called side: what it does with a request is for the test to say. */
+/** User of server transactions. The test supplies the handling of requests. */
 export class Callee implements TransactionUser {
   readonly transactions: ServerTransaction[] = [];
   readonly acks: SipRequest[] = [];

@@ -41,7 +41,7 @@ test('requests and responses go over TLS, by address and by the name in the cert
     const { parsed } = await client.nth(index);
     assert.equal(parsed.kind, 'response');
   }
-  assert.equal(server.transports.connections, 2); // what was checked for one name is not taken for another
+  assert.equal(server.transports.connections, 2); // each name is verified on a connection of its own
 });
 
 test('whoever does not listen with TLS is reached at its own end of the connection, under its public address', async (t) => {

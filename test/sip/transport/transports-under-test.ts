@@ -24,7 +24,7 @@ interface Received {
 export interface Opened {
   readonly transports: Transports;
   readonly received: Received[];
-  /** Where it listens. */
+  /** Listening address by transport. */
   readonly target: (transport: TransportName, more?: Partial<Target>) => Target;
   /** Resolves with what came in as number `index`. */
   readonly nth: (index: number) => Promise<Received>;

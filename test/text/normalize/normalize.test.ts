@@ -79,7 +79,7 @@ test('full-width forms are read like narrow ones', () => {
 test('spoken text is left alone when it is normalised again', () => {
   for (const language of LANGUAGES) {
     for (const { cases } of behavioursOf(language.tag)) {
-      // What is left as written may hold digits: v1e6, 0x1F.
+      // Text left as written may hold digits: v1e6, 0x1F.
       for (const { spoken } of cases.filter((known) => !/\d/.test(known.spoken))) {
         const again = normalize(spoken, language).text;
         assert.ok(!/\d/.test(again), again);
@@ -168,7 +168,7 @@ function twoLanguages(index: number): Language[] {
   return [...picked].flatMap((at) => LANGUAGES[at] ?? []);
 }
 
-/** Of the processor, since others use this machine. */
+/** CPU time in milliseconds; unlike wall time it excludes other processes. */
 function timeOf(text: string, language: Language): number {
   const before = process.cpuUsage();
   normalize(text, language);
@@ -176,7 +176,7 @@ function timeOf(text: string, language: Language): number {
   return (user + system) / 1000;
 }
 
-/** Of a few rounds: the first compiles what it needs, and any may be disturbed; where the first is quick, that is enough. */
+/** Best of up to four rounds; stops early below 20 ms. The first round includes compilation. */
 function bestTimeOf(text: string, language: Language): number {
   let best = timeOf(text, language);
   for (let round = 0; round < 3 && best > 20; round++) best = Math.min(best, timeOf(text, language));

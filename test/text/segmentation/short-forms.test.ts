@@ -1,4 +1,5 @@
-// What the normaliser reads as a short form does not end a sentence before what belongs to it: both know the same ones.
+// The segmenter knows every short form of the normaliser, so that none ends a sentence before its
+// continuation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { languageOf } from '../../../src/text/normalize/languages.js';
