@@ -19,7 +19,7 @@ inline std::atomic<int>& Failures() {
   return failures;
 }
 
-// Of this thread.
+// Failures of this thread.
 inline int& OwnFailures() {
   thread_local int failures = 0;
   return failures;
@@ -47,7 +47,7 @@ void CheckEqual(const A& seen, const B& wanted, const char* what, const char* fi
   if (!(seen == wanted)) Fail(what, TextOf(seen), TextOf(wanted), file, line);
 }
 
-// How `work` was refused, by std::invalid_argument; empty when it was not.
+// Message of the std::invalid_argument that `work` throws; empty if it throws none.
 template <class Work>
 std::string RefusalOf(const Work& work) {
   try {
@@ -69,7 +69,7 @@ struct Group {
   int (*run)();
 };
 
-// Of this program, in the order of their names.
+// Groups of this program, in the order of their names.
 std::vector<Group>& Groups();
 
 struct Registration {

@@ -21,7 +21,7 @@ namespace {
 
 using namespace model;
 
-constexpr size_t kFiles = 100;  // of an episode
+constexpr size_t kFiles = 100;  // per episode
 constexpr size_t kParts = 24;   // a part is two seconds where memory is watched
 const char* const kNumbers[] = {"0", "-1", "1e308", "9223372036854775807", "18446744073709551616", "4294967296", "65536", "0.5", "null", "[]"};
 
@@ -143,7 +143,7 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// What was encoded comes back, normalised.
+// Decoding returns the encoded text, normalised.
 void CheckText(const Tokenizer& tokenizer, const std::string& text) {
   WithExact(text, [&](std::string_view exact) {
     std::vector<int32_t> ids;

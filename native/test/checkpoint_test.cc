@@ -213,7 +213,7 @@ void WrongTensorsAreNamed() {
            weights + ": is no safetensors file, or truncated: its header would be 18368 bytes of a file of 1000");
 }
 
-// Of the published dtype or not, each tensor its own.
+// The tensors have the published dtype or another, each its own.
 void EveryFloatingPointDtypeIsTaken() {
   const test::DtypeRule dtypes[] = {test::Always(Dtype::kF32), test::Always(Dtype::kF16), test::Always(Dtype::kBf16), test::ByTurns};
   for (const test::DtypeRule& dtype : dtypes) {

@@ -1,4 +1,4 @@
-// How often memory was asked for so far, in programs with counted_memory.cc: it has their operator new and calloc.
+// Counts allocations so far, in programs linked with counted_memory.cc, which replaces operator new and calloc.
 #ifndef PARLEY_TEST_COUNTED_MEMORY_H_
 #define PARLEY_TEST_COUNTED_MEMORY_H_
 
@@ -7,8 +7,8 @@
 namespace parley::test {
 
 struct AllocationCounts {
-  size_t own;  // of this thread
-  size_t all;  // of all threads
+  size_t own;  // by this thread
+  size_t all;  // by all threads
 };
 
 AllocationCounts Allocations();

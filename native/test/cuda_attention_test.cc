@@ -126,7 +126,7 @@ struct Room {
         room{parts.data(), arrivals.data()} {}
 };
 
-// What AttendRows does after its projections.
+// The part of AttendRows behind its projections.
 std::vector<float> OnTheGpu(Scene* scene, Order order = Order::kForward, bool shared = true) {
   cuda::emulator::Immediate queue({order, 7});
   Room room(scene->s);

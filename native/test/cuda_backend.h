@@ -22,7 +22,7 @@ inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOption
   return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device), options);
 }
 
-// Where PARLEY_CUDA_FILE names the CUDA backend's file, tests that ask here run on the GPU.
+// If PARLEY_CUDA_FILE names the CUDA backend's library, the tests that call this run on the GPU.
 inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
 
 // `shared`: bytes of a block's memory on the emulator, which may be more than a GPU has.

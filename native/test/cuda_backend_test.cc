@@ -59,7 +59,7 @@ class Model {
     kernels.Wait();
   }
 
-  // Of the first `count` streams; their ids. `seen`: what the logits are.
+  // Returns the chosen ids of the first `count` streams. `seen` receives the logits.
   std::vector<int32_t> Step(size_t count, std::vector<float>* seen) {
     Attend(count);
     k_.ExpandRows({weight.At(), nullptr, kEps}, gate.matrix, up.matrix, {x.At(), count, normed.At()}, inner.At());

@@ -120,7 +120,7 @@ SamplingRules Usual() {
 void SameCodes(Predictor* predictor, size_t streams, size_t each, const SamplingRules& rules) {
   const Made pieces = predictor->Run(streams, each, rules, false);
   CHECK(predictor->Run(streams, each, rules, true) == pieces);
-  CHECK(predictor->Run(streams, each, rules, true) == pieces);  // what was told before is still there
+  CHECK(predictor->Run(streams, each, rules, true) == pieces);  // memory still holds the first run's tagged words
   CHECK(std::all_of(pieces.codes.begin(), pieces.codes.end(), [](int32_t code) { return code >= 0; }));
 }
 
@@ -154,7 +154,7 @@ void EveryRuleChoosesAsItDoesAlone() {
   for (const SamplingRules& rules : {greedy, by_mass, all}) SameCodes(&predictor, 2, 1, rules);
 }
 
-// Whoever has a broken row is told so, and nothing hangs.
+// A stream with a NaN row gets an invalid code, and the kernel still ends.
 void WhatIsNoNumberGivesNoCode() {
   const auto kernels = MakeBackend(false);
   Predictor predictor(*kernels, {256, 256, 2, 1, 1, Format::kF32}, 2, false);

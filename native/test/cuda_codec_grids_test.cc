@@ -21,7 +21,7 @@ class Codec {
         kernels_(std::make_unique<cuda::emulator::IdleDevice>(), {}),
         decoder_(kernels_, *checkpoint_, Format::kBf16) {}
 
-  // Of a pass of so many streams and frames of each, once its lists are known.
+  // Number of grids in a pass of `streams` with `frames` each, after its graph was captured.
   uint64_t Grids(size_t streams, size_t frames) {
     std::vector<std::unique_ptr<model::CodecState>> states;
     std::vector<model::CodecDecoder::Job> jobs;

@@ -160,7 +160,7 @@ void AStreamInPiecesGivesTheSameBits() {
   }
 }
 
-// Of a signal that is not spread.
+// The convolution of a signal that is not spread.
 void CheckSpread(const std::vector<size_t>& counts, const Depthwise& one) {
   Streams seen(counts, one.channels, one.taps - 1), wanted(counts, one.channels, one.taps - 1);
   const auto x = RandomFloats(wanted.Positions() * one.channels, 11);

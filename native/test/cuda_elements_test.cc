@@ -1,5 +1,5 @@
-// What the CUDA backend does element by element, to signals and to tables, against the CPU's portable kernels. Where both
-// write the same operations the bits are the same; else a bound is stated.
+// Compares the CUDA backend's element-wise kernels (signals and tables) with the CPU's portable kernels. Where both
+// write the same operations, the bits must match; elsewhere the test states a bound.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -20,7 +20,7 @@ void SamePiecesAndWhole(Kernels& kernels, const Sizes& sizes, bool has_norms, st
     for (const size_t before : {size_t{0}, size_t{9}}) {
       const std::vector<float> pieces = layers.Run(streams, 1, before, false);
       CHECK(AreSame(layers.Run(streams, 1, before, true), pieces));
-      CHECK(AreSame(layers.Run(streams, 1, before, true), pieces));  // what was told before is still there
+      CHECK(AreSame(layers.Run(streams, 1, before, true), pieces));  // with the first run's tagged words
     }
   }
   CHECK(AreSame(layers.Run(1, 2, 0, true), layers.Run(1, 2, 0, false)));

@@ -73,7 +73,7 @@ class TimedModel final : public FrameModel {
   Clock::time_point now_;
 };
 
-// Who plays what comes at once, and has room for a second of it.
+// Plays received sound at once, and buffers up to one second.
 class Player final : public SpeechSink {
  public:
   Player(const TimedModel& model, size_t& over) : model_(model), over_(over) {}
@@ -95,13 +95,13 @@ class Player final : public SpeechSink {
   size_t written_ = 0;
 };
 
-// What a GPU server did for listeners who ask again and again.
+// Work of a GPU server for listeners that repeat their requests.
 class Server {
  public:
   explicit Server(size_t listeners) : listeners_(listeners) {
     std::string problem;
     cuda::CudaOptions options;
-    options.pool = size_t{8} << 30;  // of addresses alone
+    options.pool = size_t{8} << 30;  // bytes of address space only
     auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;

@@ -61,7 +61,7 @@ void ManySmallCopiesAreOneGrid() {
   }
 }
 
-// What one copy wrote, the next reads; and it is not overwritten before it was read.
+// Copies run in order: each reads what the previous one wrote, and nothing is overwritten before it was read.
 void CopiesTakeEffectInTheirOrder() {
   const auto kernels = MakeCudaKernels();
   Held<uint8_t> a(*kernels, Counted(16)), b(*kernels, 16), c(*kernels, 16);

@@ -1,4 +1,4 @@
-// How products of the GPU are cut, on the emulator: all plans give the same bits, which is why a plan is only about time.
+// Execution plans of GPU matrix products, on the emulator. All plans give the same bits, so a plan affects only time.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 using namespace cuda;
 using emulator::Order;
 
-// What one product is given, and what it gives when it is cut as a plan says.
+// Inputs of one product, and its output under a plan.
 struct Given {
   std::unique_ptr<StoredMatrix> gate, up;
   std::vector<float> x;
@@ -50,7 +50,7 @@ std::vector<Plan> PlansOf(Format format, bool gated) {
 
 constexpr Format kTiled[] = {Format::kBf16, Format::kInt8, Format::kFp8};
 
-// Of tiles, which matrices of such formats and multiples of 8 rows can be cut into.
+// Tiled plans that suit matrices of this format with a multiple of 8 rows.
 std::vector<Plan> PlansOfTiles(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kTiledGemm, 4, 8}, {Cut::kTiledGemm, 8, 16}, {Cut::kSplitK, 4, 8}};
   if (!gated) plans.push_back({Cut::kTiledGemm, 4, 16});

@@ -36,8 +36,9 @@ std::vector<float> Multiplied(const Matrix& w, const float* x, size_t count) {
   return Multiplied(w, Rows(x, count, w.columns), {}, std::vector<float>(count * w.rows, NAN));
 }
 
-// How far the two may be apart: x keeps 16 bits and so do weights of 32, and the product of what is left is dropped; x that meets bf16 or
-// 8 bits keeps 8; sums are of f32. The CPU rounds vectors that meet weights of 8 bits.
+// Largest difference of the two. x and 32-bit weights keep 16 bits, and the product of their remainders is dropped. x
+// keeps 8 bits against bf16 or 8-bit weights. Sums are f32. The CPU rounds vectors that it multiplies with 8-bit
+// weights.
 double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
   double magnitude = 0, weights = 0, largest = 0;
   for (size_t k = 0; k < x.size(); k++) {

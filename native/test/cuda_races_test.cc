@@ -1,5 +1,5 @@
-// What race checks of the emulator find under ThreadSanitizer, whose reports are counted here and wanted: of each mistake in its kernel one at least, of
-// the same kernel without it none.
+// Race checks of the emulator under ThreadSanitizer; the test counts its reports. Each mistake in a kernel must give at
+// least one, the same kernel without it none.
 #include <cstdint>
 #include <cstdio>
 #include <string>

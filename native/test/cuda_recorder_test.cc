@@ -153,7 +153,7 @@ void TheLeastRecentlyUsedGraphGoes() {
   CHECK_EQ(f.y[0], 1u + 2 + 1 + 3 + 1 + 2);
 }
 
-constexpr size_t kListBytes = sizeof(Node) + sizeof(AddArgs);  // of one Add
+constexpr size_t kListBytes = sizeof(Node) + sizeof(AddArgs);  // bytes of a list of one Add
 
 void ListsHaveSoMuchOfTheHostsMemory() {
   RecorderOptions options;
@@ -224,7 +224,7 @@ void WithoutMemoryGraphsAreTriedMoreAndMoreSeldom() {
     return f.device.GraphsRefused();
   };
   f.device.LeaveGraphs(0);
-  CHECK_EQ(run(2), 2u);  // what was forgotten for the first may have left room
+  CHECK_EQ(run(2), 2u);  // lists evicted at the first failure may have left room
   CHECK_EQ(run(CapturePause::kFirst), 2u);
   CHECK_EQ(run(1), 3u);
   CHECK(run(100 * CapturePause::kFirst) <= 9);

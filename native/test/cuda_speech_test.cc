@@ -75,7 +75,7 @@ void FramesRunAsGraphs() {
   const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
   const auto kernels = MakeBackend(false);
   SpeechModel model(*kernels, GoldenCheckpoint(one.model), model::Quantize::kNone, Format::kBf16);
-  // What is seen for the second time is made into a graph; before that, memory still finds its size.
+  // A list is captured as a graph when it occurs for the second time. Before that, memory still reaches its size.
   for (const uint64_t seed : {1, 3, 5}) {
     std::vector<Speaker> warm;
     warm.push_back(Asked(one, seed, 3));

@@ -47,7 +47,7 @@ struct Pair {
   }
 };
 
-// What happens to one datagram on its way there or back: each that is returned arrives, in that order.
+// Transforms one datagram in transit, in either direction. The returned datagrams arrive in that order.
 using Path = std::function<std::vector<Datagram>(Datagram, bool there)>;
 
 std::vector<Datagram> Faithful(Datagram datagram, bool) { return {std::move(datagram)}; }

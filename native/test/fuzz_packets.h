@@ -63,7 +63,7 @@ inline Bytes Rtp(const RtpShape& shape) {
   return packet;
 }
 
-// Of one of the keys, eight packets each, the last three with the end flag (RFC 4733).
+// An event packet of one of the keys: eight packets each, the last three with the end flag (RFC 4733).
 inline Bytes EventPacket(uint64_t number) {
   const uint64_t step = number % 8;
   const uint8_t key = static_cast<uint8_t>(number / 8 % 17);

@@ -84,7 +84,7 @@ inline void NameEpisodeAtDeath() {
 #endif
 }
 
-// Of the whole run, both threads together.
+// Duration of the whole run in seconds, both threads together.
 inline double Seconds() {
   const char* const asked = std::getenv("FUZZ_SECONDS");
   return asked ? std::strtod(asked, nullptr) : kUsualSeconds;

@@ -67,7 +67,7 @@ inline double PeakError(const std::vector<float>& seen, const std::vector<float>
   return peak > 0 ? worst / peak : INFINITY;
 }
 
-// Of the errors, relative to that of what was wanted.
+// RMS of the errors, relative to the RMS of the expected values.
 inline double RmsError(const std::vector<float>& seen, const std::vector<float>& wanted) {
   if (seen.size() != wanted.size() || wanted.empty()) return INFINITY;
   double error = 0, power = 0;
@@ -79,7 +79,7 @@ inline double RmsError(const std::vector<float>& seen, const std::vector<float>&
   return std::isfinite(error) && power > 0 ? std::sqrt(error / power) : INFINITY;
 }
 
-// What golden/README.md asks of an engine in float32.
+// Checks the tolerance that golden/README.md sets for an engine in float32.
 inline void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted, const std::string& what,
                       double tolerance = 2e-5) {
   const double error = PeakError(seen, wanted);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace fuzz;
 
-constexpr size_t kPackets = 20'000;        // of an episode
+constexpr size_t kPackets = 20'000;        // per episode
 constexpr size_t kPerMinute = 1'000'000;  // at least; under the sanitizer a core has done four millions then
 constexpr size_t kParts = 4;
 
@@ -173,9 +173,8 @@ Opened Open(SrtpReceiver& receiver, const Bytes& packet, bool rtcp, int64_t now_
   return {result, Bytes(out.get(), out.get() + len)};
 }
 
-// What came over an honest network with somebody in the middle: packets may be
-// lost, but never half a roll-over at once; each is tampered with before it
-// comes and repeated after. Sequence numbers wrap many times.
+// SRTP packets from an honest sender through an attacker. Packets may be lost, but never half of the sequence number
+// space at once. Each is tampered with before it arrives and replayed afterwards. Sequence numbers wrap many times.
 size_t FuzzSrtp(uint64_t seed) {
   Random random(seed);
   const SrtpShape& shape = AnyShape(seed);

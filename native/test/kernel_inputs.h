@@ -45,7 +45,7 @@ struct StoredMatrix {
   std::vector<float> f32;
   std::vector<F16> f16;
   std::vector<Bf16> bf16;
-  QuantizedMatrix bytes;  // of 8 bits
+  QuantizedMatrix bytes;  // 8-bit weights
   Matrix matrix;
 
   // The weight that the kernels mean.

@@ -26,7 +26,7 @@ bool IsZero(const void* memory, size_t bytes) {
 
 void MemoryIsZeroedAndAligned() {
   cpu::CpuKernels kernels(cpu::ThreadPoolOptions{});
-  for (int round = 0; round < 3; round++) {  // what was given back is given out again
+  for (int round = 0; round < 3; round++) {  // later rounds reuse the freed memory
     std::vector<void*> pieces;
     for (const size_t bytes : {1, 63, 64, 65, 1000, 100'000, 3'000'000}) {
       void* const memory = kernels.Allocate(bytes);

@@ -230,7 +230,7 @@ std::vector<float> NormalFloats(size_t count, uint64_t seed) {
   return values;
 }
 
-// What a product loses by quantized weights, by rms of it: as many bits as they keep.
+// The relative RMS error of a product with quantized weights matches the format's precision.
 void ProductsOfQuantizedWeightsAreOffByAsMuchAsTheyAre() {
   constexpr size_t kRows = 64, kColumns = 2048;
   const auto weights = NormalFloats(kRows * kColumns, 21), x = NormalFloats(kColumns, 22);

@@ -209,7 +209,7 @@ void OnAndOffWhilePacketsFlow() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   left.socket->Tap(false);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what the reader had at hand
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the reader may still hold a packet
   const uint64_t at_end = taken.load();
   Until([&, before = right.socket->Stats().received] { return right.socket->Stats().received > before + 5; });
   CHECK_EQ(taken.load(), at_end);

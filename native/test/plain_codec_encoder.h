@@ -104,7 +104,7 @@ inline Signal PlainLayer(const model::NamedTensors& layer, const model::Transfor
   return Sum(x, Scaled(layer.Under("mlp_layer_scale"), Linear(layer.Under("mlp.fc2"), inner)));
 }
 
-// What a table's rows are, in the float32 that the engine makes them in.
+// Rows of a codebook, in float32 as in the engine.
 inline std::vector<float> PlainTable(const model::NamedTensors& codebook) {
   std::vector<float> table = ToFloats(codebook["embed_sum"]);
   const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);

@@ -76,7 +76,7 @@ inline Signal Tdnn(const model::NamedTensors& tensors, const Signal& x, int64_t 
   return Each(Same(tensors, x, dilation), Relu);
 }
 
-// Of every channel: the mean and the deviation, weighted.
+// Weighted mean and standard deviation of every channel.
 inline void Moments(const Signal& x, const Signal& weights, Signal* means, Signal* deviations) {
   for (size_t c = 0; c < x.size(); c++) {
     double mean = 0, variance = 0;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace model;
 
-constexpr float kTolerance = 2e-5f;  // of the peak
+constexpr float kTolerance = 2e-5f;  // relative to the peak
 
 std::unique_ptr<const SafetensorsFile> Vectors(const std::string& name) {
   std::string problem;
@@ -213,7 +213,7 @@ void RequestsThatDoNotFitAreRefused() {
   CHECK_EQ(RefusalOf(*custom, {digits, "", "auto", "ryan"}), "the prompt takes 40010 positions of 32768");
 }
 
-// What a caller says must not end the turn or start another.
+// Control tokens in the caller's text must not end the turn or start another.
 void TextCannotSteerTheModel() {
   const auto custom = Opened("tiny-customvoice");
   MarkedText plain, marked;

@@ -19,7 +19,7 @@ struct Sizes {
   Format cache, weights = Format::kBf16;
 };
 
-constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions
+constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions in the cache
 
 // Rows of a stream after so many positions.
 struct Stand {
@@ -45,7 +45,7 @@ class Layers {
     }
   }
 
-  // What becomes of rows of streams, `each` after `before` positions, and of their caches.
+  // Output rows and caches of `streams` streams, each with `each` rows after `before` positions.
   std::vector<float> Run(size_t streams, size_t each, size_t before, bool whole) {
     return Run(std::vector<Stand>(streams, {before, each}), whole);
   }
@@ -162,7 +162,7 @@ class Layers {
     return {format, bytes_.back().At(), floats_.back().At(), plain.rows, plain.columns};
   }
 
-  // Of f32 no numbers but for the positions that are seen: what reads others, or before they are written, is found out.
+  // In f32, positions that were not written are NaN, so that a read of them is noticed.
   std::vector<float> CacheOf(const KvLayout& layout, const Stand& stream) const {
     const size_t bytes = s_.layers * layout.LayerBytes(kCapacity);
     if (s_.cache != Format::kF32) return std::vector<float>(bytes / 4);

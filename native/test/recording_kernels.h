@@ -21,10 +21,10 @@ class RecordingKernels final : public cpu::CpuKernels {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<float>> logits;
   // And what was chosen of them, before a teacher said otherwise.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<int32_t>> chosen;
-  // What the matrix that lies at `watched` was multiplied with.
+  // Vectors by which the matrix at `watched` was multiplied.
   const void* watched = nullptr;
   std::vector<float> inputs;
-  // Where there is one, it decides.
+  // If set, it makes the choices.
   std::function<int32_t(const Draw&)> teacher;
   // Sees a choice after it was made, its logits [vocabulary] as the draw saw them.
   std::function<void(const Draw&, const float* logits)> on_choice;

@@ -26,7 +26,7 @@ std::vector<float> Sine(uint32_t rate, double hertz, double seconds) {
   return samples;
 }
 
-// Of what differs from the sine that it should be, in dB below the sine; away from both ends.
+// Difference from the expected sine in dB relative to a sine of amplitude 0.5, away from both ends.
 double ErrorOf(const std::vector<float>& seen, uint32_t rate, double hertz, double amplitude, size_t margin) {
   double error = 0;
   size_t count = 0;

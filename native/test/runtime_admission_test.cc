@@ -1,5 +1,5 @@
-// How many listeners are let in where a step grows with them, and whether all of them hear all: a minute of a backend whose
-// times are made up, with a clock of its own.
+// Admission where a step's time grows with the listeners: how many are admitted, and whether all of them hear
+// everything. Simulates a backend with scripted times and its own clock for a minute.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -18,14 +18,14 @@ using std::chrono::microseconds;
 Clock::duration Ms(double ms) { return duration_cast<Clock::duration>(duration<double, std::milli>(ms)); }
 double MsOf(Clock::duration time) { return duration<double, std::milli>(time).count(); }
 
-// What a GPU's rounds take. A frame of n streams: 5 ms and 0.11 for each, half of it in the codec; a newcomer's prompt 0.7 ms.
+// Round times of a GPU. A frame of n streams: 5 ms and 0.11 ms each, half of it in the codec. A new prompt: 0.7 ms.
 struct Machine {
   double step = 3, step_each = 0.055;
   double codec = 2, codec_each = 0.055;  // each frame
-  double prompt = 0.7;                   // of kRows rows
+  double prompt = 0.7;                   // for kRows rows
   double prompts = 0;                    // each batch of them, besides
   double begin = 0;                      // each speech, before its prompt
-  size_t slow_every = 0;                 // of so many steps one takes so many times as long
+  size_t slow_every = 0;                 // one of so many steps takes `slow` times as long; 0: none
   double slow = 1.2;
   size_t smaller = 1;                    // so many times fewer listeners, who take as many times longer: quicker to play through
 
@@ -117,7 +117,7 @@ struct Crowd {
   bool keeps_pace = true;
 };
 
-// What the warm-up of a GPU measures: sizes up to the most.
+// Times that the warm-up on a GPU would measure, for sizes up to `most`.
 MeasuredTimes WarmedUp(const Machine& machine, size_t most) {
   MeasuredTimes times;
   for (size_t n = 1; n <= most; n *= 2) {
@@ -232,8 +232,8 @@ void StepsThatTakeAFifthLongerAreNobodysGap() {
   CheckMachine(machine);
 }
 
-// Of an H200 with 1.7B, as measured: a frame of a thousand takes 57 of its 80 ms. All are let in, though now and then a step takes
-// much longer than the others (a list of grids that is new).
+// Measured on an H200 with the 1.7B model: a frame of a thousand streams takes 57 of its 80 ms. All are admitted,
+// although some steps take much longer than the others (graph capture).
 void AThousandAreLetInWhereThereIsTime() {
   Machine machine;
   machine.step_each = 0.0257;
@@ -263,7 +263,7 @@ void LongPromptsAreNobodysGap() {
   CheckMachine(machine);
 }
 
-// Who is in one step of several has his frame after all of them.
+// A stream that is in one step of several gets its frame only after all of them.
 void StepsOfAPartCountAsOften() {
   SchedulerOptions options = Usual();
   options.max_batch = 2;

@@ -1,4 +1,4 @@
-// How long a generation may go on, and how much memory the machine has.
+// Limits of a generation's length, and the machine's memory size.
 #include <sys/stat.h>
 
 #include <cstdlib>

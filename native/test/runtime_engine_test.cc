@@ -13,7 +13,7 @@
 namespace parley::test {
 namespace {
 
-// Of one test: how many models are there, and what the last one left behind.
+// Counters of one test: the models that exist, and the bytes that the last one left allocated.
 struct Traces {
   std::atomic<int> models{0};
   std::atomic<size_t> bytes_left{0};

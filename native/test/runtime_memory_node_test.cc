@@ -47,7 +47,7 @@ void AThreadAndThoseThatItStartsPreferTheNode() {
   const std::string wanted = MayChoose() ? "preferred 0" : Policy();
   CHECK_EQ(own, wanted);
   CHECK_EQ(started, wanted);
-  if (MayChoose()) CHECK_EQ(Policy(), "default");  // of others
+  if (MayChoose()) CHECK_EQ(Policy(), "default");  // policy of the other threads
 }
 
 void ANodeThatThereIsNotIsRefusedByName() {
@@ -70,7 +70,7 @@ void TheEngineSpeaksTheSameThere() {
   std::string problem;
   CHECK(Engine::Open(options, &problem) == nullptr);
   CHECK_EQ(problem, "NUMA node 2000 has no memory for this process");
-  if (MayChoose()) CHECK_EQ(Policy(), "default");  // of who opened it
+  if (MayChoose()) CHECK_EQ(Policy(), "default");  // policy of the opening thread
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ void NumbersThatAreNoneEndOneStreamAlone() {
   desk.Start("a what=broken after=4", sink);
   desk.ToIdle();
   CHECK_EQ(EndOf(sink).outcome + "/" + EndOf(sink).problem, "failed/the model computed what is not a number");
-  CHECK_EQ(sink->written, size_t{4 * 80});  // what was made before stands
+  CHECK_EQ(sink->written, size_t{4 * 80});  // frames made before the failure stay
   CHECK_EQ(EndOf(good).outcome, "done");
   CheckStillServing(desk);
 }

@@ -1,4 +1,4 @@
-// Who gets a place: only whom the others can afford to listen beside.
+// Admission: a stream is admitted only if the live ones can still keep pace.
 #include "runtime/round_times.h"
 #include "test/check.h"
 #include "test/scripted_desk.h"
@@ -95,7 +95,7 @@ void WithoutListenersEverybodyIsLive() {
   CHECK_EQ(LiveOf(desk), size_t{6});
 }
 
-// Those who give way three times of four count as a quarter.
+// Streams that yield in three rounds of four count as a quarter.
 void WhoIsInNoHurryCountsAsTheRoundsThatItIsIn() {
   Desk desk(Measured());
   Slow(&desk);

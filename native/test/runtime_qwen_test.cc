@@ -152,7 +152,7 @@ void WhatStreamsTakeIsGivenBack() {
   CHECK_EQ(engine->stats().done, uint64_t{3});
 }
 
-// Of this process, by its allocator.
+// Bytes that this process has allocated, as its allocator reports them.
 size_t AllocatedBytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;

@@ -1,4 +1,4 @@
-// Who there is no room for: among those who wait, or in memory.
+// Refusals for lack of room: a full queue, or memory.
 #include <memory>
 #include <vector>
 

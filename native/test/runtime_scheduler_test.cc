@@ -1,5 +1,4 @@
-// Who is served when: batches, prompts, chunks, parking, deadlines. A scripted
-// model says what it was asked, line by line.
+// Order of service: batches, prompts, chunks, parking, deadlines. A scripted model logs its calls, one per line.
 #include "test/check.h"
 #include "test/scripted_desk.h"
 

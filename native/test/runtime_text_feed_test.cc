@@ -56,7 +56,7 @@ std::string TextOf(std::u32string_view codes) {
   return text;
 }
 
-// What the whole text is as pieces: the lengths, in bytes, at which one ends.
+// Piece boundaries of the whole text: the offsets in bytes at which a piece ends.
 std::set<size_t> EndsOf(const std::string& text, PieceRule rule) {
   std::u32string codes;
   for (size_t at = 0; at < text.size();) codes.push_back(TakeUtf8(text, &at));
@@ -75,7 +75,7 @@ std::vector<int32_t> IdsOfWhole(const Tokenizer& tokenizer, const std::string& t
 
 struct Fed {
   std::vector<int32_t> ids;
-  size_t inside = 0;  // how often it stopped within a piece
+  size_t inside = 0;  // number of parts after which the output ended within a piece
 };
 
 Fed Feed(const Tokenizer& tokenizer, const std::vector<std::string>& parts, const std::set<size_t>& ends) {
@@ -114,7 +114,7 @@ void EveryCutGivesTheIdsOfTheWhole() {
   }
 }
 
-// What is given out after the first part, as text.
+// Text given out after the first part.
 std::string Given(std::string_view part, PieceRule rule = PieceRule::kNative) {
   static const auto native = Opened(PieceRule::kNative), split = Opened(PieceRule::kCaseSplit);
   const Tokenizer& tokenizer = rule == PieceRule::kNative ? *native : *split;

@@ -65,7 +65,7 @@ class Desk {
     return Start(script, sink, std::move(request));
   }
 
-  // What was asked of the model in so many rounds.
+  // Calls of the model in `count` rounds.
   std::string Rounds(size_t count) {
     while (count-- > 0) scheduler.Round();
     return model.TakeLog();

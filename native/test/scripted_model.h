@@ -28,9 +28,9 @@ using namespace runtime;
 struct Script {
   std::string name;
   size_t frames = 1000;  // then the end
-  size_t rows = 4;       // of the prompt
+  size_t rows = 4;       // rows of the prompt
   size_t words = 0;      // needed for its prompt, and then one a frame, if its text goes on
-  size_t tokens = 1;     // of its text
+  size_t tokens = 1;     // tokens of its text
   std::string at, what;  // at=begin|prefill|step|decode what=memory|throw|broken|infinite
   size_t after = 0;      // frames, for at=step and at=decode
   bool refuse = false;
@@ -94,19 +94,19 @@ class ScriptedGeneration final : public Generation {
 
 class ScriptedModel : public FrameModel {
  public:
-  static constexpr size_t kFrameSamples = 80;  // of 1000 a second: 80 ms
+  static constexpr size_t kFrameSamples = 80;  // at 1000 a second: 80 ms
 
-  // What calls take of the clock.
+  // Time by which each call advances the clock.
   Clock::duration row_time{}, step_time{}, decode_time{};
-  Clock::duration stream_time{};  // of a step, for each stream in it
-  size_t voice_parts = 3;    // of the work on a recording
+  Clock::duration stream_time{};  // added to a step for each stream in it
+  size_t voice_parts = 3;    // pieces of work on a recording
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
   size_t voice_work_bytes = 0;
   std::set<std::string> bad_voices;
-  bool breaks_logits = false, breaks_sound = false;  // of all generations
+  bool breaks_logits = false, breaks_sound = false;  // for all generations
 
-  std::vector<std::string> log;  // what was called with whom
+  std::vector<std::string> log;  // calls, with the names of their generations
   size_t bytes_in_use = 0;
   size_t generations = 0;  // there now
   TimeSource clock() {
@@ -284,7 +284,7 @@ class TestSink final : public SpeechSink {
   size_t written = 0;          // samples
   size_t wrong_samples = 0, overruns = 0, late_calls = 0;
   bool throws = false, ended = false;
-  std::string changes;  // of Waits
+  std::string changes;  // log of Waits
   StreamEnd end;
 
  private:

@@ -1,5 +1,5 @@
-// What must not change a stream's codes, nor one bit of what they are chosen from:
-// its company, the pieces of its prompt, a prefix computed before.
+// A stream's codes and logits must be bit-identical whatever the batch, the pieces of its prompt, or a prefix computed
+// before.
 #include <set>
 #include <stdexcept>
 
@@ -128,13 +128,13 @@ void APrefixOfThePromptChangesNoBit() {
   const size_t rows = icl.prompt.rows.size();
   CheckPrefix(icl, icl, 20, 20);
   CheckPrefix(icl, icl, rows, rows - 1);  // the last row is computed in any case
-  // Of another text: as far as they agree.
+  // Prefix of another text: reused as far as both agree.
   const GoldenCase& english = GoldenCaseNamed("tiny-customvoice__lang_english");
   const GoldenCase& automatic = GoldenCaseNamed("tiny-customvoice__lang_auto");
   const size_t common = CommonRows(english.prompt, automatic.prompt);
   CHECK(common >= 3 && common < english.prompt.rows.size());
   CheckPrefix(english, automatic, english.prompt.rows.size(), common);
-  // Of another voice: up to the first row that depends on it, though the ids are the same.
+  // Prefix of another voice: reused up to the first row that depends on it, though the ids are the same.
   GoldenCase other = icl;
   auto voice = std::make_shared<VoicePrompt>(*icl.voice);
   voice->speaker.front() += 1;

@@ -1,5 +1,5 @@
-// What weights are stored as changes nothing but their bytes: a checkpoint of any dtypes speaks as one
-// of the same values in f32 does, bit for bit.
+// The dtype of stored weights changes only their size. A checkpoint of any dtypes speaks bit for bit as one with the
+// same values in f32 does.
 #include <cmath>
 #include <numeric>
 

@@ -1,5 +1,5 @@
-// What 8-bit weights and a 16-bit cache change: the model is told the reference's
-// codes, and what it would have chosen from is compared with the reference's logits.
+// Effect of 8-bit weights and a 16-bit cache. The model is forced to follow the reference's codes (teacher forcing),
+// and its logits are compared with the reference's.
 #include "test/speakers.h"
 
 namespace parley::test {

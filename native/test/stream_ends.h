@@ -1,4 +1,4 @@
-// How streams of a scripted desk ended, and that nothing of them is left.
+// Outcomes of a scripted desk's streams, and a check that they left nothing behind.
 #ifndef PARLEY_TEST_STREAM_ENDS_H_
 #define PARLEY_TEST_STREAM_ENDS_H_
 

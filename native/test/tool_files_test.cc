@@ -1,4 +1,4 @@
-// What the command lines take and give: options, and sound files.
+// Options and sound files of the command line tools.
 #include <cmath>
 #include <cstring>
 #include <stdexcept>

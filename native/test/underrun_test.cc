@@ -1,5 +1,5 @@
-// What counts as an underrun when a clear falls into the middle of a tick: the
-// queue that the clock finds empty was emptied, it did not run dry.
+// Underruns when a clear falls into the middle of a tick: a queue that the clock finds empty because of the clear
+// counts as none.
 #include <atomic>
 #include <thread>
 
@@ -12,10 +12,10 @@ namespace {
 
 constexpr int64_t kPeriod = 20 * kNsPerMs;
 constexpr int kRounds = 20'000;
-constexpr int kTicks = 6;    // of the clock, in each round
+constexpr int kTicks = 6;    // clock ticks in each round
 constexpr int kFrames = 12;  // pushed before them: more than they can send
 constexpr int kTurnsWithoutYield = 100'000;
-constexpr uint64_t kMostTurns = 100;  // of an idle loop: about as long as a tick takes
+constexpr uint64_t kMostTurns = 100;  // turns of an idle loop: about as long as a tick takes
 
 std::shared_ptr<Stream> Open(MediaPlane& plane) {
   StreamConfig config;

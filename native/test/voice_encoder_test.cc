@@ -159,7 +159,7 @@ void WithoutCodesThereAreNone() {
   CHECK(encoding->codes().empty());
 }
 
-// What is promised before it begins, is enough and not much too much.
+// The memory announced before an encoding suffices and is not much too large.
 void TheMemoryOfARecordingIsKnownBeforeItBegins() {
   for (const double seconds : {0.06, 0.3, 2.0, 9.0}) {
     Loaded loaded;
@@ -177,7 +177,7 @@ void TheMemoryOfARecordingIsKnownBeforeItBegins() {
   CHECK(loaded.encoder.WorkBytes(loaded.encoder.max_samples()) < size_t{20} << 20);
 }
 
-// What works on a piece is kept for the next recording; nothing grows from one to the next.
+// Working memory of a piece is kept for the next recording. Memory does not grow from one to the next.
 void TheMemoryOfARecordingIsGivenBack() {
   Loaded loaded;
   std::string problem;

@@ -15,12 +15,12 @@ namespace {
 using namespace model;
 using Values = std::vector<float>;
 
-constexpr int64_t kColumns = 2000;  // of the longest stages the vectors hold so many, the beginning
+constexpr int64_t kColumns = 2000;  // the vectors hold only so many columns of the longest stages, from the beginning
 const char* const kClips[] = {"short", "long", "exact"};
 
 GoldenVectors ClipVectors(const std::string& clip) { return GoldenVectors("tiny-base__ref_" + clip); }
 
-// What the stages show, pieces joined.
+// Output of the stages, with the pieces joined.
 class Record {
  public:
   explicit Record(Kernels& kernels) : kernels_(kernels) {}

@@ -35,7 +35,7 @@ Values Sound(uint32_t rate, double seconds) {
 // The CPU's kernels, which count what they are asked for, as StagedWork counts.
 class WorkingKernels final : public CountingKernels {
  public:
-  size_t mel_row_cost = 0;  // of a row of `mel_bands` that is uploaded: it was computed on the host
+  size_t mel_row_cost = 0;  // work counted for an uploaded row of `mel_bands` values, which the host computed
   size_t mel_bands = 1;
 
   size_t TakeWork() { return std::exchange(work_, 0); }
@@ -138,7 +138,7 @@ void AVoiceDoesNotShowHowTheWorkWasCut() {
   }
 }
 
-// What the kernels are asked for in a piece, and all pieces but the last are nearly full.
+// Kernel work in a piece stays below the limit, and all pieces but the last are nearly full.
 void NoPieceOfTheSpeakerEncoderIsLong() {
   constexpr size_t kMost = 20'000'000;
   const auto checkpoint = OpenGolden("tiny-base");
@@ -182,7 +182,7 @@ void ARecordingIsResampledSomeAtATime() {
 
 const RecordingRules kRules = VoiceEncoder::Rules(24'000, 1280);
 
-// What is made or heard in a piece follows from its cost, and so does how many pieces there are.
+// A piece's values follow from its cost, and so does the number of pieces.
 void NoPieceOfThePreparationIsLong() {
   for (const uint32_t rate : {24'000u, 44'101u, 48'000u, 192'000u}) {
     constexpr size_t kMost = 5'000'000;

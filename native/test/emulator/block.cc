@@ -51,7 +51,7 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   if (groups_.size() < count_ / kGroupThreads + 1) groups_.resize(count_ / kGroupThreads + 1);
   meetings_.resize(cluster_);
   NameThreads();
-  // Where there is one block, what lies beyond its memory is nobody's.
+  // With a single block per cluster, no other block's memory follows.
   shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
   if (const size_t bytes = shared_stride_ * cluster_; shared_ == nullptr || shared_bytes_ != bytes) {
     void* memory = nullptr;
@@ -130,7 +130,7 @@ void Block::RefuseAs(const std::string& what) const {
   throw Refused(NameOf(*entry_) + ": thread " + std::to_string(running_) + " " + what + PlaceOfBlock());
 }
 
-// What was on their stacks is given up: kernels own nothing.
+// Discards the threads' stacks. Kernels own nothing, so no destructor is missed.
 void Block::ForgetFibers() {
   for (uint32_t t = 0; races::kAreChecked && t < count_; t++) {
     races::Become(names_[t]);

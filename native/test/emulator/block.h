@@ -35,8 +35,8 @@ struct Thread {
   const char* waits_at;  // null: it does not
   void* laid_down;
   bool has_awaited;
-  uint32_t group;  // of the copies that are asked for next
-  uint32_t tiles;  // groups of their products that were committed
+  uint32_t group;  // index of the next group of asynchronous copies
+  uint32_t tiles;  // committed groups of tile products
   std::vector<AskedCopy> copies;
 };
 
@@ -45,10 +45,10 @@ struct Meeting {
   const char* word;
   uint32_t mask;
   uint32_t arrived;
-  const char* order;  // what race checks know it by
+  const char* order;  // address by which race checks identify the meeting
 };
 
-// What race checks know meetings at one barrier by: one's end is told from the next one's beginning.
+// Addresses by which race checks identify successive meetings at one barrier. Adjacent meetings have different ones.
 class Orders {
  public:
   const char* Now() const { return places_ + count_ % sizeof places_; }
@@ -75,7 +75,7 @@ struct Group {
   const char* At(uint32_t commit) const { return commits + commit % sizeof commits; }
 };
 
-// What one of several threads stored to a place where all store the same, and how often its block had met before.
+// A store of one value by several threads to one address, and the number of their block's barriers so far.
 struct SameStore {
   uint32_t word, block, meetings;
 };
@@ -85,12 +85,12 @@ class Block {
   // That whose thread runs.
   static Block& Current();
 
-  // What all blocks of a grid have in common.
+  // Sets up the state common to all blocks of a grid.
   void BeginGrid(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules);
   // Its threads, to their end; and with them those of the other blocks of its cluster, whose first one it is.
   void Run(uint64_t seed);
 
-  // Of the thread that runs:
+  // Functions of the running thread:
   Thread& Self() { return threads_[running_]; }
   uint32_t Running() const { return running_; }
   void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
@@ -99,10 +99,10 @@ class Block {
   void WaitAt(const char* word);
   void FreeAllAt(const char* word);
   unsigned char* Shared() { return SharedOf(running_ / block_threads_); }
-  // Of a block of the cluster that runs.
+  // Shared memory of a block in the running cluster.
   unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
   void MeetFirst(uint32_t barrier, uint32_t threads);
-  // Where races are looked for, and else not at all. Of a warpgroup all threads meet in AwaitTiles.
+  // Called only with race checks on. All threads of a warpgroup meet in AwaitTiles.
   void CommitTiles();
   void AwaitTiles(uint32_t left);
   void StoreSame(void* to, const void* value, size_t bytes);
@@ -141,26 +141,26 @@ class Block {
   uint32_t block_threads_ = 1, cluster_ = 1, first_block_ = 0;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
-  std::vector<uint32_t> order_;        // of threads
+  std::vector<uint32_t> order_;        // thread indices
   std::vector<uint32_t> lanes_order_;  // the same, warp by warp
   std::vector<uint32_t> ready_;        // a ring: threads that wait no longer
   size_t ready_first_ = 0, ready_count_ = 0;
   uint32_t next_ = 0;  // in order_: the first that has not begun
   uint32_t running_ = 0;
   uint32_t living_ = 0, at_barrier_ = 0, votes_ = 0, last_votes_ = 0;
-  std::vector<uint32_t> at_first_;  // of the first threads of each block, at each barrier
+  std::vector<uint32_t> at_first_;  // number of arrivals among each block's first threads, at each barrier
   std::exception_ptr failure_;
 
   Place host_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
   std::vector<Fiber*> spent_;  // for race checks, which know the threads of a block by their stacks too: free when it has ended
-  void* host_name_ = nullptr;  // of race checks ..
+  void* host_name_ = nullptr;  // for race checks ..
   std::vector<void*> names_;   // .. and those of threads
   Orders barrier_order_;
   std::vector<Orders> first_orders_;
   std::vector<Group> groups_;
-  std::vector<uint32_t> meetings_;  // of each block's barriers
+  std::vector<uint32_t> meetings_;  // number of barriers passed, by block
   std::unordered_map<const void*, SameStore> same_stores_;
   char begun_ = 0, ended_ = 0;
   Fiber* arriving_ = nullptr;  // that which is gone to

@@ -56,7 +56,7 @@ void EmulatedDevice::Free(void* memory) {
   try {
     Wait();
   } catch (...) {
-    asked_.clear();  // what was wrong is said to somebody who waits, or was already
+    asked_.clear();  // a waiting caller gets the error, or has got it already
     done_ = marks_[0] = marks_[1] = 0;
   }
   const auto piece = pieces_.find(memory);

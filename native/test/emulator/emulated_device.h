@@ -16,8 +16,8 @@ namespace parley::cuda::emulator {
 struct DeviceOptions {
   Rules rules;
   size_t memory = size_t{1} << 32;  // bytes; more is std::bad_alloc
-  int multiprocessors = 4;          // of which each has a block of those that wait for each other
-  int major = 9;                    // of the compute capability, whose minor is 0
+  int multiprocessors = 4;          // each holds one block of a grid whose blocks wait for each other
+  int major = 9;                    // compute capability; the minor version is 0
 };
 
 class EmulatedDevice final : public Device {
@@ -47,7 +47,7 @@ class EmulatedDevice final : public Device {
 
   // Graphs there is memory for from now on.
   void LeaveGraphs(size_t count) { graphs_left_ = count; }
-  // Those that were asked for in vain.
+  // Number of failed graph captures.
   size_t GraphsRefused() const { return graphs_refused_; }
   // From now on it is lost.
   void Lose(const std::string& why) { lost_ = why; }
@@ -64,7 +64,7 @@ class EmulatedDevice final : public Device {
   size_t used_ = 0;
   std::unordered_map<void*, size_t> pieces_;  // their bytes
   std::deque<std::function<void()>> asked_;
-  size_t done_ = 0;  // of all that was ever asked for
+  size_t done_ = 0;  // operations completed; an error in Free resets it
   size_t marks_[2] = {};
   size_t graphs_left_ = SIZE_MAX, graphs_refused_ = 0;
   std::string lost_;

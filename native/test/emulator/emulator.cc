@@ -156,7 +156,7 @@ void Refuse(const char* what) { Block::Current().RefuseAs(what); }
 namespace parley::cuda {
 namespace {
 
-// What a lane brings to a product of matrices.
+// A lane's operands of a matrix product.
 struct Fragments {
   float* d;
   const uint32_t* a;

@@ -1,9 +1,9 @@
 // Runs kernels on the host, for tests: blocks (or clusters, or all of a grid that wait for each other) one after the other, the threads of a
 // block as fibers that change places where they meet. A thread that ends without meeting another costs a function call.
 //
-// What a GPU would do wrong or never end with is refused, with the kernel's name: a barrier that not all living threads
-// of a block reach, a warp's function whose mask names lanes that do not come, more threads or shared memory than a block
-// may have, inputs that were not awaited.
+// The emulator refuses, with the kernel's name, code that would fail or hang on a GPU: a barrier that not all living
+// threads of a block reach, a warp function whose mask names lanes that do not come, more threads or shared memory than
+// a block may have, inputs that were not awaited.
 //
 // Under ThreadSanitizer races among threads that run together are reported too (race_check.h).
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATOR_H_
@@ -29,7 +29,7 @@ enum class Order : uint8_t { kForward, kBackward, kShuffled };
 
 struct Rules {
   Order order = Order::kForward;
-  uint64_t seed = 1;               // of kShuffled
+  uint64_t seed = 1;               // for kShuffled
   size_t most_shared = 227 * 1024;  // bytes; what a block may have on 9.0
 };
 

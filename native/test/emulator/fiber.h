@@ -9,16 +9,16 @@
 
 namespace parley::cuda::emulator {
 
-// Where one can go on. Of a Fiber, or of the thread that began them.
+// A point of execution that can be resumed, in a Fiber or in the thread that began the fibers.
 struct Place {
 #if defined(__x86_64__) && !defined(PARLEY_UCONTEXT)
   void* stack_pointer = nullptr;
 #else
   ucontext_t context;
 #endif
-  const void* bottom = nullptr;  // of its stack; found out when it is first left, where it is a thread's
+  const void* bottom = nullptr;  // of the stack; for a thread's own stack it is read at the first switch
   size_t bytes = 0;
-  void* shadow = nullptr;  // of AddressSanitizer
+  void* shadow = nullptr;  // AddressSanitizer's fake stack
 };
 
 class Fiber {

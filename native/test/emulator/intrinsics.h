@@ -30,7 +30,7 @@
 #define __grid_constant__
 #define __apart__ inline
 
-// Of the thread that runs.
+// Indices of the running thread.
 inline uint3 threadIdx, blockIdx;
 inline dim3 blockDim, gridDim;
 constexpr int warpSize = 32;

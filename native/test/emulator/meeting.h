@@ -1,4 +1,4 @@
-// Where the threads of an emulated block meet. Only what runs inside a kernel may call these.
+// Synchronisation of an emulated block's threads. Only code inside a kernel may call these functions.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
 
@@ -7,7 +7,7 @@
 
 namespace parley::cuda::emulator {
 
-// What the lanes of a warp laid down: of lane l lanes[l], null where l is not in the mask.
+// Combines the operands of a warp's lanes: lanes[l] of lane l, null if l is not in the mask.
 using Join = void (*)(void* const lanes[32], uint32_t mask);
 
 // Whether those that meet see what each other wrote before. Race checks alone ask.

@@ -67,7 +67,7 @@ inline void Acquire(const void* at) { __tsan_acquire(const_cast<void*>(at)); }
 // To where others may store the same at this time.
 inline void StoreWithOthers(uint32_t* to, uint32_t value) { __atomic_store_n(to, value, __ATOMIC_RELAXED); }
 
-// What is done for the thread that runs, by a copy engine or a tensor core. Not while it is Unseen.
+// Accesses that a copy engine or a tensor core makes for the running thread. It must not be Unseen.
 inline void Reads(const void* from, size_t bytes) { __tsan_read_range(const_cast<void*>(from), bytes); }
 inline void Writes(void* to, size_t bytes) { __tsan_write_range(to, bytes); }
 
@@ -80,7 +80,7 @@ class UnseenLoads {
   UnseenLoads& operator=(const UnseenLoads&) = delete;
 };
 
-// Who the sanitizer takes for the one that runs. A new one is Unseen until it begins.
+// The sanitizer's fiber for the running thread. A new one is Unseen until it begins.
 inline void* Current() { return __tsan_get_current_fiber(); }
 inline void Become(void* who) { __tsan_switch_to_fiber(who, 1); }  // 1: without any order
 inline void* NewThread() {

@@ -28,7 +28,7 @@ class TileCopies {
  public:
   void Ask(const AskedTile& copy) { tiles_.push_back(copy); }
   void Ask(const AskedBytes& copy) { bytes_.push_back(copy); }
-  // Those whose bytes arrive at this barrier, and how many they are.
+  // Executes the copies that arrive at this barrier; returns their bytes.
   size_t MakeFor(const void* barrier);
   void Clear() {
     tiles_.clear();

@@ -15,7 +15,7 @@ const char* const kAwaitPhase = "AwaitPhase";
 using emulator::Block;
 namespace races = emulator::races;
 
-// What race checks know one of a barrier's phases by.
+// Address by which race checks identify a phase of a barrier.
 const void* OrderOf(const Barrier* barrier, uint32_t parity) { return reinterpret_cast<const char*>(barrier) + parity; }
 
 void EndPhaseIfAllAreThere(Barrier* barrier) {
@@ -38,7 +38,8 @@ double ValueOf(const TileProduct& of, const unsigned char* tile, uint32_t row, u
   return ToFloat(Bf16{bits});
 }
 
-// Of the rows that the lanes hold together: pairs of columns, lane by lane, of the rows g and g + 8, and eight columns further of these.
+// An element of the rows that the lanes hold together. Lane by lane: pairs of columns of the rows g and g + 8, then the
+// same eight columns further.
 double HeldValue(void* const lanes[32], uint32_t row, uint32_t column) {
   const auto& its = *static_cast<const TileProduct*>(lanes[row % 8 * 4 + column % 8 / 2]);
   const uint32_t pair = its.held[column / 8 * 2 + row / 8];
@@ -111,7 +112,7 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
   races::Release(to);
   if (reinterpret_cast<uintptr_t>(to) % 512 != 0) emulator::Refuse("copies a tile to where none can lie");
   Block::Current().tile_copies.Ask(emulator::AskedTile{to, map, {c0, c1, c2, c3}, barrier});
-  Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
+  Block::Current().FreeAllAt(kAwaitPhase);  // the waiting threads execute the copies
 }
 
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
@@ -121,7 +122,7 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
     emulator::Refuse("copies bytes that do not lie at multiples of 16");
   }
   Block::Current().tile_copies.Ask(emulator::AskedBytes{to, from, bytes, barrier});
-  Block::Current().FreeAllAt(kAwaitPhase);  // who waits makes them
+  Block::Current().FreeAllAt(kAwaitPhase);  // the waiting threads execute the copies
 }
 
 void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }

@@ -33,11 +33,11 @@ inline void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhase(bar
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
-// What a lane brings to a product of tiles whose rows have `row` bytes: d [octets][4].
+// A lane's operands of a tile product whose rows have `row` bytes: d [octets][4].
 struct TileProduct {
   float* d;
   const uint32_t* held;        // its four registers of a, or none: then a is a tile
-  const unsigned char *a, *b;  // of its warp's 16 rows, and of all octets
+  const unsigned char *a, *b;  // a: the warp's 16 rows; b: all octets
   uint32_t octets, row, step;
 };
 void MeetForTiles(TileProduct* mine);

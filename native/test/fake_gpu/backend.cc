@@ -1,5 +1,5 @@
-// What tests put in the place of parley_cuda.so: a backend that computes nothing, says that it is a GPU, and fails as one
-// does. Its sound is a square wave; no stream ends by itself.
+// Replaces parley_cuda.so in tests: a backend that computes nothing, reports a GPU, and simulates its failures. Its
+// sound is a square wave; no stream ends by itself.
 //
 // The file that PARLEY_FAKE_GPU names holds what is the matter with it, looked at whenever something is waited for or allocated:
 //   well | lost | full (nothing can be allocated) | taken (another process has all but 12 MiB: it cannot be opened) | dead (cannot be opened)
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kTotal = size_t{8} << 30;
 constexpr size_t kFree = size_t{7} << 30;
-constexpr size_t kListBytes = size_t{3} << 20;  // of one that is remembered
+constexpr size_t kListBytes = size_t{3} << 20;  // bytes of a captured graph
 constexpr size_t kHeader = 64;  // before each allocation: its size
 constexpr float kLevel = 0.25f;
 constexpr size_t kHalfPeriod = 32;  // samples

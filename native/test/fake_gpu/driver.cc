@@ -1,4 +1,4 @@
-// What tests find as libcuda.so.1: the few functions of the driver that say whether there is a GPU.
+// Replaces libcuda.so.1 in tests: the driver functions that report whether there is a GPU.
 //   PARLEY_FAKE_CUDA=12080   the CUDA that it is for (13000)
 //   PARLEY_FAKE_GPUS=0       how many there are (1)
 #include <cstdlib>
