@@ -56,7 +56,7 @@ function pairsIn(name: string | undefined, word: string): Record<string, string>
   return Object.fromEntries(pairs.map(([, key = '', value = '']) => [key, value.replaceAll('"', '')]));
 }
 
-/** With the values that compose.yaml has where nobody says otherwise. */
+/** With compose.yaml's default values. */
 function byDefault(value: unknown): string {
   return String(value).replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
 }

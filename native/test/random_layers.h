@@ -19,7 +19,7 @@ struct Sizes {
   Format cache, weights = Format::kBf16;
 };
 
-constexpr size_t kDim = 128, kCapacity = 300;  // of a head; positions in the cache
+constexpr size_t kDim = 128, kCapacity = 300;  // values per head; positions in the cache
 
 // Rows of a stream after so many positions.
 struct Stand {

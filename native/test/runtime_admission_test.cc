@@ -33,7 +33,7 @@ struct Machine {
 };
 
 constexpr size_t kRows = 20;
-constexpr size_t kFrames = 125;  // of a speech: ten seconds
+constexpr size_t kFrames = 125;  // per speech: ten seconds
 constexpr double kRoomMs = 1000;
 constexpr double kFrameMs = 80;
 

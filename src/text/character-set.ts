@@ -14,7 +14,7 @@ export class CharacterSet {
         : (character) => characters.test(character);
   }
 
-  /** Whether one of them stands here; none stands outside the text. */
+  /** True if a character of the set is at this offset; false outside the text. */
   at(text: string, at: number): boolean {
     if (at < 0 || at >= text.length) return false;
     const unit = text.charCodeAt(at);

@@ -124,7 +124,7 @@ export class FakeSpeech implements SpeechSource {
   can: EngineAbilities = { engine: 'flite', clone: false, design: false, instruct: false, sampling: false };
   /** The voice and language of whatever is asked for. */
   speaker: Speaker | undefined;
-  /** When set, nobody is known to speak whatever is asked for. */
+  /** When set, no voice is found for any request. */
   unknown: ParleyError | undefined;
   /** Recordings submitted for cloning. */
   readonly samples: Sample[] = [];

@@ -23,7 +23,7 @@ const WORDS = [
   'station',
 ];
 const LIMIT_MS = 60_000; // per visit; the server's own limits are below it
-const LONGEST_STAY_MS = 400; // of a visitor that leaves early
+const LONGEST_STAY_MS = 400; // for visitors that leave early
 
 function oneOf<T>(list: readonly [T, ...T[]] | readonly T[]): T {
   return list[Math.floor(Math.random() * list.length)] as T;

@@ -241,7 +241,7 @@ test('an engine that fails in the middle fails the text after what was made of i
   const told = await rejectionsOf(async () => {
     const utterance = under.call.speak(tokens);
     tokens.push('One is here. Two is there. And three');
-    // The text has not ended: nobody waits for it any more.
+    // The text has not ended, but nothing waits for it any more.
     await play(under, utterance);
     const { end, text, error } = await utterance.ended;
     assert.deepEqual([end, error?.code], ['failed', 'ENGINE_FAILED']);

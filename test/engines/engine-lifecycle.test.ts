@@ -200,7 +200,7 @@ test('it is tried again by itself, after twice as long each time up to a minute,
   await after(() => fake.loadEnds());
   assert.deepEqual([lifecycle.usable, lifecycle.loaded], [true, true]);
   assert.equal(news.at(-1)?.what, 'loaded');
-  lifecycle.lost('crashed'); // nobody had used it
+  lifecycle.lost('crashed'); // it had not been used
   assert.equal(lifecycle.trouble, 'crashed');
   assert.deepEqual(news.at(-1), { what: 'load failed', reason: 'crashed', againInMs: 3000 }, 'a new count');
 });

@@ -11,7 +11,7 @@ import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const LIBRARY = dirname(fileURLToPath(import.meta.resolve('sip.js')));
 
-// Chromium's made-up microphone beeps once a second; nobody is there to allow it.
+// Chromium's fake microphone beeps once a second; its permission prompt must be accepted automatically.
 const PHONE_ARGS = [
   ...CHROMIUM_ARGS,
   '--autoplay-policy=no-user-gesture-required',

@@ -253,7 +253,7 @@ for (const [what, wrong] of [
     const { url } = await openServer(t, { apiKeys: [key] });
     const { page } = await openPage(url);
     const problem = page.getByRole('alert');
-    assert.equal(await problem.isVisible(), false); // nobody has given a key yet
+    assert.equal(await problem.isVisible(), false); // no key was entered yet
     const field = page.getByLabel('This server asks for an API key');
     await field.fill(wrong);
     await page.getByRole('button', { name: 'Use this key' }).click();

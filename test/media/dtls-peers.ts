@@ -33,7 +33,7 @@ export class Told {
 
 export type Terms = Pick<AssociationOptions, 'role' | 'fingerprints'> & Partial<AssociationOptions>;
 
-/** An association of ours on a UDP socket, which talks to whoever wrote last. */
+/** A local association on a UDP socket. It sends to the source of the latest datagram. */
 export class UdpAssociation {
   readonly certificate = DtlsCertificate.make();
   readonly told = new Told();

@@ -1,4 +1,4 @@
-// DTLS datagrams that somebody without keys can send.
+// DTLS datagrams that an attacker without keys can send.
 
 const ALERT = '0100'; // warning, close_notify
 

@@ -122,7 +122,7 @@ for (const [what, options, code] of [
     const answer = held.take({ ...options, nominate: true });
     assert.equal(codeOf(answer), code);
     assert.equal(answer?.class, 'error');
-    // Only to whoever has proved itself is anything sealed.
+    // Only responses to authenticated requests carry MESSAGE-INTEGRITY.
     assert.equal(answer.sealed !== undefined, code > 401);
     if (code === 420) assert.deepEqual([...(valueOf(answer, ATTRIBUTE.unknownAttributes) ?? [])], [0x7f, 0xee]);
     assert.deepEqual([held.nominated, held.ice.lastCheckMs, held.ice.hasChecked(NEAR, 4000)], [[], undefined, false]);

@@ -243,7 +243,7 @@ test('noise of a stranger does not take a handshake over from a far end behind a
   close();
 });
 
-/** The first flight of somebody who connects, whose certificate nobody announced. */
+/** The first flight of a client whose certificate was not announced. */
 async function helloOf(portMin: number): Promise<Uint8Array> {
   const far = await stranger();
   const leg = new SecuredLeg({ portMin });

@@ -336,7 +336,7 @@ test('damaged SCTP and unknown payloads neither end the process nor the call', a
   const [dtls] = client.connection.dtlsTransports;
   assert.ok(transport !== undefined && dtls !== undefined);
   await transport.sctp.send(client.channel.id ?? 0, 99, Buffer.from('?'));
-  await transport.sctp.send(7, 50, Buffer.from([2])); // acknowledges a channel that nobody opened
+  await transport.sctp.send(7, 50, Buffer.from([2])); // acknowledges a channel that was not opened
   for (const damaged of ['', '00', 'ff'.repeat(12), 'ff'.repeat(100), '1388138800000000000000000100']) {
     await dtls.sendData(Buffer.from(damaged, 'hex'));
   }

@@ -78,7 +78,7 @@ export class WeriftClient {
       });
       this.#wake();
     });
-    // Nobody outside the machine is asked for anything.
+    // No servers outside the machine are contacted.
     (dtls.iceTransport.connection as unknown as Members)['stunServer'] = undefined;
   }
 

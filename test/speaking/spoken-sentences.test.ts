@@ -278,7 +278,7 @@ test('with everything real, a listener who leaves in the middle leaves no work b
   const service = new SpeechService(engine, encoders, LIMITS);
   const routing = { resolve: (wish: VoiceRequest) => engine.resolve(wish), voices: () => engine.voices() };
   for (const maxEntries of [0, 8]) {
-    let portions = 10; // of 100 ms: no sentence is complete before the listener leaves
+    let portions = 10; // 100 ms each: no sentence is complete before the listener leaves
     const next = (): Promise<void> => (portions-- > 0 ? Promise.resolve() : new Promise(() => undefined));
     engine.behaviour = { kind: 'pace', portion: 2400, next };
     const cache = new AudioCache({ maxEntries, maxBytes: 1_000_000 });

@@ -16,7 +16,7 @@ struct Place {
 #else
   ucontext_t context;
 #endif
-  const void* bottom = nullptr;  // of the stack; for a thread's own stack it is read at the first switch
+  const void* bottom = nullptr;  // stack bottom; for a thread's own stack it is read at the first switch
   size_t bytes = 0;
   void* shadow = nullptr;  // AddressSanitizer's fake stack
 };

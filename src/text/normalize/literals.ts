@@ -77,7 +77,7 @@ export class Beginnings {
     );
   }
 
-  /** Whether one of the words may stand here. */
+  /** False if certainly none of the words is at this offset. */
   at(text: string, at: number): boolean {
     if (at >= text.length) return false;
     const first = text.charCodeAt(at);

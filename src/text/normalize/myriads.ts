@@ -48,7 +48,7 @@ export function multiplied(numeral: Numeral, power: number): Numeral {
   return { negative, grouped, whole: withoutZeros(whole + moved), decimals: decimals.slice(power) };
 }
 
-/** Nobody counts in thousands and millions here: 3.5 million is 三百五十万. */
+/** These languages count in myriads, not in thousands and millions: 3.5 million is 三百五十万. */
 const WESTERN = 'western';
 
 /** Thousand, million, billion, trillion, as prices and loanwords have them. */

@@ -37,7 +37,7 @@ export interface NumeralAt {
 }
 
 const LAKHS = /(?:,\d{2}){1,6},\d{3}(?!\d|,\d)/y;
-const LONGEST = 400; // digits; what is longer is no number that anybody says
+const LONGEST = 400; // digits; longer ones are not read as a number
 
 export function numeralOf(whole: string): Numeral {
   return { negative: false, whole, decimals: '', grouped: false };

@@ -57,7 +57,7 @@ export type Recogniser = (reading: Reading) => Found | undefined;
 
 const SHORT_STOP = /\.?[.:] ?$/;
 const UNDERSCORE = 0x5f;
-const WORD_LIMIT = 48; // units; a longer word is nobody's neighbour
+const WORD_LIMIT = 48; // units; longer words are not used as context
 
 /** The words before a place; many recognisers ask for them at the same one. */
 class Before {

@@ -30,7 +30,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** All pieces of a sound of `totalMs`, cut where the alignment wants it. */
+/** All pieces of a sound of `totalMs`, cut at the alignment's boundaries. */
 function pieces(alignment: ChunkAlignment, totalMs: number, leastMs = 200) {
   const all: { ms: number; alignment: Alignment | null }[] = [];
   for (let ms = 0; ms < totalMs;) {

@@ -93,7 +93,7 @@ test('sentences told in several turns are the same as told at once, and the end 
 test('a sentence spoken otherwise than it is written shares what the text has in its place', () => {
   const alignment = new CharacterTimeline('A. 12%? B.');
   const first = alignment.push([sentence('A.', 0, 200), sentence('twelve percent?', 400, 1000)]);
-  assert.deepEqual(shown(first), ['A 0-100', '. 100-200']); // nobody knows yet where the second one ends
+  assert.deepEqual(shown(first), ['A 0-100', '. 100-200']); // the second one's end is not known yet
   assert.deepEqual(shown(alignment.push([sentence('B.', 1160, 1360)])), [
     '  400-500',
     '1 500-600',

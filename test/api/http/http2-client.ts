@@ -1,4 +1,4 @@
-// A client of HTTP/2, and connections that say what the test wants and no more.
+// An HTTP/2 client, and connections that send only what the test specifies.
 import http2 from 'node:http2';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -90,7 +90,7 @@ export class BenchPhone {
     return (await answer) as PhoneFigures;
   }
 
-  /** Until nobody is refused any more for what was too much before. */
+  /** Waits until overload control refuses no calls because of earlier load. */
   async settled(): Promise<void> {
     for (let waitedMs = 0; (await this.figures()).refusedShare > 0; waitedMs += LOOK_MS) {
       if (waitedMs > SETTLE_LIMIT_MS) throw new Error('the server went on refusing calls');

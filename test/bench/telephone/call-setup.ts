@@ -75,7 +75,7 @@ interface WarmUpPlan {
   readonly perSecond: number;
 }
 
-/** Calls of both kinds, until the code is compiled, and then until nobody is refused any more. */
+/** Makes calls of both kinds until the code is compiled, then waits until overload control refuses none. */
 export async function warmUpSetUp(phone: BenchPhone, { calls, perSecond }: WarmUpPlan): Promise<void> {
   for (const { service, holdMs } of [SPEAKING, SET_UP_ALONE]) {
     const receiver = await UdpReceiver.open();

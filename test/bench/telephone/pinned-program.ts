@@ -21,7 +21,7 @@ export class PinnedProgram {
     this.exited = new Promise((resolve, reject) => {
       this.child.once('error', reject).once('exit', (code) => resolve(code));
     });
-    this.exited.catch(() => undefined); // told to whoever waits
+    this.exited.catch(() => undefined); // callers that await it see the error
   }
 
   /** Seconds of processor time so far; once it has ended, as when last asked. */

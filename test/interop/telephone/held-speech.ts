@@ -40,7 +40,7 @@ export function assertHeldByServer(packets: readonly HeardPacket[], text: Sound,
   assertRest(packets, packets.slice(0, before + 1), packets.slice(after), text);
 } // prettier-ignore
 
-/** One stream, and the text in it as if nobody had held it. */
+/** Asserts one stream whose parts together contain the whole text, as without a hold. */
 function assertRest(packets: readonly HeardPacket[], before: readonly HeardPacket[], after: readonly HeardPacket[], text: Sound): void {
   const { lost, disordered, sources } = continuity(packets);
   assert.deepEqual([lost, disordered, sources.length], [0, 0, 1]);

@@ -20,7 +20,7 @@ export interface LinphoneOptions {
   readonly codecs?: readonly ('opus' | 'PCMU' | 'PCMA' | 'G722' | 'speex')[];
   /** Sound that it sends in each call; its own greeting if absent. */
   readonly says?: Sound;
-  /** PEM of the authority that it trusts over TLS; anybody, if absent. */
+  /** PEM of the authority that it trusts over TLS; certificates are not verified if absent. */
   readonly authority?: string;
   /** Credentials for challenges. */
   readonly credentials?: { readonly user: string; readonly password: string; readonly realm: string };
@@ -87,7 +87,7 @@ export class Linphone {
     this.#program.write(`answer ${call}`);
   }
 
-  /** Ends its calls; resolves when call number `call` is over, whoever ended it. */
+  /** Ends its calls; resolves when call number `call` is over, whichever side ended it. */
   async hangUp(call = 1): Promise<void> {
     this.#program.write('terminate all');
     await this.ended(call);

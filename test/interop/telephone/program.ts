@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const KEPT_CHARACTERS = 200_000; // of the program's output
+const KEPT_CHARACTERS = 200_000; // program output kept
 const TAIL_CHARACTERS = 4000; // in a failure's message
 const TERM_LIMIT_MS = 3000; // a program that has not ended by then is killed
 
@@ -49,7 +49,7 @@ export class Program {
       this.#child.once('error', reject);
       this.#child.once('close', (code, signal) => resolve({ code, signal }));
     });
-    this.exited.catch(() => undefined); // told to whoever waits
+    this.exited.catch(() => undefined); // callers that await it see the error
   }
 
   /** The latest output of both streams together. */

@@ -35,7 +35,7 @@ export interface SippOptions {
   readonly calls?: number;
   readonly perSecond?: number;
   readonly atOnce?: number;
-  /** For digest: what the scenario answers, or wants to be answered. */
+  /** Digest credentials: those that the scenario sends, or those that it requires. */
   readonly credentials?: { readonly user: string; readonly password: string };
   /** Milliseconds of a pause that states none. */
   readonly holdMs?: number;

@@ -203,7 +203,7 @@ function asTrunk(with_ = account()): Journey {
   return { ...TO_EXAMPLE, account: with_, leadsToPeer: true };
 }
 
-/** Lets in whoever bears credentials that `lets` likes; asks everybody else for them. */
+/** Accepts requests whose credentials satisfy `lets`; challenges all others. */
 function asking(lets: (authorization: string) => boolean, more = ''): Act {
   let nonces = 0;
   return (transaction) => {

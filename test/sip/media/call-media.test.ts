@@ -198,7 +198,7 @@ test('a telephone behind a translator is answered where it sends from', async (t
   const phone = await Phone.open(t);
   const call = leg();
   call.media.signalledFrom('127.0.0.1');
-  // A private address, and a port where nobody is.
+  // A private address, and a port without a listener.
   const port = portIn(
     valueOf(call.media.answer(phone.describe('0 101', [], { address: '127.0.0.9', port: 1024 }))),
   );

@@ -143,7 +143,7 @@ test('3.1.2: every invalid message gets its answer, or none', () => {
     lwsstart: 'refused: 400 Bad Request-Line',
     trws: 'refused: 400 Bad Request-Line',
     escruri: 'refused: 400 Bad Request-URI',
-    baddate: 'request', // "or may ignore the Date", which nobody here needs
+    baddate: 'request', // "or may ignore the Date", which this server does not need
     regbadct: 'refused: 400 Bad Contact',
     badaspec: 'refused: 400 Bad To',
     baddn: 'refused: 400 Bad From',

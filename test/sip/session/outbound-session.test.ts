@@ -9,7 +9,7 @@ import { uriOf } from '../client/places.js';
 import { Callee, CALLEE } from '../transaction/users.js';
 import { CallingOut } from './calling-out.js';
 
-const STRANGER = '8.8.4.4'; // one that anybody may have: others are reached by the flow
+const STRANGER = '8.8.4.4'; // a public address; private ones are reached over the flow
 const RELIABLE = (rseq: number) => ({ headers: [['Require', '100rel'], ['RSeq', String(rseq)]] as const }); // prettier-ignore
 
 test('a call is offered, rings, is answered and ended', async () => {

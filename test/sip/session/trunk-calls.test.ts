@@ -10,7 +10,7 @@ import { Places } from '../client/places.js';
 import { Callee, CALLEE, CALLER } from '../transaction/users.js';
 import { requestsTo, TwoEnds } from './two-ends.js';
 
-const STRANGER = '8.8.4.4'; // one that anybody may have: others are reached by the flow
+const STRANGER = '8.8.4.4'; // a public address; private ones are reached over the flow
 const CHALLENGE = {
   status: 401,
   headers: [['WWW-Authenticate', 'Digest realm="carrier", nonce="n", qop="auth"']],

@@ -149,7 +149,7 @@ for (const [transport, lingerMs] of [['udp', 5000], ['tcp', 0]] as const) {
     assert.deepEqual(statuses(network), ['0 486']);
     assert.deepEqual(callee.events, ['INVITE', 'acknowledged', 'ended: done']);
     assert.equal(layer.open.server, 0);
-    assert.equal(callee.acks.length, lingerMs === 0 ? 1 : 0); // nobody knows it any more
+    assert.equal(callee.acks.length, lingerMs === 0 ? 1 : 0); // the transaction no longer exists
   });
 } // prettier-ignore
 

@@ -44,7 +44,9 @@ const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'ye
 const NONE = /(?!)/;
 const DOT = /\./; // the decimal point
 
-/** By what touches the digits, and by what stands behind them and a space; first come those that are surer. */
+/**
+ * Recognisers by the characters behind the digits, directly or after a space. The more certain come first.
+ */
 const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
   [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, ratios.manyForSum], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
   [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],

@@ -109,7 +109,7 @@ const ORDINAL_HUNDREDS =
     ' ',
   );
 
-/** Masculine singular; undefined from two thousand on, where nobody uses them. */
+/** Masculine singular; undefined from two thousand on, where ordinals are not in use. */
 export function ordinal(digits: string): string | undefined {
   const value = Number(digits);
   if (value < 1 || value > 1999) return undefined;

@@ -240,7 +240,7 @@ const traded = currencyPair({
   BTC: 'bitcoin',
 });
 
-/** By what stands behind the digits; the first that knows the token says it. */
+/** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
     [/\//, cardExpiry], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],

@@ -4,7 +4,7 @@ import type { Recogniser } from '../reading.js';
 
 const LOCAL = /(\d{3})-(\d{4})(?![\p{L}\d-]|[.,/]\d)/uy;
 const SERVICE = /\d{3}(?![\p{L}\d-]|[.,/:]\d)/uy;
-const NEAR = 48; // units before a number in which somebody is asked to call
+const NEAR = 48; // units before a number in which a request to call is looked for
 
 /** 555-1234: seven digits without the place. A range has no such end as 0100. */
 export function localNumber(calls: RegExp, { telephone }: Pick<Speech, 'telephone'>): Recogniser {

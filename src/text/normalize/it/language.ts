@@ -166,7 +166,7 @@ const traded = currencyPair({
   BTC: 'bitcoin',
 });
 
-/** By what stands behind the digits; the first that knows the token says it. */
+/** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
     [/\//, cardExpiry], [/:/, scale], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],

@@ -73,7 +73,7 @@ export function hundredths(reading: Reading): Found | undefined {
 
 const LAUGHTER = /[wW]{1,40}(?=[\s。、！!？?」]|$)/y;
 
-/** すごいwww: somebody laughs. */
+/** すごいwww: the letters stand for laughter. */
 export function laughter(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (at === 0 && /^w{2,40}\P{L}{0,8}$/u.test(text))

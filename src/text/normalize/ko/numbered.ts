@@ -155,7 +155,7 @@ const EMERGENCY =
 const CALLED_AFTER =
   /^(?:번?(?:에|로|으로) ?(?:전화|신고|연락|문의|걸)|번? ?(?:신고|구급|구조|상황실|긴급|콜센터|안내|민원|다산|대원|종합|센터|경찰|소방))/;
 const CALLED_NEAR = /신고|구급|화재|범죄|긴급|응급|국번|콜센터|상황실|경찰|소방|출동/;
-const NEAR = 16; // units on either side in which somebody calls
+const NEAR = 16; // units on either side in which a word for calling is looked for
 
 /** 119에 신고, 화재는 119: each digit. */
 export function emergency(reading: Reading): Found | undefined {

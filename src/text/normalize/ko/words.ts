@@ -85,7 +85,7 @@ export function beforeWord(reading: Reading): Found | undefined {
 
 const TONE = /(?:[ㅋㅎ]{2,60}|[ㅠㅜ]{1,60}|[~～]?\^{1,2}(?:_?\^)?(?![\d^])|;{2,9}) ?/y;
 
-/** ㅋㅋㅋ, ㅠㅠ, ^^: nobody says these. */
+/** ㅋㅋㅋ, ㅠㅠ, ^^: not read aloud. */
 export function tone(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/[ㅋㅎㅠㅜ^;~～]/.test(text[at] ?? '')) return undefined;

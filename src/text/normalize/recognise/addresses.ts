@@ -170,7 +170,7 @@ function withoutClosing(chunk: string): string {
   return chunk[bare.length] === ')' && bare.includes('(') ? `${bare})` : bare;
 }
 
-/** Names, digits and signs one after the other, as somebody would dictate them. */
+/** Names, digits and signs one after the other, as in dictation. */
 export function sayAddress(address: string, language: Language): string {
   const { symbols } = language;
   const words = Array.from(address.matchAll(RUNS), ([run]) => {

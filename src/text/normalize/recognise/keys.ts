@@ -9,7 +9,7 @@ const CODE = new RegExp(
 );
 const FINISHED = new RegExp(String.raw`\d{1,15}(?:[*＊]\d{1,15}){0,3}#(?!${WORD_UNIT}|[*#_])`, 'uy');
 const STAR_CODE = /^[*＊]\d{1,6}$/;
-const SERVICE = /^[*＊]\d{2,3}$/; // *67: nobody numbers notes so high
+const SERVICE = /^[*＊]\d{2,3}$/; // *67: notes are not numbered so high
 const PARTS = /\d+|[*＊#]/g;
 const BRACKETED = /[([]([*＊#])[)\]]([.,;:]?)/y;
 const PROMPT = 60; // units before or behind a key that may tell that it is one

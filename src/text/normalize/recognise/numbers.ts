@@ -16,7 +16,7 @@ const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
 const APOSTROPHE = new CharacterSet("'’‘");
 const DECIMAL = new CharacterSet('.,');
-const LONG_CODE = 8; // ungrouped digits that nobody counts with
+const LONG_CODE = 8; // ungrouped digits; longer numbers are codes, not amounts
 const NUMBERED = 4; // digits behind # that are no small number
 const GROUPED_CODE = /\d+(?:[- ]\d+){0,7}/y;
 
@@ -157,7 +157,7 @@ export class Numbers {
     return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
   }
 
-  /** 007, 0800, 4006381333931: nobody counts so. */
+  /** 007, 0800, 4006381333931: codes, not amounts. */
   #code(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
     const digits = text.slice(at, runEnd);
