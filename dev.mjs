@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 
 const FOLDERS = ['src', 'sip', 'signaling'];
-const COMPILER = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+const COMPILER = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmitOnError'];
 const QUIET_MS = 200; // editors write a file in several steps
 const ENVIRONMENT = { DRAIN_TIMEOUT: '0', ...process.env };
 
@@ -13,6 +13,8 @@ let server = start();
 let timer;
 let isWorking = false;
 let isStale = false;
+let isStopping = false;
+let compiler;
 
 function start() {
   return spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env: ENVIRONMENT });
@@ -26,7 +28,8 @@ async function stop(signal) {
 }
 
 async function compile() {
-  const [status] = await once(spawn(process.execPath, COMPILER, { stdio: 'inherit' }), 'exit');
+  compiler = spawn(process.execPath, COMPILER, { stdio: 'inherit' });
+  const [status] = await once(compiler, 'exit');
   return status === 0;
 }
 
@@ -39,9 +42,12 @@ async function update() {
   do {
     isStale = false;
     process.stdout.write('dev: compiling\n');
-    if (await compile()) {
+    const isCompiled = await compile();
+    if (isStopping) return;
+    if (isCompiled) {
       process.stdout.write('dev: restarting\n');
       await stop('SIGTERM');
+      if (isStopping) return;
       server = start();
     } else process.stdout.write('dev: the server goes on as it was\n');
   } while (isStale);
@@ -57,5 +63,9 @@ for (const folder of FOLDERS) {
 process.stdout.write(`dev: watching ${FOLDERS.join(', ')}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, () => void stop(signal).then(() => process.exit(0)));
+  process.on(signal, () => {
+    isStopping = true;
+    compiler?.kill();
+    void stop(signal).then(() => process.exit(0));
+  });
 }

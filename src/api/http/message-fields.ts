@@ -1,6 +1,6 @@
 // Reads the fields of JSON messages on speech sockets one by one: the primitives, and the speaking options that POST
-// /v1/audio/speech has too. Each refusal names the field and its allowed values. Null counts as absent, and fields that
-// are not known are ignored.
+// /v1/audio/speech has too. Each refusal names the field and its allowed values. Null counts as absent. A dialect
+// that must not ignore unknown fields calls refuseUnknown.
 import { ParleyError } from '../../errors.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf, SPEEDS } from '../../speaking/audio-format.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
