@@ -1,4 +1,4 @@
-// What each way to cut a product costs on this GPU: the figures that kernels/cuda/products/product_plan.h is fitted to.
+// Measures the cost of each way to cut a product on this GPU: the figures that kernels/cuda/products/product_plan.h is fitted to.
 //
 //   product_bench [vectors: 1,8,16,32,64,128,256,512,1024] [weights: bf16,int8,fp8]
 //

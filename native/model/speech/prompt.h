@@ -80,7 +80,7 @@ struct VoicePrompt {
   std::string text;             // transcript of the recording; with codes
 };
 
-// Whether every id of a prompt is a row of its table, and the voice has what it asks for. Else
+// True if every id of a prompt is a row of its table, and the voice has what it asks for. Else
 // `problem` names the row.
 bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice, std::string* problem);
 

@@ -93,7 +93,12 @@ const MINUTES = /^(\d{1,3})['’′](?:(\d{1,2})(?:["”″]|''|’’)?)?$/u;
 function sayMinutes(text: string, { speech }: Language, around: Around): string | undefined {
   const [, minutes, seconds = '0'] = MINUTES.exec(text) ?? [];
   if (minutes === undefined) return undefined;
-  const parts = ([[withoutZeros(minutes), 'min'], [withoutZeros(seconds), 's']] as const).filter(([digits]) => digits !== '0'); // prettier-ignore
+  const parts = (
+    [
+      [withoutZeros(minutes), 'min'],
+      [withoutZeros(seconds), 's'],
+    ] as const
+  ).filter(([digits]) => digits !== '0');
   return parts.length === 0 ? undefined : speech.duration(parts, around);
 }
 

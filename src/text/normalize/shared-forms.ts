@@ -81,7 +81,13 @@ export function longDuration(
     const match = reading.match(LONG_DURATION);
     if (match === undefined) return undefined;
     const [hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number);
-    const parts = ([[hours, 'h'], [minutes, 'min'], [seconds, 's']] as const).filter(([amount]) => amount > 0); // prettier-ignore
+    const parts = (
+      [
+        [hours, 'h'],
+        [minutes, 'min'],
+        [seconds, 's'],
+      ] as const
+    ).filter(([amount]) => amount > 0);
     if (parts.length === 0) return undefined;
     const spoken = say(parts.map(([amount, unit]) => [String(amount), unit] as const));
     return { end: reading.at + match[0].length, spoken, rule: 'duration' };

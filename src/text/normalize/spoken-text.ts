@@ -89,8 +89,14 @@ export class SpokenText {
     }
     const written = this.#written.slice(start, end);
     this.#replacements.push({
-      rule, start, end, written, spoken: text, spokenStart, spokenEnd: this.#length,
-    }); // prettier-ignore
+      rule,
+      start,
+      end,
+      written,
+      spoken: text,
+      spokenStart,
+      spokenEnd: this.#length,
+    });
   }
 
   result(): Normalized {

@@ -36,17 +36,21 @@ test('a request is written in order, with Via first and the length in bytes last
 
 test('what is written is read back, bytes of a body and all', () => {
   const body = Buffer.from([0, 255, 13, 10, 13, 10]);
-  const parsed = parseMessage(requestBytes({ ...DATA, body, headers: [...DATA.headers, ['Max-Forwards', '5']] }, VIA));
+  const parsed = parseMessage(
+    requestBytes({ ...DATA, body, headers: [...DATA.headers, ['Max-Forwards', '5']] }, VIA),
+  );
   assert.ok(parsed.kind === 'request');
   assert.deepEqual(parsed.request.body, body);
   assert.equal(parsed.request.maxForwards, 5);
   assert.equal(parsed.request.from.displayName, 'Алиса');
-  const answer = parseMessage(responseBytes(parsed.request, { status: 200, toTag: 't', headers: [['Contact', '<sip:b@h>']] }));
+  const answer = parseMessage(
+    responseBytes(parsed.request, { status: 200, toTag: 't', headers: [['Contact', '<sip:b@h>']] }),
+  );
   assert.ok(answer.kind === 'response');
   assert.deepEqual([answer.response.status, answer.response.reason], [200, 'OK']);
   assert.deepEqual([answer.response.toTag, answer.response.from?.tag], ['t', '1']);
   assert.equal(answer.response.contact?.uri.host, 'h');
-}); // prettier-ignore
+});
 
 test('a value that would begin a line of its own is refused by name', () => {
   for (const [data, field] of [
@@ -83,8 +87,11 @@ record-route: <sip:p1.example.com>`;
   ]);
   const response = parseMessage(responseBytes(parsed.request, { status: 200, toTag: 'x', headers: lines }));
   assert.ok(response.kind === 'response');
-  assert.deepEqual(response.response.all('record-route'), lines.map(([, value]) => value));
-}); // prettier-ignore
+  assert.deepEqual(
+    response.response.all('record-route'),
+    lines.map(([, value]) => value),
+  );
+});
 
 test('a request that came straight here has none', () => {
   const parsed = parseMessage(torture(HEAD));

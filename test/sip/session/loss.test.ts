@@ -32,7 +32,8 @@ for (const seed of [1, 2, 3]) {
       });
       // Each call is held once, by one side or the other, and ended by the other.
       ends.network.time.after(8000, () => {
-        if (called.length % 2 === 0) void session.reoffer().then(({ refusal }) => refusal && refused.push(refusal));
+        if (called.length % 2 === 0)
+          void session.reoffer().then(({ refusal }) => refusal && refused.push(refusal));
       });
     };
     const calls: Calling[] = [];
@@ -45,8 +46,14 @@ for (const seed of [1, 2, 3]) {
     await ends.network.pass(280_000, 50);
     assert.deepEqual(refused, []);
     assert.equal(calls.length, CALLS);
-    assert.deepEqual(calls.filter(({ told }) => told.events.join() !== 'established,ended us').map(({ told }) => told.end), []);
-    assert.deepEqual(called.filter(({ events }) => events.join() !== 'established,ended peer').map(({ end }) => end), []);
+    assert.deepEqual(
+      calls.filter(({ told }) => told.events.join() !== 'established,ended us').map(({ told }) => told.end),
+      [],
+    );
+    assert.deepEqual(
+      called.filter(({ events }) => events.join() !== 'established,ended peer').map(({ end }) => end),
+      [],
+    );
     const lost = ends.network.carried.filter((one) => one.lost).length / ends.network.carried.length;
     assert.ok(lost > 0.13 && lost < 0.17, `lost ${lost}`);
     for (const { agent, layer } of ends.all) {
@@ -55,7 +62,7 @@ for (const seed of [1, 2, 3]) {
     }
     assert.equal(ends.network.time.waiting, 0);
   });
-} // prettier-ignore
+}
 
 /** The far end: rings, takes each call after a while, and hangs up those to `ends`. */
 function answering(out: CallingOut): { agent: UserAgent; layer: TransactionLayer } {
@@ -108,7 +115,10 @@ for (const seed of [1, 2, 3]) {
     await network.pass(160_000, 20);
     assert.equal(tolds.length, CALLS);
     const failed = tolds.filter(({ events }) => !/^(180,)?established,ended (us|peer)$/.test(events.join()));
-    assert.deepEqual(failed.map(({ events }) => events), []); // prettier-ignore
+    assert.deepEqual(
+      failed.map(({ events }) => events),
+      [],
+    );
     const lost = network.carried.filter((one) => one.lost).length / network.carried.length;
     assert.ok(lost > 0.13 && lost < 0.17, `lost ${lost}`);
     for (const { open } of [out.layer, far.layer])

@@ -73,11 +73,12 @@ test('rates are names, shares of the usual pace, or changes of the pace around',
   assert.deepEqual(rate('150%'), [['a', { rate: 1.5 }]]);
   assert.deepEqual(rate('0.5'), [['a', { rate: 0.5 }]]);
   assert.deepEqual(rate('-20%'), [['a', { rate: 0.8 }]]);
-  assert.deepEqual(pieces('<prosody rate="50%">a<prosody rate="+50%">b</prosody><prosody rate="medium">c</prosody></prosody>'), [
-    ['a', { rate: 0.5 }],
-    ['b', { rate: 0.75 }],
-    'c',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    pieces(
+      '<prosody rate="50%">a<prosody rate="+50%">b</prosody><prosody rate="medium">c</prosody></prosody>',
+    ),
+    [['a', { rate: 0.5 }], ['b', { rate: 0.75 }], 'c'],
+  );
 });
 
 test('volumes are names, numbers to 100, or changes of the loudness around', () => {

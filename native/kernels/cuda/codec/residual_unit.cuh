@@ -78,7 +78,7 @@ struct UnitTile {
   }
 };
 
-// Whether a part of a product of so many chunks ends after these.
+// True if a part of a product of so many chunks ends after these.
 __host__ __device__ constexpr bool EndsPart(uint32_t done, uint32_t chunks) {
   for (uint32_t part = 1; part <= kParts; part++) {
     if (PartBegin(part, chunks) == done) return true;

@@ -26,9 +26,15 @@ export function lasting(reading: Reading): Found | undefined {
   const [written, hours = '', minutes = '', seconds = ''] = match;
   if (!/\p{L}/u.test(written) && !BEFORE_LASTING.has(reading.around(reading.at).previousWord))
     return undefined;
-  const parts = ([[hours, 'h'], [minutes, 'min'], [seconds, 's']] as const)
+  const parts = (
+    [
+      [hours, 'h'],
+      [minutes, 'min'],
+      [seconds, 's'],
+    ] as const
+  )
     .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
-    .filter(([digits]) => digits !== '0'); // prettier-ignore
+    .filter(([digits]) => digits !== '0');
   if (parts.length === 0) return undefined;
   const end = reading.at + written.length;
   return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
@@ -201,7 +207,12 @@ const ONE_OF = /1(?= von (?:\d{1,6}|drei|vier|fünf|zehn|zwanzig|hundert) (\p{Lu
 export function oneOf(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(ONE_OF) : undefined;
   const noun = match?.[1] ?? '';
-  if (match === undefined || !noun.endsWith('n') || /(?:Punkten|Sternen|Prozent|Seiten)$/.test(noun)) return undefined;
-  const spoken = /(?:innen|frauen|ungen|heiten|keiten|schaften|tionen|itäten)$/i.test(noun) ? 'eine' : /kindern$/i.test(noun) ? 'eines' : 'einer';
+  if (match === undefined || !noun.endsWith('n') || /(?:Punkten|Sternen|Prozent|Seiten)$/.test(noun))
+    return undefined;
+  const spoken = /(?:innen|frauen|ungen|heiten|keiten|schaften|tionen|itäten)$/i.test(noun)
+    ? 'eine'
+    : /kindern$/i.test(noun)
+      ? 'eines'
+      : 'einer';
   return { end: reading.at + 1, spoken, rule: 'cardinal' };
-} // prettier-ignore
+}

@@ -70,7 +70,7 @@ export function courtFile(reading: Reading): Found | undefined {
   const of = year.startsWith('0') ? SPEECH.digits(year) : cardinal(year);
   const spoken = `${cardinal(first)} ${SPEECH.letters(register)} ${cardinal(withoutZeros(number))} Schrägstrich ${of}`;
   return { end: at + written.length, spoken, rule: 'code' };
-} // prettier-ignore
+}
 
 /** Maßstab 1:25.000 */
 export function scale(reading: Reading): Found | undefined {
@@ -119,8 +119,12 @@ const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim
 export function numberOfBook(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(NUMBERED_BOOK) : undefined;
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${['erster', 'zweiter', 'dritter'][Number(match[1]) - 1] ?? ''} `, rule: 'ordinal' };
-} // prettier-ignore
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${['erster', 'zweiter', 'dritter'][Number(match[1]) - 1] ?? ''} `,
+    rule: 'ordinal',
+  };
+}
 
 const PAGES = /(\d{2,4})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–.,]\d)/uy;
 

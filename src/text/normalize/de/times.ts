@@ -60,9 +60,14 @@ export function onClock(reading: Reading): Found | undefined {
   if (!/\p{L}/u.test(written) && rest === undefined) return undefined; // 15:30
   const end = reading.at + written.length;
   const units = hours === undefined ? (['min', 's'] as const) : (['h', 'min'] as const);
-  const parts = ([[large, units[0]], [small, units[1]]] as const)
+  const parts = (
+    [
+      [large, units[0]],
+      [small, units[1]],
+    ] as const
+  )
     .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
-    .filter(([digits]) => digits !== '0'); // prettier-ignore
+    .filter(([digits]) => digits !== '0');
   if (parts.length === 0) return undefined;
   if (rest === undefined)
     return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };

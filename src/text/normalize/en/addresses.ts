@@ -32,9 +32,10 @@ export const state: Recogniser = (reading) => {
   const [written = '', zip = '', more] = ZIP.exec(text.slice(at + 2, at + 14)) ?? [];
   if (!CITY.test(lead) && (zip === '' || !BARE_CITY.test(lead))) return undefined;
   if (zip === '' && DOUBTFUL.has(code)) return undefined;
-  const numbers = zip === '' ? '' : ` ${spellDigits(zip)}${more === undefined ? '' : `, ${spellDigits(more)}`}`;
+  const numbers =
+    zip === '' ? '' : ` ${spellDigits(zip)}${more === undefined ? '' : `, ${spellDigits(more)}`}`;
   return { end: at + 2 + written.length, spoken: name + numbers, rule: 'address' };
-}; // prettier-ignore
+};
 
 const COMPASS: Readonly<Record<string, string>> = {
   N: 'North', S: 'South', E: 'East', W: 'West', NE: 'Northeast', NW: 'Northwest', SE: 'Southeast', SW: 'Southwest',
@@ -56,11 +57,21 @@ export const house: Recogniser = (reading) => {
   const directed = match === undefined ? reading.match(DIRECTED_HOUSE)?.[0] : undefined;
   const [, digits = directed ?? '', letter = ''] = match ?? [];
   if (digits === '' || digits.startsWith('0') || match?.[0].includes('-') === true) return undefined;
-  if (match !== undefined && /^(?:19|20)\d\d$/.test(digits) && reading.around(reading.at).previousWord === 'in') return undefined;
-  const number = digits.length === 5 ? spellDigits(digits) : digits.length === 4 || letter !== '' ? pairs(digits) : cardinal(digits);
+  if (
+    match !== undefined &&
+    /^(?:19|20)\d\d$/.test(digits) &&
+    reading.around(reading.at).previousWord === 'in'
+  )
+    return undefined;
+  const number =
+    digits.length === 5
+      ? spellDigits(digits)
+      : digits.length === 4 || letter !== ''
+        ? pairs(digits)
+        : cardinal(digits);
   const spoken = letter === '' ? number : `${number} ${letter}`;
   return { end: reading.at + digits.length + letter.length, spoken, rule: 'address' };
-}; // prettier-ignore
+};
 
 const POINTED = /(N\.?[EW]|S\.?[EW]|[NSEW])\.?(?![\p{L}\p{N}])/uy;
 const BEHIND_STREET = new RegExp(
@@ -81,13 +92,19 @@ export const direction: Recogniser = (reading) => {
   const stop = text[letters] === '.';
   if (BEHIND_STREET.test(lead)) return { end: letters, spoken: name, rule: 'address' };
   if (WIND.test(lead)) return { end: letters, spoken: name.toLowerCase(), rule: 'abbreviation' };
-  if (/\d ?(?:km|mi|miles?|kilomet(?:er|re)s?|m|ft|feet|yards?|blocks?)\.? $/.test(lead) && /^ of\b/.test(text.slice(letters, letters + 4))) {
+  if (
+    /\d ?(?:km|mi|miles?|kilomet(?:er|re)s?|m|ft|feet|yards?|blocks?)\.? $/.test(lead) &&
+    /^ of\b/.test(text.slice(letters, letters + 4))
+  ) {
     return { end: letters, spoken: name.toLowerCase(), rule: 'abbreviation' };
   }
   const end = stop ? letters + 1 : letters;
-  const numbered = /\d[A-Z]? $/.test(lead) && /^ (?:\p{Lu}\p{Ll}|\d{1,3}(?:st|nd|rd|th))/u.test(text.slice(end, end + 8));
-  return numbered || BEFORE_STREET.test(text.slice(end, end + 48)) ? { end, spoken: name, rule: 'address' } : undefined;
-}; // prettier-ignore
+  const numbered =
+    /\d[A-Z]? $/.test(lead) && /^ (?:\p{Lu}\p{Ll}|\d{1,3}(?:st|nd|rd|th))/u.test(text.slice(end, end + 8));
+  return numbered || BEFORE_STREET.test(text.slice(end, end + 48))
+    ? { end, spoken: name, rule: 'address' }
+    : undefined;
+};
 
 const ROAD = /(I|US|SR|CR)-(\d{3})(?![\p{L}\p{N}]|-\d)/uy;
 

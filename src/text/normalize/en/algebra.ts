@@ -17,10 +17,11 @@ export const coefficient: Recogniser = (reading) => {
   const end = at + match[0].length;
   const pi = text[end] === 'π';
   const variable = pi || /[a-bnpqt-z]/.test(text[end] ?? '');
-  const summed = SUM_BEFORE.test(text.slice(Math.max(0, at - 3), at)) || SUM_BEHIND.test(text.slice(end + 1, end + 5));
+  const summed =
+    SUM_BEFORE.test(text.slice(Math.max(0, at - 3), at)) || SUM_BEHIND.test(text.slice(end + 1, end + 5));
   if (!variable || (!pi && !summed)) return undefined;
   return { end: end + 1, spoken: `${sayDecimal(match[0])} ${pi ? 'pi' : (text[end] ?? '')}`, rule: 'math' };
-}; // prettier-ignore
+};
 
 const SCIENTIFIC = /(\d{1,3}(?:\.\d{1,12})?)[eE]([-+−]?)(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
 
@@ -35,7 +36,9 @@ export const scientific: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'math' };
 };
 
-export const power: Recogniser = negativePower((digits) => `to the power of minus ${cardinal(withoutZeros(digits))}`); // prettier-ignore
+export const power: Recogniser = negativePower(
+  (digits) => `to the power of minus ${cardinal(withoutZeros(digits))}`,
+);
 
 const FORMULA = /[=+×÷√^²³]/u;
 const LEFT = /(?:(?:^|[^\p{L}'’])[a-zA-Z]|[²³)]) $/u;
@@ -74,12 +77,19 @@ export function relation(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [, sign = '', space = ''] = match;
   const { previousWord } = reading.around(reading.at);
-  const names = VERBS.has(previousWord) || /^(?:it|that|he|she|what|there)['’]s$/.test(previousWord) ? BEHIND_VERB : space !== '' && PREPOSITIONS.has(previousWord) ? BEFORE_AMOUNT : undefined;
+  const names =
+    VERBS.has(previousWord) || /^(?:it|that|he|she|what|there)['’]s$/.test(previousWord)
+      ? BEHIND_VERB
+      : space !== '' && PREPOSITIONS.has(previousWord)
+        ? BEFORE_AMOUNT
+        : undefined;
   const spoken = names?.[sign];
   return spoken === undefined ? undefined : { end: reading.at + sign.length, spoken, rule: 'math' };
-} // prettier-ignore
+}
 
 /** The π of πr² */
 export function piOfFormula({ text, at }: Reading): Found | undefined {
-  return /^π[a-z](?!\p{L})/u.test(text.slice(at, at + 3)) ? { end: at + 1, spoken: 'pi', rule: 'math' } : undefined;
-} // prettier-ignore
+  return /^π[a-z](?!\p{L})/u.test(text.slice(at, at + 3))
+    ? { end: at + 1, spoken: 'pi', rule: 'math' }
+    : undefined;
+}

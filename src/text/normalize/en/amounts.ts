@@ -69,9 +69,11 @@ export const voltsAndAmps: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const [volts = '', amps = ''] = match.slice(1);
-  const [volt, amp] = isAttribute(reading.around(end)) ? ['volt', 'amp'] : [volts === '1' ? 'volt' : 'volts', amps === '1' ? 'amp' : 'amps'];
+  const [volt, amp] = isAttribute(reading.around(end))
+    ? ['volt', 'amp']
+    : [volts === '1' ? 'volt' : 'volts', amps === '1' ? 'amp' : 'amps'];
   return { end, spoken: `${sayDecimal(volts)} ${volt} ${sayDecimal(amps)} ${amp}`, rule: 'measure' };
-}; // prettier-ignore
+};
 
 const HYPHENATED =
   /([€$£])(\d[\d,]{0,11}(?:\.\d{1,2})?)-(?:(thousand|million|billion|trillion)(?![\p{L}\p{N}])|(?=\p{Ll}))/uy;
@@ -86,7 +88,7 @@ export const hyphenatedMoney: Recogniser = (reading) => {
   const end = reading.at + written.length;
   if (magnitude === undefined) return { end: end - 1, spoken: `${amount}-${currency}`, rule: 'currency' };
   return { end, spoken: `${amount} ${magnitude} ${currency}`, rule: 'currency' };
-}; // prettier-ignore
+};
 
 const PENCE = /(\d{1,2})p(?![\p{L}\p{N}]|['’]\p{L})/uy;
 
@@ -111,9 +113,11 @@ export function onlyRupees({ text, at }: Reading): Found | undefined {
 export function dashedMinus({ text, at }: Reading): Found | undefined {
   if (text[at] !== '–' || !/^(?:|.*[\s(])$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
   const behind = text.slice(at + 1, at + 3);
-  const negative = /^[$€£]\d/.test(behind) || (/^\d/.test(behind) && BEFORE_MINUS.test(text.slice(Math.max(0, at - 12), at)));
+  const negative =
+    /^[$€£]\d/.test(behind) ||
+    (/^\d/.test(behind) && BEFORE_MINUS.test(text.slice(Math.max(0, at - 12), at)));
   return negative ? { end: at + 1, spoken: 'minus', rule: 'math' } : undefined;
-} // prettier-ignore
+}
 
 const BEFORE_MINUS = /\b(?:is|was|of|at|to|below|hit|by|from|reached|and|between|=) $/i;
 
@@ -144,7 +148,11 @@ function feetAlone(reading: Reading): Found | undefined {
   const match = reading.match(FEET_ALONE);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
-  const spoken = SPEECH.measure({ number: { negative: false, whole: withoutZeros(match[1] ?? ''), decimals: '', grouped: false } }, UNITS['ft'] ?? { forms: ['foot', 'feet'] }, reading.around(end)); // prettier-ignore
+  const spoken = SPEECH.measure(
+    { number: { negative: false, whole: withoutZeros(match[1] ?? ''), decimals: '', grouped: false } },
+    UNITS['ft'] ?? { forms: ['foot', 'feet'] },
+    reading.around(end),
+  );
   return { end, spoken, rule: 'measure' };
 }
 
@@ -157,11 +165,14 @@ export const inches: Recogniser = (reading) => {
   const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at).replace(/\d"/g, '');
   if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
   const end = at + written.length;
-  const noun = /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(text.slice(end, end + 8));
+  const noun =
+    /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(
+      text.slice(end, end + 8),
+    );
   const word = number === '1' || (noun && from === undefined) ? 'inch' : 'inches';
   const range = from === undefined ? '' : `${sayDecimal(from)} to `;
   return { end, spoken: `${range}${sayDecimal(number)} ${word}`, rule: 'measure' };
-}; // prettier-ignore
+};
 
 const PART_OF_INCH = /(?:(\d{1,3})[- ])?(\d{1,2})\/(\d{1,2})["″](?![\p{L}\p{N}])/uy;
 
@@ -201,10 +212,11 @@ export const sides: Recogniser = (reading) => {
   for (let index = 1; index < match.length; index += 2) {
     const [number, unit = ''] = [match[index], match[index + 1]];
     const forms = UNITS[SIDE_NAMES[unit] ?? unit]?.forms ?? ['', ''];
-    if (number !== undefined) said.push(`${sayDecimal(number)} ${forms[single || number === '1' ? 0 : 1] ?? ''}`);
+    if (number !== undefined)
+      said.push(`${sayDecimal(number)} ${forms[single || number === '1' ? 0 : 1] ?? ''}`);
   }
   return { end, spoken: said.join(' by '), rule: 'measure' };
-}; // prettier-ignore
+};
 
 // Not "2x 500 mL", which are two.
 const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
@@ -253,8 +265,12 @@ export const timesRange: Recogniser = (reading) => {
   const match = reading.match(TIMES_RANGE);
   if (match === undefined) return undefined;
   const [written, from = '', to = ''] = match;
-  return { end: reading.at + written.length, spoken: `${sayDecimal(from)} to ${sayDecimal(to)} times`, rule: 'math' };
-}; // prettier-ignore
+  return {
+    end: reading.at + written.length,
+    spoken: `${sayDecimal(from)} to ${sayDecimal(to)} times`,
+    rule: 'math',
+  };
+};
 
 const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
 
@@ -262,8 +278,12 @@ const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
 export const age: Recogniser = (reading) => {
   const match = reading.match(AGE);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old`, rule: 'measure' };
-}; // prettier-ignore
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old`,
+    rule: 'measure',
+  };
+};
 
 const LITERS = /(\d{1,3})L(?![\p{L}\p{N}])/uy;
 const NO_LITERS =
@@ -277,7 +297,11 @@ export const lettered: Recogniser = (reading) => {
   const lead = text.slice(Math.max(0, at - 40), at);
   const warm = WARM.test(lead) ? reading.match(FAHRENHEIT) : undefined;
   if (warm !== undefined) {
-    return { end: at + warm[0].length, spoken: `${cardinal(withoutZeros(warm[1] ?? ''))} Fahrenheit`, rule: 'measure' };
+    return {
+      end: at + warm[0].length,
+      spoken: `${cardinal(withoutZeros(warm[1] ?? ''))} Fahrenheit`,
+      rule: 'measure',
+    };
   }
   const match = reading.match(LITERS);
   if (match === undefined || NO_LITERS.test(lead)) return undefined;
@@ -285,15 +309,18 @@ export const lettered: Recogniser = (reading) => {
   const digits = withoutZeros(match[1] ?? '');
   const word = digits === '1' || isAttribute(reading.around(end)) ? 'liter' : 'liters';
   return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'measure' };
-}; // prettier-ignore
+};
 
 /** 3 x $4.50; daily x 7 days. */
 export function timesSum({ text, at }: Reading): Found | undefined {
   if (text[at] !== 'x' || text[at - 1] !== ' ') return undefined;
   const behind = text.slice(at + 1, at + 16);
-  if (/^ ?[$€£]\d/.test(behind) && /\d $/.test(text.slice(Math.max(0, at - 2), at))) return { end: at + 1, spoken: 'times', rule: 'math' };
-  return /^ ?\d{1,3} (?:days?|weeks?|months?|doses?)\b/.test(behind) ? { end: at + 1, spoken: 'for ', rule: 'symbol' } : undefined;
-} // prettier-ignore
+  if (/^ ?[$€£]\d/.test(behind) && /\d $/.test(text.slice(Math.max(0, at - 2), at)))
+    return { end: at + 1, spoken: 'times', rule: 'math' };
+  return /^ ?\d{1,3} (?:days?|weeks?|months?|doses?)\b/.test(behind)
+    ? { end: at + 1, spoken: 'for ', rule: 'symbol' }
+    : undefined;
+}
 
 const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 

@@ -61,9 +61,12 @@ export const shortHalves: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', half, hoursTo = '', minutesTo = '', halfTo] = match;
   const from = SPEECH.time({ hours: withoutZeros(hours), minutes, half: `${half ?? ''}.m.` }, NOWHERE);
-  const to = SPEECH.time({ hours: withoutZeros(hoursTo), minutes: minutesTo, half: `${halfTo ?? ''}.m.` }, NOWHERE);
+  const to = SPEECH.time(
+    { hours: withoutZeros(hoursTo), minutes: minutesTo, half: `${halfTo ?? ''}.m.` },
+    NOWHERE,
+  );
   return { end: reading.at + written.length, spoken: `${from ?? ''} to ${to ?? ''}`, rule: 'time' };
-}; // prettier-ignore
+};
 
 const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}])/uy;
 
@@ -161,9 +164,15 @@ export const lasting: Recogniser = (reading) => {
   const asked = reading.around(reading.at).previousWord;
   if (!BEFORE_LASTING.has(asked) || (/^(?:is|was)$/.test(asked) && !CLOCK_LEAD.test(lead))) return undefined;
   const [written, hours = '', minutes = '', rest = ''] = match;
-  const parts = ([[hours, 'h'], [minutes, 'min'], [rest, 's']] as const)
+  const parts = (
+    [
+      [hours, 'h'],
+      [minutes, 'min'],
+      [rest, 's'],
+    ] as const
+  )
     .map(([digits, unit]) => [withoutZeros(digits), unit] as const)
-    .filter(([digits]) => digits !== '0'); // prettier-ignore
+    .filter(([digits]) => digits !== '0');
   if (parts.length === 0) return undefined;
   const end = reading.at + written.length;
   return { end, spoken: SPEECH.duration(parts, reading.around(end)), rule: 'duration' };
@@ -212,8 +221,12 @@ const ISH = /(\d{1,4})(?=ish\b)/y;
 export const about: Recogniser = (reading) => {
   const match = reading.match(ISH);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${cardinal(withoutZeros(match[0]))}-`, rule: 'cardinal' };
-}; // prettier-ignore
+  return {
+    end: reading.at + match[0].length,
+    spoken: `${cardinal(withoutZeros(match[0]))}-`,
+    rule: 'cardinal',
+  };
+};
 
 const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
 const BEFORE_HOURS = new Set('open hours from daily weekdays f fri friday sat saturday sun sunday works work'.split(' ')); // prettier-ignore

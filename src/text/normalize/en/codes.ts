@@ -82,8 +82,12 @@ export const aircraft: Recogniser = (reading) => {
   const model = hundreds === undefined ? cardinal(small ?? '') : `${cardinal(hundreds)} hundred`;
   const letters = /[A-Z]+$/.exec(written)?.[0] ?? '';
   const tail = letters === '' ? '' : ` ${Array.from(letters).join(' ')}`;
-  return { end: reading.at + written.length, spoken: `${pairs(written.slice(0, 3))} ${model}${tail}`, rule: 'identifier' };
-}; // prettier-ignore
+  return {
+    end: reading.at + written.length,
+    spoken: `${pairs(written.slice(0, 3))} ${model}${tail}`,
+    rule: 'identifier',
+  };
+};
 
 const SCREEN = /(240|360|480|540|576|720|1080|1440|2160|4320)([pi])(?:(?=\d{2}\b)|(?![\p{L}\p{N}]))/uy;
 
@@ -92,8 +96,12 @@ export const screen: Recogniser = (reading) => {
   const match = reading.match(SCREEN);
   if (match === undefined) return undefined;
   const [written, lines = '', letter = ''] = match;
-  return { end: reading.at + written.length, spoken: `${pairs(lines)} ${letter.toUpperCase()}`, rule: 'identifier' };
-}; // prettier-ignore
+  return {
+    end: reading.at + written.length,
+    spoken: `${pairs(lines)} ${letter.toUpperCase()}`,
+    rule: 'identifier',
+  };
+};
 
 const SUBSECTION = /(\d{1,4})((?:\([a-z\d]{1,2}\)){1,4})(?![\p{L}\p{N}(])/uy;
 const PLANS = /(401|403|457|529)([kb])(?![\p{L}\p{N}])/uy;
@@ -133,13 +141,16 @@ export function numbered(reading: Reading): Found | undefined {
   const lead = leadOf(reading);
   const asked = ASKED.exec(lead)?.[1]?.toLowerCase();
   if (asked === undefined) return undefined;
-  const boxed = (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
-  const isLast = LAST_DIGITS.test(lead) && (CARRIER.test(lead) || !/^(?:19|20)\d\d(?!\d)/.test(text.slice(at, at + 5)));
+  const boxed =
+    (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
+  const isLast =
+    LAST_DIGITS.test(lead) && (CARRIER.test(lead) || !/^(?:19|20)\d\d(?!\d)/.test(text.slice(at, at + 5)));
   const match = boxed ?? (NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
-  if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0])) return undefined;
+  if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0]))
+    return undefined;
   const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
   return { end: at + match[0].length, spoken, rule: 'digits' };
-} // prettier-ignore
+}
 
 const HEXADECIMAL = /0x([\dA-Fa-f]{1,16})(?![\p{L}\p{N}])/uy;
 const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
@@ -149,7 +160,8 @@ export function hexadecimal(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || !/[a-fx\d]/.test(text[runEnd] ?? '')) return undefined;
   const match = reading.match(HEXADECIMAL);
-  if (match !== undefined) return { end: at + match[0].length, spoken: `zero X ${spelled(match[1] ?? '')}`, rule: 'identifier' }; // prettier-ignore
+  if (match !== undefined)
+    return { end: at + match[0].length, spoken: `zero X ${spelled(match[1] ?? '')}`, rule: 'identifier' };
   const hash = reading.match(HASH)?.[0];
   if (hash === undefined || (hash.match(/[a-f]+|\d+/g)?.length ?? 0) < 4) return undefined;
   return { end: at + hash.length, spoken: spelled(hash), rule: 'identifier' };
@@ -295,9 +307,15 @@ export const verse: Recogniser = (reading) => {
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
   const [written, , chapter = '', first = '', last] = match;
-  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) => cardinal(withoutZeros(digits)));
-  return { end: reading.at + written.length, spoken: `${book} ${cardinal(withoutZeros(chapter))} ${verses.join(' to ')}`, rule: 'identifier' };
-}; // prettier-ignore
+  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) =>
+    cardinal(withoutZeros(digits)),
+  );
+  return {
+    end: reading.at + written.length,
+    spoken: `${book} ${cardinal(withoutZeros(chapter))} ${verses.join(' to ')}`,
+    rule: 'identifier',
+  };
+};
 
 // units before a number that may say what it is
 
@@ -343,7 +361,7 @@ export function shortNumber(reading: Reading): Found | undefined {
   }
   const few = counted && asked ? reading.match(FEW)?.[0] : undefined;
   return few === undefined ? undefined : { end: at + few.length, spoken: cardinal(few), rule: 'cardinal' };
-} // prettier-ignore
+}
 
 const POUND = /#\d{1,3}(?![\p{L}\p{N}#*])/uy;
 const PRESSING = /\b(?:press|hit|push|dial|pressing)\b[^.!?]{0,24}$/i;

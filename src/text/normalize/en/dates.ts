@@ -32,12 +32,15 @@ export const shortDate: Recogniser = (reading) => {
     BEFORE_WEEKDAY.test(lead) ||
     /\b(?:week of|check-?(?:in|out):?) $/i.test(lead);
   const likely = NO_PARTS.has(Number(day)) && (Number(month) > 1 || WEEK_OF.test(lead));
-  if (isWordAt(reading.text, end) || (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5)))))
+  if (
+    isWordAt(reading.text, end) ||
+    (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5))))
+  )
     return undefined;
   const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
   const spoken = SPEECH.date(date, NOWHERE);
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
-}; // prettier-ignore
+};
 
 const SHORT_DATES =
   /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9]) ?[-–] ?(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
@@ -47,12 +50,18 @@ export const shortDates: Recogniser = (reading) => {
   const match = reading.match(SHORT_DATES);
   const [written = '', month = '', day = '', monthTo = '', dayTo = ''] = match ?? [];
   const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
-  if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo)))) return undefined;
-  const said = ([[month, day], [monthTo, dayTo]] as const).map(([one, other]) =>
+  if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo))))
+    return undefined;
+  const said = (
+    [
+      [month, day],
+      [monthTo, dayTo],
+    ] as const
+  ).map(([one, other]) =>
     SPEECH.date({ month: Number(one), day: String(Number(other)), style: 'name' }, NOWHERE),
   );
   return { end: reading.at + written.length, spoken: said.join(' to '), rule: 'date' };
-}; // prettier-ignore
+};
 
 const CARD_DATE = /(0?[1-9]|1[0-2])\/(\d{2})(?![\d/]|\.\d)/y;
 const ON_CARD =
@@ -103,8 +112,12 @@ export const era: Recogniser = (reading) => {
   const [written = '', digits = '', name = ''] = match ?? [];
   if (match === undefined) return undefined;
   const said = digits.length === 4 ? year(digits) : cardinal(withoutZeros(digits));
-  return { end: reading.at + written.length, spoken: `${said} ${SPEECH.letters(name.replaceAll('.', ''))}`, rule: 'year' };
-}; // prettier-ignore
+  return {
+    end: reading.at + written.length,
+    spoken: `${said} ${SPEECH.letters(name.replaceAll('.', ''))}`,
+    rule: 'year',
+  };
+};
 
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
 const SECOND_YEAR = / ?[-–] ?['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
@@ -144,10 +157,15 @@ export const hyphenated: Recogniser = (reading) => {
   const match = reading.match(HYPHENATED);
   const [written = '', day = '', month = '', digits = ''] = match ?? [];
   if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
-  const date = { day: withoutZeros(day), month: MONTHS.indexOf(month.toLowerCase()) + 1, year: digits, style: 'numeric' } as const;
+  const date = {
+    day: withoutZeros(day),
+    month: MONTHS.indexOf(month.toLowerCase()) + 1,
+    year: digits,
+    style: 'numeric',
+  } as const;
   const spoken = SPEECH.date(date, NOWHERE);
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
-}; // prettier-ignore
+};
 
 const DAY_PART =
   /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
@@ -173,10 +191,16 @@ export const DAYS_AND_MONTHS: Readonly<Record<string, Saying>> = Object.fromEntr
   ]),
   ...Object.entries(SHORT_MONTHS).flatMap(([short, name]): [string, Saying][] => [
     [`${short}.`, name],
-    [short, (around) => (/^ ['’]\d\d(?!\d)/.test(around.text.slice(around.end, around.end + 5)) ? name : undefined)],
+    [
+      short,
+      (around) => (/^ ['’]\d\d(?!\d)/.test(around.text.slice(around.end, around.end + 5)) ? name : undefined),
+    ],
   ]),
-]); // prettier-ignore
+]);
 
-function dayAtEnd(name: string, { text, end, previousWord }: Parameters<Exclude<Saying, string>>[0]): string | undefined {
+function dayAtEnd(
+  name: string,
+  { text, end, previousWord }: Parameters<Exclude<Saying, string>>[0],
+): string | undefined {
   return /^[^\S\n]*[^\s"'”’)]/.test(text.slice(end, end + 4)) || previousWord === 'on' ? name : undefined;
-} // prettier-ignore
+}

@@ -128,10 +128,15 @@ const JOINS =
 
 /** The 1920s–1930s, Q1–Q3 */
 function through({ text, at }: Reading): Found | undefined {
-  const joins =
-    JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 9), at));
-  return joins ? { end: text[at + 1] === ' ' ? at + 2 : at + 1, spoken: text[at - 1] === ' ' ? 'to ' : ' to ', rule: 'range' } : undefined;
-} // prettier-ignore
+  const joins = JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 9), at));
+  return joins
+    ? {
+        end: text[at + 1] === ' ' ? at + 2 : at + 1,
+        spoken: text[at - 1] === ' ' ? 'to ' : ' to ',
+        rule: 'range',
+      }
+    : undefined;
+}
 
 const AVERAGE = /\.(\d{3})(?![\d%]|\.\d)/y;
 const BATTING = /\b(?:bat|bats|batting|hit|hits|hitting|slugging|average)\b[^.!?]{0,24}$/i;
@@ -149,14 +154,22 @@ function battingAverage(reading: Reading): Found | undefined {
 
 /** Ctrl+C */
 function keyCombination({ text, at }: Reading): Found | undefined {
-  const key = /\b(?:Ctrl|Control|Alt|Shift|Cmd|Command|Option|Win|Fn|Esc|Meta|Super)$/.test(text.slice(Math.max(0, at - 8), at));
-  return key && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2)) ? { end: at + 1, spoken: 'plus', rule: 'symbol' } : undefined;
-} // prettier-ignore
+  const key = /\b(?:Ctrl|Control|Alt|Shift|Cmd|Command|Option|Win|Fn|Esc|Meta|Super)$/.test(
+    text.slice(Math.max(0, at - 8), at),
+  );
+  return key && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2))
+    ? { end: at + 1, spoken: 'plus', rule: 'symbol' }
+    : undefined;
+}
 
 /** 4.5★; stars that are a picture are not spoken. */
 function star({ text, at }: Reading): Found | undefined {
-  return { end: at + 1, spoken: /\d ?$/.test(text.slice(Math.max(0, at - 2), at)) ? 'stars' : '', rule: 'symbol' };
-} // prettier-ignore
+  return {
+    end: at + 1,
+    spoken: /\d ?$/.test(text.slice(Math.max(0, at - 2), at)) ? 'stars' : '',
+    rule: 'symbol',
+  };
+}
 
 const PARTY = /\(([DRI])-([A-Z]{2})\)/y;
 const PARTIES: Readonly<Record<string, string>> = { D: 'Democrat', R: 'Republican', I: 'Independent' };
@@ -166,8 +179,12 @@ function party(reading: Reading): Found | undefined {
   const match = reading.match(PARTY);
   const state = STATES[match?.[2] ?? ''];
   if (match === undefined || state === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `(${PARTIES[match[1] ?? ''] ?? ''} of ${state})`, rule: 'abbreviation' };
-} // prettier-ignore
+  return {
+    end: reading.at + match[0].length,
+    spoken: `(${PARTIES[match[1] ?? ''] ?? ''} of ${state})`,
+    rule: 'abbreviation',
+  };
+}
 
 const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
   '#': [poundKey, codes.numberSign],

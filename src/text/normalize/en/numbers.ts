@@ -20,7 +20,11 @@ export function decimal({ negative, whole, decimals, lakhs }: Numeral): string {
 
 /** 12,34,567: twelve lakh thirty-four thousand five hundred sixty-seven. */
 function inLakhs(digits: string): string {
-  const parts = [[digits.slice(0, -7), ' crore'], [digits.slice(-7, -5), ' lakh'], [digits.slice(-5), '']] as const; // prettier-ignore
+  const parts = [
+    [digits.slice(0, -7), ' crore'],
+    [digits.slice(-7, -5), ' lakh'],
+    [digits.slice(-5), ''],
+  ] as const;
   return parts
     .filter(([part]) => Number(part) > 0)
     .map(([part, name]) => cardinal(withoutZeros(part)) + name)

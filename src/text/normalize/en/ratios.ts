@@ -77,8 +77,12 @@ export const pressure: Recogniser = (reading) => {
   if (!named && (high < 100 || low > 120)) return undefined;
   const mercury = MERCURY.exec(tail(reading, end))?.[0] ?? '';
   const unit = mercury === '' ? '' : ' millimeters of mercury';
-  return { end: end + mercury.length, spoken: `${pairs(systolic)} over ${cardinal(diastolic)}${unit}`, rule: 'measure' };
-}; // prettier-ignore
+  return {
+    end: end + mercury.length,
+    spoken: `${pairs(systolic)} over ${cardinal(diastolic)}${unit}`,
+    rule: 'measure',
+  };
+};
 
 /** 225/45 R17 */
 export const tire: Recogniser = (reading) => {
@@ -126,10 +130,21 @@ export const result: Recogniser = (reading) => {
   const [written = '', first = '', second = ''] = match ?? [];
   const [more, less] = [Number(first), Number(second)];
   const voted = VOTED.test(lead(reading));
-  if (match === undefined || more <= less || (more + less === 100 && !voted) || /^0\d/.test(first) || /^0\d/.test(second)) return undefined;
+  if (
+    match === undefined ||
+    more <= less ||
+    (more + less === 100 && !voted) ||
+    /^0\d/.test(first) ||
+    /^0\d/.test(second)
+  )
+    return undefined;
   if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
-  return { end: reading.at + written.length, spoken: `${cardinal(first)} to ${cardinal(second)}`, rule: 'score' };
-}; // prettier-ignore
+  return {
+    end: reading.at + written.length,
+    spoken: `${cardinal(first)} to ${cardinal(second)}`,
+    rule: 'score',
+  };
+};
 
 /** 100/4=25: before the sign of equality that is a division. */
 export function quotient(reading: Reading): Found | undefined {

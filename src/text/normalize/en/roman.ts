@@ -48,17 +48,19 @@ function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordi
   const listed = LISTED.exec(lead)?.[1]?.toLowerCase() ?? '';
   if (CARDINALS.has(listed) || CARDINALS.has(listed.replace(/s$/, ''))) return 'cardinal';
   if (word === 'I' && PRONOUN.test(reading.text.slice(end, end + 9))) return undefined;
-  if (CARDINALS.has(previousWord) || (CARDINALS.has(previousWord.replace(/s$/, '')) && word.length > 1)) return 'cardinal';
+  if (CARDINALS.has(previousWord) || (CARDINALS.has(previousWord.replace(/s$/, '')) && word.length > 1))
+    return 'cardinal';
   if (BEFORE_STOP.test(lead)) return 'cardinal';
   if (word === 'IV' && (MEDICAL.has(around.nextWord) || BEFORE_DRIP.has(previousWord))) return 'letters';
-  if (RULER.test(lead) || FIRST_NAMES.has(previousWord)) return isName(lead, previousWord) ? 'ordinal' : undefined;
+  if (RULER.test(lead) || FIRST_NAMES.has(previousWord))
+    return isName(lead, previousWord) ? 'ordinal' : undefined;
   if (word.length < 2) return undefined;
   if (ORDERED.has(around.nextWord)) return 'ordinal';
   if (!SEQUEL.test(word)) return undefined;
   const first = SURNAME.exec(lead)?.[1]?.toLowerCase() ?? '';
   if (FIRST_NAMES.has(first) && /^(?:II|III|IV)$/.test(word)) return 'ordinal';
   return AFTER_CAPITAL.test(lead) ? 'cardinal' : undefined;
-} // prettier-ignore
+}
 
 /** The name stands there with a capital: John, not a john. */
 function isName(lead: string, name: string): boolean {

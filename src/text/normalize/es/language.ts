@@ -251,11 +251,20 @@ const utc = zone({ plus: 'más', minus: 'menos', joint: '' }, cardinal, SPEECH);
 /** Siglos XV y XVI, s. XIX, siglos XV-XVI; S. X is rather a saint. */
 const centuries: Recogniser = numberedByRomans({
   names: {
-    's.': 'siglo', 'S.': 'Siglo', 'ss.': 'siglos', 'Ss.': 'Siglos', siglo: '', siglos: '', Siglo: '', Siglos: '', SIGLO: '', SIGLOS: '',
+    's.': 'siglo',
+    'S.': 'Siglo',
+    'ss.': 'siglos',
+    'Ss.': 'Siglos',
+    siglo: '',
+    siglos: '',
+    Siglo: '',
+    Siglos: '',
+    SIGLO: '',
+    SIGLOS: '',
   },
   isPlural: (name) => /^ss|s$/i.test(name),
   say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
-}); // prettier-ignore
+});
 
 const ROMAN_MONTH = /(\d{1,2})-(I{1,3}|I?V|VI{1,3}|I?X|XI{1,2})-((?:1[5-9]|20)\d\d)(?![\p{L}\p{N}-])/uy;
 

@@ -46,7 +46,9 @@ function belowThousand(value: number, agreement: Agreement): string {
 function belowMillion(value: number, agreement: Agreement): string {
   const [thousands, rest] = [Math.floor(value / 1000), value % 1000];
   if (thousands === 0) return belowThousand(rest, agreement);
-  const before = belowThousand(thousands, agreement === 'f' ? 'f' : 'm').replace(/veintiuna$/, 'veintiún').replace(/\buna$/, 'un'); // prettier-ignore
+  const before = belowThousand(thousands, agreement === 'f' ? 'f' : 'm')
+    .replace(/veintiuna$/, 'veintiún')
+    .replace(/\buna$/, 'un');
   const said = thousands === 1 ? 'mil' : `${before} mil`;
   return rest === 0 ? said : `${said} ${belowThousand(rest, agreement)}`;
 }
@@ -61,7 +63,12 @@ function words(digits: string, agreement: Agreement): string {
     const name = MILLIONS[index - 1] ?? '';
     return value === 1 ? `un ${name}ón` : `${belowMillion(value, 'm')} ${name}ones`;
   });
-  return parts.reverse().filter((part) => part !== '').join(' ') || 'cero'; // prettier-ignore
+  return (
+    parts
+      .reverse()
+      .filter((part) => part !== '')
+      .join(' ') || 'cero'
+  );
 }
 
 const KEPT = {

@@ -47,7 +47,10 @@ export function minutesAndSeconds({ duration }: Pick<Speech, 'duration'>): Recog
     if (match === undefined) return undefined;
     const [written, minutes = '', seconds = ''] = match;
     const end = reading.at + written.length;
-    const parts = [[withoutZeros(minutes), 'min'], [withoutZeros(seconds), 's']] as const; // prettier-ignore
+    const parts = [
+      [withoutZeros(minutes), 'min'],
+      [withoutZeros(seconds), 's'],
+    ] as const;
     return { end, spoken: duration(parts, reading.around(end)), rule: 'duration' };
   };
 }

@@ -62,7 +62,10 @@ function minutesPast(minutes: string): string {
 
 /** At 23:59:59, or a run of 2:05:30. */
 function withSeconds(hours: string, minutes: string, seconds: string, around: Around): string {
-  const rest: (readonly [string, 'min' | 's'])[] = [[minutes, 'min'], [withoutZeros(seconds), 's']]; // prettier-ignore
+  const rest: (readonly [string, 'min' | 's'])[] = [
+    [minutes, 'min'],
+    [withoutZeros(seconds), 's'],
+  ];
   const said = rest.filter(([amount]) => amount !== '0');
   if (!CLOCK.has(around.previousWord)) return duration([[hours, 'h'], ...said]);
   const hour = hours === '1' ? 'una' : cardinal(hours);
@@ -205,7 +208,16 @@ export function length(reading: Reading): Found | undefined {
   const match = long ?? reading.match(MINUTES_SECONDS);
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
-  const parts = long === undefined ? ([[first, 'min'], [second, 's']] as const) : ([[first, 'h'], [second, 'min']] as const); // prettier-ignore
+  const parts =
+    long === undefined
+      ? ([
+          [first, 'min'],
+          [second, 's'],
+        ] as const)
+      : ([
+          [first, 'h'],
+          [second, 'min'],
+        ] as const);
   const spoken = duration(
     parts.map(([digits, unit]) => [withoutZeros(digits), unit] as const).filter(([digits]) => digits !== '0'),
   );

@@ -42,10 +42,11 @@ export function era(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(ERA) : undefined;
   if (match === undefined) return undefined;
   const [written, name = '', year = '', month, day] = match;
-  const date = month === undefined ? '' : `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day ?? ''))}日`;
+  const date =
+    month === undefined ? '' : `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day ?? ''))}日`;
   const spoken = `${ERAS[name] ?? name}${year === '1' ? '元' : cardinal(withoutZeros(year))}年${date}`;
   return { end: reading.at + written.length, spoken, rule: 'date' };
-} // prettier-ignore
+}
 
 const CLOCK =
   /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
@@ -149,12 +150,17 @@ export function rangeMark(reading: Reading): Found | undefined {
   const end = start + match[0].length;
   const after = text.slice(end, end + 3);
   const isRange = FROM.test(before) && (TO.test(after) || (wave !== undefined && TERM.test(after)));
-  const counted = wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{1,3}$/u.test(before) && /^\d/.test(after);
-  const between = wave !== undefined && /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before)
-    && /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
+  const counted =
+    wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{1,3}$/u.test(before) && /^\d/.test(after);
+  const between =
+    wave !== undefined &&
+    /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before) &&
+    /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
   if (isRange || between || counted) return { end, spoken: 'から', rule: 'range' };
-  return wave !== undefined && TERM.test(after) ? { end: at + 1, spoken: '', rule: 'punctuation' } : undefined;
-} // prettier-ignore
+  return wave !== undefined && TERM.test(after)
+    ? { end: at + 1, spoken: '', rule: 'punctuation' }
+    : undefined;
+}
 
 const DAY = /(\d{1,2})\/(\d{1,2})(?![\d/.])/y;
 const DATE_WORD =

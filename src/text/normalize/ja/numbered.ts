@@ -24,7 +24,7 @@ export function house(reading: Reading): Found | undefined {
   const said = groups.filter((group) => group !== undefined).map((group) => cardinal(withoutZeros(group)));
   const named = /^ [\p{Script=Han}\p{Script=Katakana}A-Z]/u.test(reading.text.slice(end, end + 2)); // a building
   return { end: named ? end + 1 : end, spoken: said.join('の') + (named ? '、' : ''), rule: 'address' };
-} // prettier-ignore
+}
 
 const POSTCODE = /(\d{3})-?(\d{4})(?![\d-])( ?)/y;
 
@@ -65,7 +65,11 @@ export function longCount(reading: Reading): Found | undefined {
   if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
   if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
   const yen = text[runEnd] === '円';
-  return { end: yen ? runEnd + 1 : runEnd, spoken: cardinal(text.slice(at, runEnd)) + (yen ? '円' : ''), rule: yen ? 'currency' : 'cardinal' }; // prettier-ignore
+  return {
+    end: yen ? runEnd + 1 : runEnd,
+    spoken: cardinal(text.slice(at, runEnd)) + (yen ? '円' : ''),
+    rule: yen ? 'currency' : 'cardinal',
+  };
 }
 
 const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[世型期部章巻種類級類相度])/y;
@@ -133,7 +137,10 @@ const AREA = /（(0\d{1,4})） ?(\d{1,4})[-−‐– ]?(\d{4})(?!\d)/y;
 export function areaCode(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '（' ? reading.match(AREA) : undefined;
   if (match === undefined) return undefined;
-  const spoken = match.slice(1).map((group) => spellDigits(group ?? '')).join('、'); // prettier-ignore
+  const spoken = match
+    .slice(1)
+    .map((group) => spellDigits(group ?? ''))
+    .join('、');
   return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
 }
 

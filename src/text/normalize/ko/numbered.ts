@@ -10,10 +10,13 @@ const POSTCODE = /\d{5}(?![\d,.-])/y;
 
 /** (우) 06236: each digit. */
 export function postcode(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/\(우\) ?$/.test(reading.text.slice(Math.max(0, reading.at - 4), reading.at))) return undefined;
+  if (!reading.isFresh || !/\(우\) ?$/.test(reading.text.slice(Math.max(0, reading.at - 4), reading.at)))
+    return undefined;
   const digits = reading.match(POSTCODE)?.[0];
-  return digits === undefined ? undefined : { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
-} // prettier-ignore
+  return digits === undefined
+    ? undefined
+    : { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
+}
 
 const PARTS = /(\d{1,6})분의 ?(\d{1,6})(?!\d)/y;
 const SCORE = /(\d{1,3}) ?[-–:대] ?(\d{1,3})(?![\d:.-]\d|\d)/y;
@@ -40,12 +43,16 @@ const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
 
 /** 역삼동 123-45번지: 다시 stands for the dash. */
 export function lot(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
+  if (
+    !reading.isFresh ||
+    !/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))
+  )
+    return undefined;
   const match = reading.match(LOT);
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))} 다시 ${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'address' };
-} // prettier-ignore
+}
 
 const LONG_COUNT = /^ ?[원명개건회대표주]/;
 

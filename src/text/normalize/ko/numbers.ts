@@ -70,7 +70,9 @@ export function finalOf(character: string): Final | undefined {
     const final = (code - HANGUL) % FINALS;
     return final === 0 ? 'vowel' : final === RIEUL ? 'rieul' : 'consonant';
   }
-  if (/\d/.test(character)) return '178'.includes(character) ? 'rieul' : CLOSED_DIGITS.includes(character) ? 'consonant' : 'vowel'; // prettier-ignore
-  if (/[A-Za-z]/.test(character)) return 'LRlr'.includes(character) ? 'rieul' : CLOSED_LETTERS.includes(character) ? 'consonant' : 'vowel'; // prettier-ignore
+  if (/\d/.test(character))
+    return '178'.includes(character) ? 'rieul' : CLOSED_DIGITS.includes(character) ? 'consonant' : 'vowel';
+  if (/[A-Za-z]/.test(character))
+    return 'LRlr'.includes(character) ? 'rieul' : CLOSED_LETTERS.includes(character) ? 'consonant' : 'vowel';
   return character === '%' || character === '℃' ? 'vowel' : undefined;
 }

@@ -48,7 +48,9 @@ const LIMITS: Readonly<Record<string, string>> = {
   '≥': '이상', '>=': '이상', '≤': '이하', '<=': '이하', '>': '초과', '<': '미만',
 }; // prettier-ignore
 const LIMIT = /(?:(>=|<=|[≥≤]) ?|([<>]))(?=\d)/y;
-const NAMES = new LiteralTable(Object.entries(UNITS).filter(([written]) => !/^\p{Script=Hangul}/u.test(written))); // prettier-ignore
+const NAMES = new LiteralTable(
+  Object.entries(UNITS).filter(([written]) => !/^\p{Script=Hangul}/u.test(written)),
+);
 
 /** ≥60℃, <10ms: nothing on the left that could be compared. */
 export function limit(reading: Reading): Found | undefined {

@@ -29,8 +29,10 @@ export function capitals(reading: Reading): Found | undefined {
 }
 
 const HANGUL_UNITS = new LiteralTable(
-  Object.entries(UNITS).filter(([written]) => /^[가-힣]$/.test(written)).map(([written]) => [written, written] as const),
-); // prettier-ignore
+  Object.entries(UNITS)
+    .filter(([written]) => /^[가-힣]$/.test(written))
+    .map(([written]) => [written, written] as const),
+);
 // Endings that may follow a unit: particles, the copula, and words that go with amounts.
 const BEHIND_UNIT =
   /^(?:[이가은는을를에의도만로와과나씩쯤째당간여반전후뒤내치차생형급식용인뿐밖임중제짜]|까지|부터|마다|정도|동안|이상|이하|미만|초과|라|보다|처럼|가량|남짓|어치|대(?!한)|예요|입니다|넘|더|덜)/;

@@ -69,11 +69,19 @@ const utc = zone({ plus: 'mais', minus: 'menos', joint: ' e' }, cardinal, SPEECH
 /** Séculos XV e XVI, séc. XIX. */
 const centuries: Recogniser = numberedByRomans({
   names: {
-    'séc.': 'século', 'Séc.': 'Século', 'sécs.': 'séculos', 'Sécs.': 'Séculos', século: '', séculos: '', Século: '', Séculos: '', SÉCULO: '',
+    'séc.': 'século',
+    'Séc.': 'Século',
+    'sécs.': 'séculos',
+    'Sécs.': 'Séculos',
+    século: '',
+    séculos: '',
+    Século: '',
+    Séculos: '',
+    SÉCULO: '',
   },
   isPlural: (name) => /s\.?$/i.test(name),
   say: (value) => (Number(value) <= 10 ? ordinal(value) : undefined) ?? cardinal(value),
-}); // prettier-ignore
+});
 
 const FIRST_OF = /1[ºo°]\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\p{L}\p{N}/])/uy;
 

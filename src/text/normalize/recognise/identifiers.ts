@@ -81,7 +81,10 @@ export class Identifiers {
     if (match === undefined || outside) return undefined;
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
-    const address = parts.slice(0, 4).map((part) => speech.digits(part ?? '')).join(dot); // prettier-ignore
+    const address = parts
+      .slice(0, 4)
+      .map((part) => speech.digits(part ?? ''))
+      .join(dot);
     const port = parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
     const mask = /\/(\d+)$/.exec(written)?.[1];
     const slash = mask === undefined ? '' : ` ${symbols.inAddress['/'] ?? ''} ${this.#number(mask)}`;
@@ -110,7 +113,10 @@ export class Identifiers {
     const [, numbers = '', stage = '', count = ''] =
       /^([\d.]+?)(?:-?(alpha|beta|rc)\.?(\d*))?$/.exec(written) ?? [];
     const point = ` ${this.#language.symbols.versionPoint} `;
-    const said = numbers.split('.').map((part) => this.#number(part)).join(point); // prettier-ignore
+    const said = numbers
+      .split('.')
+      .map((part) => this.#number(part))
+      .join(point);
     const name = stage === 'rc' ? this.#language.speech.letters(stage) : stage;
     return [said, name, count === '' ? '' : this.#number(count)].filter((word) => word !== '').join(' ');
   }

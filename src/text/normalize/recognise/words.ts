@@ -91,9 +91,10 @@ export class Words {
     const stop =
       reading.text[end] === '.' && writing.ordinalMark.includes('\\.') && kind === 'ordinal' ? 1 : 0;
     const value = String(romanValue(word));
-    const spoken = kind === 'ordinal'
-      ? speech.ordinal(value, around.upTo(end + stop), stop === 1 ? '.' : '')
-      : speech.number(numeralOf(value), around); // prettier-ignore
+    const spoken =
+      kind === 'ordinal'
+        ? speech.ordinal(value, around.upTo(end + stop), stop === 1 ? '.' : '')
+        : speech.number(numeralOf(value), around);
     return spoken === undefined ? undefined : { end: end + stop, spoken, rule: 'roman' };
   }
 

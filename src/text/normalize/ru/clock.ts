@@ -45,10 +45,18 @@ export function sayTime(time: WrittenTime, around: Around): string {
   const behind = around.text.slice(around.end, around.end + 12);
   const tail = zone === undefined ? '' : ` ${zone}`;
   if (seconds !== undefined) {
-    return ([[hours, HOUR], [minutes, MINUTE], [seconds, SECOND]] as const)
-      .map(([digits, unit]) => counted(digits, unit, grammatical))
-      .join(' ') + tail;
-  } // prettier-ignore
+    return (
+      (
+        [
+          [hours, HOUR],
+          [minutes, MINUTE],
+          [seconds, SECOND],
+        ] as const
+      )
+        .map(([digits, unit]) => counted(digits, unit, grammatical))
+        .join(' ') + tail
+    );
+  }
   const between = wordAhead(around) === 'между' && / и \d/.test(behind);
   if (Number(minutes) === 0 && (between || BARE_BEFORE_END.test(behind)))
     return cardinal(hours, grammatical) + tail;

@@ -21,7 +21,10 @@ export function ipAddress(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(IP);
   const [written = '', ...parts] = match ?? [];
   if (match === undefined || parts.slice(0, 4).some((part) => Number(part) > 255)) return undefined;
-  const address = parts.slice(0, 4).map((part) => sayGroup(part ?? '')).join(' точка '); // prettier-ignore
+  const address = parts
+    .slice(0, 4)
+    .map((part) => sayGroup(part ?? ''))
+    .join(' точка ');
   const port = parts[4] === undefined ? '' : ` двоеточие ${cardinal(parts[4])}`;
   return { end: reading.at + written.length, spoken: address + port, rule: 'ip-address' };
 }

@@ -28,7 +28,10 @@ export function dimensions(reading: Reading): Found | undefined {
   let end = reading.at + match[0].length;
   const spaced = / [×*] /.test(match[0]) && !/^ ?\p{L}/u.test(text.slice(end, end + 2));
   if (spaced || /^ ?=/.test(text.slice(end, end + 2))) return undefined;
-  const sizes = match.slice(1).filter((size) => size !== undefined).map(numeral); // prettier-ignore
+  const sizes = match
+    .slice(1)
+    .filter((size) => size !== undefined)
+    .map(numeral);
   const last = sizes.pop();
   if (last === undefined) return undefined;
   const gap = text[end] === ' ' ? 1 : 0;

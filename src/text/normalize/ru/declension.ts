@@ -44,9 +44,19 @@ function nounForms(named: string, genitive: string, many: string, gender: Gender
   const soft = genitive.endsWith('я') || (gender === 'f' && /[яь]$/.test(named));
   const vowel = soft ? 'я' : 'а';
   return [
-    named, genitive, dative, accusative, instrumental, prepositional,
-    genitive, many, `${stem}${vowel}м`, genitive, `${stem}${vowel}ми`, `${stem}${vowel}х`,
-  ]; // prettier-ignore
+    named,
+    genitive,
+    dative,
+    accusative,
+    instrumental,
+    prepositional,
+    genitive,
+    many,
+    `${stem}${vowel}м`,
+    genitive,
+    `${stem}${vowel}ми`,
+    `${stem}${vowel}х`,
+  ];
 }
 
 type Oblique = readonly [dative: string, accusative: string, instrumental: string, prepositional: string];

@@ -33,29 +33,49 @@ const ONE: Readonly<Record<Agreement, Forms>> = {
 };
 const TWO = forms('два двух двум два двумя двух');
 const SMALL: readonly Forms[] = [
-  ZERO, ONE.m, TWO, forms('три трёх трём три тремя трёх'), forms('четыре четырёх четырём четыре четырьмя четырёх'),
-  soft('пят'), soft('шест'), soft('сем'), soft('восем', 'восьм'), soft('девят'), soft('десят'),
+  ZERO,
+  ONE.m,
+  TWO,
+  forms('три трёх трём три тремя трёх'),
+  forms('четыре четырёх четырём четыре четырьмя четырёх'),
+  soft('пят'),
+  soft('шест'),
+  soft('сем'),
+  soft('восем', 'восьм'),
+  soft('девят'),
+  soft('десят'),
   ...'один две три четыр пят шест сем восем девят'.split(' ').map((stem) => soft(`${stem}надцат`)),
-]; // prettier-ignore
+];
 const TENS: readonly Forms[] = [
-  [], [], soft('двадцат'), soft('тридцат'), forms('сорок сорока сорока сорок сорока сорока'),
+  [],
+  [],
+  soft('двадцат'),
+  soft('тридцат'),
+  forms('сорок сорока сорока сорок сорока сорока'),
   ...[5, 6, 7, 8].map((unit) => compound(unit, 'десят', 'десяти', 'десяти', 'десятью', 'десяти')),
   forms('девяносто девяноста девяноста девяносто девяноста девяноста'),
-]; // prettier-ignore
+];
 const HUNDREDS: readonly Forms[] = [
-  [], forms('сто ста ста сто ста ста'), forms('двести двухсот двумстам двести двумястами двухстах'),
+  [],
+  forms('сто ста ста сто ста ста'),
+  forms('двести двухсот двумстам двести двумястами двухстах'),
   forms('триста трёхсот трёмстам триста тремястами трёхстах'),
   forms('четыреста четырёхсот четырёмстам четыреста четырьмястами четырёхстах'),
   ...[5, 6, 7, 8, 9].map((unit) => compound(unit, 'сот', 'сот', 'стам', 'стами', 'стах')),
-]; // prettier-ignore
+];
 
 /** Both parts decline: пятьдесят, пятидесяти, пятьюдесятью. */
 function compound(
-  unit: number, named: string, genitive: string, dative: string, instrumental: string, prepositional: string,
+  unit: number,
+  named: string,
+  genitive: string,
+  dative: string,
+  instrumental: string,
+  prepositional: string,
 ): Forms {
   const ends = [named, genitive, dative, named, instrumental, prepositional];
   return ends.map((end, index) => `${SMALL[unit]?.[index] ?? ''}${end}`);
-} // prettier-ignore
+}
 
 const SCALES = [
   noun('f тысяча тысячи тысяч'),

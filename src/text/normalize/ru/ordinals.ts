@@ -29,31 +29,58 @@ export function marked(digits: string, around: Around, mark: string): string | u
   const counted = asCardinal(digits, end, next);
   if (counted !== undefined) return counted;
   switch (end) {
-    case 'й': case 'ый': case 'ий': case 'ой':
+    case 'й':
+    case 'ый':
+    case 'ий':
+    case 'ой':
       if (next === 'ул') return ordinal(digits, 'genitive', 'f');
-      return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next) ? ordinal(digits, 'genitive', 'f') : ordinal(digits);
-    case 'го': case 'ого': case 'его':
+      return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next)
+        ? ordinal(digits, 'genitive', 'f')
+        : ordinal(digits);
+    case 'го':
+    case 'ого':
+    case 'его':
       return ordinal(digits, 'genitive');
-    case 'му': case 'ому': case 'ему':
+    case 'му':
+    case 'ому':
+    case 'ему':
       return ordinal(digits, 'dative');
-    case 'ым': case 'им':
+    case 'ым':
+    case 'им':
       return /(?:ам|ям)$/.test(next) ? ordinal(digits, 'dative', 'p') : ordinal(digits, 'instrumental');
-    case 'м': case 'ом': case 'ем':
+    case 'м':
+    case 'ом':
+    case 'ем':
       return ordinal(digits, caseOfM(around, next));
-    case 'я': case 'ая': case 'ья':
+    case 'я':
+    case 'ая':
+    case 'ья':
       return ordinal(digits, 'nominative', 'f');
-    case 'ю': case 'ую': case 'ью':
+    case 'ю':
+    case 'ую':
+    case 'ью':
       return ordinal(digits, 'accusative', 'f');
-    case 'е': case 'ое': case 'ье': case 'ые':
-      return ordinal(digits, 'nominative', end === 'ые' || (end === 'е' && isPluralAhead(digits, next)) ? 'p' : 'n');
-    case 'х': case 'ых': case 'их':
+    case 'е':
+    case 'ое':
+    case 'ье':
+    case 'ые':
+      return ordinal(
+        digits,
+        'nominative',
+        end === 'ые' || (end === 'е' && isPluralAhead(digits, next)) ? 'p' : 'n',
+      );
+    case 'х':
+    case 'ых':
+    case 'их':
       return ordinal(digits, 'genitive', 'p');
-    case 'ми': case 'ыми': case 'ими':
+    case 'ми':
+    case 'ыми':
+    case 'ими':
       return ordinal(digits, 'instrumental', 'p');
     default:
       return undefined;
   }
-} // prettier-ignore
+}
 
 /** 5-ти, 2-х, 3-мя are cardinals. */
 function asCardinal(digits: string, end: string, next: string): string | undefined {

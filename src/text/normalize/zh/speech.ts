@@ -129,8 +129,11 @@ export const SPEECH: Speech = {
   time,
   duration: (parts) =>
     parts
-      .map(([digits, unit]) => countOf({ negative: false, whole: digits, decimals: '', grouped: false }) + DURATION[unit])
-      .join(''), // prettier-ignore
+      .map(
+        ([digits, unit]) =>
+          countOf({ negative: false, whole: digits, decimals: '', grouped: false }) + DURATION[unit],
+      )
+      .join(''),
   power: (exponent) =>
     exponent === '2' ? '的平方' : exponent === '3' ? '的立方' : `的${cardinal(withoutZeros(exponent))}次方`,
   range: (from, to) => `${from}${RANGE}${to}`,
