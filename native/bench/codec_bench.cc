@@ -55,7 +55,8 @@ __attribute__((target("avx2,fma"))) void MultiplyAdds(size_t times) {
         "vfmadd231ps %%ymm15, %%ymm15, %%ymm6\n vfmadd231ps %%ymm15, %%ymm15, %%ymm7\n"
         "vfmadd231ps %%ymm15, %%ymm15, %%ymm8\n vfmadd231ps %%ymm15, %%ymm15, %%ymm9\n"
         "vfmadd231ps %%ymm15, %%ymm15, %%ymm10\n vfmadd231ps %%ymm15, %%ymm15, %%ymm11\n" ::
-            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
+            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+              "xmm11");
   }
 }
 constexpr double kOperations = 12 * 16;
@@ -107,19 +108,22 @@ void Measure(const model::Checkpoint& checkpoint, const Row& row, double seconds
   }
   const double frame = Percentile10(taken), ceiling = row.threads / Percentile10(ceilings);
   const double rate = kFrameOperations / frame / 1e9;
-  std::printf("| %s | %u | %zu | %zu | %.1f | %.1f | %.2f | %.0f | %.0f | %.2f |\n", row.format == Format::kF32 ? "f32" : "f16",
-              row.threads, row.frames, row.batch, frame * 1e3, Percentile10(processors) * 1e3, frame / 0.080, rate, ceiling, rate / ceiling);
+  std::printf("| %s | %u | %zu | %zu | %.1f | %.1f | %.2f | %.0f | %.0f | %.2f |\n",
+              row.format == Format::kF32 ? "f32" : "f16", row.threads, row.frames, row.batch, frame * 1e3,
+              Percentile10(processors) * 1e3, frame / 0.080, rate, ceiling, rate / ceiling);
   std::fflush(stdout);
 }
 
 void Run(double seconds) {
   const test::RandomCodec codec(kPublished);
   const auto checkpoint = codec.Open();
-  std::printf("| weights | threads | frames a call | streams | ms a frame | processor ms | of real time | GFLOP/s | registers GFLOP/s | ratio |\n");
+  std::printf(
+      "| weights | threads | frames a call | streams | ms a frame | processor ms | of real time | GFLOP/s | registers GFLOP/s | ratio |\n");
   std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (const Format format : {Format::kF32, Format::kF16}) {
     for (const unsigned threads : {1u, 2u}) {
-      for (const auto& [frames, batch] : {std::pair<size_t, size_t>{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {4, 4}}) {
+      for (const auto& [frames, batch] :
+           {std::pair<size_t, size_t>{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {4, 4}}) {
         Measure(*checkpoint, {format, threads, frames, batch}, seconds);
       }
     }

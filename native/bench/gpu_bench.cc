@@ -1,15 +1,18 @@
-// What a frame of speech costs on a GPU, by the number of streams; how long a first sound takes; how many streams stay ahead.
+// What a frame of speech costs on a GPU, by the number of streams; how long a first sound takes; how many
+// streams stay ahead.
 //
-//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50] [int8|int8-talker|fp8] [grids|traced]
+//   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50]
+//             [int8|int8-talker|fp8] [grids|traced]
 //
-// For profilers, which need some of the GPU's memory: with "grids" every grid is started for itself, not as a part of a graph.
+// For profilers, which need some of the GPU's memory: with "grids" every grid is started for itself, not as a
+// part of a graph.
 //
-// A stream of a number always asks for the same: that it speaks the same, code by code and sample by sample, however many speak with it is checked on
-// the way, and otherwise the bench fails.
+// A stream of a number always asks for the same: that it speaks the same, code by code and sample by sample,
+// however many speak with it is checked on the way, and otherwise the bench fails.
 //
-// The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so that every row
-// makes the same number of frames. A row's figures are medians over its frames, after as many as the graphs need to
-// be made. "live" is how many streams of this step time fit into 80 ms.
+// The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so
+// that every row makes the same number of frames. A row's figures are medians over its frames, after as many
+// as the graphs need to be made. "live" is how many streams of this step time fit into 80 ms.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -51,10 +54,13 @@ struct Loaded {
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
 
-  Loaded(const std::string& file, const std::string& directory, Quantize quantize, const std::string& profiled) {
+  Loaded(const std::string& file, const std::string& directory, Quantize quantize,
+         const std::string& profiled) {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
-    if (checkpoint) kernels = cuda::OpenPlugin(file, {0, profiled != "grids", profiled.empty() ? 0 : kProfiled, false}, &problem);
+    if (checkpoint)
+      kernels =
+          cuda::OpenPlugin(file, {0, profiled != "grids", profiled.empty() ? 0 : kProfiled, false}, &problem);
     if (!checkpoint || !kernels) throw std::runtime_error(problem);
     const double began = Now();
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, quantize, Format::kBf16);
@@ -96,14 +102,16 @@ class Known {
 // Streams that speak together.
 class Speakers {
  public:
-  Speakers(const Loaded& loaded, size_t count, size_t frames) : loaded_(loaded), groups_(static_cast<size_t>(loaded.checkpoint->config().talker.code_groups)) {
+  Speakers(const Loaded& loaded, size_t count, size_t frames)
+      : loaded_(loaded), groups_(static_cast<size_t>(loaded.checkpoint->config().talker.code_groups)) {
     const ModelConfig& config = loaded.checkpoint->config();
     PromptRequest request;
     request.text = kText;
     if (config.type == ModelType::kCustomVoice) request.speaker = config.talker.speakers.front().name;
     std::string problem;
     Prompt prompt;
-    if (!BuildPrompt(config, loaded.checkpoint->tokenizer(), request, &prompt, &problem)) throw std::runtime_error(problem);
+    if (!BuildPrompt(config, loaded.checkpoint->tokenizer(), request, &prompt, &problem))
+      throw std::runtime_error(problem);
     DrawRules rules = DefaultRules(loaded.checkpoint->generation());
     rules.max_new_tokens = rules.min_new_tokens = frames + 1;
     for (size_t n = 0; n < count; n++) {
@@ -123,7 +131,8 @@ class Speakers {
     return Timed([&] { loaded_.speech->Prefill(pointers_.data(), pointers_.size()); });
   }
   double Step() {
-    return Timed([&] { loaded_.speech->Step(pointers_.data(), pointers_.size(), results_.data(), codes_.data()); });
+    return Timed(
+        [&] { loaded_.speech->Step(pointers_.data(), pointers_.size(), results_.data(), codes_.data()); });
   }
   double Decode() {
     std::vector<CodecDecoder::Job> jobs;
@@ -179,12 +188,16 @@ void Row(const Loaded& loaded, size_t count, size_t frames, Known* known) {
   }
   const BackendFigures after = loaded.kernels->Figures();
   const double all = PercentileOf(alls, 0.5);
-  std::printf("| %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f | %llu | %.2f |\n", count, prefill, PercentileOf(steps, 0.5),
-              PercentileOf(codecs, 0.5), all, PercentileOf(alls, 0.95), 80.0 * static_cast<double>(count) / all,
-              static_cast<unsigned long long>(after.eager - before.eager), static_cast<double>(after.memory_in_use) / 1e9);
-  if (const size_t others = known->Compare(speakers.spoken)) std::printf("%zu of these streams do not speak as they did with others\n", others);
+  std::printf("| %zu | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f | %llu | %.2f |\n", count, prefill,
+              PercentileOf(steps, 0.5), PercentileOf(codecs, 0.5), all, PercentileOf(alls, 0.95),
+              80.0 * static_cast<double>(count) / all,
+              static_cast<unsigned long long>(after.eager - before.eager),
+              static_cast<double>(after.memory_in_use) / 1e9);
+  if (const size_t others = known->Compare(speakers.spoken))
+    std::printf("%zu of these streams do not speak as they did with others\n", others);
   std::fflush(stdout);
-  if (!(speakers.loudest > 0 && speakers.loudest <= 1)) std::printf("the waveform's peak is %g\n", static_cast<double>(speakers.loudest));
+  if (!(speakers.loudest > 0 && speakers.loudest <= 1))
+    std::printf("the waveform's peak is %g\n", static_cast<double>(speakers.loudest));
 }
 
 // From the request to the first frame's samples on the host, one stream at a time.
@@ -198,7 +211,8 @@ void FirstSounds(const Loaded& loaded) {
     speakers.Decode();
     if (n >= kWarmFrames) times.push_back((Now() - began) * 1e3);
   }
-  std::printf("\nfirst sound: p50 %.2f ms, p95 %.2f ms\n", PercentileOf(times, 0.5), PercentileOf(times, 0.95));
+  std::printf("\nfirst sound: p50 %.2f ms, p95 %.2f ms\n", PercentileOf(times, 0.5),
+              PercentileOf(times, 0.95));
 }
 
 }  // namespace
@@ -206,7 +220,9 @@ void FirstSounds(const Loaded& loaded) {
 
 int main(int count, char** arguments) {
   if (count < 3) {
-    std::fprintf(stderr, "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames] [int8|int8-talker|fp8] [grids|traced]\n");
+    std::fprintf(
+        stderr,
+        "gpu_bench <parley_cuda.so> <directory> [1,8,16,64,128,256,512] [frames] [int8|int8-talker|fp8] [grids|traced]\n");
     return 2;
   }
   try {

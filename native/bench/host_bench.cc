@@ -1,10 +1,11 @@
-// What the host does for a frame of speech while a GPU waits for it: on a device that runs nothing, so that all of the time is the
-// host's.
+// What the host does for a frame of speech while a GPU waits for it: on a device that runs nothing, so that
+// all of the time is the host's.
 //
 //   host_bench <directory of a checkpoint> [streams: 1,64,256] [frames: 20]
 //
-// Weights are not loaded into anything: memory of the device is the host's, zeroed, and touched only where it is written. Codes are those of
-// a frame of zeros. A row's figures are medians over its frames, after as many as make the lists known.
+// Weights are not loaded into anything: memory of the device is the host's, zeroed, and touched only where it
+// is written. Codes are those of a frame of zeros. A row's figures are medians over its frames, after as many
+// as make the lists known.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,10 +17,10 @@
 
 #include "bench/reading.h"
 #include "kernels/cuda/cuda_kernels.h"
-#include "test/emulator/idle_device.h"
 #include "model/speech/codec_decoder.h"
 #include "model/speech/codec_state.h"
 #include "model/speech/speech_model.h"
+#include "test/emulator/idle_device.h"
 
 namespace parley::bench {
 namespace {
@@ -30,7 +31,8 @@ constexpr size_t kWarmFrames = 3;
 constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon.";
 
 double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -51,7 +53,8 @@ struct Loaded {
     std::string problem;
     checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
     if (!checkpoint) throw std::runtime_error(problem);
-    kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), cuda::CudaOptions{});
+    kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(),
+                                                  cuda::CudaOptions{});
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, Quantize::kNone, Format::kBf16);
     codec = std::make_unique<CodecDecoder>(*kernels, *checkpoint, Format::kBf16);
   }
@@ -68,7 +71,8 @@ struct Speeches {
   std::vector<CodecDecoder::Job> jobs;
 
   Speeches(const Loaded& loaded, const Prompt& prompt, const DrawRules& rules, size_t count) {
-    const auto groups = static_cast<size_t>(loaded.checkpoint->config().talker.code_groups), length = loaded.codec->frame_samples();
+    const auto groups = static_cast<size_t>(loaded.checkpoint->config().talker.code_groups),
+               length = loaded.codec->frame_samples();
     results.resize(count);
     codes.resize(count * groups);
     samples.resize(count * length);
@@ -91,7 +95,8 @@ Prompt PromptOf(const Loaded& loaded) {
   if (config.type == ModelType::kCustomVoice) request.speaker = config.talker.speakers.front().name;
   std::string problem;
   Prompt prompt;
-  if (!BuildPrompt(config, loaded.checkpoint->tokenizer(), request, &prompt, &problem)) throw std::runtime_error(problem);
+  if (!BuildPrompt(config, loaded.checkpoint->tokenizer(), request, &prompt, &problem))
+    throw std::runtime_error(problem);
   return prompt;
 }
 
@@ -105,14 +110,16 @@ void Row(const Loaded& loaded, size_t count, size_t frames) {
   const size_t lists_before = recorder.Graphs(), bytes_before = recorder.ListBytes();
   for (size_t n = 0; n < kWarmFrames + frames; n++) {
     if (n == kWarmFrames) before = recorder.Counters();
-    const double step = Microseconds([&] { loaded.speech->Step(all.pointers.data(), count, all.results.data(), all.codes.data()); });
+    const double step = Microseconds(
+        [&] { loaded.speech->Step(all.pointers.data(), count, all.results.data(), all.codes.data()); });
     const double decode = Microseconds([&] { loaded.codec->Decode(all.jobs.data(), count); });
     if (n >= kWarmFrames) steps.push_back(step), decodes.push_back(decode);
   }
   const cuda::RecorderCounters after = recorder.Counters();
   const size_t lists = recorder.Graphs() - lists_before, bytes = recorder.ListBytes() - bytes_before;
   std::printf("| %zu | %.0f | %.0f | %llu | %llu | %zu of %.0f KB |\n", count, Median(steps), Median(decodes),
-              static_cast<unsigned long long>((after.nodes - before.nodes) / frames), static_cast<unsigned long long>(after.eager - before.eager), lists,
+              static_cast<unsigned long long>((after.nodes - before.nodes) / frames),
+              static_cast<unsigned long long>(after.eager - before.eager), lists,
               lists > 0 ? static_cast<double>(bytes) / static_cast<double>(lists) / 1e3 : 0.0);
 }
 
@@ -128,7 +135,8 @@ int main(int count, char** arguments) {
     const parley::bench::Loaded loaded(arguments[1]);
     const std::string batches = count > 2 ? arguments[2] : "1,64,256";
     const int frames = count > 3 ? std::atoi(arguments[3]) : 20;
-    std::printf("| streams | step us | codec us | grids | eager | new lists |\n| --- | --- | --- | --- | --- | --- |\n");
+    std::printf(
+        "| streams | step us | codec us | grids | eager | new lists |\n| --- | --- | --- | --- | --- | --- |\n");
     for (const char* at = batches.c_str(); *at != 0;) {
       char* end = nullptr;
       const unsigned long streams = std::strtoul(at, &end, 10);

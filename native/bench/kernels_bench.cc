@@ -27,8 +27,9 @@ struct Shape {
 
 // 0.6B: hidden 1024, 16 + 2 * 8 heads of 128, feed-forward 3072; the predictor's layers are the same.
 constexpr Shape kShapes[] = {
-    {"0.6B qkv", 4096, 1024, false},  {"0.6B o", 1024, 2048, false},         {"0.6B gate and up", 3072, 1024, true},
-    {"0.6B down", 1024, 3072, false}, {"predictor head", 2048, 1024, false}, {"1.7B gate and up", 6144, 2048, true},
+    {"0.6B qkv", 4096, 1024, false},        {"0.6B o", 1024, 2048, false},
+    {"0.6B gate and up", 3072, 1024, true}, {"0.6B down", 1024, 3072, false},
+    {"predictor head", 2048, 1024, false},  {"1.7B gate and up", 6144, 2048, true},
     {"1.7B down", 2048, 6144, false},
 };
 
@@ -93,7 +94,8 @@ class Bench {
     const double start = Now();
     while (bytes < Reading::kTurnBytes) {
       const Matrix first = next();
-      shape.gated ? kernels->MultiplyGated(first, next(), x, y_.data()) : kernels->Multiply(first, x, {}, y_.data());
+      shape.gated ? kernels->MultiplyGated(first, next(), x, y_.data())
+                  : kernels->Multiply(first, x, {}, y_.data());
     }
     return static_cast<double>(bytes) / (Now() - start) / 1e9;
   }
@@ -109,8 +111,9 @@ class Bench {
 
 int main(int count, char** arguments) {
   const double seconds = count > 1 ? std::atof(arguments[1]) : 1;
-  std::printf("%s; GB/s of weights, and of that which reading brings; 90th percentile of the turns of %.1f s\n\n",
-              parley::cpu::ChooseVariant().name, seconds);
+  std::printf(
+      "%s; GB/s of weights, and of that which reading brings; 90th percentile of the turns of %.1f s\n\n",
+      parley::cpu::ChooseVariant().name, seconds);
   const auto threads = static_cast<unsigned>(count > 2 ? std::atoi(arguments[2]) : 0);
   parley::bench::Bench(seconds).Run(threads ? threads : 1, threads ? threads : 2);
   return 0;

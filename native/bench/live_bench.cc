@@ -1,9 +1,13 @@
-// How many listeners an engine on a GPU keeps ahead of: all ask for speech again and again, and hear it as it comes.
+// How many listeners an engine on a GPU keeps ahead of: all ask for speech again and again, and hear it as it
+// comes.
 //
-//   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60] [weights: none|int8|int8-talker|fp8]
+//   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60]
+//              [weights: none|int8|int8-talker|fp8]
 //
-// Burst: all begin at once; staggered: over ten seconds. A listener begins to play 40 ms after the first sound came (what players keep
-// against jitter), has room for a second of it, and misses sound when some comes later than what came before is played. Those that the engine does not let in wait, and are told apart.
+// Burst: all begin at once; staggered: over ten seconds. A listener begins to play 40 ms after the first
+// sound came (what players keep against jitter), has room for a second of it, and misses sound when some
+// comes later than what came before is played. Those that the engine does not let in wait, and are told
+// apart.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -24,7 +28,8 @@ namespace {
 
 using namespace runtime;
 
-constexpr const char* kText = "Your order has shipped and should be with you on Tuesday before noon. You will get a message with the driver's name.";
+constexpr const char* kText =
+    "Your order has shipped and should be with you on Tuesday before noon. You will get a message with the driver's name.";
 constexpr size_t kDraws = 126;  // ten seconds of sound
 constexpr double kRoom = 1;     // seconds that a listener keeps
 constexpr double kJitter = 0.04;
@@ -45,7 +50,8 @@ struct Heard {
 // One speech at one listener.
 class Listener final : public SpeechSink {
  public:
-  Listener(Heard& heard, uint32_t rate, std::atomic<size_t>& over) : heard_(heard), rate_(rate), over_(over) {}
+  Listener(Heard& heard, uint32_t rate, std::atomic<size_t>& over)
+      : heard_(heard), rate_(rate), over_(over) {}
 
   size_t Room() override {
     if (written_ == 0) return static_cast<size_t>(kRoom * rate_);
@@ -54,7 +60,9 @@ class Listener final : public SpeechSink {
   }
 
   void Write(const float*, size_t count) override {
-    if (written_ == 0) began_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kJitter));
+    if (written_ == 0)
+      began_ =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kJitter));
     else latest_ = std::max(latest_, Since(began_) - static_cast<double>(written_) / rate_);
     written_ += count;
   }
@@ -109,7 +117,9 @@ struct Run {
     size_t asked = 0, most_live = 0;
     EngineStats half;
     for (double now = 0; now < seconds; now = Since(began)) {
-      const size_t arrived = burst ? streams : std::min(streams, static_cast<size_t>(static_cast<double>(streams) * now / kArrivals) + 1);
+      const size_t arrived =
+          burst ? streams
+                : std::min(streams, static_cast<size_t>(static_cast<double>(streams) * now / kArrivals) + 1);
       while (asked < arrived + over.load()) Ask(++asked);
       engine.Wake();
       const EngineStats stats = engine.stats();
@@ -126,26 +136,37 @@ struct Run {
   static void SayRounds(const EngineStats& stats, const EngineStats& half) {
     const auto rounds = static_cast<double>(stats.steps - half.steps);
     const double step = stats.talker_ms - half.talker_ms + stats.predictor_ms - half.predictor_ms;
-    const double codec = stats.codec_ms - half.codec_ms, prompts = stats.prefill_ms - half.prefill_ms, all = stats.busy_ms - half.busy_ms;
-    std::printf("%.0f rounds of %.1f ms: %.1f frames and %.2f speeches begun each; step %.1f ms, codec %.1f, prompts alone %.1f, else %.1f\n", rounds,
-                all / rounds, static_cast<double>(stats.frames - half.frames) / rounds, static_cast<double>(stats.begun - half.begun) / rounds,
-                step / rounds, codec / rounds, prompts / rounds, (all - step - codec - prompts) / rounds);
+    const double codec = stats.codec_ms - half.codec_ms, prompts = stats.prefill_ms - half.prefill_ms,
+                 all = stats.busy_ms - half.busy_ms;
+    std::printf(
+        "%.0f rounds of %.1f ms: %.1f frames and %.2f speeches begun each; step %.1f ms, codec %.1f, prompts alone %.1f, else %.1f\n",
+        rounds, all / rounds, static_cast<double>(stats.frames - half.frames) / rounds,
+        static_cast<double>(stats.begun - half.begun) / rounds, step / rounds, codec / rounds,
+        prompts / rounds, (all - step - codec - prompts) / rounds);
   }
 
   void Say(const EngineStats& stats, const EngineStats& half, size_t most_live) {
-    const size_t late = static_cast<size_t>(std::count_if(heard.late_ms.begin(), heard.late_ms.end(), [](double ms) { return ms > 0; }));
-    std::printf("| %zu, %s | %zu | %zu | %zu | %zu | %.1f | %.1f | %.1f | %.1f | %llu of %llu |\n", streams, burst ? "burst" : "staggered", most_live,
-                stats.waiting, heard.late_ms.size(), late, Percentile(heard.late_ms, 1), Percentile(heard.first_ms, 0.5),
+    const size_t late = static_cast<size_t>(
+        std::count_if(heard.late_ms.begin(), heard.late_ms.end(), [](double ms) { return ms > 0; }));
+    std::printf("| %zu, %s | %zu | %zu | %zu | %zu | %.1f | %.1f | %.1f | %.1f | %llu of %llu |\n", streams,
+                burst ? "burst" : "staggered", most_live, stats.waiting, heard.late_ms.size(), late,
+                Percentile(heard.late_ms, 1), Percentile(heard.first_ms, 0.5),
                 Percentile(heard.first_ms, 0.95), static_cast<double>(stats.frames) / seconds / 12.5,
                 static_cast<unsigned long long>(stats.eager - half.eager),
                 static_cast<unsigned long long>(stats.eager - half.eager + stats.launches - half.launches));
-    std::printf("lists grid by grid, graphs made, graphs run: %llu, %llu, %llu in the first half and before, %llu, %llu, %llu in the second\n",
-                static_cast<unsigned long long>(half.eager), static_cast<unsigned long long>(half.captures), static_cast<unsigned long long>(half.launches),
-                static_cast<unsigned long long>(stats.eager - half.eager), static_cast<unsigned long long>(stats.captures - half.captures),
-                static_cast<unsigned long long>(stats.launches - half.launches));
+    std::printf(
+        "lists grid by grid, graphs made, graphs run: %llu, %llu, %llu in the first half and before, %llu, %llu, %llu in the second\n",
+        static_cast<unsigned long long>(half.eager), static_cast<unsigned long long>(half.captures),
+        static_cast<unsigned long long>(half.launches),
+        static_cast<unsigned long long>(stats.eager - half.eager),
+        static_cast<unsigned long long>(stats.captures - half.captures),
+        static_cast<unsigned long long>(stats.launches - half.launches));
     SayRounds(stats, half);
-    std::printf("%llu were heard to their end, %llu not when the bench ended", static_cast<unsigned long long>(heard.whole), static_cast<unsigned long long>(heard.closed));
-    if (heard.other > 0) std::printf("; %llu FAILED, the last: %s", static_cast<unsigned long long>(heard.other), heard.problem.c_str());
+    std::printf("%llu were heard to their end, %llu not when the bench ended",
+                static_cast<unsigned long long>(heard.whole), static_cast<unsigned long long>(heard.closed));
+    if (heard.other > 0)
+      std::printf("; %llu FAILED, the last: %s", static_cast<unsigned long long>(heard.other),
+                  heard.problem.c_str());
     std::printf("\n");
     std::fflush(stdout);
   }
@@ -156,8 +177,11 @@ struct Run {
 
 int main(int count, char** arguments) {
   using namespace parley::bench;
-  if (count < 5 || std::atoi(arguments[3]) < 1 || (std::strcmp(arguments[4], "burst") != 0 && std::strcmp(arguments[4], "staggered") != 0)) {
-    std::fprintf(stderr, "live_bench <parley_cuda.so> <directory> <streams> <burst|staggered> [seconds] [none|int8|int8-talker|fp8]\n");
+  if (count < 5 || std::atoi(arguments[3]) < 1 ||
+      (std::strcmp(arguments[4], "burst") != 0 && std::strcmp(arguments[4], "staggered") != 0)) {
+    std::fprintf(
+        stderr,
+        "live_bench <parley_cuda.so> <directory> <streams> <burst|staggered> [seconds] [none|int8|int8-talker|fp8]\n");
     return 2;
   }
   EngineOptions options;
@@ -169,10 +193,17 @@ int main(int count, char** arguments) {
   std::string problem;
   const auto engine = Engine::Open(options, &problem);
   if (engine == nullptr) return std::fprintf(stderr, "live_bench: %s\n", problem.c_str()), 1;
-  std::printf("%s; loaded in %.0f ms, warmed up in %.0f ms\n", engine->facts().device.c_str(), engine->facts().load_ms, engine->facts().warm_up_ms);
-  std::printf("| asked | live at most | waiting at the end | speeches | that missed sound | latest ms | first sound p50 ms | p95 | of real time, all | eager lists, second half |\n");
+  std::printf("%s; loaded in %.0f ms, warmed up in %.0f ms\n", engine->facts().device.c_str(),
+              engine->facts().load_ms, engine->facts().warm_up_ms);
+  std::printf(
+      "| asked | live at most | waiting at the end | speeches | that missed sound | latest ms | first sound p50 ms | p95 | of real time, all | eager lists, second half |\n");
   std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  Run run{*engine, options.max_streams, count > 5 ? std::atof(arguments[5]) : 60, std::strcmp(arguments[4], "burst") == 0, {}, {}};
+  Run run{*engine,
+          options.max_streams,
+          count > 5 ? std::atof(arguments[5]) : 60,
+          std::strcmp(arguments[4], "burst") == 0,
+          {},
+          {}};
   run.Listen();
   return 0;
 }

@@ -1,17 +1,19 @@
-// Whether a wait for what never comes, inside of a grid, ends: the GPU is given one, and has to be lost within seconds.
+// Whether a wait for what never comes, inside of a grid, ends: the GPU is given one, and has to be lost
+// within seconds.
 //
 //   lost_wait
 //
-// Every wait of a kernel hangs by one that has a bound (kernels/cuda/products/tile_intrinsics.h): here one warp waits so, as who asks for tiles does, and the others
-// without one, as who multiplies does. GPUs other than 9.0 have no such waits.
+// Every wait of a kernel hangs by one that has a bound (kernels/cuda/products/tile_intrinsics.h): here one
+// warp waits so, as who asks for tiles does, and the others without one, as who multiplies does. GPUs other
+// than 9.0 have no such waits.
 #include <chrono>
 #include <cstdio>
 #include <exception>
 
 #include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/products/tile_intrinsics.h"
-#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 namespace {
@@ -60,10 +62,12 @@ int main() {
   using namespace parley::cuda;
   try {
     const auto device = OpenGpu({0});
-    if (device->Facts().major != 9 || device->Facts().minor != 0) return std::printf("skipped: the GPU is not one of 9.0\n"), 0;
+    if (device->Facts().major != 9 || device->Facts().minor != 0)
+      return std::printf("skipped: the GPU is not one of 9.0\n"), 0;
     const double seconds = SecondsToLoss(*device);
     const bool is_right = seconds > kSoonest && seconds < kLatest;
-    std::printf("%s after %.1f s, %.0f to %.0f are right\n", seconds > 0 ? "lost" : "NOT LOST", seconds, kSoonest, kLatest);
+    std::printf("%s after %.1f s, %.0f to %.0f are right\n", seconds > 0 ? "lost" : "NOT LOST", seconds,
+                kSoonest, kLatest);
     return is_right ? 0 : 1;
   } catch (const std::exception& problem) {
     return std::fprintf(stderr, "lost_wait: %s\n", problem.what()), 1;

@@ -1,26 +1,28 @@
-// Measures the cost of each way to cut a product on this GPU: the figures that kernels/cuda/products/product_plan.h is fitted to.
+// Measures the cost of each way to cut a product on this GPU: the figures that
+// kernels/cuda/products/product_plan.h is fitted to.
 //
 //   product_bench [vectors: 1,8,16,32,64,128,256,512,1024] [weights: bf16,int8,fp8]
 //
-// A line for each shape of the 1.7B model's products and number of vectors: microseconds of every plan, one product behind the other in one
-// graph, weights from memory. The plan that is chosen is marked. Of weights of 8 bits it is said first whether they give the bits of the same numbers in bf16.
+// A line for each shape of the 1.7B model's products and number of vectors: microseconds of every plan, one
+// product behind the other in one graph, weights from memory. The plan that is chosen is marked. Of weights
+// of 8 bits it is said first whether they give the bits of the same numbers in bf16.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <chrono>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/device/gpu_device.h"
-#include "kernels/cuda/products/products.cuh"
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/device/work_room.h"
+#include "kernels/cuda/products/products.cuh"
 
 namespace parley::cuda {
 namespace {
 
-constexpr size_t kInRow = 60;         // products of a graph
+constexpr size_t kInRow = 60;           // products of a graph
 constexpr size_t kWeights = 300 << 20;  // bytes at least, so that they are not in the cache
 
 struct Shape {
@@ -30,10 +32,11 @@ struct Shape {
 };
 
 constexpr Shape kShapes[] = {
-    {"talker qkv", 4096, 2048, false},     {"talker o", 2048, 2048, false},  {"talker gate up", 6144, 2048, true},
-    {"talker down", 2048, 6144, false},    {"predictor qkv", 4096, 1024, false}, {"predictor o", 1024, 2048, false},
-    {"predictor gate up", 3072, 1024, true}, {"predictor down", 1024, 3072, false}, {"codec conv 768", 768, 5376, false},
-    {"codec conv 96", 96, 672, false},
+    {"talker qkv", 4096, 2048, false},       {"talker o", 2048, 2048, false},
+    {"talker gate up", 6144, 2048, true},    {"talker down", 2048, 6144, false},
+    {"predictor qkv", 4096, 1024, false},    {"predictor o", 1024, 2048, false},
+    {"predictor gate up", 3072, 1024, true}, {"predictor down", 1024, 3072, false},
+    {"codec conv 768", 768, 5376, false},    {"codec conv 96", 96, 672, false},
 };
 
 class Bench {
@@ -54,7 +57,9 @@ class Bench {
     format_ = format;
     std::mt19937 random(1);
     std::vector<uint32_t> weights(kWeights / 4);
-    for (uint32_t& weight : weights) weight = format == Format::kBf16 ? 0x3c003c00 | (random() & 0x83ff83ff) : static_cast<uint32_t>(random());
+    for (uint32_t& weight : weights)
+      weight =
+          format == Format::kBf16 ? 0x3c003c00 | (random() & 0x83ff83ff) : static_cast<uint32_t>(random());
     device_.Upload(weights_, weights.data(), kWeights);
     const std::vector<float> scales(6144, format == Format::kInt8 ? 1e-4f : 1e-5f);
     device_.Upload(scales_, scales.data(), scales.size() * 4);
@@ -83,7 +88,8 @@ class Bench {
       Record(shape, count, plan, in_row);
       const auto began = std::chrono::steady_clock::now();
       recorder_.Wait();
-      const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count();
+      const double us =
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count();
       if (n > 0 && us / static_cast<double>(in_row) < best) best = us / static_cast<double>(in_row);
     }
     std::vector<uint32_t> y(count * shape.rows);
@@ -106,7 +112,8 @@ class Bench {
     const auto next = [&] {
       if (at + bytes > kWeights) at = 0;
       at += bytes;
-      return Matrix{format_, weights_ + at - bytes, is_scaled_ ? scales_ : nullptr, shape.rows, shape.columns};
+      return Matrix{format_, weights_ + at - bytes, is_scaled_ ? scales_ : nullptr, shape.rows,
+                    shape.columns};
     };
     for (size_t n = 0; n < in_row; n++) {
       const LaidVectors laid = LayVectors(recorder_, Rows(x_, count, shape.columns));
@@ -126,7 +133,11 @@ class Bench {
 };
 
 std::string NameOf(const Plan& plan) {
-  return std::string(plan.cut == Cut::kGemv ? "few" : plan.cut == Cut::kSkinnyGemm ? "many" : plan.cut == Cut::kTiledGemm ? "wide" : "split") + std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
+  return std::string(plan.cut == Cut::kGemv         ? "few"
+                     : plan.cut == Cut::kSkinnyGemm ? "many"
+                     : plan.cut == Cut::kTiledGemm  ? "wide"
+                                                    : "split") +
+         std::to_string(plan.tiles) + "x" + std::to_string(plan.octets);
 }
 
 // All that are worth a look.
@@ -134,18 +145,27 @@ std::vector<Plan> PlansFor(Format format, bool gated, size_t bucket) {
   std::vector<Plan> plans;
   for (uint32_t octets = bucket <= 8 ? 1 : 2; octets <= 4; octets *= 2) {
     if (octets > 1 && octets * 4 >= bucket) continue;
-    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kGemv, tiles, octets});
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2)
+      plans.push_back({Cut::kGemv, tiles, octets});
   }
   if (bucket <= 8) return plans;
-  plans.insert(plans.end(), {{Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}, {Cut::kTiledGemm, 4, 16}, {Cut::kTiledGemm, 8, 16}, {Cut::kTiledGemm, 4, 8}, {Cut::kSplitK, 4, 8}});
+  plans.insert(plans.end(), {{Cut::kSkinnyGemm, 2, 2},
+                             {Cut::kSkinnyGemm, 4, 4},
+                             {Cut::kTiledGemm, 4, 16},
+                             {Cut::kTiledGemm, 8, 16},
+                             {Cut::kTiledGemm, 4, 8},
+                             {Cut::kSplitK, 4, 8}});
   if (!HasScales(format)) plans.push_back({Cut::kTiledGemm, 6, 16});
   if (!HasScales(format) && !gated) plans.push_back({Cut::kSplitK, 8, 8});
   return plans;
 }
 
-const char* NameOf(Format format) { return format == Format::kBf16 ? "bf16" : format == Format::kInt8 ? "int8" : "fp8"; }
+const char* NameOf(Format format) {
+  return format == Format::kBf16 ? "bf16" : format == Format::kInt8 ? "int8" : "fp8";
+}
 
-// Every way to cut a product of one row more than fill a tile, with any codes, beside one of the same numbers in bf16.
+// Every way to cut a product of one row more than fill a tile, with any codes, beside one of the same numbers
+// in bf16.
 bool MeansTheSameInBf16(Bench* bench, Format format) {
   constexpr Shape kOne{"", 136, 2080, false};
   std::vector<uint64_t> seen;
@@ -169,7 +189,8 @@ bool Line(Bench* bench, Format format, const Shape& shape, size_t count) {
     const double us = bench->Of(shape, count, plan, &bits);
     if (wanted == 0) wanted = bits;
     is_right = is_right && bits == wanted;
-    std::printf(" %s%s %.1f%s", plan == chosen ? "*" : "", NameOf(plan).c_str(), us, bits == wanted ? "" : " (OTHER BITS)");
+    std::printf(" %s%s %.1f%s", plan == chosen ? "*" : "", NameOf(plan).c_str(), us,
+                bits == wanted ? "" : " (OTHER BITS)");
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -179,7 +200,10 @@ bool Line(Bench* bench, Format format, const Shape& shape, size_t count) {
 // Whether all bits were those of the others. The codec's weights are never of 8 bits.
 bool Lines(Bench* bench, Format format, const std::vector<size_t>& vectors) {
   bool is_right = !HasScales(format) || MeansTheSameInBf16(bench, format);
-  if (HasScales(format)) std::printf("%s: %s\n", NameOf(format), is_right ? "the bits of the same numbers in bf16" : "OTHER BITS than those of the same numbers in bf16");
+  if (HasScales(format))
+    std::printf("%s: %s\n", NameOf(format),
+                is_right ? "the bits of the same numbers in bf16"
+                         : "OTHER BITS than those of the same numbers in bf16");
   for (const Shape& shape : kShapes) {
     if (HasScales(format) && std::string(shape.name).find("codec") == 0) continue;
     for (const size_t count : vectors) is_right = Line(bench, format, shape, count) && is_right;
@@ -200,7 +224,8 @@ int main(int count, char** arguments) {
     for (const char* at = list.c_str(); *at != 0;) {
       char* end = nullptr;
       vectors.push_back(std::strtoul(at, &end, 10));
-      if (end == at || vectors.back() == 0 || vectors.back() > 1024) return std::fprintf(stderr, "vectors are 1 to 1024, with commas between them\n"), 2;
+      if (end == at || vectors.back() == 0 || vectors.back() > 1024)
+        return std::fprintf(stderr, "vectors are 1 to 1024, with commas between them\n"), 2;
       at = *end == ',' ? end + 1 : end;
     }
     const std::string formats = std::string(count > 2 ? arguments[2] : "bf16,int8,fp8") + ",";

@@ -5,10 +5,11 @@
 //
 // All rows, or the one that is named: "speech_bench DIR 48 f32 int8 2 1".
 //
-// The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden,
-// so that every row makes the same number of frames. The codec is measured a frame at a time, as a stream begins,
-// and twelve at a time, as it goes on; the real-time factor is that of going on. Other programs share the machine: a
-// stage's figure is the 10th percentile over the frames, the reading's the 90th over turns between them.
+// The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so
+// that every row makes the same number of frames. The codec is measured a frame at a time, as a stream
+// begins, and twelve at a time, as it goes on; the real-time factor is that of going on. Other programs share
+// the machine: a stage's figure is the 10th percentile over the frames, the reading's the 90th over turns
+// between them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -82,7 +83,8 @@ struct Loaded {
 };
 
 size_t MatrixWeights(const TransformerConfig& c) {
-  return static_cast<size_t>(c.layers * c.hidden * (2 * c.query_width() + 2 * c.kv_width() + 3 * c.intermediate));
+  return static_cast<size_t>(c.layers * c.hidden *
+                             (2 * c.query_width() + 2 * c.kv_width() + 3 * c.intermediate));
 }
 
 // Weights that the memory delivers for a frame, whatever the number of streams.
@@ -94,7 +96,8 @@ struct FrameWeights {
     const auto passes = static_cast<size_t>(config.talker.code_groups - 1);
     talker = MatrixWeights(config.talker.transformer) +
              static_cast<size_t>(config.talker.vocabulary * config.talker.transformer.hidden);
-    predictor = passes * (MatrixWeights(p.transformer) + static_cast<size_t>(p.vocabulary * p.transformer.hidden));
+    predictor =
+        passes * (MatrixWeights(p.transformer) + static_cast<size_t>(p.vocabulary * p.transformer.hidden));
   }
 };
 
@@ -143,10 +146,12 @@ class Speakers {
     step_ms.push_back(talker_ms.back() + predictor_ms.back());
     for (size_t n = 0; n < count; n++) {
       if (results[n] != StepResult::kFrame) throw std::runtime_error("a stream ended before its last frame");
-      codes_[n].insert(codes_[n].end(), step_codes_.data() + n * groups, step_codes_.data() + (n + 1) * groups);
+      codes_[n].insert(codes_[n].end(), step_codes_.data() + n * groups,
+                       step_codes_.data() + (n + 1) * groups);
     }
     codec_ms.push_back(Decode(single_, 1));
-    if (codes_[0].size() % (kLongChunk * groups) == 0) chunk_ms.push_back(Decode(chunked_, kLongChunk) / kLongChunk);
+    if (codes_[0].size() % (kLongChunk * groups) == 0)
+      chunk_ms.push_back(Decode(chunked_, kLongChunk) / kLongChunk);
   }
 
   std::vector<double> talker_ms, predictor_ms, step_ms, codec_ms;
@@ -157,7 +162,8 @@ class Speakers {
  private:
   // Milliseconds for the last `frames` of every stream.
   double Decode(const std::vector<std::unique_ptr<CodecState>>& states, size_t frames) {
-    const size_t count = pointers_.size(), length = samples_.size() / count, groups = step_codes_.size() / count;
+    const size_t count = pointers_.size(), length = samples_.size() / count,
+                 groups = step_codes_.size() / count;
     std::vector<CodecDecoder::Job> jobs;
     for (size_t n = 0; n < count; n++) {
       const int32_t* const codes = codes_[n].data() + codes_[n].size() - frames * groups;
@@ -188,9 +194,11 @@ class Bench {
   Bench(std::string directory, size_t frames, Format codec)
       : directory_(std::move(directory)), frames_(frames), codec_(codec) {}
 
-  // The second time, when the files are in the system's memory; then a frame, so that the weights are touched.
+  // The second time, when the files are in the system's memory; then a frame, so that the weights are
+  // touched.
   void Loading() {
-    std::printf("| weights | load s | weights used MB | resident MB | ratio |\n| --- | --- | --- | --- | --- |\n");
+    std::printf(
+        "| weights | load s | weights used MB | resident MB | ratio |\n| --- | --- | --- | --- | --- |\n");
     for (const Quantize quantize : {Quantize::kNone, Quantize::kAll}) {
       const Setup setup = {quantize, codec_, 2};
       Loaded(directory_, setup);
@@ -199,8 +207,8 @@ class Bench {
       Speakers speakers(loaded, 1, 2);
       speakers.Frame();
       const double resident = ResidentBytes() - before, used = static_cast<double>(loaded.WeightBytes());
-      std::printf("| %s | %.2f | %.0f | %.0f | %.2f |\n", NameOf(quantize), loaded.seconds, used / 1e6, resident / 1e6,
-                  resident / used);
+      std::printf("| %s | %.2f | %.0f | %.0f | %.2f |\n", NameOf(quantize), loaded.seconds, used / 1e6,
+                  resident / 1e6, resident / used);
       std::fflush(stdout);
     }
   }
@@ -244,14 +252,15 @@ class Bench {
     }
     const FrameWeights weights(loaded.checkpoint->config());
     const double bytes = quantize == Quantize::kNone ? 2 : 1, ceiling = Percentile90(readings);
-    const double step = Percentile10(speakers.step_ms), chunk = Percentile10(speakers.chunk_ms), all = step + chunk;
-    const double frame_ms =
-        1e3 * static_cast<double>(loaded.codec->frame_samples()) / static_cast<double>(loaded.codec->sample_rate());
+    const double step = Percentile10(speakers.step_ms), chunk = Percentile10(speakers.chunk_ms),
+                 all = step + chunk;
+    const double frame_ms = 1e3 * static_cast<double>(loaded.codec->frame_samples()) /
+                            static_cast<double>(loaded.codec->sample_rate());
     const double speed = bytes * static_cast<double>(weights.talker + weights.predictor) / step / 1e6;
     std::printf("| %s | %u | %zu | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.2f | %.1f | %.1f | %.2f |\n",
                 NameOf(quantize), threads, streams, speakers.prefill_ms, Percentile10(speakers.talker_ms),
-                Percentile10(speakers.predictor_ms), Percentile10(speakers.codec_ms), chunk, all, all / frame_ms, speed,
-                ceiling, speed / ceiling);
+                Percentile10(speakers.predictor_ms), Percentile10(speakers.codec_ms), chunk, all,
+                all / frame_ms, speed, ceiling, speed / ceiling);
     std::fflush(stdout);
     if (!(speakers.loudest > 0 && speakers.loudest < 1)) {
       std::printf("the waveform's peak is %g\n", static_cast<double>(speakers.loudest));
@@ -268,7 +277,8 @@ class Bench {
 
 int main(int count, char** arguments) {
   const std::string codec = count > 3 ? arguments[3] : "f32";
-  const bool row = count == 7 && (std::strcmp(arguments[4], "bf16") == 0 || std::strcmp(arguments[4], "int8") == 0);
+  const bool row =
+      count == 7 && (std::strcmp(arguments[4], "bf16") == 0 || std::strcmp(arguments[4], "int8") == 0);
   if (count < 2 || (count > 4 && !row) || (codec != "f32" && codec != "f16")) {
     std::fprintf(stderr, "speech_bench <directory> [frames] [f32 | f16] [bf16 | int8 <threads> <streams>]\n");
     return 2;

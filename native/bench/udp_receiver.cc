@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kBatch = 256;
 constexpr size_t kPacketBytes = 2048;
-constexpr int kBufferBytes = 32 << 20;  // outlasts half a second of 500 streams
+constexpr int kBufferBytes = 32 << 20;     // outlasts half a second of 500 streams
 constexpr timespec kNap = {0, 4'000'000};  // between two looks: few wake-ups, the kernel keeps the times
 
 struct Record {
@@ -78,7 +78,8 @@ void Note(const msghdr& message, const uint8_t* packet, size_t bytes, int64_t ah
   record.timestamp = ntohl(record.timestamp);
   record.sequence = ntohs(record.sequence);
   record.bytes = static_cast<uint16_t>(bytes);
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(const_cast<msghdr*>(&message), c)) {
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr;
+       c = CMSG_NXTHDR(const_cast<msghdr*>(&message), c)) {
     if (c->cmsg_level != SOL_SOCKET) continue;
     if (c->cmsg_type == SCM_TIMESTAMPNS) {
       timespec time;
@@ -108,7 +109,8 @@ void TakeAll(int fd, Seen* seen) {
       messages[i].msg_hdr.msg_controllen = sizeof controls[i];
     }
     const int count = recvmmsg(fd, messages, kBatch, MSG_DONTWAIT, nullptr);
-    for (int i = 0; i < count; i++) Note(messages[i].msg_hdr, packets[i], messages[i].msg_len, ahead_ns, seen);
+    for (int i = 0; i < count; i++)
+      Note(messages[i].msg_hdr, packets[i], messages[i].msg_len, ahead_ns, seen);
     if (count < kBatch) return;
   }
 }

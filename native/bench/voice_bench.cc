@@ -27,7 +27,8 @@ namespace {
 using namespace model;
 
 double Now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // Of the processor, by all threads: what it costs where other programs share the machine.
@@ -85,8 +86,8 @@ class Stages {
   std::vector<std::pair<std::string, Cost>> stages_;
 };
 
-// Advances to the end. Prints all of it, how many pieces that were, and the dearest of them. `ended` sees the end
-// of each.
+// Advances to the end. Prints all of it, how many pieces that were, and the dearest of them. `ended` sees the
+// end of each.
 template <class Run, class Ended>
 void Measure(const std::string& part, Run& run, double seconds, const Ended& ended) {
   Cost longest;
@@ -131,7 +132,9 @@ struct Encoders {
   Encoders(Kernels& kernels, const Checkpoint& checkpoint)
       : weights(kernels), speaker(kernels, weights, checkpoint), codec(kernels, weights, checkpoint) {}
 
-  size_t WorkBytes(size_t samples) const { return std::max(speaker.WorkBytes(samples), codec.WorkBytes(samples)); }
+  size_t WorkBytes(size_t samples) const {
+    return std::max(speaker.WorkBytes(samples), codec.WorkBytes(samples));
+  }
 
   Weights weights;
   SpeakerEncoder speaker;
@@ -157,10 +160,11 @@ void MeasureAll(Encoders* encoders, double seconds) {
   MeasureCodec(encoders->codec, samples, seconds);
   constexpr double kMegabyte = 1e6;
   const size_t most = VoiceEncoder::kMaxSeconds * rate;
-  std::printf("\nWeights: %.0f MB beside the checkpoint, %.0f MB of it.\n", encoders->weights.OwnBytes() / kMegabyte,
-              encoders->weights.MappedBytes() / kMegabyte);
-  std::printf("Work: %.1f MB for this recording, %.1f MB for %zu s.\n", encoders->WorkBytes(samples.size()) / kMegabyte,
-              encoders->WorkBytes(most) / kMegabyte, VoiceEncoder::kMaxSeconds);
+  std::printf("\nWeights: %.0f MB beside the checkpoint, %.0f MB of it.\n",
+              encoders->weights.OwnBytes() / kMegabyte, encoders->weights.MappedBytes() / kMegabyte);
+  std::printf("Work: %.1f MB for this recording, %.1f MB for %zu s.\n",
+              encoders->WorkBytes(samples.size()) / kMegabyte, encoders->WorkBytes(most) / kMegabyte,
+              VoiceEncoder::kMaxSeconds);
 }
 
 int Bench(const std::string& directory, double seconds, unsigned threads) {
@@ -189,7 +193,8 @@ int main(int count, char** arguments) {
   const double seconds = count > 2 ? std::atof(arguments[2]) : 10;
   const int threads = count > 3 ? std::atoi(arguments[3]) : 2;
   if (count < 2 || !(seconds >= 0.1 && seconds <= 60) || threads < 1 || threads > 64) {
-    std::fprintf(stderr, "usage: voice_bench <directory of a Base checkpoint> [seconds, 0.1 to 60] [threads]\n");
+    std::fprintf(stderr,
+                 "usage: voice_bench <directory of a Base checkpoint> [seconds, 0.1 to 60] [threads]\n");
     return 2;
   }
   return parley::Bench(arguments[1], seconds, static_cast<unsigned>(threads));

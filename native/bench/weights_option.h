@@ -12,8 +12,10 @@ namespace parley::bench {
 // False: it is no level's name.
 inline bool ReadQuantize(const std::string& name, model::Quantize* quantize) {
   using model::Quantize;
-  const std::pair<const char*, Quantize> levels[] = {
-      {"none", Quantize::kNone}, {"int8", Quantize::kAll}, {"int8-talker", Quantize::kTalker}, {"fp8", Quantize::kFp8}};
+  const std::pair<const char*, Quantize> levels[] = {{"none", Quantize::kNone},
+                                                     {"int8", Quantize::kAll},
+                                                     {"int8-talker", Quantize::kTalker},
+                                                     {"fp8", Quantize::kFp8}};
   for (const auto& [known, level] : levels) {
     if (name == known) return *quantize = level, true;
   }

@@ -84,7 +84,8 @@ SrtpKeys SrtpKeysIn(const Napi::Value& value) {
   const Napi::Object srtp = ObjectIn(value, "srtp");
   const SrtpShape& shape = ShapeIn(srtp.Get("profile"));
   const Napi::Value mki = srtp.Get("mkiBytes");
-  const double mki_bytes = mki.IsUndefined() ? 0 : NumberIn(mki, "srtp.mkiBytes", 0, SrtpReceiver::kMaxMkiBytes);
+  const double mki_bytes =
+      mki.IsUndefined() ? 0 : NumberIn(mki, "srtp.mkiBytes", 0, SrtpReceiver::kMaxMkiBytes);
   return {shape.profile, BytesIn(srtp.Get("key"), "srtp.key", shape.key_bytes, shape.key_bytes),
           BytesIn(srtp.Get("salt"), "srtp.salt", shape.salt_bytes, shape.salt_bytes),
           static_cast<size_t>(mki_bytes)};

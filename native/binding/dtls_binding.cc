@@ -25,21 +25,30 @@ struct DtlsEntry {
 
 const char* NameOf(DtlsEndpoint::State state) {
   switch (state) {
-    case DtlsEndpoint::State::kNew: return "new";
-    case DtlsEndpoint::State::kHandshaking: return "handshaking";
-    case DtlsEndpoint::State::kOpen: return "open";
-    case DtlsEndpoint::State::kClosed: return "closed";
-    case DtlsEndpoint::State::kFailed: break;
+    case DtlsEndpoint::State::kNew:
+      return "new";
+    case DtlsEndpoint::State::kHandshaking:
+      return "handshaking";
+    case DtlsEndpoint::State::kOpen:
+      return "open";
+    case DtlsEndpoint::State::kClosed:
+      return "closed";
+    case DtlsEndpoint::State::kFailed:
+      break;
   }
   return "failed";
 }
 
 const char* NameOf(DtlsEndpoint::Failure failure) {
   switch (failure) {
-    case DtlsEndpoint::Failure::kNone: return "";
-    case DtlsEndpoint::Failure::kFingerprint: return "fingerprint";
-    case DtlsEndpoint::Failure::kNoProfile: return "no-profile";
-    case DtlsEndpoint::Failure::kProtocol: break;
+    case DtlsEndpoint::Failure::kNone:
+      return "";
+    case DtlsEndpoint::Failure::kFingerprint:
+      return "fingerprint";
+    case DtlsEndpoint::Failure::kNoProfile:
+      return "no-profile";
+    case DtlsEndpoint::Failure::kProtocol:
+      break;
   }
   return "protocol";
 }
@@ -83,13 +92,16 @@ Napi::Value FingerprintOfIdentity(const Napi::CallbackInfo& info) {
   return identity ? Napi::String::New(info.Env(), identity->fingerprint()) : info.Env().Null();
 }
 
-void CloseIdentity(const Napi::CallbackInfo& info) { Handles::Process().Remove<DtlsIdentity>(HandleOf(info)); }
+void CloseIdentity(const Napi::CallbackInfo& info) {
+  Handles::Process().Remove<DtlsIdentity>(HandleOf(info));
+}
 
 // Groups of two: hash, digest.
 std::vector<DtlsFingerprint> FingerprintsIn(const Napi::Value& value) {
   if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "fingerprints must be an array");
   const auto list = value.As<Napi::Array>();
-  if (list.Length() > 2 * kMaxFingerprints) throw Napi::RangeError::New(value.Env(), "fingerprints are too many");
+  if (list.Length() > 2 * kMaxFingerprints)
+    throw Napi::RangeError::New(value.Env(), "fingerprints are too many");
   std::vector<DtlsFingerprint> fingerprints;
   for (uint32_t n = 0; n + 1 < list.Length(); n += 2) {
     fingerprints.push_back({StringIn(list.Get(n), "hash"), StringIn(list.Get(n + 1), "digest")});
@@ -105,10 +117,12 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   DtlsConfig config;
   config.active = BooleanIn(options.Get("active"), "active");
   config.fingerprints = FingerprintsIn(options.Get("fingerprints"));
-  config.retransmit_us = 1000 * Uint32In(options.Get("retransmitMs"), "retransmitMs", kMinRetransmitMs, kMaxRetransmitMs);
+  config.retransmit_us =
+      1000 * Uint32In(options.Get("retransmitMs"), "retransmitMs", kMinRetransmitMs, kMaxRetransmitMs);
   const auto entry = std::make_shared<DtlsEntry>();
   entry->endpoint = DtlsEndpoint::Create(std::move(identity), std::move(config));
-  if (!entry->endpoint) throw Napi::Error::New(env, "the crypto library has no memory for another association");
+  if (!entry->endpoint)
+    throw Napi::Error::New(env, "the crypto library has no memory for another association");
   const Handle handle = Handles::Process().Add(entry);
   if (handle == 0) throw Napi::Error::New(env, "no handle is free");
   return ToNumber(env, handle);

@@ -1,8 +1,8 @@
 // Notifies one JavaScript environment (the main thread or a worker). Native threads signal a handle, and the
 // environment's callback gets every ready handle in one call.
 //
-// A notifier never keeps its process or worker alive. It may outlive its environment while references to it remain;
-// signalling it then does nothing.
+// A notifier never keeps its process or worker alive. It may outlive its environment while references to it
+// remain; signalling it then does nothing.
 #ifndef PARLEY_BINDING_NOTIFIER_H_
 #define PARLEY_BINDING_NOTIFIER_H_
 

@@ -186,8 +186,8 @@ Napi::Value LowerThreadPriority(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), SetThreadNice(nice));
 }
 
-// Gives back what the C library keeps of freed memory; false if it cannot. With another allocator in its place
-// (LD_PRELOAD) it finds nothing to give back.
+// Gives back what the C library keeps of freed memory; false if it cannot. With another allocator in its
+// place (LD_PRELOAD) it finds nothing to give back.
 Napi::Value TrimHeap(const Napi::CallbackInfo& info) {
 #ifdef __GLIBC__
   malloc_trim(0);

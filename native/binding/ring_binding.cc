@@ -10,7 +10,7 @@
 namespace parley {
 namespace {
 
-constexpr double kMinCapacity = 64;               // bytes
+constexpr double kMinCapacity = 64;  // bytes
 constexpr double kMaxCapacity = 1024.0 * 1024 * 1024;
 
 Handle HandleOf(const Napi::CallbackInfo& info) {
@@ -113,8 +113,8 @@ Napi::Value Watch(const Napi::CallbackInfo& info) {
   if (side != "read" && side != "write") throw Napi::RangeError::New(env, "side must be 'read' or 'write'");
   if (!ring) return Napi::Boolean::New(env, true);
   const std::shared_ptr<Notifier> notifier = Notifier::For(env);
-  const bool ready = side == "read" ? ring->WatchRead(notifier, HandleOf(info))
-                                    : ring->WatchWrite(notifier, HandleOf(info));
+  const bool ready =
+      side == "read" ? ring->WatchRead(notifier, HandleOf(info)) : ring->WatchWrite(notifier, HandleOf(info));
   return Napi::Boolean::New(env, ready);
 }
 

@@ -71,7 +71,8 @@ void RingSink::Waits(bool waits) {
 
 void RingSink::Ended(const runtime::StreamEnd& end) {
   using runtime::Outcome;
-  const bool whole = end.outcome == Outcome::kDone || end.outcome == Outcome::kBudget || end.outcome == Outcome::kRunaway;
+  const bool whole =
+      end.outcome == Outcome::kDone || end.outcome == Outcome::kBudget || end.outcome == Outcome::kRunaway;
   if (whole) ring_->End("");
   std::shared_ptr<Notifier> notifier;
   Handle handle = 0;

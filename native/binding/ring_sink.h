@@ -16,13 +16,14 @@
 
 namespace parley {
 
-// Object behind a stream's handle. The engine holds it until the end of the stream, JavaScript until it has taken the
-// end.
+// Object behind a stream's handle. The engine holds it until the end of the stream, JavaScript until it has
+// taken the end.
 class RingSink final : public runtime::SpeechSink {
  public:
   RingSink(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<ByteRing> ring);
 
-  // Call before the engine gets the sink: sets the notifier of the stream's end, and the handle that it reports.
+  // Call before the engine gets the sink: sets the notifier of the stream's end, and the handle that it
+  // reports.
   void Tell(std::shared_ptr<Notifier> notifier, Handle handle);
   // Its name in the engine, which may have begun with it already.
   void Started(runtime::StreamId stream);

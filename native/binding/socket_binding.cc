@@ -1,5 +1,5 @@
-// Node-API binding of the calls' sockets, and of the ports that they take. A stale handle gives an ordinary result,
-// never an exception: a call may end while JavaScript still queries it.
+// Node-API binding of the calls' sockets, and of the ports that they take. A stale handle gives an ordinary
+// result, never an exception: a call may end while JavaScript still queries it.
 #include <algorithm>
 
 #include "binding/arguments.h"
@@ -74,7 +74,8 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   }
   const auto socket = owner->plane->MakeSocket(std::move(ports), mux);
   if (!socket) return Napi::String::New(env, problem);
-  const Handle handle = Handles::Process().Add(std::make_shared<SocketEntry>(SocketEntry{owner->plane, socket}));
+  const Handle handle =
+      Handles::Process().Add(std::make_shared<SocketEntry>(SocketEntry{owner->plane, socket}));
   if (handle == 0) throw Napi::Error::New(env, "no handle is free");
   socket->set_handle(handle);
   if (!owner->plane->BeginSocket(socket)) {
@@ -99,7 +100,8 @@ void Format(const Napi::CallbackInfo& info) {
   for (uint32_t n = 0; n + kFormatFields <= list.Length(); n += kFormatFields) {
     const uint32_t type = Uint32In(list.Get(n), "payloadType", 0, 127);
     const uint32_t kind = Uint32In(list.Get(n + 1), "kind", 1, 3);
-    types[type] = {static_cast<PayloadKind>(kind), Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate)};
+    types[type] = {static_cast<PayloadKind>(kind),
+                   Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate)};
   }
   if (entry) entry->socket->SetPayloadTypes(types);
 }
@@ -159,8 +161,8 @@ void Srtp(const Napi::CallbackInfo& info) {
     return;
   }
   const SrtpKeys keys = SrtpKeysIn(info[1]);
-  if (entry && !entry->socket->SetSrtp(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size,
-                                       keys.mki_bytes)) {
+  if (entry && !entry->socket->SetSrtp(keys.profile, keys.key.data, keys.key.size, keys.salt.data,
+                                       keys.salt.size, keys.mki_bytes)) {
     throw Napi::Error::New(info.Env(), "the crypto library refused the SRTP keys");
   }
 }
@@ -192,9 +194,12 @@ Napi::Value TakeSound(const Napi::CallbackInfo& info) {
   double* out = fields.Data();
   size_t at = 0;
   for (const HeardPayload& one : heard) {
-    const double values[kSoundFields] = {static_cast<double>(one.timestamp), static_cast<double>(one.payload_type),
-                                         static_cast<double>(one.lost_before), NsToMs(one.at_ns),
-                                         static_cast<double>(at), static_cast<double>(one.bytes.size())};
+    const double values[kSoundFields] = {static_cast<double>(one.timestamp),
+                                         static_cast<double>(one.payload_type),
+                                         static_cast<double>(one.lost_before),
+                                         NsToMs(one.at_ns),
+                                         static_cast<double>(at),
+                                         static_cast<double>(one.bytes.size())};
     out = std::copy(values, values + kSoundFields, out);
     std::copy(one.bytes.begin(), one.bytes.end(), data.Data() + at);
     at += one.bytes.size();
@@ -208,7 +213,8 @@ Napi::Value TakeSound(const Napi::CallbackInfo& info) {
 Napi::Value TakeForeign(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto entry = EntryOf(info);
-  const std::vector<ForeignPacket> packets = entry ? entry->socket->TakeForeign() : std::vector<ForeignPacket>();
+  const std::vector<ForeignPacket> packets =
+      entry ? entry->socket->TakeForeign() : std::vector<ForeignPacket>();
   Napi::Array result = Napi::Array::New(env, packets.size());
   for (size_t n = 0; n < packets.size(); n++) {
     auto data = Napi::Uint8Array::New(env, packets[n].data.size());
@@ -258,18 +264,19 @@ Napi::Value TakeTapped(const Napi::CallbackInfo& info) {
 Napi::Value Send(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes data = BytesIn(info[1], "data", 1, Intake::kMaxDatagram);
-  const Address to = Address::Of(StringIn(info[2], "address"),
-                                 static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
+  const Address to =
+      Address::Of(StringIn(info[2], "address"), static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
   const bool rtcp_port = BooleanIn(info[4], "rtcpPort");
-  return Napi::Boolean::New(info.Env(), entry && entry->socket->SendForeign(data.data, data.size, to, rtcp_port));
+  return Napi::Boolean::New(info.Env(),
+                            entry && entry->socket->SendForeign(data.data, data.size, to, rtcp_port));
 }
 
 // As if the datagram had come from there.
 void Feed(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes data = BytesIn(info[1], "data", 0, 65'535);
-  const Address from = Address::Of(StringIn(info[2], "address"),
-                                   static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
+  const Address from =
+      Address::Of(StringIn(info[2], "address"), static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
   const bool rtcp_port = BooleanIn(info[4], "rtcpPort");
   if (entry) entry->plane->Feed(entry->socket, data.data, data.size, from, rtcp_port);
 }
@@ -281,19 +288,29 @@ Napi::Value MsOrNull(Napi::Env env, int64_t ns) {
 Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   const IntakeStats stats = socket.Stats();
   Napi::Object result = Napi::Object::New(env);
-  const std::pair<const char*, uint64_t> counts[] = {
-      {"packets", stats.packets},         {"octets", stats.octets},
-      {"comfortNoise", stats.comfort_noise}, {"digits", stats.digits},
-      {"rtcpPackets", stats.rtcp_packets}, {"sourceChanges", stats.source_changes},
-      {"malformed", stats.malformed},     {"strangers", stats.strangers},
-      {"unknownPayloads", stats.unknown_payloads}, {"forged", stats.forged},
-      {"replayed", stats.replayed},       {"closed", stats.closed},
-      {"foreign", stats.foreign},         {"departures", stats.departures},
-      {"expected", stats.expected},
-      {"received", stats.received},       {"repeated", stats.repeated},
-      {"late", stats.late},               {"lost", stats.lost},
-      {"ssrc", stats.ssrc},               {"highestSequence", stats.highest},
-      {"remoteReports", stats.remote_reports}, {"soundDropped", stats.sound_dropped}};
+  const std::pair<const char*, uint64_t> counts[] = {{"packets", stats.packets},
+                                                     {"octets", stats.octets},
+                                                     {"comfortNoise", stats.comfort_noise},
+                                                     {"digits", stats.digits},
+                                                     {"rtcpPackets", stats.rtcp_packets},
+                                                     {"sourceChanges", stats.source_changes},
+                                                     {"malformed", stats.malformed},
+                                                     {"strangers", stats.strangers},
+                                                     {"unknownPayloads", stats.unknown_payloads},
+                                                     {"forged", stats.forged},
+                                                     {"replayed", stats.replayed},
+                                                     {"closed", stats.closed},
+                                                     {"foreign", stats.foreign},
+                                                     {"departures", stats.departures},
+                                                     {"expected", stats.expected},
+                                                     {"received", stats.received},
+                                                     {"repeated", stats.repeated},
+                                                     {"late", stats.late},
+                                                     {"lost", stats.lost},
+                                                     {"ssrc", stats.ssrc},
+                                                     {"highestSequence", stats.highest},
+                                                     {"remoteReports", stats.remote_reports},
+                                                     {"soundDropped", stats.sound_dropped}};
   for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
   result.Set("jitterMs", Napi::Number::New(env, stats.jitter_ms));
   result.Set("maxJitterMs", Napi::Number::New(env, stats.max_jitter_ms));

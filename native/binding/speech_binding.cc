@@ -1,5 +1,5 @@
-// Node-API binding of the speech engine. Slow operations (reading, loading, ending) return promises and run in
-// libuv's pool; all others return at once. A stale handle gives an ordinary result, never an exception.
+// Node-API binding of the speech engine. Slow operations (reading, loading, ending) return promises and run
+// in libuv's pool; all others return at once. A stale handle gives an ordinary result, never an exception.
 //
 // Engines belong to the environment that opened them: its end closes them.
 
@@ -163,7 +163,8 @@ Napi::Value Waits(const Napi::CallbackInfo& info) {
 void AddText(const Napi::CallbackInfo& info) {
   std::string text = StringIn(info[1], "text");
   const bool last = BooleanIn(info[2], "last");
-  if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info))) sink->AddText(std::move(text), last);
+  if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info)))
+    sink->AddText(std::move(text), last);
 }
 
 void Cancel(const Napi::CallbackInfo& info) {
@@ -229,7 +230,8 @@ std::string Text(const Napi::Object& object, const char* name) {
 size_t Count(const Napi::Object& object, const char* name, size_t otherwise, double least, double most) {
   if (!Has(object, name)) return otherwise;
   const double value = NumberIn(object.Get(name), name, least, most);
-  if (std::floor(value) != value) throw Napi::TypeError::New(object.Env(), std::string(name) + " must be a whole number");
+  if (std::floor(value) != value)
+    throw Napi::TypeError::New(object.Env(), std::string(name) + " must be a whole number");
   return static_cast<size_t>(value);
 }
 
@@ -355,19 +357,29 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
 
 Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
   Napi::Object object = Napi::Object::New(env);
-  const std::pair<const char*, uint64_t> counts[] = {
-      {"live", stats.live}, {"waiting", stats.waiting}, {"parked", stats.parked},
-      {"begun", stats.begun}, {"done", stats.done}, {"cancelled", stats.cancelled},
-      {"failed", stats.failed}, {"runaways", stats.runaways}, {"refused", stats.refused},
-      {"frames", stats.frames}, {"steps", stats.steps}, {"voices", stats.voices},
-      {"memoryInUse", stats.memory_in_use}, {"memoryLimit", stats.memory_limit},
-      {"deviceMemoryInUse", stats.device_memory_in_use}, {"eager", stats.eager},
-      {"captures", stats.captures}, {"launches", stats.launches},
-      {"listBytes", stats.list_bytes}};
+  const std::pair<const char*, uint64_t> counts[] = {{"live", stats.live},
+                                                     {"waiting", stats.waiting},
+                                                     {"parked", stats.parked},
+                                                     {"begun", stats.begun},
+                                                     {"done", stats.done},
+                                                     {"cancelled", stats.cancelled},
+                                                     {"failed", stats.failed},
+                                                     {"runaways", stats.runaways},
+                                                     {"refused", stats.refused},
+                                                     {"frames", stats.frames},
+                                                     {"steps", stats.steps},
+                                                     {"voices", stats.voices},
+                                                     {"memoryInUse", stats.memory_in_use},
+                                                     {"memoryLimit", stats.memory_limit},
+                                                     {"deviceMemoryInUse", stats.device_memory_in_use},
+                                                     {"eager", stats.eager},
+                                                     {"captures", stats.captures},
+                                                     {"launches", stats.launches},
+                                                     {"listBytes", stats.list_bytes}};
   for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
   const std::pair<const char*, double> times[] = {
-      {"busyMs", stats.busy_ms}, {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms}, {"predictorMs", stats.predictor_ms},
-      {"codecMs", stats.codec_ms}, {"voiceMs", stats.voice_ms}};
+      {"busyMs", stats.busy_ms},           {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms},
+      {"predictorMs", stats.predictor_ms}, {"codecMs", stats.codec_ms},     {"voiceMs", stats.voice_ms}};
   for (const auto& [name, ms] : times) object.Set(name, Napi::Number::New(env, ms));
   return object;
 }

@@ -27,7 +27,8 @@ std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
 std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
   if (value.IsUndefined() || value.IsNull()) return nullptr;
   const SrtpKeys keys = SrtpKeysIn(value);
-  auto sender = SrtpSender::Create(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size, ssrc);
+  auto sender =
+      SrtpSender::Create(keys.profile, keys.key.data, keys.key.size, keys.salt.data, keys.salt.size, ssrc);
   if (!sender) throw Napi::Error::New(value.Env(), "the crypto library refused the SRTP keys");
   return sender;
 }

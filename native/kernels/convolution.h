@@ -42,7 +42,11 @@ inline Vectors WindowsOf(const Convolution& convolution, const float* first, siz
   if (convolution.dilation == 1) {
     return {first, count, step, convolution.taps * convolution.channels, 1, 0};
   }
-  return {first, count, step, convolution.channels, convolution.taps,
+  return {first,
+          count,
+          step,
+          convolution.channels,
+          convolution.taps,
           convolution.dilation * convolution.channels};
 }
 

@@ -1,13 +1,13 @@
-// The interface between the model and a backend. The CPU backend defines the results; another must match them within
-// a stated tolerance.
+// The interface between the model and a backend. The CPU backend defines the results; another must match them
+// within a stated tolerance.
 //
 //   kernels  <-  model  <-  runtime  <-  binding
 //
-// Signals are time-major, [rows, channels] without gaps, float32; a row is a position, a frame or a stream. Pointers
-// refer to the backend's own memory (Allocate) unless stated otherwise. Host memory (positions, stretches, uploads)
-// is read before a call returns. Results for the host are there after Wait(). Calls to one backend come from one
-// thread at a time and take effect in order. Outputs may not overlap inputs except where "in place" is stated. Wrong
-// shapes throw std::invalid_argument.
+// Signals are time-major, [rows, channels] without gaps, float32; a row is a position, a frame or a stream.
+// Pointers refer to the backend's own memory (Allocate) unless stated otherwise. Host memory (positions,
+// stretches, uploads) is read before a call returns. Results for the host are there after Wait(). Calls to
+// one backend come from one thread at a time and take effect in order. Outputs may not overlap inputs except
+// where "in place" is stated. Wrong shapes throw std::invalid_argument.
 //
 // The result for a row never depends on how many rows are computed with it.
 #ifndef PARLEY_KERNELS_KERNELS_H_
@@ -34,20 +34,22 @@ enum class Activation : uint8_t {
 
 enum class Padding : uint8_t { kZero, kReplicate, kReflect };
 
-// The arrays of keys and values that a transformer keeps of one stream: of every layer the keys (after rotation), then the
-// values, each [capacity, heads, head_dim] of kF32, kF16 or kBf16 and filled up to a multiple of 64 bytes. Position p lies in row
-// p % capacity.
+// The arrays of keys and values that a transformer keeps of one stream: of every layer the keys (after
+// rotation), then the values, each [capacity, heads, head_dim] of kF32, kF16 or kBf16 and filled up to a
+// multiple of 64 bytes. Position p lies in row p % capacity.
 struct KvLayout {
   Format format = Format::kF32;
   size_t heads = 0;
   size_t head_dim = 0;
 
-  size_t ArrayBytes(size_t capacity) const { return (capacity * heads * head_dim * BytesOf(format) + 63) / 64 * 64; }
+  size_t ArrayBytes(size_t capacity) const {
+    return (capacity * heads * head_dim * BytesOf(format) + 63) / 64 * 64;
+  }
   size_t LayerBytes(size_t capacity) const { return 2 * ArrayBytes(capacity); }
 };
 
-// `count` neighbouring positions of one stream, the first being `position`. The query at i sees the keys j <= i, and
-// with a window only j > i - window: capacity >= window + count - 1, or every position.
+// `count` neighbouring positions of one stream, the first being `position`. The query at i sees the keys j <=
+// i, and with a window only j > i - window: capacity >= window + count - 1, or every position.
 struct AttentionStream {
   void* cache = nullptr;  // as KvLayout says
   uint64_t capacity = 0;
@@ -60,8 +62,8 @@ struct AttentionStream {
 struct AttentionBatch {
   const AttentionStream* streams = nullptr;  // [count] in the backend's memory
   size_t count = 0;
-  size_t rows = 0;     // total over all streams
-  size_t longest = 0;  // positions of the stream that has most
+  size_t rows = 0;      // total over all streams
+  size_t longest = 0;   // positions of the stream that has most
   size_t furthest = 0;  // the most positions of a stream, up to the end of these
   KvLayout layout;
   size_t query_heads = 0;  // a multiple of layout.heads: head h uses kv head h * heads / query_heads
@@ -141,16 +143,17 @@ struct ResidualUnit {
   const float* pointwise_bias = nullptr;
 };
 
-// One pass of a code predictor, after its layers: the product of a head, and one code for each stream, chosen from
-// its logits.
+// One pass of a code predictor, after its layers: the product of a head, and one code for each stream, chosen
+// from its logits.
 struct CodePass {
   const float* angles = nullptr;  // [rows, head_dim], as Angles gives them
   Matrix head;                    // [vocabulary, hidden]
-  Matrix table;                   // [at least vocabulary, hidden]: a code's row is the next pass's input; empty in the
-                                  // last pass
+  Matrix table;  // [at least vocabulary, hidden]: a code's row is the next pass's input; empty in the
+                 // last pass
 };
 
-// Passes one after the other, the first of the streams' positions that a batch has, the next of one row each, at the position after these.
+// Passes one after the other, the first of the streams' positions that a batch has, the next of one row each,
+// at the position after these.
 struct CodePasses {
   const LayerWeights* layers = nullptr;
   size_t layer_count = 0;
@@ -159,8 +162,9 @@ struct CodePasses {
   size_t count = 0;
   const Choice* choices = nullptr;  // [streams] in the backend's memory
   uint64_t sequence = 0;            // the first pass's draws; the next pass has the next one
-  int32_t* codes = nullptr;         // the first pass's: the i-th stream's at codes[i * stride], that of the next pass
-                                    // beside it
+  int32_t* codes =
+      nullptr;  // the first pass's: the i-th stream's at codes[i * stride], that of the next pass
+                // beside it
   size_t stride = 0;
 };
 
@@ -198,8 +202,8 @@ class Kernels {
   virtual bool AnswersAtOnce() const = 0;
   // All zeros for a backend on the host's memory.
   virtual BackendFigures Figures() const { return {}; }
-  // While it is so, what is asked for will be asked for again: a backend that remembers what it was asked does so the first time, not the
-  // second. False: there is nothing to remember.
+  // While it is so, what is asked for will be asked for again: a backend that remembers what it was asked
+  // does so the first time, not the second. False: there is nothing to remember.
   virtual bool Rehearse(bool) { return false; }
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;
@@ -207,26 +211,29 @@ class Kernels {
   virtual void Upload(void* to, const void* from_host, size_t bytes) = 0;
   virtual void Download(void* to_host, const void* from, size_t bytes) = 0;
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;  // may overlap
-  virtual void Wait() = 0;  // until all that was asked is done
+  virtual void Wait() = 0;                                          // until all that was asked is done
 
   // --- products: y [x.count, w.rows] = w x
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
-  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on, plus bias, where there is one. Loses x, which a
-  // backend need not write.
-  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y);
-  // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two one after the other.
-  // Loses x, which a backend need not write.
-  virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
-                              float* y);
+  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on,
+  // plus bias, where there is one. Loses x, which a backend need not write.
+  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every,
+                              const float* bias, float* y);
+  // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two
+  // one after the other. Loses x, which a backend need not write.
+  virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows,
+                              const Finish& finish, float* y);
 
   // --- rows of a table (embeddings, codebooks)
   // y[i] = table[ids[i]], or y[i] += it.
   virtual void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) = 0;
-  // A table's rows after another's, the t-th of `table_count` by the ids that lie t further on: bit for bit as these would be gathered
-  // one after the other, all but the first added. A backend may do it in one step. tables: on the host.
-  virtual void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y);
+  // A table's rows after another's, the t-th of `table_count` by the ids that lie t further on: bit for bit
+  // as these would be gathered one after the other, all but the first added. A backend may do it in one step.
+  // tables: on the host.
+  virtual void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
+                         float* y);
   // The row of table (kF32) nearest to each x[i], the first of equals, to ids on the host;
   // then x[i] -= that row. One step of residual quantization.
   virtual void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) = 0;
@@ -241,10 +248,10 @@ class Kernels {
   // x.normed = what the norm makes of x.x.
   void NormRows(const Norm& norm, const LayerRows& x, size_t width);
 
-  // --- rotary positions, half-split
-  // positions [count] on the host; angles [count, head_dim]: cosines of positions[i] * theta^(-2j / head_dim), then the
-  // sines; j < head_dim / 2.
-  virtual void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta, float* angles) = 0;
+  // --- rotary positions, half-split positions [count] on the host; angles [count, head_dim]: cosines of
+  // positions[i] * theta^(-2j / head_dim), then the sines; j < head_dim / 2.
+  virtual void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta,
+                      float* angles) = 0;
   // x [rows, heads, head_dim] in place, angles [rows, head_dim]:
   // lo' = lo cos - hi sin, hi' = hi cos + lo sin.
   virtual void Rotate(float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) = 0;
@@ -257,29 +264,33 @@ class Kernels {
 
   // --- halves of a transformer's layer, which a backend may do in fewer steps than these
   // The rows' norm, its heads, stored and attended to. angles: [rows, head_dim], as Angles gives them.
-  virtual void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
-                          size_t layer, const AttentionRows& rows);
+  virtual void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles,
+                          const AttentionBatch& batch, size_t layer, const AttentionRows& rows);
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
-  virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y);
+  virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,
+                          float* y);
 
   // y [rows, w.rows] = gelu(w norm(x) + bias).
   void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y);
 
   // x [batch.rows, hidden] += scale * o(AttendRows(x)), of the cache's layer n.
-  virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
-                            float* x);
+  virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles,
+                            const AttentionBatch& batch, const LayerRoom& room, float* x);
   // x [rows, hidden] += scale * down(ExpandRows(x)), or what the layer has instead of that.
   virtual void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x);
 
-  // --- whole transformers
-  // x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as AddAttention and AddMlp give it one after the other. False, and nothing is done, where a backend has no shorter way for such layers and rows.
-  virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
+  // --- whole transformers x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as
+  // AddAttention and AddMlp give it one after the other. False, and nothing is done, where a backend has no
+  // shorter way for such layers and rows.
+  virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles,
+                         const AttentionBatch& batch, float* x) {
     (void)layers, (void)count, (void)angles, (void)batch, (void)x;
     return false;
   }
 
-  // x [batch.rows, hidden] through all passes of a code predictor, as these give it one after the other: RunLayers, RmsNorm, of each stream's
-  // last row Multiply, Choose, and Gather of what the next pass begins with. x is lost. False, and nothing is done, as of RunLayers.
+  // x [batch.rows, hidden] through all passes of a code predictor, as these give it one after the other:
+  // RunLayers, RmsNorm, of each stream's last row Multiply, Choose, and Gather of what the next pass begins
+  // with. x is lost. False, and nothing is done, as of RunLayers.
   virtual bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) {
     (void)passes, (void)batch, (void)x;
     return false;
@@ -287,7 +298,8 @@ class Kernels {
 
   // --- convolutions, stride 1; streams are independent of each other
   // y [sum of counts, weights.rows], stream by stream. The history is History() positions.
-  virtual void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) = 0;
+  virtual void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
+                              float* y) = 0;
   // The same for groups = channels: weights [taps, channels] (PackDepthwise), history taps - 1.
   virtual void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
                                  const Stretch* streams, size_t count, float* y) = 0;
@@ -295,19 +307,22 @@ class Kernels {
   // a and b as Snake gives it.
   virtual void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
                       size_t count);
-  // Spread and ConvolveCausal, bit for bit as these two one after the other. Afterwards the memory at the streams' x
-  // and before it is undefined, since a backend need not write it.
+  // Spread and ConvolveCausal, bit for bit as these two one after the other. Afterwards the memory at the
+  // streams' x and before it is undefined, since a backend need not write it.
   virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
                               const Stretch* streams, size_t count, float* y);
   // The same, and Clamp of y.
-  virtual void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
-                               size_t count, float lowest, float highest, float* y);
+  virtual void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution,
+                               const Stretch* streams, size_t count, float lowest, float highest, float* y);
   // As ConvolveSpread of ConvolveDepthwise, of x as it is.
-  virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
-                                       const Stretch* streams, size_t count, float* y);
-  // x [rows, channels], all streams' new positions one after the other, plus what the unit makes of it: bit for bit as ConvolveSpread to y and
-  // MultiplySnaked to x. Loses y, as large as x, which a backend need not write; as what lies at the streams' x.
-  virtual void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y);
+  virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias,
+                                       size_t channels, size_t taps, const Stretch* streams, size_t count,
+                                       float* y);
+  // x [rows, channels], all streams' new positions one after the other, plus what the unit makes of it: bit
+  // for bit as ConvolveSpread to y and MultiplySnaked to x. Loses y, as large as x, which a backend need not
+  // write; as what lies at the streams' x.
+  virtual void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows,
+                           float* x, float* y);
   // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
   // kReflect needs rows > left and rows > right; kReplicate at least one row.
   virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
@@ -317,29 +332,31 @@ class Kernels {
   virtual void Activate(Activation activation, float* x, size_t count) = 0;
   // x + sin(x a)^2 b per channel, a = e^alpha, b = 1 / (e^beta + 1e-9): SnakeBeta.
   // y may be x.
-  virtual void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) = 0;
+  virtual void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels,
+                     float* y) = 0;
   virtual void Add(float* y, const float* x, size_t count) = 0;
   // A value that is not finite becomes or stays NaN.
   virtual void Clamp(float* x, size_t count, float lowest, float highest) = 0;
 
-  // --- over time, for the speaker encoder: x [rows, channels], a row every `stride` floats, so that a few channels
-  // of many can be asked for; weights as x or none (all the same)
-  // mean = sum w x;  deviation = sqrt(max(sum w (x - mean)^2, floor)), unless deviation is null.
+  // --- over time, for the speaker encoder: x [rows, channels], a row every `stride` floats, so that a few
+  // channels of many can be asked for; weights as x or none (all the same) mean = sum w x; deviation =
+  // sqrt(max(sum w (x - mean)^2, floor)), unless deviation is null.
   virtual void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
                           float floor, float* mean, float* deviation) = 0;
   // In place, each channel over its rows.
   virtual void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) = 0;
   // y += x * gain[channel]: the gate of squeeze and excitation.
   virtual void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) = 0;
-  // y[i] [to_width] at column `to` = x[i] [from_width] at column `from`, `width` of them: split and concatenation.
-  virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
-                           size_t width, size_t rows) = 0;
+  // y[i] [to_width] at column `to` = x[i] [from_width] at column `from`, `width` of them: split and
+  // concatenation.
+  virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width,
+                           size_t to, size_t width, size_t rows) = 0;
 
-  // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i * stride];
-  // -1 where a logit is NaN or no id can be chosen. choices: [count] in the backend's memory; `sequence`:
-  // Draw::stream of their draws.
-  virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
-                      size_t stride) = 0;
+  // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i *
+  // stride]; -1 where a logit is NaN or no id can be chosen. choices: [count] in the backend's memory;
+  // `sequence`: Draw::stream of their draws.
+  virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary,
+                      uint64_t sequence, int32_t* ids, size_t stride) = 0;
 };
 
 }  // namespace parley

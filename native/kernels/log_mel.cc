@@ -11,16 +11,21 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 // Slaney's scale: linear below 1000 Hz, then 27 steps to every factor of 6.4.
-double HertzOf(double mel) { return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * std::log(6.4) / 27); }
+double HertzOf(double mel) {
+  return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * std::log(6.4) / 27);
+}
 
-double MelOf(double hertz) { return hertz < 1000 ? 3 * hertz / 200 : 15 + 27 * std::log(hertz / 1000) / std::log(6.4); }
+double MelOf(double hertz) {
+  return hertz < 1000 ? 3 * hertz / 200 : 15 + 27 * std::log(hertz / 1000) / std::log(6.4);
+}
 
 }  // namespace
 
 LogMel::LogMel(const LogMelShape& shape) : shape_(shape), margin_(0) {
   const bool power = shape.window > 1 && (shape.window & (shape.window - 1)) == 0;
   if (!power || shape.hop == 0 || shape.hop > shape.window || shape.bands == 0 || shape.sample_rate == 0) {
-    throw std::invalid_argument("a mel spectrum needs a window of a power of two, a hop within it, and bands");
+    throw std::invalid_argument(
+        "a mel spectrum needs a window of a power of two, a hop within it, and bands");
   }
   margin_ = (shape.window - shape.hop) / 2;
   Fill();
@@ -36,7 +41,9 @@ void LogMel::Fill() {
   }
   const double rate = static_cast<double>(shape_.sample_rate);
   const double top = MelOf(rate / 2);
-  const auto edge = [&](size_t i) { return HertzOf(top * static_cast<double>(i) / static_cast<double>(shape_.bands + 1)); };
+  const auto edge = [&](size_t i) {
+    return HertzOf(top * static_cast<double>(i) / static_cast<double>(shape_.bands + 1));
+  };
   bands_.resize(shape_.bands);
   for (size_t m = 0; m < shape_.bands; m++) {
     const double low = edge(m), middle = edge(m + 1), high = edge(m + 2);
@@ -93,7 +100,8 @@ std::vector<float> LogMel::Of(const float* samples, size_t count) const {
 
 void LogMel::Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const {
   const size_t n = shape_.window, bins = n / 2 + 1;
-  if (first + frames > FramesOf(count)) throw std::invalid_argument("frames beyond the end of a mel spectrum");
+  if (first + frames > FramesOf(count))
+    throw std::invalid_argument("frames beyond the end of a mel spectrum");
   std::vector<double> re(n), im(n), magnitudes(bins);
   for (size_t t = 0; t < frames; t++) {
     for (size_t i = 0; i < n; i++) {

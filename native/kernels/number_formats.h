@@ -1,10 +1,11 @@
 // Number formats of weights and caches that are shorter than a float, with conversions to and from float.
 //
-// bf16 is the upper half of a float; f16 is IEEE binary16. Both conversions to 16 bits round to nearest, ties to
-// even, and keep infinities and NaN.
+// bf16 is the upper half of a float; f16 is IEEE binary16. Both conversions to 16 bits round to nearest, ties
+// to even, and keep infinities and NaN.
 //
-// fp8 is E4M3: a sign, four bits of exponent (bias 7), three of fraction; up to 448, subnormal below 2^-6, down to
-// 2^-9. It has no infinities, and one NaN of either sign. No weight is NaN, so loops over weights may read it as 480.
+// fp8 is E4M3: a sign, four bits of exponent (bias 7), three of fraction; up to 448, subnormal below 2^-6,
+// down to 2^-9. It has no infinities, and one NaN of either sign. No weight is NaN, so loops over weights may
+// read it as 480.
 #ifndef PARLEY_KERNELS_NUMBER_FORMATS_H_
 #define PARLEY_KERNELS_NUMBER_FORMATS_H_
 
@@ -84,7 +85,8 @@ inline F16 ToF16(float value) {
   return {static_cast<uint16_t>(sign | (rounded - 0x38000000) >> 13)};
 }
 
-// To the nearest, ties to even; what lies beyond the largest becomes that. Without branches: loops over it become wide.
+// To the nearest, ties to even; what lies beyond the largest becomes that. Without branches: loops over it
+// become wide.
 inline Fp8 ToFp8(float value) {
   const uint32_t bits = formats::BitsOf(value), magnitude = bits & 0x7fffffff;
   const uint32_t rounded = ((magnitude + 0x7ffff + (magnitude >> 20 & 1)) >> 20) - (120u << 3);

@@ -19,8 +19,8 @@ double ToWhole(double value) {
 // The body of a loop that is compiled for more than one processor.
 #define PARLEY_BODY inline __attribute__((always_inline))
 
-// As whole numbers, magnitudes are in the order of their values, and what is not finite comes after all: a loop
-// without branches, which the compiler makes wide, as it does the next.
+// As whole numbers, magnitudes are in the order of their values, and what is not finite comes after all: a
+// loop without branches, which the compiler makes wide, as it does the next.
 template <class Value>
 PARLEY_BODY float LargestOf(const Value* row, size_t columns) {
   int32_t largest = 0;
@@ -49,13 +49,15 @@ PARLEY_BODY void RoundAllToFp8(const Value* row, size_t columns, float unit, int
 // Returns the scale; it is not finite where a weight is not.
 template <Format kTo, class Value>
 PARLEY_BODY float RowOf(const Value* row, size_t columns, int8_t* values) {
-  const float largest = LargestOf(row, columns), scale = largest / (kTo == Format::kFp8 ? kLargestFp8 : 127.0f);
+  const float largest = LargestOf(row, columns),
+              scale = largest / (kTo == Format::kFp8 ? kLargestFp8 : 127.0f);
   if (!(largest <= std::numeric_limits<float>::max())) return largest;
   if (kTo == Format::kFp8) {
     RoundAllToFp8(row, columns, scale == 0 ? std::numeric_limits<float>::infinity() : scale, values);
   } else {
     // Double: a scale of subnormal size must not overflow the quotient.
-    RoundAll(row, columns, scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(scale), values);
+    RoundAll(row, columns, scale == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(scale),
+             values);
   }
   return scale;
 }
@@ -76,13 +78,15 @@ bool IsWide() { return false; }
 
 template <Format kTo, class Value>
 QuantizedMatrix QuantizeRows(const Matrix& matrix) {
-  QuantizedMatrix result{kTo, std::vector<int8_t>(matrix.rows * matrix.columns), std::vector<float>(matrix.rows), matrix.rows, matrix.columns};
+  QuantizedMatrix result{kTo, std::vector<int8_t>(matrix.rows * matrix.columns),
+                         std::vector<float>(matrix.rows), matrix.rows, matrix.columns};
   const auto* values = static_cast<const Value*>(matrix.values);
   const auto of = IsWide() ? WideRow<kTo, Value> : RowOf<kTo, Value>;
   for (size_t r = 0; r < matrix.rows; r++) {
     const size_t start = r * matrix.columns;
     result.scales[r] = of(values + start, matrix.columns, result.values.data() + start);
-    if (!(result.scales[r] <= std::numeric_limits<float>::max())) throw std::invalid_argument("a weight to quantize is not finite");
+    if (!(result.scales[r] <= std::numeric_limits<float>::max()))
+      throw std::invalid_argument("a weight to quantize is not finite");
   }
   return result;
 }
@@ -98,11 +102,15 @@ QuantizedMatrix QuantizeTo(const Matrix& matrix, Format format) {
 
 QuantizedMatrix Quantize(const Matrix& matrix, Format format) {
   switch (matrix.format) {
-    case Format::kF32: return QuantizeTo<float>(matrix, format);
-    case Format::kF16: return QuantizeTo<F16>(matrix, format);
-    case Format::kBf16: return QuantizeTo<Bf16>(matrix, format);
+    case Format::kF32:
+      return QuantizeTo<float>(matrix, format);
+    case Format::kF16:
+      return QuantizeTo<F16>(matrix, format);
+    case Format::kBf16:
+      return QuantizeTo<Bf16>(matrix, format);
     case Format::kInt8:
-    case Format::kFp8: break;
+    case Format::kFp8:
+      break;
   }
   throw std::invalid_argument("the matrix is quantized already");
 }

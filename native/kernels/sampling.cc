@@ -68,7 +68,8 @@ void JudgeRules(const SamplingRules& rules, size_t choices) {
   const auto count = static_cast<int64_t>(choices);
   if (count == 0 || count > INT32_MAX) throw std::invalid_argument("no logits to choose from, or too many");
   // Written so that NaN is refused too.
-  if (!(rules.temperature >= kLeastTemperature)) throw std::invalid_argument("temperature must be 0.0001 or more");
+  if (!(rules.temperature >= kLeastTemperature))
+    throw std::invalid_argument("temperature must be 0.0001 or more");
   if (!(rules.top_p > 0 && rules.top_p <= 1)) throw std::invalid_argument("top_p must be in (0, 1]");
   if (!(rules.repetition_penalty > 0)) throw std::invalid_argument("repetition_penalty must be above 0");
   if (rules.suppress_from < 0 || rules.suppress_to > count) {
@@ -77,7 +78,8 @@ void JudgeRules(const SamplingRules& rules, size_t choices) {
   if (rules.forbidden >= count) throw std::invalid_argument("the forbidden id lies outside the logits");
 }
 
-void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count, SamplingScratch* scratch) {
+void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count,
+                SamplingScratch* scratch) {
   JudgeRules(rules, count);
   Penalize(rules.repetition_penalty, seen, logits, count);
   Suppress(rules, logits);
@@ -119,7 +121,8 @@ int32_t Pick(const float* logits, size_t count, double unit) {
   return last;  // rounding left the target at the very end
 }
 
-int32_t ChooseOne(const Choice& choice, uint64_t sequence, float* logits, size_t count, SamplingScratch* scratch) {
+int32_t ChooseOne(const Choice& choice, uint64_t sequence, float* logits, size_t count,
+                  SamplingScratch* scratch) {
   ApplyRules(choice.rules, choice.seen, logits, count, scratch);
   const int32_t id = choice.rules.greedy ? Largest(logits, count)
                                          : Pick(logits, count, UnitOf({choice.seed, sequence, choice.step}));

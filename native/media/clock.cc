@@ -207,9 +207,12 @@ constexpr int kRaisedNice = -11;
 
 const char* NameOf(Priority priority) {
   switch (priority) {
-    case Priority::kFifo: return "fifo";
-    case Priority::kNice: return "nice";
-    case Priority::kNormal: return "normal";
+    case Priority::kFifo:
+      return "fifo";
+    case Priority::kNice:
+      return "nice";
+    case Priority::kNormal:
+      return "normal";
   }
   return "normal";
 }

@@ -1,9 +1,9 @@
 // The clock of a plane: wakes at the next due time and lets every stream that is due send its frame.
 //
-// It never takes a lock that a JavaScript thread may hold, allocates nothing and frees nothing. Streams arrive and
-// leave through lock-free lists; events leave through a ring with one reader. Each pass is a turn. A thread that took
-// something away from a stream waits for the turn to end (Quiesce); after that, the clock no longer uses it (an
-// RCU-like grace period).
+// It never takes a lock that a JavaScript thread may hold, allocates nothing and frees nothing. Streams
+// arrive and leave through lock-free lists; events leave through a ring with one reader. Each pass is a turn.
+// A thread that took something away from a stream waits for the turn to end (Quiesce); after that, the clock
+// no longer uses it (an RCU-like grace period).
 #ifndef PARLEY_MEDIA_CLOCK_H_
 #define PARLEY_MEDIA_CLOCK_H_
 
@@ -97,8 +97,8 @@ class Clock {
       : time_(start_ns, unix_ns) {}
 
   // Callers, any thread.
-  void Start();  // the thread; not for a manual time source
-  void Stop();   // joins it
+  void Start();              // the thread; not for a manual time source
+  void Stop();               // joins it
   void Add(Stream* stream);  // must live until TakeRetired returns it
   void Quiesce();
   TimeSource& time() { return time_; }
@@ -146,9 +146,9 @@ class Clock {
 
   SpscRing<ClockEvent> events_{kEvents};
   std::atomic<SpscRing<TraceEntry>*> trace_{nullptr};
-  std::atomic<Stream*> inbox_{nullptr};    // newest first
+  std::atomic<Stream*> inbox_{nullptr};  // newest first
   std::atomic<Stream*> retired_{nullptr};
-  std::atomic<uint64_t> turns_{0};         // odd while a turn runs
+  std::atomic<uint64_t> turns_{0};  // odd while a turn runs
   std::atomic<bool> stopping_{false};
   Event idle_;  // ends the sleep of a clock without streams
   std::thread thread_;

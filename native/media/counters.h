@@ -27,7 +27,7 @@ class LatenessHistogram {
  public:
   // Upper bounds, inclusive; one more bucket takes what is later.
   static constexpr std::array<int64_t, 23> kUpperUs = {
-      50,    100,   150,   200,   250,    300,    400,    500,    600,    800,    1'000, 1'500,
+      50,    100,   150,   200,   250,   300,    400,    500,    600,    800,    1'000,  1'500,
       2'000, 3'000, 4'000, 5'000, 7'500, 10'000, 15'000, 20'000, 30'000, 50'000, 100'000};
 
   void Add(int64_t late_ns) {
@@ -43,10 +43,10 @@ class LatenessHistogram {
 };
 
 struct PlaneCounters {
-  Counter packets;          // RTP that left, silence included
+  Counter packets;  // RTP that left, silence included
   Counter silence_packets;
   Counter late_ticks;
-  Counter skipped_ticks;    // not sent because the clock was too late to catch up
+  Counter skipped_ticks;  // not sent because the clock was too late to catch up
   Counter underruns;
   Counter send_errors;
   Counter capture_overflow;

@@ -1,5 +1,5 @@
-// A flag that one thread waits for and any thread sets. Setting takes no lock and costs a system call only when the
-// waiting thread sleeps.
+// A flag that one thread waits for and any thread sets. Setting takes no lock and costs a system call only
+// when the waiting thread sleeps.
 #ifndef PARLEY_MEDIA_EVENT_H_
 #define PARLEY_MEDIA_EVENT_H_
 

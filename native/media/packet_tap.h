@@ -1,9 +1,9 @@
-// Copies the packets of one call's sockets, as they are on the wire, for packet capture: all that were sent, and all
-// that arrived.
+// Copies the packets of one call's sockets, as they are on the wire, for packet capture: all that were sent,
+// and all that arrived.
 //
-// Each direction has a ring with one reader. Its writers take turns (a stream's clock, and the thread that sends BYE
-// or STUN from the same socket). The clock never waits for its turn: a copy that it cannot write, or that finds no
-// room, is dropped and counted.
+// Each direction has a ring with one reader. Its writers take turns (a stream's clock, and the thread that
+// sends BYE or STUN from the same socket). The clock never waits for its turn: a copy that it cannot write,
+// or that finds no room, is dropped and counted.
 #ifndef PARLEY_MEDIA_PACKET_TAP_H_
 #define PARLEY_MEDIA_PACKET_TAP_H_
 
@@ -26,7 +26,7 @@ struct PacketInfo {
   int64_t at_ns;    // when it left
   uint32_t bytes;
   bool rtcp;
-  Address remote;   // unknown where JavaScript carries the packet
+  Address remote;  // unknown where JavaScript carries the packet
 };
 
 class PacketRing {

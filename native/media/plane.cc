@@ -87,8 +87,8 @@ void MediaPlane::Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t*
   receiver_->NoteDeadline(socket);
 }
 
-// Does the work of the receiver thread for a manual clock: reads waiting datagrams, and expires each deadline at its
-// own time.
+// Does the work of the receiver thread for a manual clock: reads waiting datagrams, and expires each deadline
+// at its own time.
 void MediaPlane::ReceiveUpTo(int64_t to_ns) {
   receiver_->Poll();
   for (int64_t next_ns = receiver_->NextDeadline(); next_ns <= to_ns; next_ns = receiver_->NextDeadline()) {
@@ -183,7 +183,8 @@ void MediaPlane::Bury(Stream* retired) {
 bool MediaPlane::Watch(std::shared_ptr<ReadySink> sink, uint64_t handle) {
   watch_->Arm(std::move(sink), handle);
   std::lock_guard<std::mutex> lock(delivery_mutex_);
-  const bool waiting = !inbound_->Empty() || !marks_.empty() || !byes_.empty() || (capture_ && !capture_->Empty());
+  const bool waiting =
+      !inbound_->Empty() || !marks_.empty() || !byes_.empty() || (capture_ && !capture_->Empty());
   if (waiting) watch_->Disarm();
   return waiting;
 }

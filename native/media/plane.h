@@ -75,8 +75,8 @@ class MediaPlane {
   std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
   size_t SocketCount() { return receiver_->size(); }
 
-  // Delivers the clock's events to their streams and sinks. After a stream was closed, these are all that it will
-  // have.
+  // Delivers the clock's events to their streams and sinks. After a stream was closed, these are all that it
+  // will have.
   void PassOn();
 
   // True: marks, captured packets or inbound events wait now. False: the sink hears of `handle` once.

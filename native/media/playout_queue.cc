@@ -61,7 +61,8 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
 
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
-  Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark, Entry{track, mark, 0, 0, byte_tail_, generation});
+  Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark,
+         Entry{track, mark, 0, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -92,7 +93,8 @@ TakenQueue PlayoutQueue::Take(size_t most_sent) {
   const uint64_t head = DropAll(&taken.cleared);
   for (uint64_t n = head; n > 0 && taken.sent.size() < most_sent && IsIntact(n - 1, tail); n--) {
     if (entries_[(n - 1) & mask_].generation != generation) break;  // it was dropped, not sent
-    if (kinds_[(n - 1) & mask_].load(std::memory_order_relaxed) == Kind::kFrame) taken.sent.push_back(Copy(n - 1));
+    if (kinds_[(n - 1) & mask_].load(std::memory_order_relaxed) == Kind::kFrame)
+      taken.sent.push_back(Copy(n - 1));
   }
   std::reverse(taken.sent.begin(), taken.sent.end());
   for (uint64_t n = head; n < tail; n++) taken.entries.push_back(Copy(n));
@@ -111,7 +113,8 @@ uint64_t PlayoutQueue::Sent(uint32_t id) {
   uint64_t queued = 0;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   for (uint64_t n = head_.load(); n < tail; n++) {
-    queued += kinds_[n & mask_].load(std::memory_order_relaxed) == Kind::kFrame && entries_[n & mask_].track == id;
+    queued +=
+        kinds_[n & mask_].load(std::memory_order_relaxed) == Kind::kFrame && entries_[n & mask_].track == id;
   }
   return track->pushed - track->dropped - queued;
 }
@@ -149,7 +152,10 @@ uint64_t PlayoutQueue::DropAll(ClearedQueue* cleared) {
 TakenEntry PlayoutQueue::Copy(uint64_t n) const {
   const Entry& entry = entries_[n & mask_];
   const uint8_t* const bytes = &bytes_[entry.offset];
-  return {kinds_[n & mask_].load(std::memory_order_relaxed), entry.track, entry.mark, {bytes, bytes + entry.bytes}};
+  return {kinds_[n & mask_].load(std::memory_order_relaxed),
+          entry.track,
+          entry.mark,
+          {bytes, bytes + entry.bytes}};
 }
 
 // Neither its place nor its payload's was used again.

@@ -3,11 +3,11 @@
 //   producers ──Push, Mark──▶ [released ··· head ··· tail) ──TakeFrame, TakeMark──▶ clock
 //                                    Clear moves head to tail
 //
-// An entry belongs to the side that moved `head` past it: the clock, which sends it, or Clear(), which drops it. The
-// move is one atomic step, so no entry is both sent and dropped. The clock then copies the entry and moves
-// `released`; only after that may a producer reuse its place. Producers and Clear() share a mutex that the clock
-// never takes. Entry numbers only grow, so head cannot return to a value that the clock has seen before (no ABA
-// problem).
+// An entry belongs to the side that moved `head` past it: the clock, which sends it, or Clear(), which drops
+// it. The move is one atomic step, so no entry is both sent and dropped. The clock then copies the entry and
+// moves `released`; only after that may a producer reuse its place. Producers and Clear() share a mutex that
+// the clock never takes. Entry numbers only grow, so head cannot return to a value that the clock has seen
+// before (no ABA problem).
 #ifndef PARLEY_MEDIA_PLAYOUT_QUEUE_H_
 #define PARLEY_MEDIA_PLAYOUT_QUEUE_H_
 
@@ -31,8 +31,8 @@ struct TrackCount {
 };
 
 struct ClearedQueue {
-  uint32_t generation;              // the one that pushes must carry from now on
-  std::vector<TrackCount> tracks;   // every track that had not reached its end, oldest first
+  uint32_t generation;             // the one that pushes must carry from now on
+  std::vector<TrackCount> tracks;  // every track that had not reached its end, oldest first
 };
 
 enum class EntryKind : uint8_t { kFrame, kMark, kTrackEnd, kRest };
@@ -113,7 +113,7 @@ class PlayoutQueue {
   struct Entry {
     uint32_t track;
     uint32_t mark;
-    uint32_t offset;    // start of the payload in bytes_
+    uint32_t offset;  // start of the payload in bytes_
     uint32_t bytes;
     uint64_t byte_end;  // byte_tail_ after this entry
     uint32_t generation;
@@ -129,7 +129,8 @@ class PlayoutQueue {
   static constexpr size_t kTracksKept = 64;
 
   bool Claim(uint64_t head) {
-    return head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel, std::memory_order_relaxed);
+    return head_.compare_exchange_strong(head, head + 1, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed);
   }
 
   // Under the mutex.
@@ -166,8 +167,8 @@ class PlayoutQueue {
 
   std::mutex mutex_;  // producers and Clear; guards everything below
   uint64_t byte_tail_ = 0;
-  // Entries that the last clear dropped: [from, to). The clock never releases them, so they count as released once
-  // the clock has released everything before them.
+  // Entries that the last clear dropped: [from, to). The clock never releases them, so they count as released
+  // once the clock has released everything before them.
   uint64_t dropped_from_ = 0;
   uint64_t dropped_to_ = 0;
   std::deque<Track> tracks_;

@@ -1,11 +1,11 @@
-// Wait-free notification from a thread of the plane to a JavaScript thread that something is ready. The notifying
-// side needs no lock, no allocation and no wait.
+// Wait-free notification from a thread of the plane to a JavaScript thread that something is ready. The
+// notifying side needs no lock, no allocation and no wait.
 //
 //   waiting side:    watch.Arm(sink, handle); then check the condition again
 //   notifying side:  change the condition; then watch.Fire()
 //
-// Either the second check sees the change or Fire() sees the watch: the condition must be changed and read with
-// seq_cst (or under one lock).
+// Either the second check sees the change or Fire() sees the watch: the condition must be changed and read
+// with seq_cst (or under one lock).
 #ifndef PARLEY_MEDIA_READY_H_
 #define PARLEY_MEDIA_READY_H_
 

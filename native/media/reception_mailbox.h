@@ -1,5 +1,6 @@
-// Mailbox for the reception block of a stream's own reports: written by the receiving thread, read by the clock,
-// neither ever waiting for the other. A read that meets a write fails, and the block waits for the next report.
+// Mailbox for the reception block of a stream's own reports: written by the receiving thread, read by the
+// clock, neither ever waiting for the other. A read that meets a write fails, and the block waits for the
+// next report.
 #ifndef PARLEY_MEDIA_RECEPTION_MAILBOX_H_
 #define PARLEY_MEDIA_RECEPTION_MAILBOX_H_
 
@@ -14,8 +15,8 @@ struct ReceptionState {
   uint32_t highest = 0;   // extended sequence number
   uint64_t expected = 0;  // packets since the source began
   uint64_t received = 0;
-  uint32_t jitter = 0;    // in units of the timestamp
-  uint32_t last_sr = 0;   // middle of its NTP time; 0: none came
+  uint32_t jitter = 0;   // in units of the timestamp
+  uint32_t last_sr = 0;  // middle of its NTP time; 0: none came
   int64_t last_sr_ns = 0;
 };
 

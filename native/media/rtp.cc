@@ -141,8 +141,12 @@ void TakeBlocks(const uint8_t* at, size_t count, uint32_t ours, RtcpView* out) {
   for (size_t n = 0; n < count; n++, at += kBlockBytes) {
     if (GetBig32(at) != ours) continue;
     const uint32_t loss = GetBig32(at + 4);
-    out->block = {static_cast<uint8_t>(loss >> 24), SignedLoss(loss),   GetBig32(at + 8),
-                  GetBig32(at + 12),                GetBig32(at + 16), GetBig32(at + 20)};
+    out->block = {static_cast<uint8_t>(loss >> 24),
+                  SignedLoss(loss),
+                  GetBig32(at + 8),
+                  GetBig32(at + 12),
+                  GetBig32(at + 16),
+                  GetBig32(at + 20)};
     out->has_block = true;
   }
 }

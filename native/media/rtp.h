@@ -16,9 +16,9 @@ struct ReportBlock {
   uint8_t fraction_lost;    // in units of 1/256, since its last report
   int32_t cumulative_lost;  // negative where more came than was expected: repeats
   uint32_t highest_sequence;
-  uint32_t jitter;     // in units of our timestamp
-  uint32_t last_sr;    // middle 32 bits of the NTP time of our report; 0: none yet
-  uint32_t delay;      // since then, in 1/65536 s
+  uint32_t jitter;   // in units of our timestamp
+  uint32_t last_sr;  // middle 32 bits of the NTP time of our report; 0: none yet
+  uint32_t delay;    // since then, in 1/65536 s
 };
 
 struct RtcpView {

@@ -23,9 +23,7 @@ class SpscRing {
     if (tail - head_.load(std::memory_order_acquire) > mask_) return nullptr;
     return &items_[tail & mask_];
   }
-  void Publish() {
-    tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
+  void Publish() { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
   // Reader: the oldest item, or null when the ring is empty. Use it, then Pop().
   T* Front() {

@@ -27,9 +27,9 @@ namespace parley {
 // counters that follow, and so is a new one, whose first packets may be lost.
 enum class SrtpResult : uint8_t {
   kOpened,
-  kMalformed,   // too short, or no RTP at all
-  kReplayed,    // seen before, or too old to tell
-  kForged,      // the tag does not fit
+  kMalformed,  // too short, or no RTP at all
+  kReplayed,   // seen before, or too old to tell
+  kForged,     // the tag does not fit
 };
 
 // Not thread safe. Nothing is allocated after Create().

@@ -180,8 +180,8 @@ struct SrtpCipher::Half {  // RTP or RTCP
     int done = 0;
     uint8_t rest[16];
     return EVP_DecryptInit_ex(context, nullptr, nullptr, nullptr, iv) == 1 &&
-           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, kGcmTagBytes, const_cast<uint8_t*>(body + len)) ==
-               1 &&
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, kGcmTagBytes,
+                               const_cast<uint8_t*>(body + len)) == 1 &&
            EVP_DecryptUpdate(context, nullptr, &done, seen.head, static_cast<int>(seen.head_len)) == 1 &&
            (seen.word_len == 0 ||
             EVP_DecryptUpdate(context, nullptr, &done, seen.word, static_cast<int>(seen.word_len)) == 1) &&
@@ -233,7 +233,8 @@ bool SrtpCipher::InitHalf(Half& half, void* master_context, const uint8_t* salt,
   half.cipher = NewCipher(GaloisMode(shape_.key_bytes), key.data());
   half.opener.reset(EVP_CIPHER_CTX_new());
   return half.cipher && half.opener &&
-         EVP_DecryptInit_ex(half.opener.get(), GaloisMode(shape_.key_bytes), nullptr, key.data(), nullptr) == 1;
+         EVP_DecryptInit_ex(half.opener.get(), GaloisMode(shape_.key_bytes), nullptr, key.data(), nullptr) ==
+             1;
 }
 
 bool SrtpCipher::SealRtp(uint8_t* packet, size_t header, size_t len, uint32_t ssrc, uint64_t index) {

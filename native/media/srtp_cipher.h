@@ -8,7 +8,6 @@
 #ifndef PARLEY_MEDIA_SRTP_CIPHER_H_
 #define PARLEY_MEDIA_SRTP_CIPHER_H_
 
-
 #include <array>
 #include <cstddef>
 #include <cstdint>

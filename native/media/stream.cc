@@ -74,11 +74,10 @@ TakenQueue Stream::Take(size_t most_sent) {
 }
 
 StreamStats Stream::Stats() const {
-  return {packets_.value(),      octets_.value(),        silence_packets_.value(),
-          underruns_.value(),    late_ticks_.value(),    skipped_ticks_.value(),
-          send_errors_.value(),  carried_.value(),
-          NsToMs(config_.period_ns) * queue_.QueuedFrames(),
-          sequence_.load(),      timestamp_.load(),      digits_.waiting()};
+  return {packets_.value(),     octets_.value(),     silence_packets_.value(),
+          underruns_.value(),   late_ticks_.value(), skipped_ticks_.value(),
+          send_errors_.value(), carried_.value(),    NsToMs(config_.period_ns) * queue_.QueuedFrames(),
+          sequence_.load(),     timestamp_.load(),   digits_.waiting()};
 }
 
 void Stream::Close(std::vector<uint8_t>* carried_bye) {
@@ -140,7 +139,8 @@ void Stream::Begin(int64_t due, int64_t phase) {
 bool Stream::Tick(Clock& clock, int64_t now_ns) {
   if (queue_.closed()) return false;
   SkipMissed(now_ns);
-  if (next_report_ns_ == 0) next_report_ns_ = now_ns + ReportDelay() / 2;  // RFC 3550, 6.2: the first comes early
+  if (next_report_ns_ == 0)
+    next_report_ns_ = now_ns + ReportDelay() / 2;  // RFC 3550, 6.2: the first comes early
   if (const Target* target = target_.load()) {
     Transmit(*target, now_ns);
   } else {
@@ -306,8 +306,13 @@ bool Stream::LookAtReception(int64_t now_ns, ReceptionBlock* block) {
   const int64_t fraction = expected > 0 && lost > 0 ? std::min<int64_t>(255, lost * 256 / expected) : 0;
   const int64_t all_lost = static_cast<int64_t>(state.expected) - static_cast<int64_t>(state.received);
   const int64_t delay = state.last_sr == 0 ? 0 : ((now_ns - state.last_sr_ns) / kNsPerUs << 16) / 1'000'000;
-  *block = {state.ssrc,   static_cast<uint8_t>(fraction), static_cast<int32_t>(all_lost), state.highest,
-            state.jitter, state.last_sr,                  static_cast<uint32_t>(delay)};
+  *block = {state.ssrc,
+            static_cast<uint8_t>(fraction),
+            static_cast<int32_t>(all_lost),
+            state.highest,
+            state.jitter,
+            state.last_sr,
+            static_cast<uint32_t>(delay)};
   return true;
 }
 

@@ -2,9 +2,9 @@
 //
 //   tick: marks at the head ─▶ frame or silence ─▶ header ─▶ SRTP ─▶ wire ─▶ marks behind it
 //
-// Ownership: the clock owns everything that a tick changes. Callers own the queue, and control_mutex_ with what it
-// guards. The target, and the right to encrypt with it, pass between them. A thread that takes the target away and
-// waits for the clock's turn to end (Clock::Quiesce) owns what the tick used.
+// Ownership: the clock owns everything that a tick changes. Callers own the queue, and control_mutex_ with
+// what it guards. The target, and the right to encrypt with it, pass between them. A thread that takes the
+// target away and waits for the clock's turn to end (Clock::Quiesce) owns what the tick used.
 #ifndef PARLEY_MEDIA_STREAM_H_
 #define PARLEY_MEDIA_STREAM_H_
 
@@ -47,7 +47,7 @@ struct DigitTone {
   uint8_t volume;        // -dBm0, 0 to 63
   uint32_t clock_rate;   // that payload type's, in Hz
   int64_t duration_ns;
-  int64_t pause_ns;      // silence after it
+  int64_t pause_ns;  // silence after it
 };
 
 class DigitSender {
@@ -87,7 +87,8 @@ class DigitSender {
     }
     tick_++;
     const int64_t length = std::min(tick_ * period_ns, tone_.duration_ns);
-    const auto ticks = static_cast<uint16_t>(std::min(length * tone_.clock_rate / kNsPerSecond, kLongestTicks));
+    const auto ticks =
+        static_cast<uint16_t>(std::min(length * tone_.clock_rate / kNsPerSecond, kLongestTicks));
     const bool end = tick_ >= ticks_;
     *out = {tone_.payload_type, tick_ == 1, timestamp_, {tone_.event, 0, 0, 0}};
     out->payload[1] = static_cast<uint8_t>((end ? 0x80 : 0) | (tone_.volume & 0x3f));
@@ -144,24 +145,24 @@ class Clock;
 struct ComfortNoise {
   bool on = false;
   uint8_t payload_type = 13;
-  uint8_t level = 60;                  // -dBov, 0 to 127
-  int64_t interval_ns = 200'000'000;   // between two of them in a longer pause
+  uint8_t level = 60;                 // -dBov, 0 to 127
+  int64_t interval_ns = 200'000'000;  // between two of them in a longer pause
 };
 
 struct StreamConfig {
   uint32_t ssrc = 0;
   uint8_t payload_type = 0;
-  uint32_t clock_rate = 8000;       // Hz of the RTP timestamp
-  uint32_t ticks_per_frame = 160;   // in units of the RTP timestamp
-  int64_t period_ns = 20'000'000;   // one frame's
-  uint16_t sequence = 0;            // the first packet's
-  uint32_t timestamp = 0;           // the first tick's
-  std::vector<uint8_t> silence;     // payload of one silent frame; empty: pauses send nothing
+  uint32_t clock_rate = 8000;      // Hz of the RTP timestamp
+  uint32_t ticks_per_frame = 160;  // in units of the RTP timestamp
+  int64_t period_ns = 20'000'000;  // one frame's
+  uint16_t sequence = 0;           // the first packet's
+  uint32_t timestamp = 0;          // the first tick's
+  std::vector<uint8_t> silence;    // payload of one silent frame; empty: pauses send nothing
   ComfortNoise noise;
   uint32_t low_frames = 20;
   uint32_t high_frames = 75;
   std::string cname;
-  int64_t report_interval_ns = 0;   // mean time between sender reports; 0: none, and no BYE
+  int64_t report_interval_ns = 0;  // mean time between sender reports; 0: none, and no BYE
 };
 
 struct StreamStats {
@@ -235,8 +236,8 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
     uint8_t data[kMaxRtcp];
   };
 
-  static constexpr int64_t kMaxCatchUp = 3;     // frames sent at once after a late wake-up
-  static constexpr size_t kRtcpWaiting = 4;     // compounds
+  static constexpr int64_t kMaxCatchUp = 3;  // frames sent at once after a late wake-up
+  static constexpr size_t kRtcpWaiting = 4;  // compounds
 
   // The clock's.
   void SkipMissed(int64_t now_ns);
@@ -271,19 +272,20 @@ class Stream : public WheelNode, public PacketOwner, public std::enable_shared_f
   // The clock's, until Close takes them over.
   Random random_;
   int64_t phase_ns_ = 0;
-  int64_t next_report_ns_ = 0;  // 0: no tick yet
-  bool talking_ = false;        // the last tick sent a frame
-  bool in_track_ = false;       // the last frame's track has not reached its end
-  bool unsent_ = false;         // a packet of this stream waits in the wire
-  uint32_t track_ = 0;          // the last frame's
-  uint32_t generation_ = 0;     // the last frame's
-  int64_t next_noise_ns_ = 0;   // 0: with the next pause
+  int64_t next_report_ns_ = 0;                              // 0: no tick yet
+  bool talking_ = false;                                    // the last tick sent a frame
+  bool in_track_ = false;                                   // the last frame's track has not reached its end
+  bool unsent_ = false;                                     // a packet of this stream waits in the wire
+  uint32_t track_ = 0;                                      // the last frame's
+  uint32_t generation_ = 0;                                 // the last frame's
+  int64_t next_noise_ns_ = 0;                               // 0: with the next pause
   uint64_t reported_expected_ = 0, reported_received_ = 0;  // at the last report
 
   // Written by the clock, read by any thread.
   std::atomic<uint16_t> sequence_;
   std::atomic<uint32_t> timestamp_;
-  Counter packets_, octets_, silence_packets_, underruns_, late_ticks_, skipped_ticks_, send_errors_, carried_;
+  Counter packets_, octets_, silence_packets_, underruns_, late_ticks_, skipped_ticks_, send_errors_,
+      carried_;
 
   std::mutex control_mutex_;  // guards everything below; the clock never takes it
   std::unique_ptr<const Target> held_target_;

@@ -2,8 +2,8 @@
 //
 //   due ──▶ slot of 250 µs (due / kSlotNs mod 256) ──▶ list in order of due time
 //
-// Slots only sort: every node keeps its exact due time. A bit per slot marks it as occupied, so the next deadline is
-// found without walking empty slots. Owned by one thread; nothing is allocated.
+// Slots only sort: every node keeps its exact due time. A bit per slot marks it as occupied, so the next
+// deadline is found without walking empty slots. Owned by one thread; nothing is allocated.
 #ifndef PARLEY_MEDIA_WHEEL_H_
 #define PARLEY_MEDIA_WHEEL_H_
 

@@ -63,8 +63,8 @@ void Wire::SendRun(size_t from, size_t to) {
     for (const size_t end = from + static_cast<size_t>(sent); from < end; from++) {
       const Outgoing& packet = packets_[from];
       if (PacketTap* const tap = packet.target->tap()) {
-        tap->Sent(packet.target->remote(), packet.target->rtcp_port(), at_ns, buffers_[from].data(), packet.bytes,
-                  PacketTap::Wait::kNo);
+        tap->Sent(packet.target->remote(), packet.target->rtcp_port(), at_ns, buffers_[from].data(),
+                  packet.bytes, PacketTap::Wait::kNo);
       }
       packet.owner->OnSent(packet, SendResult::kSent, at_ns);
     }
@@ -105,7 +105,8 @@ bool ParseV6(const std::string& text, sockaddr_in6* out) {
 }
 
 // An IPv4 address on an IPv6 socket is written ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
-bool FillAddress(int family, const std::string& text, uint16_t port, sockaddr_storage* out, socklen_t* bytes) {
+bool FillAddress(int family, const std::string& text, uint16_t port, sockaddr_storage* out,
+                 socklen_t* bytes) {
   if (family == AF_INET) {
     auto* v4 = reinterpret_cast<sockaddr_in*>(out);
     v4->sin_family = AF_INET;
@@ -163,7 +164,7 @@ std::unique_ptr<Target> Target::From(int fd, int family, const Address& to) {
 }
 
 void Target::Hold(int fd) {
-  struct stat about {};
+  struct stat about{};
   fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (fd_ >= 0 && fstat(fd_, &about) == 0) inode_ = about.st_ino;
 }

@@ -9,14 +9,15 @@
 
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cuda/plugin.h"
-#include "runtime/machine_memory.h"
 #include "runtime/engine_thread.h"
+#include "runtime/machine_memory.h"
 #include "runtime/qwen_frame_model.h"
 
 namespace parley::runtime {
 namespace {
 
-constexpr int kNice = 5;  // niceness of all compute threads: they yield to the clock thread, which sends the audio
+constexpr int kNice =
+    5;  // niceness of all compute threads: they yield to the clock thread, which sends the audio
 
 template <class Value>
 struct Choices {
@@ -35,7 +36,8 @@ bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, 
 }
 
 // `usual`: the format of what no option names.
-bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts, std::string* problem) {
+bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts,
+               std::string* problem) {
   parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
   parts->max_voices = options.max_voices;
   return Pick<model::Quantize>({"quantize",
@@ -47,8 +49,8 @@ bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts
          Pick<Format>({"codec_format",
                        {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
                       options.codec_format, &parts->codec, problem) &&
-         Pick<Format>({"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format,
-                      &parts->cache, problem);
+         Pick<Format>({"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
+                      options.cache_format, &parts->cache, problem);
 }
 
 unsigned AllowedCores() {
@@ -95,7 +97,8 @@ Backend OnProcessor(const EngineOptions& options, const cpu::ThreadPoolOptions& 
 }
 
 // Null with `problem` set.
-Backend OnGpu(const EngineOptions& options, int number, const cpu::ThreadPoolOptions& threads, std::string* problem) {
+Backend OnGpu(const EngineOptions& options, int number, const cpu::ThreadPoolOptions& threads,
+              std::string* problem) {
   cuda::PluginOptions wanted;
   wanted.device = number;
   wanted.graphs = options.cuda_graphs;
@@ -108,16 +111,17 @@ Backend OnGpu(const EngineOptions& options, int number, const cpu::ThreadPoolOpt
 }
 
 // Null with `problem` set.
-std::unique_ptr<QwenFrameModel> LoadOn(Backend backend, const std::string& directory, const QwenFrameModel::Parts& parts,
-                                       std::string* problem) {
+std::unique_ptr<QwenFrameModel> LoadOn(Backend backend, const std::string& directory,
+                                       const QwenFrameModel::Parts& parts, std::string* problem) {
   const std::string name = backend.kernels->Name();
   const BackendFigures figures = backend.kernels->Figures();
   try {
     return QwenFrameModel::Open(directory, parts, backend.memory, std::move(backend.kernels), problem);
   } catch (const std::bad_alloc&) {
     if (figures.memory_total == 0) throw;
-    *problem = name + ": the model does not fit into the " + std::to_string(figures.memory_free >> 20) + " MiB that are free of " +
-               std::to_string(figures.memory_total >> 20) + "; another process may hold the rest";
+    *problem = name + ": the model does not fit into the " + std::to_string(figures.memory_free >> 20) +
+               " MiB that are free of " + std::to_string(figures.memory_total >> 20) +
+               "; another process may hold the rest";
     return nullptr;
   }
 }
@@ -126,7 +130,9 @@ std::unique_ptr<QwenFrameModel> LoadOn(Backend backend, const std::string& direc
 bool ReadNumber(const std::string& device, int* number) {
   const std::string prefix = "cuda:";
   if (device == "cuda" || device == "auto") return true;
-  if (device.compare(0, prefix.size(), prefix) != 0 || device.size() == prefix.size() || device.size() > prefix.size() + 3) return false;
+  if (device.compare(0, prefix.size(), prefix) != 0 || device.size() == prefix.size() ||
+      device.size() > prefix.size() + 3)
+    return false;
   for (size_t i = prefix.size(); i < device.size(); i++) {
     if (device[i] < '0' || device[i] > '9') return false;
     *number = 10 * *number + (device[i] - '0');
@@ -140,9 +146,11 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
   QwenFrameModel::Parts parts;
   cpu::ThreadPoolOptions threads;
   int number = 0;
-  if (!ReadParts(options, Format::kF32, &parts, problem) || !ReadThreads(options, &threads, problem)) return nullptr;
+  if (!ReadParts(options, Format::kF32, &parts, problem) || !ReadThreads(options, &threads, problem))
+    return nullptr;
   if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
-    return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>", nullptr;
+    return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>",
+           nullptr;
   }
   const auto make = [&](std::string* why) -> std::unique_ptr<QwenFrameModel> {
     Backend backend;

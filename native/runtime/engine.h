@@ -1,5 +1,5 @@
-// The engine: one thread owns the model and advances all live streams by one frame at a time. Everything here may be
-// called from any thread and never waits for the model. The outcome of a stream goes to its sink.
+// The engine: one thread owns the model and advances all live streams by one frame at a time. Everything here
+// may be called from any thread and never waits for the model. The outcome of a stream goes to its sink.
 #ifndef PARLEY_RUNTIME_ENGINE_H_
 #define PARLEY_RUNTIME_ENGINE_H_
 
@@ -17,13 +17,13 @@ using StreamId = uint64_t;  // never given twice; 0 is none
 
 struct EngineOptions {
   std::string directory;
-  std::string quantize = "none";   // none | int8-talker | int8 | fp8
-  std::string codec_format;          // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
-  std::string device = "cpu";        // cpu | cuda | cuda:<number> | auto: cuda where there is one
-  std::string cuda_file;             // the CUDA backend; needed for all but cpu
+  std::string quantize = "none";  // none | int8-talker | int8 | fp8
+  std::string codec_format;       // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
+  std::string device = "cpu";     // cpu | cuda | cuda:<number> | auto: cuda where there is one
+  std::string cuda_file;          // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
-  bool full_vectors = false;         // as cuda::PluginOptions
-  std::string cache_format;          // keys and values: f32 | bf16; empty: as the codec's
+  bool full_vectors = false;       // as cuda::PluginOptions
+  std::string cache_format;        // keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
   std::vector<int> cores;          // pinned to, in order; empty: not
@@ -39,23 +39,23 @@ struct EngineOptions {
 
 // Why a stream ended, or why one was not begun.
 enum class Outcome : uint8_t {
-  kDone,        // the model ended it
-  kBudget,      // max_new_tokens of the request: whole, as far as was asked
-  kRunaway,     // it outlived its text; what was written stands
+  kDone,     // the model ended it
+  kBudget,   // max_new_tokens of the request: whole, as far as was asked
+  kRunaway,  // it outlived its text; what was written stands
   kCancelled,
   kBusy,        // no place among the waiting
   kTooLarge,    // more memory or positions than there can be
   kBadRequest,  // unknown speaker or language, no text, a bad recording: `problem` says it
   kOutOfMemory,
-  kClosed,      // the engine closed
-  kFailed,      // a mistake in the engine; others go on
-  kLost,        // the compute device is lost: the engine must be opened anew
+  kClosed,  // the engine closed
+  kFailed,  // a mistake in the engine; others go on
+  kLost,    // the compute device is lost: the engine must be opened anew
 };
 const char* NameOf(Outcome outcome);
 
 struct StreamEnd {
   Outcome outcome = Outcome::kDone;
-  std::string problem;  // for people; empty when done
+  std::string problem;   // for people; empty when done
   uint64_t samples = 0;  // written
   uint64_t frames = 0;   // made: more than were written where it ended by mistake or was cancelled
   // Milliseconds from Start: until it had a place, until the first samples were written, until now.
@@ -63,17 +63,18 @@ struct StreamEnd {
   double queue_ms = 0, first_frame_ms = 0, total_ms = 0;
 };
 
-// Receives a stream's audio. Called by the engine's thread alone, never after Ended; also destroyed there. It must
-// not block, nor call Engine::Close.
+// Receives a stream's audio. Called by the engine's thread alone, never after Ended; also destroyed there. It
+// must not block, nor call Engine::Close.
 class SpeechSink {
  public:
   virtual ~SpeechSink() = default;
-  // Samples that Write would take now; only Write reduces the number. An empty sink has room for at least a frame.
-  // Chunks of 12 frames need room for two or more of them, because a chunk is at most half of the room.
+  // Samples that Write would take now; only Write reduces the number. An empty sink has room for at least a
+  // frame. Chunks of 12 frames need room for two or more of them, because a chunk is at most half of the
+  // room.
   virtual size_t Room() = 0;
   virtual void Write(const float* samples, size_t count) = 0;
-  // True: the stream waits for a place, for memory, or for another stream's voice. False: the engine works on it.
-  // Called at each change; no stream waits when it begins.
+  // True: the stream waits for a place, for memory, or for another stream's voice. False: the engine works on
+  // it. Called at each change; no stream waits when it begins.
   virtual void Waits(bool) {}
   virtual void Ended(const StreamEnd& end) = 0;
 };
@@ -99,7 +100,7 @@ struct SpeechRequest {
   // when there is as much text as it has frames, or no more comes.
   bool more_text = false;
   std::string language = "auto";
-  std::string speaker;         // CustomVoice models
+  std::string speaker;  // CustomVoice models
   std::string instruction;
   std::shared_ptr<const Recording> recording;  // Base models
   // Absent (negative): the model's own.
@@ -107,7 +108,7 @@ struct SpeechRequest {
   int32_t top_k = -1;
   bool greedy = false;
   uint64_t seed = 0;
-  size_t max_new_tokens = 0;   // 0: the engine's
+  size_t max_new_tokens = 0;  // 0: the engine's
   // When sound would be missed; earlier goes first. It moves on with what is written: after a
   // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
   Clock::time_point due = Clock::time_point::max();
@@ -118,7 +119,7 @@ struct EngineFacts {
   std::string model_type;  // custom_voice | voice_design | base
   std::string model_size;
   std::string device;
-  std::string no_cuda;  // why it is no GPU, where one was wanted if there is one
+  std::string no_cuda;       // why it is no GPU, where one was wanted if there is one
   size_t device_memory = 0;  // bytes that the device has of its own
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;

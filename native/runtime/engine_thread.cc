@@ -36,7 +36,8 @@ class ThreadedEngine final : public Engine {
  public:
   explicit ThreadedEngine(const EngineOptions& options)
       : options_(options),
-        mailbox_(options.max_streams + std::min(options.max_waiting, SIZE_MAX - options.max_streams), Clock::now) {}
+        mailbox_(options.max_streams + std::min(options.max_waiting, SIZE_MAX - options.max_streams),
+                 Clock::now) {}
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
@@ -119,7 +120,8 @@ class ThreadedEngine final : public Engine {
   }
 
   size_t LargestBatch() const {
-    return options_.max_batch == 0 ? options_.max_streams : std::min(options_.max_batch, options_.max_streams);
+    return options_.max_batch == 0 ? options_.max_streams
+                                   : std::min(options_.max_batch, options_.max_streams);
   }
 
   void Serve(Scheduler& scheduler) {
@@ -167,11 +169,13 @@ class ThreadedEngine final : public Engine {
     stats_ = stats;
   }
 
-  static double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+  static double Milliseconds(Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  }
 
   const EngineOptions options_;
   Mailbox mailbox_;
-  EngineFacts facts_;  // not changed once it is open
+  EngineFacts facts_;    // not changed once it is open
   MeasuredTimes times_;  // the engine thread's
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
@@ -181,7 +185,8 @@ class ThreadedEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem) {
+std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,
+                                   std::string* problem) {
   if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
   auto engine = std::make_unique<ThreadedEngine>(options);
   if (!engine->Open(make, problem)) return nullptr;
@@ -190,17 +195,28 @@ std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMake
 
 const char* NameOf(Outcome outcome) {
   switch (outcome) {
-    case Outcome::kDone: return "done";
-    case Outcome::kBudget: return "budget";
-    case Outcome::kRunaway: return "runaway";
-    case Outcome::kCancelled: return "cancelled";
-    case Outcome::kBusy: return "busy";
-    case Outcome::kTooLarge: return "too large";
-    case Outcome::kBadRequest: return "bad request";
-    case Outcome::kOutOfMemory: return "out of memory";
-    case Outcome::kClosed: return "closed";
-    case Outcome::kFailed: return "failed";
-    case Outcome::kLost: return "lost";
+    case Outcome::kDone:
+      return "done";
+    case Outcome::kBudget:
+      return "budget";
+    case Outcome::kRunaway:
+      return "runaway";
+    case Outcome::kCancelled:
+      return "cancelled";
+    case Outcome::kBusy:
+      return "busy";
+    case Outcome::kTooLarge:
+      return "too large";
+    case Outcome::kBadRequest:
+      return "bad request";
+    case Outcome::kOutOfMemory:
+      return "out of memory";
+    case Outcome::kClosed:
+      return "closed";
+    case Outcome::kFailed:
+      return "failed";
+    case Outcome::kLost:
+      return "lost";
   }
   return "failed";
 }

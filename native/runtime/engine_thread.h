@@ -16,7 +16,8 @@ namespace parley::runtime {
 using ModelMaker = std::function<std::unique_ptr<FrameModel>(std::string* problem)>;
 
 // As Engine::Open, with any model. Only the scheduling options are read.
-std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make, std::string* problem);
+std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,
+                                   std::string* problem);
 
 }  // namespace parley::runtime
 

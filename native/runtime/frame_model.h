@@ -1,10 +1,10 @@
-// The scheduler's interface to the model: generations are read, begun, prefilled, stepped and decoded, many at a
-// time. QwenFrameModel implements it; tests have an implementation that plays a script.
+// The scheduler's interface to the model: generations are read, begun, prefilled, stepped and decoded, many
+// at a time. QwenFrameModel implements it; tests have an implementation that plays a script.
 //
 //   Read -> (AddText...) -> Begin -> Prefill... -> Step, Decode, ... -> destroyed
 //
-// All calls come from the engine's thread. std::bad_alloc means out of memory; any other exception is a mistake. In
-// both cases the generations of that call are unusable, and all others are unchanged.
+// All calls come from the engine's thread. std::bad_alloc means out of memory; any other exception is a
+// mistake. In both cases the generations of that call are unusable, and all others are unchanged.
 #ifndef PARLEY_RUNTIME_FRAME_MODEL_H_
 #define PARLEY_RUNTIME_FRAME_MODEL_H_
 

@@ -1,4 +1,5 @@
-// Inspects a checkpoint directory without loading it: checks its files completely, but does not read its weights.
+// Inspects a checkpoint directory without loading it: checks its files completely, but does not read its
+// weights.
 #ifndef PARLEY_RUNTIME_INSPECT_H_
 #define PARLEY_RUNTIME_INSPECT_H_
 

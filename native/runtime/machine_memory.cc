@@ -41,9 +41,8 @@ struct GroupFiles {
   const char* usage;
   const char* mapped[2];  // keys in memory.stat: memory that is reclaimed when it is needed
 };
-constexpr GroupFiles kVersion1 = {"memory.limit_in_bytes",
-                                  "memory.usage_in_bytes",
-                                  {"total_inactive_file", "total_active_file"}};
+constexpr GroupFiles kVersion1 = {
+    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
 constexpr GroupFiles kVersion2 = {"memory.max", "memory.current", {"inactive_file", "active_file"}};
 
 size_t LeftIn(const std::string& group, const GroupFiles& files) {
@@ -108,7 +107,8 @@ void PreferMemoryOf(int node) {
     none = syscall(SYS_set_mempolicy, kPreferred, nodes, kNodes + 1) != 0 && errno == EINVAL;
   }
 #endif
-  if (none) throw std::invalid_argument("NUMA node " + std::to_string(node) + " has no memory for this process");
+  if (none)
+    throw std::invalid_argument("NUMA node " + std::to_string(node) + " has no memory for this process");
 }
 
 }  // namespace parley::runtime

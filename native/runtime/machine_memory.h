@@ -7,13 +7,13 @@
 
 namespace parley::runtime {
 
-// Sets the preferred NUMA node of the calling thread, and of threads that it starts from now on. Memory that they
-// touch first comes from `node` while there is some, else from another. Memory already in place stays there: pages of
-// a mapped file are where they were first read. Throws std::invalid_argument when the node has no memory for this
-// process.
+// Sets the preferred NUMA node of the calling thread, and of threads that it starts from now on. Memory that
+// they touch first comes from `node` while there is some, else from another. Memory already in place stays
+// there: pages of a mapped file are where they were first read. Throws std::invalid_argument when the node
+// has no memory for this process.
 //
-// A system that does not let a process choose (containers often do not) leaves the thread with the memory of the node
-// that it runs on. For a thread pinned to the node's cores that is the same.
+// A system that does not let a process choose (containers often do not) leaves the thread with the memory of
+// the node that it runs on. For a thread pinned to the node's cores that is the same.
 void PreferMemoryOf(int node);
 
 // Bytes that could be taken now without swapping: of the machine, and of the control group that this

@@ -1,5 +1,5 @@
-// Mailbox of requests from any thread to the engine's thread. The engine's thread takes all of them at once, between
-// two stages of its work.
+// Mailbox of requests from any thread to the engine's thread. The engine's thread takes all of them at once,
+// between two stages of its work.
 #ifndef PARLEY_RUNTIME_MAILBOX_H_
 #define PARLEY_RUNTIME_MAILBOX_H_
 

@@ -30,13 +30,15 @@ class Stopwatch {
 
 }  // namespace
 
-std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts, size_t memory,
-                                                     std::unique_ptr<Kernels> kernels, std::string* problem) {
+std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts,
+                                                     size_t memory, std::unique_ptr<Kernels> kernels,
+                                                     std::string* problem) {
   auto checkpoint = model::Checkpoint::Open(directory, parts.pieces, problem);
   if (checkpoint == nullptr) return nullptr;
   const model::Checkpoint& files = *checkpoint;
   try {
-    std::unique_ptr<QwenFrameModel> model(new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+    std::unique_ptr<QwenFrameModel> model(
+        new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
     if (files.Changed(problem)) return nullptr;
     return model;
   } catch (const std::invalid_argument& error) {
@@ -44,8 +46,9 @@ std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& director
   }
 }
 
-QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,
-                               const Parts& parts, size_t memory)
+QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels,
+                               std::unique_ptr<const model::Checkpoint> checkpoint, const Parts& parts,
+                               size_t memory)
     : kernels_(std::move(kernels)),
       checkpoint_(std::move(checkpoint)),
       memory_(memory),
@@ -136,11 +139,13 @@ bool QwenFrameModel::KeepsPrefix(const QwenGeneration& generation) const {
 
 void QwenFrameModel::KeepPrefix(const QwenGeneration& generation) {
   Voice& voice = *generation.voice();
-  voice.prefixes[generation.prefix_key()] = speech_->KeepPrefix(*generation.stream(), generation.shared_rows());
+  voice.prefixes[generation.prefix_key()] =
+      speech_->KeepPrefix(*generation.stream(), generation.shared_rows());
   voice.bytes += speech_->PrefixBytes(generation.shared_rows());
 }
 
-bool QwenFrameModel::RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const {
+bool QwenFrameModel::RulesOf(const SpeechRequest& request, model::DrawRules* rules,
+                             std::string* problem) const {
   *rules = model::DefaultRules(checkpoint_->generation());
   SamplingRules& talker = rules->talker;
   if (!(request.temperature < 0)) talker.temperature = request.temperature;
@@ -206,10 +211,18 @@ void QwenFrameModel::Step(Generation* const* generations, size_t count, FrameRes
   times_.predictor += speech_->last_step().predictor;
   for (size_t n = 0; n < count; n++) {
     switch (made[n]) {
-      case model::StepResult::kFrame: results[n] = FrameResult::kFrame; break;
-      case model::StepResult::kEnd: results[n] = FrameResult::kEnd; break;
-      case model::StepResult::kBudget: results[n] = FrameResult::kBudget; break;
-      case model::StepResult::kBroken: results[n] = FrameResult::kBroken; break;
+      case model::StepResult::kFrame:
+        results[n] = FrameResult::kFrame;
+        break;
+      case model::StepResult::kEnd:
+        results[n] = FrameResult::kEnd;
+        break;
+      case model::StepResult::kBudget:
+        results[n] = FrameResult::kBudget;
+        break;
+      case model::StepResult::kBroken:
+        results[n] = FrameResult::kBroken;
+        break;
     }
     if (made[n] != model::StepResult::kFrame) continue;
     std::vector<int32_t>& codes = Of(*generations[n]).codes();
@@ -265,8 +278,8 @@ bool QwenGeneration::Read(std::string_view text, Refusal* refusal) {
 bool QwenGeneration::CountNeeded(std::string* problem) {
   if (ReferenceFrames() == 0) return true;
   model::MarkedText reference;
-  if (!model::EncodeMarked(checkpoint_.tokenizer(), model::Template::kReference, voice_->prompt->text, &reference,
-                           problem)) {
+  if (!model::EncodeMarked(checkpoint_.tokenizer(), model::Template::kReference, voice_->prompt->text,
+                           &reference, problem)) {
     return false;
   }
   const size_t rows = ReferenceFrames() + 1, spoken = reference.end - reference.begin;

@@ -25,8 +25,8 @@ namespace parley::runtime {
 class QwenGeneration final : public Generation {
  public:
   // The checkpoint outlives it. `voice` may be null.
-  QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request, const model::DrawRules& rules,
-                 std::shared_ptr<Voice> voice);
+  QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request,
+                 const model::DrawRules& rules, std::shared_ptr<Voice> voice);
 
   // Reads the request, its text last. False: it does not fit the model.
   bool Read(std::string_view text, Refusal* refusal);
@@ -61,7 +61,7 @@ class QwenGeneration final : public Generation {
   model::DrawRules rules_;
   const std::shared_ptr<Voice> voice_;
   TextFeed feed_;
-  size_t needed_ = 1;          // text ids, before a prompt can be made whose text goes on
+  size_t needed_ = 1;  // text ids, before a prompt can be made whose text goes on
   size_t text_tokens_ = 0;
   std::vector<int32_t> ids_;   // that no prompt and no stream has yet
   model::Prompt other_;        // the same request's with another text
@@ -94,7 +94,9 @@ class QwenFrameModel final : public FrameModel {
   const EngineFacts& facts() const override { return facts_; }
   void TellNoCuda(const std::string& why) { facts_.no_cuda = why; }
   size_t FrameSamples() const override { return codec_->frame_samples(); }
-  size_t MostPositions() const override { return static_cast<size_t>(checkpoint_->config().talker.positions); }
+  size_t MostPositions() const override {
+    return static_cast<size_t>(checkpoint_->config().talker.positions);
+  }
   size_t MostDraws() const override { return static_cast<size_t>(checkpoint_->generation().max_new_tokens); }
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
@@ -102,8 +104,8 @@ class QwenFrameModel final : public FrameModel {
   bool Rehearse(bool on) override { return kernels_->Rehearse(on); }
   std::vector<size_t> WarmBatches(size_t most) const override;
 
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
-                        std::string* problem) override;
+  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
+                        std::shared_ptr<Voice>* voice, std::string* problem) override;
   void DropWork() override { work_.reset(); }
   size_t WorkBytesOf(const Recording& recording) const override;
   size_t Voices() const override { return voices_.size(); }

@@ -1,5 +1,5 @@
-// Model of a round's duration by the number of streams: measured means for some numbers, interpolated between them
-// and extrapolated beyond.
+// Model of a round's duration by the number of streams: measured means for some numbers, interpolated between
+// them and extrapolated beyond.
 #ifndef PARLEY_RUNTIME_ROUND_TIMES_H_
 #define PARLEY_RUNTIME_ROUND_TIMES_H_
 
@@ -12,9 +12,9 @@
 
 namespace parley::runtime {
 
-// The weights are read once per batch, so a round's time is a fixed part and a part for each stream. Measured means
-// give both. The only assumption about sizes that were never measured is that they lie on the line through their
-// neighbours.
+// The weights are read once per batch, so a round's time is a fixed part and a part for each stream. Measured
+// means give both. The only assumption about sizes that were never measured is that they lie on the line
+// through their neighbours.
 class RoundTimes {
  public:
   void Did(size_t streams, Clock::duration time) {
@@ -35,10 +35,12 @@ class RoundTimes {
       else if (above == nullptr) above = &mean;
     }
     if (below == nullptr) return Seconds(above == nullptr ? 0 : above->seconds);
-    // Beyond what was seen: as it grew there; where one size was seen, in proportion, which is never too little.
+    // Beyond what was seen: as it grew there; where one size was seen, in proportion, which is never too
+    // little.
     const Mean* const other = above != nullptr ? above : FarBelow(*below);
-    const double slope = other == nullptr ? below->seconds / below->streams
-                                          : (other->seconds - below->seconds) / (other->streams - below->streams);
+    const double slope = other == nullptr
+                             ? below->seconds / below->streams
+                             : (other->seconds - below->seconds) / (other->streams - below->streams);
     return Seconds(below->seconds + (slope > 0 ? slope : 0) * (wanted - below->streams));
   }
 
@@ -47,8 +49,8 @@ class RoundTimes {
     double weight = 0, streams = 0, seconds = 0;
   };
 
-  // The nearest one of half the streams or fewer, else the least one below. Between neighbours, that may be one stream apart, a
-  // millisecond of chance would be a slope.
+  // The nearest one of half the streams or fewer, else the least one below. Between neighbours, that may be
+  // one stream apart, a millisecond of chance would be a slope.
   const Mean* FarBelow(const Mean& from) const {
     const Mean* far = nullptr;
     for (const Mean& mean : means_) {
@@ -84,8 +86,8 @@ struct MeasuredTimes {
   RoundTimes steps;   // the step alone
 };
 
-// Largest overrun of recent steps, as a share of the expected time. The expectation is a mean, but a listener with
-// only a frame of audio left hears the longest step.
+// Largest overrun of recent steps, as a share of the expected time. The expectation is a mean, but a listener
+// with only a frame of audio left hears the longest step.
 class StepSwing {
  public:
   double Share() const { return share_; }

@@ -152,23 +152,34 @@ void Scheduler::Gone(const Stream& stream, Outcome outcome) {
   mailbox_.Ended();
   switch (outcome) {
     case Outcome::kDone:
-    case Outcome::kBudget: stats_.done++; break;
-    case Outcome::kRunaway: stats_.runaways++; break;
+    case Outcome::kBudget:
+      stats_.done++;
+      break;
+    case Outcome::kRunaway:
+      stats_.runaways++;
+      break;
     case Outcome::kCancelled:
-    case Outcome::kClosed: stats_.cancelled++; break;
+    case Outcome::kClosed:
+      stats_.cancelled++;
+      break;
     case Outcome::kOutOfMemory:
     case Outcome::kFailed:
-    case Outcome::kLost: stats_.failed++; break;
+    case Outcome::kLost:
+      stats_.failed++;
+      break;
     case Outcome::kBusy:
     case Outcome::kTooLarge:
-    case Outcome::kBadRequest: stats_.refused++; break;
+    case Outcome::kBadRequest:
+      stats_.refused++;
+      break;
   }
 }
 
 void Scheduler::DropGone() {
   for (Streams* streams : {&waiting_, &live_}) {
-    streams->erase(std::remove_if(streams->begin(), streams->end(), [](const auto& one) { return one->gone(); }),
-                   streams->end());
+    streams->erase(
+        std::remove_if(streams->begin(), streams->end(), [](const auto& one) { return one->gone(); }),
+        streams->end());
   }
 }
 

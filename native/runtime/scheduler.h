@@ -1,8 +1,8 @@
-// Scheduler: the engine's thread calls Round() as long as there is something to do. A round takes new requests,
-// admits streams, and advances every live stream that can by one frame.
+// Scheduler: the engine's thread calls Round() as long as there is something to do. A round takes new
+// requests, admits streams, and advances every live stream that can by one frame.
 //
-// The earliest deadline goes first: among waiting streams, in prefill and in decoding. No call here blocks, and no
-// stream holds up another: a stream without room or text is parked.
+// The earliest deadline goes first: among waiting streams, in prefill and in decoding. No call here blocks,
+// and no stream holds up another: a stream without room or text is parked.
 #ifndef PARLEY_RUNTIME_SCHEDULER_H_
 #define PARLEY_RUNTIME_SCHEDULER_H_
 
@@ -65,7 +65,8 @@ struct SchedulerOptions {
   size_t memory_bytes = 0;    // for streams and voices
   size_t max_new_tokens = 0;  // as EngineOptions
   MeasuredTimes times;        // the warm-up's
-  bool keeps_pace = true;     // else a stream with room is admitted, however long rounds take: a baseline for tests
+  bool keeps_pace =
+      true;  // else a stream with room is admitted, however long rounds take: a baseline for tests
   TimeSource now = Clock::now;
   std::function<void(const EngineStats&)> publish = [](const EngineStats&) {};
 };
@@ -152,25 +153,26 @@ class Scheduler {
   FrameModel& model_;
   Mailbox& mailbox_;
   const SchedulerOptions options_;
-  Streams waiting_, live_;  // as they are due, earlier arrivals first; the gone are still among them for a while
+  Streams waiting_,
+      live_;  // as they are due, earlier arrivals first; the gone are still among them for a while
   std::unordered_map<StreamId, Stream*> by_id_;
   size_t stream_bytes_ = 0;  // live streams'
   bool voice_worked_ = false;
   size_t rounds_given_way_ = 0;
   bool last_out_of_order_ = false;  // the last stream that got a place went before those of a higher rank
-  size_t rounds_put_off_ = 0;  // in a row, in which prompts had no time
-  WorkRate prefill_rate_{32};  // rows
-  WorkRate decode_rate_{8};    // frames
-  WorkRate round_rate_{1};     // rounds with a step: each is a frame of every stream
-  RoundTimes round_times_;     // step and decoding
-  RoundTimes step_times_;      // step alone
-  WorkRate other_rate_{1};     // everything else in a round: prompts, requests, notifications
+  size_t rounds_put_off_ = 0;       // in a row, in which prompts had no time
+  WorkRate prefill_rate_{32};       // rows
+  WorkRate decode_rate_{8};         // frames
+  WorkRate round_rate_{1};          // rounds with a step: each is a frame of every stream
+  RoundTimes round_times_;          // step and decoding
+  RoundTimes step_times_;           // step alone
+  WorkRate other_rate_{1};          // everything else in a round: prompts, requests, notifications
   StepSwing swing_;
-  size_t stepped_ = 0;         // streams, in this round
+  size_t stepped_ = 0;  // streams, in this round
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;
-  std::string lost_;  // why what the model computes on is gone
+  std::string lost_;         // why what the model computes on is gone
   const StageTimes before_;  // the model's totals before this engine's work
   EngineStats stats_;
 };

@@ -6,8 +6,9 @@
 namespace parley::runtime {
 namespace {
 
-// Time that newcomers' prompts may take of a round, during which all others wait. Fewer rows than kLeastPrefillRows
-// do not pay: they wait for a round that has time for them, for at most kRoundsPutOff rounds.
+// Time that newcomers' prompts may take of a round, during which all others wait. Fewer rows than
+// kLeastPrefillRows do not pay: they wait for a round that has time for them, for at most kRoundsPutOff
+// rounds.
 constexpr Clock::duration kPrefillTime = std::chrono::milliseconds(40);
 constexpr size_t kLeastPrefillRows = 32;
 constexpr size_t kRoundsPutOff = 4;
@@ -40,13 +41,14 @@ Scheduler::Some Scheduler::LiveWith(Stream::Turn turn) {
   return some;
 }
 
-// Smallest time that a listener's audio lasts, among those that can get more. Clock::duration::max() if there is
-// none.
+// Smallest time that a listener's audio lasts, among those that can get more. Clock::duration::max() if there
+// is none.
 Clock::duration Scheduler::LeastAhead() {
   const Clock::time_point now = options_.now();
   Clock::duration least = Clock::duration::max();
   for (const auto& stream : live_) {
-    if (stream->gone() || stream->Silent() || !stream->MayRunDry(now) || stream->Ahead(now) >= least) continue;
+    if (stream->gone() || stream->Silent() || !stream->MayRunDry(now) || stream->Ahead(now) >= least)
+      continue;
     const Stream::Turn turn = stream->NextTurn(now, round_rate_.Each());
     if (turn == Stream::Turn::kStep || turn == Stream::Turn::kDecode) least = stream->Ahead(now);
   }
@@ -57,15 +59,17 @@ Clock::duration Scheduler::LeastAhead() {
 size_t Scheduler::Bare() const {
   const Clock::time_point now = options_.now();
   const Clock::duration frames = static_cast<Clock::rep>(kFramesToWait) * Frame();
-  return static_cast<size_t>(std::count_if(live_.begin(), live_.end(), [&](const auto& one) { return !one->gone() && one->live() && one->Ahead(now) < frames; }));
+  return static_cast<size_t>(std::count_if(live_.begin(), live_.end(), [&](const auto& one) {
+    return !one->gone() && one->live() && one->Ahead(now) < frames;
+  }));
 }
 
 Clock::duration Scheduler::WithSwing(Clock::duration time) const {
   return std::chrono::duration_cast<Clock::duration>(time * (1 + swing_.Share()));
 }
 
-// Rows of newcomers' prompts to compute before a listener would run dry. A newcomer whose prompt is completed takes
-// part in the step and in decoding.
+// Rows of newcomers' prompts to compute before a listener would run dry. A newcomer whose prompt is completed
+// takes part in the step and in decoding.
 size_t Scheduler::RowsToSpare(const Some& newcomers) {
   const Clock::duration ahead = LeastAhead();
   const size_t most = prefill_rate_.In(kPrefillTime, kLeastPrefillRows);
@@ -102,19 +106,23 @@ bool Scheduler::Prefill() {
   return true;
 }
 
-// Live listeners come first. While one of them may run dry, the others are left out, but at most kRoundsGivenWay times in a
-// row. The server's prompts are left out in the same way while readers are served.
+// Live listeners come first. While one of them may run dry, the others are left out, but at most
+// kRoundsGivenWay times in a row. The server's prompts are left out in the same way while readers are served.
 Scheduler::Some Scheduler::StreamsToStep() {
   Some streams = LiveWith(Stream::Turn::kStep);
-  const auto others = std::stable_partition(streams.begin(), streams.end(), [](Stream* one) { return one->live(); });
+  const auto others =
+      std::stable_partition(streams.begin(), streams.end(), [](Stream* one) { return one->live(); });
   const auto listeners = static_cast<size_t>(others - streams.begin());
   const Clock::duration least = LeastOf(Some(streams.begin(), others));
   const bool short_of_sound = least < kSafe;
   // If not all of them fit, they take turns.
   if (listeners > 0 || streams.size() > options_.max_batch) {
-    std::stable_sort(others, streams.end(), [](Stream* a, Stream* b) { return a->last_step() < b->last_step(); });
+    std::stable_sort(others, streams.end(),
+                     [](Stream* a, Stream* b) { return a->last_step() < b->last_step(); });
   }
-  const auto left_out = short_of_sound ? others : std::stable_partition(others, streams.end(), [](Stream* one) { return one->rank() < 2; });
+  const auto left_out = short_of_sound ? others
+                                       : std::stable_partition(others, streams.end(),
+                                                               [](Stream* one) { return one->rank() < 2; });
   size_t first = static_cast<size_t>(left_out - streams.begin());
   if (!short_of_sound && first == listeners) first = streams.size();
   const bool gives_way = first > 0 && first < streams.size();
@@ -122,9 +130,12 @@ Scheduler::Some Scheduler::StreamsToStep() {
   rounds_given_way_ = gives_way && !is_turn ? rounds_given_way_ + 1 : 0;
   if (gives_way && !is_turn) streams.resize(first);
   // In a step that is full, the last place is for one of those who were left out.
-  else if (is_turn && first >= options_.max_batch) std::rotate(streams.begin() + static_cast<ptrdiff_t>(options_.max_batch - 1), left_out, streams.end());
+  else if (is_turn && first >= options_.max_batch)
+    std::rotate(streams.begin() + static_cast<ptrdiff_t>(options_.max_batch - 1), left_out, streams.end());
   const Clock::duration most = is_turn && short_of_sound ? TimeOfATurn(listeners) : least - kReserve;
-  if (listeners > 0) streams.resize(std::min(streams.size(), listeners + OthersWithin(most, listeners, streams.size() - listeners)));
+  if (listeners > 0)
+    streams.resize(
+        std::min(streams.size(), listeners + OthersWithin(most, listeners, streams.size() - listeners)));
   if (streams.size() > options_.max_batch) streams.resize(options_.max_batch);
   return streams;
 }
@@ -137,13 +148,16 @@ Clock::duration Scheduler::LeastOf(const Some& listeners) const {
   return least;
 }
 
-// A round with others after kRoundsGivenWay rounds without: the time that it may take so that the mean keeps the listeners' pace.
+// A round with others after kRoundsGivenWay rounds without: the time that it may take so that the mean keeps
+// the listeners' pace.
 Clock::duration Scheduler::TimeOfATurn(size_t listeners) const {
-  const auto all = std::chrono::duration_cast<Clock::duration>(static_cast<double>(kRoundsGivenWay + 1) * kUsable * Frame());
+  const auto all = std::chrono::duration_cast<Clock::duration>(static_cast<double>(kRoundsGivenWay + 1) *
+                                                               kUsable * Frame());
   return all - static_cast<Clock::rep>(kRoundsGivenWay) * (WorkOf(listeners) + other_rate_.Each());
 }
 
-// The most of the other streams whose step with the listeners fits into the time; at least one, so that none starves.
+// The most of the other streams whose step with the listeners fits into the time; at least one, so that none
+// starves.
 size_t Scheduler::OthersWithin(Clock::duration most, size_t listeners, size_t others) const {
   size_t fitting = std::min<size_t>(others, 1), too_many = others + 1;
   while (fitting + 1 < too_many) {
@@ -159,7 +173,8 @@ bool Scheduler::Step() {
   const std::vector<Generation*> generations = GenerationsOf(streams);
   std::vector<FrameResult> results(streams.size());
   const Clock::time_point began = options_.now();
-  if (!Guarded(streams, [&] { model_.Step(generations.data(), generations.size(), results.data()); })) return true;
+  if (!Guarded(streams, [&] { model_.Step(generations.data(), generations.size(), results.data()); }))
+    return true;
   stats_.steps++;
   stepped_ = streams.size();
   const Clock::duration took = options_.now() - began;
@@ -172,16 +187,18 @@ bool Scheduler::Step() {
   return true;
 }
 
-// Decodes first frames, and those of listeners that would run dry meanwhile, in a call of their own, before the
-// others. While any listener may run dry, the number of frames decoded at a time is limited; the rest is decoded in
-// later rounds.
+// Decodes first frames, and those of listeners that would run dry meanwhile, in a call of their own, before
+// the others. While any listener may run dry, the number of frames decoded at a time is limited; the rest is
+// decoded in later rounds.
 bool Scheduler::Decode() {
   Some all = LiveWith(Stream::Turn::kDecode);
   if (all.empty()) return false;
   const Clock::time_point now = options_.now();
-  const bool hurry = std::any_of(live_.begin(), live_.end(), [now](const auto& one) { return one->MayRunDry(now); });
+  const bool hurry =
+      std::any_of(live_.begin(), live_.end(), [now](const auto& one) { return one->MayRunDry(now); });
   const size_t most = hurry ? decode_rate_.In(kDecodeTime, 1) : SIZE_MAX;
-  const Clock::duration whole = WithSwing(static_cast<Clock::rep>(std::min(FramesOf(all), most)) * decode_rate_.Each());
+  const Clock::duration whole =
+      WithSwing(static_cast<Clock::rep>(std::min(FramesOf(all), most)) * decode_rate_.Each());
   const auto urgent = std::stable_partition(all.begin(), all.end(), [&](Stream* one) {
     return one->Silent() || (one->MayRunDry(now) && one->Ahead(now) < whole + kReserve);
   });

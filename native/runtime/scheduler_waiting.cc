@@ -69,8 +69,9 @@ std::string Scheduler::TooMuch(size_t bytes) const {
 bool Scheduler::Admit() {
   size_t admitted = 0;
   bool no_place = false;
-  live_.reserve(live_.size() + waiting_.size());  // allocated first, so that no stream is lost between the two for want
-                                                  // of memory
+  live_.reserve(live_.size() +
+                waiting_.size());  // allocated first, so that no stream is lost between the two for want
+                                   // of memory
   const size_t early = PutPassedOverFirst();
   for (size_t n = 0; n < waiting_.size() && !no_place; n++) {
     std::unique_ptr<Stream>& stream = waiting_[n];
@@ -91,13 +92,14 @@ bool Scheduler::Admit() {
   return admitted > 0;
 }
 
-// Puts the first stream that has waited for too long before the live listeners, unless the stream that got a place
-// last came first in the same way. Returns how many were put there.
+// Puts the first stream that has waited for too long before the live listeners, unless the stream that got a
+// place last came first in the same way. Returns how many were put there.
 size_t Scheduler::PutPassedOverFirst() {
   const Clock::time_point now = options_.now();
   const auto is_passed_over = [now](const auto& one) {
     const Clock::duration patience = one->rank() == 2 ? kServerPatience : kReaderPatience;
-    return one->rank() > 0 && !one->gone() && one->generation() != nullptr && one->generation()->Ready() && one->Waited(now) >= patience;
+    return one->rank() > 0 && !one->gone() && one->generation() != nullptr && one->generation()->Ready() &&
+           one->Waited(now) >= patience;
   };
   if (waiting_.empty() || waiting_.front()->rank() > 0) last_out_of_order_ = false;
   if (last_out_of_order_) return 0;
@@ -107,7 +109,8 @@ size_t Scheduler::PutPassedOverFirst() {
   return 1;
 }
 
-// A stream that could begin waits where others leave it no room. Read tells of those whose voice is not made yet.
+// A stream that could begin waits where others leave it no room. Read tells of those whose voice is not made
+// yet.
 void Scheduler::TellWaits(bool no_place) {
   for (const auto& stream : waiting_) {
     const Generation* const generation = stream->generation();
@@ -125,11 +128,14 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
     return End(stream, Outcome::kTooLarge, std::move(problem)), Admission::kNotYet;
   }
   const size_t bytes = model_.BytesOf(*generation, budget.draws);
-  if (bytes > options_.memory_bytes) return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
-  if (live_.size() >= options_.max_streams || (options_.keeps_pace && !KeepsPace(stream))) return Admission::kNoPlace;
+  if (bytes > options_.memory_bytes)
+    return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;
+  if (live_.size() >= options_.max_streams || (options_.keeps_pace && !KeepsPace(stream)))
+    return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
-    return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"), Admission::kNotYet;
+    return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"),
+           Admission::kNotYet;
   }
   model_.Begin(*generation, budget.draws);
   stream.Begun(budget, bytes, options_.now());
@@ -166,8 +172,8 @@ Clock::duration Scheduler::Frame() const {
   return std::chrono::nanoseconds(static_cast<Clock::rep>(model_.FrameSamples()) * 1'000'000'000 / rate);
 }
 
-// Time of a step of `streams` streams and of decoding their frames. Rounds that defer decoding measure too short, so
-// decoding is also computed from the time of a frame.
+// Time of a step of `streams` streams and of decoding their frames. Rounds that defer decoding measure too
+// short, so decoding is also computed from the time of a frame.
 Clock::duration Scheduler::WorkOf(size_t streams) const {
   const Clock::duration decoding = static_cast<Clock::rep>(streams) * decode_rate_.Each();
   return std::max(round_times_.Of(streams), step_times_.Of(streams) + decoding);
@@ -178,20 +184,22 @@ Clock::duration Scheduler::RoundOf(size_t streams) const {
   const size_t together = std::min(streams, options_.max_batch);
   if (together == 0) return Clock::duration::zero();
   const Clock::duration round = WorkOf(together) + other_rate_.Each();
-  return std::chrono::duration_cast<Clock::duration>(round * (static_cast<double>(streams) / static_cast<double>(together)));
+  return std::chrono::duration_cast<Clock::duration>(
+      round * (static_cast<double>(streams) / static_cast<double>(together)));
 }
 
-// Part of WorkOf that cannot be deferred when it takes long. `bare` streams have too little audio to wait for more.
-// Decoding of the others can wait, except for the minimum that is always decoded.
+// Part of WorkOf that cannot be deferred when it takes long. `bare` streams have too little audio to wait for
+// more. Decoding of the others can wait, except for the minimum that is always decoded.
 Clock::duration Scheduler::LeastWorkOf(size_t streams, size_t bare) const {
   const Clock::duration work = WorkOf(streams), step = step_times_.Of(streams);
   if (step == Clock::duration::zero()) return work;
-  return std::min(work, step + static_cast<Clock::rep>(std::max(bare, LeastDecoded(streams))) * decode_rate_.Each());
+  return std::min(
+      work, step + static_cast<Clock::rep>(std::max(bare, LeastDecoded(streams))) * decode_rate_.Each());
 }
 
-// True if all live listeners still get a frame in a frame's time when this one is live, in the mean and, for those who have
-// just begun and have nothing kept, in a round that takes long. The others step aside: StreamsToStep takes as many of them as
-// there is time for, and at least one.
+// True if all live listeners still get a frame in a frame's time when this one is live, in the mean and, for
+// those who have just begun and have nothing kept, in a round that takes long. The others step aside:
+// StreamsToStep takes as many of them as there is time for, and at least one.
 bool Scheduler::KeepsPace(const Stream& newcomer) {
   const Clock::duration frame = Frame();
   size_t listeners = 0, others = newcomer.live() ? 0 : 1;
@@ -203,14 +211,16 @@ bool Scheduler::KeepsPace(const Stream& newcomer) {
   if (listeners == 0) return true;
   const size_t together = listeners + (newcomer.live() ? 1 : 0) + others;
   const Clock::duration round = RoundOf(together);
-  const Clock::duration least = together > options_.max_batch ? round : LeastWorkOf(together, Bare() + 1) + other_rate_.Each();
+  const Clock::duration least =
+      together > options_.max_batch ? round : LeastWorkOf(together, Bare() + 1) + other_rate_.Each();
   return round <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(least) <= frame;
 }
 
 // A stream that waits for text or for its reader, and whose sound was played to its end, has no pace to keep.
 bool Scheduler::IsHeard(Stream& stream) {
   const Clock::time_point now = options_.now();
-  return stream.Ahead(now) > Clock::duration::zero() || stream.NextTurn(now, round_rate_.Each()) != Stream::Turn::kPark;
+  return stream.Ahead(now) > Clock::duration::zero() ||
+         stream.NextTurn(now, round_rate_.Each()) != Stream::Turn::kPark;
 }
 
 // Too many wait for memory: those who came last do so in vain.

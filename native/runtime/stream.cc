@@ -30,7 +30,8 @@ void Stream::AddText(MoreText more) {
   if (generation_ == nullptr) return unread_.push_back(std::move(more));
   if (generation_->TextEnded()) return;
   Refusal refusal;
-  if (!generation_->AddText(more.text, more.last, &refusal)) EndWith(refusal.outcome, std::move(refusal.problem));
+  if (!generation_->AddText(more.text, more.last, &refusal))
+    EndWith(refusal.outcome, std::move(refusal.problem));
 }
 
 void Stream::Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now) {
@@ -61,7 +62,9 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kOver;
   const bool starved = generation_->Starved();
   // Small chunks take longer to make in all. A reader gets them only where frames are made in real time.
-  const bool by_pace = live() || static_cast<uint64_t>(frame / std::chrono::nanoseconds(1)) * model_.facts().sample_rate <= model_.FrameSamples() * 1'000'000'000;
+  const bool by_pace =
+      live() || static_cast<uint64_t>(frame / std::chrono::nanoseconds(1)) * model_.facts().sample_rate <=
+                    model_.FrameSamples() * 1'000'000'000;
   const Clock::duration ahead = by_pace ? Ahead(now) : Clock::duration::max();
   // A chunk is half of the sink at most: else the sink had to be dry before the next one fits.
   const size_t chunk = std::min(ramp_.Size(ahead, frame), std::max(most_room_ / 2, size_t{1}));

@@ -58,9 +58,9 @@ class Stream {
   enum class Turn : uint8_t {
     kPrefill,  // rows of its prompt are left
     kStep,
-    kDecode,   // a chunk is whole, or no more can come now
-    kPark,     // no room in the sink, or no text
-    kOver,     // nothing: End it
+    kDecode,  // a chunk is whole, or no more can come now
+    kPark,    // no room in the sink, or no text
+    kOver,    // nothing: End it
   };
 
   Stream(Arrival arrival, const FrameModel& model);
@@ -90,8 +90,8 @@ class Stream {
   int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
   // Time that the listener's audio lasts; Clock::duration::max() without a deadline.
   Clock::duration Ahead(Clock::time_point now) const;
-  // A live listener, or a reader who has audio left: the engine avoids that it runs out. A reader with none left is
-  // slower than real time anyway.
+  // A live listener, or a reader who has audio left: the engine avoids that it runs out. A reader with none
+  // left is slower than real time anyway.
   bool MayRunDry(Clock::time_point now) const { return live() || (InHurry() && due_ > now); }
   Clock::duration Waited(Clock::time_point now) const { return now - started_; }
   // Tells the sink when this changes.

@@ -19,7 +19,8 @@ class TextFeed {
   explicit TextFeed(const model::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
   // Appends to `ids`. White space before the text is left out, as EncodeMarked() does. A character may be
-  // divided between two calls. False with `problem` set: not UTF-8, or longer in all than the tokenizer reads.
+  // divided between two calls. False with `problem` set: not UTF-8, or longer in all than the tokenizer
+  // reads.
   bool Add(std::string_view text, bool last, std::vector<int32_t>* ids, std::string* problem);
 
   bool ended() const { return ended_; }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kGenerous = 3;
 constexpr size_t kLeastDraws = 2;  // a frame, and its end
-constexpr size_t kSpare = 50;  // frames: breath before and after, of a single word too
+constexpr size_t kSpare = 50;      // frames: breath before and after, of a single word too
 
 // Tenths of a frame that a token takes at 12.5 frames a second: from usual rates
 // of speech and how many tokens of this vocabulary a second of it has. Digits
@@ -46,12 +46,13 @@ size_t GenerousDraws(std::string_view language, size_t text_tokens) {
 bool FindBudget(const BudgetQuestion& question, TokenBudget* budget, std::string* problem) {
   const size_t left = question.most_positions - std::min(question.prompt_rows, question.most_positions);
   if (std::max(question.requested, question.requested > 0 ? kLeastDraws : 0) > left) {
-    *problem = "max_new_tokens is " + Count(question.requested) + "; the prompt leaves " + Count(left) + " of " +
-               Count(question.most_positions) + " positions";
+    *problem = "max_new_tokens is " + Count(question.requested) + "; the prompt leaves " + Count(left) +
+               " of " + Count(question.most_positions) + " positions";
     return false;
   }
   if (question.requested > 0) return *budget = {std::max(question.requested, kLeastDraws), true, false}, true;
-  if (question.configured > 0) return *budget = {std::min(std::max(question.configured, kLeastDraws), left), false, false}, true;
+  if (question.configured > 0)
+    return *budget = {std::min(std::max(question.configured, kLeastDraws), left), false, false}, true;
   const size_t most = std::min(left, question.most_draws);
   const size_t ordinary = OrdinaryFrames(question.language, question.text_tokens);
   if (ordinary >= most) {

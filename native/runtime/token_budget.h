@@ -1,5 +1,5 @@
-// Limit on a generation's length: the requested one, or otherwise the most that its text can need. A generation that
-// exceeds the latter has run on past its text.
+// Limit on a generation's length: the requested one, or otherwise the most that its text can need. A
+// generation that exceeds the latter has run on past its text.
 #ifndef PARLEY_RUNTIME_TOKEN_BUDGET_H_
 #define PARLEY_RUNTIME_TOKEN_BUDGET_H_
 
@@ -17,8 +17,8 @@ struct TokenBudget {
 
 // Inputs of FindBudget.
 struct BudgetQuestion {
-  size_t requested = 0;    // the request's; 0: not set
-  size_t configured = 0;   // the engine's; 0: from the text
+  size_t requested = 0;   // the request's; 0: not set
+  size_t configured = 0;  // the engine's; 0: from the text
   std::string_view language;
   size_t text_tokens = 0;  // so far
   bool text_ended = true;

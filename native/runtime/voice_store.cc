@@ -20,8 +20,9 @@ void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
   voices_.emplace_front(hash, std::move(voice));
   places_[hash] = voices_.begin();
   if (voices_.size() <= max_voices_) return;
-  outlived_.erase(std::remove_if(outlived_.begin(), outlived_.end(), [](const auto& one) { return one.expired(); }),
-                  outlived_.end());
+  outlived_.erase(
+      std::remove_if(outlived_.begin(), outlived_.end(), [](const auto& one) { return one.expired(); }),
+      outlived_.end());
   outlived_.push_back(voices_.back().second);
   places_.erase(voices_.back().first);
   voices_.pop_back();

@@ -37,9 +37,11 @@ class VoiceStore {
 
   // Null: it is not here. Else it is now the last used one.
   std::shared_ptr<Voice> Find(const std::string& hash);
-  // In the place of one of the same hash; the voice that was not used for longest goes when there are too many.
+  // In the place of one of the same hash; the voice that was not used for longest goes when there are too
+  // many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
-  // Evicts unused voices, longest unused first, until `bytes` are free or none is left. Returns how many bytes are.
+  // Evicts unused voices, longest unused first, until `bytes` are free or none is left. Returns how many
+  // bytes are.
   size_t MakeRoom(size_t bytes);
   void Clear();
 

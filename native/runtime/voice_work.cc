@@ -8,8 +8,8 @@
 namespace parley::runtime {
 namespace {
 
-// Frames passed through the decoder at a time. With the published sizes one takes 75 to 95 ms of one processor.
-// Twelve at a time would save a fifth, but block all streams for a second.
+// Frames passed through the decoder at a time. With the published sizes one takes 75 to 95 ms of one
+// processor. Twelve at a time would save a fifth, but block all streams for a second.
 constexpr size_t kFramesAtATime = 1;
 
 }  // namespace
@@ -25,7 +25,8 @@ size_t VoiceWork::BytesFor(const model::VoiceEncoder& encoder, const model::Code
                            const Recording& recording) {
   const size_t most = encoder.max_samples();
   const auto rate = static_cast<uint32_t>(encoder.sample_rate());
-  const size_t samples = recording.rate > 0 ? model::ResampledCount(recording.samples.size(), recording.rate, rate) : 0;
+  const size_t samples =
+      recording.rate > 0 ? model::ResampledCount(recording.samples.size(), recording.rate, rate) : 0;
   return encoder.WorkBytes(std::min(samples, most)) + decoder.StateBytes();
 }
 

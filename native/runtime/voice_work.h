@@ -16,7 +16,8 @@ namespace parley::runtime {
 class VoiceWork {
  public:
   // Encoder and decoder outlive it.
-  VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder, std::shared_ptr<const Recording> recording);
+  VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder,
+            std::shared_ptr<const Recording> recording);
 
   // The most bytes of the model's memory, while the recording is encoded and as a voice.
   static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,

@@ -28,7 +28,8 @@ void Measure(WarmSpeech* all, size_t rounds, MeasuredTimes* times) {
   }
 }
 
-// Sizes of the groups that join later, one after the other: small, so that most of `count` streams speak already.
+// Sizes of the groups that join later, one after the other: small, so that most of `count` streams speak
+// already.
 std::vector<size_t> JoinsOf(size_t count) {
   std::vector<size_t> joins;
   size_t later = 0;
@@ -39,8 +40,8 @@ std::vector<size_t> JoinsOf(size_t count) {
   return joins;
 }
 
-// Rehearses a server's work with `count` streams, for a backend that records it: groups join, and chunks have one,
-// two and four frames.
+// Rehearses a server's work with `count` streams, for a backend that records it: groups join, and chunks have
+// one, two and four frames.
 void Rehearse(WarmSpeech* all, size_t count) {
   const std::vector<size_t> joins = JoinsOf(count);
   all->Join(count - std::accumulate(joins.begin(), joins.end(), size_t{0}));
@@ -54,10 +55,13 @@ void Rehearse(WarmSpeech* all, size_t count) {
 }
 
 // False with `problem` set where it is refused.
-bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses, MeasuredTimes* times, std::string* problem) {
+bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses,
+           MeasuredTimes* times, std::string* problem) {
   std::shared_ptr<Voice> voice;
   Generations generations;
-  if (!FindWarmVoice(model, request, &voice, problem) || !MakeGenerations(model, request, voice, count, &generations, problem)) return false;
+  if (!FindWarmVoice(model, request, &voice, problem) ||
+      !MakeGenerations(model, request, voice, count, &generations, problem))
+    return false;
   if (generations.empty()) return true;
   WarmSpeech all(model, std::move(generations));
   if (rehearses) Rehearse(&all, count);
@@ -84,16 +88,19 @@ bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::st
   const bool rehearses = model.Rehearse(true);
   const std::vector<size_t> sizes = model.WarmBatches(max_streams);
   size_t spoken = 0;
-  // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones stays true.
+  // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones
+  // stays true.
   for (auto size = sizes.rbegin(); size != sizes.rend(); size++) {
-    if (Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches]), *size, rehearses, times, &refusal)) continue;
+    if (Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches]), *size, rehearses, times, &refusal))
+      continue;
     break;
   }
   for (const char* const text : kWarmTexts) {
     std::string why;
     if (Speak(model, WarmRequest(model, text), 1, rehearses, times, &why)) spoken++;
     else if (problem->empty()) *problem = "warming up: " + why;
-    for (auto size = sizes.rbegin(); rehearses && size != sizes.rend(); size++) Begin(model, WarmRequest(model, text), *size);
+    for (auto size = sizes.rbegin(); rehearses && size != sizes.rend(); size++)
+      Begin(model, WarmRequest(model, text), *size);
   }
   while (model.ForgetVoice()) {
   }
@@ -127,28 +134,32 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
   return request;
 }
 
-bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem) {
+bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
+                   std::string* problem) {
   if (request.recording == nullptr) return true;
   VoiceResult found = VoiceResult::kWorking;
   while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
   return found == VoiceResult::kReady;
 }
 
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
-                     std::string* problem) {
+bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,
+                     size_t count, Generations* made, std::string* problem) {
   size_t bytes = 0;
   for (size_t n = 0; n < count; n++) {
     Refusal refusal;
     auto generation = model.Read(request, voice, &refusal);
     if (generation == nullptr) return *problem = refusal.problem, false;
     bytes += model.BytesOf(*generation, kMostWarmFrames + 1);
-    if (generation->PromptRows() + kMostWarmFrames > model.MostPositions() || bytes + model.VoiceBytes() > model.FreeBytes()) return made->clear(), true;
+    if (generation->PromptRows() + kMostWarmFrames > model.MostPositions() ||
+        bytes + model.VoiceBytes() > model.FreeBytes())
+      return made->clear(), true;
     made->push_back(std::move(generation));
   }
   return true;
 }
 
-WarmSpeech::WarmSpeech(FrameModel& model, Generations generations) : model_(model), generations_(std::move(generations)) {
+WarmSpeech::WarmSpeech(FrameModel& model, Generations generations)
+    : model_(model), generations_(std::move(generations)) {
   std::vector<Generation*> all;
   size_t rows = 0;
   for (const auto& one : generations_) {
@@ -161,7 +172,8 @@ WarmSpeech::WarmSpeech(FrameModel& model, Generations generations) : model_(mode
 }
 
 void WarmSpeech::Join(size_t count) {
-  for (; count > 0 && joined_ < generations_.size(); count--) live_.push_back({generations_[joined_++].get(), 0});
+  for (; count > 0 && joined_ < generations_.size(); count--)
+    live_.push_back({generations_[joined_++].get(), 0});
 }
 
 void WarmSpeech::Step() {

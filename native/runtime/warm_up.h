@@ -1,5 +1,5 @@
-// Warm-up: generations without a listener, in English and Chinese, short and long, one and several at a time. They
-// page in weights, grow memory and let a backend prepare its work before a request waits for it.
+// Warm-up: generations without a listener, in English and Chinese, short and long, one and several at a time.
+// They page in weights, grow memory and let a backend prepare its work before a request waits for it.
 #ifndef PARLEY_RUNTIME_WARM_UP_H_
 #define PARLEY_RUNTIME_WARM_UP_H_
 
@@ -26,7 +26,7 @@ inline constexpr const char* kWarmTexts[] = {
     "\u65e9\u4e0a\u597d\uff0c\u611f\u8c22\u60a8\u7684\u6765\u7535\u3002\u8bf7\u95ee\u6709\u4ec0\u4e48\u53ef\u4ee5"
     "\u5e2e\u60a8\uff1f",
 };
-inline constexpr size_t kWarmOfBatches = 1;   // the text that many speak: longer than the frames below
+inline constexpr size_t kWarmOfBatches = 1;    // the text that many speak: longer than the frames below
 inline constexpr size_t kMostWarmFrames = 10;  // per generation
 
 // A request that this kind of model accepts: with a speaker or a recording if it needs one.
@@ -35,11 +35,12 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
 // Finds the voice of a request's recording; null if it has none. False: it is refused, with `problem` set.
-bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice, std::string* problem);
+bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
+                   std::string* problem);
 
 // So many of a request; none where there is no room for them. False: it is refused, with `problem` set.
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice, size_t count, Generations* made,
-                     std::string* problem);
+bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,
+                     size_t count, Generations* made, std::string* problem);
 
 // Streams that generate together, begun and with their prompts computed. The model outlives them.
 class WarmSpeech {
@@ -67,9 +68,9 @@ class WarmSpeech {
   std::vector<float> samples_;
 };
 
-// A text that does not fit the model is left out. False with `problem` set, the first text's, when none is taken;
-// what the model throws is passed on.
-// `times` hears what rounds of several sizes took, none larger than max_streams.
+// A text that does not fit the model is left out. False with `problem` set, the first text's, when none is
+// taken; what the model throws is passed on. `times` hears what rounds of several sizes took, none larger
+// than max_streams.
 bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem);
 
 }  // namespace parley::runtime

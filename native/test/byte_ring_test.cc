@@ -223,7 +223,8 @@ void AnAbortFreesBothThreads() {
       const auto bell = std::make_shared<Bell>();
       std::vector<uint8_t> data(100);
       for (;;) {
-        const int64_t count = write ? ring.Write(data.data(), data.size(), 1) : ring.Read(data.data(), 100, 1);
+        const int64_t count =
+            write ? ring.Write(data.data(), data.size(), 1) : ring.Read(data.data(), 100, 1);
         if (count < 0) return;
         if (count == 0 && !(write ? ring.WatchWrite(bell, 1) : ring.WatchRead(bell, 1))) bell->Wait();
       }
@@ -246,7 +247,8 @@ TEST_GROUP(byte_ring) {
       {"whole units only", parley::WholeUnitsOnly},
       {"the end comes after the data", parley::TheEndComesAfterTheData},
       {"an abort drops the data and tells both sides", parley::AnAbortDropsTheDataAndTellsBothSides},
-      {"a watch fires once when its condition comes to hold", parley::AWatchFiresOnceWhenItsConditionComesToHold},
+      {"a watch fires once when its condition comes to hold",
+       parley::AWatchFiresOnceWhenItsConditionComesToHold},
       {"many rings wake a bell once", parley::ManyRingsWakeABellOnce},
       {"a bell that is gone does no harm", parley::ABellThatIsGoneDoesNoHarm},
       {"a handle names one object for ever", parley::AHandleNamesOneObjectForEver},

@@ -1,5 +1,5 @@
-// A native test needs this: groups of named cases, and a check that prints what it saw. One program has the groups of a room, one of each
-// file; test/groups.cc runs them.
+// A native test needs this: groups of named cases, and a check that prints what it saw. One program has the
+// groups of a room, one of each file; test/groups.cc runs them.
 #ifndef PARLEY_TEST_CHECK_H_
 #define PARLEY_TEST_CHECK_H_
 
@@ -35,9 +35,10 @@ __attribute__((noinline)) std::string TextOf(const Value& value) {
   return text.str();
 }
 
-__attribute__((noinline)) inline void Fail(const char* what, const std::string& seen, const std::string& wanted,
-                                           const char* file, int line) {
-  std::fprintf(stderr, "%s:%d: %s\n    saw    %s\n    wanted %s\n", file, line, what, seen.c_str(), wanted.c_str());
+__attribute__((noinline)) inline void Fail(const char* what, const std::string& seen,
+                                           const std::string& wanted, const char* file, int line) {
+  std::fprintf(stderr, "%s:%d: %s\n    saw    %s\n    wanted %s\n", file, line, what, seen.c_str(),
+               wanted.c_str());
   Failures()++;
   OwnFailures()++;
 }
@@ -79,12 +80,13 @@ struct Registration {
 }  // namespace parley::test
 
 // TEST_GROUP(name) { return parley::test::Run({...}); }
-#define TEST_GROUP(name)                                                         \
-  static int RunGroup_##name();                                                  \
+#define TEST_GROUP(name)                                                           \
+  static int RunGroup_##name();                                                    \
   static const ::parley::test::Registration kGroup_##name(#name, RunGroup_##name); \
   static int RunGroup_##name()
 
 #define CHECK_EQ(seen, wanted) ::parley::test::CheckEqual((seen), (wanted), #seen, __FILE__, __LINE__)
-#define CHECK(condition) ::parley::test::CheckEqual(static_cast<bool>(condition), true, #condition, __FILE__, __LINE__)
+#define CHECK(condition) \
+  ::parley::test::CheckEqual(static_cast<bool>(condition), true, #condition, __FILE__, __LINE__)
 
 #endif  // PARLEY_TEST_CHECK_H_

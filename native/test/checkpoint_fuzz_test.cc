@@ -23,7 +23,9 @@ using namespace model;
 
 constexpr size_t kFiles = 100;  // per episode
 constexpr size_t kParts = 24;   // a part is two seconds where memory is watched
-const char* const kNumbers[] = {"0", "-1", "1e308", "9223372036854775807", "18446744073709551616", "4294967296", "65536", "0.5", "null", "[]"};
+const char* const kNumbers[] = {
+    "0",   "-1",   "1e308", "9223372036854775807", "18446744073709551616", "4294967296", "65536",
+    "0.5", "null", "[]"};
 
 void ReplaceNumber(std::string* text, Random& random) {
   size_t at = text->empty() ? 0 : random.Next() % text->size();
@@ -38,12 +40,23 @@ std::string Broken(std::string text, Random& random) {
   for (uint64_t left = 1 + random.Next() % 3; left > 0; left--) {
     const size_t at = text.empty() ? 0 : random.Next() % text.size(), len = random.Next() % 40;
     switch (random.Next() % 7) {
-      case 0: if (!text.empty()) text[at] = static_cast<char>(random.Next()); break;
-      case 1: text.resize(at); break;
-      case 2: text.erase(at, len); break;
-      case 3: text.insert(at, text.substr(text.empty() ? 0 : random.Next() % text.size(), len)); break;
-      case 4: text.insert(at, 1, "{}[]\",:\\"[random.Next() % 8]); break;
-      default: ReplaceNumber(&text, random);
+      case 0:
+        if (!text.empty()) text[at] = static_cast<char>(random.Next());
+        break;
+      case 1:
+        text.resize(at);
+        break;
+      case 2:
+        text.erase(at, len);
+        break;
+      case 3:
+        text.insert(at, text.substr(text.empty() ? 0 : random.Next() % text.size(), len));
+        break;
+      case 4:
+        text.insert(at, 1, "{}[]\",:\\"[random.Next() % 8]);
+        break;
+      default:
+        ReplaceNumber(&text, random);
     }
   }
   return text;
@@ -90,17 +103,20 @@ size_t BreakModelConfigs(uint64_t seed) {
 }
 
 size_t BreakCodecConfigs(uint64_t seed) {
-  return BreakConfigs("/tiny-base/speech_tokenizer/config.json", seed, [](const ConfigReader& reader, std::string* problem) {
-    const CodecConfig config = ReadCodecConfig(reader, true);
-    if (problem->empty()) CHECK(TensorsOf(config).size() > 50);
-  });
+  return BreakConfigs("/tiny-base/speech_tokenizer/config.json", seed,
+                      [](const ConfigReader& reader, std::string* problem) {
+                        const CodecConfig config = ReadCodecConfig(reader, true);
+                        if (problem->empty()) CHECK(TensorsOf(config).size() > 50);
+                      });
 }
 
 size_t BreakGenerationConfigs(uint64_t seed) {
-  return BreakConfigs("/tiny-base/generation_config.json", seed, [](const ConfigReader& reader, std::string* problem) {
-    const GenerationConfig config = ReadGenerationConfig(reader);
-    if (problem->empty()) CHECK(config.talker.temperature > 0 && config.max_new_tokens > 0);
-  });
+  return BreakConfigs("/tiny-base/generation_config.json", seed,
+                      [](const ConfigReader& reader, std::string* problem) {
+                        const GenerationConfig config = ReadGenerationConfig(reader);
+                        if (problem->empty())
+                          CHECK(config.talker.temperature > 0 && config.max_new_tokens > 0);
+                      });
 }
 
 size_t BreakSafetensors(uint64_t seed) {
@@ -113,7 +129,8 @@ size_t BreakSafetensors(uint64_t seed) {
   for (size_t n = 0; n < kFiles; n++) {
     // Half of the time only the header is broken, under a length that is right.
     const bool inside = random.Next() % 2 == 0;
-    const std::string file = inside ? test::SafetensorsOf(Broken(header, random), 32) : Broken(test::SafetensorsOf(header, 32), random);
+    const std::string file = inside ? test::SafetensorsOf(Broken(header, random), 32)
+                                    : Broken(test::SafetensorsOf(header, 32), random);
     test::WriteAll(path, file);
     std::string problem;
     const auto opened = SafetensorsFile::Open(path, &problem);
@@ -136,7 +153,9 @@ std::string RandomText(Random& random) {
     if (draw % 50 == 0) {
       text.push_back(static_cast<char>(draw >> 8));
     } else {
-      const char32_t code = static_cast<char32_t>((draw >> 8) % (draw % 3 == 0 ? 0x110000 : draw % 3 == 1 ? 0x1200 : 0x80));
+      const char32_t code = static_cast<char32_t>((draw >> 8) % (draw % 3 == 0   ? 0x110000
+                                                                 : draw % 3 == 1 ? 0x1200
+                                                                                 : 0x80));
       if (code < 0xD800 || code > 0xDFFF) AppendUtf8(code, &text);
     }
   }
@@ -201,8 +220,10 @@ TEST_GROUP(checkpoint_fuzz) {
   using namespace parley;
   return test::Run({
       {"broken model configurations are refused or good", [] { Run("config.json", BreakModelConfigs); }},
-      {"broken codec configurations are refused or good", [] { Run("codec config.json", BreakCodecConfigs); }},
-      {"broken generation configurations are refused or good", [] { Run("generation_config.json", BreakGenerationConfigs); }},
+      {"broken codec configurations are refused or good",
+       [] { Run("codec config.json", BreakCodecConfigs); }},
+      {"broken generation configurations are refused or good",
+       [] { Run("generation_config.json", BreakGenerationConfigs); }},
       {"broken safetensors files are refused or good", [] { Run("safetensors", BreakSafetensors); }},
       {"broken tokenizer files are refused or good", [] { Run("tokenizer files", BreakTokenizers); }},
       {"any text is encoded and comes back, or is not UTF-8", [] { Run("texts", EncodeAnything); }},

@@ -19,7 +19,8 @@ using test::Opened;
 // The problem, without the folder that it begins with.
 // The published sizes are names; a described voice is an instruction whatever the size.
 void AModelMayHaveAnySize() {
-  for (const auto& [name, takes] : {std::pair("tiny-customvoice", false), std::pair("tiny-voicedesign", true)}) {
+  for (const auto& [name, takes] :
+       {std::pair("tiny-customvoice", false), std::pair("tiny-voicedesign", true)}) {
     CheckpointCopy copy(name);
     copy.Edit("config.json", "\"tts_model_size\": \"1b7\"", "\"tts_model_size\": \"0b6\"");
     CHECK_EQ(Opened(copy.path())->config().takes_instruction(), takes);
@@ -91,7 +92,8 @@ void ListsHaveThePublishedSizes() {
   };
   CHECK_EQ(TensorsOf(config).size(), size_t{402});
   CHECK_EQ(bytes_of(TensorsOf(config)), 1'811'577'344);
-  config.speaker_encoder = {128, 1024, 24000, {512, 512, 512, 512, 1536}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1}, 128, 8, 128};
+  config.speaker_encoder = {128, 1024, 24000, {512, 512, 512, 512, 1536}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1},
+                            128, 8,    128};
   CHECK_EQ(TensorsOf(config).size(), size_t{478});
   CHECK_EQ(bytes_of(TensorsOf(config)), 1'829'286'016);
   config.talker.transformer.hidden = 2048, config.talker.transformer.intermediate = 6144;
@@ -99,7 +101,8 @@ void ListsHaveThePublishedSizes() {
   CHECK_EQ(TensorsOf(config).size(), size_t{480});
   CHECK_EQ(bytes_of(TensorsOf(config)), 3'857'354'880);
   CodecConfig codec;
-  codec.decoder = {{512, 1024, 8, 16, 16, 64, 1e-5, 1e4}, 72, 1024, 512, 2048, 16, 1536, {2, 2}, {8, 5, 4, 3}};
+  codec.decoder = {
+      {512, 1024, 8, 16, 16, 64, 1e-5, 1e4}, 72, 1024, 512, 2048, 16, 1536, {2, 2}, {8, 5, 4, 3}};
   CHECK_EQ(TensorsOf(codec).size(), size_t{271 - 2});  // two input projections are in the file for nothing
 }
 
@@ -110,7 +113,8 @@ void TensorsAreViewsOfTheFile() {
   CHECK_EQ(ToString(embedding.shape), "[576, 96]");
   CHECK_EQ(embedding.count(), size_t{576 * 96});
   const std::string file = test::ReadAll(test::kGolden + "/tiny-base/model.safetensors");
-  CHECK(file.find(std::string(reinterpret_cast<const char*>(embedding.data), embedding.bytes)) != std::string::npos);
+  CHECK(file.find(std::string(reinterpret_cast<const char*>(embedding.data), embedding.bytes)) !=
+        std::string::npos);
   CHECK_EQ(ToString(base->CodecTensor("encoder.downsample.conv.weight").shape), "[32, 32, 4]");
   CHECK(base->model().Find("talker.model.none.weight") == nullptr);
 }
@@ -128,7 +132,8 @@ void Shard(CheckpointCopy* copy) {
     map += (map.empty() ? "\"" : ",\"") + tensor.name + "\":\"part-" + std::to_string(n) + ".safetensors\"";
   }
   for (size_t n = 0; n < 2; n++) copy->Write("part-" + std::to_string(n) + ".safetensors", parts[n].File());
-  copy->Write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":1},\"weight_map\":{" + map + "}}");
+  copy->Write("model.safetensors.index.json",
+              "{\"metadata\":{\"total_size\":1},\"weight_map\":{" + map + "}}");
   copy->Remove("model.safetensors");
 }
 
@@ -149,12 +154,14 @@ void DamagedShardsAreNamed() {
   Shard(&copy);
   const std::string index = copy.Read("model.safetensors.index.json");
   copy.Edit("model.safetensors.index.json", "part-1.safetensors", "../part-1.safetensors");
-  CHECK(ProblemOf(copy).find("must name one of at most 1000 .safetensors files in the same folder") != std::string::npos);
+  CHECK(ProblemOf(copy).find("must name one of at most 1000 .safetensors files in the same folder") !=
+        std::string::npos);
   copy.Write("model.safetensors.index.json", index);
   copy.Edit("model.safetensors.index.json", "part-1.safetensors", "part-0.safetensors");
-  CHECK_EQ(ProblemOf(copy),
-           "part-0.safetensors: lacks the tensor \"talker.code_predictor.lm_head.1.weight\" that model.safetensors.index.json "
-           "promises");
+  CHECK_EQ(
+      ProblemOf(copy),
+      "part-0.safetensors: lacks the tensor \"talker.code_predictor.lm_head.1.weight\" that model.safetensors.index.json "
+      "promises");
   copy.Write("model.safetensors.index.json", index);
   copy.Write("part-1.safetensors", copy.Read("part-0.safetensors"));
   CHECK_EQ(ProblemOf(copy).substr(0, 42), "part-1.safetensors: lacks the tensor \"talk");
@@ -166,8 +173,9 @@ void DamagedShardsAreNamed() {
 }
 
 void MissingFilesAreNamed() {
-  for (const char* const name : {"config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer_config.json",
-                                 "model.safetensors", "speech_tokenizer/config.json", "speech_tokenizer/model.safetensors"}) {
+  for (const char* const name :
+       {"config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer_config.json",
+        "model.safetensors", "speech_tokenizer/config.json", "speech_tokenizer/model.safetensors"}) {
     CheckpointCopy copy("tiny-customvoice");
     copy.Remove(name);
     CHECK_EQ(ProblemOf(copy), std::string(name) + ": cannot be opened: No such file or directory");
@@ -189,7 +197,8 @@ void LayersBeyondTheConfigurationAreNamed() {
   const std::string codec = "speech_tokenizer/config.json";
   CheckpointCopy decoder("tiny-customvoice");
   decoder.Edit(codec, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
-  CHECK_EQ(ProblemOf(decoder), "speech_tokenizer/model.safetensors" + holds + "decoder.pre_transformer.layers.1");
+  CHECK_EQ(ProblemOf(decoder),
+           "speech_tokenizer/model.safetensors" + holds + "decoder.pre_transformer.layers.1");
 }
 
 void WrongTensorsAreNamed() {
@@ -198,24 +207,30 @@ void WrongTensorsAreNamed() {
   const auto& name = "tensor \"" + q + "\"";
   // A name of the same length, so that the header stays as long.
   copy.Edit(weights, q, "talker.model.layers.1.self_attn.x_proj.weight");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found no such tensor");
+  CHECK_EQ(ProblemOf(copy),
+           weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found no such tensor");
   copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
   copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\"", "\"" + q + "\":{\"dtype\": \"I16\"");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found I16 [512, 128]");
+  CHECK_EQ(ProblemOf(copy),
+           weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found I16 [512, 128]");
   copy.Write(weights, test::ReadAll(test::kGolden + "/tiny-base/" + weights));
-  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[512,128]", "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[128,512]");
-  CHECK_EQ(ProblemOf(copy), weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found BF16 [128, 512]");
+  copy.Edit(weights, "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[512,128]",
+            "\"" + q + "\":{\"dtype\":\"BF16\",\"shape\":[128,512]");
+  CHECK_EQ(ProblemOf(copy),
+           weights + ": " + name + ": expected F32, F16 or BF16 [512, 128], found BF16 [128, 512]");
   const std::string whole = test::ReadAll(test::kGolden + "/tiny-base/" + weights);
   copy.Write(weights, whole.substr(0, whole.size() - 1));
   CHECK(ProblemOf(copy).find("but the file holds") != std::string::npos);
   copy.Write(weights, whole.substr(0, 1000));
-  CHECK_EQ(ProblemOf(copy),
-           weights + ": is no safetensors file, or truncated: its header would be 18368 bytes of a file of 1000");
+  CHECK_EQ(
+      ProblemOf(copy),
+      weights + ": is no safetensors file, or truncated: its header would be 18368 bytes of a file of 1000");
 }
 
 // The tensors have the published dtype or another, each its own.
 void EveryFloatingPointDtypeIsTaken() {
-  const test::DtypeRule dtypes[] = {test::Always(Dtype::kF32), test::Always(Dtype::kF16), test::Always(Dtype::kBf16), test::ByTurns};
+  const test::DtypeRule dtypes[] = {test::Always(Dtype::kF32), test::Always(Dtype::kF16),
+                                    test::Always(Dtype::kBf16), test::ByTurns};
   for (const test::DtypeRule& dtype : dtypes) {
     const test::RetypedCheckpoint copy("tiny-base", dtype, dtype);
     const auto checkpoint = Opened(copy.path());
@@ -225,14 +240,18 @@ void EveryFloatingPointDtypeIsTaken() {
 }
 
 void TensorsOfOtherDtypesAreNamed() {
-  const std::string table = "encoder.quantizer.acoustic_residual_vector_quantizer.layers.0.codebook.embed_sum";
+  const std::string table =
+      "encoder.quantizer.acoustic_residual_vector_quantizer.layers.0.codebook.embed_sum";
   for (const Dtype dtype : {Dtype::kI64, Dtype::kBool, Dtype::kF64}) {
-    const auto one = [&](const Tensor& tensor, size_t) { return tensor.name == table ? dtype : tensor.dtype; };
+    const auto one = [&](const Tensor& tensor, size_t) {
+      return tensor.name == table ? dtype : tensor.dtype;
+    };
     const test::RetypedCheckpoint copy("tiny-base", test::AsItIs, one);
     std::string problem;
     CHECK(Checkpoint::Open(copy.path(), PieceRule::kNative, &problem) == nullptr);
     CHECK_EQ(problem, copy.path() + "/speech_tokenizer/model.safetensors: tensor \"" + table +
-                          "\": expected F32, F16 or BF16 [128, 16], found " + FactsOf(dtype).name + " [128, 16]");
+                          "\": expected F32, F16 or BF16 [128, 16], found " + FactsOf(dtype).name +
+                          " [128, 16]");
   }
 }
 
@@ -249,10 +268,12 @@ const Misfit kMisfits[] = {
      "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found 1280000"},
     {"config.json", "\"hidden_size\": 128", "\"hidden_size\": 128.5",
      "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found 128.5"},
-    {"config.json", "\"hidden_size\": 128,", "", "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found nothing"},
+    {"config.json", "\"hidden_size\": 128,", "",
+     "config.json: talker_config.hidden_size: expected a whole number from 1 to 65536, found nothing"},
     {"config.json", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3",
      "config.json: talker_config.num_key_value_heads: expected a divisor of num_attention_heads, which is 4, found 3"},
-    {"config.json", "\"head_dim\": 128", "\"head_dim\": 127", "config.json: talker_config.head_dim: expected an even number, found 127"},
+    {"config.json", "\"head_dim\": 128", "\"head_dim\": 127",
+     "config.json: talker_config.head_dim: expected an even number, found 127"},
     {"config.json", "\"rms_norm_eps\": 1e-06", "\"rms_norm_eps\": 0",
      "config.json: talker_config.rms_norm_eps: expected a number from 1e-12 to 0.1, found 0"},
     {"config.json", "\"rope_theta\": 1000000", "\"rope_theta\": \"big\"",
@@ -273,7 +294,8 @@ const Misfit kMisfits[] = {
      "config.json: tts_pad_token_id: expected the id of \"<tts_pad>\" in tokenizer_config.json, found 507, which is \"<|audio_end|>\""},
     {"config.json", "\"enc_dim\": 128", "\"enc_dim\": 64",
      "config.json: speaker_encoder_config.enc_dim: expected the talker's hidden_size, 128, found 64"},
-    {"config.json", "\"speaker_encoder_config\"", "\"speaker_config\"", "config.json: speaker_encoder_config: expected an object, found nothing"},
+    {"config.json", "\"speaker_encoder_config\"", "\"speaker_config\"",
+     "config.json: speaker_encoder_config: expected an object, found nothing"},
     {"config.json", "\"english\": 130", "\"english\": 99999",
      "config.json: talker_config.codec_language_id.english: expected a whole number from 0 to 1151, found 99999"},
     {"config.json", "\"rope_type\": \"default\"", "\"rope_type\": \"yarn\"",
@@ -293,7 +315,8 @@ const Misfit kMisfits[] = {
      "tokenizer_config.json: added_tokens_decoder.480.lstrip: expected false, the only one supported, found true"},
     {"tokenizer_config.json", "\"481\"", "\"577\"",
      "tokenizer_config.json: added_tokens_decoder.577: expected a key that is an id below 576, found an object"},
-    {"vocab.json", "\"!\": 0", "\"!\": 1", "vocab.json: \"\"\": expected byte-level characters and an id below 576 that no other symbol has"},
+    {"vocab.json", "\"!\": 0", "\"!\": 1",
+     "vocab.json: \"\"\": expected byte-level characters and an id below 576 that no other symbol has"},
     {"vocab.json", "\"!\": 0", "\"!!\": 0", "vocab.json: lacks a symbol for the byte 33"},
     {"merges.txt", "a n", "a nn", "merges.txt: line 2: \"nn\" is not in vocab.json"},
     {"merges.txt", "a n", "an", "merges.txt: line 2: expected two symbols and a space between, found \"an\""},
@@ -319,11 +342,15 @@ void AListWithoutMergesIsNamed() {
 void AbsurdRatesAreNamed() {
   const std::string file = "speech_tokenizer/config.json";
   CheckpointCopy copy("tiny-base");
-  copy.Edit(file, "\"upsample_rates\": [\n      8,\n      5,\n      4,\n      3", "\"upsample_rates\": [64, 64, 64, 4");
-  copy.Edit(file, "\"upsampling_ratios\": [\n      2,\n      2", "\"upsampling_ratios\": [64, 64, 64, 64, 64, 64, 64, 64");
+  copy.Edit(file, "\"upsample_rates\": [\n      8,\n      5,\n      4,\n      3",
+            "\"upsample_rates\": [64, 64, 64, 4");
+  copy.Edit(file, "\"upsampling_ratios\": [\n      2,\n      2",
+            "\"upsampling_ratios\": [64, 64, 64, 64, 64, 64, 64, 64");
   copy.Edit(file, "\"decode_upsample_rate\": 1920", "\"decode_upsample_rate\": 1048576");
-  CHECK_EQ(ProblemOf(copy), file + ": decode_upsample_rate: expected the product of upsample_rates and upsampling_ratios, "
-                                   "found 1048576");
+  CHECK_EQ(ProblemOf(copy),
+           file +
+               ": decode_upsample_rate: expected the product of upsample_rates and upsampling_ratios, "
+               "found 1048576");
 }
 
 }  // namespace

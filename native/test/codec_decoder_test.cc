@@ -25,9 +25,11 @@ struct Loaded {
   std::unique_ptr<CodecDecoder> decoder;
   GoldenVectors vectors;
 
-  explicit Loaded(const std::string& name, const cpu::Variant& variant = cpu::ChooseVariant(), unsigned threads = 1,
-                  Format format = Format::kF32)
-      : checkpoint(OpenGolden(name)), kernels(MakeKernels(variant, threads)), vectors(name + "__codec_decode") {
+  explicit Loaded(const std::string& name, const cpu::Variant& variant = cpu::ChooseVariant(),
+                  unsigned threads = 1, Format format = Format::kF32)
+      : checkpoint(OpenGolden(name)),
+        kernels(MakeKernels(variant, threads)),
+        vectors(name + "__codec_decode") {
     decoder = std::make_unique<CodecDecoder>(*kernels, *checkpoint, format);
   }
 
@@ -50,11 +52,13 @@ struct Loaded {
 };
 
 Codes FramesOf(const Codes& codes, size_t first, size_t last) {
-  return Codes(codes.begin() + static_cast<ptrdiff_t>(first * kGroups), codes.begin() + static_cast<ptrdiff_t>(last * kGroups));
+  return Codes(codes.begin() + static_cast<ptrdiff_t>(first * kGroups),
+               codes.begin() + static_cast<ptrdiff_t>(last * kGroups));
 }
 
 Values Part(const Values& samples, size_t first, size_t last) {
-  return Values(samples.begin() + static_cast<ptrdiff_t>(first), samples.begin() + static_cast<ptrdiff_t>(last));
+  return Values(samples.begin() + static_cast<ptrdiff_t>(first),
+                samples.begin() + static_cast<ptrdiff_t>(last));
 }
 
 double MostApart(const Values& seen, const Values& wanted) {
@@ -89,7 +93,8 @@ void AStreamIsNotCutAtThreeHundredFrames() {
 void AGenerationIsTheReferencesFromItsCodes() {
   const Loaded codec("tiny-customvoice");
   const GoldenVectors generation("tiny-customvoice__lang_english");
-  CHECK(MostApart(codec.Decode(generation.Read<int32_t>("codes")), generation.Read("waveform")) <= kMostApart);
+  CHECK(MostApart(codec.Decode(generation.Read<int32_t>("codes")), generation.Read("waveform")) <=
+        kMostApart);
 }
 
 // The reference decodes recording and generation as one, and drops the recording's samples.
@@ -99,7 +104,8 @@ void AVoiceByExampleGoesOnFromItsRecording() {
   const auto voice = codec.decoder->NewState();
   codec.Pass(voice.get(), recording.Read<int32_t>("codes"));
   const auto stream = codec.decoder->CopyOf(*voice);
-  CHECK(MostApart(codec.Decode(stream.get(), generation.Read<int32_t>("codes")), generation.Read("waveform")) <= kMostApart);
+  CHECK(MostApart(codec.Decode(stream.get(), generation.Read<int32_t>("codes")),
+                  generation.Read("waveform")) <= kMostApart);
 }
 
 void AnyCutGivesTheSameSamples() {
@@ -141,7 +147,8 @@ void StreamsOfABatchAreAsAlone() {
     const Loaded codec("tiny-base", cpu::ChooseVariant(), 1, format);
     const Codes codes = codec.CodesOf("codes_130");
     // Different frames, and pieces of different lengths, step after step: also more than one pass takes.
-    const std::vector<Codes> streams = {FramesOf(codes, 0, 40), FramesOf(codes, 50, 130), FramesOf(codes, 7, 20)};
+    const std::vector<Codes> streams = {FramesOf(codes, 0, 40), FramesOf(codes, 50, 130),
+                                        FramesOf(codes, 7, 20)};
     std::vector<Values> heard(streams.size());
     std::vector<std::unique_ptr<CodecState>> states;
     for (size_t s = 0; s < streams.size(); s++) states.push_back(codec.decoder->NewState());
@@ -201,7 +208,8 @@ void FarAlongAStreamTheAnglesAreStillExact() {
   const auto state = codec.decoder->NewState();
   state->keys().Advance(10'000'000);
   const Values far = codec.Decode(state.get(), codes);
-  const size_t settled = 90 * codec.decoder->frame_samples();  // three layers with a window of 20, and the convolutions
+  const size_t settled =
+      90 * codec.decoder->frame_samples();  // three layers with a window of 20, and the convolutions
   CHECK(MostApart(Part(far, settled, far.size()), Part(whole, settled, whole.size())) <= kMostApart);
 }
 
@@ -209,7 +217,7 @@ void WeightsOfHalfTheSizeAreNearlyAsGood() {
   for (const char* name : kModels) {
     const Loaded codec(name, cpu::ChooseVariant(), 1, Format::kF16), exact(name);
     const double error = RmsError(codec.Decode(codec.CodesOf("codes_130")), codec.vectors.Read("wave_130"));
-    CHECK(-20 * std::log10(error) >= 55);  // 59.8
+    CHECK(-20 * std::log10(error) >= 55);   // 59.8
     CHECK(-20 * std::log10(error) <= 100);  // it was not f32 after all
     CHECK(codec.decoder->WeightBytes() < exact.decoder->WeightBytes());
   }
@@ -226,7 +234,8 @@ void WhatIsNoCodeIsRefusedBeforeAnythingIsComputed() {
     CHECK_EQ(RefusalOf([&] { codec.Decode(state.get(), broken); }),
              "code " + std::to_string(wrong) + " of frame 30 is none of the codec's 0 to 127");
   }
-  const CodecDecoder::Job twice[] = {{state.get(), codes.data(), 1, nullptr}, {state.get(), codes.data(), 1, nullptr}};
+  const CodecDecoder::Job twice[] = {{state.get(), codes.data(), 1, nullptr},
+                                     {state.get(), codes.data(), 1, nullptr}};
   CHECK_EQ(RefusalOf([&] { codec.decoder->Decode(twice, 2); }), "two jobs of the codec name one state");
   CHECK(SameBits(codec.Decode(state.get(), codes), whole));
 }
@@ -248,6 +257,7 @@ TEST_GROUP(codec_decoder) {
       {"frames that nobody heard leave the same state", FramesThatNobodyHeardLeaveTheSameState},
       {"far along a stream the angles are still exact", FarAlongAStreamTheAnglesAreStillExact},
       {"weights of half the size are nearly as good", WeightsOfHalfTheSizeAreNearlyAsGood},
-      {"what is no code is refused before anything is computed", WhatIsNoCodeIsRefusedBeforeAnythingIsComputed},
+      {"what is no code is refused before anything is computed",
+       WhatIsNoCodeIsRefusedBeforeAnythingIsComputed},
   });
 }

@@ -20,10 +20,10 @@ constexpr size_t kEntries = 128;
 
 // latent, codebook, channels; hidden, intermediate, layers, heads, kv_heads, head_dim, window; ratios, rates
 const CodecSizes kSizes[] = {
-    {20, 24, 48, 16, 40, 2, 4, 2, 6, 5, {3, 2}, {2, 5}},        // fewer kv heads, nothing a multiple of 16
-    {32, 16, 32, 24, 24, 1, 3, 1, 8, 3, {}, {4, 2, 3}},         // no stage before the waveform
-    {16, 32, 64, 32, 16, 2, 2, 2, 16, 40, {1, 4, 2}, {1, 3}},   // rates of one
-    {48, 32, 128, 32, 48, 1, 8, 4, 4, 1, {2}, {7}},             // a window of one
+    {20, 24, 48, 16, 40, 2, 4, 2, 6, 5, {3, 2}, {2, 5}},       // fewer kv heads, nothing a multiple of 16
+    {32, 16, 32, 24, 24, 1, 3, 1, 8, 3, {}, {4, 2, 3}},        // no stage before the waveform
+    {16, 32, 64, 32, 16, 2, 2, 2, 16, 40, {1, 4, 2}, {1, 3}},  // rates of one
+    {48, 32, 128, 32, 48, 1, 8, 4, 4, 1, {2}, {7}},            // a window of one
 };
 
 Codes RandomCodes(size_t frames, uint64_t seed) {
@@ -55,7 +55,8 @@ void AnySizesDecodeAsTheSpecificationSays() {
     const Codes codes = RandomCodes(30, 3);
     const Values whole = DecodeIn(&decoder, decoder.NewState().get(), codes, 30);
     const std::vector<double> plain = PlainCodec(*checkpoint).Decode(codes);
-    CheckNear(whole, Values(plain.begin(), plain.end()), "a codec of " + std::to_string(sizes.channels) + " channels");
+    CheckNear(whole, Values(plain.begin(), plain.end()),
+              "a codec of " + std::to_string(sizes.channels) + " channels");
     for (const size_t piece : {1, 4, 11}) {
       CHECK(SameBits(DecodeIn(&decoder, decoder.NewState().get(), codes, piece), whole));
     }
@@ -64,7 +65,8 @@ void AnySizesDecodeAsTheSpecificationSays() {
       const CodecDecoder::Job job{state.get(), codes.data(), unheard, nullptr};
       decoder.Decode(&job, 1);
       const Codes rest(codes.begin() + static_cast<ptrdiff_t>(unheard * kGroups), codes.end());
-      const Values heard(whole.begin() + static_cast<ptrdiff_t>(unheard * decoder.frame_samples()), whole.end());
+      const Values heard(whole.begin() + static_cast<ptrdiff_t>(unheard * decoder.frame_samples()),
+                         whole.end());
       CHECK(SameBits(DecodeIn(&decoder, state.get(), rest, 7), heard));
     }
   }
@@ -78,7 +80,8 @@ void AStatesSizeFollowsFromTheConfiguration() {
     const CodecDecoder decoder(*kernels, *checkpoint, Format::kF32);
     const CodecDecoderConfig& config = checkpoint->codec_config().decoder;
     const auto whole = [](size_t floats) { return (floats + 15) / 16 * 16; };
-    const auto codebook = static_cast<size_t>(config.codebook_width), latent = static_cast<size_t>(config.latent);
+    const auto codebook = static_cast<size_t>(config.codebook_width),
+               latent = static_cast<size_t>(config.latent);
     size_t floats = whole(2 * codebook) + 2 * whole(6 * latent) + whole(6 * latent);
     auto channels = static_cast<size_t>(config.channels);
     for (size_t block = 0; block < config.upsample_rates.size(); block++) {

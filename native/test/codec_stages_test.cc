@@ -82,7 +82,8 @@ void CodesBecomeTheSumOfTheirEntries() {
 void TheFirstConvolutionsAreTheReferences() {
   ForEachTaps([](Taps& taps) {
     const auto check = [&](const char* tensors, size_t rate, const char* from, const char* to) {
-      const auto layer = CausalLayer::Load(taps.weights, taps.tensors.Under(tensors), 1, Format::kF32, &taps.plan);
+      const auto layer =
+          CausalLayer::Load(taps.weights, taps.tensors.Under(tensors), 1, Format::kF32, &taps.plan);
       taps.Begin();
       const Values x = taps.Tap(from), wanted = taps.Tap(to);
       Values room(layer.InputFloats(taps.pass, rate), NAN), y(wanted.size(), NAN);
@@ -96,8 +97,8 @@ void TheFirstConvolutionsAreTheReferences() {
 
 void TheTransformerReplacesItsInput() {
   ForEachTaps([](Taps& taps) {
-    LatentTransformer transformer(*taps.kernels, taps.weights, taps.tensors.Under("pre_transformer"), taps.config(),
-                                  Format::kF32);
+    LatentTransformer transformer(*taps.kernels, taps.weights, taps.tensors.Under("pre_transformer"),
+                                  taps.config(), Format::kF32);
     taps.Begin();
     Values x = taps.Tap("pre_conv"), hidden(kFrames * transformer.hidden());
     transformer.Run(*taps.kernels, taps.pass, true, x.data(), hidden.data());
@@ -111,21 +112,26 @@ void EachUpsamplingStageIsTheReferences() {
     size_t rate = 1;
     for (size_t n = 0; n < 2; n++) {
       const auto ratio = static_cast<size_t>(taps.config().upsampling_ratios[n]);
-      const UpsampleStage stage(taps.weights, taps.tensors.Under("upsample", n), ratio, Format::kF32, &taps.plan);
+      const UpsampleStage stage(taps.weights, taps.tensors.Under("upsample", n), ratio, Format::kF32,
+                                &taps.plan);
       taps.Begin();
       const Values x = n == 0 ? taps.vectors.Read("n7_pre_transformer") : taps.Tap("upsample0");
       const size_t floats = stage.Floats(taps.pass, rate);
       if (n == 0) {
         const Values wanted = taps.Tap("upsample0_conv");
-        taps.Check(WithRoom(floats, x, wanted.size(), [&](float* in, float* y, float* spare) {
-          stage.expansion().Run(*taps.kernels, taps.pass, rate, in, spare, y);
-        }), wanted, "upsample0_conv");
+        taps.Check(WithRoom(floats, x, wanted.size(),
+                            [&](float* in, float* y, float* spare) {
+                              stage.expansion().Run(*taps.kernels, taps.pass, rate, in, spare, y);
+                            }),
+                   wanted, "upsample0_conv");
       }
       const std::string tap = "upsample" + std::to_string(n);
       const Values wanted = taps.Tap(tap);
-      taps.Check(WithRoom(floats, x, wanted.size(), [&](float* in, float* y, float* spare) {
-        stage.Run(*taps.kernels, taps.pass, rate, in, y, spare);
-      }), wanted, tap);
+      taps.Check(WithRoom(floats, x, wanted.size(),
+                          [&](float* in, float* y, float* spare) {
+                            stage.Run(*taps.kernels, taps.pass, rate, in, y, spare);
+                          }),
+                 wanted, tap);
       rate *= ratio;
     }
   });
@@ -136,13 +142,16 @@ void EachBlockIsTheReferences() {
     size_t rate = 4;
     for (size_t n = 1; n <= 2; n++) {
       const auto upsampling = static_cast<size_t>(taps.config().upsample_rates[n - 1]);
-      const DecoderBlock block(taps.weights, taps.tensors.Under("decoder", n), upsampling, Format::kF32, &taps.plan);
+      const DecoderBlock block(taps.weights, taps.tensors.Under("decoder", n), upsampling, Format::kF32,
+                               &taps.plan);
       taps.Begin();
       const Values x = taps.Tap("dec" + std::to_string(n - 1)), wanted = taps.Tap("dec" + std::to_string(n));
       const size_t floats = block.Floats(taps.pass, rate);
-      taps.Check(WithRoom(floats, x, wanted.size(), [&](float* in, float* y, float* spare) {
-        block.Run(*taps.kernels, taps.pass, rate, in, y, spare);
-      }), wanted, "dec" + std::to_string(n));
+      taps.Check(WithRoom(floats, x, wanted.size(),
+                          [&](float* in, float* y, float* spare) {
+                            block.Run(*taps.kernels, taps.pass, rate, in, y, spare);
+                          }),
+                 wanted, "dec" + std::to_string(n));
       rate *= upsampling;
     }
   });
@@ -151,16 +160,19 @@ void EachBlockIsTheReferences() {
 void TheBeginningOfTheFirstBlockIsTheReferences() {
   ForEachTaps([](Taps& taps) {
     const auto upsampling = static_cast<size_t>(taps.config().upsample_rates[0]);
-    const DecoderBlock block(taps.weights, taps.tensors.Under("decoder", 1), upsampling, Format::kF32, &taps.plan);
+    const DecoderBlock block(taps.weights, taps.tensors.Under("decoder", 1), upsampling, Format::kF32,
+                             &taps.plan);
     const auto snake = SnakeWeights::Load(taps.weights, taps.tensors.Under("decoder", 1).Under("block.0"));
     taps.Begin();
     const Values x = taps.Tap("dec0"), wanted = taps.Tap("dec1_tconv");
     Values waved(x.size());
     taps.kernels->Snake(x.data(), snake.a, snake.b, 4 * kFrames, block.expansion().channels(), waved.data());
     taps.Check(waved, taps.Tap("dec1_snake"), "dec1_snake");
-    taps.Check(WithRoom(block.Floats(taps.pass, 4), x, wanted.size(), [&](float* in, float* y, float* spare) {
-      block.Expand(*taps.kernels, taps.pass, 4, in, y, spare);
-    }), wanted, "dec1_tconv");
+    taps.Check(WithRoom(block.Floats(taps.pass, 4), x, wanted.size(),
+                        [&](float* in, float* y, float* spare) {
+                          block.Expand(*taps.kernels, taps.pass, 4, in, y, spare);
+                        }),
+               wanted, "dec1_tconv");
   });
 }
 

@@ -1,4 +1,5 @@
-// Counts allocations so far, in programs linked with counted_memory.cc, which replaces operator new and calloc.
+// Counts allocations so far, in programs linked with counted_memory.cc, which replaces operator new and
+// calloc.
 #ifndef PARLEY_TEST_COUNTED_MEMORY_H_
 #define PARLEY_TEST_COUNTED_MEMORY_H_
 

@@ -1,11 +1,12 @@
-// Attention on the emulated GPU: as on the CPU, and the same bits alone, in a batch, whole, in pieces and shared among blocks.
+// Attention on the emulated GPU: as on the CPU, and the same bits alone, in a batch, whole, in pieces and
+// shared among blocks.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "kernels/cuda/attention/attend.cuh"
-#include "test/emulator/emulator.h"
 #include "test/check.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -19,15 +20,17 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {
-    {4, 2, 128, 0, Format::kBf16}, {2, 2, 128, 0, Format::kF32},  {6, 2, 128, 40, Format::kF16}, {2, 2, 64, 72, Format::kF32},
-    {4, 1, 64, 0, Format::kF16},   {2, 1, 20, 5, Format::kBf16},  {3, 3, 6, 0, Format::kF32},    {4, 2, 80, 0, Format::kF16},
+    {4, 2, 128, 0, Format::kBf16}, {2, 2, 128, 0, Format::kF32}, {6, 2, 128, 40, Format::kF16},
+    {2, 2, 64, 72, Format::kF32},  {4, 1, 64, 0, Format::kF16},  {2, 1, 20, 5, Format::kBf16},
+    {3, 3, 6, 0, Format::kF32},    {4, 2, 80, 0, Format::kF16},
 };
 
 struct Heads {
   std::vector<float> queries, keys, values, output, angles;
 };
 
-// Streams of `counts` new rows each, after `befores` that they have already: everything that attention is told.
+// Streams of `counts` new rows each, after `befores` that they have already: everything that attention is
+// told.
 struct Scene {
   Setting s;
   std::vector<size_t> befores, counts;
@@ -38,7 +41,8 @@ struct Scene {
   std::vector<float> q_norm, k_norm;
   AttentionBatch batch;
 
-  Scene(const Setting& setting, const std::vector<size_t>& were, const std::vector<size_t>& come, size_t capacity)
+  Scene(const Setting& setting, const std::vector<size_t>& were, const std::vector<size_t>& come,
+        size_t capacity)
       : s(setting), befores(were), counts(come) {
     batch.layout = {s.format, s.heads, s.head_dim};
     for (size_t n = 0; n < counts.size(); n++) {
@@ -66,15 +70,19 @@ struct Scene {
     }
     heads.output.assign(heads.queries.size(), NAN);
     heads.angles.resize(batch.rows * s.head_dim);
-    if (batch.rows > 0) MakeKernels()->Angles(positions.data(), batch.rows, s.head_dim, 1e6, heads.angles.data());
+    if (batch.rows > 0)
+      MakeKernels()->Angles(positions.data(), batch.rows, s.head_dim, 1e6, heads.angles.data());
   }
 
-  static void Append(std::vector<float>* to, const std::vector<float>& from) { to->insert(to->end(), from.begin(), from.end()); }
+  static void Append(std::vector<float>* to, const std::vector<float>& from) {
+    to->insert(to->end(), from.begin(), from.end());
+  }
 
   // Row p of a stream is the same however they are cut.
   std::vector<float> Rows(size_t n, uint64_t what, size_t width) const {
     std::vector<float> rows;
-    for (size_t i = 0; i < counts[n]; i++) Append(&rows, RandomFloats(width * s.head_dim, 1000 * what + befores[n] + i));
+    for (size_t i = 0; i < counts[n]; i++)
+      Append(&rows, RandomFloats(width * s.head_dim, 1000 * what + befores[n] + i));
     return rows;
   }
 
@@ -82,7 +90,8 @@ struct Scene {
   void Past(size_t n) {
     const auto kernels = MakeKernels();
     for (size_t p = 0; p < befores[n]; p++) {
-      std::vector<float> key = RandomFloats(s.heads * s.head_dim, 2000 + p), value = RandomFloats(s.heads * s.head_dim, 3000 + p);
+      std::vector<float> key = RandomFloats(s.heads * s.head_dim, 2000 + p),
+                         value = RandomFloats(s.heads * s.head_dim, 3000 + p);
       const AttentionStream stream{caches[n].data(), streams[n].capacity, p, 1, 0};
       AttentionBatch one = batch;
       one.streams = &stream;
@@ -93,11 +102,14 @@ struct Scene {
       kernels->Angles(&position, 1, s.head_dim, 1e6, angles.data());
       kernels->RmsNorm(key.data(), k_norm.data(), s.heads, s.head_dim, 1e-6f, key.data());
       kernels->Rotate(key.data(), 1, s.heads, s.head_dim, angles.data());
-      for (size_t layer = 0; layer < 2; layer++) kernels->Store(one, layer, {nullptr, key.data(), value.data(), nullptr});
+      for (size_t layer = 0; layer < 2; layer++)
+        kernels->Store(one, layer, {nullptr, key.data(), value.data(), nullptr});
     }
   }
 
-  AttentionRows Signals() { return {heads.queries.data(), heads.keys.data(), heads.values.data(), heads.output.data()}; }
+  AttentionRows Signals() {
+    return {heads.queries.data(), heads.keys.data(), heads.values.data(), heads.output.data()};
+  }
 };
 
 std::vector<float> OnTheCpu(Scene scene) {
@@ -106,8 +118,10 @@ std::vector<float> OnTheCpu(Scene scene) {
   const auto kernels = MakeKernels();
   const Setting& s = scene.s;
   Heads& h = scene.heads;
-  kernels->RmsNorm(h.queries.data(), scene.q_norm.data(), scene.batch.rows * s.query_heads, s.head_dim, 1e-6f, h.queries.data());
-  kernels->RmsNorm(h.keys.data(), scene.k_norm.data(), scene.batch.rows * s.heads, s.head_dim, 1e-6f, h.keys.data());
+  kernels->RmsNorm(h.queries.data(), scene.q_norm.data(), scene.batch.rows * s.query_heads, s.head_dim, 1e-6f,
+                   h.queries.data());
+  kernels->RmsNorm(h.keys.data(), scene.k_norm.data(), scene.batch.rows * s.heads, s.head_dim, 1e-6f,
+                   h.keys.data());
   kernels->Rotate(h.queries.data(), scene.batch.rows, s.query_heads, s.head_dim, h.angles.data());
   kernels->Rotate(h.keys.data(), scene.batch.rows, s.heads, s.head_dim, h.angles.data());
   kernels->Store(scene.batch, 1, scene.Signals());
@@ -142,7 +156,8 @@ std::vector<float> OnTheGpu(Scene* scene, Order order = Order::kForward, bool sh
 void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted, const char* what) {
   double worst = seen.size() == wanted.size() ? 0 : INFINITY;
   for (size_t i = 0; i < seen.size() && worst < 1; i++) {
-    worst = std::isnan(seen[i]) ? INFINITY : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
+    worst = std::isnan(seen[i]) ? INFINITY
+                                : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
   }
   if (worst >= 1e-6) std::printf("%s: off by %g\n", what, worst);
   CHECK(worst < 1e-6);  // 1.8e-7
@@ -151,13 +166,14 @@ void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted,
 void AttentionIsTheCpus() {
   for (const Setting& s : kSettings) {
     for (const auto& [befores, counts] : {std::pair<std::vector<size_t>, std::vector<size_t>>{{0}, {1}},
-                                         {{0, 7, 3}, {2, 2, 1}},
-                                         {{30, 0, 11}, {1, 1, 1}},
-                                         {{5, 0, 2}, {9, 0, 20}}}) {
+                                          {{0, 7, 3}, {2, 2, 1}},
+                                          {{30, 0, 11}, {1, 1, 1}},
+                                          {{5, 0, 2}, {9, 0, 20}}}) {
       Scene scene(s, befores, counts, 64);
       const std::vector<float> wanted = OnTheCpu(scene);
       for (const Order order : {Order::kForward, Order::kBackward, Order::kShuffled}) {
-        if (cuda::emulator::races::kAreChecked && order != Order::kBackward) continue;  // races are found in any order
+        if (cuda::emulator::races::kAreChecked && order != Order::kBackward)
+          continue;  // races are found in any order
         Scene own = scene;
         CheckNear(OnTheGpu(&own, order), wanted, "rows");
       }
@@ -210,7 +226,8 @@ void AnyCutOfTheRowsGivesTheSameBits() {
   }
 }
 
-// Rows that go together, in one tile and in several, of one chunk and of more, beside rows that are alone in their stream.
+// Rows that go together, in one tile and in several, of one chunk and of more, beside rows that are alone in
+// their stream.
 void RowsTogetherGiveTheBitsOfEach() {
   for (const Setting& s : {Setting{4, 2, 128, 0, Format::kBf16}, {4, 1, 128, 0, Format::kF16}}) {
     const std::vector<size_t> befores = {0, 500, 60, 3}, counts = {37, 18, 5, 1};

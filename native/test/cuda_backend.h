@@ -12,21 +12,23 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "test/emulator/emulated_device.h"
 #include "kernels/cuda/plugin.h"
+#include "test/emulator/emulated_device.h"
 
 namespace parley::test {
 
 inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOptions& options = {},
                                                           const cuda::emulator::DeviceOptions& device = {}) {
-  return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device), options);
+  return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::EmulatedDevice>(device),
+                                             options);
 }
 
 // If PARLEY_CUDA_FILE names the CUDA backend's library, the tests that call this run on the GPU.
 inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
 
 // `shared`: bytes of a block's memory on the emulator, which may be more than a GPU has.
-inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors, size_t shared = cuda::emulator::Rules{}.most_shared) {
+inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors,
+                                            size_t shared = cuda::emulator::Rules{}.most_shared) {
   cuda::CudaOptions emulated;
   emulated.full_vectors = full_vectors;
   cuda::emulator::DeviceOptions device;
@@ -43,12 +45,17 @@ template <class Value>
 class Held {
  public:
   Held(Kernels& kernels, size_t count)
-      : kernels_(kernels), count_(count), memory_(static_cast<Value*>(kernels.Allocate(count * sizeof(Value)))) {}
+      : kernels_(kernels),
+        count_(count),
+        memory_(static_cast<Value*>(kernels.Allocate(count * sizeof(Value)))) {}
   Held(Kernels& kernels, const std::vector<Value>& values) : Held(kernels, values.size()) { Set(values); }
-  Held(Held&& other) noexcept : kernels_(other.kernels_), count_(other.count_), memory_(std::exchange(other.memory_, nullptr)) {}
+  Held(Held&& other) noexcept
+      : kernels_(other.kernels_), count_(other.count_), memory_(std::exchange(other.memory_, nullptr)) {}
   ~Held() { kernels_.Free(memory_); }
 
-  void Set(const std::vector<Value>& values) { kernels_.Upload(memory_, values.data(), values.size() * sizeof(Value)); }
+  void Set(const std::vector<Value>& values) {
+    kernels_.Upload(memory_, values.data(), values.size() * sizeof(Value));
+  }
   Value* At(size_t i = 0) const { return memory_ + i; }
   std::vector<Value> Get() const {
     std::vector<Value> values(count_);
@@ -66,7 +73,9 @@ class Held {
 using Signal = Held<float>;
 
 // A signal that is no number: what reads it before it is written is found out.
-inline Signal Poison(Kernels& kernels, size_t count) { return Signal(kernels, std::vector<float>(count, NAN)); }
+inline Signal Poison(Kernels& kernels, size_t count) {
+  return Signal(kernels, std::vector<float>(count, NAN));
+}
 
 }  // namespace parley::test
 

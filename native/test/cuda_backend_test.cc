@@ -1,4 +1,5 @@
-// Frames of a small model on the CUDA backend: they are those of the CPU, and steps of one bucket are one graph.
+// Frames of a small model on the CUDA backend: they are those of the CPU, and steps of one bucket are one
+// graph.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,14 +13,17 @@
 namespace parley::test {
 namespace {
 
-constexpr size_t kWidth = 64, kInner = 96, kQueryHeads = 4, kHeads = 2, kHeadDim = 32, kCapacity = 12, kMostStreams = 8;
+constexpr size_t kWidth = 64, kInner = 96, kQueryHeads = 4, kHeads = 2, kHeadDim = 32, kCapacity = 12,
+                 kMostStreams = 8;
 constexpr size_t kVocabulary = 40;
 constexpr float kEps = 1e-6f;
 
 // A matrix in the memory of a backend.
 struct HeldMatrix {
   HeldMatrix(Kernels& kernels, size_t rows, size_t columns, uint64_t seed)
-      : stored(MakeMatrix(Format::kBf16, rows, columns, seed)), values(kernels, stored->matrix.Bytes()), matrix(stored->matrix) {
+      : stored(MakeMatrix(Format::kBf16, rows, columns, seed)),
+        values(kernels, stored->matrix.Bytes()),
+        matrix(stored->matrix) {
     kernels.Upload(values.At(), matrix.values, matrix.Bytes());
     matrix.values = values.At();
   }
@@ -62,7 +66,8 @@ class Model {
   // Returns the chosen ids of the first `count` streams. `seen` receives the logits.
   std::vector<int32_t> Step(size_t count, std::vector<float>* seen) {
     Attend(count);
-    k_.ExpandRows({weight.At(), nullptr, kEps}, gate.matrix, up.matrix, {x.At(), count, normed.At()}, inner.At());
+    k_.ExpandRows({weight.At(), nullptr, kEps}, gate.matrix, up.matrix, {x.At(), count, normed.At()},
+                  inner.At());
     k_.Multiply(down.matrix, Rows(inner.At(), count, kInner), {nullptr, nullptr, true}, x.At());
     Convolve(count);
     std::vector<Choice> rules(count);
@@ -98,15 +103,17 @@ class Model {
     batch.layout = layout;
     batch.query_heads = kQueryHeads;
     batch.scale = 0.2f;
-    k_.AttendRows({{weight.At(), nullptr, kEps}, q.matrix, k.matrix, v.matrix, head_weight.At(), head_weight.At()},
-                  {x.At(), count, normed.At()}, angles.At(), batch, 0, rows);
+    k_.AttendRows(
+        {{weight.At(), nullptr, kEps}, q.matrix, k.matrix, v.matrix, head_weight.At(), head_weight.At()},
+        {x.At(), count, normed.At()}, angles.At(), batch, 0, rows);
     k_.Multiply(o.matrix, Rows(rows.output, count, kQueryHeads * kHeadDim), {nullptr, nullptr, true}, x.At());
   }
 
   // Three taps over the stream's last positions.
   void Convolve(size_t count) {
     std::vector<Stretch> stretches;
-    for (size_t s = 0; s < count; s++) stretches.push_back({signals.At((s * 3 + 2) * kWidth), 1, tails.At(s * 2 * kWidth)});
+    for (size_t s = 0; s < count; s++)
+      stretches.push_back({signals.At((s * 3 + 2) * kWidth), 1, tails.At(s * 2 * kWidth)});
     k_.Spread(x.At(), nullptr, nullptr, kWidth, stretches.data(), count);
     k_.ConvolveCausal({head.matrix, nullptr, kWidth, 3, 1, 1}, stretches.data(), count, logits.At());
   }
@@ -188,7 +195,8 @@ void WrongShapesAreRefused() {
   CHECK_EQ(RefusalOf([&] { cuda->Attend(batch, 0, {}); }), std::string("a KV cache holds f32, f16 or bf16"));
   batch.layout = {Format::kF32, 2, 8};
   batch.query_heads = 3;
-  CHECK_EQ(RefusalOf([&] { cuda->Attend(batch, 0, {}); }), std::string("query heads are no multiple of the cache's"));
+  CHECK_EQ(RefusalOf([&] { cuda->Attend(batch, 0, {}); }),
+           std::string("query heads are no multiple of the cache's"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// All passes of a code predictor as one grid: the codes and the caches of its layers, norms, products and choices done piece by piece, on the
-// emulated GPU (of one block) or, where PARLEY_CUDA_FILE names its backend, on a real one, where the models' sizes are tried too.
+// All passes of a code predictor as one grid: the codes and the caches of its layers, norms, products and
+// choices done piece by piece, on the emulated GPU (of one block) or, where PARLEY_CUDA_FILE names its
+// backend, on a real one, where the models' sizes are tried too.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,11 +27,16 @@ bool operator==(const Made& a, const Made& b) {
 class Predictor {
  public:
   Predictor(Kernels& kernels, const Sizes& sizes, size_t passes, bool narrow_tables)
-      : k_(kernels), s_(sizes), layers_(kernels, sizes, true), norm_{layers_.Weight(sizes.hidden), nullptr, 1e-6f} {
+      : k_(kernels),
+        s_(sizes),
+        layers_(kernels, sizes, true),
+        norm_{layers_.Weight(sizes.hidden), nullptr, 1e-6f} {
     for (size_t n = 0; n < passes; n++) {
       heads_.push_back(layers_.Of(kVocabulary, s_.hidden));
       if (narrow_tables) tables_.push_back(layers_.Of(Format::kBf16, kVocabulary + 8, s_.hidden));
-      else tables_.push_back({Format::kF32, layers_.Weight((kVocabulary + 8) * s_.hidden), nullptr, kVocabulary + 8, s_.hidden});
+      else
+        tables_.push_back({Format::kF32, layers_.Weight((kVocabulary + 8) * s_.hidden), nullptr,
+                           kVocabulary + 8, s_.hidden});
     }
   }
 
@@ -70,7 +76,8 @@ class Predictor {
       std::vector<uint64_t> positions(its.batch.count, its.batch.longest + n - 1);
       angles.emplace_back(k_, positions.size() * kDim);
       k_.Angles(positions.data(), positions.size(), kDim, 10000, angles.back().At());
-      passes.push_back({n == 0 ? its.angles.back().At() : angles.back().At(), heads_[n], n + 1 < heads_.size() ? tables_[n] : Matrix{}});
+      passes.push_back({n == 0 ? its.angles.back().At() : angles.back().At(), heads_[n],
+                        n + 1 < heads_.size() ? tables_[n] : Matrix{}});
     }
     CodePasses all;
     all.layers = layers_.All().data();
@@ -86,7 +93,9 @@ class Predictor {
     k_.Wait();
     return is_done;
   }
-  void RunWhole(const Layers::Batch& its, const Choice* choices, float* x, int32_t* codes) { CHECK(Ask(its, choices, x, codes)); }
+  void RunWhole(const Layers::Batch& its, const Choice* choices, float* x, int32_t* codes) {
+    CHECK(Ask(its, choices, x, codes));
+  }
 
   void RunPieces(Layers::Batch* its, size_t each, const Choice* choices, float* x, int32_t* codes) {
     const size_t streams = its->batch.count, stride = 1 + heads_.size();
@@ -96,7 +105,8 @@ class Predictor {
       if (n > 0) layers_.Place(1, each + n - 1, its);
       layers_.RunPieces(its->angles.back().At(), its->batch, x);
       k_.RmsNorm(x, norm_.weight, its->batch.rows, s_.hidden, norm_.eps, x);
-      k_.Multiply(heads_[n], {x + (rows - 1) * s_.hidden, streams, rows * s_.hidden, s_.hidden, 1, 0}, {}, logits.At());
+      k_.Multiply(heads_[n], {x + (rows - 1) * s_.hidden, streams, rows * s_.hidden, s_.hidden, 1, 0}, {},
+                  logits.At());
       k_.Choose(choices, streams, logits.At(), kVocabulary, 3 + n, codes + 1 + n, stride);
       if (n + 1 < heads_.size()) k_.Gather(tables_[n], {codes + 1 + n, stride}, streams, false, x);
     }
@@ -120,7 +130,8 @@ SamplingRules Usual() {
 void SameCodes(Predictor* predictor, size_t streams, size_t each, const SamplingRules& rules) {
   const Made pieces = predictor->Run(streams, each, rules, false);
   CHECK(predictor->Run(streams, each, rules, true) == pieces);
-  CHECK(predictor->Run(streams, each, rules, true) == pieces);  // memory still holds the first run's tagged words
+  CHECK(predictor->Run(streams, each, rules, true) ==
+        pieces);  // memory still holds the first run's tagged words
   CHECK(std::all_of(pieces.codes.begin(), pieces.codes.end(), [](int32_t code) { return code >= 0; }));
 }
 
@@ -184,9 +195,10 @@ void WhatDoesNotFitIsLeftToTheGrids() {
 
 TEST_GROUP(cuda_code_passes) {
   using namespace parley::test;
-  return Run({{"all passes at once give the codes of each", AllPassesAtOnceGiveTheCodesOfEach},
-              {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
-              {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
-              {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
-              {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
+  return Run(
+      {{"all passes at once give the codes of each", AllPassesAtOnceGiveTheCodesOfEach},
+       {"passes of the models' sizes give the codes of each", PassesOfTheModelsSizesGiveTheCodesOfEach},
+       {"every rule chooses as it does alone", EveryRuleChoosesAsItDoesAlone},
+       {"what is no number gives no code", WhatIsNoNumberGivesNoCode},
+       {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});
 }

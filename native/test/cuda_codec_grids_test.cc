@@ -1,13 +1,13 @@
-// The number of grids that a frame of the full-size codec takes: a few streams wait for each of them, some 4 us. On a device that runs nothing, as large
-// as an H200.
+// The number of grids that a frame of the full-size codec takes: a few streams wait for each of them, some 4
+// us. On a device that runs nothing, as large as an H200.
 #include <memory>
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "test/emulator/idle_device.h"
 #include "model/speech/codec_decoder.h"
 #include "model/speech/codec_state.h"
 #include "test/check.h"
+#include "test/emulator/idle_device.h"
 #include "test/random_codec.h"
 
 namespace parley::test {
@@ -29,7 +29,8 @@ class Codec {
     std::vector<float> samples(streams * frames * decoder_.frame_samples());
     for (size_t n = 0; n < streams; n++) {
       states.push_back(decoder_.NewState());
-      jobs.push_back({states.back().get(), codes.data(), frames, samples.data() + n * frames * decoder_.frame_samples()});
+      jobs.push_back({states.back().get(), codes.data(), frames,
+                      samples.data() + n * frames * decoder_.frame_samples()});
     }
     uint64_t before = 0;
     for (int n = 0; n < 3; n++) {

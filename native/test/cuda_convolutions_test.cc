@@ -5,9 +5,9 @@
 
 #include "kernels/cuda/codec/convolutions.cuh"
 #include "kernels/cuda/codec/depthwise.cuh"
-#include "test/emulator/emulator.h"
 #include "test/check.h"
 #include "test/cuda_room.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -15,7 +15,8 @@ namespace {
 
 using namespace cuda;
 
-// Streams of one convolution, each with its past, in pieces of their own: what lies before a past is not theirs.
+// Streams of one convolution, each with its past, in pieces of their own: what lies before a past is not
+// theirs.
 struct Streams {
   std::vector<std::vector<float>> rooms, tails;
   std::vector<Stretch> stretches;
@@ -55,7 +56,8 @@ double Bound(const StoredMatrix& w, size_t row) {
   for (size_t k = 0; k < w.matrix.columns; k++) weights += std::fabs(w.At(row, k));
   const double kept = VectorTermsOf(w.matrix.format, false) == 2 ? 3.0 / (1 << 18) : 1.0 / (1 << 9);
   return weights * (kept + (static_cast<double>(w.matrix.columns) / 8 + 16) * 6e-8 +
-                    (w.matrix.format == Format::kInt8 ? 0.5001 / 32767 : 0)) + 2e-7;
+                    (w.matrix.format == Format::kInt8 ? 0.5001 / 32767 : 0)) +
+         2e-7;
 }
 
 struct Shape {
@@ -67,12 +69,15 @@ void CheckConvolution(const Shape& one, Format format) {
   const auto w = MakeMatrix(format, one.rows, one.channels * one.taps, 3);
   const auto bias = RandomFloats(one.rows, 4);
   const Convolution convolution{w->matrix, bias.data(), one.channels, one.taps, one.dilation, 1};
-  Streams seen(one.counts, one.channels, convolution.History()), wanted(one.counts, one.channels, convolution.History());
+  Streams seen(one.counts, one.channels, convolution.History()),
+      wanted(one.counts, one.channels, convolution.History());
   std::vector<float> y(wanted.Positions() * one.rows);
-  MakeKernels(*Variants().back())->ConvolveCausal(convolution, wanted.stretches.data(), one.counts.size(), y.data());
+  MakeKernels(*Variants().back())
+      ->ConvolveCausal(convolution, wanted.stretches.data(), one.counts.size(), y.data());
   const auto together = Convolved(convolution, seen.stretches.data(), one.counts.size());
   bool is_near = true;
-  for (size_t i = 0; i < y.size(); i++) is_near = is_near && std::fabs(together[i] - y[i]) <= Bound(*w, i % one.rows);
+  for (size_t i = 0; i < y.size(); i++)
+    is_near = is_near && std::fabs(together[i] - y[i]) <= Bound(*w, i % one.rows);
   CHECK(is_near);
   CHECK(seen.tails == wanted.tails);
 
@@ -104,7 +109,9 @@ void StreamsThatAreConvolvedTogetherStayApart() {
 
 // So many rows and positions that together they go to a kernel of many vectors, and apart to that of few.
 void ManyPositionsGiveTheSameBitsAsFew() {
-  const auto plan = [](size_t positions) { return PlanOf({Format::kBf16, 544, 256, false, BucketOf(positions), true, false}); };
+  const auto plan = [](size_t positions) {
+    return PlanOf({Format::kBf16, 544, 256, false, BucketOf(positions), true, false});
+  };
   CHECK(plan(1032).cut == Cut::kTiledGemm && plan(150).cut == Cut::kGemv);
   CheckConvolution({544, 64, 4, 9, {150, 3, 878, 1}}, Format::kBf16);
 }
@@ -115,14 +122,15 @@ void SignalsArePreparedAsTheyLie() {
     for (const size_t channels : {32, 20}) {
       const auto w = MakeMatrix(format, 40, channels * 8, 3);
       const Convolution convolution{w->matrix, nullptr, channels, 8, 3, 1};
-      Streams seen({70, 3, 0, 9}, channels, convolution.History()), wanted({70, 3, 0, 9}, channels, convolution.History());
+      Streams seen({70, 3, 0, 9}, channels, convolution.History()),
+          wanted({70, 3, 0, 9}, channels, convolution.History());
       const auto few = Convolved(convolution, wanted.stretches.data(), 4);
       emulator::Immediate queue;
       TestRoom room;
       std::vector<float> y(few.size(), NAN);
       EnqueueJoin(queue, seen.stretches.data(), 4, convolution.History(), channels);
-      const LaidVectors laid =
-          LayStretches(queue, seen.stretches.data(), 4, convolution.History(), WindowsOf(convolution, nullptr, 0));
+      const LaidVectors laid = LayStretches(queue, seen.stretches.data(), 4, convolution.History(),
+                                            WindowsOf(convolution, nullptr, 0));
       CHECK_EQ(laid.as_signals, channels == 32);
       const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
       EnqueuePlanned(queue, room, {Cut::kSkinnyGemm, 4, 4}, false, args, laid);
@@ -165,8 +173,8 @@ void CheckSpread(const std::vector<size_t>& counts, const Depthwise& one) {
   Streams seen(counts, one.channels, one.taps - 1), wanted(counts, one.channels, one.taps - 1);
   const auto x = RandomFloats(wanted.Positions() * one.channels, 11);
   std::vector<float> y(x.size(), NAN), expected = y;
-  MakeKernels()->ConvolveSpreadDepthwise(x.data(), one.weights, one.bias, one.channels, one.taps, wanted.stretches.data(), counts.size(),
-                                         expected.data());
+  MakeKernels()->ConvolveSpreadDepthwise(x.data(), one.weights, one.bias, one.channels, one.taps,
+                                         wanted.stretches.data(), counts.size(), expected.data());
   emulator::Immediate queue({emulator::Order::kShuffled, 5});
   EnqueueSpreadDepthwise(queue, x.data(), one, seen.stretches.data(), counts.size(), y.data());
   CHECK(SameBits(y, expected));
@@ -181,10 +189,11 @@ void ADepthwiseConvolutionHasTheBitsOfTheCpu() {
         for (const float* its_bias : {bias.data(), static_cast<const float*>(nullptr)}) {
           Streams seen(counts, channels, taps - 1), wanted(counts, channels, taps - 1);
           std::vector<float> y(wanted.Positions() * channels, NAN), expected = y;
-          MakeKernels()->ConvolveDepthwise(w.data(), its_bias, channels, taps, wanted.stretches.data(), counts.size(),
-                                           expected.data());
+          MakeKernels()->ConvolveDepthwise(w.data(), its_bias, channels, taps, wanted.stretches.data(),
+                                           counts.size(), expected.data());
           emulator::Immediate queue;
-          EnqueueConvolveDepthwise(queue, w.data(), its_bias, channels, taps, seen.stretches.data(), counts.size(), y.data());
+          EnqueueConvolveDepthwise(queue, w.data(), its_bias, channels, taps, seen.stretches.data(),
+                                   counts.size(), y.data());
           CHECK(SameBits(y, expected));
           CHECK(seen.tails == wanted.tails);
           CheckSpread(counts, {w.data(), its_bias, channels, taps});

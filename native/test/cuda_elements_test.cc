@@ -1,5 +1,5 @@
-// Compares the CUDA backend's element-wise kernels (signals and tables) with the CPU's portable kernels. Where both
-// write the same operations, the bits must match; elsewhere the test states a bound.
+// Compares the CUDA backend's element-wise kernels (signals and tables) with the CPU's portable kernels.
+// Where both write the same operations, the bits must match; elsewhere the test states a bound.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,8 +31,8 @@ bool Near(const std::vector<float>& a, const std::vector<float>& b, float bound)
 void ActivationsAreThoseOfTheCpu() {
   const auto cpu = MakeKernels();
   const auto cuda = MakeCudaKernels();
-  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu, Activation::kRelu,
-                                      Activation::kTanh, Activation::kSigmoid}) {
+  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu,
+                                      Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
     for (const size_t count : {1, 3, 4, 1023, 2050}) {
       auto x = Wide(count, count, 20);
       x[0] = NAN;
@@ -40,7 +40,8 @@ void ActivationsAreThoseOfTheCpu() {
       Signal y(*cuda, x);
       cuda->Activate(activation, y.At(), count);
       cpu->Activate(activation, x.data(), count);
-      CHECK(Near(y.Get(), x, activation == Activation::kSilu || activation == Activation::kRelu ? 0.0f : 1e-6f));
+      CHECK(Near(y.Get(), x,
+                 activation == Activation::kSilu || activation == Activation::kRelu ? 0.0f : 1e-6f));
     }
   }
   cuda->Activate(Activation::kRelu, nullptr, 0);
@@ -257,14 +258,16 @@ void TheNearestRowsAreThoseOfTheCpu() {
     CHECK(ids == wanted);
     CHECK_EQ(ids[0], 5);
   }
-  CHECK_EQ(RefusalOf([&] { cuda->TakeNearest({Format::kBf16, nullptr, nullptr, 2, 2}, nullptr, 1, nullptr); }),
-           std::string("a codebook is a table of f32"));
+  CHECK_EQ(
+      RefusalOf([&] { cuda->TakeNearest({Format::kBf16, nullptr, nullptr, 2, 2}, nullptr, 1, nullptr); }),
+      std::string("a codebook is a table of f32"));
 }
 
 // Every order of blocks and threads gives the same bits.
 void NothingDependsOnTheOrderOfThreads() {
   std::vector<float> first;
-  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward, cuda::emulator::Order::kShuffled}) {
+  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward,
+                           cuda::emulator::Order::kShuffled}) {
     cuda::emulator::DeviceOptions device;
     device.rules.order = order;
     const auto cuda = MakeCudaKernels({}, device);

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.h"
-#include "test/emulator/emulator.h"
-#include "kernels/cuda/products/tile_intrinsics.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "test/emulator/emulator.h"
 
 namespace parley::cuda {
 namespace {
@@ -64,7 +64,8 @@ void ABlockSumsInEveryOrder() {
     RunOnce<SumBlocks>(Values{x.data(), y.data(), x.size()}, {4, 1, 1, 256, 0}, order);
     for (size_t b = 0; b < 4; b++) {
       float wanted = 0;
-      for (size_t i = b * 256; i < std::min<size_t>(1000, b * 256 + 256); i++) wanted += static_cast<float>(i);
+      for (size_t i = b * 256; i < std::min<size_t>(1000, b * 256 + 256); i++)
+        wanted += static_cast<float>(i);
       CHECK_EQ(y[b], wanted);
     }
   }
@@ -126,9 +127,12 @@ void MismatchesAreReportedWithTheKernel() {
   CHECK(Has(text, "of 64 threads that have not ended, 24 wait at __shfl_xor_sync, 40 wait at __syncthreads"));
   text = RefusedAs<LaneThatEnds>(none, {1, 1, 1, 32, 0});
   CHECK(Has(text, "LaneThatEnds: thread 7 ends while its warp waits for it"));
-  CHECK(Has(RefusedAs<LaneOutsideItsMask>(none, {1, 1, 1, 32, 0}), "thread 16 is not in the mask of its __syncwarp"));
-  CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 0}), "WithoutInputs: thread 0 ends without AwaitInputs()"));
-  CHECK(Has(RefusedAs<ReadsBeyondItsMask>(none, {1, 1, 1, 32, 0}), "a shuffle reads a lane that is not in its mask"));
+  CHECK(Has(RefusedAs<LaneOutsideItsMask>(none, {1, 1, 1, 32, 0}),
+            "thread 16 is not in the mask of its __syncwarp"));
+  CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 0}),
+            "WithoutInputs: thread 0 ends without AwaitInputs()"));
+  CHECK(Has(RefusedAs<ReadsBeyondItsMask>(none, {1, 1, 1, 32, 0}),
+            "a shuffle reads a lane that is not in its mask"));
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 2048, 0}), "a block of 2048 threads"));
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 300000}), "300000 bytes of shared memory"));
   CHECK(Reverses<Reverse<true>>(Order::kForward));  // nothing is left of those that were given up
@@ -155,7 +159,8 @@ __global__ void Votes(Values v) {
   const int any = __any_sync(half, lane == 20), all = __all_sync(half, lane < 16);
   const float down = __shfl_down_sync(half, static_cast<float>(lane), 3, 16);
   const int count = __syncthreads_count(lane % 2);
-  v.y[lane] = static_cast<float>(ballot % 65536 + ballot / 65536) + 0.25f * static_cast<float>(any) + 0.5f * static_cast<float>(all);
+  v.y[lane] = static_cast<float>(ballot % 65536 + ballot / 65536) + 0.25f * static_cast<float>(any) +
+              0.5f * static_cast<float>(all);
   v.y[32 + lane] = down;
   v.y[64 + lane] = static_cast<float>(count);
 }
@@ -247,7 +252,8 @@ struct TileOfMemory {
   float* y;
 };
 
-// Two rows of 64, of which the second lies beyond the extents; what is read before its barrier is still poison.
+// Two rows of 64, of which the second lies beyond the extents; what is read before its barrier is still
+// poison.
 __global__ void CopiesATile(TileOfMemory of) {
   AwaitInputs();
   auto* const tile = SharedBytes();
@@ -259,15 +265,17 @@ __global__ void CopiesATile(TileOfMemory of) {
   of.y[0] = value(0);
   AwaitPhase(barrier, 0);
   of.y[1] = value(0);
-  of.y[2] = value(16);         // the second piece of the first row
-  of.y[3] = value(128 + 16);   // the first piece of the second row: pieces change places from row to row
+  of.y[2] = value(16);        // the second piece of the first row
+  of.y[3] = value(128 + 16);  // the first piece of the second row: pieces change places from row to row
 }
 
 void TilesAreThereWhenTheirBarrierSaysSo() {
   alignas(16) Bf16 values[64];
   for (size_t i = 0; i < 64; i++) values[i] = ToBf16(static_cast<float>(i) + 1);
   std::vector<float> y(4, 1);
-  RunOnce<CopiesATile>(TileOfMemory{TileMapOf({values, {64, 1, 1, 1}, {128, 128, 128}, {64, 1, 2, 1}}), y.data()}, {1, 1, 1, 1, 2048});
+  RunOnce<CopiesATile>(
+      TileOfMemory{TileMapOf({values, {64, 1, 1, 1}, {128, 128, 128}, {64, 1, 2, 1}}), y.data()},
+      {1, 1, 1, 1, 2048});
   CHECK(std::isnan(y[0]));
   CHECK_EQ(y[1], 1.0f);
   CHECK_EQ(y[2], 9.0f);
@@ -288,7 +296,9 @@ __global__ void WaitsForNobody(Values v) {
 void ABarrierWhereNobodyArrivesIsRefused() {
   for (const size_t bytes : {0, 16}) {
     const std::string text = RefusedAs<WaitsForNobody>(Values{nullptr, nullptr, bytes}, {1, 1, 1, 32, 16});
-    CHECK_EQ(text, std::string("WaitsForNobody: of 3 threads that have not ended, 3 wait at AwaitPhase, block 0,0,0"));
+    CHECK_EQ(
+        text,
+        std::string("WaitsForNobody: of 3 threads that have not ended, 3 wait at AwaitPhase, block 0,0,0"));
   }
 }
 

@@ -1,16 +1,16 @@
-// Signals that are joined with their past on their way to a product, on the emulator: bit for bit as when they are spread, joined and prepared one after
-// the other.
+// Signals that are joined with their past on their way to a product, on the emulator: bit for bit as when
+// they are spread, joined and prepared one after the other.
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/codec/convolutions.cuh"
-#include "test/emulator/emulator.h"
 #include "kernels/cuda/codec/signals.cuh"
 #include "test/check.h"
 #include "test/cuda_backend.h"
 #include "test/cuda_room.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -57,7 +57,8 @@ struct Case {
     x = RandomFloats(positions * one.channels, 7);
   }
   InputSignal From() const {
-    return {x.data(), shape.snakes ? a.data() : nullptr, shape.snakes ? b.data() : nullptr, static_cast<uint32_t>(shape.channels)};
+    return {x.data(), shape.snakes ? a.data() : nullptr, shape.snakes ? b.data() : nullptr,
+            static_cast<uint32_t>(shape.channels)};
   }
 };
 
@@ -73,7 +74,8 @@ struct Answer {
       rooms.emplace_back(past + count * of.shape.channels, NAN);
       tails.push_back(RandomFloats(past, 200 + tails.size()));
     }
-    for (size_t s = 0; s < rooms.size(); s++) streams.push_back({rooms[s].data() + past, of.shape.counts[s], tails[s].data()});
+    for (size_t s = 0; s < rooms.size(); s++)
+      streams.push_back({rooms[s].data() + past, of.shape.counts[s], tails[s].data()});
   }
 };
 
@@ -84,19 +86,22 @@ Answer OneAfterTheOther(const Case& of, const ProductRules& rules) {
   room.rules = rules;
   const InputSignal from = of.From();
   EnqueueSpread(queue, from.x, from.a, from.b, from.channels, answer.streams.data(), answer.streams.size());
-  EnqueueConvolveCausal(queue, room, of.convolution, answer.streams.data(), answer.streams.size(), answer.y.data());
+  EnqueueConvolveCausal(queue, room, of.convolution, answer.streams.data(), answer.streams.size(),
+                        answer.y.data());
   return answer;
 }
 
 // The names of its grids.
-std::vector<std::string> CheckJoined(const Case& of, const ProductRules& rules, const emulator::Rules& order = {}) {
+std::vector<std::string> CheckJoined(const Case& of, const ProductRules& rules,
+                                     const emulator::Rules& order = {}) {
   const Answer wanted = OneAfterTheOther(of, rules);
   Answer seen(of);
   NamingQueue queue(order);
   TestRoom room;
   room.rules = rules;
   CHECK(JoinsInput(of.From(), seen.streams.data(), seen.streams.size()));
-  EnqueueConvolveSpread(queue, room, of.From(), of.convolution, seen.streams.data(), seen.streams.size(), seen.y.data());
+  EnqueueConvolveSpread(queue, room, of.From(), of.convolution, seen.streams.data(), seen.streams.size(),
+                        seen.y.data());
   CHECK(SameBits(seen.y, wanted.y));
   CHECK(seen.tails == wanted.tails);
   return queue.names;
@@ -156,15 +161,17 @@ void AConvolutionToFewRowsIsOneGrid() {
   for (const Format format : kFormats) {
     for (const auto& counts : {std::vector<size_t>{1}, {64, 65}, {3, 200, 0, 63, 5}, {2, 2}}) {
       for (const emulator::Order order : {emulator::Order::kBackward, emulator::Order::kShuffled}) {
-        for (const Shape& shape : {Shape{1, 96, 7, 1, counts}, Shape{8, 8, 3, 1, counts, false}, Shape{2, 40, 5, 16, counts},
-                                   Shape{3, 24, 7, 9, counts}, Shape{0, 32, 3, 1, counts}, Shape{2, 16, 1, 1, counts}}) {
+        for (const Shape& shape :
+             {Shape{1, 96, 7, 1, counts}, Shape{8, 8, 3, 1, counts, false}, Shape{2, 40, 5, 16, counts},
+              Shape{3, 24, 7, 9, counts}, Shape{0, 32, 3, 1, counts}, Shape{2, 16, 1, 1, counts}}) {
           CHECK_EQ(CheckJoined(Case(shape, format), {}, {order, 5}).size(), 1u);
         }
       }
     }
   }
   // A past that is longer than what a block has; more rows; and channels too many for shared memory.
-  for (const Shape& shape : {Shape{1, 16, 6, 13, {70, 3}}, Shape{9, 16, 3, 1, {70, 3}}, Shape{2, 512, 3, 1, {70, 3}}}) {
+  for (const Shape& shape :
+       {Shape{1, 16, 6, 13, {70, 3}}, Shape{9, 16, 3, 1, {70, 3}}, Shape{2, 512, 3, 1, {70, 3}}}) {
     CHECK(CheckJoined(Case(shape, Format::kF32), {}).size() > 1);
   }
 }
@@ -182,10 +189,12 @@ void RowsAreSnakedAsTheirProductReadsThem() {
         Floats x = one.x, y = before, wanted_x = one.x, wanted = before;
         const Stretch whole{wanted_x.data(), rows, nullptr};
         EnqueueSpread(queue, wanted_x.data(), one.a.data(), one.b.data(), channels, &whole, 1);
-        EnqueueMultiply(queue, room, one.w->matrix, Rows(wanted_x.data(), rows, channels), finish, wanted.data());
+        EnqueueMultiply(queue, room, one.w->matrix, Rows(wanted_x.data(), rows, channels), finish,
+                        wanted.data());
         NamingQueue named({emulator::Order::kShuffled, 3});
         EnqueueMultiplySnaked(named, room, one.w->matrix,
-                              {x.data(), one.a.data(), one.b.data(), static_cast<uint32_t>(channels)}, rows, finish, y.data());
+                              {x.data(), one.a.data(), one.b.data(), static_cast<uint32_t>(channels)}, rows,
+                              finish, y.data());
         CHECK(SameBits(y, wanted));
         CHECK_EQ(named.names.size(), 2u);
         CHECK_EQ(Begins(named.names[0], "JoinInput<0"), rows <= 8 || channels == 72);
@@ -209,7 +218,9 @@ void WhatDoesNotFitIsDoneInSteps() {
       Convolution convolution = one.convolution;
       convolution.weights.values = w.At();
       convolution.bias = nullptr;
-      const Stretch streams[] = {{signal.At(past), 9, tails.At()}, {signal.At(), 0, nullptr}, {signal.At(2 * past + 9 * channels), 3, tails.At(past)}};
+      const Stretch streams[] = {{signal.At(past), 9, tails.At()},
+                                 {signal.At(), 0, nullptr},
+                                 {signal.At(2 * past + 9 * channels), 3, tails.At(past)}};
       cuda->Wait();
       uint64_t before = cuda->TheRecorder().Counters().nodes;
       cuda->ConvolveSpread(x.At(off), a.At(), b.At(), convolution, streams, 3, y.At());

@@ -1,10 +1,11 @@
-// A whole transformer as one grid that stays: the bits of its layers done piece by piece, on the emulated GPU (of one block, or of as many as a real
-// one has) or, where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
+// A whole transformer as one grid that stays: the bits of its layers done piece by piece, on the emulated GPU
+// (of one block, or of as many as a real one has) or, where PARLEY_CUDA_FILE names its backend, on a real
+// one, where the sizes of the models are tried too.
 #include <cstring>
 #include <vector>
 
-#include "test/emulator/race_check.h"
 #include "test/cuda_backend.h"
+#include "test/emulator/race_check.h"
 #include "test/random_layers.h"
 
 namespace parley::test {
@@ -14,7 +15,8 @@ bool AreSame(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-void SamePiecesAndWhole(Kernels& kernels, const Sizes& sizes, bool has_norms, std::initializer_list<size_t> counts) {
+void SamePiecesAndWhole(Kernels& kernels, const Sizes& sizes, bool has_norms,
+                        std::initializer_list<size_t> counts) {
   Layers layers(kernels, sizes, has_norms);
   for (const size_t streams : counts) {
     for (const size_t before : {size_t{0}, size_t{9}}) {
@@ -36,7 +38,7 @@ void LayersOfTheModelsSizesGiveTheBitsOfTheirPieces() {
 }
 
 // Whether the layers of `sizes` are still taken when the matrix of one is another.
-bool TakesWith(Kernels& kernels, const Sizes& sizes, Matrix LayerWeights::*matrix, const Sizes& of_other) {
+bool TakesWith(Kernels& kernels, const Sizes& sizes, Matrix LayerWeights::* matrix, const Sizes& of_other) {
   Layers layers(kernels, sizes, true), others(kernels, of_other, true);
   layers.All().back().*matrix = others.All().back().*matrix;
   return layers.Takes(1, 0);
@@ -49,7 +51,8 @@ void LayersAreOfBf16() {
   for (const Format other : {Format::kInt8, Format::kFp8}) {
     CHECK(!Layers(*kernels, of(other), true).Takes(1, 0));
     CHECK(!Layers(*kernels, {1024, 3072, 16, 8, 1, Format::kBf16, other}, true).Takes(1, 0));
-    for (const auto matrix : {&LayerWeights::o, &LayerWeights::gate, &LayerWeights::up, &LayerWeights::down}) {
+    for (const auto matrix :
+         {&LayerWeights::o, &LayerWeights::gate, &LayerWeights::up, &LayerWeights::down}) {
       CHECK(!TakesWith(*kernels, of(Format::kBf16), matrix, of(other)));
     }
   }
@@ -73,17 +76,20 @@ void WhatDoesNotFitIsLeftToTheGrids() {
   CHECK(!Layers(*full, {256, 256, 2, 1, 1, Format::kF32}, true).Takes(1, 0));
 }
 
-// Nearly as many blocks as a real GPU has, which wait for each other; some have no rows in some steps. Each of their
-// threads takes two of the 65,530 memory maps that Linux gives a process by default.
+// Nearly as many blocks as a real GPU has, which wait for each other; some have no rows in some steps. Each
+// of their threads takes two of the 65,530 memory maps that Linux gives a process by default.
 void BlocksMayComeInAnyOrder() {
-  if (CudaFile() != nullptr || cuda::emulator::races::kAreChecked) return;  // ThreadSanitizer does not tell so many threads apart
-  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward, cuda::emulator::Order::kShuffled}) {
+  if (CudaFile() != nullptr || cuda::emulator::races::kAreChecked)
+    return;  // ThreadSanitizer does not tell so many threads apart
+  for (const auto order : {cuda::emulator::Order::kForward, cuda::emulator::Order::kBackward,
+                           cuda::emulator::Order::kShuffled}) {
     cuda::emulator::DeviceOptions device;
     device.multiprocessors = 96;
     device.rules.order = order;
     const auto kernels = MakeCudaKernels({}, device);
     Layers layers(*kernels, {256, 256, 2, 1, 2, Format::kF32}, true);
-    for (const size_t rows : {size_t{2}, size_t{3}}) CHECK(AreSame(layers.Run(rows, 1, 9, true), layers.Run(rows, 1, 9, false)));
+    for (const size_t rows : {size_t{2}, size_t{3}})
+      CHECK(AreSame(layers.Run(rows, 1, 9, true), layers.Run(rows, 1, 9, false)));
   }
 }
 
@@ -107,7 +113,8 @@ void AWholeTransformerGivesTheBitsOfItsPieces() {
 TEST_GROUP(cuda_layer_run) {
   using namespace parley::test;
   return Run({{"a whole transformer gives the bits of its pieces", AWholeTransformerGivesTheBitsOfItsPieces},
-              {"layers of the models' sizes give the bits of their pieces", LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},
+              {"layers of the models' sizes give the bits of their pieces",
+               LayersOfTheModelsSizesGiveTheBitsOfTheirPieces},
               {"blocks that wait for each other may come in any order", BlocksMayComeInAnyOrder},
               {"layers are of bf16", LayersAreOfBf16},
               {"what does not fit is left to the grids", WhatDoesNotFitIsLeftToTheGrids}});

@@ -1,5 +1,6 @@
-// Halves of a transformer's layer as the CUDA backend does them, whose grids hand terms to one another: the bits of their parts. On the emulated GPU or,
-// where PARLEY_CUDA_FILE names its backend, on a real one, where the sizes of the models are tried too.
+// Halves of a transformer's layer as the CUDA backend does them, whose grids hand terms to one another: the
+// bits of their parts. On the emulated GPU or, where PARLEY_CUDA_FILE names its backend, on a real one, where
+// the sizes of the models are tried too.
 #include <cmath>
 #include <deque>
 #include <vector>
@@ -45,7 +46,8 @@ class Halves {
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams; n++) {
       caches.emplace_back(k_, batch.layout.LayerBytes(kCapacity) / 4);
-      told.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(each), static_cast<uint32_t>(n * each)});
+      told.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(each),
+                      static_cast<uint32_t>(n * each)});
       for (size_t i = 0; i < each; i++) positions.push_back(before + i);
     }
     Held<AttentionStream> streams_told(k_, told);
@@ -55,7 +57,8 @@ class Halves {
     batch.count = streams, batch.rows = rows, batch.longest = each, batch.furthest = before + each;
     batch.query_heads = s_.query_heads;
     batch.scale = 1 / std::sqrt(static_cast<float>(s_.head_dim));
-    Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys), v = Poison(k_, rows * keys);
+    Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys),
+           v = Poison(k_, rows * keys);
     Signal out = Poison(k_, rows * queries), inner = Poison(k_, rows * s_.inner);
     const LayerRoom room{normed.At(), {q.At(), k.At(), v.At(), out.At()}, inner.At()};
     if (halves) {
@@ -122,18 +125,22 @@ void HalvesGiveTheBitsOfTheirParts() {
   CheckHalves(*kernels, small, {1, 8, 9, 20, 70, 200});
   CheckHalves(*full, small, {9});
   CheckHalves(*kernels, {96, 160, 2, 2, 64, Format::kBf16, Format::kF32}, {12, 40});
-  CheckHalves(*kernels, {96, 72, 2, 2, 64, Format::kBf16, Format::kF32}, {12});  // down is no matrix of tensor cores
+  CheckHalves(*kernels, {96, 72, 2, 2, 64, Format::kBf16, Format::kF32},
+              {12});  // down is no matrix of tensor cores
   CheckHalves(*kernels, {64, 64, 2, 1, 48, Format::kBf16, Format::kBf16}, {12});
   CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kInt8, Format::kBf16}, {9, 70});
   CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kFp8, Format::kBf16}, {12, 40, 200});
   CheckHalves(*kernels, {128, 192, 2, 1, 128, Format::kF32, Format::kF32}, {9});
   if (CudaFile() == nullptr) return;
-  for (const size_t hidden : {1024, 2048}) CheckHalves(*kernels, {hidden, 3 * hidden, 16, 8, 128, Format::kBf16, Format::kBf16}, {8, 12, 16, 24, 33, 64, 128, 300});
+  for (const size_t hidden : {1024, 2048})
+    CheckHalves(*kernels, {hidden, 3 * hidden, 16, 8, 128, Format::kBf16, Format::kBf16},
+                {8, 12, 16, 24, 33, 64, 128, 300});
 }
 
 void NormedRowsAreTheNormMultiplied() {
   const auto kernels = MakeBackend(false);
-  Halves halves(*kernels, {128, 192, 2, 1, 128, Format::kBf16, Format::kBf16}), odd(*kernels, {40, 64, 2, 1, 48, Format::kBf16, Format::kBf16});
+  Halves halves(*kernels, {128, 192, 2, 1, 128, Format::kBf16, Format::kBf16}),
+      odd(*kernels, {40, 64, 2, 1, 48, Format::kBf16, Format::kBf16});
   for (const size_t rows : {1, 8, 9, 70}) {
     for (const size_t every : {1, 2}) {
       CHECK(SameBits(halves.Normed(rows, every, true), halves.Normed(rows, every, false)));

@@ -1,15 +1,16 @@
-// Listeners who come and go, on a GPU that runs nothing: whether what they ask for are lists that were run before.
+// Listeners who come and go, on a GPU that runs nothing: whether what they ask for are lists that were run
+// before.
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "test/emulator/idle_device.h"
 #include "runtime/qwen_frame_model.h"
 #include "runtime/scheduler.h"
 #include "runtime/warm_up.h"
 #include "test/check.h"
+#include "test/emulator/idle_device.h"
 #include "test/golden_cases.h"
 
 namespace parley::test {
@@ -39,8 +40,8 @@ class TimedModel final : public FrameModel {
   BackendFigures Figures() const override { return model_.Figures(); }
   bool Rehearse(bool on) override { return model_.Rehearse(on); }
   std::vector<size_t> WarmBatches(size_t most) const override { return model_.WarmBatches(most); }
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
-                        std::string* problem) override {
+  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
+                        std::shared_ptr<Voice>* voice, std::string* problem) override {
     return model_.FindVoice(recording, work, voice, problem);
   }
   void DropWork() override { model_.DropWork(); }
@@ -48,10 +49,13 @@ class TimedModel final : public FrameModel {
   size_t Voices() const override { return model_.Voices(); }
   size_t VoiceBytes() const override { return model_.VoiceBytes(); }
   bool ForgetVoice() override { return model_.ForgetVoice(); }
-  std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice, Refusal* refusal) override {
+  std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
+                                   Refusal* refusal) override {
     return model_.Read(request, std::move(voice), refusal);
   }
-  size_t BytesOf(const Generation& generation, size_t draws) const override { return model_.BytesOf(generation, draws); }
+  size_t BytesOf(const Generation& generation, size_t draws) const override {
+    return model_.BytesOf(generation, draws);
+  }
   void Begin(Generation& generation, size_t draws) override { model_.Begin(generation, draws); }
   void Prefill(Generation* const* generations, size_t count, size_t rows) override {
     model_.Prefill(generations, count, rows);
@@ -88,7 +92,9 @@ class Player final : public SpeechSink {
   void Ended(const StreamEnd&) override { over_++; }
 
  private:
-  double written_ms() const { return static_cast<double>(written_) / static_cast<double>(model_.FrameSamples()) * 80; }
+  double written_ms() const {
+    return static_cast<double>(written_) / static_cast<double>(model_.FrameSamples()) * 80;
+  }
   const TimedModel& model_;
   size_t& over_;
   Clock::time_point began_;
@@ -102,10 +108,12 @@ class Server {
     std::string problem;
     cuda::CudaOptions options;
     options.pool = size_t{8} << 30;  // bytes of address space only
-    auto kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
+    auto kernels =
+        std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
-    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, std::move(kernels), &problem);
+    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, std::move(kernels),
+                                 &problem);
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
@@ -162,8 +170,10 @@ void CheckKnown(size_t listeners, double most) {
   server.Serve(60);
   const BackendFigures after = server.Figures();
   const auto eager = after.eager - before.eager, launches = after.launches - before.launches;
-  std::printf("  %zu listeners: %llu of %llu lists in thirty seconds were new; those remembered take %.1f MB\n", listeners,
-              static_cast<unsigned long long>(eager), static_cast<unsigned long long>(eager + launches), static_cast<double>(after.list_bytes) / 1e6);
+  std::printf(
+      "  %zu listeners: %llu of %llu lists in thirty seconds were new; those remembered take %.1f MB\n",
+      listeners, static_cast<unsigned long long>(eager), static_cast<unsigned long long>(eager + launches),
+      static_cast<double>(after.list_bytes) / 1e6);
   CHECK(launches > 1000);
   CHECK(static_cast<double>(eager) <= most / 1000 * static_cast<double>(launches));
 }

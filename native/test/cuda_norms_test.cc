@@ -1,13 +1,13 @@
-// Norms, rotary positions and sums over time on the emulated GPU: as on the CPU, within the rounding of a sum in another
-// order.
+// Norms, rotary positions and sums over time on the emulated GPU: as on the CPU, within the rounding of a sum
+// in another order.
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "test/emulator/emulator.h"
-#include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/codec/statistics.cuh"
+#include "kernels/cuda/norms.cuh"
 #include "test/check.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -39,13 +39,19 @@ void CheckBoth(size_t count, double bound, const std::function<void(Kernels&, fl
 void NormsAreTheCpus() {
   for (const size_t width : {1u, 7u, 20u, 64u, 130u, 1024u, 2048u, 2100u}) {
     for (const size_t rows : {1u, 5u, 9u}) {
-      const auto x = RandomFloats(rows * width, width), w = RandomFloats(width, 2), b = RandomFloats(width, 3);
+      const auto x = RandomFloats(rows * width, width), w = RandomFloats(width, 2),
+                 b = RandomFloats(width, 3);
       CheckBoth(
           x.size(), 4e-6, [&](Kernels& k, float* y) { k.RmsNorm(x.data(), w.data(), rows, width, 1e-6f, y); },
-          [&](Queue& q, float* y) { cuda::EnqueueNorm(q, x.data(), w.data(), nullptr, rows, width, 1e-6f, y); });
+          [&](Queue& q, float* y) {
+            cuda::EnqueueNorm(q, x.data(), w.data(), nullptr, rows, width, 1e-6f, y);
+          });
       CheckBoth(
-          x.size(), 4e-6, [&](Kernels& k, float* y) { k.LayerNorm(x.data(), w.data(), b.data(), rows, width, 1e-5f, y); },
-          [&](Queue& q, float* y) { cuda::EnqueueNorm(q, x.data(), w.data(), b.data(), rows, width, 1e-5f, y); });
+          x.size(), 4e-6,
+          [&](Kernels& k, float* y) { k.LayerNorm(x.data(), w.data(), b.data(), rows, width, 1e-5f, y); },
+          [&](Queue& q, float* y) {
+            cuda::EnqueueNorm(q, x.data(), w.data(), b.data(), rows, width, 1e-5f, y);
+          });
       CheckBoth(
           x.size(), 4e-6, [&](Kernels& k, float* y) { k.RmsNorm(y, w.data(), rows, width, 1e-6f, y); },
           [&](Queue& q, float* y) { cuda::EnqueueNorm(q, y, w.data(), nullptr, rows, width, 1e-6f, y); }, x);
@@ -90,11 +96,14 @@ void SumsOverTimeAreTheCpus() {
   for (const size_t channels : {1u, 33u, 70u}) {
     for (const size_t rows : {1u, 9u, 50u}) {
       const size_t stride = channels + 3;
-      const auto x = RandomFloats(rows * stride, 20), weights = RandomFloats(rows * stride, 21), gain = RandomFloats(channels, 22);
+      const auto x = RandomFloats(rows * stride, 20), weights = RandomFloats(rows * stride, 21),
+                 gain = RandomFloats(channels, 22);
       for (const float* w : {static_cast<const float*>(nullptr), weights.data()}) {
         CheckBoth(
             2 * channels, 1e-7,
-            [&](Kernels& k, float* y) { k.Statistics(x.data(), w, rows, channels, stride, 1e-6f, y, y + channels); },
+            [&](Kernels& k, float* y) {
+              k.Statistics(x.data(), w, rows, channels, stride, 1e-6f, y, y + channels);
+            },
             [&](Queue& q, float* y) {
               cuda::EnqueueStatistics(q, x.data(), w, rows, channels, stride, 1e-6f, y, y + channels);
             });
@@ -105,7 +114,8 @@ void SumsOverTimeAreTheCpus() {
       const auto y0 = RandomFloats(rows * channels, 23);
       CheckBoth(
           y0.size(), 0, [&](Kernels& k, float* y) { k.AddScaled(y, x.data(), gain.data(), rows, channels); },
-          [&](Queue& q, float* y) { cuda::EnqueueAddScaled(q, y, x.data(), gain.data(), rows, channels); }, y0);
+          [&](Queue& q, float* y) { cuda::EnqueueAddScaled(q, y, x.data(), gain.data(), rows, channels); },
+          y0);
     }
   }
 }
@@ -117,7 +127,8 @@ TEST_GROUP(cuda_norms) {
   using namespace parley::test;
   return Run({
       {"norms are the CPU's", NormsAreTheCpus},
-      {"a row's norm is the same at any address and in any batch", ARowsNormIsTheSameAtAnyAddressAndInAnyBatch},
+      {"a row's norm is the same at any address and in any batch",
+       ARowsNormIsTheSameAtAnyAddressAndInAnyBatch},
       {"rotation is the CPU's", RotationIsTheCpus},
       {"sums over time are the CPU's", SumsOverTimeAreTheCpus},
   });

@@ -1,13 +1,14 @@
-// Execution plans of GPU matrix products, on the emulator. All plans give the same bits, so a plan affects only time.
+// Execution plans of GPU matrix products, on the emulator. All plans give the same bits, so a plan affects
+// only time.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
 
-#include "test/emulator/emulator.h"
 #include "kernels/cuda/products/products.cuh"
 #include "test/check.h"
 #include "test/cuda_room.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -43,7 +44,8 @@ struct Given {
 std::vector<Plan> PlansOf(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}};
   for (uint32_t octets = 1; octets <= 4; octets *= 2) {
-    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2) plans.push_back({Cut::kGemv, tiles, octets});
+    for (uint32_t tiles = 1; tiles <= MostTiles(format, octets, gated); tiles *= 2)
+      plans.push_back({Cut::kGemv, tiles, octets});
   }
   return plans;
 }
@@ -54,7 +56,8 @@ constexpr Format kTiled[] = {Format::kBf16, Format::kInt8, Format::kFp8};
 std::vector<Plan> PlansOfTiles(Format format, bool gated) {
   std::vector<Plan> plans = {{Cut::kTiledGemm, 4, 8}, {Cut::kTiledGemm, 8, 16}, {Cut::kSplitK, 4, 8}};
   if (!gated) plans.push_back({Cut::kTiledGemm, 4, 16});
-  if (!gated && !HasScales(format)) plans.insert(plans.end(), {{Cut::kTiledGemm, 6, 16}, {Cut::kSplitK, 8, 8}});
+  if (!gated && !HasScales(format))
+    plans.insert(plans.end(), {{Cut::kTiledGemm, 6, 16}, {Cut::kSplitK, 8, 8}});
   return plans;
 }
 
@@ -72,7 +75,8 @@ void EveryCutGivesTheSameBits() {
 
 void TilesGiveTheSameBits() {
   for (const Format format : kTiled) {
-    for (const auto& [rows, columns] : {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}, {24, 4640}}) {
+    for (const auto& [rows, columns] :
+         {std::pair<size_t, size_t>{40, 32}, {136, 96}, {200, 352}, {24, 4640}}) {
       const Given given(format, rows, columns, 131);
       for (const bool gated : {false, true}) {
         const auto wanted = given.Cut({Cut::kGemv, 1, 1}, gated);
@@ -86,7 +90,8 @@ void TilesGiveTheSameBits() {
 std::vector<Bf16> Widened(const StoredMatrix& w) {
   std::vector<Bf16> wide;
   for (const int8_t value : w.bytes.values) {
-    wide.push_back(ToBf16(w.matrix.format == Format::kFp8 ? ToFloat(Fp8{static_cast<uint8_t>(value)}) : static_cast<float>(value)));
+    wide.push_back(ToBf16(w.matrix.format == Format::kFp8 ? ToFloat(Fp8{static_cast<uint8_t>(value)})
+                                                          : static_cast<float>(value)));
   }
   return wide;
 }
@@ -97,7 +102,8 @@ void EightBitsAreTheNumbersThatTheyMean() {
     Given given(format, 40, 352, 70);
     for (size_t i = 0; i < given.gate->bytes.values.size(); i++) {
       const auto code = static_cast<uint8_t>(i % 255 + i / 255);
-      given.gate->bytes.values[i] = static_cast<int8_t>(format == Format::kFp8 && (code & 0x7f) == 0x7f ? 1 : code);
+      given.gate->bytes.values[i] =
+          static_cast<int8_t>(format == Format::kFp8 && (code & 0x7f) == 0x7f ? 1 : code);
     }
     given.gate->matrix.scales = nullptr;
     const std::vector<Bf16> wide = Widened(*given.gate);
@@ -117,8 +123,10 @@ void TilesOfWindowsGiveTheSameBits() {
   for (const size_t channels : {64, 96}) {
     const size_t taps = 3, history = 2 * 3;
     const auto w = MakeMatrix(Format::kBf16, 24, taps * channels, 6);
-    for (const std::vector<size_t>& counts : {std::vector<size_t>{32, 32, 32}, {5, 12, 1, 12}, {130}, {3, 3, 3, 3, 3}}) {
-      const size_t longest = *std::max_element(counts.begin(), counts.end()), span = (longest + history) * channels;
+    for (const std::vector<size_t>& counts :
+         {std::vector<size_t>{32, 32, 32}, {5, 12, 1, 12}, {130}, {3, 3, 3, 3, 3}}) {
+      const size_t longest = *std::max_element(counts.begin(), counts.end()),
+                   span = (longest + history) * channels;
       const auto x = RandomFloats(counts.size() * span, 8);
       size_t all = 0;
       for (const size_t count : counts) all += count;
@@ -126,8 +134,9 @@ void TilesOfWindowsGiveTheSameBits() {
         emulator::Immediate queue;
         TestRoom room;
         std::vector<float> y(all * 24, NAN);
-        const LaidVectors laid = LayStreams(queue, counts.size(), {nullptr, 0, channels, channels, taps, 3 * channels},
-                                            [&](size_t s) { return std::make_pair(x.data() + s * span, counts[s]); });
+        const LaidVectors laid =
+            LayStreams(queue, counts.size(), {nullptr, 0, channels, channels, taps, 3 * channels},
+                       [&](size_t s) { return std::make_pair(x.data() + s * span, counts[s]); });
         CHECK(laid.as_signals && laid.slot > 0);
         const ProductArgs args = ArgsFor(w->matrix, y.data(), laid.view);
         CHECK(FitsTiles(args, laid));
@@ -136,7 +145,8 @@ void TilesOfWindowsGiveTheSameBits() {
       };
       const auto wanted = cut({Cut::kSkinnyGemm, 2, 2});
       // A part's boxes would not lie in one segment each.
-      for (const Plan& plan : PlansOfTiles(Format::kBf16, false)) CHECK(plan.cut == Cut::kSplitK || SameBits(cut(plan), wanted));
+      for (const Plan& plan : PlansOfTiles(Format::kBf16, false))
+        CHECK(plan.cut == Cut::kSplitK || SameBits(cut(plan), wanted));
     }
   }
 }
@@ -144,7 +154,13 @@ void TilesOfWindowsGiveTheSameBits() {
 void NoBarrierIsMissing() {
   for (const Format format : {Format::kBf16, Format::kFp8}) {
     const Given given(format, 72, 320, 70);
-    for (const Plan& plan : {Plan{Cut::kGemv, 1, 1}, {Cut::kGemv, 2, 4}, {Cut::kSkinnyGemm, 2, 2}, {Cut::kSkinnyGemm, 4, 4}, {Cut::kTiledGemm, 8, 16}, {Cut::kTiledGemm, 4, 8}, {Cut::kSplitK, 4, 8}}) {
+    for (const Plan& plan : {Plan{Cut::kGemv, 1, 1},
+                             {Cut::kGemv, 2, 4},
+                             {Cut::kSkinnyGemm, 2, 2},
+                             {Cut::kSkinnyGemm, 4, 4},
+                             {Cut::kTiledGemm, 8, 16},
+                             {Cut::kTiledGemm, 4, 8},
+                             {Cut::kSplitK, 4, 8}}) {
       const auto wanted = given.Cut(plan, false);
       CHECK(SameBits(given.Cut(plan, false, {Order::kBackward}), wanted));
       CHECK(SameBits(given.Cut(plan, false, {Order::kShuffled, 3}), wanted));
@@ -166,7 +182,8 @@ void TilesOfEightBitsAreFinishedAsOthers() {
       TestRoom room;
       std::vector<float> y = before;
       const LaidVectors laid = LayVectors(queue, Rows(given.x.data(), 83, 96));
-      const ProductArgs args = ArgsFor(given.gate->matrix, y.data(), laid.view, {bias.data(), gain.data(), true});
+      const ProductArgs args =
+          ArgsFor(given.gate->matrix, y.data(), laid.view, {bias.data(), gain.data(), true});
       CHECK(FitsTiles(args, laid));
       EnqueuePlanned(queue, room, plan, false, args, laid);
       return y;

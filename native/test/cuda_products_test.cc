@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "test/emulator/emulator.h"
 #include "kernels/cuda/products/products.cuh"
 #include "test/check.h"
 #include "test/cuda_room.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -36,9 +36,9 @@ std::vector<float> Multiplied(const Matrix& w, const float* x, size_t count) {
   return Multiplied(w, Rows(x, count, w.columns), {}, std::vector<float>(count * w.rows, NAN));
 }
 
-// Largest difference of the two. x and 32-bit weights keep 16 bits, and the product of their remainders is dropped. x
-// keeps 8 bits against bf16 or 8-bit weights. Sums are f32. The CPU rounds vectors that it multiplies with 8-bit
-// weights.
+// Largest difference of the two. x and 32-bit weights keep 16 bits, and the product of their remainders is
+// dropped. x keeps 8 bits against bf16 or 8-bit weights. Sums are f32. The CPU rounds vectors that it
+// multiplies with 8-bit weights.
 double Bound(const StoredMatrix& w, size_t row, const std::vector<float>& x) {
   double magnitude = 0, weights = 0, largest = 0;
   for (size_t k = 0; k < x.size(); k++) {
@@ -72,7 +72,8 @@ void CheckAsOnCpu(const StoredMatrix& w, const Vectors& x, bool finished) {
   for (size_t c = 0; c < x.count; c++) {
     const auto one = VectorOf(x, c);
     for (size_t r = 0; r < rows; r++) {
-      is_near = is_near && std::fabs(y[c * rows + r] - wanted[c * rows + r]) <= Bound(w, r, one) + (finished ? 4e-7 : 0);
+      is_near = is_near &&
+                std::fabs(y[c * rows + r] - wanted[c * rows + r]) <= Bound(w, r, one) + (finished ? 4e-7 : 0);
     }
   }
   CHECK(is_near);
@@ -100,11 +101,13 @@ void AVectorsResultDoesNotDependOnItsBatch() {
     const auto all = Multiplied(w->matrix, x.data(), 130);
     for (const size_t count : {1, 3, 8, 9, 17, 64, 65}) {
       const auto some = Multiplied(w->matrix, x.data(), count);
-      CHECK(SameBits(some, std::vector<float>(all.begin(), all.begin() + static_cast<ptrdiff_t>(count * rows))));
+      CHECK(SameBits(some,
+                     std::vector<float>(all.begin(), all.begin() + static_cast<ptrdiff_t>(count * rows))));
     }
     for (const size_t c : {7, 64, 129}) {
       const auto from = all.begin() + static_cast<ptrdiff_t>(c * rows);
-      CHECK(SameBits(Multiplied(w->matrix, x.data() + c * 64, 1), std::vector<float>(from, from + static_cast<ptrdiff_t>(rows))));
+      CHECK(SameBits(Multiplied(w->matrix, x.data() + c * 64, 1),
+                     std::vector<float>(from, from + static_cast<ptrdiff_t>(rows))));
     }
     // One float further: nothing lies at a multiple of 16 bytes.
     std::vector<float> shifted = x;
@@ -117,9 +120,13 @@ void WindowsAreVectorsToo() {
   const auto x = RandomFloats(400 * 64, 4);
   for (const Format format : {Format::kBf16, Format::kF32}) {
     const auto w = MakeMatrix(format, 24, 192, 6), odd = MakeMatrix(format, 24, 160, 8);
-    for (const Vectors& windows :
-         {Vectors{x.data(), 30, 64, 192, 1, 0}, {x.data(), 30, 64, 64, 3, 9 * 64}, {x.data(), 30, 36, 64, 3, 64}, {x.data(), 30, 40, 64, 3, 64},
-          {x.data() + 1, 30, 64, 64, 3, 64}, {x.data(), 30, 200, 32, 6, 40}, {x.data(), 140, 64, 32, 6, 5 * 64}}) {
+    for (const Vectors& windows : {Vectors{x.data(), 30, 64, 192, 1, 0},
+                                   {x.data(), 30, 64, 64, 3, 9 * 64},
+                                   {x.data(), 30, 36, 64, 3, 64},
+                                   {x.data(), 30, 40, 64, 3, 64},
+                                   {x.data() + 1, 30, 64, 64, 3, 64},
+                                   {x.data(), 30, 200, 32, 6, 40},
+                                   {x.data(), 140, 64, 32, 6, 5 * 64}}) {
       CheckAsOnCpu(*w, windows, true);
       const auto wanted = Multiplied(w->matrix, windows, {}, std::vector<float>(windows.count * 24, NAN));
       CHECK(SameBits(MultipliedAsMany(w->matrix, windows), wanted));
@@ -128,7 +135,8 @@ void WindowsAreVectorsToo() {
   }
 }
 
-void CheckGated(const StoredMatrix& gate, const StoredMatrix& up, const std::vector<float>& x, const std::vector<float>& y) {
+void CheckGated(const StoredMatrix& gate, const StoredMatrix& up, const std::vector<float>& x,
+                const std::vector<float>& y) {
   const size_t rows = gate.matrix.rows, columns = gate.matrix.columns, count = x.size() / columns;
   std::vector<float> g(rows * count), u(rows * count);
   const auto cpu = MakeKernels();
@@ -148,15 +156,18 @@ void CheckGated(const StoredMatrix& gate, const StoredMatrix& up, const std::vec
 
 void AGatedProductIsItsTwoProductsJoined() {
   for (const Format format : kFormats) {
-    for (const auto& [rows, columns, count] : {std::tuple<size_t, size_t, size_t>{40, 96, 3}, {21, 33, 5}, {6, 64, 9}, {50, 64, 20}}) {
+    for (const auto& [rows, columns, count] :
+         {std::tuple<size_t, size_t, size_t>{40, 96, 3}, {21, 33, 5}, {6, 64, 9}, {50, 64, 20}}) {
       const auto gate = MakeMatrix(format, rows, columns, 1), up = MakeMatrix(format, rows, columns, 2);
-      const auto other = MakeMatrix(format == Format::kInt8 ? Format::kBf16 : Format::kInt8, rows, columns, 3);
+      const auto other =
+          MakeMatrix(format == Format::kInt8 ? Format::kBf16 : Format::kInt8, rows, columns, 3);
       const auto x = RandomFloats(count * columns, 4);
       for (const StoredMatrix* second : {up.get(), other.get()}) {
         emulator::Immediate queue;
         TestRoom room;
         std::vector<float> y(rows * count, NAN);
-        EnqueueMultiplyGated(queue, room, gate->matrix, second->matrix, Rows(x.data(), count, columns), y.data());
+        EnqueueMultiplyGated(queue, room, gate->matrix, second->matrix, Rows(x.data(), count, columns),
+                             y.data());
         CheckGated(*gate, *second, x, y);
       }
     }
@@ -183,7 +194,8 @@ struct Expansion {
     const size_t count = x.size() / columns;
     std::vector<float> y(rows * count, NAN), normed(x.size(), NAN);
     const Norm norm{weight.data(), layer_norm ? bias.data() : nullptr, 1e-6f};
-    EnqueueExpandRows(queue, room, norm, gate->matrix, up->matrix, {x.data(), count, normed.data()}, y.data());
+    EnqueueExpandRows(queue, room, norm, gate->matrix, up->matrix, {x.data(), count, normed.data()},
+                      y.data());
     return y;
   }
 };
@@ -196,7 +208,9 @@ void ExpandedRowsAreNormedFirst() {
       for (const bool layer_norm : {false, true}) {
         std::vector<float> normed(x.size());
         const auto cpu = MakeKernels();
-        if (layer_norm) cpu->LayerNorm(x.data(), expansion.weight.data(), expansion.bias.data(), 11, columns, 1e-6f, normed.data());
+        if (layer_norm)
+          cpu->LayerNorm(x.data(), expansion.weight.data(), expansion.bias.data(), 11, columns, 1e-6f,
+                         normed.data());
         else cpu->RmsNorm(x.data(), expansion.weight.data(), 11, columns, 1e-6f, normed.data());
         const auto all = expansion.Of(x, layer_norm);
         CheckGated(*expansion.gate, *expansion.up, normed, all);
@@ -231,7 +245,8 @@ void HeadsAreThreeProductsOfTheNorm() {
     const auto q = MakeMatrix(Format::kBf16, 80, 96, 1), k = MakeMatrix(Format::kBf16, 24, 96, 2);
     const auto v = MakeMatrix(mixed ? Format::kInt8 : Format::kBf16, 24, 96, 3);
     const auto weight = RandomFloats(96, 4), x = RandomFloats(70 * 96, 5);
-    const HeadProjections heads{{weight.data(), nullptr, 1e-6f}, q->matrix, k->matrix, v->matrix, nullptr, nullptr};
+    const HeadProjections heads{
+        {weight.data(), nullptr, 1e-6f}, q->matrix, k->matrix, v->matrix, nullptr, nullptr};
     for (const size_t count : {1, 7, 70}) {
       const std::vector<float> some(x.begin(), x.begin() + static_cast<ptrdiff_t>(count * 96));
       std::vector<float> normed(some.size());

@@ -1,14 +1,14 @@
-// Race checks of the emulator under ThreadSanitizer; the test counts its reports. Each mistake in a kernel must give at
-// least one, the same kernel without it none.
+// Race checks of the emulator under ThreadSanitizer; the test counts its reports. Each mistake in a kernel
+// must give at least one, the same kernel without it none.
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "check.h"
-#include "test/emulator/emulator.h"
-#include "kernels/cuda/products/tile_intrinsics.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/products/tile_intrinsics.h"
+#include "test/emulator/emulator.h"
 
 namespace parley::cuda {
 namespace {
@@ -22,7 +22,8 @@ struct Values {
 
 constexpr uint32_t kShared = 32768;  // bytes
 
-// Whether there was a report. The same one of the same places in the code comes once only: each kernel is run for it once.
+// Whether there was a report. The same one of the same places in the code comes once only: each kernel is run
+// for it once.
 template <auto kKernel>
 bool IsReported(uint32_t threads, uint32_t blocks = 1) {
   alignas(16) float x[1024] = {}, y[1024] = {};
@@ -136,7 +137,8 @@ void WhatFollowsAnArrivalIsNotOrderedByIt() {
   CHECK(!IsReported<WritesForThoseThatWait<false>>(32));
 }
 
-// A warpgroup multiplies tiles, and one of its threads says that they may be overwritten: when all products but the last kLeft are done.
+// A warpgroup multiplies tiles, and one of its threads says that they may be overwritten: when all products
+// but the last kLeft are done.
 template <int kLeft>
 __global__ void OverwritesTiles(Values) {
   unsigned char* const tiles = SharedBytes();  // a: 64 rows, b: 8 rows, of 128 bytes
@@ -189,7 +191,10 @@ void StoresOfTheSameMustBeSo() {
   } catch (const emulator::Refused& refusal) {
     refused = refusal.what();
   }
-  CHECK_EQ(refused, std::string("AllStoreTheirOwn: thread 1 stores another value than the others to where all store the same, block 0,0,0"));
+  CHECK_EQ(
+      refused,
+      std::string(
+          "AllStoreTheirOwn: thread 1 stores another value than the others to where all store the same, block 0,0,0"));
 }
 
 template <bool kOrdered>

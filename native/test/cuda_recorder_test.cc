@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.h"
-#include "test/emulator/emulated_device.h"
-#include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/recorder.h"
+#include "test/emulator/emulated_device.h"
 
 namespace parley::cuda {
 namespace {
@@ -179,7 +179,8 @@ void ListsHaveSoMuchOfTheHostsMemory() {
   CHECK_EQ(f.recorder.ListBytes(), kListBytes);
 }
 
-// Nobody's speech ends for it: what there is no graph for runs grid by grid, and those that are used seldom make room.
+// Nobody's speech ends for it: what there is no graph for runs grid by grid, and those that are used seldom
+// make room.
 void WithoutMemoryForGraphsHalfOfThemGo() {
   RecorderOptions options;
   options.capture_at_once = true;
@@ -211,7 +212,8 @@ void WithoutMemoryForGraphsHalfOfThemGo() {
   CHECK_EQ(f.recorder.Counters().eager, 1u);
 }
 
-// A try in vain takes as long as a step: they become rare, and when there is memory again, graphs are made again.
+// A try in vain takes as long as a step: they become rare, and when there is memory again, graphs are made
+// again.
 void WithoutMemoryGraphsAreTriedMoreAndMoreSeldom() {
   RecorderOptions options;
   options.capture_at_once = true;
@@ -259,7 +261,8 @@ void ResultsAreThereAfterTheWait() {
   auto* place = static_cast<uint32_t*>(f.recorder.Result(&seen, 4, 16));
   const uint32_t one = 1, value = 1234;
   *place = 0;
-  f.recorder.Launch<AddSome>({1, 1, 1, 32, 0}, AddArgs{f.recorder.Data(value), f.recorder.Data(one), 1, place});
+  f.recorder.Launch<AddSome>({1, 1, 1, 32, 0},
+                             AddArgs{f.recorder.Data(value), f.recorder.Data(one), 1, place});
   f.recorder.Submit();
   CHECK_EQ(seen, 9u);
   f.recorder.Wait();
@@ -296,7 +299,8 @@ void NothingIsLeftBehind() {
     const uint32_t count = 64;
     const std::vector<uint32_t> x(64, 3);
     auto* place = static_cast<uint32_t*>(recorder.Result(seen, sizeof seen, sizeof seen));
-    recorder.Launch<AddSome>({2, 1, 1, 32, 0}, AddArgs{recorder.Data(x.data(), 64, 64), recorder.Data(count), 1, place});
+    recorder.Launch<AddSome>({2, 1, 1, 32, 0},
+                             AddArgs{recorder.Data(x.data(), 64, 64), recorder.Data(count), 1, place});
     recorder.Submit();
     recorder.Result(seen, 4, 4);
   }

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "test/emulator/emulator.h"
 #include "kernels/cuda/codec/residual_launch.cuh"
 #include "kernels/cuda/codec/signals.cuh"
 #include "test/check.h"
 #include "test/cuda_backend.h"
 #include "test/cuda_room.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -66,20 +66,25 @@ struct Case {
       rooms.emplace_back(past + count * one.channels, NAN);
       tails.push_back(RandomFloats(past, 200 + tails.size()));
     }
-    for (size_t s = 0; s < rooms.size(); s++) streams.push_back({rooms[s].data() + past, one.counts[s], tails[s].data()});
+    for (size_t s = 0; s < rooms.size(); s++)
+      streams.push_back({rooms[s].data() + past, one.counts[s], tails[s].data()});
   }
 
-  InputSignal From() const { return {x.data(), unit.first.a, unit.first.b, static_cast<uint32_t>(shape.channels)}; }
+  InputSignal From() const {
+    return {x.data(), unit.first.a, unit.first.b, static_cast<uint32_t>(shape.channels)};
+  }
 
   void AddStepByStep(const ProductRules& rules) {
     emulator::Immediate queue;
     TestRoom room;
     room.rules = rules;
-    EnqueueSpread(queue, x.data(), unit.first.a, unit.first.b, shape.channels, streams.data(), streams.size());
+    EnqueueSpread(queue, x.data(), unit.first.a, unit.first.b, shape.channels, streams.data(),
+                  streams.size());
     EnqueueConvolveCausal(queue, room, unit.dilated, streams.data(), streams.size(), y.data());
     const Stretch whole{y.data(), positions, nullptr};
     EnqueueSpread(queue, y.data(), unit.second.a, unit.second.b, shape.channels, &whole, 1);
-    EnqueueMultiply(queue, room, unit.pointwise, Rows(y.data(), positions, shape.channels), {unit.pointwise_bias, nullptr, true}, x.data());
+    EnqueueMultiply(queue, room, unit.pointwise, Rows(y.data(), positions, shape.channels),
+                    {unit.pointwise_bias, nullptr, true}, x.data());
   }
 };
 
@@ -96,7 +101,8 @@ void CheckUnit(const Shape& shape, uint32_t multiprocessors, emulator::Order ord
   CountingQueue queue({order, 7});
   TestRoom room;
   room.rules = rules;
-  CHECK(EnqueueUnit(queue, room, seen.unit, seen.From(), seen.streams.data(), seen.streams.size(), seen.x.data()));
+  CHECK(EnqueueUnit(queue, room, seen.unit, seen.From(), seen.streams.data(), seen.streams.size(),
+                    seen.x.data()));
   CHECK_EQ(queue.grids, 2u);
   CHECK(SameBits(seen.x, wanted.x));
   CHECK(seen.tails == wanted.tails);
@@ -121,7 +127,8 @@ void OtherUnitsAreLeftToSteps() {
     CountingQueue queue;
     TestRoom room;
     room.rules = rules;
-    const bool taken = EnqueueUnit(queue, room, one.unit, one.From(), one.streams.data(), one.streams.size(), one.x.data());
+    const bool taken =
+        EnqueueUnit(queue, room, one.unit, one.From(), one.streams.data(), one.streams.size(), one.x.data());
     if (!taken) CHECK(queue.grids == 0 && SameBits(one.x, before));
     return taken;
   };
@@ -129,7 +136,8 @@ void OtherUnitsAreLeftToSteps() {
   CHECK(is_taken({96, 3, counts}, Format::kBf16, {false, true}));
   CHECK(!is_taken({96, 3, counts}, Format::kBf16, {false, false}));
   CHECK(!is_taken({96, 3, counts}, Format::kBf16, {true, true}));
-  for (const Format format : {Format::kF32, Format::kF16, Format::kInt8}) CHECK(!is_taken({96, 3, counts}, format, {false, true}));
+  for (const Format format : {Format::kF32, Format::kF16, Format::kInt8})
+    CHECK(!is_taken({96, 3, counts}, format, {false, true}));
   CHECK(!is_taken({192, 3, counts}, Format::kBf16, {false, true}));
   CHECK(is_taken({192, 3, Streams(counts)}, Format::kBf16, {false, true}));
   CHECK(!is_taken({128, 3, counts}, Format::kBf16, {false, true}));
@@ -146,8 +154,10 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
     const size_t past = one.unit.dilated.History() * channels;
     const auto cuda = MakeBackend(false);
     Held<Bf16> dilated(*cuda, one.dilated->bf16), pointwise(*cuda, one.pointwise->bf16);
-    Signal bias(*cuda, one.bias), pointwise_bias(*cuda, one.pointwise_bias), y = Poison(*cuda, one.x.size()), room = Poison(*cuda, one.x.size() + past);
-    Signal a(*cuda, one.snakes[0]), b(*cuda, one.snakes[1]), second_a(*cuda, one.snakes[2]), second_b(*cuda, one.snakes[3]);
+    Signal bias(*cuda, one.bias), pointwise_bias(*cuda, one.pointwise_bias),
+        y = Poison(*cuda, one.x.size()), room = Poison(*cuda, one.x.size() + past);
+    Signal a(*cuda, one.snakes[0]), b(*cuda, one.snakes[1]), second_a(*cuda, one.snakes[2]),
+        second_b(*cuda, one.snakes[3]);
     ResidualUnit unit = one.unit;
     unit.first = {a.At(), b.At()};
     unit.second = {second_a.At(), second_b.At()};

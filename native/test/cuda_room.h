@@ -1,5 +1,5 @@
-// Room for what a call of the GPU's backend computes on its way, of the exact size and poisoned, so that the tests notice what is
-// read before it is written, or beyond.
+// Room for what a call of the GPU's backend computes on its way, of the exact size and poisoned, so that the
+// tests notice what is read before it is written, or beyond.
 #ifndef PARLEY_TEST_CUDA_ROOM_H_
 #define PARLEY_TEST_CUDA_ROOM_H_
 

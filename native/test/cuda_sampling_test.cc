@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "kernels/cuda/choose.cuh"
-#include "test/emulator/emulator.h"
 #include "test/check.h"
+#include "test/emulator/emulator.h"
 #include "test/kernel_inputs.h"
 
 namespace parley::test {
@@ -70,11 +70,13 @@ Row RandomRow(size_t vocabulary, Random* random) {
   Row row;
   row.logits = RandomFloats(vocabulary, random->Next());
   const double spread = random->Unit() < 0.5 ? 3 : 20;
-  for (float& logit : row.logits) logit = static_cast<float>(std::round(logit * spread * 8) / 8);  // some are equal
+  for (float& logit : row.logits)
+    logit = static_cast<float>(std::round(logit * spread * 8) / 8);  // some are equal
   SamplingRules& rules = row.choice.rules;
   rules.greedy = random->Unit() < 0.2;
   if (random->Unit() < 0.7) rules.temperature = static_cast<float>(0.2 + random->Unit());
-  if (random->Unit() < 0.6) rules.top_k = static_cast<uint32_t>(1 + random->Unit() * static_cast<double>(vocabulary));
+  if (random->Unit() < 0.6)
+    rules.top_k = static_cast<uint32_t>(1 + random->Unit() * static_cast<double>(vocabulary));
   if (random->Unit() < 0.6) rules.top_p = static_cast<float>(0.01 + 0.99 * random->Unit());
   if (random->Unit() < 0.6) rules.repetition_penalty = static_cast<float>(0.8 + random->Unit());
   if (random->Unit() < 0.4) {
@@ -82,7 +84,8 @@ Row RandomRow(size_t vocabulary, Random* random) {
     rules.suppress_to = static_cast<int32_t>(vocabulary);
     rules.spared = rules.suppress_from + 2 < rules.suppress_to ? rules.suppress_from + 1 : -1;
   }
-  if (random->Unit() < 0.3) rules.forbidden = static_cast<int32_t>(random->Unit() * static_cast<double>(vocabulary));
+  if (random->Unit() < 0.3)
+    rules.forbidden = static_cast<int32_t>(random->Unit() * static_cast<double>(vocabulary));
   if (random->Unit() < 0.7) {
     row.seen.resize(vocabulary);
     for (uint8_t& seen : row.seen) seen = random->Unit() < 0.3 ? 1 : 0;
@@ -111,7 +114,8 @@ void TheModelsVocabularyIsChosenFrom() {
   CheckTheSame(rows, Order::kForward);
 }
 
-// Few values that differ, so that many are equal to the k-th largest, or all of one thread's are among the largest.
+// Few values that differ, so that many are equal to the k-th largest, or all of one thread's are among the
+// largest.
 void TheLargestAreChosenFrom() {
   Random random(7);
   for (const size_t vocabulary : {2048u, 3072u, 4096u, 4100u}) {
@@ -127,7 +131,8 @@ void TheLargestAreChosenFrom() {
       if (n == 3) row.logits.assign(vocabulary, 0.5f);
       if (n == 4) std::fill(row.logits.begin() + 60, row.logits.end(), -50.0f);
       if (n == 5) std::fill(row.logits.begin() + 20, row.logits.end(), -INFINITY);
-      if (n == 6) for (size_t i = 0; i < 1024; i += 5) row.logits[i] += 30;
+      if (n == 6)
+        for (size_t i = 0; i < 1024; i += 5) row.logits[i] += 30;
       if (n == 6) row.logits[9] = row.logits[700] = INFINITY;
     }
     CheckTheSame(rows, Order::kShuffled);
@@ -136,11 +141,12 @@ void TheLargestAreChosenFrom() {
 
 void WhatIsNoNumberIsRefused() {
   Rows rows{6, {}};
-  for (const std::vector<float>& logits : std::vector<std::vector<float>>{{1, 2, NAN, 0, 0, 0},
-                                                                         {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
-                                                                         {1, INFINITY, 0, INFINITY, 0, 0},
-                                                                         {0, -0.0f, 0, -0.0f, -1, -1},
-                                                                         {NAN, NAN, NAN, NAN, NAN, NAN}}) {
+  for (const std::vector<float>& logits :
+       std::vector<std::vector<float>>{{1, 2, NAN, 0, 0, 0},
+                                       {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
+                                       {1, INFINITY, 0, INFINITY, 0, 0},
+                                       {0, -0.0f, 0, -0.0f, -1, -1},
+                                       {NAN, NAN, NAN, NAN, NAN, NAN}}) {
     for (const bool greedy : {true, false}) {
       Row row;
       row.logits = logits;

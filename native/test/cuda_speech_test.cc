@@ -1,5 +1,5 @@
-// The whole model on the emulated GPU: the reference's codes and sound, whoever else speaks, frames that run as graphs, and the error of the numbers that
-// a GPU computes with in production.
+// The whole model on the emulated GPU: the reference's codes and sound, whoever else speaks, frames that run
+// as graphs, and the error of the numbers that a GPU computes with in production.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,12 +26,14 @@ Speaker Asked(const GoldenCase& one, uint64_t seed, size_t frames, size_t joins 
 }
 
 std::vector<int32_t> Beginning(const std::vector<int32_t>& codes, size_t frames) {
-  return {codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(std::min(codes.size(), frames * kGroups))};
+  return {codes.begin(),
+          codes.begin() + static_cast<std::ptrdiff_t>(std::min(codes.size(), frames * kGroups))};
 }
 
 // On the emulator the beginnings of three; on a GPU all of them, to their ends.
 void TheReferencesCodesAreSpoken() {
-  const std::set<std::string> few = {"tiny-customvoice__lang_english", "tiny-base__icl_nonstream", "tiny-voicedesign__design"};
+  const std::set<std::string> few = {"tiny-customvoice__lang_english", "tiny-base__icl_nonstream",
+                                     "tiny-voicedesign__design"};
   const size_t frames = CudaFile() == nullptr ? 4 : 10'000;
   size_t spoken = 0;
   for (const GoldenCase& one : GoldenCases()) {
@@ -48,7 +50,8 @@ void TheReferencesCodesAreSpoken() {
 }
 
 void CheckTogether(model::Quantize quantize) {
-  const char* const names[] = {"tiny-customvoice__lang_english", "tiny-customvoice__instruct", "tiny-customvoice__stream_text"};
+  const char* const names[] = {"tiny-customvoice__lang_english", "tiny-customvoice__instruct",
+                               "tiny-customvoice__stream_text"};
   const auto kernels = MakeBackend(false);
   SpeechModel model(*kernels, GoldenCheckpoint("tiny-customvoice"), quantize, Format::kBf16);
   std::vector<Speaker> together;
@@ -75,7 +78,8 @@ void FramesRunAsGraphs() {
   const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
   const auto kernels = MakeBackend(false);
   SpeechModel model(*kernels, GoldenCheckpoint(one.model), model::Quantize::kNone, Format::kBf16);
-  // A list is captured as a graph when it occurs for the second time. Before that, memory still reaches its size.
+  // A list is captured as a graph when it occurs for the second time. Before that, memory still reaches its
+  // size.
   for (const uint64_t seed : {1, 3, 5}) {
     std::vector<Speaker> warm;
     warm.push_back(Asked(one, seed, 3));
@@ -102,7 +106,8 @@ int32_t CodeOf(const GoldenCase& one, uint64_t frame, uint64_t place) {
   return at < one.codes.size() ? one.codes[at] : GoldenCheckpoint(one.model).config().talker.ids.eos;
 }
 
-// The emulated GPU in the numbers of production, for one stream. It keeps the raw logits, and takes the reference's codes.
+// The emulated GPU in the numbers of production, for one stream. It keeps the raw logits, and takes the
+// reference's codes.
 class TaughtKernels final : public cuda::CudaKernels {
  public:
   explicit TaughtKernels(const GoldenCase& teacher)
@@ -110,8 +115,11 @@ class TaughtKernels final : public cuda::CudaKernels {
 
   std::vector<float> talker, predictor;  // logits, frame by frame
 
-  bool RunPasses(const CodePasses&, const AttentionBatch&, float*) override { return false; }  // one grid would choose by itself
-  void Choose(const Choice* choices, size_t count, float* rows, size_t vocabulary, uint64_t sequence, int32_t* ids, size_t) override {
+  bool RunPasses(const CodePasses&, const AttentionBatch&, float*) override {
+    return false;
+  }  // one grid would choose by itself
+  void Choose(const Choice* choices, size_t count, float* rows, size_t vocabulary, uint64_t sequence,
+              int32_t* ids, size_t) override {
     CHECK_EQ(count, 1u);
     Choice choice;
     std::vector<float> its(vocabulary);
@@ -135,10 +143,12 @@ double ErrorOf(std::vector<float> seen, std::vector<float> golden) {
   return RmsError(seen, golden);
 }
 
-// One term of each vector and a cache of bf16: about as far off as the reference in bf16 is off its own float32 (1.3e-2 and 2.0e-2).
+// One term of each vector and a cache of bf16: about as far off as the reference in bf16 is off its own
+// float32 (1.3e-2 and 2.0e-2).
 void ProductionLogitsAreNearTheReferences() {
   double talker = 0, predictor = 0;
-  for (const char* const name : {"tiny-customvoice__lang_english", "tiny-base__icl_nonstream", "tiny-voicedesign__design"}) {
+  for (const char* const name :
+       {"tiny-customvoice__lang_english", "tiny-base__icl_nonstream", "tiny-voicedesign__design"}) {
     const GoldenCase& one = GoldenCaseNamed(name);
     TaughtKernels kernels(one);
     SpeechModel model(kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kBf16);
@@ -150,7 +160,7 @@ void ProductionLogitsAreNearTheReferences() {
     predictor = std::max(predictor, ErrorOf(kernels.predictor, one.vectors->Read("cp_logits")));
   }
   std::printf("       logits off by %.1e (talker), %.1e (predictor)\n", talker, predictor);
-  CHECK(talker > 1e-3 && talker <= 1e-2);         // 5.1e-3
+  CHECK(talker > 1e-3 && talker <= 1e-2);          // 5.1e-3
   CHECK(predictor > 1e-3 && predictor <= 1.6e-2);  // 7.9e-3
 }
 
@@ -161,7 +171,8 @@ std::vector<float> Decoded(Kernels& kernels, const GoldenCase& one, size_t frame
   const auto state = decoder.NewState();
   const CodecDecoder::Job first{state.get(), one.codes.data(), 1, samples.data()};
   decoder.Decode(&first, 1);
-  const CodecDecoder::Job rest{state.get(), one.codes.data() + kGroups, frames - 1, samples.data() + decoder.frame_samples()};
+  const CodecDecoder::Job rest{state.get(), one.codes.data() + kGroups, frames - 1,
+                               samples.data() + decoder.frame_samples()};
   decoder.Decode(&rest, 1);
   return samples;
 }
@@ -172,7 +183,8 @@ void TheCodecsProductionSoundIsNearTheReferences() {
     const GoldenCase& one = GoldenCaseNamed(name);
     const auto kernels = MakeBackend(false);
     const auto exact = MakeKernels();
-    const double decibels = -20 * std::log10(RmsError(Decoded(*kernels, one, 3, Format::kBf16), Decoded(*exact, one, 3, Format::kF32)));
+    const double decibels = -20 * std::log10(RmsError(Decoded(*kernels, one, 3, Format::kBf16),
+                                                      Decoded(*exact, one, 3, Format::kF32)));
     std::printf("       sound %.1f dB above its error (%s)\n", decibels, name);
     CHECK(decibels >= 36);  // 39.1 and 39.7
     CHECK(decibels <= 60);  // it was not bf16 after all
@@ -183,10 +195,12 @@ void TheCodecsSoundIsTheCpus() {
   const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
   const auto cpu = MakeKernels();
   const auto gpu = MakeBackend(true);
-  const std::vector<float> wanted = Decoded(*cpu, one, 3, Format::kF32), seen = Decoded(*gpu, one, 3, Format::kF32);
+  const std::vector<float> wanted = Decoded(*cpu, one, 3, Format::kF32),
+                           seen = Decoded(*gpu, one, 3, Format::kF32);
   double worst = 0;
   for (size_t i = 0; i < wanted.size(); i++) {
-    worst = std::isnan(seen[i]) ? INFINITY : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
+    worst = std::isnan(seen[i]) ? INFINITY
+                                : std::fmax(worst, std::fabs(static_cast<double>(seen[i]) - wanted[i]));
   }
   std::printf("       sound off by %.1e\n", worst);
   CHECK(worst < 3e-5);  // 9.1e-6

@@ -29,7 +29,9 @@ std::shared_ptr<DtlsIdentity> Identity() {
   return identity;
 }
 
-std::vector<DtlsFingerprint> Of(const DtlsIdentity& identity) { return {{"sha-256", identity.fingerprint()}}; }
+std::vector<DtlsFingerprint> Of(const DtlsIdentity& identity) {
+  return {{"sha-256", identity.fingerprint()}};
+}
 
 struct Pair {
   std::shared_ptr<DtlsIdentity> our_identity = Identity(), their_identity = Identity();
@@ -63,7 +65,8 @@ void Talk(Pair* pair, const Path& path = Faithful) {
     for (Datagram& sent : from->TakeOutput()) {
       CHECK(sent.size() <= DtlsEndpoint::kMtu);
       moved = true;
-      for (const Datagram& arrived : path(std::move(sent), direction)) to->Receive(arrived.data(), arrived.size());
+      for (const Datagram& arrived : path(std::move(sent), direction))
+        to->Receive(arrived.data(), arrived.size());
     }
     return moved;
   };
@@ -130,7 +133,7 @@ void BadPathsAreSurvived() {
       auto& held = late[there];
       std::vector<Datagram> arrive;
       const double luck = random.Unit();
-      if (luck < 0.2) return arrive;            // lost
+      if (luck < 0.2) return arrive;             // lost
       if (luck < 0.4) held.push_back(datagram);  // late
       if (luck >= 0.4) arrive.push_back(datagram);
       if (luck > 0.9) arrive.push_back(datagram);  // twice
@@ -228,7 +231,8 @@ void GarbageChangesNothing() {
       Datagram noise(random.Next() % 200 + 1);
       std::generate(noise.begin(), noise.end(), [&] { return static_cast<uint8_t>(random.Next()); });
       if (seed % 2 == 0) noise[0] = static_cast<uint8_t>(20 + random.Next() % 4);
-      Datagram cut(datagram.begin(), datagram.begin() + static_cast<std::ptrdiff_t>(random.Next() % datagram.size()));
+      Datagram cut(datagram.begin(),
+                   datagram.begin() + static_cast<std::ptrdiff_t>(random.Next() % datagram.size()));
       return std::vector<Datagram>{noise, cut, datagram, noise};
     });
     CheckKeys(pair);

@@ -68,8 +68,8 @@ inline Bytes EventPacket(uint64_t number) {
   const uint64_t step = number % 8;
   const uint8_t key = static_cast<uint8_t>(number / 8 % 17);
   const auto duration = static_cast<uint16_t>((step + 1) * 160);
-  const Bytes payload = {key, static_cast<uint8_t>(step > 4 ? 0x8a : 0x0a), static_cast<uint8_t>(duration >> 8),
-                         static_cast<uint8_t>(duration)};
+  const Bytes payload = {key, static_cast<uint8_t>(step > 4 ? 0x8a : 0x0a),
+                         static_cast<uint8_t>(duration >> 8), static_cast<uint8_t>(duration)};
   RtpShape shape{number, number / 8 * 1600};
   shape.type = kEvent;
   shape.payload = payload;
@@ -80,7 +80,10 @@ inline Bytes SoundPacket(Random& random, uint64_t number) {
   RtpShape shape{number, number * 160};
   if (random.Next() % 4 == 0) shape.type = kWideSound;
   if (random.Next() % 8 == 0) shape.type = kNoise;
-  AppendNoise(shape.payload, random, shape.type == kNoise ? 1 + Below(random, 11) : Below(random, 2) ? 160 : Below(random, 1200));
+  AppendNoise(shape.payload, random,
+              shape.type == kNoise ? 1 + Below(random, 11)
+              : Below(random, 2)   ? 160
+                                   : Below(random, 1200));
   if (random.Next() % 4 == 0) shape.csrcs = Below(random, 16);
   if (random.Next() % 4 == 0) shape.extension_words = static_cast<int>(Below(random, 9));
   if (random.Next() % 4 == 0) shape.padding = static_cast<uint8_t>(random.Next());
@@ -130,7 +133,8 @@ inline void AppendDescription(Bytes& compound, Random& random) {
 inline void AppendGoodbye(Bytes& compound, Random& random) {
   Bytes content;
   const size_t sources = Below(random, 4);
-  for (size_t n = 0; n < sources; n++) Append(content, n == 0 ? kSsrc : static_cast<uint32_t>(random.Next()), 4);
+  for (size_t n = 0; n < sources; n++)
+    Append(content, n == 0 ? kSsrc : static_cast<uint32_t>(random.Next()), 4);
   if (random.Next() % 2 == 0) Append(content, 0x03627965, 4);
   AppendRtcp(compound, 203, sources, content);
 }
@@ -148,7 +152,8 @@ inline void AppendExtended(Bytes& compound, Random& random) {
   } else {
     AppendNoise(content, random, 4 * Below(random, 8));
   }
-  AppendRtcp(compound, extended ? 207 : static_cast<uint8_t>(204 + Below(random, 3)), Below(random, 32), content);
+  AppendRtcp(compound, extended ? 207 : static_cast<uint8_t>(204 + Below(random, 3)), Below(random, 32),
+             content);
 }
 
 inline Bytes RtcpCompound(Random& random, uint64_t number) {
@@ -156,10 +161,17 @@ inline Bytes RtcpCompound(Random& random, uint64_t number) {
   if (random.Next() % 16 != 0) AppendReport(compound, random, number);
   for (size_t more = Below(random, 4); more > 0; more--) {
     switch (random.Next() % 4) {
-      case 0: AppendReport(compound, random, number); break;
-      case 1: AppendDescription(compound, random); break;
-      case 2: AppendGoodbye(compound, random); break;
-      default: AppendExtended(compound, random);
+      case 0:
+        AppendReport(compound, random, number);
+        break;
+      case 1:
+        AppendDescription(compound, random);
+        break;
+      case 2:
+        AppendGoodbye(compound, random);
+        break;
+      default:
+        AppendExtended(compound, random);
     }
   }
   if (compound.empty()) AppendDescription(compound, random);
@@ -169,9 +181,12 @@ inline Bytes RtcpCompound(Random& random, uint64_t number) {
 inline Bytes Whole(Random& random, uint64_t number) {
   switch (random.Next() % 8) {
     case 0:
-    case 1: return RtcpCompound(random, number);
-    case 2: return EventPacket(number);
-    default: return SoundPacket(random, number);
+    case 1:
+      return RtcpCompound(random, number);
+    case 2:
+      return EventPacket(number);
+    default:
+      return SoundPacket(random, number);
   }
 }
 
@@ -179,14 +194,29 @@ inline void Mutate(Random& random, Bytes& packet) {
   for (size_t rounds = Below(random, 4); rounds > 0 && !packet.empty(); rounds--) {
     const size_t at = Below(random, packet.size());
     switch (random.Next() % 8) {
-      case 0: packet[at] ^= static_cast<uint8_t>(1 << random.Next() % 8); break;
-      case 1: packet[at] = static_cast<uint8_t>(random.Next()); break;
-      case 2: packet.resize(at); break;
-      case 3: packet.resize(packet.size() + Below(random, 64), static_cast<uint8_t>(random.Next())); break;
-      case 4: packet[at % 4] = static_cast<uint8_t>(random.Next()); break;  // version, counts, type, length
-      case 5: packet.insert(packet.end(), packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(at)); break;
-      case 6: packet.back() = static_cast<uint8_t>(random.Next()); break;  // the count of padding
-      default: packet[at] = random.Next() % 2 ? 0xff : 0;
+      case 0:
+        packet[at] ^= static_cast<uint8_t>(1 << random.Next() % 8);
+        break;
+      case 1:
+        packet[at] = static_cast<uint8_t>(random.Next());
+        break;
+      case 2:
+        packet.resize(at);
+        break;
+      case 3:
+        packet.resize(packet.size() + Below(random, 64), static_cast<uint8_t>(random.Next()));
+        break;
+      case 4:
+        packet[at % 4] = static_cast<uint8_t>(random.Next());
+        break;  // version, counts, type, length
+      case 5:
+        packet.insert(packet.end(), packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(at));
+        break;
+      case 6:
+        packet.back() = static_cast<uint8_t>(random.Next());
+        break;  // the count of padding
+      default:
+        packet[at] = random.Next() % 2 ? 0xff : 0;
     }
   }
   if (random.Next() % 1000 == 0) packet.resize(Below(random, 4000));

@@ -27,7 +27,8 @@
 
 namespace parley::fuzz {
 
-// With the sanitizer that sees reads and writes out of bounds a minute, with that of threads some seconds; else enough to see that it runs.
+// With the sanitizer that sees reads and writes out of bounds a minute, with that of threads some seconds;
+// else enough to see that it runs.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr double kUsualSeconds = 60;
 #elif defined(__SANITIZE_THREAD__)
@@ -40,7 +41,8 @@ constexpr size_t kThreads = 2;
 inline thread_local uint64_t t_episode = 0;
 
 inline void SayEpisode() {
-  if (t_episode != 0) std::fprintf(stderr, "again: FUZZ_EPISODE=%llu\n", static_cast<unsigned long long>(t_episode));
+  if (t_episode != 0)
+    std::fprintf(stderr, "again: FUZZ_EPISODE=%llu\n", static_cast<unsigned long long>(t_episode));
 }
 
 inline uint64_t NumberFrom(const char* name, uint64_t otherwise) {
@@ -60,7 +62,8 @@ inline size_t RunOne(const Episode& episode, uint64_t seed) {
   return fed;
 }
 
-// Packets in all: for so long, and longer where that was too short for `least` of them, as on a machine with much to do.
+// Packets in all: for so long, and longer where that was too short for `least` of them, as on a machine with
+// much to do.
 inline size_t RunFor(double seconds, size_t least, uint64_t seed, const Episode& episode) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds / kThreads);
   std::atomic<size_t> fed{0};
@@ -101,8 +104,8 @@ inline size_t RunPart(const char* name, size_t parts, const Episode& episode, si
   const auto began = std::chrono::steady_clock::now();
   const size_t fed = RunFor(Seconds() / static_cast<double>(parts), least / parts, seed, episode);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  std::printf("       %s: %zu packets, %.0f a second, FUZZ_SEED=%llu\n", name, fed, static_cast<double>(fed) / took.count(),
-              static_cast<unsigned long long>(seed));
+  std::printf("       %s: %zu packets, %.0f a second, FUZZ_SEED=%llu\n", name, fed,
+              static_cast<double>(fed) / took.count(), static_cast<unsigned long long>(seed));
   return fed;
 }
 

@@ -61,7 +61,8 @@ inline GoldenCase ReadGoldenCase(model::Json one) {
   request.whole_text = asked.Find("non_streaming_mode").boolean();
   if (read.voice != nullptr && !read.voice->codes.empty()) {
     request.reference_text = read.voice->text;
-    request.reference_frames = read.voice->codes.size() / static_cast<size_t>(checkpoint.config().talker.code_groups);
+    request.reference_frames =
+        read.voice->codes.size() / static_cast<size_t>(checkpoint.config().talker.code_groups);
   }
   std::string problem;
   CHECK(model::BuildPrompt(checkpoint.config(), checkpoint.tokenizer(), request, &read.prompt, &problem));

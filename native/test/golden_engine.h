@@ -116,7 +116,8 @@ inline std::vector<float> DecodedCodes(const GoldenCase& one) {
     decoder.Decode(&past, 1);
   }
   std::vector<float> samples(one.codes.size() / groups * decoder.frame_samples());
-  const model::CodecDecoder::Job job = {state.get(), one.codes.data(), one.codes.size() / groups, samples.data()};
+  const model::CodecDecoder::Job job = {state.get(), one.codes.data(), one.codes.size() / groups,
+                                        samples.data()};
   decoder.Decode(&job, 1);
   return samples;
 }

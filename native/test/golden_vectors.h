@@ -80,8 +80,8 @@ inline double RmsError(const std::vector<float>& seen, const std::vector<float>&
 }
 
 // Checks the tolerance that golden/README.md sets for an engine in float32.
-inline void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted, const std::string& what,
-                      double tolerance = 2e-5) {
+inline void CheckNear(const std::vector<float>& seen, const std::vector<float>& wanted,
+                      const std::string& what, double tolerance = 2e-5) {
   const double error = PeakError(seen, wanted);
   CHECK_EQ(error <= tolerance ? "" : what + " is off by " + std::to_string(error) + " of the peak", "");
 }

@@ -1,5 +1,5 @@
-// Runs the groups of a test program, each in a process of its own: what one leaves behind, no other sees, and where one ends by a signal, the
-// others still run.
+// Runs the groups of a test program, each in a process of its own: what one leaves behind, no other sees, and
+// where one ends by a signal, the others still run.
 //
 //   cuda_tests                               every group
 //   cuda_tests cuda_speech cuda_layers       these
@@ -78,9 +78,11 @@ bool RunApart(const Group& group) {
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   if (WIFSIGNALED(status)) {
-    std::fprintf(stderr, "FAILED %s: ended by signal %d (%s) in: %s\n", group.name, WTERMSIG(status), strsignal(WTERMSIG(status)), running);
+    std::fprintf(stderr, "FAILED %s: ended by signal %d (%s) in: %s\n", group.name, WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), running);
   } else {
-    std::fprintf(stderr, "FAILED %s: ended with %d, at last in: %s\n", group.name, WEXITSTATUS(status), running);
+    std::fprintf(stderr, "FAILED %s: ended with %d, at last in: %s\n", group.name, WEXITSTATUS(status),
+                 running);
   }
   return false;
 }
@@ -93,7 +95,8 @@ int Usage(const std::string& problem) {
 int RunAll(const std::vector<std::string>& names) {
   std::vector<Group> chosen;
   for (const Group& group : Groups()) {
-    if (names.empty() || std::find(names.begin(), names.end(), group.name) != names.end()) chosen.push_back(group);
+    if (names.empty() || std::find(names.begin(), names.end(), group.name) != names.end())
+      chosen.push_back(group);
   }
   for (const std::string& name : names) {
     const auto has_name = [&](const Group& group) { return group.name == name; };
@@ -110,7 +113,8 @@ int RunAll(const std::vector<std::string>& names) {
 
 int main(int count, char** words) {
   using namespace parley::test;
-  std::sort(Groups().begin(), Groups().end(), [](const Group& a, const Group& b) { return std::strcmp(a.name, b.name) < 0; });
+  std::sort(Groups().begin(), Groups().end(),
+            [](const Group& a, const Group& b) { return std::strcmp(a.name, b.name) < 0; });
   std::vector<std::string> names;
   for (int i = 1; i < count; i++) {
     const std::string word = words[i];
@@ -122,7 +126,8 @@ int main(int count, char** words) {
     else if (word.rfind("--", 0) == 0) return Usage("unknown: " + word);
     else names.push_back(word);
   }
-  running = static_cast<char*>(mmap(nullptr, kNameBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  running = static_cast<char*>(
+      mmap(nullptr, kNameBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (running == MAP_FAILED) {
     std::perror("mmap");
     return 1;

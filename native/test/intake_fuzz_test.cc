@@ -17,7 +17,7 @@ namespace {
 
 using namespace fuzz;
 
-constexpr size_t kPackets = 20'000;        // per episode
+constexpr size_t kPackets = 20'000;       // per episode
 constexpr size_t kPerMinute = 1'000'000;  // at least; under the sanitizer a core has done four millions then
 constexpr size_t kParts = 4;
 
@@ -41,7 +41,9 @@ struct Listener : IntakeListener {
     receptions++;
     CHECK(state.expected > 0);
   }
-  void OnForeign(const uint8_t* data, size_t len, const Address&, bool) override { foreign += len > 0 ? data[len - 1] : 0; }
+  void OnForeign(const uint8_t* data, size_t len, const Address&, bool) override {
+    foreign += len > 0 ? data[len - 1] : 0;
+  }
 };
 
 struct Keys {
@@ -120,7 +122,8 @@ void CheckAlive(Rig& rig, uint64_t number, int64_t now_ns) {
       shape.number = number += 0x1000;
       packet = Seal(*rig.sender, Rtp(shape));
     }
-    rig.intake.Take(packet.data(), packet.size(), rig.intake.latch().target(), false, now_ns += 20 * kNsPerMs);
+    rig.intake.Take(packet.data(), packet.size(), rig.intake.latch().target(), false,
+                    now_ns += 20 * kNsPerMs);
   }
   CHECK_EQ(rig.intake.Stats().last_rtp_ns, now_ns);
 }
@@ -148,7 +151,8 @@ size_t FuzzIntake(const SrtpShape* shape, uint64_t seed) {
   }
   const IntakeStats stats = rig.intake.Stats();
   CHECK(stats.packets + Refused(stats) <= rig.fed);
-  CHECK(stats.packets > 0 && stats.malformed > 0 && stats.strangers + stats.forged > 0 && stats.rtcp_packets > 0);
+  CHECK(stats.packets > 0 && stats.malformed > 0 && stats.strangers + stats.forged > 0 &&
+        stats.rtcp_packets > 0);
   CHECK(heard > 0 && rig.listener.digits > 0 && rig.listener.foreign > 0);
   CHECK(!shape || stats.replayed > 0);
   CheckAlive(rig, number, now_ns);
@@ -173,8 +177,9 @@ Opened Open(SrtpReceiver& receiver, const Bytes& packet, bool rtcp, int64_t now_
   return {result, Bytes(out.get(), out.get() + len)};
 }
 
-// SRTP packets from an honest sender through an attacker. Packets may be lost, but never half of the sequence number
-// space at once. Each is tampered with before it arrives and replayed afterwards. Sequence numbers wrap many times.
+// SRTP packets from an honest sender through an attacker. Packets may be lost, but never half of the sequence
+// number space at once. Each is tampered with before it arrives and replayed afterwards. Sequence numbers
+// wrap many times.
 size_t FuzzSrtp(uint64_t seed) {
   Random random(seed);
   const SrtpShape& shape = AnyShape(seed);
@@ -256,7 +261,8 @@ void SealedPackets() { Run("sealed", FuzzSrtp); }
 
 void Readers() { Run("readers", FuzzReaders); }
 
-// A million in a run of a minute, and its share in a shorter one: what they took is for the limit of a test to say.
+// A million in a run of a minute, and its share in a shorter one: what they took is for the limit of a test
+// to say.
 void TheyWereMany() {
   std::printf("       %zu packets\n", g_fed);
   if (!IsOneEpisode()) CHECK(g_fed >= Least() && g_fed > 0);

@@ -52,11 +52,16 @@ struct StoredMatrix {
   double At(size_t row, size_t column) const {
     const size_t i = row * matrix.columns + column;
     switch (matrix.format) {
-      case Format::kF32: return f32[i];
-      case Format::kF16: return ToFloat(f16[i]);
-      case Format::kBf16: return ToFloat(bf16[i]);
-      case Format::kInt8: return static_cast<double>(bytes.values[i]) * bytes.scales[row];
-      case Format::kFp8: return static_cast<double>(ToFloat(Fp8{static_cast<uint8_t>(bytes.values[i])})) * bytes.scales[row];
+      case Format::kF32:
+        return f32[i];
+      case Format::kF16:
+        return ToFloat(f16[i]);
+      case Format::kBf16:
+        return ToFloat(bf16[i]);
+      case Format::kInt8:
+        return static_cast<double>(bytes.values[i]) * bytes.scales[row];
+      case Format::kFp8:
+        return static_cast<double>(ToFloat(Fp8{static_cast<uint8_t>(bytes.values[i])})) * bytes.scales[row];
     }
     return 0;
   }
@@ -84,7 +89,8 @@ inline std::unique_ptr<StoredMatrix> MakeMatrix(Format format, size_t rows, size
 }
 
 inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 }  // namespace parley::test

@@ -43,7 +43,8 @@ struct CacheMemory {
   }
 };
 
-AttentionBatch BatchOf(const Setting& s, const KvLayout& layout, const std::vector<AttentionStream>& streams) {
+AttentionBatch BatchOf(const Setting& s, const KvLayout& layout,
+                       const std::vector<AttentionStream>& streams) {
   AttentionBatch batch;
   batch.streams = streams.data();
   batch.count = streams.size();
@@ -60,8 +61,8 @@ AttentionBatch BatchOf(const Setting& s, const KvLayout& layout, const std::vect
 }
 
 // All positions, `piece` at a time.
-std::vector<float> Attended(Kernels* kernels, const Setting& s, const Signals& in, Format format, size_t capacity,
-                            size_t piece) {
+std::vector<float> Attended(Kernels* kernels, const Setting& s, const Signals& in, Format format,
+                            size_t capacity, size_t piece) {
   CacheMemory memory(s, format, capacity);
   std::vector<float> out(in.queries.size(), NAN);
   Signals rows = in;
@@ -77,7 +78,8 @@ std::vector<float> Attended(Kernels* kernels, const Setting& s, const Signals& i
     kernels->Store(batch, 1, signals);
     kernels->Attend(batch, 1, signals);
   }
-  CHECK(std::count(memory.bytes.begin(), memory.bytes.begin() + static_cast<std::ptrdiff_t>(memory.bytes.size() / 2),
+  CHECK(std::count(memory.bytes.begin(),
+                   memory.bytes.begin() + static_cast<std::ptrdiff_t>(memory.bytes.size() / 2),
                    0x55) == static_cast<std::ptrdiff_t>(memory.bytes.size() / 2));
   return out;
 }

@@ -24,8 +24,8 @@ double Worst(const std::vector<float>& seen, const std::vector<double>& wanted) 
 
 // Runs `convolve(x with room, count, y)` over the signal, `piece` inputs at a time.
 template <class Convolve>
-std::vector<float> InPieces(const std::vector<float>& x, size_t channels, size_t history, size_t out, size_t piece,
-                            const Convolve& convolve) {
+std::vector<float> InPieces(const std::vector<float>& x, size_t channels, size_t history, size_t out,
+                            size_t piece, const Convolve& convolve) {
   std::vector<float> y(x.size() / channels * out, NAN);
   const size_t time = x.size() / channels;
   for (size_t at = 0; at < time; at += piece) {
@@ -62,20 +62,32 @@ std::vector<double> ExactCausal(const Shape& s, const std::vector<float>& w, con
 }
 
 void ACausalConvolutionIsItsDefinitionHoweverItIsFed() {
-  for (const Shape& s : {Shape{16, 24, 7, 1}, {20, 6, 7, 3}, {33, 5, 7, 9}, {1, 4, 7, 1}, {8, 1, 7, 1}, {12, 12, 1, 1}, {5, 7, 3, 2}}) {
+  for (const Shape& s : {Shape{16, 24, 7, 1},
+                         {20, 6, 7, 3},
+                         {33, 5, 7, 9},
+                         {1, 4, 7, 1},
+                         {8, 1, 7, 1},
+                         {12, 12, 1, 1},
+                         {5, 7, 3, 2}}) {
     const auto w = RandomFloats(s.out * s.in * s.taps, 1), bias = RandomFloats(s.out, 2);
     const auto x = RandomFloats(kTime * s.in, 3);
     const auto packed = PackConvolution(w.data(), s.out, s.in, s.taps);
-    Convolution convolution{{Format::kF32, packed.data(), nullptr, s.out, s.taps * s.in}, bias.data(), s.in, s.taps, s.dilation, 1};
+    Convolution convolution{{Format::kF32, packed.data(), nullptr, s.out, s.taps * s.in},
+                            bias.data(),
+                            s.in,
+                            s.taps,
+                            s.dilation,
+                            1};
     std::vector<float> first;
     for (const cpu::Variant* variant : Variants()) {
       const auto kernels = MakeKernels(*variant, 2);
       for (const size_t piece : {kTime, size_t{1}, size_t{2}, size_t{5}}) {
         std::vector<float> tail(convolution.History() * s.in);
-        const auto y = InPieces(x, s.in, convolution.History(), s.out, piece, [&](float* room, size_t count, float* to) {
-          const Stretch stretch{room, count, tail.data()};
-          kernels->ConvolveCausal(convolution, &stretch, 1, to);
-        });
+        const auto y =
+            InPieces(x, s.in, convolution.History(), s.out, piece, [&](float* room, size_t count, float* to) {
+              const Stretch stretch{room, count, tail.data()};
+              kernels->ConvolveCausal(convolution, &stretch, 1, to);
+            });
         if (first.empty()) first = y;
         CHECK(SameBits(y, first));
       }
@@ -85,13 +97,15 @@ void ACausalConvolutionIsItsDefinitionHoweverItIsFed() {
 }
 
 // w: [in, out, kernel]; the full output without its last kernel - stride samples.
-std::vector<double> ExactTransposed(size_t in, size_t out, size_t kernel, size_t stride, const std::vector<float>& w,
-                                    const float* bias, const std::vector<float>& x) {
+std::vector<double> ExactTransposed(size_t in, size_t out, size_t kernel, size_t stride,
+                                    const std::vector<float>& w, const float* bias,
+                                    const std::vector<float>& x) {
   std::vector<double> full(((kTime - 1) * stride + kernel) * out);
   for (size_t t = 0; t < kTime; t++) {
     for (size_t k = 0; k < kernel; k++) {
       for (size_t o = 0; o < out; o++) {
-        for (size_t i = 0; i < in; i++) full[(t * stride + k) * out + o] += w[(i * out + o) * kernel + k] * x[t * in + i];
+        for (size_t i = 0; i < in; i++)
+          full[(t * stride + k) * out + o] += w[(i * out + o) * kernel + k] * x[t * in + i];
       }
     }
   }
@@ -110,15 +124,17 @@ void ATransposedConvolutionIsACausalOneOfMoreRows() {
     const size_t taps = u.kernel / u.stride, rows = u.stride * u.out;
     const auto packed = PackTransposed(w.data(), u.in, u.out, u.kernel, u.stride);
     const auto repeated = RepeatBias(bias.data(), u.out, u.stride);
-    Convolution convolution{{Format::kF32, packed.data(), nullptr, rows, taps * u.in}, repeated.data(), u.in, taps, 1, 1};
+    Convolution convolution{
+        {Format::kF32, packed.data(), nullptr, rows, taps * u.in}, repeated.data(), u.in, taps, 1, 1};
     const auto kernels = MakeKernels(*Variants().back());
     std::vector<float> first;
     for (const size_t piece : {kTime, size_t{1}, size_t{3}}) {
       std::vector<float> tail(convolution.History() * u.in);
-      const auto y = InPieces(x, u.in, convolution.History(), rows, piece, [&](float* room, size_t count, float* to) {
-        const Stretch stretch{room, count, tail.data()};
-        kernels->ConvolveCausal(convolution, &stretch, 1, to);
-      });
+      const auto y =
+          InPieces(x, u.in, convolution.History(), rows, piece, [&](float* room, size_t count, float* to) {
+            const Stretch stretch{room, count, tail.data()};
+            kernels->ConvolveCausal(convolution, &stretch, 1, to);
+          });
       if (first.empty()) first = y;
       CHECK(SameBits(y, first));
     }
@@ -137,7 +153,8 @@ void ADepthwiseConvolutionKeepsChannelsApart() {
       for (size_t c = 0; c < channels; c++) {
         wanted[t * channels + c] = bias[c];
         for (size_t j = 0; j < taps; j++) {
-          if (t + j >= taps - 1) wanted[t * channels + c] += w[c * taps + j] * x[(t + j - (taps - 1)) * channels + c];
+          if (t + j >= taps - 1)
+            wanted[t * channels + c] += w[c * taps + j] * x[(t + j - (taps - 1)) * channels + c];
         }
       }
     }
@@ -146,10 +163,11 @@ void ADepthwiseConvolutionKeepsChannelsApart() {
       for (const size_t piece : {kTime, size_t{1}, size_t{4}}) {
         const auto kernels = MakeKernels(*variant, 2);
         std::vector<float> tail((taps - 1) * channels);
-        const auto y = InPieces(x, channels, taps - 1, channels, piece, [&](float* room, size_t count, float* to) {
-          const Stretch stretch{room, count, tail.data()};
-          kernels->ConvolveDepthwise(packed.data(), bias.data(), channels, taps, &stretch, 1, to);
-        });
+        const auto y =
+            InPieces(x, channels, taps - 1, channels, piece, [&](float* room, size_t count, float* to) {
+              const Stretch stretch{room, count, tail.data()};
+              kernels->ConvolveDepthwise(packed.data(), bias.data(), channels, taps, &stretch, 1, to);
+            });
         if (first.empty()) first = y;
         CHECK(SameBits(y, first));
       }
@@ -164,7 +182,8 @@ struct Streams {
   std::vector<std::vector<float>> rooms, tails;
   std::vector<Stretch> stretches;
 
-  Streams(const std::vector<size_t>& counts, size_t channels, size_t history) : channels(channels), history(history) {
+  Streams(const std::vector<size_t>& counts, size_t channels, size_t history)
+      : channels(channels), history(history) {
     for (const size_t count : counts) {
       rooms.push_back(RandomFloats((history + count) * channels, 100 + rooms.size()));
       tails.push_back(RandomFloats(history * channels, 200 + rooms.size()));
@@ -199,10 +218,12 @@ void StreamsThatAreConvolvedTogetherStayApart() {
     const auto kernels = MakeKernels(*variant, 2);
     for (const auto& counts : {std::vector<size_t>{4, 4}, {1, 3, 2, 9, 1}, {40, 2, 25}, {0, 5}, {64}}) {
       for (const size_t dilation : {1, 3}) {
-        const Convolution convolution{{Format::kF32, packed.data(), nullptr, out, taps * in}, bias.data(), in, taps, dilation, 1};
-        CheckStreamsApart(counts, in, convolution.History(), out, [&](const Stretch* streams, size_t count, float* y) {
-          kernels->ConvolveCausal(convolution, streams, count, y);
-        });
+        const Convolution convolution{
+            {Format::kF32, packed.data(), nullptr, out, taps * in}, bias.data(), in, taps, dilation, 1};
+        CheckStreamsApart(counts, in, convolution.History(), out,
+                          [&](const Stretch* streams, size_t count, float* y) {
+                            kernels->ConvolveCausal(convolution, streams, count, y);
+                          });
       }
       CheckStreamsApart(counts, in, taps - 1, in, [&](const Stretch* streams, size_t count, float* y) {
         kernels->ConvolveDepthwise(deep.data(), nullptr, in, taps, streams, count, y);
@@ -216,7 +237,8 @@ void WindowsStepByTheStride() {
   const auto w = RandomFloats(out * in * taps, 1);
   const auto x = RandomFloats(((count - 1) * stride + taps) * in, 2);
   const auto packed = PackConvolution(w.data(), out, in, taps);
-  const Convolution convolution{{Format::kF32, packed.data(), nullptr, out, taps * in}, nullptr, in, taps, 1, stride};
+  const Convolution convolution{
+      {Format::kF32, packed.data(), nullptr, out, taps * in}, nullptr, in, taps, 1, stride};
   std::vector<float> y(count * out);
   MakeKernels()->Multiply(convolution.weights, WindowsOf(convolution, x.data(), count), {}, y.data());
   std::vector<double> wanted(y.size());
@@ -253,7 +275,8 @@ void SignalsArePaddedInThreeWays() {
 TEST_GROUP(kernels_convolution) {
   using namespace parley::test;
   return Run({
-      {"a causal convolution is its definition however it is fed", ACausalConvolutionIsItsDefinitionHoweverItIsFed},
+      {"a causal convolution is its definition however it is fed",
+       ACausalConvolutionIsItsDefinitionHoweverItIsFed},
       {"a transposed convolution is a causal one of more rows", ATransposedConvolutionIsACausalOneOfMoreRows},
       {"a depthwise convolution keeps channels apart", ADepthwiseConvolutionKeepsChannelsApart},
       {"streams that are convolved together stay apart", StreamsThatAreConvolvedTogetherStayApart},

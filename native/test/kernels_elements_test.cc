@@ -16,7 +16,8 @@ constexpr double kPi = 3.14159265358979323846;
 
 void SixteenBitsRoundToTheNearest() {
   for (uint32_t bits = 0; bits < 65536; bits++) {
-    const float wide = ToFloat(F16{static_cast<uint16_t>(bits)}), broad = ToFloat(Bf16{static_cast<uint16_t>(bits)});
+    const float wide = ToFloat(F16{static_cast<uint16_t>(bits)}),
+                broad = ToFloat(Bf16{static_cast<uint16_t>(bits)});
     if (wide == wide) CHECK_EQ(ToF16(wide).bits, bits);
     if (broad == broad) CHECK_EQ(ToBf16(broad).bits, bits);
   }
@@ -87,7 +88,8 @@ void NormsAreWhatDoublePrecisionSays() {
       double sum = 0, squares = 0, variance = 0;
       for (size_t i = 0; i < width; i++) sum += x[r * width + i], squares += std::pow(x[r * width + i], 2);
       const double mean = sum / static_cast<double>(width);
-      for (size_t i = 0; i < width; i++) variance += std::pow(x[r * width + i] - mean, 2) / static_cast<double>(width);
+      for (size_t i = 0; i < width; i++)
+        variance += std::pow(x[r * width + i] - mean, 2) / static_cast<double>(width);
       for (size_t i = 0; i < width; i++) {
         const double rms = x[r * width + i] * w[i] / std::sqrt(squares / static_cast<double>(width) + 1e-6);
         const double layer = (x[r * width + i] - mean) / std::sqrt(variance + 1e-3) * w[i] + b[i];
@@ -101,18 +103,24 @@ void NormsAreWhatDoublePrecisionSays() {
 void ActivationsAreWhatDoublePrecisionSays() {
   const auto exact = [](Activation activation, double x) {
     switch (activation) {
-      case Activation::kSilu: return x / (1 + std::exp(-x));
-      case Activation::kGelu: return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-      case Activation::kElu: return x > 0 ? x : std::expm1(x);
-      case Activation::kRelu: return x > 0 ? x : 0;
-      case Activation::kTanh: return std::tanh(x);
-      case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
+      case Activation::kSilu:
+        return x / (1 + std::exp(-x));
+      case Activation::kGelu:
+        return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      case Activation::kElu:
+        return x > 0 ? x : std::expm1(x);
+      case Activation::kRelu:
+        return x > 0 ? x : 0;
+      case Activation::kTanh:
+        return std::tanh(x);
+      case Activation::kSigmoid:
+        return 1 / (1 + std::exp(-x));
     }
     return x;
   };
   const auto kernels = MakeKernels(*Variants().back(), 2);
-  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu, Activation::kRelu,
-                                      Activation::kTanh, Activation::kSigmoid}) {
+  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu,
+                                      Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
     std::vector<float> x = RandomFloats(5000, 4);
     for (float& value : x) value *= 20;
     x[0] = -100, x[1] = 100, x[2] = 0, x[3] = NAN;
@@ -137,7 +145,8 @@ void RotationIsHalfSplitAndKeepsFarAnglesExact() {
     const size_t row = i / (heads * dim), at = i % dim, j = at % 4;
     const double angle = static_cast<double>(positions[row]) * std::pow(1e4, -static_cast<double>(j) / 4);
     const double low = before[i - at + j], high = before[i - at + j + 4];
-    const double wanted = at < 4 ? low * std::cos(angle) - high * std::sin(angle) : high * std::cos(angle) + low * std::sin(angle);
+    const double wanted = at < 4 ? low * std::cos(angle) - high * std::sin(angle)
+                                 : high * std::cos(angle) + low * std::sin(angle);
     CHECK(std::fabs(x[i] - wanted) < 3e-7);
   }
 }
@@ -149,7 +158,8 @@ void TablesGiveAndTakeRows() {
     const std::vector<int32_t> ids = {5, 0, 5};
     std::vector<float> y(27, 1);
     kernels->Gather(table->matrix, {ids.data()}, 3, true, y.data());
-    for (size_t i = 0; i < 27; i++) CHECK_EQ(y[i], 1 + static_cast<float>(table->At(static_cast<size_t>(ids[i / 9]), i % 9)));
+    for (size_t i = 0; i < 27; i++)
+      CHECK_EQ(y[i], 1 + static_cast<float>(table->At(static_cast<size_t>(ids[i / 9]), i % 9)));
     kernels->Gather(table->matrix, {ids.data()}, 3, false, y.data());
     CHECK_EQ(y[10], static_cast<float>(table->At(0, 1)));
     // Every second one; one of them is none.
@@ -177,7 +187,8 @@ int32_t NearestOf(const std::vector<float>& table, const float* x, size_t width)
   double least = 0;
   for (size_t r = 0; r < table.size() / width; r++) {
     double distance = 0;
-    for (size_t i = 0; i < width; i++) distance += std::pow(static_cast<double>(x[i]) - table[r * width + i], 2);
+    for (size_t i = 0; i < width; i++)
+      distance += std::pow(static_cast<double>(x[i]) - table[r * width + i], 2);
     if (r > 0 && !(distance < least)) continue;
     least = distance;
     best = r;
@@ -200,7 +211,8 @@ void TheNearestRowIsTheOneThatDoubleFinds() {
   std::copy_n(row(5), kWidth, vector(2));
   x[3 * kWidth] = std::nanf("");
   for (size_t n = 11; n < kCount; n += 2) {  // nearer to the one before than floats can tell
-    for (size_t i = 0; i < kWidth; i++) table[n * kWidth + i] = table[(n - 1) * kWidth + i] + (i % 3 == 0 ? 1e-4f : -5e-5f);
+    for (size_t i = 0; i < kWidth; i++)
+      table[n * kWidth + i] = table[(n - 1) * kWidth + i] + (i % 3 == 0 ? 1e-4f : -5e-5f);
   }
   std::copy(row(10), row(kCount), vector(10));
   std::vector<int32_t> wanted;
@@ -247,7 +259,8 @@ void StatisticsOverTimeAreWeighted() {
 void AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll() {
   constexpr size_t kRows = 37, kChannels = 21;
   const auto kernels = MakeKernels(cpu::kPortable, 2);
-  const std::vector<float> x = RandomFloats(kRows * kChannels, 3), scores = RandomFloats(kRows * kChannels, 4);
+  const std::vector<float> x = RandomFloats(kRows * kChannels, 3),
+                           scores = RandomFloats(kRows * kChannels, 4);
   std::vector<float> whole = scores, cut = scores, even(kChannels), seen_even(kChannels);
   std::vector<float> mean(kChannels), deviation(kChannels), seen_mean(kChannels), seen_deviation(kChannels);
   kernels->Statistics(x.data(), nullptr, kRows, kChannels, kChannels, 0, even.data(), nullptr);

@@ -70,6 +70,7 @@ TEST_GROUP(kernels_formats) {
       {"every code is what the format says", EveryCodeIsWhatTheFormatSays},
       {"every code comes back", EveryCodeComesBack},
       {"the nearest is taken, and of two the even one", TheNearestIsTakenAndOfTwoTheEvenOne},
-      {"what is too large or too small stays within the format", WhatIsTooLargeOrTooSmallStaysWithinTheFormat},
+      {"what is too large or too small stays within the format",
+       WhatIsTooLargeOrTooSmallStaysWithinTheFormat},
   });
 }

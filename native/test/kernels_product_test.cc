@@ -23,7 +23,8 @@ template <class Body>
 void ForEachShape(const Body& body) {
   for (const Format format : kFormats) {
     for (const size_t rows : kRowCounts) {
-      for (const size_t columns : kColumnCounts) body(*MakeMatrix(format, rows, columns, rows * 1000 + columns));
+      for (const size_t columns : kColumnCounts)
+        body(*MakeMatrix(format, rows, columns, rows * 1000 + columns));
     }
   }
 }
@@ -78,7 +79,8 @@ struct Windows {
 void ManyVectorsGiveTheSameBits(const Windows& s, Format format) {
   const size_t columns = s.channels * s.taps, length = s.count + (s.taps - 1) * s.dilation;
   const auto w = MakeMatrix(format, s.rows, columns, s.rows + columns);
-  const auto x = RandomFloats(length * s.channels + 1, 5), bias = RandomFloats(s.rows, 1), gain = RandomFloats(s.rows, 2);
+  const auto x = RandomFloats(length * s.channels + 1, 5), bias = RandomFloats(s.rows, 1),
+             gain = RandomFloats(s.rows, 2);
   const auto before = RandomFloats(s.rows * s.count, 3);
   const Vectors touching = {x.data() + 1, s.count, s.channels, columns, 1, 0};
   const Vectors apart = {x.data() + 1, s.count, s.channels, s.channels, s.taps, s.dilation * s.channels};
@@ -87,7 +89,8 @@ void ManyVectorsGiveTheSameBits(const Windows& s, Format format) {
     for (const unsigned threads : {1, 2, 3}) {
       std::vector<float> y = before;
       const Finish finish = {bias.data(), gain.data(), true};
-      MakeKernels(*variant, threads)->Multiply(w->matrix, s.dilation == 1 ? touching : apart, finish, y.data());
+      MakeKernels(*variant, threads)
+          ->Multiply(w->matrix, s.dilation == 1 ? touching : apart, finish, y.data());
       if (wanted.empty()) wanted = y;
       CHECK(SameBits(y, wanted));
     }
@@ -131,7 +134,8 @@ void TheNumberOfThreadsDoesNotShow() {
         const auto x = RandomFloats(count * 300, count);
         const auto one = Multiplied(MakeKernels(*Variants().back(), 1).get(), w->matrix, x.data(), count);
         for (const unsigned threads : {2, 3, 7}) {
-          CHECK(SameBits(Multiplied(MakeKernels(*Variants().back(), threads).get(), w->matrix, x.data(), count), one));
+          CHECK(SameBits(
+              Multiplied(MakeKernels(*Variants().back(), threads).get(), w->matrix, x.data(), count), one));
         }
       }
     }
@@ -140,7 +144,8 @@ void TheNumberOfThreadsDoesNotShow() {
 
 void AProductIsFinishedInTheStatedOrder() {
   const size_t rows = 21, columns = 40, count = 5;
-  const auto bias = RandomFloats(rows, 1), gain = RandomFloats(rows, 2), before = RandomFloats(rows * count, 3);
+  const auto bias = RandomFloats(rows, 1), gain = RandomFloats(rows, 2),
+             before = RandomFloats(rows * count, 3);
   const auto x = RandomFloats(columns * count, 4);
   for (const Format format : kFormats) {
     const auto w = MakeMatrix(format, rows, columns, 9);
@@ -148,7 +153,8 @@ void AProductIsFinishedInTheStatedOrder() {
       const auto kernels = MakeKernels(*variant);
       const auto plain = Multiplied(kernels.get(), w->matrix, x.data(), count);
       std::vector<float> y = before, wanted = before;
-      kernels->Multiply(w->matrix, Rows(x.data(), count, columns), {bias.data(), gain.data(), true}, y.data());
+      kernels->Multiply(w->matrix, Rows(x.data(), count, columns), {bias.data(), gain.data(), true},
+                        y.data());
       for (size_t i = 0; i < y.size(); i++) {
         const float v = plain[i] + bias[i % rows];
         const float scaled = v * gain[i % rows];
@@ -204,7 +210,8 @@ void WeightsInFp8AreTheNearestThereAre() {
   std::vector<float> weights = RandomFloats(5 * 333, 12);
   std::fill(weights.begin() + 333, weights.begin() + 666, 0.0f);
   for (size_t k = 666; k < 999; k++) weights[k] *= 1e-37f;  // a scale of subnormal size
-  for (size_t k = 999; k < 1332; k++) weights[k] *= weights[k] * weights[k] * weights[k];  // some below 2^-6 scales
+  for (size_t k = 999; k < 1332; k++)
+    weights[k] *= weights[k] * weights[k] * weights[k];  // some below 2^-6 scales
   const QuantizedMatrix q = Quantize({Format::kF32, weights.data(), nullptr, 5, 333}, Format::kFp8);
   CHECK_EQ(q.scales[1], 0.0f);
   size_t subnormal = 0;
@@ -213,12 +220,15 @@ void WeightsInFp8AreTheNearestThereAre() {
     const auto code = static_cast<uint8_t>(q.values[i]);
     CHECK((code & 0x7f) != 0x7f);
     subnormal += (code & 0x7f) > 0 && (code & 0x78) == 0;
-    CHECK(std::fabs(weight - static_cast<double>(ToFloat(Fp8{code})) * scale) <= std::max(std::fabs(weight) / 16, scale / 1024) * 1.0001);
+    CHECK(std::fabs(weight - static_cast<double>(ToFloat(Fp8{code})) * scale) <=
+          std::max(std::fabs(weight) / 16, scale / 1024) * 1.0001);
   }
   CHECK(subnormal > 10);
-  const std::vector<Bf16> halves = {ToBf16(448), ToBf16(17), ToBf16(-19), ToBf16(-448), ToBf16(0.00048828125f)};
+  const std::vector<Bf16> halves = {ToBf16(448), ToBf16(17), ToBf16(-19), ToBf16(-448),
+                                    ToBf16(0.00048828125f)};
   const QuantizedMatrix even = Quantize({Format::kBf16, halves.data(), nullptr, 1, 5}, Format::kFp8);
-  CHECK((even.values == std::vector<int8_t>{0x7e, 0x58, static_cast<int8_t>(0xda), static_cast<int8_t>(0xfe), 0}));
+  CHECK((even.values ==
+         std::vector<int8_t>{0x7e, 0x58, static_cast<int8_t>(0xda), static_cast<int8_t>(0xfe), 0}));
   CHECK_EQ(even.scales[0], 1.0f);
 }
 
@@ -285,7 +295,8 @@ TEST_GROUP(kernels_product) {
       {"a gated product is its two products joined", AGatedProductIsItsTwoProductsJoined},
       {"quantized weights are off by half a scale at most", QuantizedWeightsAreOffByHalfAScaleAtMost},
       {"weights in fp8 are the nearest there are", WeightsInFp8AreTheNearestThereAre},
-      {"products of quantized weights are off by as much as they are", ProductsOfQuantizedWeightsAreOffByAsMuchAsTheyAre},
+      {"products of quantized weights are off by as much as they are",
+       ProductsOfQuantizedWeightsAreOffByAsMuchAsTheyAre},
       {"shapes that do not fit are refused", ShapesThatDoNotFitAreRefused},
   });
 }

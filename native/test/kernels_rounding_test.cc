@@ -1,5 +1,5 @@
-// Products with weights of 8 bits: their vectors are rounded to 16 bits as variant.h says, sums of groups are exact,
-// and neither the variant nor what is computed beside it shows in a result.
+// Products with weights of 8 bits: their vectors are rounded to 16 bits as variant.h says, sums of groups are
+// exact, and neither the variant nor what is computed beside it shows in a result.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,7 +26,8 @@ float Defined(const StoredMatrix& w, size_t row, const Vectors& x, size_t c) {
       for (size_t i = k; i < end; i++) largest = std::max(largest, std::fabs(from[i]));
       const float inverse = largest == 0 ? 0 : 32767 / largest;
       int64_t sum = 0;
-      for (size_t i = k; i < end; i++) sum += weights[i] * static_cast<int64_t>(std::nearbyint(from[i] * inverse));
+      for (size_t i = k; i < end; i++)
+        sum += weights[i] * static_cast<int64_t>(std::nearbyint(from[i] * inverse));
       total = std::fma(static_cast<float>(sum), largest / 32767, total);
     }
   }
@@ -51,9 +52,10 @@ void CheckDefined(const StoredMatrix& w, const Vectors& x) {
   }
 }
 
-// Parts of a register, of a line, of a group; tiles of rows and vectors and what is left of them; blocks of both.
+// Parts of a register, of a line, of a group; tiles of rows and vectors and what is left of them; blocks of
+// both.
 void AProductIsWhatItsDefinitionSays() {
-  const Shape shapes[] = {{1, 1, 1},   {3, 15, 1},  {5, 33, 3},   {9, 64, 2},   {19, 511, 1},
+  const Shape shapes[] = {{1, 1, 1},   {3, 15, 1},  {5, 33, 3},   {9, 64, 2},    {19, 511, 1},
                           {8, 512, 1}, {2, 513, 2}, {70, 600, 1}, {40, 1400, 1}, {67, 96, 7}};
   for (const Shape& s : shapes) {
     const auto w = MakeMatrix(Format::kInt8, s.rows, s.length * s.segments, s.rows);
@@ -158,7 +160,8 @@ void WhatIsNotFiniteMakesItsVectorNaN() {
 
 void AVectorsResultDoesNotDependOnItsBatch() {
   const size_t rows = 150, columns = 3 * kGroup + 16, most = 131;
-  const auto w = MakeMatrix(Format::kInt8, rows, columns, 7), up = MakeMatrix(Format::kInt8, rows, columns, 8);
+  const auto w = MakeMatrix(Format::kInt8, rows, columns, 7),
+             up = MakeMatrix(Format::kInt8, rows, columns, 8);
   const auto x = RandomFloats(columns * most, 9);
   for (const cpu::Variant* variant : Variants()) {
     std::vector<float> alone(rows * most), gated(rows * most);

@@ -261,7 +261,8 @@ bool SendFromPortZero(const uint8_t* data, size_t bytes, uint16_t to_port) {
   sockaddr_storage to;
   socklen_t to_bytes = 0;
   CHECK(Address::Of("127.0.0.1", 0).Fill(AF_INET, &to, &to_bytes));
-  const ssize_t sent = sendto(raw, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&to), to_bytes);
+  const ssize_t sent =
+      sendto(raw, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&to), to_bytes);
   close(raw);
   return sent == static_cast<ssize_t>(packet.size());
 }
@@ -303,27 +304,50 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
     PutBig16(packet + 2, sequence++);
     const Address own = Address::Of("127.0.0.1", socket->port());
     switch (random.Next() % 18) {
-      case 0: socket->Bind(random.Next() % 2 ? stream : nullptr); break;
-      case 1: socket->Learn(own, own, random.Next() % 2, {}); break;
-      case 2: socket->Listen(random.Next() % 2); break;
-      case 3: socket->TakeSound(); break;
-      case 4: socket->Stats(); break;
-      case 5: stream->PressDigit({1, 101, 10, 8000, 20 * kNsPerMs, 0}); break;
-      case 6: plane.TakeInbound(); break;
-      case 7: socket->SetSrtp(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14); break;
-      case 8: socket->SetProtection(Protection::kPlain); break;
-      case 9: plane.Feed(socket, packet, sizeof(packet), own, false); break;
+      case 0:
+        socket->Bind(random.Next() % 2 ? stream : nullptr);
+        break;
+      case 1:
+        socket->Learn(own, own, random.Next() % 2, {});
+        break;
+      case 2:
+        socket->Listen(random.Next() % 2);
+        break;
+      case 3:
+        socket->TakeSound();
+        break;
+      case 4:
+        socket->Stats();
+        break;
+      case 5:
+        stream->PressDigit({1, 101, 10, 8000, 20 * kNsPerMs, 0});
+        break;
+      case 6:
+        plane.TakeInbound();
+        break;
+      case 7:
+        socket->SetSrtp(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14);
+        break;
+      case 8:
+        socket->SetProtection(Protection::kPlain);
+        break;
+      case 9:
+        plane.Feed(socket, packet, sizeof(packet), own, false);
+        break;
       case 10:
         if (random.Next() % 8 == 0) plane.CloseSocket(socket.get()), socket.reset();
         break;
       case 11:
         if (random.Next() % 8 == 0) plane.CloseStream(stream.get()), stream.reset();
         break;
-      case 12: socket->Tap(random.Next() % 2); break;
+      case 12:
+        socket->Tap(random.Next() % 2);
+        break;
       case 13:
         if (const auto tap = socket->tap()) tap->Take();
         break;
-      default: socket->SendForeign(packet, sizeof(packet), own, false);
+      default:
+        socket->SendForeign(packet, sizeof(packet), own, false);
     }
     if (random.Next() % 32 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
   }

@@ -136,11 +136,13 @@ Latch::Rules FromAnywhere() {
 }
 
 void Until(const std::function<bool()>& condition) {
-  for (int wait = 0; wait < 600 && !condition(); wait++) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int wait = 0; wait < 600 && !condition(); wait++)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(condition());
 }
 
-// Encrypted, with ports of RTCP: what one end has sent is what the other one has received, BYE and STUN included.
+// Encrypted, with ports of RTCP: what one end has sent is what the other one has received, BYE and STUN
+// included.
 void TheCopiesOfBothEndsAreTheSame() {
   const auto plane = MediaPlane::OpenReal(1);
   const auto pool = Pool();

@@ -24,12 +24,15 @@ class PlainCodec {
     x = Transformed(x);
     for (size_t n = 0; n < config_.upsampling_ratios.size(); n++) {
       const std::string at = "upsample." + std::to_string(n);
-      x = ConvNext(Transposed(x, at + ".0.conv", static_cast<size_t>(config_.upsampling_ratios[n])), at + ".1.");
+      x = ConvNext(Transposed(x, at + ".0.conv", static_cast<size_t>(config_.upsampling_ratios[n])),
+                   at + ".1.");
     }
     x = Causal(x, "decoder.0.conv", 1);
     size_t place = 1;
-    for (const int64_t rate : config_.upsample_rates) x = Block(x, "decoder." + std::to_string(place++) + ".block.", rate);
-    x = Causal(Snake(x, "decoder." + std::to_string(place) + "."), "decoder." + std::to_string(place + 1) + ".conv", 1);
+    for (const int64_t rate : config_.upsample_rates)
+      x = Block(x, "decoder." + std::to_string(place++) + ".block.", rate);
+    x = Causal(Snake(x, "decoder." + std::to_string(place) + "."),
+               "decoder." + std::to_string(place + 1) + ".conv", 1);
     std::vector<double> samples;
     for (const Row& row : x) samples.push_back(std::min(1.0, std::max(-1.0, row[0])));
     return samples;
@@ -70,12 +73,15 @@ class PlainCodec {
     const auto groups = static_cast<size_t>(config_.quantizers);
     Signal first(codes.size() / groups), rest = first;
     for (size_t q = 0; q < groups; q++) {
-      const std::string at = q == 0 ? "quantizer.rvq_first.vq.layers.0" : "quantizer.rvq_rest.vq.layers." + std::to_string(q - 1);
-      const Values sums = Read(at + "._codebook.embedding_sum"), usage = Read(at + "._codebook.cluster_usage");
+      const std::string at = q == 0 ? "quantizer.rvq_first.vq.layers.0"
+                                    : "quantizer.rvq_rest.vq.layers." + std::to_string(q - 1);
+      const Values sums = Read(at + "._codebook.embedding_sum"),
+                   usage = Read(at + "._codebook.cluster_usage");
       for (size_t t = 0; t < first.size(); t++) {
         const auto entry = static_cast<size_t>(codes[t * groups + q]);
         Row row(sums.shape[1]);
-        for (size_t i = 0; i < row.size(); i++) row[i] = sums.of[entry * row.size() + i] / std::max(1e-5, double{usage.of[entry]});
+        for (size_t i = 0; i < row.size(); i++)
+          row[i] = sums.of[entry * row.size() + i] / std::max(1e-5, double{usage.of[entry]});
         Row& to = q == 0 ? first[t] : rest[t];
         to.resize(row.size());
         Add(&to, row);
@@ -112,7 +118,8 @@ class PlainCodec {
     for (size_t t = 0; t < x.size(); t++) {
       for (size_t i = 0; i < w.shape[0]; i++) {
         for (size_t o = 0; o < out; o++) {
-          for (size_t j = 0; j < kernel; j++) y[t * stride + j][o] += w.of[(i * out + o) * kernel + j] * x[t][i];
+          for (size_t j = 0; j < kernel; j++)
+            y[t * stride + j][o] += w.of[(i * out + o) * kernel + j] * x[t][i];
         }
       }
     }
@@ -126,7 +133,8 @@ class PlainCodec {
     for (Row& row : y) {
       double squares = 0;
       for (const double v : row) squares += v * v;
-      const double factor = 1 / std::sqrt(squares / static_cast<double>(row.size()) + config_.transformer.norm_eps);
+      const double factor =
+          1 / std::sqrt(squares / static_cast<double>(row.size()) + config_.transformer.norm_eps);
       for (size_t i = 0; i < row.size(); i++) row[i] *= factor * w.of[i];
     }
     return y;
@@ -137,7 +145,9 @@ class PlainCodec {
     for (size_t t = 0; t < x->size(); t++) {
       for (size_t h = 0; h < heads; h++) {
         for (size_t j = 0; j < half; j++) {
-          const double angle = static_cast<double>(t) * std::pow(config_.transformer.rope_theta, -2.0 * static_cast<double>(j) / static_cast<double>(width));
+          const double angle =
+              static_cast<double>(t) * std::pow(config_.transformer.rope_theta,
+                                                -2.0 * static_cast<double>(j) / static_cast<double>(width));
           double &low = (*x)[t][h * width + j], &high = (*x)[t][h * width + half + j];
           const double a = low, b = high;
           low = a * std::cos(angle) - b * std::sin(angle);
@@ -148,8 +158,10 @@ class PlainCodec {
   }
 
   Signal Attended(const Signal& q, const Signal& k, const Signal& v) const {
-    const auto heads = static_cast<size_t>(config_.transformer.heads), kv_heads = static_cast<size_t>(config_.transformer.kv_heads);
-    const auto width = static_cast<size_t>(config_.transformer.head_dim), window = static_cast<size_t>(config_.window);
+    const auto heads = static_cast<size_t>(config_.transformer.heads),
+               kv_heads = static_cast<size_t>(config_.transformer.kv_heads);
+    const auto width = static_cast<size_t>(config_.transformer.head_dim),
+               window = static_cast<size_t>(config_.window);
     Signal y(q.size(), Row(heads * width));
     for (size_t t = 0; t < q.size(); t++) {
       for (size_t h = 0; h < heads; h++) {
@@ -163,7 +175,8 @@ class PlainCodec {
           all += weights.back();
         }
         for (size_t n = 0; n < weights.size(); n++) {
-          for (size_t i = 0; i < width; i++) y[t][h * width + i] += weights[n] / all * v[t + 1 - weights.size() + n][from + i];
+          for (size_t i = 0; i < width; i++)
+            y[t][h * width + i] += weights[n] / all * v[t + 1 - weights.size() + n][from + i];
         }
       }
     }
@@ -182,7 +195,8 @@ class PlainCodec {
     for (int64_t n = 0; n < config_.transformer.layers; n++) {
       const std::string layer = own + "layers." + std::to_string(n) + ".";
       const Signal a = RmsNorm(y, layer + "input_layernorm.weight");
-      Signal q = Linear(a, layer + "self_attn.q_proj.weight"), k = Linear(a, layer + "self_attn.k_proj.weight");
+      Signal q = Linear(a, layer + "self_attn.q_proj.weight"),
+             k = Linear(a, layer + "self_attn.k_proj.weight");
       Rotate(&q, static_cast<size_t>(config_.transformer.heads));
       Rotate(&k, static_cast<size_t>(config_.transformer.kv_heads));
       const Signal attended = Attended(q, k, Linear(a, layer + "self_attn.v_proj.weight"));
@@ -200,7 +214,8 @@ class PlainCodec {
 
   Signal ConvNext(const Signal& x, const std::string& own) const {
     const Values w = Read(own + "dwconv.conv.weight"), b = Read(own + "dwconv.conv.bias");
-    const Values norm = Read(own + "norm.weight"), offset = Read(own + "norm.bias"), gamma = Read(own + "gamma");
+    const Values norm = Read(own + "norm.weight"), offset = Read(own + "norm.bias"),
+                 gamma = Read(own + "gamma");
     const size_t channels = w.shape[0], taps = w.shape[2];
     Signal y;
     for (size_t t = 0; t < x.size(); t++) {
@@ -212,7 +227,8 @@ class PlainCodec {
       double mean = 0, variance = 0;
       for (const double v : y[t]) mean += v / static_cast<double>(channels);
       for (const double v : y[t]) variance += (v - mean) * (v - mean) / static_cast<double>(channels);
-      for (size_t c = 0; c < channels; c++) y[t][c] = (y[t][c] - mean) / std::sqrt(variance + 1e-6) * norm.of[c] + offset.of[c];
+      for (size_t c = 0; c < channels; c++)
+        y[t][c] = (y[t][c] - mean) / std::sqrt(variance + 1e-6) * norm.of[c] + offset.of[c];
     }
     y = Linear(y, own + "pwconv1.weight", own + "pwconv1.bias");
     for (Row& row : y) {

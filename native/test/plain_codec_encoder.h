@@ -17,7 +17,8 @@ inline Signal Causal(const model::NamedTensors& tensors, const Signal& x, int64_
   return Convolve(tensors, x, (x[0].size() + step - 1) / step, sizes, padding, biased);
 }
 
-inline Signal PlainSeanet(const model::NamedTensors& tensors, const model::CodecEncoderConfig& config, Signal x) {
+inline Signal PlainSeanet(const model::NamedTensors& tensors, const model::CodecEncoderConfig& config,
+                          Signal x) {
   x = Causal(tensors.Under("layers.0.conv"), x);
   size_t place = 1;
   for (const int64_t ratio : config.ratios) {
@@ -41,7 +42,8 @@ inline Signal PlainLayerNorm(const model::NamedTensors& norm, Signal x, double e
     double mean = 0, variance = 0;
     for (const Row& row : x) mean += row[t] / width;
     for (const Row& row : x) variance += (row[t] - mean) * (row[t] - mean) / width;
-    for (size_t c = 0; c < x.size(); c++) x[c][t] = (x[c][t] - mean) / std::sqrt(variance + eps) * w[c] + b[c];
+    for (size_t c = 0; c < x.size(); c++)
+      x[c][t] = (x[c][t] - mean) / std::sqrt(variance + eps) * w[c] + b[c];
   }
   return x;
 }
@@ -51,7 +53,8 @@ inline void Turn(Signal* x, size_t head_dim, double theta) {
   const size_t half = head_dim / 2;
   for (size_t c = 0; c < x->size(); c++) {
     if (c % head_dim >= half) continue;
-    const double frequency = std::pow(theta, -2.0 * static_cast<double>(c % head_dim) / static_cast<double>(head_dim));
+    const double frequency =
+        std::pow(theta, -2.0 * static_cast<double>(c % head_dim) / static_cast<double>(head_dim));
     for (size_t t = 0; t < (*x)[c].size(); t++) {
       const double angle = static_cast<double>(t) * frequency, low = (*x)[c][t], high = (*x)[c + half][t];
       (*x)[c][t] = low * std::cos(angle) - high * std::sin(angle);
@@ -61,7 +64,8 @@ inline void Turn(Signal* x, size_t head_dim, double theta) {
 }
 
 // Every position sees itself and all before it.
-inline Signal PlainAttention(const model::NamedTensors& tensors, const model::TransformerConfig& c, const Signal& x) {
+inline Signal PlainAttention(const model::NamedTensors& tensors, const model::TransformerConfig& c,
+                             const Signal& x) {
   const auto head_dim = static_cast<size_t>(c.head_dim), heads = static_cast<size_t>(c.heads);
   const size_t time = x[0].size(), shared = heads / static_cast<size_t>(c.kv_heads);
   Signal q = Linear(tensors.Under("q_proj"), x), k = Linear(tensors.Under("k_proj"), x);
@@ -96,8 +100,8 @@ inline Signal Scaled(const model::NamedTensors& tensors, Signal x) {
 }
 
 inline Signal PlainLayer(const model::NamedTensors& layer, const model::TransformerConfig& c, Signal x) {
-  const Signal attended =
-      PlainAttention(layer.Under("self_attn"), c, PlainLayerNorm(layer.Under("input_layernorm"), x, c.norm_eps));
+  const Signal attended = PlainAttention(layer.Under("self_attn"), c,
+                                         PlainLayerNorm(layer.Under("input_layernorm"), x, c.norm_eps));
   x = Sum(x, Scaled(layer.Under("self_attn_layer_scale"), attended));
   const Signal normed = PlainLayerNorm(layer.Under("post_attention_layernorm"), x, c.norm_eps);
   const Signal inner = Each(Linear(layer.Under("mlp.fc1"), normed), Gelu);
@@ -108,7 +112,8 @@ inline Signal PlainLayer(const model::NamedTensors& layer, const model::Transfor
 inline std::vector<float> PlainTable(const model::NamedTensors& codebook) {
   std::vector<float> table = ToFloats(codebook["embed_sum"]);
   const std::vector<float> usage = ToFloats(codebook["cluster_usage"]);
-  for (size_t i = 0; i < table.size(); i++) table[i] /= std::max(usage[i / (table.size() / usage.size())], 1e-5f);
+  for (size_t i = 0; i < table.size(); i++)
+    table[i] /= std::max(usage[i / (table.size() / usage.size())], 1e-5f);
   return table;
 }
 
@@ -128,11 +133,12 @@ inline int32_t TakeNearest(const std::vector<float>& table, Row* v, double* marg
   return static_cast<int32_t>(best);
 }
 
-inline std::vector<int32_t> PlainQuantizer(const model::NamedTensors& tensors, size_t codebooks, const Signal& x,
-                                           double* margin) {
+inline std::vector<int32_t> PlainQuantizer(const model::NamedTensors& tensors, size_t codebooks,
+                                           const Signal& x, double* margin) {
   std::vector<int32_t> codes(x[0].size() * codebooks);
   size_t done = 0;
-  for (const char* const half : {"semantic_residual_vector_quantizer", "acoustic_residual_vector_quantizer"}) {
+  for (const char* const half :
+       {"semantic_residual_vector_quantizer", "acoustic_residual_vector_quantizer"}) {
     const auto quantizer = tensors.Under(half);
     const Signal projected = Linear(quantizer.Under("input_proj"), x);
     const size_t tables = done == 0 ? 1 : codebooks - 1;
@@ -142,7 +148,8 @@ inline std::vector<int32_t> PlainQuantizer(const model::NamedTensors& tensors, s
     }
     for (size_t n = 0; n < tables; n++, done++) {
       const std::vector<float> table = PlainTable(quantizer.Under("layers", n).Under("codebook"));
-      for (size_t t = 0; t < rest.size(); t++) codes[t * codebooks + done] = TakeNearest(table, &rest[t], margin);
+      for (size_t t = 0; t < rest.size(); t++)
+        codes[t * codebooks + done] = TakeNearest(table, &rest[t], margin);
     }
   }
   return codes;

@@ -46,10 +46,11 @@ struct Sizes {
 };
 
 // `count` results of "weight" [out, in, taps] (or a matrix [out, in]) and "bias", if there is one.
-inline Signal Convolve(const model::NamedTensors& tensors, const Signal& x, size_t count, Sizes sizes, Padding padding,
-                       bool biased = true) {
+inline Signal Convolve(const model::NamedTensors& tensors, const Signal& x, size_t count, Sizes sizes,
+                       Padding padding, bool biased = true) {
   const model::Tensor& tensor = tensors["weight"];
-  const std::vector<float> weight = ToFloats(tensor), bias = biased ? ToFloats(tensors["bias"]) : std::vector<float>();
+  const std::vector<float> weight = ToFloats(tensor),
+                           bias = biased ? ToFloats(tensors["bias"]) : std::vector<float>();
   const auto out = static_cast<size_t>(tensor.shape[0]), in = x.size(), taps = weight.size() / out / in;
   Signal y(out, Row(count));
   for (size_t o = 0; o < out; o++) {
@@ -107,7 +108,8 @@ inline Signal PlainBlock(const model::NamedTensors& block, const Signal& x, size
   const Signal result = Tdnn(block.Under("tdnn2.conv"), joined);
   Signal means, deviations;
   Moments(result, Signal(result.size(), Row(time, 1.0 / static_cast<double>(time))), &means, &deviations);
-  const Signal gate = Each(Same(block.Under("se_block.conv2"), Tdnn(block.Under("se_block.conv1"), means)), Sigmoid);
+  const Signal gate =
+      Each(Same(block.Under("se_block.conv2"), Tdnn(block.Under("se_block.conv1"), means)), Sigmoid);
   Signal y = x;
   for (size_t c = 0; c < y.size(); c++) {
     for (size_t t = 0; t < time; t++) y[c][t] += result[c][t] * gate[c][0];
@@ -137,7 +139,8 @@ inline Signal PlainPool(const model::NamedTensors& tensors, const Signal& h) {
   return Joined({means, deviations});
 }
 
-inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint, const std::vector<float>& samples) {
+inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint,
+                                       const std::vector<float>& samples) {
   const model::SpeakerEncoderConfig& config = *checkpoint.config().speaker_encoder;
   const auto tensors = model::NamedTensors::OfModel(checkpoint).Under("speaker_encoder");
   LogMelShape shape;
@@ -149,7 +152,8 @@ inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint, cons
   x = Tdnn(tensors.Under("blocks.0.conv"), x, config.dilations[0]);
   Signal joined;
   for (size_t n = 1; n + 1 < config.channels.size(); n++) {
-    x = PlainBlock(tensors.Under("blocks", n), x, static_cast<size_t>(config.res2net_scale), config.dilations[n]);
+    x = PlainBlock(tensors.Under("blocks", n), x, static_cast<size_t>(config.res2net_scale),
+                   config.dilations[n]);
     joined = Joined({joined, x});
   }
   const Signal h = Tdnn(tensors.Under("mfa.conv"), joined, config.dilations.back());

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kLow = 4, kHigh = 10;
 
-PushResult PushText(PlayoutQueue& queue, const std::string& text, uint32_t track = 1, uint32_t generation = 0) {
+PushResult PushText(PlayoutQueue& queue, const std::string& text, uint32_t track = 1,
+                    uint32_t generation = 0) {
   return queue.Push(generation ? generation : queue.generation(), track,
                     reinterpret_cast<const uint8_t*>(text.data()), text.size());
 }
@@ -73,7 +74,9 @@ void PayloadsSurviveTheEndOfTheRing() {
   PlayoutQueue queue(kLow, kHigh);
   Random random(2);
   uint32_t pushed = 0, taken = 0;
-  const auto text = [](uint32_t n) { return std::string(1 + n * 37 % 1500, static_cast<char>('a' + n % 26)); };
+  const auto text = [](uint32_t n) {
+    return std::string(1 + n * 37 % 1500, static_cast<char>('a' + n % 26));
+  };
   for (int i = 0; i < 20'000; i++) {
     if (random.Next() % 2 == 0) {
       if (Taken(PushText(queue, text(pushed)))) pushed++;
@@ -265,11 +268,13 @@ TEST_GROUP(playout_queue) {
   return Run({
       {"frames and marks leave in order", FramesAndMarksLeaveInOrder},
       {"the queue is full at its high mark", TheQueueIsFullAtItsHighMark},
-      {"below the low mark there is room for the largest frames", BelowTheLowMarkThereIsRoomForTheLargestFrames},
+      {"below the low mark there is room for the largest frames",
+       BelowTheLowMarkThereIsRoomForTheLargestFrames},
       {"payloads survive the end of the ring", PayloadsSurviveTheEndOfTheRing},
       {"a clear tells what was sent and what was dropped", AClearTellsWhatWasSentAndWhatWasDropped},
       {"a take hands out what waits after the last that left", ATakeHandsOutWhatWaitsAfterTheLastThatLeft},
-      {"a take hands out no payload whose bytes were used again", ATakeHandsOutNoPayloadWhoseBytesWereUsedAgain},
+      {"a take hands out no payload whose bytes were used again",
+       ATakeHandsOutNoPayloadWhoseBytesWereUsedAgain},
       {"a closed queue can still be taken", AClosedQueueCanStillBeTaken},
       {"what carries an old generation is refused", WhatCarriesAnOldGenerationIsRefused},
       {"clears without a clock never run out of places", ClearsWithoutAClockNeverRunOutOfPlaces},

@@ -24,8 +24,8 @@ struct Payload {
 constexpr int kProducers = 2;
 
 struct Journal {
-  std::map<uint32_t, uint64_t> pushed;           // frames by track
-  std::set<uint32_t> marks;                      // all marks taken, each of its own number
+  std::map<uint32_t, uint64_t> pushed;  // frames by track
+  std::set<uint32_t> marks;             // all marks taken, each of its own number
 };
 
 struct Round {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "media/random.h"
-#include "model/speech/codec_config.h"
 #include "model/files/json.h"
+#include "model/speech/codec_config.h"
 #include "model/speech/model_tensors.h"
 #include "test/checkpoint_copy.h"
 
@@ -41,23 +41,27 @@ inline std::string ListOf(const std::vector<int>& numbers) {
 // Quantizers and entries are the golden checkpoint's: its code predictor makes them.
 inline std::string CodecConfigText(const CodecSizes& s) {
   std::ostringstream text;
-  text << "{\"encoder_valid_num_quantizers\": 16, \"input_sample_rate\": 24000, \"output_sample_rate\": 24000,"
-       << " \"decode_upsample_rate\": " << FrameSamples(s) << ", \"encode_downsample_rate\": " << FrameSamples(s)
-       << ", \"decoder_config\": {\"attention_bias\": false, \"latent_dim\": " << s.latent
-       << ", \"codebook_dim\": " << s.codebook << ", \"codebook_size\": 128, \"decoder_dim\": " << s.channels
-       << ", \"hidden_act\": \"silu\", \"hidden_size\": " << s.hidden << ", \"intermediate_size\": " << s.intermediate
-       << ", \"head_dim\": " << s.head_dim << ", \"num_attention_heads\": " << s.heads
-       << ", \"num_hidden_layers\": " << s.layers << ", \"num_key_value_heads\": " << s.kv_heads
-       << ", \"num_quantizers\": 16, \"num_semantic_quantizers\": 1, \"rms_norm_eps\": 1e-05, \"rope_theta\": 10000"
-       << ", \"sliding_window\": " << s.window << ", \"upsample_rates\": " << ListOf(s.rates)
-       << ", \"upsampling_ratios\": " << ListOf(s.ratios) << "}}";
+  text
+      << "{\"encoder_valid_num_quantizers\": 16, \"input_sample_rate\": 24000, \"output_sample_rate\": 24000,"
+      << " \"decode_upsample_rate\": " << FrameSamples(s)
+      << ", \"encode_downsample_rate\": " << FrameSamples(s)
+      << ", \"decoder_config\": {\"attention_bias\": false, \"latent_dim\": " << s.latent
+      << ", \"codebook_dim\": " << s.codebook << ", \"codebook_size\": 128, \"decoder_dim\": " << s.channels
+      << ", \"hidden_act\": \"silu\", \"hidden_size\": " << s.hidden
+      << ", \"intermediate_size\": " << s.intermediate << ", \"head_dim\": " << s.head_dim
+      << ", \"num_attention_heads\": " << s.heads << ", \"num_hidden_layers\": " << s.layers
+      << ", \"num_key_value_heads\": " << s.kv_heads
+      << ", \"num_quantizers\": 16, \"num_semantic_quantizers\": 1, \"rms_norm_eps\": 1e-05, \"rope_theta\": 10000"
+      << ", \"sliding_window\": " << s.window << ", \"upsample_rates\": " << ListOf(s.rates)
+      << ", \"upsampling_ratios\": " << ListOf(s.ratios) << "}}";
   return text.str();
 }
 
 // The middle and the width of a tensor's values.
 inline std::pair<double, double> RangeOf(const model::ExpectedTensor& tensor) {
   const auto ends = [&](const std::string& end) {
-    return tensor.name.size() >= end.size() && tensor.name.compare(tensor.name.size() - end.size(), end.size(), end) == 0;
+    return tensor.name.size() >= end.size() &&
+           tensor.name.compare(tensor.name.size() - end.size(), end.size(), end) == 0;
   };
   if (ends("cluster_usage")) return {1, 1};
   if (ends("norm.weight") || ends("scale") || ends("gamma")) return {0.7, 0.6};
@@ -75,8 +79,9 @@ inline std::string HeaderOf(const std::vector<model::ExpectedTensor>& tensors, s
   for (const model::ExpectedTensor& tensor : tensors) {
     size_t bytes = sizeof(float);
     for (const int64_t size : tensor.shape) bytes *= static_cast<size_t>(size);
-    header << (at == 0 ? "{" : ",") << "\"" << tensor.name << "\":{\"dtype\":\"F32\",\"shape\":" << model::ToString(tensor.shape)
-           << ",\"data_offsets\":[" << at << "," << at + bytes << "]}";
+    header << (at == 0 ? "{" : ",") << "\"" << tensor.name
+           << "\":{\"dtype\":\"F32\",\"shape\":" << model::ToString(tensor.shape) << ",\"data_offsets\":["
+           << at << "," << at + bytes << "]}";
     at += bytes;
   }
   header << "}";
@@ -94,7 +99,8 @@ inline void WriteBlankTensors(const std::string& path, const std::vector<model::
   std::filesystem::resize_file(path, header.size() + bytes);
 }
 
-inline void WriteRandomTensors(const std::string& path, const std::vector<model::ExpectedTensor>& tensors, uint64_t seed) {
+inline void WriteRandomTensors(const std::string& path, const std::vector<model::ExpectedTensor>& tensors,
+                               uint64_t seed) {
   size_t bytes = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << HeaderOf(tensors, &bytes);
@@ -106,7 +112,8 @@ inline void WriteRandomTensors(const std::string& path, const std::vector<model:
     const auto [middle, width] = RangeOf(tensor);
     values.resize(count);
     for (float& value : values) value = static_cast<float>(middle + width * (random.Unit() - 0.5));
-    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(count * sizeof(float)));
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(count * sizeof(float)));
   }
   file.close();
   CHECK(file.good());
@@ -122,7 +129,8 @@ class RandomCodec {
     copy_.Write("speech_tokenizer/config.json", text);
     std::string problem;
     const auto document = model::JsonDocument::Parse(text, &problem);
-    const auto config = model::ReadCodecConfig(model::ConfigReader("config.json", document->root(), &problem), false);
+    const auto config =
+        model::ReadCodecConfig(model::ConfigReader("config.json", document->root(), &problem), false);
     CHECK_EQ(problem, "");
     copy_.Remove("speech_tokenizer/model.safetensors");
     const std::string path = copy_.path() + "/speech_tokenizer/model.safetensors";

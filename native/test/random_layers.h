@@ -62,7 +62,8 @@ class Layers {
     return all;
   }
 
-  // Whether so many streams of one row would go through all layers at once. They have no caches: only for those that do not.
+  // Whether so many streams of one row would go through all layers at once. They have no caches: only for
+  // those that do not.
   bool Takes(size_t streams, size_t before) {
     AttentionBatch batch;
     batch.layout = {s_.cache, s_.heads, kDim};
@@ -92,7 +93,9 @@ class Layers {
       return all;
     }
   };
-  void Begin(size_t streams, size_t each, size_t before, Batch* its) { Begin(std::vector<Stand>(streams, {before, each}), its); }
+  void Begin(size_t streams, size_t each, size_t before, Batch* its) {
+    Begin(std::vector<Stand>(streams, {before, each}), its);
+  }
   void Begin(const std::vector<Stand>& streams, Batch* its) {
     AttentionBatch& batch = its->batch;
     batch.layout = {s_.cache, s_.heads, kDim};
@@ -102,7 +105,9 @@ class Layers {
     Place(streams, its);
   }
   // The same streams at another place.
-  void Place(size_t each, size_t before, Batch* its) { Place(std::vector<Stand>(its->caches.size(), {before, each}), its); }
+  void Place(size_t each, size_t before, Batch* its) {
+    Place(std::vector<Stand>(its->caches.size(), {before, each}), its);
+  }
   void Place(const std::vector<Stand>& streams, Batch* its) {
     AttentionBatch& batch = its->batch;
     batch.longest = batch.furthest = 0;
@@ -110,7 +115,8 @@ class Layers {
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams.size(); n++) {
       const auto [before, rows] = streams[n];
-      told.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(rows), static_cast<uint32_t>(positions.size())});
+      told.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(rows),
+                      static_cast<uint32_t>(positions.size())});
       for (size_t i = 0; i < rows; i++) positions.push_back(before + i);
       batch.longest = std::max(batch.longest, rows);
       batch.furthest = std::max(batch.furthest, before + rows);
@@ -126,11 +132,13 @@ class Layers {
 
   void RunPieces(const float* angles, const AttentionBatch& batch, float* x) {
     const size_t rows = batch.rows, queries = s_.query_heads * kDim, keys = s_.heads * kDim;
-    Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys), v = Poison(k_, rows * keys);
+    Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys),
+           v = Poison(k_, rows * keys);
     Signal out = Poison(k_, rows * queries), inner = Poison(k_, rows * s_.inner);
     for (size_t n = 0; n < layers_.size(); n++) {
       const LayerWeights& layer = layers_[n];
-      k_.AttendRows(layer.heads, {x, rows, normed.At()}, angles, batch, n, {q.At(), k.At(), v.At(), out.At()});
+      k_.AttendRows(layer.heads, {x, rows, normed.At()}, angles, batch, n,
+                    {q.At(), k.At(), v.At(), out.At()});
       k_.Multiply(layer.o, Rows(out.At(), rows, queries), {nullptr, nullptr, true}, x);
       k_.ExpandRows(layer.mlp_norm, layer.gate, layer.up, {x, rows, normed.At()}, inner.At());
       k_.Multiply(layer.down, Rows(inner.At(), rows, s_.inner), {nullptr, nullptr, true}, x);
@@ -146,7 +154,8 @@ class Layers {
   // Rows are of different sizes, so that none has the scale of another.
   Matrix Of(Format format, size_t rows, size_t columns) {
     std::vector<float> values = RandomFloats(rows * columns, ++seed_);
-    for (size_t i = 0; i < values.size(); i++) values[i] *= (0.5f + static_cast<float>(i / columns % 9) / 8) / std::sqrt(static_cast<float>(columns));
+    for (size_t i = 0; i < values.size(); i++)
+      values[i] *= (0.5f + static_cast<float>(i / columns % 9) / 8) / std::sqrt(static_cast<float>(columns));
     if (HasScales(format)) return Quantized({Format::kF32, values.data(), nullptr, rows, columns}, format);
     std::vector<Bf16> rounded;
     for (const float value : values) rounded.push_back(ToBf16(value));
@@ -172,7 +181,8 @@ class Layers {
     for (size_t n = 0; n < 2 * s_.layers; n++) {
       for (size_t position = 0; position < stream.before; position++) {
         const size_t at = n * array + position % kCapacity * width;
-        std::copy_n(seen.begin() + static_cast<std::ptrdiff_t>(at), width, values.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy_n(seen.begin() + static_cast<std::ptrdiff_t>(at), width,
+                    values.begin() + static_cast<std::ptrdiff_t>(at));
       }
     }
     return values;

@@ -17,7 +17,8 @@ class RecordingKernels final : public cpu::CpuKernels {
  public:
   using CpuKernels::CpuKernels;
 
-  // By seed of the request and place of the code in its frame: the raw logits of every frame, one after the other.
+  // By seed of the request and place of the code in its frame: the raw logits of every frame, one after the
+  // other.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<float>> logits;
   // And what was chosen of them, before a teacher said otherwise.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<int32_t>> chosen;
@@ -44,8 +45,8 @@ class RecordingKernels final : public cpu::CpuKernels {
     CpuKernels::Multiply(w, x, finish, y);
   }
 
-  void Choose(const Choice* choices, size_t count, float* rows, size_t vocabulary, uint64_t sequence, int32_t* ids,
-              size_t stride) override {
+  void Choose(const Choice* choices, size_t count, float* rows, size_t vocabulary, uint64_t sequence,
+              int32_t* ids, size_t stride) override {
     for (size_t i = 0; recording && i < count; i++) {
       std::vector<float>& kept = logits[{choices[i].seed, sequence}];
       kept.insert(kept.end(), rows + i * vocabulary, rows + (i + 1) * vocabulary);

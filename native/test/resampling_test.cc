@@ -43,7 +43,8 @@ void CheckPasses(uint32_t from, uint32_t to) {
   for (const double part : {0.01, 0.3, 0.77, 0.905}) {
     const double hertz = part * std::min(from, to) / 2;
     const double error = ErrorOf(Resampled(Sine(from, hertz, 0.2), from, to), to, hertz, 0.5, to / 25);
-    if (error > -100) std::fprintf(stderr, "    %u to %u Hz, a tone of %.0f Hz: %.1f dB\n", from, to, hertz, error);
+    if (error > -100)
+      std::fprintf(stderr, "    %u to %u Hz, a tone of %.0f Hz: %.1f dB\n", from, to, hertz, error);
     CHECK(error <= -100);
   }
 }
@@ -93,7 +94,8 @@ void TheLengthIsThatOfTheSameTime() {
   CHECK_EQ(ResampledCount(44101, 44100, 24000), size_t{24001});  // 24000.54
   CHECK_EQ(ResampledCount(size_t{60} * 191999, 191999, 24000), size_t{1440000});
   for (const size_t count : {size_t{0}, size_t{1}, size_t{2}, size_t{999}}) {
-    CHECK_EQ(Resampled(std::vector<float>(count, 1), 22050, 24000).size(), ResampledCount(count, 22050, 24000));
+    CHECK_EQ(Resampled(std::vector<float>(count, 1), 22050, 24000).size(),
+             ResampledCount(count, 22050, 24000));
   }
 }
 

@@ -28,7 +28,8 @@ class ReshapedCheckpoint {
   // `object`: as JSON, without nested objects in what it replaces.
   void Replace(const std::string& file, const std::string& key, const std::string& object) {
     std::string text = copy_.Read(file);
-    const size_t at = text.find("\"" + key + "\": {"), open = text.find('{', at), close = text.find('}', open);
+    const size_t at = text.find("\"" + key + "\": {"), open = text.find('{', at),
+                 close = text.find('}', open);
     CHECK(at != std::string::npos && close != std::string::npos);
     copy_.Write(file, text.replace(open, close - open + 1, object));
   }
@@ -37,15 +38,17 @@ class ReshapedCheckpoint {
   std::unique_ptr<const model::Checkpoint> Open() {
     Rewrite("config.json", "model.safetensors", original_->model(),
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadModelConfig(reader)); });
-    Rewrite("speech_tokenizer/config.json", "speech_tokenizer/model.safetensors", original_->codec(),
-            [](const model::ConfigReader& reader) { return TensorsOf(model::ReadCodecConfig(reader, true)); });
+    Rewrite(
+        "speech_tokenizer/config.json", "speech_tokenizer/model.safetensors", original_->codec(),
+        [](const model::ConfigReader& reader) { return TensorsOf(model::ReadCodecConfig(reader, true)); });
     return Opened(copy_.path());
   }
 
  private:
   using List = std::function<std::vector<model::ExpectedTensor>(const model::ConfigReader&)>;
 
-  void Rewrite(const std::string& config, const std::string& file, const model::TensorSet& old, const List& list) {
+  void Rewrite(const std::string& config, const std::string& file, const model::TensorSet& old,
+               const List& list) {
     std::string problem;
     const auto document = model::JsonDocument::Parse(copy_.Read(config), &problem);
     const auto wanted = list(model::ConfigReader(config, document->root(), &problem));

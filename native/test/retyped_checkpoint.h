@@ -30,7 +30,8 @@ class RetypedCheckpoint {
  public:
   // The weights of `name`, rounded to what the rules say. `widened`: the same values, all of them in f32. Of
   // a dtype that is none of weights, zeros.
-  RetypedCheckpoint(const std::string& name, const DtypeRule& model, const DtypeRule& codec, bool widened = false)
+  RetypedCheckpoint(const std::string& name, const DtypeRule& model, const DtypeRule& codec,
+                    bool widened = false)
       : copy_(name), widened_(widened) {
     Rewrite(kGolden + "/" + name, "", model);
     Rewrite(kGolden + "/" + name, "speech_tokenizer/", codec);
@@ -64,7 +65,8 @@ class RetypedCheckpoint {
   }
 
   Stored Retyped(const model::Tensor& tensor, model::Dtype dtype) const {
-    if (!IsWeightDtype(dtype)) return {&tensor, dtype, std::string(tensor.count() * FactsOf(dtype).bytes, '\0')};
+    if (!IsWeightDtype(dtype))
+      return {&tensor, dtype, std::string(tensor.count() * FactsOf(dtype).bytes, '\0')};
     std::vector<float> values = model::ToFloats(tensor);
     std::vector<uint8_t> bytes = model::Rounded(values.data(), values.size(), model::FormatOf(dtype));
     if (widened_) {
@@ -80,7 +82,8 @@ class RetypedCheckpoint {
     const auto old = model::TensorSet::Open(from + "/" + folder, &problem);
     CHECK_EQ(problem, "");
     std::vector<Stored> all;
-    for (const model::Tensor* tensor : old->tensors()) all.push_back(Retyped(*tensor, rule(*tensor, all.size())));
+    for (const model::Tensor* tensor : old->tensors())
+      all.push_back(Retyped(*tensor, rule(*tensor, all.size())));
     // Larger elements first, as the format's own writer does, so that all are aligned.
     std::stable_sort(all.begin(), all.end(), [](const Stored& a, const Stored& b) {
       return FactsOf(a.dtype).bytes > FactsOf(b.dtype).bytes;

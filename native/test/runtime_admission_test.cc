@@ -18,7 +18,8 @@ using std::chrono::microseconds;
 Clock::duration Ms(double ms) { return duration_cast<Clock::duration>(duration<double, std::milli>(ms)); }
 double MsOf(Clock::duration time) { return duration<double, std::milli>(time).count(); }
 
-// Round times of a GPU. A frame of n streams: 5 ms and 0.11 ms each, half of it in the codec. A new prompt: 0.7 ms.
+// Round times of a GPU. A frame of n streams: 5 ms and 0.11 ms each, half of it in the codec. A new prompt:
+// 0.7 ms.
 struct Machine {
   double step = 3, step_each = 0.055;
   double codec = 2, codec_each = 0.055;  // each frame
@@ -27,7 +28,8 @@ struct Machine {
   double begin = 0;                      // each speech, before its prompt
   size_t slow_every = 0;                 // one of so many steps takes `slow` times as long; 0: none
   double slow = 1.2;
-  size_t smaller = 1;                    // so many times fewer listeners, who take as many times longer: quicker to play through
+  size_t smaller =
+      1;  // so many times fewer listeners, who take as many times longer: quicker to play through
 
   double Each(double ms) const { return ms * static_cast<double>(smaller); }
 };
@@ -93,7 +95,9 @@ class Listener final : public SpeechSink {
   double first_ms() const { return MsOf(began_ - asked_); }
 
  private:
-  double written_ms() const { return static_cast<double>(written_) / ScriptedModel::kFrameSamples * kFrameMs; }
+  double written_ms() const {
+    return static_cast<double>(written_) / ScriptedModel::kFrameSamples * kFrameMs;
+  }
   double Played() const { return MsOf(model_.now() - began_); }
   const GpuModel& model_;
   size_t& over_;
@@ -106,14 +110,14 @@ struct Heard {
   size_t most_live = 0, speeches = 0, late = 0;
   double latest_ms = -1e9;
   double first_ms = 0;  // until the first sound, of nineteen in twenty the longest
-  double carried = 0;  // listeners whose sound was made as fast as it is played, in the second half
+  double carried = 0;   // listeners whose sound was made as fast as it is played, in the second half
 };
 
 struct Crowd {
   size_t asked = 700;
   double arrivals_s = 10;  // 0: all at once
   double seconds = 60;
-  size_t most = 4096;       // live
+  size_t most = 4096;  // live
   bool keeps_pace = true;
 };
 
@@ -206,8 +210,10 @@ void CheckAllHearAll(const Machine& machine, double carried) {
     crowd.asked /= machine.smaller;
     crowd.arrivals_s = arrivals_s;
     const Heard heard = Listen(machine, crowd);
-    std::printf("  %s: %zu live, %.0f carried of %.0f, %zu speeches, %zu late, the latest %.1f ms before it was due\n",
-                arrivals_s > 0 ? "staggered" : "burst", heard.most_live, heard.carried, carried, heard.speeches, heard.late, -heard.latest_ms);
+    std::printf(
+        "  %s: %zu live, %.0f carried of %.0f, %zu speeches, %zu late, the latest %.1f ms before it was due\n",
+        arrivals_s > 0 ? "staggered" : "burst", heard.most_live, heard.carried, carried, heard.speeches,
+        heard.late, -heard.latest_ms);
     CHECK_EQ(heard.late, size_t{0});
     CHECK(heard.carried >= 0.85 * carried);
     CHECK(heard.most_live < crowd.asked);
@@ -232,8 +238,8 @@ void StepsThatTakeAFifthLongerAreNobodysGap() {
   CheckMachine(machine);
 }
 
-// Measured on an H200 with the 1.7B model: a frame of a thousand streams takes 57 of its 80 ms. All are admitted,
-// although some steps take much longer than the others (graph capture).
+// Measured on an H200 with the 1.7B model: a frame of a thousand streams takes 57 of its 80 ms. All are
+// admitted, although some steps take much longer than the others (graph capture).
 void AThousandAreLetInWhereThereIsTime() {
   Machine machine;
   machine.step_each = 0.0257;
@@ -246,8 +252,10 @@ void AThousandAreLetInWhereThereIsTime() {
     crowd.arrivals_s = arrivals_s;
     crowd.seconds = 40;
     const Heard heard = Listen(machine, crowd);
-    std::printf("  %s: %zu live, %.0f carried, %zu speeches, %zu late, the latest %.1f ms before it was due, first sound p95 %.0f ms\n",
-                arrivals_s > 0 ? "staggered" : "burst", heard.most_live, heard.carried, heard.speeches, heard.late, -heard.latest_ms, heard.first_ms);
+    std::printf(
+        "  %s: %zu live, %.0f carried, %zu speeches, %zu late, the latest %.1f ms before it was due, first sound p95 %.0f ms\n",
+        arrivals_s > 0 ? "staggered" : "burst", heard.most_live, heard.carried, heard.speeches, heard.late,
+        -heard.latest_ms, heard.first_ms);
     CHECK_EQ(heard.late, size_t{0});
     CHECK_EQ(heard.most_live, size_t{1000});
     CHECK(heard.carried > 970);
@@ -271,7 +279,8 @@ void StepsOfAPartCountAsOften() {
   Desk desk(options);
   desk.model.step_time = milliseconds(15);
   desk.model.stream_time = milliseconds(5);
-  for (int n = 0; n < 8; n++) desk.StartDue("s" + std::to_string(n) + " frames=30 tokens=20", Sink(), milliseconds(0));
+  for (int n = 0; n < 8; n++)
+    desk.StartDue("s" + std::to_string(n) + " frames=30 tokens=20", Sink(), milliseconds(0));
   desk.Rounds(1);
   // Two of them take 25 ms, so that five have a frame each 62.5 ms in the mean, and six would each 75.
   CHECK_EQ(desk.stats().live, size_t{5});

@@ -27,7 +27,9 @@ std::string Answer(const BudgetQuestion& question) {
   TokenBudget budget;
   std::string problem;
   if (!FindBudget(question, &budget, &problem)) return problem;
-  return std::to_string(budget.draws) + (budget.requested ? " requested" : budget.by_text ? " by text" : " configured");
+  return std::to_string(budget.draws) + (budget.requested ? " requested"
+                                         : budget.by_text ? " by text"
+                                                          : " configured");
 }
 
 void ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds() {
@@ -140,7 +142,8 @@ void TheOlderGroupsAreReadToo() {
   machine.Write("/proc/self/cgroup", "5:cpu:/x\n4:hugetlb,memory:/api/1\n0::/\n");
   machine.Write("/sys/fs/cgroup/memory/api/1/memory.limit_in_bytes", "1000\n");
   machine.Write("/sys/fs/cgroup/memory/api/1/memory.usage_in_bytes", "800\n");
-  machine.Write("/sys/fs/cgroup/memory/api/1/memory.stat", "inactive_file 9\ntotal_inactive_file 100\ntotal_active_file 50\n");
+  machine.Write("/sys/fs/cgroup/memory/api/1/memory.stat",
+                "inactive_file 9\ntotal_inactive_file 100\ntotal_active_file 50\n");
   CHECK_EQ(machine.Available(), size_t{350});
   machine.Write("/sys/fs/cgroup/memory/api/1/memory.usage_in_bytes", "8000\n");
   CHECK_EQ(machine.Available(), size_t{0});
@@ -152,7 +155,8 @@ void TheOlderGroupsAreReadToo() {
 TEST_GROUP(runtime_budget) {
   using namespace parley::test;
   return Run({
-      {"a text gets three times its ordinary length and four seconds", ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds},
+      {"a text gets three times its ordinary length and four seconds",
+       ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds},
       {"a text without an end gets two minutes", ATextWithoutAnEndGetsTwoMinutes},
       {"what is asked for comes before what is configured", WhatIsAskedForComesBeforeWhatIsConfigured},
       {"a text that cannot be spoken to its end is refused", ATextThatCannotBeSpokenToItsEndIsRefused},

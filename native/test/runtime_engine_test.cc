@@ -104,7 +104,9 @@ class SharedSink final : public SpeechSink {
 
  private:
   void Tell() {
-    { const std::lock_guard<std::mutex> lock(mutex_); }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+    }
     changed_.notify_all();
   }
   template <class Condition>
@@ -227,10 +229,14 @@ std::string ProblemOf(const ModelMaker& make, bool warm_up = false) {
 }
 
 void AnEngineThatCannotBeOpenedSaysWhy() {
-  CHECK_EQ(ProblemOf([](std::string* problem) { return *problem = "no such file", nullptr; }), "no such file");
-  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }), "memory is out");
-  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::runtime_error("why"); }), "why");
-  CHECK_EQ(ProblemOf([](std::string*) { return std::make_unique<MuteModel>(); }, true), "warming up: cannot speak");
+  CHECK_EQ(ProblemOf([](std::string* problem) { return *problem = "no such file", nullptr; }),
+           "no such file");
+  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }),
+           "memory is out");
+  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::runtime_error("why"); }),
+           "why");
+  CHECK_EQ(ProblemOf([](std::string*) { return std::make_unique<MuteModel>(); }, true),
+           "warming up: cannot speak");
 }
 
 // Everything at once, from several threads; every sink hears its own sound in order and one end.
@@ -293,7 +299,8 @@ void AModelThatComputesNoNumbersIsNotLoaded() {
         &problem);
     CHECK(engine == nullptr);
     CHECK_EQ(problem, std::string("/models/broken: warming up: ") +
-                          (breaks_logits ? "the model computed what is not a number" : "the codec computed sound that is not finite"));
+                          (breaks_logits ? "the model computed what is not a number"
+                                         : "the codec computed sound that is not finite"));
   }
 }
 

@@ -23,9 +23,7 @@ std::string Policy() {
 }
 
 // Whether a process may choose at all: in some containers it may not.
-bool MayChoose() {
-  return syscall(SYS_set_mempolicy, 0, nullptr, 0) == 0 && Policy() == "default";
-}
+bool MayChoose() { return syscall(SYS_set_mempolicy, 0, nullptr, 0) == 0 && Policy() == "default"; }
 
 std::string Refusal(int node) {
   try {

@@ -154,7 +154,8 @@ std::string LossOf(const Work& work) {
   return "";
 }
 
-// Whatever asked for it hears that it is lost, and the round says so at its end: whoever runs it ends the others.
+// Whatever asked for it hears that it is lost, and the round says so at its end: whoever runs it ends the
+// others.
 void ALostDeviceIsEverybodysEnd() {
   for (const char* const where : {"read", "begin", "prefill", "step", "decode"}) {
     Desk desk;
@@ -190,7 +191,8 @@ void SoundThatIsNotFiniteEndsOneStreamAlone() {
   desk.Start("good frames=9", good);
   desk.Start("a what=infinite after=3 frames=20", sink);
   desk.ToIdle();
-  CHECK_EQ(EndOf(sink).outcome + "/" + EndOf(sink).problem, "failed/the codec computed sound that is not finite");
+  CHECK_EQ(EndOf(sink).outcome + "/" + EndOf(sink).problem,
+           "failed/the codec computed sound that is not finite");
   CHECK_EQ(sink->written, size_t{3 * 80});  // the chunk is not written
   CHECK_EQ(EndOf(good).outcome, "done");
   CheckStillServing(desk);
@@ -292,11 +294,13 @@ TEST_GROUP(runtime_outcomes) {
       {"the language says how long a text can take", TheLanguageSaysHowLongATextCanTake},
       {"a text that came bit by bit is measured as a whole", ATextThatCameBitByBitIsMeasuredAsAWhole},
       {"the engine's tokens are a limit that is reported", TheEnginesTokensAreALimitThatIsReported},
-      {"text for which there is no room ends a stream as too large", TextForWhichThereIsNoRoomEndsAStreamAsTooLarge},
+      {"text for which there is no room ends a stream as too large",
+       TextForWhichThereIsNoRoomEndsAStreamAsTooLarge},
       {"a text that is longer than the model is refused", ATextThatIsLongerThanTheModelIsRefused},
       {"a request that the model refuses is a bad one", ARequestThatTheModelRefusesIsABadOne},
       {"text that cannot be read ends a stream", TextThatCannotBeReadEndsAStream},
-      {"memory that runs out ends only the streams of that call", MemoryThatRunsOutEndsOnlyTheStreamsOfThatCall},
+      {"memory that runs out ends only the streams of that call",
+       MemoryThatRunsOutEndsOnlyTheStreamsOfThatCall},
       {"a mistake ends only the streams of that call", AMistakeEndsOnlyTheStreamsOfThatCall},
       {"a lost device is everybody's end", ALostDeviceIsEverybodysEnd},
       {"numbers that are none end one stream alone", NumbersThatAreNoneEndOneStreamAlone},

@@ -14,7 +14,7 @@ void TimesAreOnTheLineThroughWhatWasMeasured() {
   RoundTimes times;
   CHECK_EQ(Ms(times.Of(5)), 0.0);
   times.Did(8, milliseconds(16));
-  CHECK(Near(Ms(times.Of(4)), 16));  // no less is known
+  CHECK(Near(Ms(times.Of(4)), 16));   // no less is known
   CHECK(Near(Ms(times.Of(12)), 24));  // in proportion
   times.Did(2, milliseconds(10));
   CHECK(Near(Ms(times.Of(1)), 10));
@@ -43,7 +43,8 @@ void NeighboursAreNoSlope() {
   CHECK(Near(Ms(times.Of(514)), 36 + 20.0 / 129 * 257));
 }
 
-// A round is 20 ms and 10 for each stream, and may take a fifth longer while nothing is known of that; a frame is 80 ms: four streams.
+// A round is 20 ms and 10 for each stream, and may take a fifth longer while nothing is known of that; a
+// frame is 80 ms: four streams.
 SchedulerOptions Measured() {
   SchedulerOptions options = Usual();
   for (const size_t n : {1u, 2u}) options.times.rounds.Did(n, milliseconds(20 + 10 * n));
@@ -213,7 +214,8 @@ void AReaderIsServedThoughListenersNeverCease() {
   const auto file = Sink();
   const auto speak = [&] {
     calls.push_back(Sink());
-    desk.StartDue("call" + std::to_string(calls.size()) + " frames=20 tokens=20", calls.back(), milliseconds(0));
+    desk.StartDue("call" + std::to_string(calls.size()) + " frames=20 tokens=20", calls.back(),
+                  milliseconds(0));
   };
   speak(), speak();
   desk.StartFor(Listener::kReader, "file frames=10", file);
@@ -271,7 +273,9 @@ void TheServersPromptsComeAfterReaders() {
   std::string steps;
   for (int n = 0; n < 8; n++) {
     const std::string log = desk.Rounds(1);
-    steps += log.find("step file prompt") != std::string::npos ? "both " : log.find("step file") != std::string::npos ? "file " : "none ";
+    steps += log.find("step file prompt") != std::string::npos ? "both "
+             : log.find("step file") != std::string::npos      ? "file "
+                                                               : "none ";
   }
   CHECK_EQ(steps, "file file file both file file file both ");
   desk.ToIdle();

@@ -56,7 +56,8 @@ void CompanyChangesNothing() {
   for (Engine* const engine : {&CustomVoice(), &Base()}) {
     std::vector<SpeechRequest> requests;
     for (uint64_t n = 0; n < 6; n++) {
-      SpeechRequest request = engine == &Base() ? WithVoice("short", n % 2 == 0 ? "A voice." : "", n) : Drawn(n);
+      SpeechRequest request =
+          engine == &Base() ? WithVoice("short", n % 2 == 0 ? "A voice." : "", n) : Drawn(n);
       request.text = std::string(kText).substr(0, 20 + 5 * n);
       request.max_new_tokens = 5 + 2 * n;
       if (n % 3 == 0) request.due = Clock::now();
@@ -81,7 +82,8 @@ std::vector<float> SpokenInParts(Engine& engine, SpeechRequest request, size_t p
   request.more_text = true;
   const auto listener = std::make_shared<Listener>();
   const StreamId id = engine.Start(request, listener);
-  for (size_t at = 0; at < text.size(); at += part) engine.AddText(id, text.substr(at, part), at + part >= text.size());
+  for (size_t at = 0; at < text.size(); at += part)
+    engine.AddText(id, text.substr(at, part), at + part >= text.size());
   const StreamEnd end = listener->AwaitEnd();
   CHECK_EQ(end.problem.substr(0, 13), end.outcome == Outcome::kDone ? "" : "no end after ");
   return listener->samples();
@@ -202,17 +204,22 @@ SpeechRequest With(Value SpeechRequest::* field, Value value) {
 
 void RequestsThatDoNotFitAreRefusedByName() {
   Engine& custom = CustomVoice();
-  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::speaker, std::string("nobody"))),
-           "bad request: there is no speaker \"nobody\"; there are: serena, vivian, uncle_fu, ryan, aiden, ono_anna, sohee, "
-           "eric, dylan");
-  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::language, std::string("klingon"))),
-           "bad request: there is no language \"klingon\"; there are: chinese, english, german, italian, portuguese, spanish, "
-           "japanese, korean, french, russian");
-  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string(" \n"))), "bad request: the text is empty");
-  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string("\xff"))), "bad request: the text is not UTF-8");
+  CHECK_EQ(
+      ProblemOf(custom, With(&SpeechRequest::speaker, std::string("nobody"))),
+      "bad request: there is no speaker \"nobody\"; there are: serena, vivian, uncle_fu, ryan, aiden, ono_anna, sohee, "
+      "eric, dylan");
+  CHECK_EQ(
+      ProblemOf(custom, With(&SpeechRequest::language, std::string("klingon"))),
+      "bad request: there is no language \"klingon\"; there are: chinese, english, german, italian, portuguese, spanish, "
+      "japanese, korean, french, russian");
+  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string(" \n"))),
+           "bad request: the text is empty");
+  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::text, std::string("\xff"))),
+           "bad request: the text is not UTF-8");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::temperature, 0.0f)),
            "bad request: temperature must be 0.0001 or more");
-  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::temperature, NAN)), "bad request: temperature must be 0.0001 or more");
+  CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::temperature, NAN)),
+           "bad request: temperature must be 0.0001 or more");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::top_p, 1.5f)), "bad request: top_p must be in (0, 1]");
   CHECK_EQ(ProblemOf(custom, With(&SpeechRequest::repetition_penalty, 0.0f)),
            "bad request: repetition_penalty must be above 0");
@@ -240,7 +247,8 @@ void RecordingsThatCannotBeUsedAreRefusedByName() {
   };
   CHECK_EQ(refused({}, 24000), "bad request: the recording is empty");
   CHECK_EQ(refused(std::vector<float>(24000), 24000), "bad request: the recording is silent");
-  CHECK_EQ(refused(std::vector<float>(24000, 0.1f), 0).substr(0, 44), "bad request: the recording's sample rate is ");
+  CHECK_EQ(refused(std::vector<float>(24000, 0.1f), 0).substr(0, 44),
+           "bad request: the recording's sample rate is ");
   CHECK_EQ(refused(std::vector<float>(500, 0.1f), 24000).substr(0, 33), "bad request: the recording lasts ");
   CHECK_EQ(Base().stats().voices, voices);
 }
@@ -309,7 +317,8 @@ void EveryKindOfModelWarmsUpAndSaysWhatItIs() {
 }
 
 // Every value of a tensor of the file becomes this.
-void Fill(CheckpointCopy* copy, const std::string& file, const std::string& tensor, float value, size_t most = SIZE_MAX) {
+void Fill(CheckpointCopy* copy, const std::string& file, const std::string& tensor, float value,
+          size_t most = SIZE_MAX) {
   std::string bytes = copy->Read(file), problem;
   uint64_t length = 0;
   for (int n = 7; n >= 0; n--) length = length << 8 | static_cast<uint8_t>(bytes[static_cast<size_t>(n)]);
@@ -319,7 +328,8 @@ void Fill(CheckpointCopy* copy, const std::string& file, const std::string& tens
   const Format format = entry.Find("dtype").text() == "F32" ? Format::kF32 : Format::kBf16;
   const std::vector<uint8_t> one = model::Rounded(&value, 1, format);
   const model::Json offsets = entry.Find("data_offsets");
-  const auto begin = static_cast<size_t>(offsets.first().integer().value_or(0)), end = static_cast<size_t>(offsets.first().next().integer().value_or(0));
+  const auto begin = static_cast<size_t>(offsets.first().integer().value_or(0)),
+             end = static_cast<size_t>(offsets.first().next().integer().value_or(0));
   for (size_t at = begin, n = 0; at < end && n < most; at += one.size(), n++) {
     for (size_t i = 0; i < one.size(); i++) bytes[8 + length + at + i] = static_cast<char>(one[i]);
   }
@@ -366,8 +376,9 @@ void WeightsWhoseProductsOverflowAreNotLoaded() {
     Fill(&talker, kModelFile, std::string("talker.model.layers.0.mlp.") + name + ".weight", 9e8f);
   }
   Fill(&codec, kCodecFile, "decoder.decoder.1.block.0.alpha", 300);
-  const std::pair<CheckpointCopy*, const char*> cases[] = {{&talker, "the model computed what is not a number"},
-                                                           {&codec, "the codec computed sound that is not finite"}};
+  const std::pair<CheckpointCopy*, const char*> cases[] = {
+      {&talker, "the model computed what is not a number"},
+      {&codec, "the codec computed sound that is not finite"}};
   for (const auto& [copy, problem] : cases) {
     EngineOptions options;
     options.directory = copy->path();
@@ -379,7 +390,8 @@ void WeightsWhoseProductsOverflowAreNotLoaded() {
     CHECK_EQ(none, "");
     if (engine == nullptr) continue;
     const Said said = Say(*engine, Drawn(1));
-    CHECK_EQ(std::string(NameOf(said.end.outcome)) + ": " + said.end.problem, std::string("failed: ") + problem);
+    CHECK_EQ(std::string(NameOf(said.end.outcome)) + ": " + said.end.problem,
+             std::string("failed: ") + problem);
     CHECK(said.samples.empty());
   }
 }
@@ -475,7 +487,8 @@ TEST_GROUP(runtime_qwen) {
       {"every kind of model warms up and says what it is", EveryKindOfModelWarmsUpAndSaysWhatItIs},
       {"a model of few positions loads and speaks what fits", AModelOfFewPositionsLoadsAndSpeaksWhatFits},
       {"smaller formats speak too", SmallerFormatsSpeakToo},
-      {"a file that changes under an engine ends the engine alone", AFileThatChangesUnderAnEngineEndsTheEngineAlone},
+      {"a file that changes under an engine ends the engine alone",
+       AFileThatChangesUnderAnEngineEndsTheEngineAlone},
       {"a file that is replaced by renaming changes nothing", AFileThatIsReplacedByRenamingChangesNothing},
       {"weights that are not finite are not loaded", WeightsThatAreNotFiniteAreNotLoaded},
       {"weights whose products overflow are not loaded", WeightsWhoseProductsOverflowAreNotLoaded},

@@ -24,7 +24,8 @@ void BeyondTheWaitingNobodyIsTaken() {
   CHECK_EQ(desk.stats().live, size_t{2});
   CHECK_EQ(desk.stats().waiting, size_t{3});
   CHECK_EQ(desk.stats().refused, uint64_t{2});
-  for (int n = 0; n < 7; n++) CHECK_EQ(sinks[static_cast<size_t>(n)]->EndText(), n < 5 ? "not ended" : "busy");
+  for (int n = 0; n < 7; n++)
+    CHECK_EQ(sinks[static_cast<size_t>(n)]->EndText(), n < 5 ? "not ended" : "busy");
   desk.ToIdle();
   for (int n = 0; n < 5; n++) CHECK_EQ(EndOf(sinks[static_cast<size_t>(n)]).outcome, "done");
   CheckStillServing(desk);

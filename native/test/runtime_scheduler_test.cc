@@ -1,4 +1,5 @@
-// Order of service: batches, prompts, chunks, parking, deadlines. A scripted model logs its calls, one per line.
+// Order of service: batches, prompts, chunks, parking, deadlines. A scripted model logs its calls, one per
+// line.
 #include "test/check.h"
 #include "test/scripted_desk.h"
 
@@ -108,7 +109,9 @@ void WhoIsInNoHurryGivesWayToThoseWhoMayRunDry() {
   desk.Start("file tokens=90", Sink());
   desk.StartDue("call tokens=90", Sink(), milliseconds(0));
   const std::string steps = Only("step", desk.Rounds(9));
-  CHECK_EQ(steps, "step call; step call; step call; step call file; step call; step call; step call; step call file; step call");
+  CHECK_EQ(
+      steps,
+      "step call; step call; step call; step call file; step call; step call; step call; step call file; step call");
   desk.Rounds(60);
   CHECK_EQ(Only("step", desk.Rounds(3)), "step call file; step call file; step call file");
 }
@@ -170,8 +173,9 @@ void PromptsOfManyAreTakenTogetherAsFarAsTimeAllows() {
   desk.model.row_time = milliseconds(1);
   const auto sink = Sink();
   for (const char* const name : {"a rows=20", "b rows=20", "c rows=20"}) desk.Start(name, sink);
-  CHECK_EQ(desk.Rounds(1), "read a; read b; read c; begin a:65; begin b:65; begin c:65; "
-                           "prefill a:20 b:12; step a; decode a:1");
+  CHECK_EQ(desk.Rounds(1),
+           "read a; read b; read c; begin a:65; begin b:65; begin c:65; "
+           "prefill a:20 b:12; step a; decode a:1");
   CHECK_EQ(desk.Rounds(1), "prefill b:8 c:20; step a b c; decode b:1 c:1");
 }
 
@@ -297,19 +301,22 @@ TEST_GROUP(runtime_scheduler) {
       {"a listener who is behind gets every frame at once", AListenerWhoIsBehindGetsEveryFrameAtOnce},
       {"streams join and leave between frames", StreamsJoinAndLeaveBetweenFrames},
       {"first sounds are decoded before the others", FirstSoundsAreDecodedBeforeTheOthers},
-      {"whoever waits for sound is not held up by large chunks", WhoeverWaitsForSoundIsNotHeldUpByLargeChunks},
+      {"whoever waits for sound is not held up by large chunks",
+       WhoeverWaitsForSoundIsNotHeldUpByLargeChunks},
       {"who is in no hurry gives way to those who may run dry", WhoIsInNoHurryGivesWayToThoseWhoMayRunDry},
       {"who is due first goes first", WhoIsDueFirstGoesFirst},
       {"among equals who came first goes first", AmongEqualsWhoCameFirstGoesFirst},
       {"a deadline moves on with what is written", ADeadlineMovesOnWithWhatIsWritten},
       {"long prompts are taken in parts while others speak", LongPromptsAreTakenInPartsWhileOthersSpeak},
-      {"prompts of many are taken together as far as time allows", PromptsOfManyAreTakenTogetherAsFarAsTimeAllows},
+      {"prompts of many are taken together as far as time allows",
+       PromptsOfManyAreTakenTogetherAsFarAsTimeAllows},
       {"a stream whose sink is full parks until there is room", AStreamWhoseSinkIsFullParksUntilThereIsRoom},
       {"a sink of one frame is served frame by frame", ASinkOfOneFrameIsServedFrameByFrame},
       {"a parked stream does not hold up others", AParkedStreamDoesNotHoldUpOthers},
       {"a stream without text parks until more comes", AStreamWithoutTextParksUntilMoreComes},
       {"text after its end is ignored", TextAfterItsEndIsIgnored},
-      {"text that came before the request was read is not lost", TextThatCameBeforeTheRequestWasReadIsNotLost},
+      {"text that came before the request was read is not lost",
+       TextThatCameBeforeTheRequestWasReadIsNotLost},
       {"times are counted from the start", TimesAreCountedFromTheStart},
       {"steps and frames are counted", StepsAndFramesAreCounted},
   });

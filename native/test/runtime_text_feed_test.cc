@@ -62,7 +62,8 @@ std::set<size_t> EndsOf(const std::string& text, PieceRule rule) {
   for (size_t at = 0; at < text.size();) codes.push_back(TakeUtf8(text, &at));
   NormalizeNfc(&codes);
   std::set<size_t> ends = {0};
-  for (const size_t end : PieceEnds(codes, rule)) ends.insert(TextOf(std::u32string_view(codes).substr(0, end)).size());
+  for (const size_t end : PieceEnds(codes, rule))
+    ends.insert(TextOf(std::u32string_view(codes).substr(0, end)).size());
   return ends;
 }
 
@@ -70,7 +71,8 @@ std::vector<int32_t> IdsOfWhole(const Tokenizer& tokenizer, const std::string& t
   MarkedText marked;
   std::string problem;
   if (!EncodeMarked(tokenizer, Template::kTarget, text, &marked, &problem)) return {};
-  return {marked.ids.begin() + static_cast<ptrdiff_t>(marked.begin), marked.ids.begin() + static_cast<ptrdiff_t>(marked.end)};
+  return {marked.ids.begin() + static_cast<ptrdiff_t>(marked.begin),
+          marked.ids.begin() + static_cast<ptrdiff_t>(marked.end)};
 }
 
 struct Fed {
@@ -141,11 +143,11 @@ void WordsAreGivenOutWhenTheNextOneBegins() {
 void WhatCouldStillChangeIsHeldBack() {
   CHECK_EQ(Given("don"), "");
   CHECK_EQ(Given("don'"), "don");
-  CHECK_EQ(Given("don't"), "don");            // 'the is a word of its own
-  CHECK_EQ(Given("end\n "), "end");           // more line ends would join them
-  CHECK_EQ(Given("wait!"), "wait");           // a second mark joins the first
+  CHECK_EQ(Given("don't"), "don");   // 'the is a word of its own
+  CHECK_EQ(Given("end\n "), "end");  // more line ends would join them
+  CHECK_EQ(Given("wait!"), "wait");  // a second mark joins the first
   CHECK_EQ(Given("wait!\n"), "wait");
-  CHECK_EQ(Given("x\u0323"), "");             // with a dot above the x is another letter
+  CHECK_EQ(Given("x\u0323"), "");                         // with a dot above the x is another letter
   CHECK_EQ(Given("\u4e2dA", PieceRule::kCaseSplit), "");  // with a small letter behind it is one piece
   CHECK_EQ(Given("caf\u00c3"), "");
 }
@@ -154,7 +156,8 @@ void ACharacterMayBeDivided() {
   const std::string text = "\u4f60 \U0001F600 \u00e9.";
   const auto tokenizer = Opened(PieceRule::kNative);
   for (size_t cut = 0; cut <= text.size(); cut++) {
-    CHECK_EQ(Shown(Feed(*tokenizer, {text.substr(0, cut), text.substr(cut)}, {}).ids), Shown(IdsOfWhole(*tokenizer, text)));
+    CHECK_EQ(Shown(Feed(*tokenizer, {text.substr(0, cut), text.substr(cut)}, {}).ids),
+             Shown(IdsOfWhole(*tokenizer, text)));
   }
 }
 
@@ -174,7 +177,8 @@ void TextThatCannotBeReadIsRefused() {
   CHECK_EQ(ProblemOf({"a\xe4\xbd", "b"}), "the text is not UTF-8");
   CHECK_EQ(ProblemOf({"a\xe4\xbd"}), "the text is not UTF-8");  // it ends within a character
   CHECK_EQ(ProblemOf({"a \x80\x80\x80\x80", "b"}), "the text is not UTF-8");
-  CHECK_EQ(ProblemOf({std::string(600'000, 'a'), std::string(600'000, ' ')}), "the text is longer than 1048576 bytes");
+  CHECK_EQ(ProblemOf({std::string(600'000, 'a'), std::string(600'000, ' ')}),
+           "the text is longer than 1048576 bytes");
   CHECK_EQ(ProblemOf({"", "  ", ""}), "none");
 }
 

@@ -123,7 +123,8 @@ void EncodingTakesMemoryToo() {
   const auto sink = Sink();
   desk.StartVoice("a", "alice", sink);
   desk.ToIdle();
-  CHECK_EQ(sink->EndText() + "/" + sink->end.problem, "too large/it takes 301 bytes of memory; 300 are the most");
+  CHECK_EQ(sink->EndText() + "/" + sink->end.problem,
+           "too large/it takes 301 bytes of memory; 300 are the most");
 
   desk.model.voice_work_bytes = 250;
   const auto parked = Sink(1), later = Sink();
@@ -147,7 +148,8 @@ TEST_GROUP(runtime_voices) {
       {"a voice that is ready does not wait for another", AVoiceThatIsReadyDoesNotWaitForAnother},
       {"one recording is worked on at a time", OneRecordingIsWorkedOnAtATime},
       {"a recording that cannot be used is a bad request", ARecordingThatCannotBeUsedIsABadRequest},
-      {"memory that runs out while encoding ends that request alone", MemoryThatRunsOutWhileEncodingEndsThatRequestAlone},
+      {"memory that runs out while encoding ends that request alone",
+       MemoryThatRunsOutWhileEncodingEndsThatRequestAlone},
       {"a request that waits for its voice can be cancelled", ARequestThatWaitsForItsVoiceCanBeCancelled},
       {"a voice that nobody uses makes room", AVoiceThatNobodyUsesMakesRoom},
       {"a voice that is spoken with is not forgotten", AVoiceThatIsSpokenWithIsNotForgotten},

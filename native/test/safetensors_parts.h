@@ -13,8 +13,8 @@ class SafetensorsParts {
  public:
   void Add(const std::string& name, model::Dtype dtype, const model::Shape& shape, const std::string& bytes) {
     header_ += (header_.empty() ? "{\"" : ",\"") + name + "\":{\"dtype\":\"" + FactsOf(dtype).name +
-               "\",\"shape\":" + model::ToString(shape) + ",\"data_offsets\":[" + std::to_string(data_.size()) + "," +
-               std::to_string(data_.size() + bytes.size()) + "]}";
+               "\",\"shape\":" + model::ToString(shape) + ",\"data_offsets\":[" +
+               std::to_string(data_.size()) + "," + std::to_string(data_.size() + bytes.size()) + "]}";
     data_ += bytes;
   }
   // As another file has it.

@@ -26,7 +26,8 @@ void JsonIsRead() {
   std::string problem;
   const auto document = JsonDocument::Parse(
       " {\"a\": [1, -2.5e3, true, false, null], \"b\\u00e9\\ud83d\\ude00\\n\": {\"c\": \"é\"}, \"big\": 9223372036854775807, "
-      "\"bigger\": 9223372036854775808} ", &problem);
+      "\"bigger\": 9223372036854775808} ",
+      &problem);
   CHECK_EQ(problem, "");
   const Json root = document->root(), list = root.Find("a");
   CHECK_EQ(root.size(), size_t{4});
@@ -47,7 +48,8 @@ void WhatIsNotJsonIsRefused() {
   CHECK_EQ(JsonProblem("{\n \"a\": 1,\n}"), "line 3, column 1: expected a key in quotes");
   CHECK_EQ(JsonProblem("[1 2]"), "line 1, column 4: expected ',' or ']'");
   CHECK_EQ(JsonProblem("[1] x"), "line 1, column 5: expected the end");
-  CHECK_EQ(JsonProblem("{\"a\": 1, \"b\": 2, \"a\": 3}"), "line 1, column 25: the key \"a\" stands twice in this object");
+  CHECK_EQ(JsonProblem("{\"a\": 1, \"b\": 2, \"a\": 3}"),
+           "line 1, column 25: the key \"a\" stands twice in this object");
   CHECK_EQ(JsonProblem("[01]"), "line 1, column 4: a number that begins with 0");
   CHECK_EQ(JsonProblem("[1.]"), "line 1, column 4: expected a digit");
   CHECK_EQ(JsonProblem("[1e999]"), "line 1, column 7: a number out of range");
@@ -69,25 +71,35 @@ struct Header {
 const Header kHeaders[] = {
     {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}  )", 8, ""},
     {R"({"__metadata__":{"format":"pt"},"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})", 1, ""},
-    {R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1, ""},
+    {R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+     1, ""},
     {R"([])", 0, "the header is not a JSON object"},
     {R"({"a":1)", 0, "the header is not a JSON object: line 1, column 9: expected ',' or '}'"},
-    {R"({"a":{"dtype":"F32"},"a":{}})", 0, "the header is not a JSON object: line 1, column 29: the key \"a\" stands twice in this object"},
+    {R"({"a":{"dtype":"F32"},"a":{}})", 0,
+     "the header is not a JSON object: line 1, column 29: the key \"a\" stands twice in this object"},
     {R"({"a":1})", 0, "tensor \"a\" has no dtype"},
-    {R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8, "tensor \"a\" has the dtype \"F31\", which is not known"},
-    {R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8, "tensor \"a\" has a shape that is not possible"},
-    {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", 8, "tensor \"a\" has a shape that is not possible"},
-    {R"({"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})", 4, "tensor \"a\" has no shape of at most 8 dimensions"},
-    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8, "tensor \"a\" has no data_offsets [begin, end]"},
-    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,12]}})", 12, "tensor \"a\" has 12 bytes; F32 [2] takes 8"},
+    {R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8,
+     "tensor \"a\" has the dtype \"F31\", which is not known"},
+    {R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8,
+     "tensor \"a\" has a shape that is not possible"},
+    {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", 8,
+     "tensor \"a\" has a shape that is not possible"},
+    {R"({"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]}})", 4,
+     "tensor \"a\" has no shape of at most 8 dimensions"},
+    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8,
+     "tensor \"a\" has no data_offsets [begin, end]"},
+    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,12]}})", 12,
+     "tensor \"a\" has 12 bytes; F32 [2] takes 8"},
     {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7,
      "tensor \"a\" ends at byte 8 of the data, but the file holds 7: it is truncated or damaged"},
-    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3,
-     "tensor \"b\" begins at byte 1 of the data, expected 2: it overlaps another"},
-    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})", 5,
-     "tensor \"b\" begins at byte 3 of the data, expected 2: bytes belong to no tensor"},
-    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3, "holds 3 bytes of data, but its tensors take 2"},
-    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} )", 8, "tensor \"a\" is not aligned to its 4 byte elements"},
+    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+     3, "tensor \"b\" begins at byte 1 of the data, expected 2: it overlaps another"},
+    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
+     5, "tensor \"b\" begins at byte 3 of the data, expected 2: bytes belong to no tensor"},
+    {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3,
+     "holds 3 bytes of data, but its tensors take 2"},
+    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} )", 8,
+     "tensor \"a\" is not aligned to its 4 byte elements"},
 };
 
 void HeadersAreChecked() {
@@ -96,8 +108,10 @@ void HeadersAreChecked() {
   for (const Header& one : kHeaders) {
     // Padded so that the data begin at a multiple of 8, but where the header itself is not.
     std::string header = one.header;
-    if (std::string(one.problem).find("aligned") == std::string::npos) header.append((8 - header.size() % 8) % 8, ' ');
-    else while (header.size() % 4 != 1) header += ' ';
+    if (std::string(one.problem).find("aligned") == std::string::npos)
+      header.append((8 - header.size() % 8) % 8, ' ');
+    else
+      while (header.size() % 4 != 1) header += ' ';
     test::WriteAll(path, test::SafetensorsOf(header, one.data_bytes));
     std::string problem;
     const auto file = SafetensorsFile::Open(path, &problem);
@@ -118,7 +132,8 @@ void FilesThatAreNoneAreRefused() {
   CHECK_EQ(problem, (folder / "pipe") + ": is not a regular file");
   test::WriteAll(folder / "short", "abc");
   CHECK(SafetensorsFile::Open(folder / "short", &problem) == nullptr);
-  CHECK_EQ(problem, (folder / "short") + ": is no safetensors file, or truncated: its header would be 0 bytes of a file of 3");
+  CHECK_EQ(problem, (folder / "short") +
+                        ": is no safetensors file, or truncated: its header would be 0 bytes of a file of 3");
   test::WriteAll(folder / "huge", std::string(8, '\xFF') + "{}");
   CHECK(SafetensorsFile::Open(folder / "huge", &problem) == nullptr);
   CHECK(problem.find("its header would be 18446744073709551615 bytes of a file of 10") != std::string::npos);
@@ -141,11 +156,14 @@ void AFileThatBecomesShorterIsReadAsZerosAndToldOf() {
   for (const size_t at : {size_t{50'000}, size_t{99'999}, size_t{20'000}}) CHECK_EQ(file->data()[at], 0);
   CHECK_EQ(other->data()[60'000], 0);
   CHECK(file->Changed(&problem));
-  CHECK_EQ(problem, "was 100000 bytes when it was loaded, and is 10000 now; replace a checkpoint by renaming, and load it again");
+  CHECK_EQ(
+      problem,
+      "was 100000 bytes when it was loaded, and is 10000 now; replace a checkpoint by renaming, and load it again");
   // As long as before: the bytes were others meanwhile.
   test::WriteAll(path, std::string(100'000, 'y'));
   CHECK(file->Changed(&problem));
-  CHECK_EQ(problem, "was written to since it was loaded; replace a checkpoint by renaming, and load it again");
+  CHECK_EQ(problem,
+           "was written to since it was loaded; replace a checkpoint by renaming, and load it again");
 }
 
 // Elsewhere the error ends the process, as it does without the handler.
@@ -157,7 +175,8 @@ void ABusErrorElsewhereIsNotHandled() {
     const pid_t child = fork();
     if (child == 0) {
       const int fd = open(path.c_str(), O_RDONLY);
-      const auto* const bytes = static_cast<const volatile uint8_t*>(mmap(nullptr, 10'000, PROT_READ, MAP_SHARED, fd, 0));
+      const auto* const bytes =
+          static_cast<const volatile uint8_t*>(mmap(nullptr, 10'000, PROT_READ, MAP_SHARED, fd, 0));
       std::string problem;
       if (MappedFile::Open(path, &problem) == nullptr || truncate(path.c_str(), 0) != 0) _exit(101);
       _exit(bytes[5'000] == 0 ? 102 : 103);
@@ -166,7 +185,8 @@ void ABusErrorElsewhereIsNotHandled() {
     waitpid(child, &ended, 0);
     return ended;
   }();
-  CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) < 100);  // a sanitizer ends the process with a status of its own
+  CHECK(WIFSIGNALED(status) ||
+        WEXITSTATUS(status) < 100);  // a sanitizer ends the process with a status of its own
 }
 
 }  // namespace
@@ -178,7 +198,8 @@ TEST_GROUP(safetensors) {
       {"what is not JSON is refused", parley::WhatIsNotJsonIsRefused},
       {"headers are checked", parley::HeadersAreChecked},
       {"files that are none are refused", parley::FilesThatAreNoneAreRefused},
-      {"a file that becomes shorter is read as zeros, and told of", parley::AFileThatBecomesShorterIsReadAsZerosAndToldOf},
+      {"a file that becomes shorter is read as zeros, and told of",
+       parley::AFileThatBecomesShorterIsReadAsZerosAndToldOf},
       {"a bus error elsewhere is not handled", parley::ABusErrorElsewhereIsNotHandled},
   });
 }

@@ -27,8 +27,9 @@ void PhiloxGivesItsKnownAnswers() {
 void ADrawIsAFunctionOfSeedStreamAndStep() {
   const double one = UnitOf({1, 2, 3});
   CHECK_EQ(UnitOf({1, 2, 3}), one);
-  for (const Draw& other : {Draw{2, 2, 3}, Draw{1, 3, 3}, Draw{1, 2, 4}, Draw{1, 2, uint64_t{3} | uint64_t{1} << 32},
-                            Draw{1, uint64_t{2} | uint64_t{1} << 32, 3}, Draw{uint64_t{1} | uint64_t{1} << 32, 2, 3}}) {
+  for (const Draw& other :
+       {Draw{2, 2, 3}, Draw{1, 3, 3}, Draw{1, 2, 4}, Draw{1, 2, uint64_t{3} | uint64_t{1} << 32},
+        Draw{1, uint64_t{2} | uint64_t{1} << 32, 3}, Draw{uint64_t{1} | uint64_t{1} << 32, 2, 3}}) {
     CHECK(UnitOf(other) != one);
   }
   double sum = 0;
@@ -40,7 +41,8 @@ void ADrawIsAFunctionOfSeedStreamAndStep() {
   CHECK(std::fabs(sum / 10000 - 0.5) < 0.012);  // four standard deviations
 }
 
-std::vector<float> Ruled(std::vector<float> logits, const SamplingRules& rules, std::vector<int32_t> history = {}) {
+std::vector<float> Ruled(std::vector<float> logits, const SamplingRules& rules,
+                         std::vector<int32_t> history = {}) {
   std::vector<uint8_t> seen(logits.size());
   for (const int32_t id : history) seen[static_cast<size_t>(id)] = 1;
   SamplingScratch scratch;
@@ -150,7 +152,7 @@ void WhatWasChosenIsSeenFromThenOn() {
 }
 
 void RulesOutOfRangeAreRefused() {
-  const auto with = [](auto SamplingRules::*field, auto value) {
+  const auto with = [](auto SamplingRules::* field, auto value) {
     SamplingRules rules;
     rules.*field = value;
     return rules;
@@ -177,11 +179,13 @@ SamplingRules GoldenRules(model::Json params) {
 }
 
 // The same are left, and their values are the same to 1e-6.
-void CheckProcessed(const std::vector<float>& seen, const std::vector<float>& wanted, const std::string& name) {
+void CheckProcessed(const std::vector<float>& seen, const std::vector<float>& wanted,
+                    const std::string& name) {
   size_t wrong = seen.size() == wanted.size() ? 0 : seen.size();
   for (size_t i = 0; i < seen.size() && wrong != seen.size(); i++) {
     const bool removed = wanted[i] == kNever;
-    const bool right = removed ? seen[i] == kNever : std::fabs(seen[i] - wanted[i]) <= 1e-6f * std::fabs(wanted[i]);
+    const bool right =
+        removed ? seen[i] == kNever : std::fabs(seen[i] - wanted[i]) <= 1e-6f * std::fabs(wanted[i]);
     wrong += !right;
   }
   CHECK_EQ(wrong == 0 ? "" : name + ": " + std::to_string(wrong) + " are wrong", "");
@@ -223,7 +227,8 @@ TEST_GROUP(sampling) {
       {"Philox gives its known answers", PhiloxGivesItsKnownAnswers},
       {"a draw is a function of seed, stream and step", ADrawIsAFunctionOfSeedStreamAndStep},
       {"the penalty applies once per id", ThePenaltyAppliesOncePerId},
-      {"suppressed ids cannot be chosen but the spared one can", SuppressedIdsCannotBeChosenButTheSparedOneCan},
+      {"suppressed ids cannot be chosen but the spared one can",
+       SuppressedIdsCannotBeChosenButTheSparedOneCan},
       {"equals of the k-th largest stay", EqualsOfTheKthLargestStay},
       {"top-p drops the smallest that sum to no more", TopPDropsTheSmallestThatSumToNoMore},
       {"temperature divides and greedy does not", TemperatureDividesAndGreedyDoesNot},

@@ -35,7 +35,8 @@ class Desk {
       : mailbox(options.max_streams + options.max_waiting, model.clock()),
         scheduler(model, mailbox, Timed(std::move(options), model.clock())) {}
 
-  StreamId Start(const std::string& script, const std::shared_ptr<TestSink>& sink, SpeechRequest request = {}) {
+  StreamId Start(const std::string& script, const std::shared_ptr<TestSink>& sink,
+                 SpeechRequest request = {}) {
     request.text = script;
     return mailbox.Start(std::move(request), sink);
   }
@@ -57,7 +58,8 @@ class Desk {
     request.more_text = true;
     return Start(script, sink, std::move(request));
   }
-  StreamId StartVoice(const std::string& script, const std::string& hash, const std::shared_ptr<TestSink>& sink) {
+  StreamId StartVoice(const std::string& script, const std::string& hash,
+                      const std::shared_ptr<TestSink>& sink) {
     auto recording = std::make_shared<Recording>();
     recording->hash = hash;
     SpeechRequest request;

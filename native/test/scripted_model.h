@@ -43,8 +43,11 @@ struct Script {
       if (key == "at") at = value;
       if (key == "what") what = value;
       if (key == "refuse") refuse = true;
-      for (const auto& [known, number] : std::map<std::string, size_t*>{
-               {"frames", &frames}, {"rows", &rows}, {"words", &words}, {"tokens", &tokens}, {"after", &after}}) {
+      for (const auto& [known, number] : std::map<std::string, size_t*>{{"frames", &frames},
+                                                                        {"rows", &rows},
+                                                                        {"words", &words},
+                                                                        {"tokens", &tokens},
+                                                                        {"after", &after}}) {
         if (key == known) *number = std::stoul(value);
       }
     }
@@ -63,7 +66,11 @@ class ScriptedModel;
 class ScriptedGeneration final : public Generation {
  public:
   ScriptedGeneration(ScriptedModel& model, Script script, bool more_text, std::shared_ptr<Voice> voice)
-      : model_(model), script_(std::move(script)), voice_(std::move(voice)), ended_(!more_text), tokens_(script_.tokens) {
+      : model_(model),
+        script_(std::move(script)),
+        voice_(std::move(voice)),
+        ended_(!more_text),
+        tokens_(script_.tokens) {
     if (more_text) tokens_ = 0;
   }
   ~ScriptedGeneration() override;
@@ -99,7 +106,7 @@ class ScriptedModel : public FrameModel {
   // Time by which each call advances the clock.
   Clock::duration row_time{}, step_time{}, decode_time{};
   Clock::duration stream_time{};  // added to a step for each stream in it
-  size_t voice_parts = 3;    // pieces of work on a recording
+  size_t voice_parts = 3;         // pieces of work on a recording
   size_t most_positions = 100'000, most_draws = 50'000;
   size_t max_voices = 4;
   size_t voice_work_bytes = 0;
@@ -135,8 +142,8 @@ class ScriptedModel : public FrameModel {
   BackendFigures Figures() const override { return {}; }
   std::vector<size_t> WarmBatches(size_t) const override { return {}; }
 
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work, std::shared_ptr<Voice>* voice,
-                        std::string* problem) override {
+  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
+                        std::shared_ptr<Voice>* voice, std::string* problem) override {
     *voice = voices_.Find(recording->hash);
     if (*voice != nullptr) return VoiceResult::kReady;
     if (!work) return VoiceResult::kWorking;
@@ -165,10 +172,13 @@ class ScriptedModel : public FrameModel {
     log.push_back("read " + script.name);
     if (script.refuse) return refusal->problem = "refused by script", nullptr;
     script.Happens("read");
-    return std::make_unique<ScriptedGeneration>(*this, std::move(script), request.more_text, std::move(voice));
+    return std::make_unique<ScriptedGeneration>(*this, std::move(script), request.more_text,
+                                                std::move(voice));
   }
 
-  size_t BytesOf(const Generation& generation, size_t draws) const override { return generation.PromptRows() + draws; }
+  size_t BytesOf(const Generation& generation, size_t draws) const override {
+    return generation.PromptRows() + draws;
+  }
 
   void Begin(Generation& generation, size_t draws) override {
     ScriptedGeneration& one = Of(generation);
@@ -238,7 +248,9 @@ class ScriptedModel : public FrameModel {
 
  private:
   friend class ScriptedGeneration;
-  static ScriptedGeneration& Of(Generation& generation) { return static_cast<ScriptedGeneration&>(generation); }
+  static ScriptedGeneration& Of(Generation& generation) {
+    return static_cast<ScriptedGeneration&>(generation);
+  }
 
   EngineFacts facts_;
   Clock::time_point now_{std::chrono::hours(1)};
@@ -251,7 +263,8 @@ inline ScriptedGeneration::~ScriptedGeneration() { model_.bytes_in_use -= bytes_
 // Writes down what it hears.
 class TestSink final : public SpeechSink {
  public:
-  explicit TestSink(size_t room_in_frames = 1'000'000) : room_(room_in_frames * ScriptedModel::kFrameSamples) {}
+  explicit TestSink(size_t room_in_frames = 1'000'000)
+      : room_(room_in_frames * ScriptedModel::kFrameSamples) {}
 
   size_t Room() override { return room_; }
   void Write(const float* samples, size_t count) override {

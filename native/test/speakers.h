@@ -16,9 +16,9 @@ namespace parley::test {
 // One stream in a test: what is asked, and what came of it.
 struct Speaker {
   const GoldenCase* asked;
-  model::DrawRules rules;  // the seed is its name among the recordings
-  size_t joins = 0;                       // at which step of the batch
-  std::optional<size_t> leaves = {};      // given up after so many frames
+  model::DrawRules rules;             // the seed is its name among the recordings
+  size_t joins = 0;                   // at which step of the batch
+  std::optional<size_t> leaves = {};  // given up after so many frames
   std::shared_ptr<const model::PromptPrefix> prefix = nullptr;
   std::unique_ptr<model::SpeechStream> stream = nullptr;
   std::vector<int32_t> codes = {};
@@ -35,8 +35,8 @@ inline model::DrawRules RulesFor(const GoldenCase& one, uint64_t seed, size_t fr
 
 inline void Begin(model::SpeechModel& speech, Speaker* speaker) {
   std::string problem;
-  speaker->stream =
-      speech.BeginStream(speaker->asked->prompt, speaker->asked->voice, speaker->rules, &problem, {false, speaker->prefix});
+  speaker->stream = speech.BeginStream(speaker->asked->prompt, speaker->asked->voice, speaker->rules,
+                                       &problem, {false, speaker->prefix});
   CHECK_EQ(problem, "");
 }
 
@@ -54,13 +54,16 @@ inline void StepAll(model::SpeechModel& speech, std::vector<Speaker*>* live) {
     if (results[i] == model::StepResult::kFrame) {
       speaker.codes.insert(speaker.codes.end(), frame, frame + static_cast<ptrdiff_t>(groups));
     }
-    if (results[i] != model::StepResult::kFrame || speaker.leaves == speaker.stream->frames()) speaker.stream.reset();
+    if (results[i] != model::StepResult::kFrame || speaker.leaves == speaker.stream->frames())
+      speaker.stream.reset();
   }
-  live->erase(std::remove_if(live->begin(), live->end(), [](const Speaker* s) { return !s->stream; }), live->end());
+  live->erase(std::remove_if(live->begin(), live->end(), [](const Speaker* s) { return !s->stream; }),
+              live->end());
 }
 
 // All of them, each from its own step on, prompts in pieces of at most `piece` rows.
-inline void SpeakTogether(model::SpeechModel& speech, std::vector<Speaker>* speakers, size_t piece = SIZE_MAX) {
+inline void SpeakTogether(model::SpeechModel& speech, std::vector<Speaker>* speakers,
+                          size_t piece = SIZE_MAX) {
   std::vector<Speaker*> live;
   size_t begun = 0;
   for (size_t step = 0; begun < speakers->size() || !live.empty(); step++) {

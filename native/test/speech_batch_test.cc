@@ -1,5 +1,5 @@
-// A stream's codes and logits must be bit-identical whatever the batch, the pieces of its prompt, or a prefix computed
-// before.
+// A stream's codes and logits must be bit-identical whatever the batch, the pieces of its prompt, or a prefix
+// computed before.
 #include <set>
 #include <stdexcept>
 
@@ -114,7 +114,8 @@ void CheckPrefix(const GoldenCase& of, const GoldenCase& used, size_t rows, size
   model.Prefill(streams, 1);
   const auto prefix = model.KeepPrefix(*first, rows);
   CHECK_EQ(prefix->rows(), rows);
-  const auto second = model.BeginStream(used.prompt, used.voice, RulesFor(used, 1, 12), &problem, {false, prefix});
+  const auto second =
+      model.BeginStream(used.prompt, used.voice, RulesFor(used, 1, 12), &problem, {false, prefix});
   CHECK_EQ(problem, "");
   CHECK_EQ(second->prompt_left(), used.prompt.rows.size() - shared);
   CHECK_EQ(second->positions(), shared);

@@ -1,5 +1,5 @@
-// The dtype of stored weights changes only their size. A checkpoint of any dtypes speaks bit for bit as one with the
-// same values in f32 does.
+// The dtype of stored weights changes only their size. A checkpoint of any dtypes speaks bit for bit as one
+// with the same values in f32 does.
 #include <cmath>
 #include <numeric>
 
@@ -37,7 +37,8 @@ SpeechRequest RequestOf(const std::string& model) {
   return request;
 }
 
-std::vector<float> Spoken(const std::string& model, const std::string& directory, const EngineOptions& options = {}) {
+std::vector<float> Spoken(const std::string& model, const std::string& directory,
+                          const EngineOptions& options = {}) {
   const auto engine = OpenedEngine(directory, options);
   const Said said = Say(*engine, RequestOf(model));
   CHECK_EQ(NameOf(said.end.outcome), std::string("budget"));
@@ -46,7 +47,8 @@ std::vector<float> Spoken(const std::string& model, const std::string& directory
 }
 
 // Model and codec, encoders too: those of a Base checkpoint listen to a recording.
-void CheckAgainstTheSameInF32(const DtypeRule& model, const DtypeRule& codec, const EngineOptions& options = {}) {
+void CheckAgainstTheSameInF32(const DtypeRule& model, const DtypeRule& codec,
+                              const EngineOptions& options = {}) {
   for (const std::string name : {"tiny-base", "tiny-customvoice"}) {
     const RetypedCheckpoint stored(name, model, codec), widened(name, model, codec, true);
     CHECK(Spoken(name, stored.path(), options) == Spoken(name, widened.path(), options));
@@ -76,7 +78,8 @@ void ACodecOfSixteenBitsIsNotRoundedAgain() {
   for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
     const RetypedCheckpoint copy("tiny-customvoice", AsItIs, Always(dtype));
     CHECK(Spoken("tiny-customvoice", copy.path(), f16) == Spoken("tiny-customvoice", copy.path()));
-    CHECK_EQ(OpenedEngine(copy.path(), f16)->facts().weight_bytes, OpenedEngine(copy.path())->facts().weight_bytes);
+    CHECK_EQ(OpenedEngine(copy.path(), f16)->facts().weight_bytes,
+             OpenedEngine(copy.path())->facts().weight_bytes);
   }
   const std::string own = kGolden + "/tiny-customvoice";
   const RetypedCheckpoint rounded("tiny-customvoice", AsItIs, Always(Dtype::kF16));
@@ -108,14 +111,17 @@ void ARoundedCodecIsOffTheGoldenWaveformByLittle() {
     const GoldenVectors vectors(std::string(name) + "__codec_decode");
     for (const auto& bound : bounds) {
       const RetypedCheckpoint copy(name, AsItIs, Always(bound.dtype));
-      const double error = RmsError(Decoded(copy.path(), vectors.Read<int32_t>("codes_130")), vectors.Read("wave_130"));
-      std::printf("       %s, codec of %s: the waveform is off by %.1e\n", name, FactsOf(bound.dtype).name, error);
+      const double error =
+          RmsError(Decoded(copy.path(), vectors.Read<int32_t>("codes_130")), vectors.Read("wave_130"));
+      std::printf("       %s, codec of %s: the waveform is off by %.1e\n", name, FactsOf(bound.dtype).name,
+                  error);
       CHECK(error <= bound.most);
     }
   }
 }
 
-// The matrices of talker, predictor and embeddings lie in the file as they are; the rest is kept in f32 anyway.
+// The matrices of talker, predictor and embeddings lie in the file as they are; the rest is kept in f32
+// anyway.
 void BytesOfWeightsAreThoseThatAreRead() {
   const auto bytes = [](const DtypeRule& rule) {
     return OpenedEngine(RetypedCheckpoint("tiny-customvoice", rule, AsItIs).path())->facts().weight_bytes;
@@ -140,7 +146,8 @@ void ACodebookThatIsNotFiniteIsRefusedByName() {
   options.directory = copy.path();
   std::string problem;
   CHECK(Engine::Open(options, &problem) == nullptr);
-  CHECK_EQ(problem, copy.path() + ": " + name + ": holds a weight of inf; weights must be finite and at most 1e+09");
+  CHECK_EQ(problem,
+           copy.path() + ": " + name + ": holds a weight of inf; weights must be finite and at most 1e+09");
 }
 
 }  // namespace
@@ -152,7 +159,8 @@ TEST_GROUP(speech_formats) {
       {"weights of bf16 in f32 give the golden waveforms", WeightsOfBf16InF32GiveTheGoldenWaveforms},
       {"weights in f16 give the golden waveforms", WeightsInF16GiveTheGoldenWaveforms},
       {"weights of several dtypes give the golden waveforms", WeightsOfSeveralDtypesGiveTheGoldenWaveforms},
-      {"16 bits of either kind speak as the same values in f32", SixteenBitsOfEitherKindSpeakAsTheSameValuesInF32},
+      {"16 bits of either kind speak as the same values in f32",
+       SixteenBitsOfEitherKindSpeakAsTheSameValuesInF32},
       {"dtypes by turns speak as the same values in f32", DtypesByTurnsSpeakAsTheSameValuesInF32},
       {"eight bits are made of any dtype", EightBitsAreMadeOfAnyDtype},
       {"a codec of 16 bits is not rounded again", ACodecOfSixteenBitsIsNotRoundedAgain},

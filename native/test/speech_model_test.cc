@@ -31,7 +31,8 @@ void EveryRowOfAPromptIsTheReferences() {
     }
     CHECK(x == pieces);
     Values twice(2 * x.size());
-    const PromptRows::Part halves[] = {{&one.prompt, one.voice.get(), 1, count}, {&one.prompt, one.voice.get(), 0, count},
+    const PromptRows::Part halves[] = {{&one.prompt, one.voice.get(), 1, count},
+                                       {&one.prompt, one.voice.get(), 0, count},
                                        {&one.prompt, one.voice.get(), 0, 1}};
     rows.Sum(halves, 3, twice.data());
     CHECK(std::equal(x.begin(), x.end(), twice.begin() + static_cast<std::ptrdiff_t>((count - 1) * hidden)));
@@ -107,7 +108,8 @@ void CheckCase(const GoldenCase& one) {
   CheckNear(kernels->inputs, one.vectors->Read("step_hidden"), one.name + ": hidden vectors of the steps");
   CheckNear(kernels->logits.at({0, 0}), one.vectors->Read("step_logits"), one.name + ": logits of the steps");
   const auto frames = static_cast<size_t>(one.vectors->ShapeOf("cp_logits")[0]);
-  CheckNear(PredictorLogits(*kernels, checkpoint.config(), frames), one.vectors->Read("cp_logits"), one.name + ": the predictor's logits");
+  CheckNear(PredictorLogits(*kernels, checkpoint.config(), frames), one.vectors->Read("cp_logits"),
+            one.name + ": the predictor's logits");
 }
 
 void EveryGoldenCaseIsSpokenCodeByCode() {

@@ -1,5 +1,5 @@
-// Effect of 8-bit weights and a 16-bit cache. The model is forced to follow the reference's codes (teacher forcing),
-// and its logits are compared with the reference's.
+// Effect of 8-bit weights and a 16-bit cache. The model is forced to follow the reference's codes (teacher
+// forcing), and its logits are compared with the reference's.
 #include "test/speakers.h"
 
 namespace parley::test {
@@ -9,7 +9,7 @@ using namespace model;
 
 struct Answer {
   std::vector<float> talker, predictor;  // raw logits
-  std::vector<int32_t> chosen;           // the codes, had it not been told others; by their place, then by frame
+  std::vector<int32_t> chosen;  // the codes, had it not been told others; by their place, then by frame
 };
 
 Answer ForcedAnswer(const GoldenCase& one, Quantize quantize, Format cache) {
@@ -31,7 +31,8 @@ Answer ForcedAnswer(const GoldenCase& one, Quantize quantize, Format cache) {
     std::vector<float>& all = place == 0 ? answer.talker : answer.predictor;
     all.insert(all.end(), logits.begin(), logits.end());
     const std::vector<int32_t>& chosen = kernels->chosen.at({0, place});
-    answer.chosen.insert(answer.chosen.end(), chosen.begin(), chosen.begin() + static_cast<ptrdiff_t>(one.codes.size() / groups));
+    answer.chosen.insert(answer.chosen.end(), chosen.begin(),
+                         chosen.begin() + static_cast<ptrdiff_t>(one.codes.size() / groups));
   }
   return answer;
 }
@@ -66,8 +67,8 @@ void CheckWithin(const Bounds& bounds, Quantize quantize, Format cache) {
     worst.predictor = std::max(worst.predictor, RmsError(seen.predictor, exact.predictor));
     worst.agreement = std::min(worst.agreement, Agreement(seen, exact));
   }
-  std::printf("       logits off by %.1e (talker), %.1e (predictor); at least %.1f %% of the codes agree\n", worst.talker,
-              worst.predictor, 100 * worst.agreement);
+  std::printf("       logits off by %.1e (talker), %.1e (predictor); at least %.1f %% of the codes agree\n",
+              worst.talker, worst.predictor, 100 * worst.agreement);
   CHECK(worst.talker > 0 && worst.talker <= bounds.talker);
   CHECK(worst.predictor > 0 && worst.predictor <= bounds.predictor);
   CHECK(worst.agreement >= bounds.agreement);
@@ -79,7 +80,9 @@ void ACacheOfSixteenBitsIsOffByLittle() {
 }
 
 // As much as the reference in bf16 is off its own float32: 1.3e-2 and 2.0e-2.
-void ATalkerOfEightBitsIsOffByLittle() { CheckWithin({2.5e-2, 2.5e-2, 0.95}, Quantize::kTalker, Format::kF32); }
+void ATalkerOfEightBitsIsOffByLittle() {
+  CheckWithin({2.5e-2, 2.5e-2, 0.95}, Quantize::kTalker, Format::kF32);
+}
 
 void TalkerAndPredictorOfEightBitsAreOffByLittle() {
   CheckWithin({2.5e-2, 5e-2, 0.9}, Quantize::kAll, Format::kF32);
@@ -93,7 +96,8 @@ void EveryLevelTakesFewerBytesThanTheOneBefore() {
     const auto kernels = MakeRecordingKernels();
     size_t before = SIZE_MAX;
     for (const Quantize quantize : {Quantize::kNone, Quantize::kTalker, Quantize::kAll}) {
-      const size_t bytes = SpeechModel(*kernels, GoldenCheckpoint(name), quantize, Format::kF32).WeightBytes();
+      const size_t bytes =
+          SpeechModel(*kernels, GoldenCheckpoint(name), quantize, Format::kF32).WeightBytes();
       CHECK(bytes < before);
       before = bytes;
     }

@@ -31,7 +31,8 @@ class LateText {
   void Give(SpeechStream* stream) {
     if (given_ == late_.size()) return stream->FinishText();
     const size_t end = std::min(late_.size(), given_ + at_once_);
-    stream->AddText({late_.begin() + static_cast<ptrdiff_t>(given_), late_.begin() + static_cast<ptrdiff_t>(end)});
+    stream->AddText(
+        {late_.begin() + static_cast<ptrdiff_t>(given_), late_.begin() + static_cast<ptrdiff_t>(end)});
     given_ = end;
   }
   size_t given() const { return given_; }
@@ -165,7 +166,8 @@ void PromptsThatDoNotFitAreRefused() {
   };
   CHECK_EQ(changed([](Prompt*, VoicePrompt*) {}), "");
   CHECK_EQ(changed([](Prompt* prompt, VoicePrompt*) { prompt->rows.clear(); }), "the prompt is empty");
-  CHECK_EQ(changed([](Prompt* prompt, VoicePrompt*) { prompt->rows[2] = {}; }), "row 2 of the prompt: is the sum of nothing");
+  CHECK_EQ(changed([](Prompt* prompt, VoicePrompt*) { prompt->rows[2] = {}; }),
+           "row 2 of the prompt: is the sum of nothing");
   CHECK_EQ(changed([](Prompt* prompt, VoicePrompt*) { prompt->rows[1].text = 1 << 20; }),
            "row 1 of the prompt: there is no such text id");
   CHECK_EQ(changed([](Prompt* prompt, VoicePrompt*) { prompt->rows[1].codec = 1152; }),
@@ -176,7 +178,8 @@ void PromptsThatDoNotFitAreRefused() {
            "there is no such text id behind the prompt");
   CHECK_EQ(changed([](Prompt*, VoicePrompt* voice) { voice->speaker.pop_back(); }),
            "the speaker's vector has 127 numbers, expected 128");
-  CHECK_EQ(changed([](Prompt*, VoicePrompt* voice) { voice->codes.pop_back(); }), "the reference's codes are no whole frames");
+  CHECK_EQ(changed([](Prompt*, VoicePrompt* voice) { voice->codes.pop_back(); }),
+           "the reference's codes are no whole frames");
   CHECK_EQ(changed([](Prompt*, VoicePrompt* voice) { voice->codes[17] = 128; }),
            "code 1 of frame 1 of the reference is 128, expected 0 to 127");
   asked.one = fresh.one;
@@ -190,12 +193,14 @@ void MoreTextNeedsAPromptThatLeavesRoomForIt() {
   CHECK_EQ(whole.Problem(), "more text cannot follow: the prompt has all of it, or too little to begin");
   Asked reference_longer("tiny-base__icl_codec_longer");
   reference_longer.options.more_text = true;
-  CHECK_EQ(reference_longer.Problem(), "more text cannot follow: the prompt has all of it, or too little to begin");
+  CHECK_EQ(reference_longer.Problem(),
+           "more text cannot follow: the prompt has all of it, or too little to begin");
   Asked streamed("tiny-customvoice__stream_text");
   streamed.options.more_text = true;
   CHECK_EQ(streamed.Problem(), "");
   std::string problem;
-  const auto stream = streamed.model.BeginStream(streamed.one.prompt, nullptr, streamed.rules, &problem, streamed.options);
+  const auto stream =
+      streamed.model.BeginStream(streamed.one.prompt, nullptr, streamed.rules, &problem, streamed.options);
   CHECK(Throws<std::invalid_argument>([&] { stream->AddText({-1}); }));
   stream->FinishText();
   CHECK(Throws<std::logic_error>([&] { stream->AddText({1}); }));
@@ -311,7 +316,8 @@ void AStreamTakesTheBytesThatWereSaid() {
   asked.model.Prefill(streams, 1);
   // The predictor's part comes with the first step of a batch so large, beside the workspaces.
   const TalkerConfig& talker = asked.model.config().talker;
-  const size_t own = static_cast<size_t>(talker.transformer.hidden) * sizeof(float) + static_cast<size_t>(talker.vocabulary);
+  const size_t own =
+      static_cast<size_t>(talker.transformer.hidden) * sizeof(float) + static_cast<size_t>(talker.vocabulary);
   CHECK_EQ(predictor, asked.model.StreamBytes(0) - asked.model.PrefixBytes(0) - own);
   CHECK(predictor > 0);
 }
@@ -324,7 +330,8 @@ TEST_GROUP(speech_stream) {
   return Run({
       {"a starved stream waits and gives the same codes", AStarvedStreamWaitsAndGivesTheSameCodes},
       {"positions over the limit are refused", PositionsOverTheLimitAreRefused},
-      {"rules out of range are refused before the stream begins", RulesOutOfRangeAreRefusedBeforeTheStreamBegins},
+      {"rules out of range are refused before the stream begins",
+       RulesOutOfRangeAreRefusedBeforeTheStreamBegins},
       {"prompts that do not fit are refused", PromptsThatDoNotFitAreRefused},
       {"more text needs a prompt that leaves room for it", MoreTextNeedsAPromptThatLeavesRoomForIt},
       {"only streams that can step do", OnlyStreamsThatCanStepDo},

@@ -96,8 +96,7 @@ void PublishedPacketsAreOpened() {
   };
   for (const auto& one : kCases) {
     const Bytes key = FromHex(one.key), salt = FromHex(one.salt);
-    const auto receiver =
-        SrtpReceiver::Create(one.profile, key.data(), key.size(), salt.data(), salt.size());
+    const auto receiver = SrtpReceiver::Create(one.profile, key.data(), key.size(), salt.data(), salt.size());
     CHECK_EQ(ToHex(Open(*receiver, FromHex(one.sealed)).plain),
              "800f1234decafbadcafebabeabababababababababababababababab");
     if (!one.sealed_rtcp) continue;
@@ -117,7 +116,8 @@ void PacketsWithAMasterKeyIndexAreOpened() {
   for (const SrtpShape& shape : kSrtpShapes) {
     for (const size_t mki_bytes : {size_t{1}, size_t{4}, SrtpReceiver::kMaxMkiBytes}) {
       const Bytes key = KeyOf(shape), salt = SaltOf(shape);
-      const auto receiver = SrtpReceiver::Create(shape.profile, key.data(), key.size(), salt.data(), salt.size(), mki_bytes);
+      const auto receiver =
+          SrtpReceiver::Create(shape.profile, key.data(), key.size(), salt.data(), salt.size(), mki_bytes);
       const auto sender = SenderOf(shape);
       const Bytes plain = Plain(1);
       const Bytes sealed = Sealed(*sender, plain);
@@ -217,7 +217,8 @@ void ALongHoleIsSurvived() {
     Bytes packet;
     for (int step = 0; step < 12; step++) packet = Sealed(*sender, Plain(number += 30'000));
     CHECK_EQ(sender->rollover_counter(), 6u);
-    CHECK(ResultOf(*receiver, packet, kNsPerSecond) == SrtpResult::kForged);  // too soon to have missed so many
+    CHECK(ResultOf(*receiver, packet, kNsPerSecond) ==
+          SrtpResult::kForged);  // too soon to have missed so many
     CHECK(ResultOf(*receiver, packet, 720 * kNsPerSecond) == SrtpResult::kOpened);
     CHECK(ResultOf(*receiver, packet, 730 * kNsPerSecond) == SrtpResult::kReplayed);
     CHECK(ResultOf(*receiver, Sealed(*sender, Plain(number + 1)), 720 * kNsPerSecond) == SrtpResult::kOpened);
@@ -278,7 +279,8 @@ void TheSameKeysAreKnownAgain() {
   const auto receiver = ReceiverOf(shape);
   Bytes key = KeyOf(shape), salt = SaltOf(shape);
   CHECK(receiver->cipher().HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
-  CHECK(!receiver->cipher().HasKeys(kSrtpShapes[1].profile, key.data(), key.size(), salt.data(), salt.size()));
+  CHECK(
+      !receiver->cipher().HasKeys(kSrtpShapes[1].profile, key.data(), key.size(), salt.data(), salt.size()));
   salt[3] ^= 1;
   CHECK(!receiver->cipher().HasKeys(shape.profile, key.data(), key.size(), salt.data(), salt.size()));
 }

@@ -41,7 +41,8 @@ inline Bytes AesBlock(const Bytes& key, const Bytes& block) {
   Bytes out(16);
   int len = 0;
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  EVP_EncryptInit_ex(context, key.size() == 32 ? EVP_aes_256_ecb() : EVP_aes_128_ecb(), nullptr, key.data(), nullptr);
+  EVP_EncryptInit_ex(context, key.size() == 32 ? EVP_aes_256_ecb() : EVP_aes_128_ecb(), nullptr, key.data(),
+                     nullptr);
   EVP_CIPHER_CTX_set_padding(context, 0);
   EVP_EncryptUpdate(context, out.data(), &len, block.data(), 16);
   EVP_CIPHER_CTX_free(context);
@@ -81,7 +82,8 @@ inline Bytes GcmOpen(const Bytes& key, const Bytes& iv, const Bytes& aad, const 
   Bytes out(len), tag(sealed.end() - 16, sealed.end());
   int done = 0;
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  EVP_DecryptInit_ex(context, key.size() == 32 ? EVP_aes_256_gcm() : EVP_aes_128_gcm(), nullptr, key.data(), iv.data());
+  EVP_DecryptInit_ex(context, key.size() == 32 ? EVP_aes_256_gcm() : EVP_aes_128_gcm(), nullptr, key.data(),
+                     iv.data());
   EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, tag.data());
   EVP_DecryptUpdate(context, nullptr, &done, aad.data(), static_cast<int>(aad.size()));
   EVP_DecryptUpdate(context, out.data(), &done, sealed.data(), static_cast<int>(len));
@@ -113,8 +115,8 @@ inline Bytes Big32(uint32_t value) {
 // A receiver that is told the index: what is empty did not authenticate.
 struct Receiver {
   bool gcm;
-  Bytes key, salt;       // the masters
-  size_t rtp_tag = 10;   // bytes, AES-CM only; RTCP always has 10
+  Bytes key, salt;      // the masters
+  size_t rtp_tag = 10;  // bytes, AES-CM only; RTCP always has 10
 
   Bytes OpenRtp(const Bytes& packet, size_t header, uint32_t ssrc, uint32_t roc) const {
     const uint64_t index = uint64_t{roc} << 16 | uint64_t{packet[2]} << 8 | packet[3];

@@ -93,9 +93,10 @@ Bytes ProtectRtcp(SrtpSender& sender, const Bytes& packet, size_t room = SrtpSen
 
 void ReferenceMatchesRfc3711() {
   // B.2: AES-CM key stream
-  CHECK_EQ(ToHex(reference::CmKeyStream(FromHex("2b7e151628aed2a6abf7158809cf4f3c"),
-                                        FromHex("f0f1f2f3f4f5f6f7f8f9fafbfcfd0000"), 48)),
-           "e03ead0935c95e80e166b16dd92b4eb4d23513162b02d0f72a43a2fe4a5f97ab41e95b3bb0a2e8dd477901e4fca894c0");
+  CHECK_EQ(
+      ToHex(reference::CmKeyStream(FromHex("2b7e151628aed2a6abf7158809cf4f3c"),
+                                   FromHex("f0f1f2f3f4f5f6f7f8f9fafbfcfd0000"), 48)),
+      "e03ead0935c95e80e166b16dd92b4eb4d23513162b02d0f72a43a2fe4a5f97ab41e95b3bb0a2e8dd477901e4fca894c0");
   // B.3: session keys
   CHECK_EQ(ToHex(reference::DeriveKey(kKey, kSalt, 0, 16)), "c61e7a93744f39ee10734afe3ff7a087");
   CHECK_EQ(ToHex(reference::DeriveKey(kKey, kSalt, 2, 14)), "30cbbc08863d8c85d49db34a9ae1");
@@ -107,24 +108,25 @@ void ReferenceMatchesRfc3711() {
 void ReferenceMatchesRfc7714() {
   const Bytes key = FromHex("000102030405060708090a0b0c0d0e0f");
   // 16.1: RTP, IV from ROC 0, sequence f17b, SSRC 5501a0b2
-  CHECK_EQ(ToHex(reference::GcmOpen(key, FromHex("51753c6580c2726f20718414"),
-                                    FromHex("8040f17b8041f8d35501a0b2"),
-                                    FromHex("f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b"
-                                            "36de3adf8833899d7f27beb16a9152cf765ee4390cce"))),
-           "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
+  CHECK_EQ(
+      ToHex(reference::GcmOpen(key, FromHex("51753c6580c2726f20718414"), FromHex("8040f17b8041f8d35501a0b2"),
+                               FromHex("f24de3a3fb34de6cacba861c9d7e4bcabe633bd50d294e6f42a5f47a51c7d19b"
+                                       "36de3adf8833899d7f27beb16a9152cf765ee4390cce"))),
+      "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
   // 16.2: the same with 256 bits of key
-  CHECK_EQ(ToHex(reference::GcmOpen(
-               FromHex("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"),
-               FromHex("51753c6580c2726f20718414"), FromHex("8040f17b8041f8d35501a0b2"),
-               FromHex("32b1de78a822fe12ef9f78fa332e33aab18012389a58e2f3b50b2a0276ffae0f1ba63799b87b7aa3db36dfff"
-                       "d6b0f9bb7878d7a76c13"))),
-           "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
+  CHECK_EQ(
+      ToHex(reference::GcmOpen(
+          FromHex("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"),
+          FromHex("51753c6580c2726f20718414"), FromHex("8040f17b8041f8d35501a0b2"),
+          FromHex("32b1de78a822fe12ef9f78fa332e33aab18012389a58e2f3b50b2a0276ffae0f1ba63799b87b7aa3db36dfff"
+                  "d6b0f9bb7878d7a76c13"))),
+      "47616c6c696120657374206f6d6e69732064697669736120696e207061727465732074726573");
   // 17.1: RTCP, index 5d4
-  CHECK_EQ(ToHex(reference::GcmOpen(key, FromHex("517524055203726f207170bb"),
-                                    FromHex("81c8000d4d617273800005d4"),
-                                    FromHex("63e94885dcdab67ca727d7662f6b7e997ff5c0f76c06f32dc676a5f1730d6fda"
-                                            "4ce09b4686303ded0bb9275bc84aa45896cf4d2fc5abf87245d9eade"))),
-           "4e5450314e545032525450200000042a0000e9304c756e61deadbeefdeadbeefdeadbeefdeadbeefdeadbeef");
+  CHECK_EQ(
+      ToHex(reference::GcmOpen(key, FromHex("517524055203726f207170bb"), FromHex("81c8000d4d617273800005d4"),
+                               FromHex("63e94885dcdab67ca727d7662f6b7e997ff5c0f76c06f32dc676a5f1730d6fda"
+                                       "4ce09b4686303ded0bb9275bc84aa45896cf4d2fc5abf87245d9eade"))),
+      "4e5450314e545032525450200000042a0000e9304c756e61deadbeefdeadbeefdeadbeefdeadbeefdeadbeef");
 }
 
 void ReferenceMatchesRfc6188() {
@@ -172,7 +174,11 @@ void EveryPacketShapeIsOpenedByTheReference() {
       CHECK_EQ(ToHex(receiver.OpenRtp(ProtectRtp(*sender, packet), 12, kSsrc, 0)), ToHex(packet));
     }
     // Two CSRCs and an extension of one word stay readable.
-    Bytes packet = FromHex("920f1000decafbadcafebabe" "0000000100000002" "bede0001" "10ff0000");
+    Bytes packet = FromHex(
+        "920f1000decafbadcafebabe"
+        "0000000100000002"
+        "bede0001"
+        "10ff0000");
     const size_t header = packet.size();
     packet.resize(header + 33, 0x5a);
     CHECK_EQ(ToHex(receiver.OpenRtp(ProtectRtp(*sender, packet), header, kSsrc, 0)), ToHex(packet));
@@ -219,7 +225,9 @@ void NoIndexIsUsedTwice() {
     for (int n = 0; n < 20000; n++) {
       // Mostly forward, sometimes repeated, backward or wild.
       const auto dice = static_cast<uint32_t>(random() % 10);
-      const auto step = static_cast<uint32_t>(dice < 7 ? 1 + random() % 3 : dice < 9 ? 0u - random() % 50 : random());
+      const auto step = static_cast<uint32_t>(dice < 7   ? 1 + random() % 3
+                                              : dice < 9 ? 0u - random() % 50
+                                                         : random());
       const auto sequence = static_cast<uint16_t>(last + step);
       const Bytes sealed = ProtectRtp(*sender, RtpPacket(sequence, 4));
       if (sealed.empty()) continue;
@@ -244,21 +252,21 @@ void WhatIsNotOursIsLeftAsItWas() {
     const Bytes good = RtpPacket(1, 20);
     Bytes buffer = good;
     buffer.resize(64);
-    CHECK_EQ(sender->ProtectRtp(buffer.data(), 11, 64), 0u);                         // shorter than a header
+    CHECK_EQ(sender->ProtectRtp(buffer.data(), 11, 64), 0u);  // shorter than a header
     CHECK_EQ(sender->ProtectRtp(buffer.data(), good.size(), good.size() + tag - 1), 0u);  // no room
     CHECK_EQ(sender->ProtectRtcp(buffer.data(), 7, 64), 0u);
     CHECK_EQ(sender->ProtectRtcp(buffer.data(), 8, 8 + rtcp_tag + 3), 0u);
     CHECK_EQ(ToHex(reference::Slice(buffer, 0, good.size())), ToHex(good));
-    for (const char* hex : {"000f0001decafbadcafebabe00", "800f0001decafbadcafebabf00", "8f0f0001decafbadcafebabe00",
-                            "900f0001decafbadcafebabe00", "900f0001decafbadcafebabebede000100"}) {
+    for (const char* hex :
+         {"000f0001decafbadcafebabe00", "800f0001decafbadcafebabf00", "8f0f0001decafbadcafebabe00",
+          "900f0001decafbadcafebabe00", "900f0001decafbadcafebabebede000100"}) {
       const Bytes bad = FromHex(hex);  // version, SSRC, too few CSRCs, no extension, half an extension
       CHECK_EQ(ProtectRtp(*sender, bad).size(), 0u);
     }
     CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabf")).size(), 0u);
     // None of these used up an index.
     CHECK_EQ(ProtectRtp(*sender, good, tag).size(), good.size() + tag);
-    CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabe"), rtcp_tag + 4).size(),
-             8 + rtcp_tag + 4);
+    CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabe"), rtcp_tag + 4).size(), 8 + rtcp_tag + 4);
     CHECK_EQ(sender->rtcp_index(), 1u);
   }
   CHECK(!MakeSender(kCm, kKey, SaltFor(kGcm)));

@@ -1,4 +1,5 @@
-// The headers of the standard library that most tests include, read once for all of them: see cmake/tests.cmake.
+// The headers of the standard library that most tests include, read once for all of them: see
+// cmake/tests.cmake.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

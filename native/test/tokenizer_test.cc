@@ -40,7 +40,8 @@ std::string Shown(const std::vector<int32_t>& ids) {
 
 std::string ShownNumbers(Json list) {
   std::vector<int32_t> ids;
-  for (Json id = list.first(); id.present(); id = id.next()) ids.push_back(static_cast<int32_t>(id.integer().value_or(-1)));
+  for (Json id = list.first(); id.present(); id = id.next())
+    ids.push_back(static_cast<int32_t>(id.integer().value_or(-1)));
   return Shown(ids);
 }
 
@@ -88,7 +89,8 @@ void PiecesMatchTheReference() {
         from = end;
       }
       const Json pieces = item.Find(native ? "pieces_qwen2_regex" : "pieces_case_split_regex");
-      for (Json piece = pieces.first(); piece.present(); piece = piece.next()) wanted += "[" + std::string(piece.text()) + "]";
+      for (Json piece = pieces.first(); piece.present(); piece = piece.next())
+        wanted += "[" + std::string(piece.text()) + "]";
       CHECK_EQ(seen, wanted);
     }
   }
@@ -111,16 +113,16 @@ void IdsOfAllKindsOfCharactersMatch() {
 void TextIsNormalised() {
   const std::pair<std::u32string, std::u32string> forms[] = {
       {U"e\u0301", U"\u00e9"},
-      {U"a\u0323\u0302", U"\u1ead"},           // two marks, in order
-      {U"a\u0302\u0323", U"\u1ead"},           // and not in order
-      {U"a\u0302\u0302", U"\u00e2\u0302"},     // the second is blocked
-      {U"\u1100\u1161\u11a8", U"\uac01"},      // Hangul
+      {U"a\u0323\u0302", U"\u1ead"},        // two marks, in order
+      {U"a\u0302\u0323", U"\u1ead"},        // and not in order
+      {U"a\u0302\u0302", U"\u00e2\u0302"},  // the second is blocked
+      {U"\u1100\u1161\u11a8", U"\uac01"},   // Hangul
       {U"\uac00\u11a8", U"\uac01"},
-      {U"\u212b", U"\u00c5"},                  // a singleton
-      {U"\u0958", U"\u0915\u093c"},            // excluded from composition
+      {U"\u212b", U"\u00c5"},        // a singleton
+      {U"\u0958", U"\u0915\u093c"},  // excluded from composition
       {U"\u0344", U"\u0308\u0301"},
       {U"\u0301e", U"\u0301e"},
-      {U"\ufb01", U"\ufb01"},                  // compatibility forms stay
+      {U"\ufb01", U"\ufb01"},  // compatibility forms stay
       {U"\U0001d15e", U"\U0001d157\U0001d165"},
   };
   for (const auto& [text, wanted] : forms) {
@@ -145,7 +147,8 @@ void LiteralsAreTokensOnlyInTemplates() {
 
 void DecodingGivesTheTextBack() {
   const auto tokenizer = Opened(PieceRule::kNative);
-  for (const char* const text : {"Hello there, how are you today?", "你好，今天天气很好。", "  two\t\r\n\n", "😀", ""}) {
+  for (const char* const text :
+       {"Hello there, how are you today?", "你好，今天天气很好。", "  two\t\r\n\n", "😀", ""}) {
     std::vector<int32_t> ids;
     std::string problem;
     CHECK(tokenizer->Encode(text, Literals::kTokens, &ids, &problem));
@@ -157,11 +160,13 @@ void TextsThatCannotBeReadAreRefused() {
   const auto tokenizer = Opened(PieceRule::kNative);
   std::vector<int32_t> ids;
   std::string problem;
-  for (const char* const bad : {"ab\xFF", "ab\xC0\x80", "ab\xED\xA0\x80", "ab\xF4\x90\x80\x80", "ab\xE4\xBD"}) {
+  for (const char* const bad :
+       {"ab\xFF", "ab\xC0\x80", "ab\xED\xA0\x80", "ab\xF4\x90\x80\x80", "ab\xE4\xBD"}) {
     CHECK(!tokenizer->Encode(bad, Literals::kTokens, &ids, &problem));
     CHECK_EQ(problem, "the text is not UTF-8 at byte 2");
   }
-  CHECK(!tokenizer->Encode(std::string(Tokenizer::kMaxTextBytes + 1, 'a'), Literals::kTokens, &ids, &problem));
+  CHECK(
+      !tokenizer->Encode(std::string(Tokenizer::kMaxTextBytes + 1, 'a'), Literals::kTokens, &ids, &problem));
   CHECK_EQ(problem, "the text is 1048577 bytes; at most 1048576 are read");
   CHECK(ids.empty());
 }
@@ -172,7 +177,8 @@ void LongWordsTakeLinearTime() {
   std::string words, marks;
   while (words.size() < Tokenizer::kMaxTextBytes - 16) words += "assistantthe";
   while (marks.size() < Tokenizer::kMaxTextBytes - 16) marks += "\u0301\u0323";
-  for (const std::string& text : {words, std::string(Tokenizer::kMaxTextBytes, ' '), std::string(Tokenizer::kMaxTextBytes, '<'), marks}) {
+  for (const std::string& text : {words, std::string(Tokenizer::kMaxTextBytes, ' '),
+                                  std::string(Tokenizer::kMaxTextBytes, '<'), marks}) {
     const auto began = std::chrono::steady_clock::now();
     std::vector<int32_t> ids;
     std::string problem;

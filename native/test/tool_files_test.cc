@@ -48,7 +48,8 @@ std::string Chunk(const std::string& name, const std::string& bytes) {
 }
 
 std::string FormatOf(uint32_t kind, uint32_t channels, uint32_t rate, uint32_t bits) {
-  return Little(kind, 2) + Little(channels, 2) + Little(rate, 4) + Little(0, 4) + Little(0, 2) + Little(bits, 2);
+  return Little(kind, 2) + Little(channels, 2) + Little(rate, 4) + Little(0, 4) + Little(0, 2) +
+         Little(bits, 2);
 }
 
 std::string Wav(const std::string& chunks) {
@@ -69,11 +70,13 @@ void EveryWidthOfSampleIsRead() {
       {FormatOf(1, 1, 8000, 32), Little(0x40000000, 4)},
       {FormatOf(3, 1, 8000, 32), float_bytes},
       {FormatOf(1, 2, 8000, 16), Little(0x6000, 2) + Little(0x2000, 2)},  // the mean of two channels
-      {FormatOf(0xFFFE, 1, 8000, 16) + Little(22, 2) + Little(16, 2) + Little(4, 4) + Little(1, 2), Little(0x4000, 2)},
+      {FormatOf(0xFFFE, 1, 8000, 16) + Little(22, 2) + Little(16, 2) + Little(4, 4) + Little(1, 2),
+       Little(0x4000, 2)},
   };
   for (const auto& file : files) {
     const std::string path = folder / "a.wav";
-    test::WriteAll(path, Wav(Chunk("LIST", "odd") + Chunk("fmt ", file.format) + Chunk("data", file.samples)));
+    test::WriteAll(path,
+                   Wav(Chunk("LIST", "odd") + Chunk("fmt ", file.format) + Chunk("data", file.samples)));
     const Sound sound = ReadWav(path);
     CHECK_EQ(sound.rate, 8000u);
     CHECK_EQ(sound.samples.size(), size_t{1});

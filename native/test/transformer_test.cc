@@ -23,7 +23,8 @@ struct Loaded {
   TransformerConfig config;
   std::unique_ptr<Transformer> transformer;
 
-  explicit Loaded(const std::string& name, const cpu::Variant& variant = cpu::ChooseVariant(), unsigned threads = 1)
+  explicit Loaded(const std::string& name, const cpu::Variant& variant = cpu::ChooseVariant(),
+                  unsigned threads = 1)
       : checkpoint(OpenGolden(name)), kernels(MakeKernels(variant, threads)) {
     weights = std::make_unique<Weights>(*kernels);
   }
@@ -34,7 +35,8 @@ struct Loaded {
     transformer = std::make_unique<Transformer>(*kernels, of, std::move(layers), window);
   }
   void UseTalker() {
-    Use(checkpoint->config().talker.transformer, NamedTensors::OfModel(*checkpoint).Under("talker.model"), kTalkerLayer, 0);
+    Use(checkpoint->config().talker.transformer, NamedTensors::OfModel(*checkpoint).Under("talker.model"),
+        kTalkerLayer, 0);
   }
 
   size_t width() const { return static_cast<size_t>(config.hidden); }
@@ -50,10 +52,12 @@ struct Loaded {
 };
 
 Values RowsOf(const Values& x, size_t width, size_t first, size_t last) {
-  return Values(x.begin() + static_cast<ptrdiff_t>(first * width), x.begin() + static_cast<ptrdiff_t>(last * width));
+  return Values(x.begin() + static_cast<ptrdiff_t>(first * width),
+                x.begin() + static_cast<ptrdiff_t>(last * width));
 }
 
-void CheckPrefill(const std::string& model, const std::string& name, const cpu::Variant& variant, unsigned threads) {
+void CheckPrefill(const std::string& model, const std::string& name, const cpu::Variant& variant,
+                  unsigned threads) {
   Loaded talker(model, variant, threads);
   talker.UseTalker();
   const GoldenVectors vectors(name);
@@ -68,8 +72,10 @@ void CheckPrefill(const std::string& model, const std::string& name, const cpu::
     CheckNear(x, RowsOf(wanted, rows.size(), n, n + 1), name + ": input of layer " + std::to_string(n));
   }
   Values x = talker.Forward(state.get(), rows), normed(x.size());
-  const float* const norm = talker.weights->Floats(talker.checkpoint->ModelTensor("talker.model.norm.weight"));
-  talker.kernels->RmsNorm(x.data(), norm, count, talker.width(), static_cast<float>(talker.config.norm_eps), normed.data());
+  const float* const norm =
+      talker.weights->Floats(talker.checkpoint->ModelTensor("talker.model.norm.weight"));
+  talker.kernels->RmsNorm(x.data(), norm, count, talker.width(), static_cast<float>(talker.config.norm_eps),
+                          normed.data());
   CheckNear(normed, RowsOf(wanted, rows.size(), layers, layers + 1), name + ": after the final norm");
   CHECK_EQ(state->position(), count);
 }
@@ -107,11 +113,13 @@ void TheCodecDecodersTransformerIsTheReferences() {
 void TheCodecEncodersTransformerIsTheReferences() {
   Loaded codec("tiny-base");
   codec.Use(codec.checkpoint->codec_config().encoder->transformer,
-            NamedTensors::OfCodec(*codec.checkpoint).Under("encoder.encoder_transformer"), kCodecEncoderLayer, 0);
+            NamedTensors::OfCodec(*codec.checkpoint).Under("encoder.encoder_transformer"), kCodecEncoderLayer,
+            0);
   for (const char* name : {"tiny-base__ref_short", "tiny-base__ref_long", "tiny-base__ref_exact"}) {
     const GoldenVectors vectors(name);
     const Values x = vectors.ReadTransposed("enc_seanet");
-    CheckNear(codec.Forward(codec.State(x.size() / codec.width()).get(), x), vectors.ReadTransposed("enc_transformer"), name);
+    CheckNear(codec.Forward(codec.State(x.size() / codec.width()).get(), x),
+              vectors.ReadTransposed("enc_transformer"), name);
   }
 }
 
@@ -125,7 +133,8 @@ void RowsInAnyPiecesGiveTheSameBits() {
       const auto state = talker.State(23, format);
       Values seen;
       for (size_t at = 0; at < 23; at += piece) {
-        const Values some = talker.Forward(state.get(), RowsOf(x, talker.width(), at, std::min<size_t>(23, at + piece)));
+        const Values some =
+            talker.Forward(state.get(), RowsOf(x, talker.width(), at, std::min<size_t>(23, at + piece)));
         seen.insert(seen.end(), some.begin(), some.end());
       }
       CHECK(SameBits(seen, whole));
@@ -228,7 +237,8 @@ void ACopiedPrefixGoesOnAsTheOriginalDoes() {
       const auto copy = talker.State(20, format);
       copy->CopyFrom(*original, positions);
       CHECK_EQ(copy->position(), positions);
-      CHECK(SameBits(talker.Forward(copy.get(), RowsOf(x, width, positions, 12)), RowsOf(whole, width, positions, 12)));
+      CHECK(SameBits(talker.Forward(copy.get(), RowsOf(x, width, positions, 12)),
+                     RowsOf(whole, width, positions, 12)));
     }
   }
   const auto original = talker.State(12), small = talker.State(3);

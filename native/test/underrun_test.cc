@@ -1,5 +1,5 @@
-// Underruns when a clear falls into the middle of a tick: a queue that the clock finds empty because of the clear
-// counts as none.
+// Underruns when a clear falls into the middle of a tick: a queue that the clock finds empty because of the
+// clear counts as none.
 #include <atomic>
 #include <thread>
 
@@ -82,7 +82,8 @@ void AQueueThatRanDryIsOne() {
   const auto plane = MediaPlane::OpenManual(1, 0, 0);
   const auto stream = Open(*plane);
   const uint8_t payload[160] = {};
-  CHECK(stream->queue().Push(stream->queue().generation(), 1, payload, sizeof(payload)) == PushResult::kTaken);
+  CHECK(stream->queue().Push(stream->queue().generation(), 1, payload, sizeof(payload)) ==
+        PushResult::kTaken);
   plane->Advance(3 * kPeriod);
   const uint64_t underruns = stream->Stats().underruns;
   CHECK(underruns > 0);

@@ -32,7 +32,8 @@ Values Tones(uint32_t rate, double seconds) {
   for (size_t n = 0; n < samples.size(); n++) {
     const double at = static_cast<double>(n) / rate;
     const double wobble = 1 + 0.3 * std::sin(2 * kPi * 3 * at);
-    samples[n] = static_cast<float>(wobble * (0.3 * std::sin(2 * kPi * 220 * at) + 0.2 * std::sin(2 * kPi * 1310 * at) +
+    samples[n] = static_cast<float>(wobble * (0.3 * std::sin(2 * kPi * 220 * at) +
+                                              0.2 * std::sin(2 * kPi * 1310 * at) +
                                               0.1 * std::sin(2 * kPi * 2930 * at)));
   }
   return samples;
@@ -72,11 +73,15 @@ void ARecordingThatIsNoneIsRefused() {
   CHECK_EQ(ProblemOf(loaded, Values(24000, 0.99e-4f)), "the recording is silent");
   CHECK_EQ(ProblemOf(loaded, Values(1279, 0.5f)), "the recording lasts 0.053 s; 0.053 to 60 s are taken");
   CHECK_EQ(ProblemOf(loaded, Values(1, 0.5f)), "the recording lasts 0.000 s; 0.053 to 60 s are taken");
-  CHECK_EQ(ProblemOf(loaded, Values(60 * 24000 + 1, 0.5f)), "the recording lasts 60.000 s; 0.053 to 60 s are taken");
-  CHECK_EQ(ProblemOf(loaded, second, 3999), "the recording's sample rate is 3999 Hz; 4000 to 192000 are taken");
-  CHECK_EQ(ProblemOf(loaded, second, 192'001), "the recording's sample rate is 192001 Hz; 4000 to 192000 are taken");
+  CHECK_EQ(ProblemOf(loaded, Values(60 * 24000 + 1, 0.5f)),
+           "the recording lasts 60.000 s; 0.053 to 60 s are taken");
+  CHECK_EQ(ProblemOf(loaded, second, 3999),
+           "the recording's sample rate is 3999 Hz; 4000 to 192000 are taken");
+  CHECK_EQ(ProblemOf(loaded, second, 192'001),
+           "the recording's sample rate is 192001 Hz; 4000 to 192000 are taken");
   CHECK_EQ(ProblemOf(loaded, second, 0), "the recording's sample rate is 0 Hz; 4000 to 192000 are taken");
-  CHECK_EQ(ProblemOf(loaded, Values(61 * 8000, 0.5f), 8000), "the recording lasts 61.000 s; 0.053 to 60 s are taken");
+  CHECK_EQ(ProblemOf(loaded, Values(61 * 8000, 0.5f), 8000),
+           "the recording lasts 61.000 s; 0.053 to 60 s are taken");
   CHECK_EQ(loaded.kernels.InUse(), before);
 }
 
@@ -169,7 +174,8 @@ void TheMemoryOfARecordingIsKnownBeforeItBegins() {
     loaded.kernels.TakePeak();
     const auto encoding = loaded.encoder.Begin(samples, true, &problem);
     while (encoding->Advance()) continue;
-    const size_t used = loaded.kernels.TakePeak() - before, promised = loaded.encoder.WorkBytes(samples.size());
+    const size_t used = loaded.kernels.TakePeak() - before,
+                 promised = loaded.encoder.WorkBytes(samples.size());
     CHECK(used <= promised);
     CHECK(promised - used < promised / 10 + 4096);
   }
@@ -192,7 +198,9 @@ void TheMemoryOfARecordingIsGivenBack() {
   CHECK(kept - weights < size_t{1} << 20);
   for (int n = 0; n < 3; n++) {
     CHECK(loaded.encoder.Codes(Tones(24000, 1 + n), &codes, &problem));
-    { const auto abandoned = loaded.encoder.Begin(samples, true, &problem); }
+    {
+      const auto abandoned = loaded.encoder.Begin(samples, true, &problem);
+    }
     const auto half = loaded.encoder.Begin(samples, true, &problem);
     for (int piece = 0; piece < 8; piece++) CHECK(half->Advance());
   }

@@ -15,7 +15,8 @@ namespace {
 using namespace model;
 using Values = std::vector<float>;
 
-constexpr int64_t kColumns = 2000;  // the vectors hold only so many columns of the longest stages, from the beginning
+constexpr int64_t kColumns =
+    2000;  // the vectors hold only so many columns of the longest stages, from the beginning
 const char* const kClips[] = {"short", "long", "exact"};
 
 GoldenVectors ClipVectors(const std::string& clip) { return GoldenVectors("tiny-base__ref_" + clip); }
@@ -76,29 +77,31 @@ void EncodeTheClips(const Check& check) {
 }
 
 void EveryStageOfTheSpeakerEncoderIsTheReferences() {
-  EncodeTheClips<SpeakerEncoder>([](SpeakerEncoder&, auto& run, Record& record, const GoldenVectors& vectors) {
-    CheckNear(run.vector(), vectors.Read("speaker_embedding"), "speaker_embedding");
-    if (!vectors.Has("spk_block0")) return;
-    CheckStage(record, "blocks.0", vectors, "spk_block0");
-    CheckStage(record, "blocks.1", vectors, "spk_block1");
-    CheckStage(record, "mfa", vectors, "spk_mfa");
-    CheckStage(record, "asp", vectors, "spk_asp");
-  });
+  EncodeTheClips<SpeakerEncoder>(
+      [](SpeakerEncoder&, auto& run, Record& record, const GoldenVectors& vectors) {
+        CheckNear(run.vector(), vectors.Read("speaker_embedding"), "speaker_embedding");
+        if (!vectors.Has("spk_block0")) return;
+        CheckStage(record, "blocks.0", vectors, "spk_block0");
+        CheckStage(record, "blocks.1", vectors, "spk_block1");
+        CheckStage(record, "mfa", vectors, "spk_mfa");
+        CheckStage(record, "asp", vectors, "spk_asp");
+      });
 }
 
 void EveryStageOfTheCodecEncoderIsTheReferences() {
-  EncodeTheClips<CodecEncoder>([](CodecEncoder& encoder, auto& run, Record& record, const GoldenVectors& vectors) {
-    const size_t samples = vectors.Read("waveform").size();
-    CHECK(run.codes() == vectors.Read<int32_t>("codes"));
-    CHECK_EQ(run.codes().size(), encoder.FramesOf(samples) * encoder.code_groups());
-    CheckStage(record, "encoder", vectors, "enc_seanet");
-    CheckStage(record, "encoder_transformer", vectors, "enc_transformer");
-    CheckStage(record, "downsample", vectors, "enc_downsample");
-    if (!vectors.Has("enc_layer0")) return;
-    CheckStage(record, "layers.0", vectors, "enc_layer0");
-    CheckStage(record, "layers.1", vectors, "enc_layer1");
-    CheckStage(record, "layers.3", vectors, "enc_layer3");
-  });
+  EncodeTheClips<CodecEncoder>(
+      [](CodecEncoder& encoder, auto& run, Record& record, const GoldenVectors& vectors) {
+        const size_t samples = vectors.Read("waveform").size();
+        CHECK(run.codes() == vectors.Read<int32_t>("codes"));
+        CHECK_EQ(run.codes().size(), encoder.FramesOf(samples) * encoder.code_groups());
+        CheckStage(record, "encoder", vectors, "enc_seanet");
+        CheckStage(record, "encoder_transformer", vectors, "enc_transformer");
+        CheckStage(record, "downsample", vectors, "enc_downsample");
+        if (!vectors.Has("enc_layer0")) return;
+        CheckStage(record, "layers.0", vectors, "enc_layer0");
+        CheckStage(record, "layers.1", vectors, "enc_layer1");
+        CheckStage(record, "layers.3", vectors, "enc_layer3");
+      });
 }
 
 // Bit for bit: the stages too.
@@ -107,7 +110,8 @@ void PiecesOfAnyLengthGiveTheSameCodes() {
   const auto kernels = MakeKernels();
   Weights weights(*kernels);
   const Values all = ClipVectors("long").Read("waveform");
-  for (const size_t count : {size_t{1}, size_t{959}, size_t{960}, size_t{961}, size_t{5761}, size_t{30'000}}) {
+  for (const size_t count :
+       {size_t{1}, size_t{959}, size_t{960}, size_t{961}, size_t{5761}, size_t{30'000}}) {
     const Values samples(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     CodecEncoder whole(*kernels, weights, *checkpoint, 1000);
     Record wanted(*kernels);
@@ -122,7 +126,8 @@ void PiecesOfAnyLengthGiveTheSameCodes() {
       CodecEncoder::Run run(cut, samples);
       while (run.Advance()) continue;
       CHECK(run.codes() == once.codes());
-      for (const char* stage : {"layers.0", "layers.1", "layers.6", "encoder", "encoder_transformer", "downsample"}) {
+      for (const char* stage :
+           {"layers.0", "layers.1", "layers.6", "encoder", "encoder_transformer", "downsample"}) {
         CHECK(!wanted[stage].empty() && SameBits(seen[stage], wanted[stage]));
       }
     }

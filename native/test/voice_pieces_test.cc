@@ -27,7 +27,8 @@ Values Sound(uint32_t rate, double seconds) {
   Values samples = RandomFloats(static_cast<size_t>(rate * seconds), 11);
   for (size_t n = 0; n < samples.size(); n++) {
     const double at = static_cast<double>(n) / rate;
-    samples[n] = 0.1f * samples[n] + static_cast<float>(0.4 * std::sin(1400 * at) + 0.2 * std::sin(8000 * at));
+    samples[n] =
+        0.1f * samples[n] + static_cast<float>(0.4 * std::sin(1400 * at) + 0.2 * std::sin(8000 * at));
   }
   return samples;
 }
@@ -56,8 +57,8 @@ class WorkingKernels final : public CountingKernels {
     work_ += count * kValueCost;
     CountingKernels::Add(y, x, count);
   }
-  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride, float floor,
-                  float* mean, float* deviation) override {
+  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
+                  float floor, float* mean, float* deviation) override {
     work_ += rows * channels * (deviation == nullptr ? 1 : 2) * kValueCost;
     CountingKernels::Statistics(x, weights, rows, channels, stride, floor, mean, deviation);
   }
@@ -69,8 +70,8 @@ class WorkingKernels final : public CountingKernels {
     work_ += rows * channels * kValueCost;
     CountingKernels::AddScaled(y, x, gain, rows, channels);
   }
-  void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to, size_t width,
-                   size_t rows) override {
+  void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
+                   size_t width, size_t rows) override {
     work_ += rows * width * kValueCost;
     CountingKernels::CopyColumns(x, from_width, from, y, to_width, to, width, rows);
   }
@@ -97,7 +98,8 @@ void StagesAreDoneInOrderAndUpToACost() {
   while (work.Advance(32)) pieces.push_back(std::exchange(done, ""));
   const std::vector<std::string> wanted = {"a0+3 ", "a3+2 free b0+3 ", "b3+4 ", "dear ", "c0+2 "};
   CHECK(pieces == wanted);
-  for (const std::string& piece : pieces) std::fprintf(stderr, pieces == wanted ? "" : "    %s\n", piece.c_str());
+  for (const std::string& piece : pieces)
+    std::fprintf(stderr, pieces == wanted ? "" : "    %s\n", piece.c_str());
   CHECK(!work.Advance(32) && done.empty());
 }
 
@@ -199,7 +201,8 @@ void NoPieceOfThePreparationIsLong() {
     while (cut.Advance()) pieces++;
     CHECK_EQ(whole.problem() + cut.problem(), "");
     CHECK(SameBits(cut.TakeSamples(), whole.TakeSamples()));
-    CHECK(pieces >= cost / kMost && pieces <= cost / kMost * 11 / 10 + 3);  // less than a unit of each is left over
+    CHECK(pieces >= cost / kMost &&
+          pieces <= cost / kMost * 11 / 10 + 3);  // less than a unit of each is left over
   }
 }
 
@@ -216,7 +219,8 @@ void WhatIsWrongWithARecordingIsFoundInAnyPiece() {
     return preparation.problem();
   };
   for (const size_t at : {0u, 61u, 62u, 23'999u}) {
-    CHECK_EQ(problem_of(at, std::nanf("")), "the recording's sample " + std::to_string(at) + " is no finite number");
+    CHECK_EQ(problem_of(at, std::nanf("")),
+             "the recording's sample " + std::to_string(at) + " is no finite number");
     CHECK_EQ(problem_of(at, 9), "the recording's loudest sample is 9; full scale is 1");
   }
 }
@@ -251,13 +255,16 @@ void AMinuteAtAnOddRateIsManyPieces() {
     pieces++;
   }
   CHECK_EQ(problem, "");
-  const size_t preparing = 59 * 24'000 * Resampling(recording->samples, 44'101, 24'000).CostOfResult() / kPieceCost;
-  const size_t spectrum = 59 * 24'000 / 256 * LogMelShape().window * SpeakerEncoder::kSpectrumCost / kPieceCost;
+  const size_t preparing =
+      59 * 24'000 * Resampling(recording->samples, 44'101, 24'000).CostOfResult() / kPieceCost;
+  const size_t spectrum =
+      59 * 24'000 / 256 * LogMelShape().window * SpeakerEncoder::kSpectrumCost / kPieceCost;
   CHECK(preparing >= 5 && spectrum >= 3);
   CHECK(pieces >= preparing + spectrum && pieces < preparing + spectrum + 12);
 }
 
-// A request is cancelled while its voice is made: memory is as before, and the next one is made as if nothing had been.
+// A request is cancelled while its voice is made: memory is as before, and the next one is made as if nothing
+// had been.
 void TheWorkCanBeGivenUpAfterEachPiece() {
   Worker worker;
   const auto recording = worker.Of(44'101, 0.5, "A voice.");
@@ -271,7 +278,8 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
     return pieces;
   };
   const size_t all = make(kWhole, &wanted);
-  CHECK(all >= 3 + 1 + 3 + 7 - 1);  // the preparation, the speaker, 7 frames to codes and back; the last is the end
+  CHECK(all >=
+        3 + 1 + 3 + 7 - 1);  // the preparation, the speaker, 7 frames to codes and back; the last is the end
   const size_t kept = worker.kernels.InUse();
   for (size_t pieces = 0; pieces < all; pieces++) {
     CHECK_EQ(make(pieces, nullptr), pieces);
@@ -279,7 +287,8 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
   }
   make(kWhole, &seen);
   CHECK_EQ(problem, "");
-  CHECK(SameBits(seen->prompt->speaker, wanted->prompt->speaker) && seen->prompt->codes == wanted->prompt->codes);
+  CHECK(SameBits(seen->prompt->speaker, wanted->prompt->speaker) &&
+        seen->prompt->codes == wanted->prompt->codes);
 }
 
 }  // namespace
@@ -291,7 +300,8 @@ TEST_GROUP(voice_pieces) {
       {"stages are done in order and up to a cost", StagesAreDoneInOrderAndUpToACost},
       {"a voice does not show how the work was cut", AVoiceDoesNotShowHowTheWorkWasCut},
       {"no piece of the speaker encoder is long", NoPieceOfTheSpeakerEncoderIsLong},
-      {"the dearest row of the published sizes fits into a piece", TheDearestRowOfThePublishedSizesFitsIntoAPiece},
+      {"the dearest row of the published sizes fits into a piece",
+       TheDearestRowOfThePublishedSizesFitsIntoAPiece},
       {"a recording is resampled some at a time", ARecordingIsResampledSomeAtATime},
       {"no piece of the preparation is long", NoPieceOfThePreparationIsLong},
       {"what is wrong with a recording is found in any piece", WhatIsWrongWithARecordingIsFoundInAnyPiece},

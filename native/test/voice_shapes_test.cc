@@ -69,8 +69,9 @@ void ASpeakerEncoderOfOtherSizesIsWhatTheFormulasSay() {
                    "enc_res2net_scale": 3, "enc_se_channels": 6})");
   CheckSpeaker(*wide.Open(), Sound(9001));
   ReshapedCheckpoint narrow("tiny-base", 2);
-  narrow.Replace("config.json", "speaker_encoder_config",
-                 R"({"enc_dim": 128, "sample_rate": 24000, "enc_channels": [10, 10, 10], "enc_kernel_sizes": [1, 1, 1],
+  narrow.Replace(
+      "config.json", "speaker_encoder_config",
+      R"({"enc_dim": 128, "sample_rate": 24000, "enc_channels": [10, 10, 10], "enc_kernel_sizes": [1, 1, 1],
                      "enc_dilations": [1, 1, 1], "enc_attention_channels": 3, "enc_res2net_scale": 2,
                      "enc_se_channels": 1})");
   CheckSpeaker(*narrow.Open(), Sound(5000));
@@ -81,42 +82,49 @@ void TheShortestRecordingFollowsFromTheConvolutions() {
     ReshapedCheckpoint checkpoint("tiny-base");
     checkpoint.Replace("config.json", "speaker_encoder_config",
                        std::string(R"({"enc_dim": 128, "sample_rate": 24000, "enc_channels": [8, 8, 8],
-                                       "enc_attention_channels": 3, "enc_res2net_scale": 2, "enc_se_channels": 2, )") + sizes);
+                                       "enc_attention_channels": 3, "enc_res2net_scale": 2, "enc_se_channels": 2, )") +
+                           sizes);
     const auto opened = checkpoint.Open();
     const auto kernels = MakeKernels();
     VoiceEncoder encoder(*kernels, *opened);
     CheckSpeaker(*opened, Sound(encoder.min_samples()));
     return encoder.min_samples();
   };
-  CHECK_EQ(least(R"("enc_kernel_sizes": [1, 1, 1], "enc_dilations": [1, 1, 1]})"), size_t{385});  // for the spectrum
+  CHECK_EQ(least(R"("enc_kernel_sizes": [1, 1, 1], "enc_dilations": [1, 1, 1]})"),
+           size_t{385});  // for the spectrum
   CHECK_EQ(least(R"("enc_kernel_sizes": [1, 3, 1], "enc_dilations": [1, 4, 1]})"), size_t{1280});
-  CHECK_EQ(least(R"("enc_kernel_sizes": [2, 3, 1], "enc_dilations": [7, 4, 1]})"), size_t{1280});  // 3 before, 4 after
+  CHECK_EQ(least(R"("enc_kernel_sizes": [2, 3, 1], "enc_dilations": [7, 4, 1]})"),
+           size_t{1280});  // 3 before, 4 after
   CHECK_EQ(least(R"("enc_kernel_sizes": [2, 3, 4], "enc_dilations": [7, 4, 4]})"), size_t{1792});
 }
 
-constexpr const char* kEncoder = R"("hidden_act": "gelu", "norm_eps": 1e-3, "rope_theta": 500.0, "num_quantizers": 20,
+constexpr const char* kEncoder =
+    R"("hidden_act": "gelu", "norm_eps": 1e-3, "rope_theta": 500.0, "num_quantizers": 20,
   "codebook_size": 128, "sampling_rate": 24000, "use_causal_conv": true, "pad_mode": "constant", "sliding_window": 3, )";
 
 void CheckCodec(const std::string& sizes, uint64_t seed, size_t count) {
   ReshapedCheckpoint checkpoint("tiny-base", seed);
-  checkpoint.Replace("speech_tokenizer/config.json", "encoder_config", std::string("{") + kEncoder + sizes + "}");
+  checkpoint.Replace("speech_tokenizer/config.json", "encoder_config",
+                     std::string("{") + kEncoder + sizes + "}");
   CheckCodes(*checkpoint.Open(), Sound(count));
 }
 
 // Strides whose product is a third of a frame; query heads that share keys, narrower together than hidden.
 void ACodecEncoderOfOtherSizesIsWhatTheFormulasSay() {
-  CheckCodec(R"("num_filters": 6, "kernel_size": 4, "last_kernel_size": 1, "residual_kernel_size": 5, "compress": 3,
+  CheckCodec(
+      R"("num_filters": 6, "kernel_size": 4, "last_kernel_size": 1, "residual_kernel_size": 5, "compress": 3,
                 "upsampling_ratios": [10, 8, 8], "hidden_size": 20, "intermediate_size": 28, "num_hidden_layers": 3,
                 "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6, "codebook_dim": 9)",
-             3, 20'001);
+      3, 20'001);
 }
 
 // The convolutions reach the frame rate by themselves; a ratio of 1; no head_dim.
 void ACodecEncoderThatNeedsNoLastStrideIsWhatTheFormulasSay() {
-  CheckCodec(R"("num_filters": 4, "kernel_size": 1, "last_kernel_size": 5, "residual_kernel_size": 1, "compress": 1,
+  CheckCodec(
+      R"("num_filters": 4, "kernel_size": 1, "last_kernel_size": 5, "residual_kernel_size": 1, "compress": 1,
                 "upsampling_ratios": [1, 30, 64], "hidden_size": 12, "intermediate_size": 16, "num_hidden_layers": 1,
                 "num_attention_heads": 3, "num_key_value_heads": 3, "codebook_dim": 5)",
-             7, 19'000);
+      7, 19'000);
 }
 
 }  // namespace
@@ -126,9 +134,12 @@ TEST_GROUP(voice_shapes) {
   using namespace parley::test;
   return Run({
       {"the plain formulas are the reference's", ThePlainFormulasAreTheReferences},
-      {"a speaker encoder of other sizes is what the formulas say", ASpeakerEncoderOfOtherSizesIsWhatTheFormulasSay},
-      {"the shortest recording follows from the convolutions", TheShortestRecordingFollowsFromTheConvolutions},
-      {"a codec encoder of other sizes is what the formulas say", ACodecEncoderOfOtherSizesIsWhatTheFormulasSay},
+      {"a speaker encoder of other sizes is what the formulas say",
+       ASpeakerEncoderOfOtherSizesIsWhatTheFormulasSay},
+      {"the shortest recording follows from the convolutions",
+       TheShortestRecordingFollowsFromTheConvolutions},
+      {"a codec encoder of other sizes is what the formulas say",
+       ACodecEncoderOfOtherSizesIsWhatTheFormulasSay},
       {"a codec encoder that needs no last stride is what the formulas say",
        ACodecEncoderThatNeedsNoLastStrideIsWhatTheFormulasSay},
   });

@@ -92,7 +92,8 @@ void PrefixesAreSharedByWhoeverHoldsTheVoice() {
   VoiceStore store(1);
   store.Keep("a", VoiceOf(1));
   const auto first = store.Find("a");
-  const auto prefix = std::make_shared<const model::PromptPrefix>(std::vector<model::PromptRow>(9), nullptr, nullptr);
+  const auto prefix =
+      std::make_shared<const model::PromptPrefix>(std::vector<model::PromptRow>(9), nullptr, nullptr);
   first->prefixes["english"] = prefix;
   first->bytes += 100;
   CHECK_EQ(store.Find("a")->prefixes.at("english")->rows(), size_t{9});
@@ -121,7 +122,8 @@ TEST_GROUP(voice_store) {
       {"a voice is found by its hash", parley::AVoiceIsFoundByItsHash},
       {"the longest unused goes first", parley::TheLongestUnusedGoesFirst},
       {"a voice that is spoken with outlives its place", parley::AVoiceThatIsSpokenWithOutlivesItsPlace},
-      {"a voice that nobody speaks with is freed with its place", parley::AVoiceThatNobodySpeaksWithIsFreedWithItsPlace},
+      {"a voice that nobody speaks with is freed with its place",
+       parley::AVoiceThatNobodySpeaksWithIsFreedWithItsPlace},
       {"the same hash takes the place of what was there", parley::TheSameHashTakesThePlaceOfWhatWasThere},
       {"room is made of voices that nobody speaks with", parley::RoomIsMadeOfVoicesThatNobodySpeaksWith},
       {"prefixes are shared by whoever holds the voice", parley::PrefixesAreSharedByWhoeverHoldsTheVoice},

@@ -50,7 +50,8 @@ void AMatrixCanBeRounded() {
   for (const Format format : {Format::kF16, Format::kBf16}) {
     const Matrix rounded = of.weights.Of(f32, format);
     CHECK(rounded.format == format);
-    CHECK(SameBits(Product(*of.kernels, rounded), Product(*of.kernels, of.weights.Packed(values, rows, columns, format))));
+    CHECK(SameBits(Product(*of.kernels, rounded),
+                   Product(*of.kernels, of.weights.Packed(values, rows, columns, format))));
     for (size_t i = 0; i < values.size(); i++) {
       const auto* const bits = static_cast<const uint16_t*>(rounded.values);
       CHECK_EQ(bits[i], format == Format::kF16 ? ToF16(values[i]).bits : ToBf16(values[i]).bits);
@@ -123,13 +124,15 @@ void Fp8IsOffByASixteenthAtMost() {
   const auto* const own = static_cast<const Fp8*>(matrix.values);
   for (size_t i = 0; i < values.size(); i++) {
     const float scale = matrix.scales[i / matrix.columns];
-    CHECK(std::fabs(ToFloat(own[i]) * scale - values[i]) <= std::fmax(std::fabs(values[i]) / 16, scale / 1024) * 1.0001f);
+    CHECK(std::fabs(ToFloat(own[i]) * scale - values[i]) <=
+          std::fmax(std::fabs(values[i]) / 16, scale / 1024) * 1.0001f);
   }
 }
 
 void TrailingDimensionsAreColumns() {
   Loaded of("tiny-customvoice");
-  const Matrix matrix = of.weights.Of(of.checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
+  const Matrix matrix =
+      of.weights.Of(of.checkpoint->CodecTensor("decoder.quantizer.rvq_first.output_proj.weight"));
   CHECK_EQ(matrix.rows, size_t{32});
   CHECK_EQ(matrix.columns, size_t{16});
   CHECK(matrix.format == Format::kF32);
@@ -139,23 +142,35 @@ void WeightsThatOverflowAreRefusedByName() {
   const auto kernels = MakeKernels();
   Weights weights(*kernels);
   const auto tensor = [](Dtype dtype, const void* values, int64_t count) {
-    return Tensor{"a.weight", dtype, {1, count}, static_cast<const uint8_t*>(values), static_cast<size_t>(count) * FactsOf(dtype).bytes};
+    return Tensor{"a.weight",
+                  dtype,
+                  {1, count},
+                  static_cast<const uint8_t*>(values),
+                  static_cast<size_t>(count) * FactsOf(dtype).bytes};
   };
   const std::string must = "; weights must be finite and at most 1e+09";
-  for (const auto& [value, told] : std::vector<std::pair<float, std::string>>{
-           {NAN, "nan"}, {-NAN, "nan"}, {INFINITY, "inf"}, {-INFINITY, "inf"}, {3e38f, "3e+38"}, {-3e38f, "3e+38"}, {2e9f, "2e+09"}}) {
+  for (const auto& [value, told] : std::vector<std::pair<float, std::string>>{{NAN, "nan"},
+                                                                              {-NAN, "nan"},
+                                                                              {INFINITY, "inf"},
+                                                                              {-INFINITY, "inf"},
+                                                                              {3e38f, "3e+38"},
+                                                                              {-3e38f, "3e+38"},
+                                                                              {2e9f, "2e+09"}}) {
     const std::vector<float> floats = {1, -2, value, 4};
     const std::vector<uint8_t> halves = Rounded(floats.data(), floats.size(), Format::kBf16);
-    const Tensor wide = tensor(Dtype::kF32, floats.data(), 4), narrow = tensor(Dtype::kBf16, halves.data(), 4);
+    const Tensor wide = tensor(Dtype::kF32, floats.data(), 4),
+                 narrow = tensor(Dtype::kBf16, halves.data(), 4);
     CHECK_EQ(RefusalOf([&] { weights.Of(wide); }), "a.weight: holds a weight of " + told + must);
     CHECK_EQ(RefusalOf([&] { ToFloats(wide); }), "a.weight: holds a weight of " + told + must);
-    CHECK_EQ(RefusalOf([&] { weights.Of(wide, Format::kBf16); }), "a.weight: holds a weight of " + told + must);
+    CHECK_EQ(RefusalOf([&] { weights.Of(wide, Format::kBf16); }),
+             "a.weight: holds a weight of " + told + must);
     CHECK(RefusalOf([&] { weights.Of(narrow); }).find("a.weight: holds a weight of ") == 0);
     CHECK(RefusalOf([&] { ToFloats(narrow); }).find("a.weight: holds a weight of ") == 0);
     CHECK(RefusalOf([&] { weights.Of(wide, Format::kInt8); }) != "");
   }
   const std::vector<uint16_t> infinite = {0, 0x7C00, 1, 2};
-  CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF16, infinite.data(), 4)); }), "a.weight: holds a weight of inf" + must);
+  CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF16, infinite.data(), 4)); }),
+           "a.weight: holds a weight of inf" + must);
   const std::vector<float> large = {1, -70'000, 3, 1e9f};
   CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF32, large.data(), 4)); }), "");
   CHECK_EQ(RefusalOf([&] { weights.Of(tensor(Dtype::kF32, large.data(), 3), Format::kF16); }),
@@ -173,7 +188,8 @@ void WhatCannotBeAWeightIsRefusedByName() {
   const Tensor whole{"b.weight", Dtype::kI32, {2, 2}, reinterpret_cast<const uint8_t*>(broken.data()), 16};
   CHECK_EQ(RefusalOf([&] { weights.Of(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
   CHECK_EQ(RefusalOf([&] { ToFloats(whole); }), "b.weight: expected F32, F16 or BF16, found I32");
-  CHECK_EQ(RefusalOf([&] { weights.Packed(broken, 3, 2, Format::kF32); }), "packed weights do not fill their matrix");
+  CHECK_EQ(RefusalOf([&] { weights.Packed(broken, 3, 2, Format::kF32); }),
+           "packed weights do not fill their matrix");
 }
 
 }  // namespace
@@ -184,8 +200,10 @@ TEST_GROUP(weights) {
   return Run({
       {"a matrix in its own format is read in place", AMatrixInItsOwnFormatIsReadInPlace},
       {"a matrix can be rounded", AMatrixCanBeRounded},
-      {"a matrix of no more bytes than asked for is read in place", AMatrixOfNoMoreBytesThanAskedForIsReadInPlace},
-      {"eight bits are the same of every dtype that holds the values", EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues},
+      {"a matrix of no more bytes than asked for is read in place",
+       AMatrixOfNoMoreBytesThanAskedForIsReadInPlace},
+      {"eight bits are the same of every dtype that holds the values",
+       EightBitsAreTheSameOfEveryDtypeThatHoldsTheValues},
       {"eight bits are off by half a scale at most", EightBitsAreOffByHalfAScaleAtMost},
       {"fp8 is off by a sixteenth at most", Fp8IsOffByASixteenthAtMost},
       {"trailing dimensions are columns", TrailingDimensionsAreColumns},

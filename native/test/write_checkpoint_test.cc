@@ -33,8 +33,10 @@ void PublishedSizesAreMetToTheByte() {
     size_t tensors;
     uint64_t bytes;
   } published[] = {
-      {"0.6b", ModelType::kBase, 478, 1'829'286'016},        {"0.6b", ModelType::kCustomVoice, 402, 1'811'577'344},
-      {"1.7b", ModelType::kBase, 480, 3'857'354'880},        {"1.7b", ModelType::kCustomVoice, 404, 3'833'352'704},
+      {"0.6b", ModelType::kBase, 478, 1'829'286'016},
+      {"0.6b", ModelType::kCustomVoice, 402, 1'811'577'344},
+      {"1.7b", ModelType::kBase, 480, 3'857'354'880},
+      {"1.7b", ModelType::kCustomVoice, 404, 3'833'352'704},
       {"1.7b", ModelType::kVoiceDesign, 404, 3'833'352'704},
   };
   for (const auto& one : published) {
@@ -76,7 +78,8 @@ void AVocabularyOfThePublishedSizeIsWholeAndExact() {
   TempFolder folder;
   test::WriteAll(folder / "vocab.json", pairs.VocabJson());
   test::WriteAll(folder / "merges.txt", pairs.MergesText());
-  test::WriteAll(folder / "tokenizer_config.json", PlanOf(SizesNamed("0.6b", ModelType::kBase)).tokenizer_config);
+  test::WriteAll(folder / "tokenizer_config.json",
+                 PlanOf(SizesNamed("0.6b", ModelType::kBase)).tokenizer_config);
   std::string problem;
   const auto tokenizer = Tokenizer::Open(folder.path(), 151936, PieceRule::kNative, &problem);
   CHECK_EQ(problem, "");
@@ -145,8 +148,9 @@ void Speaks(const std::string& directory, size_t frames) {
   request.text = "Hello there.";
   if (config.type == ModelType::kCustomVoice) request.speaker = "ryan";
   const std::vector<float> vector(static_cast<size_t>(config.talker.transformer.hidden), 0.5f);
-  const auto voice =
-      config.type == ModelType::kBase ? std::make_shared<const VoicePrompt>(VoicePrompt{vector, {}, ""}) : nullptr;
+  const auto voice = config.type == ModelType::kBase
+                         ? std::make_shared<const VoicePrompt>(VoicePrompt{vector, {}, ""})
+                         : nullptr;
   Prompt prompt;
   std::string problem;
   CHECK(BuildPrompt(config, checkpoint->tokenizer(), request, &prompt, &problem));
@@ -208,10 +212,11 @@ void WeightsAreScaledByWhatTheyAreFor() {
   CHECK(std::fabs(DeviationOf(gate, &mean) * std::sqrt(48.0) - 1.2) < 0.05 && std::fabs(mean) < 0.02);
   DeviationOf(checkpoint->ModelTensor("talker.model.norm.weight"), &mean);
   CHECK(std::fabs(mean - 1) < 0.1);
-  const auto& usage = checkpoint->CodecTensor("decoder.quantizer.rvq_first.vq.layers.0._codebook.cluster_usage");
+  const auto& usage =
+      checkpoint->CodecTensor("decoder.quantizer.rvq_first.vq.layers.0._codebook.cluster_usage");
   for (size_t n = 0; n < usage.count(); n++) CHECK(reinterpret_cast<const float*>(usage.data)[n] > 1);
-  const Tensor* const mark =
-      checkpoint->codec().Find("encoder.quantizer.semantic_residual_vector_quantizer.layers.0.codebook.initialized");
+  const Tensor* const mark = checkpoint->codec().Find(
+      "encoder.quantizer.semantic_residual_vector_quantizer.layers.0.codebook.initialized");
   CHECK_EQ(*reinterpret_cast<const float*>(mark->data), 1.0f);
 }
 
@@ -238,8 +243,8 @@ void ASeedGivesTheSameWeightsInEveryDtype() {
   TempFolder exact;
   WriteCheckpoint(sizes, exact.path(), {5, 1, {Dtype::kF32, Dtype::kF32}});
   const auto wanted = Opened(exact.path());
-  for (const CheckpointDtypes& dtypes :
-       {CheckpointDtypes{}, CheckpointDtypes{Dtype::kF16, Dtype::kF16}, CheckpointDtypes{Dtype::kF32, Dtype::kBf16}}) {
+  for (const CheckpointDtypes& dtypes : {CheckpointDtypes{}, CheckpointDtypes{Dtype::kF16, Dtype::kF16},
+                                         CheckpointDtypes{Dtype::kF32, Dtype::kBf16}}) {
     TempFolder folder;
     WriteCheckpoint(sizes, folder.path(), {5, 1, dtypes});
     const auto checkpoint = Opened(folder.path());
@@ -261,12 +266,14 @@ void ASeedGivesTheSameWeightsInEveryDtype() {
 void WhatCannotBeIsRefused() {
   const CheckpointSizes tiny = SizesNamed("tiny", ModelType::kBase);
   TempFolder folder;
-  CHECK_EQ(RefusalOf([] { SizesNamed("7b", ModelType::kBase); }), "the size is 0.6b, 1.7b or tiny, not \"7b\"");
+  CHECK_EQ(RefusalOf([] { SizesNamed("7b", ModelType::kBase); }),
+           "the size is 0.6b, 1.7b or tiny, not \"7b\"");
   CHECK(RefusalOf([] { SizesNamed("0.6b", ModelType::kVoiceDesign); }) != "");
   CHECK(RefusalOf([] { MakeBytePairs(266); }).find("at least 267 entries") != std::string::npos);
   CHECK_EQ(MakeBytePairs(267).merges.size(), size_t{11});
   CHECK(RefusalOf([] { MakeBytePairs(1'000'000); }).find("entries can be made") != std::string::npos);
-  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000, {}}); }).find("1 to 137 shards") != std::string::npos);
+  CHECK(RefusalOf([&] { WriteCheckpoint(tiny, folder.path(), {1, 1000, {}}); }).find("1 to 137 shards") !=
+        std::string::npos);
   CheckpointSizes uneven = tiny;
   uneven.talker.kv_heads = 3;
   CHECK_EQ(
@@ -285,11 +292,13 @@ TEST_GROUP(write_checkpoint) {
   return parley::test::Run({
       {"published sizes are met to the byte", parley::PublishedSizesAreMetToTheByte},
       {"published ids stand in the configuration", parley::PublishedIdsStandInTheConfiguration},
-      {"a vocabulary of the published size is whole and exact", parley::AVocabularyOfThePublishedSizeIsWholeAndExact},
+      {"a vocabulary of the published size is whole and exact",
+       parley::AVocabularyOfThePublishedSizeIsWholeAndExact},
       {"what is written opens", parley::WhatIsWrittenOpens},
       {"what is written speaks", parley::WhatIsWrittenSpeaks},
       {"weights are scaled by what they are for", parley::WeightsAreScaledByWhatTheyAreFor},
-      {"a seed gives the same weights however they are cut", parley::ASeedGivesTheSameWeightsHoweverTheyAreCut},
+      {"a seed gives the same weights however they are cut",
+       parley::ASeedGivesTheSameWeightsHoweverTheyAreCut},
       {"a seed gives the same weights in every dtype", parley::ASeedGivesTheSameWeightsInEveryDtype},
       {"what cannot be is refused", parley::WhatCannotBeIsRefused},
   });

@@ -17,16 +17,17 @@ constexpr size_t kStride = 190'357;
 
 // The first two must be symbols; of the others as many as there is room for.
 constexpr const char* kWords[] = {
-    "assistant", "user",     " the",   " and",   " you",   " that",  " have",     " for",    " not",    " with",
-    " this",     " but",     " from",  " they",  " say",   " her",   " she",      " will",   " one",    " all",
-    " would",    " there",   " their", " what",  " out",   " about", " who",      " get",    " which",  " when",
-    " make",     " can",     " like",  " time",  " just",  " him",   " know",     " take",   " people", " into",
-    " year",     " your",    " good",  " some",  " could", " them",  " see",      " other",  " than",   " then",
-    " now",      " look",    " only",  " come",  " its",   " over",  " think",    " also",   " back",   " after",
-    " use",      " two",     " how",   " our",   " work",  " first", " well",     " way",    " even",   " new",
-    " want",     " because", " any",   " these", " give",  " day",   " most",     " order",  " call",   " please",
-    " thank",    " number",  " hello", " help",  " name",  " today", " tomorrow", " minute", "ing",     "ion",
-    "er",        "ed",       "es",     "ly",     "ment",   "tion",   "able",      "ness",    "est",
+    "assistant", "user",   " the",    " and",   " you",   " that",     " have",   " for",    " not",
+    " with",     " this",  " but",    " from",  " they",  " say",      " her",    " she",    " will",
+    " one",      " all",   " would",  " there", " their", " what",     " out",    " about",  " who",
+    " get",      " which", " when",   " make",  " can",   " like",     " time",   " just",   " him",
+    " know",     " take",  " people", " into",  " year",  " your",     " good",   " some",   " could",
+    " them",     " see",   " other",  " than",  " then",  " now",      " look",   " only",   " come",
+    " its",      " over",  " think",  " also",  " back",  " after",    " use",    " two",    " how",
+    " our",      " work",  " first",  " well",  " way",   " even",     " new",    " want",   " because",
+    " any",      " these", " give",   " day",   " most",  " order",    " call",   " please", " thank",
+    " number",   " hello", " help",   " name",  " today", " tomorrow", " minute", "ing",     "ion",
+    "er",        "ed",     "es",      "ly",     "ment",   "tion",      "able",    "ness",    "est",
 };
 
 // Whole lead bytes of the Chinese characters in UTF-8, and the bytes that continue.

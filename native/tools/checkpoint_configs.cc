@@ -44,9 +44,10 @@ struct Name {
   const char* dialect;  // a speaker's, or null
 };
 constexpr Name kLanguages[] = {
-    {"chinese", 2055, nullptr},    {"english", 2050, nullptr}, {"german", 2053, nullptr},   {"italian", 2070, nullptr},
-    {"portuguese", 2071, nullptr}, {"spanish", 2054, nullptr}, {"japanese", 2058, nullptr}, {"korean", 2064, nullptr},
-    {"french", 2061, nullptr},     {"russian", 2069, nullptr},
+    {"chinese", 2055, nullptr},  {"english", 2050, nullptr},    {"german", 2053, nullptr},
+    {"italian", 2070, nullptr},  {"portuguese", 2071, nullptr}, {"spanish", 2054, nullptr},
+    {"japanese", 2058, nullptr}, {"korean", 2064, nullptr},     {"french", 2061, nullptr},
+    {"russian", 2069, nullptr},
 };
 constexpr Name kDialects[] = {{"beijing_dialect", 2074, nullptr}, {"sichuan_dialect", 2062, nullptr}};
 constexpr Name kSpeakers[] = {
@@ -145,32 +146,32 @@ std::string ModelConfigJson(const CheckpointSizes& sizes) {
   const auto whole = [](int64_t value) { return std::to_string(value); };
   const int64_t added = sizes.text_entries;
   const bool published = added > static_cast<int64_t>(kAssistantId);
-  Values values = {
-      {"size", sizes.name},
-      {"type", model::NameOf(sizes.type)},
-      {"assistant", whole(published ? static_cast<int64_t>(kAssistantId) : 256 + 7)},  // the eighth merge makes it
-      {"im_start", whole(added + kImStart)},
-      {"im_end", whole(added + kImEnd)},
-      {"tts_pad", whole(added + kTtsPad)},
-      {"tts_bos", whole(added + kTtsBos)},
-      {"tts_eos", whole(added + kTtsEos)},
-      {"positions", whole(sizes.positions)},
-      {"groups", whole(sizes.code_groups)},
-      {"text_hidden", whole(sizes.text_hidden)},
-      {"text_vocabulary", whole(sizes.text_vocabulary)},
-      {"codes", whole(sizes.codes)},
-      {"vocabulary", whole(sizes.codes + model::TalkerConfig::kControlIds)},
-      {"codec_pad", IdOf(sizes, 2148)},
-      {"codec_bos", IdOf(sizes, 2149)},
-      {"codec_eos", IdOf(sizes, 2150)},
-      {"think", IdOf(sizes, 2154)},
-      {"nothink", IdOf(sizes, 2155)},
-      {"think_bos", IdOf(sizes, 2156)},
-      {"think_eos", IdOf(sizes, 2157)},
-      {"languages", LanguagesOf(sizes)},
-      {"speakers", SpeakersOf(sizes, false)},
-      {"dialects", SpeakersOf(sizes, true)},
-      {"speaker_encoder", SpeakerEncoderOf(sizes)}};
+  Values values = {{"size", sizes.name},
+                   {"type", model::NameOf(sizes.type)},
+                   {"assistant", whole(published ? static_cast<int64_t>(kAssistantId)
+                                                 : 256 + 7)},  // the eighth merge makes it
+                   {"im_start", whole(added + kImStart)},
+                   {"im_end", whole(added + kImEnd)},
+                   {"tts_pad", whole(added + kTtsPad)},
+                   {"tts_bos", whole(added + kTtsBos)},
+                   {"tts_eos", whole(added + kTtsEos)},
+                   {"positions", whole(sizes.positions)},
+                   {"groups", whole(sizes.code_groups)},
+                   {"text_hidden", whole(sizes.text_hidden)},
+                   {"text_vocabulary", whole(sizes.text_vocabulary)},
+                   {"codes", whole(sizes.codes)},
+                   {"vocabulary", whole(sizes.codes + model::TalkerConfig::kControlIds)},
+                   {"codec_pad", IdOf(sizes, 2148)},
+                   {"codec_bos", IdOf(sizes, 2149)},
+                   {"codec_eos", IdOf(sizes, 2150)},
+                   {"think", IdOf(sizes, 2154)},
+                   {"nothink", IdOf(sizes, 2155)},
+                   {"think_bos", IdOf(sizes, 2156)},
+                   {"think_eos", IdOf(sizes, 2157)},
+                   {"languages", LanguagesOf(sizes)},
+                   {"speakers", SpeakersOf(sizes, false)},
+                   {"dialects", SpeakersOf(sizes, true)},
+                   {"speaker_encoder", SpeakerEncoderOf(sizes)}};
   AddTransformer("talker", sizes.talker, &values);
   AddTransformer("predictor", sizes.predictor, &values);
   return Filled(kModelForm, values);
@@ -180,7 +181,8 @@ std::string CodecConfigJson(const CheckpointSizes& sizes) {
   const auto whole = [](int64_t value) { return std::to_string(value); };
   const model::CodecDecoderConfig& d = sizes.decoder;
   const model::CodecEncoderConfig& e = sizes.encoder;
-  const std::vector<int64_t> ratios(e.ratios.rbegin(), e.ratios.rend());  // the file has them from the last stage
+  const std::vector<int64_t> ratios(e.ratios.rbegin(),
+                                    e.ratios.rend());  // the file has them from the last stage
   Values values = {{"groups", whole(sizes.code_groups)},
                    {"rate", whole(sizes.sample_rate)},
                    {"frame", whole(sizes.frame_samples())},
@@ -230,7 +232,8 @@ std::string TokenizerConfigJson(const CheckpointSizes& sizes) {
               ", \"lstrip\": false, \"normalized\": false, \"rstrip\": false, " +
               "\"single_word\": false, \"special\": " + (kTokens[n].special ? "true" : "false") + "}";
   }
-  return "{\n  \"add_bos_token\": false,\n  \"add_prefix_space\": false,\n  \"added_tokens_decoder\": {\n" + tokens +
+  return "{\n  \"add_bos_token\": false,\n  \"add_prefix_space\": false,\n  \"added_tokens_decoder\": {\n" +
+         tokens +
          "\n  },\n  \"bos_token\": null,\n  \"eos_token\": \"<|im_end|>\",\n  \"errors\": \"replace\",\n" +
          "  \"pad_token\": \"<|endoftext|>\",\n  \"tokenizer_class\": \"Qwen2Tokenizer\",\n  \"unk_token\": null\n}\n";
 }

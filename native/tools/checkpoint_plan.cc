@@ -29,7 +29,9 @@ void AddUnread(const model::CodecConfig& config, std::vector<ExpectedTensor>* li
   const ExpectedTensors all(model::Dtype::kF32, list);
   const model::CodecDecoderConfig& d = config.decoder;
   for (const char* const half : {"rvq_first", "rvq_rest"}) {
-    all.Under("decoder.quantizer").Under(half).Add("input_proj.weight", {d.table_width(), d.codebook_width, 1});
+    all.Under("decoder.quantizer")
+        .Under(half)
+        .Add("input_proj.weight", {d.table_width(), d.codebook_width, 1});
   }
   const model::CodecEncoderConfig& e = *config.encoder;
   for (const bool semantic : {true, false}) {
@@ -58,7 +60,8 @@ CheckpointPlan PlanOf(const CheckpointSizes& sizes, const CheckpointDtypes& dtyp
   plan.generation_config = GenerationConfigJson();
   plan.tokenizer_config = TokenizerConfigJson(sizes);
   if (sizes.text_vocabulary < sizes.text_entries + static_cast<int64_t>(kAddedTokens)) {
-    throw std::invalid_argument("the text embedding has fewer rows than the vocabulary has entries and added tokens");
+    throw std::invalid_argument(
+        "the text embedding has fewer rows than the vocabulary has entries and added tokens");
   }
   plan.model = TensorsOf(Judged("config.json", plan.model_config, model::ReadModelConfig));
   model::CodecConfig codec =

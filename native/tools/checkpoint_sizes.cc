@@ -15,16 +15,27 @@ CheckpointSizes Published(bool large) {
   s.predictor = {1024, 3072, 5, 16, 8, 128, kTalkerEps, kTalkerTheta};
   s.text_entries = 151643, s.text_vocabulary = 151936, s.text_hidden = 2048;
   s.codes = 2048, s.code_groups = 16, s.positions = 32768;
-  s.speaker = {128, s.talker.hidden, 24000, {512, 512, 512, 512, 1536}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1}, 128, 8, 128};
+  s.speaker = {
+      128, s.talker.hidden, 24000, {512, 512, 512, 512, 1536}, {5, 3, 3, 3, 1}, {1, 2, 3, 4, 1}, 128, 8, 128};
   s.sample_rate = 24000;
-  s.decoder = {{512, 1024, 8, 16, 16, 64, kCodecEps, kCodecTheta}, 72, 1024, 512, 2048, 16, 1536, {2, 2}, {8, 5, 4, 3}};
-  s.encoder = {{512, 2048, 8, 8, 8, 64, kCodecEps, kCodecTheta}, 64, 7, 3, 3, 2, {4, 5, 6, 8}, 2048, 256, 32, 2};
+  s.decoder = {{512, 1024, 8, 16, 16, 64, kCodecEps, kCodecTheta},
+               72,
+               1024,
+               512,
+               2048,
+               16,
+               1536,
+               {2, 2},
+               {8, 5, 4, 3}};
+  s.encoder = {
+      {512, 2048, 8, 8, 8, 64, kCodecEps, kCodecTheta}, 64, 7, 3, 3, 2, {4, 5, 6, 8}, 2048, 256, 32, 2};
   s.encoder_window = 250;
   return s;
 }
 
 // The rest of a transformer is alike in all of its sizes.
-void Resize(int64_t hidden, int64_t intermediate, int64_t heads, int64_t kv_heads, model::TransformerConfig* c) {
+void Resize(int64_t hidden, int64_t intermediate, int64_t heads, int64_t kv_heads,
+            model::TransformerConfig* c) {
   c->hidden = hidden, c->intermediate = intermediate, c->heads = heads, c->kv_heads = kv_heads;
   c->layers = 2, c->head_dim = 16;
 }

@@ -34,8 +34,8 @@ std::string HeaderOf(const Tensors& tensors) {
   for (const ExpectedTensor& tensor : tensors) {
     const uint64_t end = at + BytesOf(tensor);
     header += ",\"" + tensor.name + "\":{\"dtype\":\"" + FactsOf(tensor.dtype).name +
-              "\",\"shape\":" + model::ToString(tensor.shape) + ",\"data_offsets\":[" + std::to_string(at) + "," +
-              std::to_string(end) + "]}";
+              "\",\"shape\":" + model::ToString(tensor.shape) + ",\"data_offsets\":[" + std::to_string(at) +
+              "," + std::to_string(end) + "]}";
     at = end;
   }
   header += "}";
@@ -98,13 +98,14 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
     }
   }
   WriteText(directory + "/model.safetensors.index.json",
-            "{\n  \"metadata\": {\"total_size\": " + std::to_string(BytesOf(tensors)) + "},\n  \"weight_map\": {" +
-                map + "\n  }\n}\n");
+            "{\n  \"metadata\": {\"total_size\": " + std::to_string(BytesOf(tensors)) +
+                "},\n  \"weight_map\": {" + map + "\n  }\n}\n");
 }
 
 }  // namespace
 
-void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory, const WriteOptions& options) {
+void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory,
+                     const WriteOptions& options) {
   const CheckpointPlan plan = PlanOf(sizes, options.dtypes);
   const BytePairs pairs = MakeBytePairs(static_cast<size_t>(sizes.text_entries));
   SharesOf(plan.model, options.shards);  // judged before anything is written
@@ -187,7 +188,8 @@ double FanOf(const model::ExpectedTensor& tensor) {
   const auto contains = [&](const char* part) { return tensor.name.find(part) != std::string::npos; };
   // Transposed convolutions [in, out, kernel]: one input of each channel, or two where they overlap.
   if (contains("decoder.upsample") && contains(".0.conv")) return static_cast<double>(tensor.shape[0]);
-  if (contains("decoder.decoder") && contains("block.1.conv")) return 2.0 * static_cast<double>(tensor.shape[0]);
+  if (contains("decoder.decoder") && contains("block.1.conv"))
+    return 2.0 * static_cast<double>(tensor.shape[0]);
   double fan = 1;
   for (size_t n = 1; n < tensor.shape.size(); n++) fan *= static_cast<double>(tensor.shape[n]);
   return fan;
@@ -215,8 +217,8 @@ RandomWeights::RandomWeights(uint64_t seed, const model::ExpectedTensor& tensor)
     : seed_(seed), stream_(HashOf(tensor.name)) {
   const Rule& rule = RuleOf(tensor);
   mean_ = rule.mean;
-  deviation_ =
-      rule.scale == Scale::kFixed ? rule.deviation : static_cast<float>(rule.deviation / std::sqrt(FanOf(tensor)));
+  deviation_ = rule.scale == Scale::kFixed ? rule.deviation
+                                           : static_cast<float>(rule.deviation / std::sqrt(FanOf(tensor)));
 }
 
 void RandomWeights::Next(float* values, size_t count) {
@@ -227,7 +229,8 @@ void RandomWeights::Next(float* values, size_t count) {
   for (size_t at = 0; at < count; at += 4, step_++) {
     const PhiloxCounter words =
         Philox({static_cast<uint32_t>(step_), static_cast<uint32_t>(step_ >> 32), low, high}, key);
-    for (size_t n = 0; n < 4; n++) four[n] = mean_ + scale * (static_cast<float>(SumOfBytes(words[n])) - kBellMean);
+    for (size_t n = 0; n < 4; n++)
+      four[n] = mean_ + scale * (static_cast<float>(SumOfBytes(words[n])) - kBellMean);
     std::memcpy(values + at, four, (count - at < 4 ? count - at : 4) * sizeof(float));
   }
 }

@@ -17,7 +17,8 @@ Options::Options(int count, char** arguments, std::initializer_list<const char*>
     const bool known = std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
     if (!known) throw std::invalid_argument("there is no option " + argument);
     if (n + 1 == count) throw std::invalid_argument(argument + " needs a value");
-    if (!values_.emplace(name, arguments[++n]).second) throw std::invalid_argument(argument + " is given twice");
+    if (!values_.emplace(name, arguments[++n]).second)
+      throw std::invalid_argument(argument + " is given twice");
   }
 }
 
@@ -36,7 +37,8 @@ uint64_t Options::Whole(const std::string& name, uint64_t least, uint64_t most, 
   const std::string& text = values_.at(name);
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return value;
+  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+    return value;
   throw std::invalid_argument("--" + name + " is a whole number from " + std::to_string(least) + " to " +
                               std::to_string(most) + ", not \"" + text + "\"");
 }

@@ -23,7 +23,9 @@ constexpr const char* kUsage =
 class Recorder final : public SpeechSink {
  public:
   size_t Room() override { return size_t{1} << 30; }
-  void Write(const float* samples, size_t count) override { samples_.insert(samples_.end(), samples, samples + count); }
+  void Write(const float* samples, size_t count) override {
+    samples_.insert(samples_.end(), samples, samples + count);
+  }
   void Ended(const StreamEnd& end) override { end_.set_value(end); }
 
   // Waits for the end; then the samples may be read.
@@ -56,7 +58,8 @@ SpeechRequest RequestOf(const Options& options) {
   // The end is drawn like a frame.
   if (options.Has("frames")) request.max_new_tokens = options.Whole("frames", 1, 1 << 20, 0) + 1;
   if (!options.Has("reference")) {
-    if (options.Has("reference-text")) throw std::invalid_argument("--reference-text is what a --reference says");
+    if (options.Has("reference-text"))
+      throw std::invalid_argument("--reference-text is what a --reference says");
     return request;
   }
   Sound sound = ReadWav(options.Required("reference"));
@@ -72,7 +75,8 @@ SpeechRequest RequestOf(const Options& options) {
 void Report(const Engine& engine, const StreamEnd& end) {
   const EngineFacts& facts = engine.facts();
   const EngineStats stats = engine.stats();
-  const double frames = static_cast<double>(end.frames), seconds = static_cast<double>(end.samples) / facts.sample_rate;
+  const double frames = static_cast<double>(end.frames),
+               seconds = static_cast<double>(end.samples) / facts.sample_rate;
   std::printf("%s %s on %s: loaded in %.0f ms, %.0f MB of weights\n", facts.model_size.c_str(),
               facts.model_type.c_str(), facts.device.c_str(), facts.load_ms,
               static_cast<double>(facts.weight_bytes) / 1e6);
@@ -94,12 +98,14 @@ void Report(const Engine& engine, const StreamEnd& end) {
 }
 
 int Speak(const Options& options) {
-  if (options.positional().size() != 1) throw std::invalid_argument("name one file to write, such as out.wav");
+  if (options.positional().size() != 1)
+    throw std::invalid_argument("name one file to write, such as out.wav");
   SpeechRequest request = RequestOf(options);
   std::string problem;
   const auto engine = Engine::Open(EngineOptionsOf(options), &problem);
   if (engine == nullptr) throw std::invalid_argument(problem);
-  if (!options.Has("voice") && !engine->facts().speakers.empty()) request.speaker = engine->facts().speakers.front();
+  if (!options.Has("voice") && !engine->facts().speakers.empty())
+    request.speaker = engine->facts().speakers.front();
   const auto recorder = std::make_shared<Recorder>();
   engine->Start(std::move(request), recorder);
   const StreamEnd end = recorder->Wait();
@@ -117,10 +123,11 @@ int Speak(const Options& options) {
 int main(int count, char** arguments) {
   if (parley::tools::AsksForHelp(count, arguments)) return std::fputs(parley::tools::kUsage, stdout) < 0;
   try {
-    return parley::tools::Speak({count,
-                                 arguments,
-                                 {"model", "text", "voice", "language", "instruct", "reference", "reference-text",
-                                  "seed", "frames", "quantize", "codec", "cache", "threads"}});
+    return parley::tools::Speak(
+        {count,
+         arguments,
+         {"model", "text", "voice", "language", "instruct", "reference", "reference-text", "seed", "frames",
+          "quantize", "codec", "cache", "threads"}});
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "speak: %s (speak --help)\n", problem.what());
     return 1;

@@ -10,7 +10,7 @@ import { writeFileSync } from 'node:fs';
 const LAST = 0x10ffff;
 const CLASSES = [/\p{Lu}|\p{Lt}/u, /\p{Ll}/u, /\p{Lm}|\p{Lo}/u, /\p{M}/u, /\p{N}/u, /\p{White_Space}/u];
 const HANGUL = [0xac00, 0xd7a3]; // decomposed by arithmetic
-const WIDTH = 120;
+const WIDTH = 110;
 
 const isSurrogate = (code) => code >= 0xd800 && code <= 0xdfff;
 const codePoints = () =>
@@ -81,7 +81,8 @@ function write(file, name, about, values) {
   writeFileSync(
     new URL(`../model/text/${file}.h`, import.meta.url),
     `${head}\n#ifndef ${guard}\n#define ${guard}\n\n#include <cstdint>\n\nnamespace parley::model {\n\n` +
-      `inline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n\n` +
+      `// clang-format off\ninline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n` +
+      `// clang-format on\n\n` +
       `}  // namespace parley::model\n\n#endif  // ${guard}\n`,
   );
 }

@@ -31,7 +31,8 @@ struct Format {
 
 Format ReadFormat(const std::string& path, const std::string& bytes, size_t at, size_t size) {
   if (size < 16) Refuse(path, "its fmt chunk has " + std::to_string(size) + " bytes; 16 are the least");
-  Format format = {Little(bytes, at, 2), Little(bytes, at + 2, 2), Little(bytes, at + 4, 4), Little(bytes, at + 14, 2)};
+  Format format = {Little(bytes, at, 2), Little(bytes, at + 2, 2), Little(bytes, at + 4, 4),
+                   Little(bytes, at + 14, 2)};
   if (format.kind == kExtensible && size >= 26) format.kind = Little(bytes, at + 24, 2);
   const bool pcm = format.kind == kPcm && format.bits % 8 == 0 && format.bits >= 8 && format.bits <= 32;
   if (!pcm && !(format.kind == kFloat && format.bits == 32)) {
@@ -41,7 +42,8 @@ Format ReadFormat(const std::string& path, const std::string& bytes, size_t at, 
   if (format.channels < 1 || format.channels > kMostChannels) {
     Refuse(path, "has " + std::to_string(format.channels) + " channels; 1 to 16 are read");
   }
-  if (format.rate < 1 || format.rate > kMostRate) Refuse(path, "has a rate of " + std::to_string(format.rate) + " Hz");
+  if (format.rate < 1 || format.rate > kMostRate)
+    Refuse(path, "has a rate of " + std::to_string(format.rate) + " Hz");
   return format;
 }
 
@@ -99,9 +101,10 @@ Sound ReadWav(const std::string& path) {
 
 void WriteWav(const std::string& path, const Sound& sound) {
   const auto data = static_cast<uint32_t>(2 * sound.samples.size());
-  std::string bytes = "RIFF" + LittleBytes(36 + data, 4) + "WAVEfmt " + LittleBytes(16, 4) + LittleBytes(kPcm, 2) +
-                      LittleBytes(1, 2) + LittleBytes(sound.rate, 4) + LittleBytes(2 * sound.rate, 4) +
-                      LittleBytes(2, 2) + LittleBytes(16, 2) + "data" + LittleBytes(data, 4);
+  std::string bytes = "RIFF" + LittleBytes(36 + data, 4) + "WAVEfmt " + LittleBytes(16, 4) +
+                      LittleBytes(kPcm, 2) + LittleBytes(1, 2) + LittleBytes(sound.rate, 4) +
+                      LittleBytes(2 * sound.rate, 4) + LittleBytes(2, 2) + LittleBytes(16, 2) + "data" +
+                      LittleBytes(data, 4);
   for (const float sample : sound.samples) {
     const float clipped = std::min(1.0f, std::max(-1.0f, sample));
     bytes += LittleBytes(static_cast<uint32_t>(std::lround(clipped * 32767)), 2);

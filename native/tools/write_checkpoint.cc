@@ -19,7 +19,8 @@ constexpr const char* kUsage =
     "                 [--seed N] [--shards K] [--dtype bf16|f16|f32] [--codec-dtype f32|f16|bf16]\n";
 
 model::ModelType TypeNamed(const std::string& name) {
-  for (const auto type : {model::ModelType::kCustomVoice, model::ModelType::kVoiceDesign, model::ModelType::kBase}) {
+  for (const auto type :
+       {model::ModelType::kCustomVoice, model::ModelType::kVoiceDesign, model::ModelType::kBase}) {
     if (name == model::NameOf(type)) return type;
   }
   throw std::invalid_argument("the type is custom_voice, voice_design or base, not \"" + name + "\"");
@@ -35,19 +36,21 @@ model::Dtype DtypeNamed(const Options& options, const std::string& option, model
 }
 
 void Write(const Options& options) {
-  if (!options.positional().empty()) throw std::invalid_argument("what is \"" + options.positional().front() + "\"?");
+  if (!options.positional().empty())
+    throw std::invalid_argument("what is \"" + options.positional().front() + "\"?");
   const CheckpointSizes sizes = SizesNamed(options.Required("size"), TypeNamed(options.Required("type")));
   const std::string directory = options.Required("out");
   WriteOptions how;
   how.seed = options.Whole("seed", 0, UINT64_MAX, 1);
   how.shards = options.Whole("shards", 1, 1000, 1);
-  how.dtypes = {DtypeNamed(options, "dtype", how.dtypes.model), DtypeNamed(options, "codec-dtype", how.dtypes.codec)};
+  how.dtypes = {DtypeNamed(options, "dtype", how.dtypes.model),
+                DtypeNamed(options, "codec-dtype", how.dtypes.codec)};
   const auto start = std::chrono::steady_clock::now();
   WriteCheckpoint(sizes, directory, how);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const CheckpointPlan plan = PlanOf(sizes, how.dtypes);
-  std::printf("%s: %zu tensors of %.1f MB, codec %zu of %.1f MB, in %.1f s\n", directory.c_str(), plan.model.size(),
-              static_cast<double>(BytesOf(plan.model)) / 1e6, plan.codec.size(),
+  std::printf("%s: %zu tensors of %.1f MB, codec %zu of %.1f MB, in %.1f s\n", directory.c_str(),
+              plan.model.size(), static_cast<double>(BytesOf(plan.model)) / 1e6, plan.codec.size(),
               static_cast<double>(BytesOf(plan.codec)) / 1e6, elapsed.count());
 }
 
@@ -57,7 +60,8 @@ void Write(const Options& options) {
 int main(int count, char** arguments) {
   if (parley::tools::AsksForHelp(count, arguments)) return std::fputs(parley::tools::kUsage, stdout) < 0;
   try {
-    parley::tools::Write({count, arguments, {"size", "type", "out", "seed", "shards", "dtype", "codec-dtype"}});
+    parley::tools::Write(
+        {count, arguments, {"size", "type", "out", "seed", "shards", "dtype", "codec-dtype"}});
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "write_checkpoint: %s (write_checkpoint --help)\n", problem.what());

@@ -57,7 +57,9 @@ struct Ints {
   __m256i v;
 
   static Ints Zero() { return {_mm256_setzero_si256()}; }
-  static Ints Load(const int16_t* from) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))}; }
+  static Ints Load(const int16_t* from) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
+  }
   static Ints Load(const int8_t* from) {
     return {_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
   }
@@ -84,15 +86,16 @@ inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
   return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 }
 
-// 12 of the 16 registers hold sums: three rows by two vectors with all lanes, or three rows by four vectors with half
-// of the lanes at a time.
+// 12 of the 16 registers hold sums: three rows by two vectors with all lanes, or three rows by four vectors
+// with half of the lanes at a time.
 constexpr size_t kTallRows = 4;
 constexpr size_t kWideRows = 3;
 constexpr size_t kWideColumns = 4;
 constexpr size_t kSums = 12;
 // Many vectors: 12 sums (two registers of rows, six vectors), the two registers of rows and one input.
 constexpr size_t kPanelVectors = 6;
-// Integer products: 8 sums of two rows and four vectors, because the multiplication of pairs needs a register too.
+// Integer products: 8 sums of two rows and four vectors, because the multiplication of pairs needs a register
+// too.
 constexpr size_t kIntTallRows = 4;
 constexpr size_t kIntWideRows = 2;
 
@@ -106,7 +109,7 @@ constexpr size_t kIntWideRows = 2;
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
-                       Snake, Depthwise};
+const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend,
+                       Sum,    SumSquares,   SiluMultiply, Snake,   Depthwise};
 
 }  // namespace parley::cpu

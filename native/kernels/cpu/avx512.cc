@@ -97,7 +97,8 @@ inline __m128i Four(Ints a, Ints b, Ints c, Ints d) {
   return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 }
 
-// Sums take 8 of the 32 registers (8 rows, one vector) or 16 (4 rows, four vectors); the others hold operands.
+// Sums take 8 of the 32 registers (8 rows, one vector) or 16 (4 rows, four vectors); the others hold
+// operands.
 constexpr size_t kTallRows = 8;
 constexpr size_t kWideRows = 4;
 constexpr size_t kWideColumns = 4;
@@ -118,7 +119,7 @@ constexpr size_t kIntWideRows = 4;
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend, Sum, SumSquares, SiluMultiply,
-                         Snake, Depthwise};
+const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend,
+                         Sum,      SumSquares,   SiluMultiply, Snake,   Depthwise};
 
 }  // namespace parley::cpu

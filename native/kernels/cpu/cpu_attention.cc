@@ -20,7 +20,8 @@ void StoreRow(Format format, void* to, size_t row, const float* from, size_t wid
       for (size_t i = 0; i < width; i++) static_cast<Bf16*>(to)[row * width + i] = ToBf16(from[i]);
       return;
     case Format::kInt8:
-    case Format::kFp8: return;  // refused above
+    case Format::kFp8:
+      return;  // refused above
   }
 }
 
@@ -33,7 +34,8 @@ void Judge(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
-  Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0, "query heads are no multiple of the cache's");
+  Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0,
+          "query heads are no multiple of the cache's");
   for (size_t s = 0; s < batch.count; s++) {
     const AttentionStream& stream = batch.streams[s];
     if (stream.count == 0) continue;
@@ -86,8 +88,9 @@ void CpuKernels::Attend(const AttentionBatch& batch, size_t layer, const Attenti
     const size_t offset = head * batch.layout.heads / heads * head_dim * BytesOf(batch.layout.format);
     const size_t at = ((stream.row + query) * heads + head) * head_dim;
     const char* const keys = KeysOf(batch, stream, layer);
-    variant_.attend({batch.layout.format, keys + offset, keys + batch.layout.ArrayBytes(stream.capacity) + offset,
-                     batch.layout.heads * head_dim, stream.capacity, static_cast<size_t>(first % stream.capacity),
+    variant_.attend({batch.layout.format, keys + offset,
+                     keys + batch.layout.ArrayBytes(stream.capacity) + offset, batch.layout.heads * head_dim,
+                     stream.capacity, static_cast<size_t>(first % stream.capacity),
                      static_cast<size_t>(position - first + 1), head_dim, rows.queries + at, batch.scale,
                      rows.output + at, scores});
   };

@@ -38,7 +38,8 @@ const float* CpuKernels::GatherWindows(const Convolution& convolution, const Str
   return windows_.data();
 }
 
-void CpuKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
+void CpuKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
+                                float* y) {
   Require(convolution.stride == 1, "a causal convolution with state has stride 1");
   Require(convolution.weights.columns == convolution.taps * convolution.channels,
           "the convolution's weights are not [rows, taps * channels]");
@@ -68,7 +69,8 @@ void CpuKernels::ConvolveDepthwise(const float* weights, const float* bias, size
     const float* past = TakeTail(streams[s], taps - 1, channels);
     const size_t positions = streams[s].count;
     Split(positions, 1, positions * channels * taps / 8, [&](size_t first, size_t last) {
-      variant_.depthwise(weights, bias, channels, taps, past + first * channels, last - first, y + first * channels);
+      variant_.depthwise(weights, bias, channels, taps, past + first * channels, last - first,
+                         y + first * channels);
     });
     y += positions * channels;
   }

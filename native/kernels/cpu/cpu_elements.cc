@@ -20,22 +20,30 @@ void Each(float* x, size_t count, Function function) {
 
 void ActivateAll(Activation activation, float* x, size_t count) {
   switch (activation) {
-    case Activation::kSilu: return Each(x, count, [](float v) { return Silu(Scalar{v}).value; });
-    case Activation::kGelu: return Each(x, count, Gelu);
-    case Activation::kElu: return Each(x, count, [](float v) { return v > 0 ? v : std::expm1(v); });
-    case Activation::kRelu: return Each(x, count, [](float v) { return v < 0 ? 0 : v; });  // NaN stays
-    case Activation::kTanh: return Each(x, count, [](float v) { return std::tanh(v); });
-    case Activation::kSigmoid: return Each(x, count, Sigmoid);
+    case Activation::kSilu:
+      return Each(x, count, [](float v) { return Silu(Scalar{v}).value; });
+    case Activation::kGelu:
+      return Each(x, count, Gelu);
+    case Activation::kElu:
+      return Each(x, count, [](float v) { return v > 0 ? v : std::expm1(v); });
+    case Activation::kRelu:
+      return Each(x, count, [](float v) { return v < 0 ? 0 : v; });  // NaN stays
+    case Activation::kTanh:
+      return Each(x, count, [](float v) { return std::tanh(v); });
+    case Activation::kSigmoid:
+      return Each(x, count, Sigmoid);
   }
 }
 
 }  // namespace
 
 void CpuKernels::Activate(Activation activation, float* x, size_t count) {
-  Split(count, 16, count * 16, [&](size_t first, size_t last) { ActivateAll(activation, x + first, last - first); });
+  Split(count, 16, count * 16,
+        [&](size_t first, size_t last) { ActivateAll(activation, x + first, last - first); });
 }
 
-void CpuKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
+void CpuKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels,
+                       float* y) {
   Split(rows, 1, rows * channels * 2, [&](size_t first, size_t last) {
     variant_.snake(x + first * channels, a, b, last - first, channels, y + first * channels);
   });
@@ -49,7 +57,9 @@ void CpuKernels::Add(float* y, const float* x, size_t count) {
 
 // v - v is 0, or NaN where v is infinite.
 void CpuKernels::Clamp(float* x, size_t count, float lowest, float highest) {
-  Each(x, count, [=](float v) { return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v; });
+  Each(x, count, [=](float v) {
+    return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v;
+  });
 }
 
 void CpuKernels::AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) {
@@ -58,8 +68,8 @@ void CpuKernels::AddScaled(float* y, const float* x, const float* gain, size_t r
   }
 }
 
-void CpuKernels::CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
-                             size_t width, size_t rows) {
+void CpuKernels::CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width,
+                             size_t to, size_t width, size_t rows) {
   Require(from + width <= from_width && to + width <= to_width, "columns outside the signal");
   for (size_t r = 0; r < rows; r++) {
     std::memmove(y + r * to_width + to, x + r * from_width + from, width * sizeof(float));

@@ -14,9 +14,10 @@ namespace {
 constexpr size_t kAlignment = 64;  // a cache line, and the widest register
 constexpr size_t kRowGranule = 8;
 
-// A gated product of fewer than kGatedVectors vectors buffers this many values (6 KiB) of `up` before it applies the
-// gate. Many rows fit, because alternating between a few rows of either matrix reads memory more slowly.
-// From kGatedVectors on it runs as two products: their packed copies only pay off for a whole product.
+// A gated product of fewer than kGatedVectors vectors buffers this many values (6 KiB) of `up` before it
+// applies the gate. Many rows fit, because alternating between a few rows of either matrix reads memory more
+// slowly. From kGatedVectors on it runs as two products: their packed copies only pay off for a whole
+// product.
 constexpr size_t kGatedValues = 1536;
 constexpr size_t kGatedVectors = 16;
 
@@ -25,11 +26,13 @@ constexpr size_t kManyVectors = 64;
 
 template <class Value>
 Value* Aligned(Value* place) {
-  return reinterpret_cast<Value*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment * kAlignment);
+  return reinterpret_cast<Value*>((reinterpret_cast<uintptr_t>(place) + kAlignment - 1) / kAlignment *
+                                  kAlignment);
 }
 
 void Judge(const Matrix& w, const Vectors& x) {
-  Require(w.columns == x.length * x.segments, "the vectors do not have as many values as the matrix has columns");
+  Require(w.columns == x.length * x.segments,
+          "the vectors do not have as many values as the matrix has columns");
   Require(!HasScales(w.format) || w.scales != nullptr, "a matrix of 8 bits has no scales");
 }
 
@@ -51,12 +54,17 @@ void AddRow(const Value* row, float scale, size_t width, bool add, float* y) {
 void AddRow(const Matrix& table, size_t id, bool add, float* y) {
   const size_t start = id * table.columns;
   switch (table.format) {
-    case Format::kF32: return AddRow(static_cast<const float*>(table.values) + start, 1, table.columns, add, y);
-    case Format::kF16: return AddRow(static_cast<const F16*>(table.values) + start, 1, table.columns, add, y);
-    case Format::kBf16: return AddRow(static_cast<const Bf16*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kF32:
+      return AddRow(static_cast<const float*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kF16:
+      return AddRow(static_cast<const F16*>(table.values) + start, 1, table.columns, add, y);
+    case Format::kBf16:
+      return AddRow(static_cast<const Bf16*>(table.values) + start, 1, table.columns, add, y);
     case Format::kInt8:
-      return AddRow(static_cast<const int8_t*>(table.values) + start, table.scales[id], table.columns, add, y);
-    case Format::kFp8: return AddRow(static_cast<const Fp8*>(table.values) + start, table.scales[id], table.columns, add, y);
+      return AddRow(static_cast<const int8_t*>(table.values) + start, table.scales[id], table.columns, add,
+                    y);
+    case Format::kFp8:
+      return AddRow(static_cast<const Fp8*>(table.values) + start, table.scales[id], table.columns, add, y);
   }
 }
 
@@ -70,8 +78,8 @@ CpuKernels::CpuKernels(const ThreadPoolOptions& threads, const Variant& variant)
       scores_(threads.threads),
       rooms_(threads.threads) {}
 
-// calloc maps zeroed pages of large pieces only when they are touched. Memory that a stream reserves but never uses
-// costs neither time nor RAM. The word before the returned address stores where the piece begins.
+// calloc maps zeroed pages of large pieces only when they are touched. Memory that a stream reserves but
+// never uses costs neither time nor RAM. The word before the returned address stores where the piece begins.
 void* CpuKernels::Allocate(size_t bytes) {
   constexpr size_t kExtra = kAlignment + sizeof(void*);
   if (bytes > SIZE_MAX - kExtra) throw std::bad_alloc();
@@ -106,9 +114,8 @@ RoundedVectors CpuKernels::Round(const Vectors& x) {
   if (wholes_.size() < wholes) wholes_.resize(wholes);
   if (scales_.size() < groups + 4) scales_.resize(groups + 4);
   const RoundedVectors rounded = {Aligned(wholes_.data()), scales_.data(), x.count};
-  Split(x.count, 1, x.count * x.length * x.segments / 2, [&](size_t first, size_t last) {
-    variant_.round(x, first, last, rounded);
-  });
+  Split(x.count, 1, x.count * x.length * x.segments / 2,
+        [&](size_t first, size_t last) { variant_.round(x, first, last, rounded); });
   return rounded;
 }
 
@@ -156,7 +163,8 @@ void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vecto
       const size_t rows = std::min(most, last - r);
       variant_.multiply({gate, x, {}, y + r, gate.rows, r, r + rows, rounded});
       variant_.multiply({up, x, {}, lifted, rows, r, r + rows, rounded});
-      for (size_t c = 0; c < x.count; c++) variant_.silu_multiply(y + c * gate.rows + r, lifted + c * rows, rows);
+      for (size_t c = 0; c < x.count; c++)
+        variant_.silu_multiply(y + c * gate.rows + r, lifted + c * rows, rows);
     }
   });
 }
@@ -174,8 +182,8 @@ void CpuKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool 
   }
 }
 
-void CpuKernels::Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
-                        int32_t* ids, size_t stride) {
+void CpuKernels::Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary,
+                        uint64_t sequence, int32_t* ids, size_t stride) {
   for (size_t i = 0; i < count; i++) {
     ids[i * stride] = ChooseOne(choices[i], sequence, logits + i * vocabulary, vocabulary, &sampling_);
   }

@@ -1,7 +1,7 @@
 // The CPU backend: every operation works on host memory and is done when the call returns.
 //
-// Work is divided by rows of a matrix, by heads or by positions. One thread computes each result completely, so
-// results do not depend on the number of threads.
+// Work is divided by rows of a matrix, by heads or by positions. One thread computes each result completely,
+// so results do not depend on the number of threads.
 #ifndef PARLEY_KERNELS_CPU_CPU_KERNELS_H_
 #define PARLEY_KERNELS_CPU_CPU_KERNELS_H_
 
@@ -46,7 +46,8 @@ class CpuKernels : public Kernels {
   void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
   void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
 
-  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
+  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
+                      float* y) override;
   void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
                          const Stretch* streams, size_t count, float* y) override;
   void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
@@ -57,15 +58,15 @@ class CpuKernels : public Kernels {
   void Add(float* y, const float* x, size_t count) override;
   void Clamp(float* x, size_t count, float lowest, float highest) override;
 
-  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride, float floor,
-                  float* mean, float* deviation) override;
+  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
+                  float floor, float* mean, float* deviation) override;
   void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) override;
   void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;
 
-  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
-              size_t stride) override;
+  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
+              int32_t* ids, size_t stride) override;
 
  private:
   // work(first, last) for shares of `count` things; all of them here when `operations`,
@@ -96,8 +97,8 @@ class CpuKernels : public Kernels {
   std::string name_;
   std::vector<std::vector<float>> scores_;  // per thread: as long as the longest context so far
   std::vector<std::vector<float>> rooms_;   // per thread: scratch memory for the variant's products
-  std::vector<int16_t> wholes_;  // 8-bit weights: a product's vectors, rounded ..
-  std::vector<float> scales_;    // .. and the scales of their groups
+  std::vector<int16_t> wholes_;             // 8-bit weights: a product's vectors, rounded ..
+  std::vector<float> scales_;               // .. and the scales of their groups
   std::vector<float> lifted_;   // gated product of many vectors: the values that the gate multiplies
   std::vector<float> windows_;  // short stretches of several streams, side by side
   SamplingScratch sampling_;

@@ -16,8 +16,8 @@ void CpuKernels::RmsNorm(const float* x, const float* w, size_t rows, size_t wid
   });
 }
 
-void CpuKernels::LayerNorm(const float* x, const float* w, const float* b, size_t rows, size_t width, float eps,
-                           float* y) {
+void CpuKernels::LayerNorm(const float* x, const float* w, const float* b, size_t rows, size_t width,
+                           float eps, float* y) {
   Split(rows, 1, rows * width / 3, [&](size_t first, size_t last) {
     for (size_t r = first; r < last; r++) {
       const float* in = x + r * width;
@@ -30,7 +30,8 @@ void CpuKernels::LayerNorm(const float* x, const float* w, const float* b, size_
 }
 
 // In double: a float has lost the angle's fraction after some thousand positions.
-void CpuKernels::Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta, float* angles) {
+void CpuKernels::Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta,
+                        float* angles) {
   Require(head_dim % 2 == 0, "rotary positions need an even head_dim");
   const size_t half = head_dim / 2;
   for (size_t j = 0; j < half; j++) {

@@ -42,7 +42,8 @@ size_t Nearest(const Matrix& table, const float* norms, const float* products, c
   double least = 0;
   for (size_t r = 0; r < table.rows; r++) {
     if (norms[r] / 2 - products[r] - unit * (norms[r] + norm) > most) continue;  // NaN goes on
-    const double distance = Distance(static_cast<const float*>(table.values) + r * table.columns, v, table.columns);
+    const double distance =
+        Distance(static_cast<const float*>(table.values) + r * table.columns, v, table.columns);
     if (best < table.rows && !(distance < least)) continue;
     least = distance;
     best = r;
@@ -96,7 +97,8 @@ void CpuKernels::SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t 
 }
 
 void CpuKernels::TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) {
-  Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX, "a codebook is a table of f32");
+  Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX,
+          "a codebook is a table of f32");
   const auto* rows = static_cast<const float*>(table.values);
   const size_t width = table.columns;
   std::vector<float> norms(table.rows), products(std::min(count, kVectors) * table.rows);

@@ -1,4 +1,5 @@
-// AVX2 operations on eight floats: loads from every weight format, and an 8 x 8 transpose. For variants with AVX2.
+// AVX2 operations on eight floats: loads from every weight format, and an 8 x 8 transpose. For variants with
+// AVX2.
 #ifndef PARLEY_KERNELS_CPU_EIGHT_LANES_H_
 #define PARLEY_KERNELS_CPU_EIGHT_LANES_H_
 
@@ -14,7 +15,9 @@ inline __m256 Eight(const Bf16* from) {
   const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
-inline __m256 Eight(const F16* from) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))); }
+inline __m256 Eight(const F16* from) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
 // By way of f16, which has the same numbers 2^8 times smaller, subnormal ones too.
 inline __m256 Eight(const Fp8* from) {
   const __m128i codes = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));

@@ -1,9 +1,11 @@
-// SIMD products of an 8-bit matrix and vectors rounded to 16 bits, as variant.h defines them. Pairs of products are
-// added as integers, twice as many at a time as floats. Only the sum of a group is converted to float.
+// SIMD products of an 8-bit matrix and vectors rounded to 16 bits, as variant.h defines them. Pairs of
+// products are added as integers, twice as many at a time as floats. Only the sum of a group is converted to
+// float.
 //
-// A tile is some rows and up to four vectors. Rows of a tile lie far apart and are prefetched, as in product_loops.h.
-// With many vectors, all tiles of some rows process one group before the next, so that the group's part of the
-// vectors stays in the L1 cache. In addition to what vector_loops.h requires, a variant defines:
+// A tile is some rows and up to four vectors. Rows of a tile lie far apart and are prefetched, as in
+// product_loops.h. With many vectors, all tiles of some rows process one group before the next, so that the
+// group's part of the vectors stays in the L1 cache. In addition to what vector_loops.h requires, a variant
+// defines:
 //
 //   Ints                        kWidth 16-bit integers; Load from int8 and int16, LoadFirst; Zero
 //   Held(a)                     a, in a register
@@ -125,13 +127,15 @@ inline void GroupRows(GroupInputs in, size_t vectors, float (*totals)[kTileVecto
   }
 }
 
-// The vectors [first, last), against R rows `apart` from each other and as many after each as there are turns.
+// The vectors [first, last), against R rows `apart` from each other and as many after each as there are
+// turns.
 struct RowBlock {
   size_t row, apart, turns, first, last;
 };
 
 // A row's totals of all tiles, `apart` the places from one tile to the next.
-inline void FinishRow(const Product& p, size_t row, const float* totals, size_t apart, size_t first, size_t last) {
+inline void FinishRow(const Product& p, size_t row, const float* totals, size_t apart, size_t first,
+                      size_t last) {
   const float scale = p.w.scales[row], bias = p.finish.bias ? p.finish.bias[row] : 0;
   const float gain = p.finish.gain ? p.finish.gain[row] : 0;
   const bool biased = p.finish.bias != nullptr, gained = p.finish.gain != nullptr, add = p.finish.add;
@@ -146,7 +150,8 @@ inline void FinishRow(const Product& p, size_t row, const float* totals, size_t 
 
 template <size_t R>
 void FinishBlock(const Product& p, const RowBlock& b, const float (*totals)[kBlockTiles][kTileVectors * R]) {
-  const size_t whole = b.first + (b.last - b.first) / kTileVectors * kTileVectors, places = PlacesOfRow(b.last - whole);
+  const size_t whole = b.first + (b.last - b.first) / kTileVectors * kTileVectors,
+               places = PlacesOfRow(b.last - whole);
   for (size_t turn = 0; turn < b.turns; turn++) {
     for (size_t r = 0; r < R; r++) {
       const size_t row = b.row + turn + r * b.apart;
@@ -170,7 +175,8 @@ void MultiplyBlock(const Product& p, const RowBlock& b) {
   const auto* w = static_cast<const int8_t*>(p.w.values) + b.row * p.w.columns;
   const int16_t* x = p.rounded.values + b.first * kGroupColumns;
   const float* scales = p.rounded.scales + b.first;
-  const size_t ahead = b.turns == 1 ? kAhead : 2 * p.w.columns;  // bytes: of the row itself, or the row after the next
+  const size_t ahead =
+      b.turns == 1 ? kAhead : 2 * p.w.columns;  // bytes: of the row itself, or the row after the next
   for (size_t s = 0; s < p.x.segments; s++, w += p.x.length) {
     for (size_t k = 0; k < p.x.length; k += kGroupColumns) {
       const size_t columns = p.x.length - k < kGroupColumns ? p.x.length - k : kGroupColumns;

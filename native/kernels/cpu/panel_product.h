@@ -1,13 +1,12 @@
-// Packed SIMD GEMM for many vectors, as the codec's convolutions need it. It computes the same sums in the same order
-// as product_loops.h, but a register holds one lane of several rows, not several lanes of one row.
+// Packed SIMD GEMM for many vectors, as the codec's convolutions need it. It computes the same sums in the
+// same order as product_loops.h, but a register holds one lane of several rows, not several lanes of one row.
 //
-// A lane's sum is independent: of every segment it takes the elements k with k % 16 = l. Weights and signal are
-// packed lane by lane: a panel of some rows, and as much of the signal as the L2 cache holds. A lane of the panel
-// stays in the L1 cache while a strip of vectors passes it.
-// Finished lanes are reduced along the tree at once, in the order 0 8 4 12 2 10 6 14 1 9 .., so that at most four
-// sums of a result are pending. All arithmetic is vertical: only the packing shuffles.
-// With few columns, two lanes are processed at once, which halves the pending sums. In addition to what
-// vector_loops.h requires, a variant defines:
+// A lane's sum is independent: of every segment it takes the elements k with k % 16 = l. Weights and signal
+// are packed lane by lane: a panel of some rows, and as much of the signal as the L2 cache holds. A lane of
+// the panel stays in the L1 cache while a strip of vectors passes it. Finished lanes are reduced along the
+// tree at once, in the order 0 8 4 12 2 10 6 14 1 9 .., so that at most four sums of a result are pending.
+// All arithmetic is vertical: only the packing shuffles. With few columns, two lanes are processed at once,
+// which halves the pending sums. In addition to what vector_loops.h requires, a variant defines:
 //
 //   kPanelVectors  vectors at once with two registers of rows of one lane; half as many with two lanes
 #ifndef PARLEY_KERNELS_CPU_PANEL_PRODUCT_H_
@@ -25,8 +24,8 @@ constexpr size_t kStripVectors = 48;
 constexpr size_t kSignalFloats = 128 * 1024;  // packed signal values at a time, unless ..
 constexpr size_t kTurnVectors = 320;          // .. these need more: for fewer, weights are not copied again
 constexpr size_t kPanelLeastVectors = 16;     // fewer do not pay for the copies
-constexpr size_t kPairColumns = 384;  // with no more, the lanes l and l + 8 are taken together
-constexpr size_t kLevels = 4;                // levels of the reduction tree over the lanes
+constexpr size_t kPairColumns = 384;          // with no more, the lanes l and l + 8 are taken together
+constexpr size_t kLevels = 4;                 // levels of the reduction tree over the lanes
 
 // Sixteen arrays, one a lane, an odd number of lines apart, so that they do not meet in the cache.
 constexpr size_t PitchOf(size_t floats) { return ((floats + 15) / 16 | 1) * 16; }
@@ -84,7 +83,8 @@ void PackRows(const Product& p, size_t r, const PanelRoom& room) {
         __m256 eight[8];
         PARLEY_UNROLL for (size_t i = 0; i < 8; i++) eight[i] = Eight(rows[i] + k + half);
         Transpose(eight);
-        PARLEY_UNROLL for (size_t i = 0; i < 8; i++) _mm256_store_ps(to + (half + i) * room.weights_pitch, eight[i]);
+        PARLEY_UNROLL for (size_t i = 0; i < 8; i++)
+            _mm256_store_ps(to + (half + i) * room.weights_pitch, eight[i]);
       }
     }
   }
@@ -116,7 +116,7 @@ struct Strip {
 // One lane as it lies in the room.
 struct Lane {
   const float* w;
-  const float* x;  // the first vector's
+  const float* x;         // the first vector's
   size_t next_w, next_x;  // to where lane l + 8 lies
   size_t stride, segments, segment_stride, steps;
   size_t turn;  // index in the reduction order; with two lanes, the second one's
@@ -181,13 +181,13 @@ inline __attribute__((always_inline)) void LetWait(const Vec (*sums)[C], float (
   }
 }
 
-// Computes C vectors of the strip, from `place` on. When the last lane is done, the result replaces the pending first
-// sum.
+// Computes C vectors of the strip, from `place` on. When the last lane is done, the result replaces the
+// pending first sum.
 template <size_t L, size_t C>
 inline __attribute__((always_inline)) void PanelTile(const Lane& lane, size_t place, Strip* strip) {
   Vec both[L][2][C];
   AccumulateLanes<L, C>(lane, both);
-  Vec (*const sums)[C] = both[0];
+  Vec(*const sums)[C] = both[0];
   if constexpr (L == 2) {
     PARLEY_UNROLL for (size_t i = 0; i < C; i++) {
       both[0][0][i] = Added(both[0][0][i], both[1][0][i]);
@@ -225,7 +225,8 @@ void LanesOfStrip(Lane lane, size_t vectors, Strip* strip) {
   if (place < vectors) LastPanelTile<L, kVectors - 1>(vectors - place, lane, place, strip);
 }
 
-// A panel from row r on against the vectors [first, last) of those in the room, of which `begin` is the first.
+// A panel from row r on against the vectors [first, last) of those in the room, of which `begin` is the
+// first.
 template <size_t L>
 void PanelStrip(const Product& p, size_t r, size_t begin, size_t first, size_t last, const PanelRoom& room) {
   constexpr uint8_t kOrder[kLanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
@@ -276,11 +277,16 @@ void MultiplyMany(const Product& p) {
   if (p.w.format == Format::kInt8) return MultiplyIntegers(p);
   if (p.room == nullptr || !TakesPanels(p)) return Multiply(p);
   switch (p.w.format) {
-    case Format::kF32: return MultiplyPanels<float>(p);
-    case Format::kF16: return MultiplyPanels<F16>(p);
-    case Format::kBf16: return MultiplyPanels<Bf16>(p);
-    case Format::kFp8: return MultiplyPanels<Fp8>(p);
-    case Format::kInt8: return;  // done above
+    case Format::kF32:
+      return MultiplyPanels<float>(p);
+    case Format::kF16:
+      return MultiplyPanels<F16>(p);
+    case Format::kBf16:
+      return MultiplyPanels<Bf16>(p);
+    case Format::kFp8:
+      return MultiplyPanels<Fp8>(p);
+    case Format::kInt8:
+      return;  // done above
   }
 }
 

@@ -111,11 +111,16 @@ void MultiplyRounded(const Product& p) {
 
 void Multiply(const Product& p) {
   switch (p.w.format) {
-    case Format::kF32: return MultiplyAs<float>(p);
-    case Format::kF16: return MultiplyAs<F16>(p);
-    case Format::kBf16: return MultiplyAs<Bf16>(p);
-    case Format::kInt8: return MultiplyRounded(p);
-    case Format::kFp8: return MultiplyAs<Fp8>(p);
+    case Format::kF32:
+      return MultiplyAs<float>(p);
+    case Format::kF16:
+      return MultiplyAs<F16>(p);
+    case Format::kBf16:
+      return MultiplyAs<Bf16>(p);
+    case Format::kInt8:
+      return MultiplyRounded(p);
+    case Format::kFp8:
+      return MultiplyAs<Fp8>(p);
   }
 }
 
@@ -149,11 +154,15 @@ void AttendAs(const HeadAttention& h) {
 
 void Attend(const HeadAttention& head) {
   switch (head.format) {
-    case Format::kF32: return AttendAs<float>(head);
-    case Format::kF16: return AttendAs<F16>(head);
-    case Format::kBf16: return AttendAs<Bf16>(head);
+    case Format::kF32:
+      return AttendAs<float>(head);
+    case Format::kF16:
+      return AttendAs<F16>(head);
+    case Format::kBf16:
+      return AttendAs<Bf16>(head);
     case Format::kInt8:
-    case Format::kFp8: return;  // rejected by the caller
+    case Format::kFp8:
+      return;  // rejected by the caller
   }
 }
 
@@ -195,7 +204,7 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
 
 }  // namespace
 
-const Variant kPortable = {"portable", Multiply, RoundVectors, NoRoom, Attend, Sum, SumSquares, SiluMultiply,
-                           Snake, Depthwise};
+const Variant kPortable = {"portable", Multiply,   RoundVectors, NoRoom, Attend,
+                           Sum,        SumSquares, SiluMultiply, Snake,  Depthwise};
 
 }  // namespace parley::cpu

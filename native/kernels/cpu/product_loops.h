@@ -1,11 +1,12 @@
 // SIMD GEMV: a matrix times a few vectors, bound by memory bandwidth. Part of vector_loops.h.
 //
 // Three techniques reach the speed of reading memory:
-//   - Rows of a tile lie far apart, so that memory serves several pages at a time: 1.5 times the speed of adjacent
+//   - Rows of a tile lie far apart, so that memory serves several pages at a time: 1.5 times the speed of
+//     adjacent
 // rows.
 //   - Software prefetch runs some lines ahead, because the hardware prefetcher stops at the end of a page.
-//   - A weight is converted once for up to kWideColumns vectors. If registers cannot hold all sums, half of the
-//     16 lanes pass through a chunk of the row that stays in the cache, then the other half.
+//   - A weight is converted once for up to kWideColumns vectors. If registers cannot hold all sums, half of
+//     the 16 lanes pass through a chunk of the row that stays in the cache, then the other half.
 // None of this changes an element's lane or the order of sums.
 #ifndef PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
 #define PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
@@ -69,18 +70,21 @@ inline __attribute__((always_inline)) void Step(const TileInputs<Value>& in, siz
     PARLEY_UNROLL for (size_t r = 0; r < R; r++) weights[r] = Vec::Load(in.w + r * in.apart + at);
     PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
       const Vec input = Vec::Load(in.x + c * in.stride + at);
-      PARLEY_UNROLL for (size_t r = 0; r < R; r++) sums[r][c][part] = Fused(weights[r], input, sums[r][c][part]);
+      PARLEY_UNROLL for (size_t r = 0; r < R; r++) sums[r][c][part] =
+          Fused(weights[r], input, sums[r][c][part]);
     }
   }
 }
 
-// Adds the elements [from, to), whole lots of 16, to P parts of the sums. When the parts take several turns, each
-// turn prefetches its share of the next chunk, so that memory stays busy.
+// Adds the elements [from, to), whole lots of 16, to P parts of the sums. When the parts take several turns,
+// each turn prefetches its share of the next chunk, so that memory stays busy.
 template <size_t R, size_t C, size_t P, class Value>
-inline __attribute__((always_inline)) void Accumulate(const TileInputs<Value>& in, size_t from, size_t to, size_t first,
-                                                      Vec (*totals)[C][kParts]) {
+inline __attribute__((always_inline)) void Accumulate(const TileInputs<Value>& in, size_t from, size_t to,
+                                                      size_t first, Vec (*totals)[C][kParts]) {
   constexpr size_t kLineValues = kLine / sizeof(Value), kTurns = kParts / P;
-  const size_t ahead = !in.ahead ? 0 : kTurns == 1 ? kAhead / sizeof(Value) : kChunk + first * kChunk / kParts;
+  const size_t ahead = !in.ahead     ? 0
+                       : kTurns == 1 ? kAhead / sizeof(Value)
+                                     : kChunk + first * kChunk / kParts;
   Vec sums[R][C][P];
   PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
     PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
@@ -109,14 +113,16 @@ void AccumulateRest(const TileInputs<Value>& in, size_t k, size_t count, Vec (*s
     PARLEY_UNROLL for (size_t c = 0; c < C; c++) inputs[c] = LoadRest(in.x + c * in.stride + k, count, part);
     PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
       const Vec weights = LoadRest(in.w + r * in.apart + k, count, part);
-      PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c][part] = Fused(weights, inputs[c], sums[r][c][part]);
+      PARLEY_UNROLL for (size_t c = 0; c < C; c++) sums[r][c][part] =
+          Fused(weights, inputs[c], sums[r][c][part]);
     }
   }
 }
 
 // totals[r][c] = row r * vector c, over the segments that `shape` tells of.
 template <size_t R, size_t C, class Value>
-inline __attribute__((always_inline)) void Dots(TileInputs<Value> in, const Vectors& shape, float (*totals)[C]) {
+inline __attribute__((always_inline)) void Dots(TileInputs<Value> in, const Vectors& shape,
+                                                float (*totals)[C]) {
   Vec sums[R][C][kParts];
   PARLEY_UNROLL for (size_t r = 0; r < R; r++) {
     PARLEY_UNROLL for (size_t c = 0; c < C; c++) {
@@ -158,7 +164,8 @@ void Tile(const Product& p, size_t r0, size_t apart, size_t c0, bool ahead) {
   Dots<R, C, Value>({w, apart * p.w.columns, p.x.values + c0 * p.x.stride, p.x.stride, ahead}, p.x, totals);
   for (size_t r = 0; r < R; r++) {
     const size_t row = r0 + r * apart;
-    for (size_t c = 0; c < C; c++) Finished(p, row, totals[r][c], p.y + (c0 + c) * p.y_stride + row - p.first);
+    for (size_t c = 0; c < C; c++)
+      Finished(p, row, totals[r][c], p.y + (c0 + c) * p.y_stride + row - p.first);
   }
 }
 
@@ -186,7 +193,8 @@ void AllRows(const Product& p, size_t first, size_t last) {
   const bool one = last - first == 1;
   const size_t at_once = one ? kTallRows : kWideRows, apart = (p.last - p.first) / at_once;
   for (size_t r = p.first; r < p.first + apart; r++) {
-    one ? Tile<kTallRows, 1, Value>(p, r, apart, first, true) : RowTile<kWideRows, Value>(p, r, first, last, apart);
+    one ? Tile<kTallRows, 1, Value>(p, r, apart, first, true)
+        : RowTile<kWideRows, Value>(p, r, first, last, apart);
   }
   for (size_t r = p.first + at_once * apart; r < p.last; r++) RowTile<1, Value>(p, r, first, last);
 }

@@ -31,7 +31,8 @@ void PinThread(pthread_t thread, int core) {
   CPU_SET(static_cast<size_t>(core), &set);
   const int error = pthread_setaffinity_np(thread, sizeof set, &set);
   if (error != 0) {
-    throw std::system_error(error, std::generic_category(), "pinning a thread to core " + std::to_string(core));
+    throw std::system_error(error, std::generic_category(),
+                            "pinning a thread to core " + std::to_string(core));
   }
 }
 
@@ -66,7 +67,8 @@ ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
 ThreadPool::~ThreadPool() { Close(); }
 
 void ThreadPool::Pin(const std::vector<int>& cores) {
-  for (size_t part = 1; part < cores.size(); part++) PinThread(workers_[part - 1].native_handle(), cores[part]);
+  for (size_t part = 1; part < cores.size(); part++)
+    PinThread(workers_[part - 1].native_handle(), cores[part]);
 }
 
 void ThreadPool::Close() {
@@ -88,7 +90,9 @@ void ThreadPool::RunJob(Job job, const void* context) {
   // A worker counts itself a sleeper before it looks at round_ for the last time, so
   // either it saw the new one or it is seen here.
   if (sleepers_.load() > 0) {
-    { const std::lock_guard<std::mutex> lock(mutex_); }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+    }
     wake_.notify_all();
   }
   job(context, 0);
@@ -111,7 +115,9 @@ void ThreadPool::Work(unsigned part, int nice) {
   for (uint64_t seen = 0; AwaitRound(seen); seen++) {
     job_(context_, part);
     if (left_.fetch_sub(1) == 1 && caller_sleeps_.load()) {
-      { const std::lock_guard<std::mutex> lock(mutex_); }
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+      }
       done_.notify_one();
     }
   }

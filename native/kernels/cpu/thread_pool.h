@@ -1,7 +1,8 @@
 // A pool of a few threads that divide one piece of work; part 0 is computed by the caller itself.
 //
-// The parts depend only on the work's size and the number of threads. Idle threads spin for some microseconds, then
-// sleep: between two steps of a model no thread has to be woken, and a silent server costs nothing.
+// The parts depend only on the work's size and the number of threads. Idle threads spin for some
+// microseconds, then sleep: between two steps of a model no thread has to be woken, and a silent server costs
+// nothing.
 //
 // One thread at a time calls Run. The destructor waits for the threads to end.
 #ifndef PARLEY_KERNELS_CPU_THREAD_POOL_H_
@@ -19,9 +20,10 @@
 namespace parley::cpu {
 
 struct ThreadPoolOptions {
-  unsigned threads = 1;    // the caller among them; 1 to 256
-  std::vector<int> cores;  // one per thread, in order, or none: not pinned. The caller (the first) pins itself.
-  int nice = 5;            // niceness of the pool's threads: they yield to the clock thread, which sends the audio
+  unsigned threads = 1;  // the caller among them; 1 to 256
+  std::vector<int>
+      cores;     // one per thread, in order, or none: not pinned. The caller (the first) pins itself.
+  int nice = 5;  // niceness of the pool's threads: they yield to the clock thread, which sends the audio
 };
 
 class ThreadPool {

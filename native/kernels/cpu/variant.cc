@@ -12,13 +12,15 @@ extern const Variant kAvx2;
 extern const Variant kAvx512;
 
 const Variant* Avx2Variant() {
-  const bool here = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool here =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   return here ? &kAvx2 : nullptr;
 }
 
 const Variant* Avx512Variant() {
-  const bool here = Avx2Variant() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const bool here = Avx2Variant() && __builtin_cpu_supports("avx512f") &&
+                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
   return here ? &kAvx512 : nullptr;
 }
 #else

@@ -7,19 +7,19 @@
 //   again; a last part of fewer than 16 is filled with zeros. The lanes are then
 //   added as a tree: i and i+8, i and i+4, i and i+2, i and i+1.
 //
-// A lane is one float of a register: two AVX2 registers or one AVX-512 register hold the 16, and the portable variant
-// uses an array. Nothing else is fused (the files are compiled with -ffp-contract=off). The number of rows and
-// columns that a loop takes at once changes nothing, because each result has its own 16 lanes. A result therefore
-// depends neither on the batch nor on the number of threads.
+// A lane is one float of a register: two AVX2 registers or one AVX-512 register hold the 16, and the portable
+// variant uses an array. Nothing else is fused (the files are compiled with -ffp-contract=off). The number of
+// rows and columns that a loop takes at once changes nothing, because each result has its own 16 lanes. A
+// result therefore depends neither on the batch nor on the number of threads.
 //
-//   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 512 columns of a
-//   segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value becomes the integer
-//   nearest to value * (32767 / largest), ties to even. A group is summed exactly; its sum as a float
-//   times the scale is added to the row's total by a fused multiply-add, in the order of the groups. A value that
-//   is not finite makes the scale NaN, and so every row's result for this vector.
+//   8-bit weights. A product of Format::kInt8 takes its vectors rounded to 16 bits: of every group of 512
+//   columns of a segment (the last may be shorter) the scale is the largest magnitude / 32767, and a value
+//   becomes the integer nearest to value * (32767 / largest), ties to even. A group is summed exactly; its
+//   sum as a float times the scale is added to the row's total by a fused multiply-add, in the order of the
+//   groups. A value that is not finite makes the scale NaN, and so every row's result for this vector.
 //
-// Integers can be added in any order, so integer sums have no lanes. Weights of Format::kFp8 are treated as floats: a
-// weight is widened exactly as it is loaded, and the row's scale is applied at the end.
+// Integers can be added in any order, so integer sums have no lanes. Weights of Format::kFp8 are treated as
+// floats: a weight is widened exactly as it is loaded, and the row's scale is applied at the end.
 #ifndef PARLEY_KERNELS_CPU_VARIANT_H_
 #define PARLEY_KERNELS_CPU_VARIANT_H_
 
@@ -30,13 +30,13 @@
 
 namespace parley::cpu {
 
-// The vectors that a matrix of 8 bits is multiplied with: whole numbers of 16 bits, and a scale for each group of
-// columns.
+// The vectors that a matrix of 8 bits is multiplied with: whole numbers of 16 bits, and a scale for each
+// group of columns.
 
 namespace {
 
-// Every segment of a vector begins a group; its last may be shorter. As many columns as 32 bits can hold the sum of,
-// whatever the weights are.
+// Every segment of a vector begins a group; its last may be shorter. As many columns as 32 bits can hold the
+// sum of, whatever the weights are.
 constexpr size_t kGroupColumns = 512;
 constexpr float kLargestWhole = 32767;
 static_assert(int64_t{kGroupColumns} * 128 * 32767 <= INT32_MAX, "the sum of a group must fit 32 bits");
@@ -50,8 +50,9 @@ struct GroupScale {
   float scale, inverse;
 };
 
-// Scale for a group's largest magnitude. If that is infinite or NaN, because a value is not finite, nothing is
-// rounded and the scale is NaN. The magnitude is at least the smallest normal float, so that its inverse is finite.
+// Scale for a group's largest magnitude. If that is infinite or NaN, because a value is not finite, nothing
+// is rounded and the scale is NaN. The magnitude is at least the smallest normal float, so that its inverse
+// is finite.
 inline GroupScale ScaleOf(float largest) {
   constexpr float kLeast = kLargestWhole * 1.17549435e-38f;
   if (!(largest < __builtin_inff())) return {__builtin_nanf(""), 0};
@@ -63,9 +64,10 @@ inline GroupScale ScaleOf(float largest) {
 
 // Group by group, for each the vectors after one another. Not owned.
 struct RoundedVectors {
-  int16_t* values = nullptr;  // at a multiple of 64 bytes; of vector c in group g from (g * count + c) * kGroupColumns
-                              // on, zeros after those of a shorter group
-  float* scales = nullptr;    // vector c of group g at g * count + c; four more can be read
+  int16_t* values =
+      nullptr;  // at a multiple of 64 bytes; of vector c in group g from (g * count + c) * kGroupColumns
+                // on, zeros after those of a shorter group
+  float* scales = nullptr;  // vector c of group g at g * count + c; four more can be read
   size_t count = 0;
 
   RoundedVectors From(size_t first) const { return {values + first * kGroupColumns, scales + first, count}; }
@@ -111,8 +113,8 @@ struct Variant {
   void (*silu_multiply)(float* gate, const float* up, size_t count);
   void (*snake)(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y);
   // y[t] = bias + sum over taps j in order of w[j] * x[t + j], per channel, fused.
-  void (*depthwise)(const float* w, const float* bias, size_t channels, size_t taps, const float* x, size_t count,
-                    float* y);
+  void (*depthwise)(const float* w, const float* bias, size_t channels, size_t taps, const float* x,
+                    size_t count, float* y);
 };
 
 extern const Variant kPortable;

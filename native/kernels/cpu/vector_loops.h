@@ -84,10 +84,12 @@ void Mix(const HeadAttention& h, size_t d, float share) {
   for (size_t j = 0; j < h.count; j++) {
     const Vec weight = Vec::All(h.scores[j]);
     const Value* value = values + at * h.row + d;
-    PARLEY_UNROLL for (size_t i = 0; i < N; i++) sums[i] = Fused(weight, Vec::Load(value + i * Vec::kWidth), sums[i]);
+    PARLEY_UNROLL for (size_t i = 0; i < N; i++) sums[i] =
+        Fused(weight, Vec::Load(value + i * Vec::kWidth), sums[i]);
     at = at + 1 == h.capacity ? 0 : at + 1;
   }
-  PARLEY_UNROLL for (size_t i = 0; i < N; i++) Multiplied(sums[i], Vec::All(share)).Store(h.output + d + i * Vec::kWidth);
+  PARLEY_UNROLL for (size_t i = 0; i < N; i++) Multiplied(sums[i], Vec::All(share))
+      .Store(h.output + d + i * Vec::kWidth);
 }
 
 template <class Value>
@@ -121,11 +123,15 @@ void AttendAs(const HeadAttention& h) {
 
 void Attend(const HeadAttention& head) {
   switch (head.format) {
-    case Format::kF32: return AttendAs<float>(head);
-    case Format::kF16: return AttendAs<F16>(head);
-    case Format::kBf16: return AttendAs<Bf16>(head);
+    case Format::kF32:
+      return AttendAs<float>(head);
+    case Format::kF16:
+      return AttendAs<F16>(head);
+    case Format::kBf16:
+      return AttendAs<Bf16>(head);
     case Format::kInt8:
-    case Format::kFp8: return;  // rejected by the caller
+    case Format::kFp8:
+      return;  // rejected by the caller
   }
 }
 
@@ -134,7 +140,8 @@ float Sum(const float* x, size_t count) {
   for (Vec& sum : sums) sum = Vec::All(0);
   size_t i = 0;
   for (; count - i >= kLanes; i += kLanes) {
-    for (size_t part = 0; part < kParts; part++) sums[part] = Added(Vec::Load(x + i + part * Vec::kWidth), sums[part]);
+    for (size_t part = 0; part < kParts; part++)
+      sums[part] = Added(Vec::Load(x + i + part * Vec::kWidth), sums[part]);
   }
   const Part<float> rest(x + i, count - i);
   for (size_t part = 0; part < kParts; part++) {
@@ -189,12 +196,14 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
     size_t c = 0;
     for (; channels - c >= Vec::kWidth; c += Vec::kWidth) {
       Vec sum = bias ? Vec::Load(bias + c) : Vec::All(0);
-      for (size_t j = 0; j < taps; j++) sum = Fused(Vec::Load(w + j * channels + c), Vec::Load(window + j * channels + c), sum);
+      for (size_t j = 0; j < taps; j++)
+        sum = Fused(Vec::Load(w + j * channels + c), Vec::Load(window + j * channels + c), sum);
       sum.Store(y + t * channels + c);
     }
     for (; c < channels; c++) {
       float sum = bias ? bias[c] : 0;
-      for (size_t j = 0; j < taps; j++) sum = __builtin_fmaf(w[j * channels + c], window[j * channels + c], sum);
+      for (size_t j = 0; j < taps; j++)
+        sum = __builtin_fmaf(w[j * channels + c], window[j * channels + c], sum);
       y[t * channels + c] = sum;
     }
   }

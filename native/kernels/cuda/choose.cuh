@@ -1,7 +1,8 @@
-// Top-k and top-p sampling, one block per row of logits, with the rules of kernels/sampling.cc in the same order.
+// Top-k and top-p sampling, one block per row of logits, with the rules of kernels/sampling.cc in the same
+// order.
 //
-// Sums are doubles in a fixed order that differs from the CPU's. A draw within their last bits of a boundary may
-// choose the neighbouring id.
+// Sums are doubles in a fixed order that differs from the CPU's. A draw within their last bits of a boundary
+// may choose the neighbouring id.
 #ifndef PARLEY_KERNELS_CUDA_CHOOSE_CUH_
 #define PARLEY_KERNELS_CUDA_CHOOSE_CUH_
 
@@ -15,8 +16,8 @@
 
 namespace parley::cuda {
 
-// Sampling by temperature and top-k alone, as most requests have it, of a row that the block holds in its registers: the few
-// that may be among the k largest are collected, and everything else is done to them.
+// Sampling by temperature and top-k alone, as most requests have it, of a row that the block holds in its
+// registers: the few that may be among the k largest are collected, and everything else is done to them.
 
 constexpr uint32_t kChooseThreads = 256;
 constexpr uint32_t kChooseWarps = kChooseThreads / 32;
@@ -37,7 +38,7 @@ __device__ __forceinline__ float ValueOf(uint32_t rank) {
 }
 
 struct TopShared {
-  double weights[kMostCandidates];  // per candidate, in the order of indexes; 0: not among the k largest
+  double weights[kMostCandidates];    // per candidate, in the order of indexes; 0: not among the k largest
   uint2 candidates[kMostCandidates];  // rank and index
   uint32_t order[kMostCandidates];    // indexes
   uint32_t largest[kChooseWarps];     // ranks
@@ -91,14 +92,15 @@ struct TopChooser {
 
   __device__ static bool Fits(const Choice& choice, uint32_t count) {
     const SamplingRules& rules = choice.rules;
-    return !rules.greedy && rules.top_p >= 1 && rules.top_k > 0 && rules.top_k < count && rules.top_k <= kMostCandidates &&
-           (reinterpret_cast<uintptr_t>(choice.seen) & 3) == 0;
+    return !rules.greedy && rules.top_p >= 1 && rules.top_k > 0 && rules.top_k < count &&
+           rules.top_k <= kMostCandidates && (reinterpret_cast<uintptr_t>(choice.seen) & 3) == 0;
   }
 
   // All that is done to single logits.
   __device__ __forceinline__ void Apply(const Choice& choice) const {
     const SamplingRules& rules = choice.rules;
-    if (choice.seen != nullptr && rules.repetition_penalty != 1) Penalize(rules.repetition_penalty, choice.seen);
+    if (choice.seen != nullptr && rules.repetition_penalty != 1)
+      Penalize(rules.repetition_penalty, choice.seen);
     row.ForEach([&](float& value, uint32_t i, uint32_t) {
       const auto id = static_cast<int32_t>(i);
       const bool suppressed = id >= rules.suppress_from && id < rules.suppress_to && id != rules.spared;
@@ -117,8 +119,9 @@ struct TopChooser {
     });
   }
 
-  // Sets `least` to a rank that at least k values reach, and `largest` to the largest rank. In each warp, a share of
-  // k lanes has maxima that reach the warp's bound. False: a value is NaN, or there are too few values.
+  // Sets `least` to a rank that at least k values reach, and `largest` to the largest rank. In each warp, a
+  // share of k lanes has maxima that reach the warp's bound. False: a value is NaN, or there are too few
+  // values.
   __device__ bool Bound(uint32_t k, uint32_t* least, uint32_t* largest) const {
     bool broken = false;
     uint32_t own = 0, above = 0;
@@ -130,7 +133,8 @@ struct TopChooser {
     for (int lane = 0; lane < 32; lane++) above += __shfl_sync(0xffffffffu, own, lane) > own ? 1 : 0;
     const uint32_t share = (k + kChooseWarps - 1) / kChooseWarps;
     const uint32_t its_least = __reduce_min_sync(0xffffffffu, above < share ? own : 0xffffffffu);
-    const uint32_t its_largest = __reduce_max_sync(0xffffffffu, broken ? 0xffffffffu : own);  // beyond every number
+    const uint32_t its_largest =
+        __reduce_max_sync(0xffffffffu, broken ? 0xffffffffu : own);  // beyond every number
     if (threadIdx.x % 32 == 0) {
       shared.least[threadIdx.x / 32] = its_least;
       shared.largest[threadIdx.x / 32] = its_largest;
@@ -195,7 +199,8 @@ struct TopChooser {
       const double earlier = __shfl_up_sync(0xffffffffu, until, apart);
       if (lane >= apart) until = earlier + until;
     }
-    const double target = unit * __shfl_sync(0xffffffffu, until, 31), last = __shfl_up_sync(0xffffffffu, until, 1);
+    const double target = unit * __shfl_sync(0xffffffffu, until, 31),
+                 last = __shfl_up_sync(0xffffffffu, until, 1);
     double sum = lane == 0 ? 0.0 : last;
     const uint32_t some = __ballot_sync(0xffffffffu, own > 0 ? 1 : 0);
     const uint32_t holds = __ballot_sync(0xffffffffu, own > 0 && sum + own > target ? 1 : 0);
@@ -248,8 +253,8 @@ struct ChooseShared {
   uint32_t found[2];
 };
 
-// One row and the block that chooses of it. Thread t has the logits t, t + 256, ... where order does not matter, and a run of
-// neighbours where it does.
+// One row and the block that chooses of it. Thread t has the logits t, t + 256, ... where order does not
+// matter, and a run of neighbours where it does.
 struct Chooser {
   ChooseShared& shared;
   float* logits;
@@ -320,8 +325,8 @@ struct Chooser {
     });
   }
 
-  // The highest byte that k are not below, and how many of those that have it are among the k: by one warp, each lane of which
-  // has eight counts, the highest bytes' first.
+  // The highest byte that k are not below, and how many of those that have it are among the k: by one warp,
+  // each lane of which has eight counts, the highest bytes' first.
   __device__ void FindByte(uint32_t k) const {
     const uint32_t highest = 255 - threadIdx.x * 8;
     uint32_t own = 0;
@@ -408,8 +413,8 @@ struct Chooser {
     return thread * run < count ? thread * run : count;
   }
 
-  // Ranks below `kept` go, and of those that have it the first ones, as long as what goes is no more than the limit; but not
-  // the last of the largest.
+  // Ranks below `kept` go, and of those that have it the first ones, as long as what goes is no more than the
+  // limit; but not the last of the largest.
   __device__ void KeepTopP(float p, float most) const {
     if (p >= 1) return;
     const double largest = most, total = Mass(0xffffffffu, largest);
@@ -421,7 +426,8 @@ struct Chooser {
     if (kept > Rank(most) || isinf(most)) kept = Rank(most);
     double gone = Mass(kept, largest);
     uint32_t own = 0, equals;
-    for (uint32_t i = RunBegin(threadIdx.x); i < RunBegin(threadIdx.x + 1); i++) own += Rank(logits[i]) == kept ? 1 : 0;
+    for (uint32_t i = RunBegin(threadIdx.x); i < RunBegin(threadIdx.x + 1); i++)
+      own += Rank(logits[i]) == kept ? 1 : 0;
     uint32_t place = Before(own, shared.words, &equals);
     if (kept == Rank(most)) equals--;
     // All of them weigh the same.
@@ -523,8 +529,8 @@ inline void EnqueueChoose(Queue& queue, const Choice* choices, size_t count, flo
   Grid grid;
   grid.x = static_cast<uint32_t>(BucketOf(count));
   grid.threads = kChooseThreads;
-  queue.Launch<&ChooseKernel>(
-      grid, ChooseArgs{choices, queue.Data(rows), logits, static_cast<uint32_t>(vocabulary), sequence, ids, stride});
+  queue.Launch<&ChooseKernel>(grid, ChooseArgs{choices, queue.Data(rows), logits,
+                                               static_cast<uint32_t>(vocabulary), sequence, ids, stride});
 }
 
 }  // namespace parley::cuda

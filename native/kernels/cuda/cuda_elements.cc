@@ -1,21 +1,24 @@
 // Elementwise operations of the CUDA backend, on signals and on tables.
-#include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/codec/signals.cuh"
 #include "kernels/cuda/codec/statistics.cuh"
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/tables.cuh"
 
 namespace parley::cuda {
 
-void CudaKernels::Activate(Activation activation, float* x, size_t count) { EnqueueActivate(Next(), activation, x, count); }
+void CudaKernels::Activate(Activation activation, float* x, size_t count) {
+  EnqueueActivate(Next(), activation, x, count);
+}
 
-void CudaKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
+void CudaKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels,
+                        float* y) {
   const Stretch whole{y, rows, nullptr};
   EnqueueSpread(Next(), x, a, b, channels, &whole, 1);
 }
 
-void CudaKernels::Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
-                         size_t count) {
+void CudaKernels::Spread(const float* x, const float* a, const float* b, size_t channels,
+                         const Stretch* streams, size_t count) {
   EnqueueSpread(Next(), x, a, b, channels, streams, count);
 }
 
@@ -25,14 +28,14 @@ void CudaKernels::Clamp(float* x, size_t count, float lowest, float highest) {
   EnqueueClamp(Next(), x, count, lowest, highest);
 }
 
-void CudaKernels::CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
-                              size_t width, size_t rows) {
+void CudaKernels::CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width,
+                              size_t to, size_t width, size_t rows) {
   Require(from + width <= from_width && to + width <= to_width, "columns outside the signal");
   EnqueueCopyColumns(Next(), x, from_width, from, y, to_width, to, width, rows);
 }
 
-void CudaKernels::Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
-                      float* y) {
+void CudaKernels::Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right,
+                      Padding padding, float* y) {
   if (padding == Padding::kReflect) {
     Require(rows > left && rows > right, "a signal is reflected over fewer rows than it has");
   }
@@ -45,7 +48,8 @@ void CudaKernels::Gather(const Matrix& table, const Ids& ids, size_t count, bool
   EnqueueGather(Next(), table, ids, count, add, y);
 }
 
-void CudaKernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
+void CudaKernels::GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
+                            float* y) {
   for (size_t t = 0; t < table_count; t++) {
     Require(!HasScales(tables[t].format) || tables[t].scales != nullptr, "a table of 8 bits has no scales");
   }
@@ -53,15 +57,17 @@ void CudaKernels::GatherSum(const Matrix* tables, size_t table_count, const Ids&
 }
 
 void CudaKernels::TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) {
-  Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX, "a codebook is a table of f32");
+  Require(table.format == Format::kF32 && table.rows > 0 && table.rows <= INT32_MAX,
+          "a codebook is a table of f32");
   if (count == 0) return;
   Queue& queue = Next();
   const size_t bytes = count * sizeof(int32_t);
-  EnqueueTakeNearest(queue, table, x, count, static_cast<int32_t*>(recorder_.Result(ids, bytes, BucketOf(bytes))));
+  EnqueueTakeNearest(queue, table, x, count,
+                     static_cast<int32_t*>(recorder_.Result(ids, bytes, BucketOf(bytes))));
 }
 
-void CudaKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
-                             float floor, float* mean, float* deviation) {
+void CudaKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels,
+                             size_t stride, float floor, float* mean, float* deviation) {
   Require(rows > 0, "statistics over no time");
   Require(stride >= channels, "the rows of a signal overlap");
   EnqueueStatistics(Next(), x, weights, rows, channels, stride, floor, mean, deviation);

@@ -1,7 +1,7 @@
 // The CUDA backend: calls are recorded as grids of a list. The list runs when the host waits for a result.
 //
-// Its values are as close to the CPU's as the tests of each part state. Ids outside their table, and a KV cache that
-// is too small for the visible positions, lie in device memory and cannot be rejected here.
+// Its values are as close to the CPU's as the tests of each part state. Ids outside their table, and a KV
+// cache that is too small for the visible positions, lie in device memory and cannot be rejected here.
 #ifndef PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
 #define PARLEY_KERNELS_CUDA_CUDA_KERNELS_H_
 
@@ -49,11 +49,13 @@ class CudaKernels : public Kernels {
 
   void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) override;
   void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) override;
-  void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias, float* y) override;
-  void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
-                      float* y) override;
+  void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every,
+                      const float* bias, float* y) override;
+  void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows,
+                      const Finish& finish, float* y) override;
   void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) override;
-  void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) override;
+  void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
+                 float* y) override;
   void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) override;
 
   void RmsNorm(const float* x, const float* w, size_t rows, size_t width, float eps, float* y) override;
@@ -63,25 +65,29 @@ class CudaKernels : public Kernels {
   void Rotate(float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) override;
   void Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
   void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
-  void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
-                  size_t layer, const AttentionRows& rows) override;
-  bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) override;
+  void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles,
+                  const AttentionBatch& batch, size_t layer, const AttentionRows& rows) override;
+  bool RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch,
+                 float* x) override;
   bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) override;
-  void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) override;
-  void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch, const LayerRoom& room,
-                    float* x) override;
+  void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,
+                  float* y) override;
+  void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch,
+                    const LayerRoom& room, float* x) override;
   void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) override;
 
-  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) override;
-  void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
-                      size_t count, float* y) override;
-  void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams, size_t count,
-                       float lowest, float highest, float* y) override;
-  void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps, const Stretch* streams,
-                         size_t count, float* y) override;
-  void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
-                               const Stretch* streams, size_t count, float* y) override;
-  void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) override;
+  void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
+                      float* y) override;
+  void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
+                      const Stretch* streams, size_t count, float* y) override;
+  void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution,
+                       const Stretch* streams, size_t count, float lowest, float highest, float* y) override;
+  void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
+                         const Stretch* streams, size_t count, float* y) override;
+  void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels,
+                               size_t taps, const Stretch* streams, size_t count, float* y) override;
+  void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x,
+                   float* y) override;
   void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
               size_t count) override;
   void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
@@ -92,15 +98,15 @@ class CudaKernels : public Kernels {
   void Add(float* y, const float* x, size_t count) override;
   void Clamp(float* x, size_t count, float lowest, float highest) override;
 
-  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride, float floor,
-                  float* mean, float* deviation) override;
+  void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
+                  float floor, float* mean, float* deviation) override;
   void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) override;
   void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
-  void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to, size_t width,
-                   size_t rows) override;
+  void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
+                   size_t width, size_t rows) override;
 
-  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence, int32_t* ids,
-              size_t stride) override;
+  void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
+              int32_t* ids, size_t stride) override;
 
   Device& TheDevice() { return *device_; }
   Recorder& TheRecorder() { return recorder_; }
@@ -110,12 +116,13 @@ class CudaKernels : public Kernels {
   Queue& Next();
   void ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows);
   // AttendRows, with its output handed over.
-  void AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x, const float* angles, const AttentionBatch& batch,
-                size_t layer, const AttentionRows& rows);
-  // The place at which rows of this product can be handed to MultiplyHanded. MultiplyHanded reads them there, or else
-  // from x.
+  void AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x,
+                const float* angles, const AttentionBatch& batch, size_t layer, const AttentionRows& rows);
+  // The place at which rows of this product can be handed to MultiplyHanded. MultiplyHanded reads them there,
+  // or else from x.
   TermsPlace PlaceFor(const Matrix& w, size_t rows, const Finish& finish, float* y);
-  void MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows, const Finish& finish, float* y);
+  void MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows,
+                      const Finish& finish, float* y);
   void AddCopy(void* to, const void* from, size_t bytes);
   void CopyLarge(void* to, const void* from, size_t bytes);
   void CopyOverlapping(char* to, const char* from, size_t bytes);

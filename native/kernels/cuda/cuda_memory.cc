@@ -1,10 +1,10 @@
-// Memory of the CUDA backend. Small copies are recorded in the list, many as one grid; large copies call the device
-// directly.
+// Memory of the CUDA backend. Small copies are recorded in the list, many as one grid; large copies call the
+// device directly.
 #include <algorithm>
 #include <new>
 
-#include "kernels/cuda/device/copies.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/copies.cuh"
 #include "kernels/cuda/fused/layer_run_room.h"
 
 namespace parley::cuda {
@@ -17,7 +17,8 @@ constexpr size_t kOverlapRoom = 1 << 20;
 
 CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options)
     : device_(std::move(device)),
-      name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) + " multiprocessors"),
+      name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) +
+            " multiprocessors"),
       room_(*device_),
       handed_(*device_),
       parts_(*device_),
@@ -25,7 +26,8 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
       layer_run_(std::make_unique<LayerRunRoom>(*device_)),
       recorder_(*device_, options.recorder) {
   const DeviceFacts& facts = device_->Facts();
-  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0, static_cast<uint32_t>(facts.multiprocessors)};
+  room_.rules = {options.full_vectors, facts.major == 9 && facts.minor == 0,
+                 static_cast<uint32_t>(facts.multiprocessors)};
   if (options.pool == 0) return;
   pooled_ = device_->Allocate(options.pool);
   pool_ = std::make_unique<MemoryPool>(pooled_, options.pool);

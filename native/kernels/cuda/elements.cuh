@@ -1,5 +1,5 @@
-// Elementwise kernels. A thread handles four adjacent values, with one vector load where they are aligned to 16
-// bytes.
+// Elementwise kernels. A thread handles four adjacent values, with one vector load where they are aligned to
+// 16 bytes.
 #ifndef PARLEY_KERNELS_CUDA_ELEMENTS_CUH_
 #define PARLEY_KERNELS_CUDA_ELEMENTS_CUH_
 
@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "kernels/cuda/lane_math.cuh"
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
@@ -40,10 +40,11 @@ __device__ __forceinline__ void EachOfFour(const float* x, float* y, uint32_t co
   const uint32_t first = FirstElement();
   if (first >= count) return;
   if (count - first >= 4 && AtFours(x, y)) {
-    const float4 in = *reinterpret_cast<const float4*>(x + first), old = *reinterpret_cast<const float4*>(y + first);
+    const float4 in = *reinterpret_cast<const float4*>(x + first),
+                 old = *reinterpret_cast<const float4*>(y + first);
     *reinterpret_cast<float4*>(y + first) =
-        make_float4(function(first, in.x, old.x), function(first + 1, in.y, old.y), function(first + 2, in.z, old.z),
-                    function(first + 3, in.w, old.w));
+        make_float4(function(first, in.x, old.x), function(first + 1, in.y, old.y),
+                    function(first + 2, in.z, old.z), function(first + 3, in.w, old.w));
     return;
   }
   for (uint32_t i = first; i < count && i < first + 4; i++) y[i] = function(i, x[i], y[i]);
@@ -74,7 +75,9 @@ static __global__ void __launch_bounds__(kElementThreads) ClampKernel(const Elem
   LetNextBegin();
   const float lowest = args.lowest, highest = args.highest;
   EachOfFour(args.x, args.y, *args.count, [=](uint32_t, float v, float) {
-    return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v;  // v - v is 0, or NaN where v is infinite
+    return v < lowest    ? lowest + (v - v)
+           : v > highest ? highest + (v - v)
+                         : v;  // v - v is 0, or NaN where v is infinite
   });
 }
 
@@ -92,12 +95,18 @@ inline void EnqueueActivate(Queue& queue, Activation activation, float* x, size_
   const Grid grid = ElementGrid(count);
   const ElementArgs args = ElementArgsOf(queue, x, x, count);
   switch (activation) {
-    case Activation::kSilu: return EnqueueActivation<Activation::kSilu>(queue, grid, args);
-    case Activation::kGelu: return EnqueueActivation<Activation::kGelu>(queue, grid, args);
-    case Activation::kElu: return EnqueueActivation<Activation::kElu>(queue, grid, args);
-    case Activation::kRelu: return EnqueueActivation<Activation::kRelu>(queue, grid, args);
-    case Activation::kTanh: return EnqueueActivation<Activation::kTanh>(queue, grid, args);
-    case Activation::kSigmoid: return EnqueueActivation<Activation::kSigmoid>(queue, grid, args);
+    case Activation::kSilu:
+      return EnqueueActivation<Activation::kSilu>(queue, grid, args);
+    case Activation::kGelu:
+      return EnqueueActivation<Activation::kGelu>(queue, grid, args);
+    case Activation::kElu:
+      return EnqueueActivation<Activation::kElu>(queue, grid, args);
+    case Activation::kRelu:
+      return EnqueueActivation<Activation::kRelu>(queue, grid, args);
+    case Activation::kTanh:
+      return EnqueueActivation<Activation::kTanh>(queue, grid, args);
+    case Activation::kSigmoid:
+      return EnqueueActivation<Activation::kSigmoid>(queue, grid, args);
   }
 }
 

@@ -1,4 +1,5 @@
-// e^x, sin(x)^2, snake and silu by the very operations that the CPU backend defines them by (kernels/cpu/lane_math.h); and the other activations.
+// e^x, sin(x)^2, snake and silu by the very operations that the CPU backend defines them by
+// (kernels/cpu/lane_math.h); and the other activations.
 #ifndef PARLEY_KERNELS_CUDA_LANE_MATH_CUH_
 #define PARLEY_KERNELS_CUDA_LANE_MATH_CUH_
 
@@ -50,12 +51,18 @@ __device__ __forceinline__ float LaneSilu(float x) { return x / (1.0f + LaneExp(
 template <Activation kActivation>
 __device__ __forceinline__ float Activated(float v) {
   switch (kActivation) {
-    case Activation::kSilu: return LaneSilu(v);
-    case Activation::kGelu: return 0.5f * v * (1.0f + erff(v * 0.70710678f));
-    case Activation::kElu: return v > 0 ? v : expm1f(v);
-    case Activation::kRelu: return v < 0 ? 0.0f : v;  // NaN stays
-    case Activation::kTanh: return tanhf(v);
-    case Activation::kSigmoid: return 1.0f / (1.0f + expf(-v));
+    case Activation::kSilu:
+      return LaneSilu(v);
+    case Activation::kGelu:
+      return 0.5f * v * (1.0f + erff(v * 0.70710678f));
+    case Activation::kElu:
+      return v > 0 ? v : expm1f(v);
+    case Activation::kRelu:
+      return v < 0 ? 0.0f : v;  // NaN stays
+    case Activation::kTanh:
+      return tanhf(v);
+    case Activation::kSigmoid:
+      return 1.0f / (1.0f + expf(-v));
   }
   return v;
 }

@@ -74,7 +74,8 @@ static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const No
     held.ForEach(args.width, [&](const float4& v, uint32_t n, uint32_t column) {
       const float4 w = weights.fours[n];
       *reinterpret_cast<float4*>(y + column) =
-          make_float4(Normed(v.x, factor, w.x), Normed(v.y, factor, w.y), Normed(v.z, factor, w.z), Normed(v.w, factor, w.w));
+          make_float4(Normed(v.x, factor, w.x), Normed(v.y, factor, w.y), Normed(v.z, factor, w.z),
+                      Normed(v.w, factor, w.w));
     });
     return;
   }
@@ -91,7 +92,9 @@ __device__ __forceinline__ void ForEachOfLane(uint32_t width, const Use& use) {
   }
 }
 
-__device__ __forceinline__ float OffSquared(float value, float mean, float sum) { return fmaf(value - mean, value - mean, sum); }
+__device__ __forceinline__ float OffSquared(float value, float mean, float sum) {
+  return fmaf(value - mean, value - mean, sum);
+}
 
 __device__ __forceinline__ float LayerFactor(float squares, float width, float eps) {
   return 1.0f / sqrtf(SumOfLanes(squares) / width + eps);
@@ -118,7 +121,8 @@ static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const 
     held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) { sum = sum + v.x + v.y + v.z + v.w; });
     const float mean = SumOfLanes(sum) / width;
     held.ForEach(args.width, [&](const float4& v, uint32_t, uint32_t) {
-      squares = OffSquared(v.w, mean, OffSquared(v.z, mean, OffSquared(v.y, mean, OffSquared(v.x, mean, squares))));
+      squares =
+          OffSquared(v.w, mean, OffSquared(v.z, mean, OffSquared(v.y, mean, OffSquared(v.x, mean, squares))));
     });
     const float factor = LayerFactor(squares, width, args.eps);
     held.ForEach(args.width, [&](const float4& v, uint32_t n, uint32_t column) {
@@ -133,12 +137,13 @@ static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const 
   const float mean = SumOfLanes(sum) / width;
   ForEachOfLane(args.width, [&](uint32_t k) { squares = OffSquared(x[k], mean, squares); });
   const float factor = LayerFactor(squares, width, args.eps);
-  ForEachOfLane(args.width, [&](uint32_t k) { y[k] = (x[k] - mean) * factor * args.weight[k] + args.bias[k]; });
+  ForEachOfLane(args.width,
+                [&](uint32_t k) { y[k] = (x[k] - mean) * factor * args.weight[k] + args.bias[k]; });
 }
 
 // y [rows, width] = the norm of x; y may be x.
-inline void EnqueueNorm(Queue& queue, const float* x, const float* weight, const float* bias, size_t rows, size_t width,
-                        float eps, float* y) {
+inline void EnqueueNorm(Queue& queue, const float* x, const float* weight, const float* bias, size_t rows,
+                        size_t width, float eps, float* y) {
   if (rows == 0) return;
   const auto count = static_cast<uint32_t>(rows);
   const NormArgs args{x, weight, bias, y, queue.Data(count), static_cast<uint32_t>(width), eps};
@@ -161,7 +166,8 @@ struct AnglesArgs {
 
 constexpr uint32_t kAnglesThreads = 64;
 
-// In double: a float has lost the angle's fraction after some thousand positions. Only where they go to has to be waited for.
+// In double: a float has lost the angle's fraction after some thousand positions. Only where they go to has
+// to be waited for.
 static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const AnglesArgs args) {
   LetNextBegin();
   const uint32_t i = blockIdx.x;
@@ -169,7 +175,8 @@ static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const Angl
   float* const row = args.angles + static_cast<size_t>(i) * 2 * args.half;
   bool may_write = false;
   for (uint32_t j = threadIdx.x; is_there && j < args.half; j += kAnglesThreads) {
-    const double frequency = pow(args.theta, -2.0 * static_cast<double>(j) / static_cast<double>(2 * args.half));
+    const double frequency =
+        pow(args.theta, -2.0 * static_cast<double>(j) / static_cast<double>(2 * args.half));
     const double angle = static_cast<double>(args.positions[i]) * frequency;
     double sine, cosine;
     sincos(angle, &sine, &cosine);
@@ -181,8 +188,8 @@ static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const Angl
   if (!may_write) AwaitInputs();
 }
 
-inline void EnqueueAngles(Queue& queue, const uint64_t* positions, size_t count, size_t head_dim, double theta,
-                          float* angles) {
+inline void EnqueueAngles(Queue& queue, const uint64_t* positions, size_t count, size_t head_dim,
+                          double theta, float* angles) {
   if (count == 0) return;
   const size_t bucket = BucketOf(count);
   const auto rows = static_cast<uint32_t>(count);
@@ -220,7 +227,8 @@ static __global__ void RotateKernel(const RotateArgs args) {
   }
 }
 
-inline void EnqueueRotate(Queue& queue, float* x, size_t rows, size_t heads, size_t head_dim, const float* angles) {
+inline void EnqueueRotate(Queue& queue, float* x, size_t rows, size_t heads, size_t head_dim,
+                          const float* angles) {
   if (rows == 0) return;
   const auto count = static_cast<uint32_t>(rows);
   Grid grid;

@@ -13,13 +13,16 @@
 namespace parley::cuda {
 namespace {
 
-// Left to the driver for graphs and kernels, and to what the backend needs for itself: the more, the more streams there is room for.
+// Left to the driver for graphs and kernels, and to what the backend needs for itself: the more, the more
+// streams there is room for.
 constexpr size_t kLeast = size_t{1} << 30;
 size_t LeftOf(size_t free) { return free / 20 > kLeast ? free / 20 : kLeast; }
 
 // Graphs may have half of it: of a step some 2 MB each.
 constexpr size_t kOfGraph = size_t{2} << 20, kFewestGraphs = 64;
-size_t GraphsIn(size_t left, size_t most) { return std::min(most, std::max(left / 2 / kOfGraph, kFewestGraphs)); }
+size_t GraphsIn(size_t left, size_t most) {
+  return std::min(most, std::max(left / 2 / kOfGraph, kFewestGraphs));
+}
 
 Kernels* Open(const PluginOptions& options) {
   auto device = OpenGpu({options.device});

@@ -25,7 +25,9 @@ struct Driver {
   }
 };
 
-std::string VersionText(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+std::string VersionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 std::string AskDriver() {
   const Driver driver{dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
@@ -33,10 +35,12 @@ std::string AskDriver() {
   const auto init = driver.Find<int (*)(unsigned)>("cuInit");
   const auto version_of = driver.Find<int (*)(int*)>("cuDriverGetVersion");
   const auto count_of = driver.Find<int (*)(int*)>("cuDeviceGetCount");
-  if (init == nullptr || version_of == nullptr || count_of == nullptr) return "libcuda.so.1 is no NVIDIA driver";
+  if (init == nullptr || version_of == nullptr || count_of == nullptr)
+    return "libcuda.so.1 is no NVIDIA driver";
   int version = 0;
   if (version_of(&version) == 0 && version < kLeastVersion) {
-    return "the driver is for CUDA " + VersionText(version) + ", needed is " + VersionText(kLeastVersion) + " or newer";
+    return "the driver is for CUDA " + VersionText(version) + ", needed is " + VersionText(kLeastVersion) +
+           " or newer";
   }
   if (const int result = init(0)) return "the driver does not start: " + driver.NameOf(result);
   int count = 0;
@@ -51,10 +55,12 @@ const std::string& WhyNoCuda() {
   return why;
 }
 
-std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions& options, std::string* problem) {
+std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions& options,
+                                    std::string* problem) {
   if (!WhyNoCuda().empty()) return *problem = WhyNoCuda(), nullptr;
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return *problem = std::string("the CUDA backend cannot be loaded: ") + dlerror(), nullptr;
+  if (library == nullptr)
+    return *problem = std::string("the CUDA backend cannot be loaded: ") + dlerror(), nullptr;
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntry));
   if (entry == nullptr) return *problem = file + " is no CUDA backend", nullptr;
   char why[kProblemBytes] = "";

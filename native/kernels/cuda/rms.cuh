@@ -1,8 +1,8 @@
-// The factor of a row in RMSNorm: every kernel that normalises uses this order of summation, so that a row's norm has
-// the same bits everywhere.
+// The factor of a row in RMSNorm: every kernel that normalises uses this order of summation, so that a row's
+// norm has the same bits everywhere.
 //
-// Lane l of a warp sums the squares of a row's columns 4 l .. 4 l + 3 in steps of 128, each by fmaf, in order. The
-// lanes are then joined over 16, 8, 4, 2 and 1.
+// Lane l of a warp sums the squares of a row's columns 4 l .. 4 l + 3 in steps of 128, each by fmaf, in
+// order. The lanes are then joined over 16, 8, 4, 2 and 1.
 #ifndef PARLEY_KERNELS_CUDA_RMS_CUH_
 #define PARLEY_KERNELS_CUDA_RMS_CUH_
 
@@ -13,7 +13,9 @@
 
 namespace parley::cuda {
 
-__device__ __forceinline__ bool IsAligned16(const void* place) { return (reinterpret_cast<uintptr_t>(place) & 15) == 0; }
+__device__ __forceinline__ bool IsAligned16(const void* place) {
+  return (reinterpret_cast<uintptr_t>(place) & 15) == 0;
+}
 
 // The sum over all lanes of a warp, in every lane.
 __device__ __forceinline__ float SumOfLanes(float value) {
@@ -27,8 +29,8 @@ __device__ __forceinline__ float RmsFactorOf(float sum, uint32_t width, float ep
   return 1.0f / sqrtf(SumOfLanes(sum) / static_cast<float>(width) + eps);
 }
 
-// 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where the row lies at a
-// multiple of 16 bytes.
+// 1 / sqrt(mean of squares + eps), in every lane. All lanes of the warp call it. Four values at once where
+// the row lies at a multiple of 16 bytes.
 __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, float eps) {
   const uint32_t lane = threadIdx.x % 32;
   float sum = 0;
@@ -50,7 +52,9 @@ __device__ __forceinline__ float RmsFactor(const float* row, uint32_t width, flo
 }
 
 // A value of the row in its norm: always in this order.
-__device__ __forceinline__ float Normed(float value, float factor, float weight) { return value * factor * weight; }
+__device__ __forceinline__ float Normed(float value, float factor, float weight) {
+  return value * factor * weight;
+}
 
 }  // namespace parley::cuda
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {
@@ -31,7 +31,7 @@ struct GatherArgs {
   const uint32_t* count;
   uint64_t stride;  // between the ids of two rows
   uint32_t columns;
-  uint32_t add;  // or not
+  uint32_t add;                // or not
   uint32_t in_eights, unused;  // all rows lie at multiples of 16 bytes
   TableView tables[1];
 };
@@ -58,7 +58,8 @@ struct Eight {
       words[0] = make_uint4(half.x, half.y, 0, 0);
     } else {
 #pragma unroll
-      for (size_t n = 0; n < sizeof(Value) / 2; n++) words[n] = __ldg(reinterpret_cast<const uint4*>(from) + n);
+      for (size_t n = 0; n < sizeof(Value) / 2; n++)
+        words[n] = __ldg(reinterpret_cast<const uint4*>(from) + n);
     }
   }
   __device__ __forceinline__ float At(uint32_t n) const {
@@ -67,7 +68,8 @@ struct Eight {
     const uint32_t word = in_four == 0 ? four.x : in_four == 1 ? four.y : in_four == 2 ? four.z : four.w;
     const uint32_t bits = word >> n % of_word * 8 * sizeof(Value);
     if constexpr (sizeof(Value) == 4) return __uint_as_float(bits);
-    else if constexpr (std::is_same_v<Value, int8_t>) return static_cast<float>(static_cast<int8_t>(bits & 0xff));
+    else if constexpr (std::is_same_v<Value, int8_t>)
+      return static_cast<float>(static_cast<int8_t>(bits & 0xff));
     else if constexpr (sizeof(Value) == 1) return FloatOf(Value{static_cast<uint8_t>(bits)});
     else return FloatOf(Value{static_cast<uint16_t>(bits)});
   }
@@ -85,12 +87,16 @@ struct GatheredRow {
     from = static_cast<const Value*>(table.values) + (is_there ? static_cast<uint64_t>(id) * columns : 0);
     scale = is_there && table.scales != nullptr ? __ldg(table.scales + id) : 1.0f;
   }
-  __device__ __forceinline__ float Of(float value) const { return is_there ? value * scale : adds_nothing ? 0.0f : NAN; }
+  __device__ __forceinline__ float Of(float value) const {
+    return is_there ? value * scale : adds_nothing ? 0.0f : NAN;
+  }
 };
 
-// Eight neighbouring values of y, from `first` of its row on: first all tables' rows are asked for, nothing waits for another's.
+// Eight neighbouring values of y, from `first` of its row on: first all tables' rows are asked for, nothing
+// waits for another's.
 template <class Value, uint32_t kTables, class Args>
-__device__ __forceinline__ void GatherEight(const Args& args, const int32_t (&ids)[kTables], uint32_t first, float* y) {
+__device__ __forceinline__ void GatherEight(const Args& args, const int32_t (&ids)[kTables], uint32_t first,
+                                            float* y) {
   float sum[kOfGatherThread] = {};
   if (args.add) {
     const float4 low = reinterpret_cast<const float4*>(y)[0], high = reinterpret_cast<const float4*>(y)[1];
@@ -120,7 +126,8 @@ __device__ __forceinline__ void GatherEight(const Args& args, const int32_t (&id
 
 // The same of rows that do not lie in eights, as far as they go.
 template <class Value, uint32_t kTables, class Args>
-__device__ __forceinline__ void GatherEach(const Args& args, const int32_t (&ids)[kTables], uint32_t first, float* y) {
+__device__ __forceinline__ void GatherEach(const Args& args, const int32_t (&ids)[kTables], uint32_t first,
+                                           float* y) {
   for (uint32_t n = 0; n < kOfGatherThread && first + n < args.columns; n++) {
     float value = args.add ? y[n] : 0.0f;
     for (uint32_t t = 0; t < kTables; t++) {
@@ -145,7 +152,8 @@ __device__ __forceinline__ void GatherRows(const Args& args) {
   float* const y = args.y + static_cast<uint64_t>(row) * args.columns + first;
   int32_t ids[kTables];
 #pragma unroll
-  for (uint32_t t = 0; t < kTables; t++) ids[t] = args.tables[t].values != nullptr ? args.ids[row * args.stride + t] : -1;
+  for (uint32_t t = 0; t < kTables; t++)
+    ids[t] = args.tables[t].values != nullptr ? args.ids[row * args.stride + t] : -1;
   if (args.in_eights) GatherEight<Value>(args, ids, first, y);
   else GatherEach<Value>(args, ids, first, y);
 }
@@ -165,7 +173,8 @@ inline bool LieInEights(const Matrix& table) {
 }
 
 template <class Args>
-Args GatherArgsOf(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add, float* y) {
+Args GatherArgsOf(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids, size_t count,
+                  bool add, float* y) {
   Args args{};
   args.ids = ids.values;
   args.y = y;
@@ -185,21 +194,28 @@ Args GatherArgsOf(Queue& queue, const Matrix* tables, size_t table_count, const 
 inline Grid GatherGrid(size_t count, size_t columns) {
   Grid grid;
   grid.x = static_cast<uint32_t>(BucketOf(count));
-  grid.y = static_cast<uint32_t>((columns + kGatherThreads * kOfGatherThread - 1) / (kGatherThreads * kOfGatherThread));
+  grid.y = static_cast<uint32_t>((columns + kGatherThreads * kOfGatherThread - 1) /
+                                 (kGatherThreads * kOfGatherThread));
   grid.threads = kGatherThreads;
   return grid;
 }
 
-inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, size_t count, bool add, float* y) {
+inline void EnqueueGather(Queue& queue, const Matrix& table, const Ids& ids, size_t count, bool add,
+                          float* y) {
   if (count == 0 || table.columns == 0) return;
   const Grid grid = GatherGrid(count, table.columns);
   const auto args = GatherArgsOf<GatherArgs>(queue, &table, 1, ids, count, add, y);
   switch (table.format) {
-    case Format::kF32: return queue.Launch<&GatherKernel<float>>(grid, args);
-    case Format::kF16: return queue.Launch<&GatherKernel<F16>>(grid, args);
-    case Format::kBf16: return queue.Launch<&GatherKernel<Bf16>>(grid, args);
-    case Format::kInt8: return queue.Launch<&GatherKernel<int8_t>>(grid, args);
-    case Format::kFp8: return queue.Launch<&GatherKernel<Fp8>>(grid, args);
+    case Format::kF32:
+      return queue.Launch<&GatherKernel<float>>(grid, args);
+    case Format::kF16:
+      return queue.Launch<&GatherKernel<F16>>(grid, args);
+    case Format::kBf16:
+      return queue.Launch<&GatherKernel<Bf16>>(grid, args);
+    case Format::kInt8:
+      return queue.Launch<&GatherKernel<int8_t>>(grid, args);
+    case Format::kFp8:
+      return queue.Launch<&GatherKernel<Fp8>>(grid, args);
   }
 }
 
@@ -211,8 +227,8 @@ inline bool GatherTogether(const Matrix* tables, size_t count) {
 }
 
 // Kernels::GatherSum.
-inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
-                             float* y) {
+inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids,
+                             size_t count, bool add, float* y) {
   if (count == 0 || table_count == 0 || tables->columns == 0) return;
   if (!GatherTogether(tables, table_count)) {
     for (size_t t = 0; t < table_count; t++) {
@@ -223,11 +239,16 @@ inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_co
   const Grid grid = GatherGrid(count, tables->columns);
   const auto args = GatherArgsOf<GatherSumArgs>(queue, tables, table_count, ids, count, add, y);
   switch (tables->format) {
-    case Format::kF32: return queue.Launch<&GatherSumKernel<float>>(grid, args);
-    case Format::kF16: return queue.Launch<&GatherSumKernel<F16>>(grid, args);
-    case Format::kBf16: return queue.Launch<&GatherSumKernel<Bf16>>(grid, args);
-    case Format::kInt8: return queue.Launch<&GatherSumKernel<int8_t>>(grid, args);
-    case Format::kFp8: return queue.Launch<&GatherSumKernel<Fp8>>(grid, args);
+    case Format::kF32:
+      return queue.Launch<&GatherSumKernel<float>>(grid, args);
+    case Format::kF16:
+      return queue.Launch<&GatherSumKernel<F16>>(grid, args);
+    case Format::kBf16:
+      return queue.Launch<&GatherSumKernel<Bf16>>(grid, args);
+    case Format::kInt8:
+      return queue.Launch<&GatherSumKernel<int8_t>>(grid, args);
+    case Format::kFp8:
+      return queue.Launch<&GatherSumKernel<Fp8>>(grid, args);
   }
 }
 
@@ -294,8 +315,9 @@ inline void EnqueueTakeNearest(Queue& queue, const Matrix& table, float* x, size
   grid.x = static_cast<uint32_t>(BucketOf(count));
   grid.threads = kNearestWarps * 32;
   queue.Launch<&TakeNearestKernel>(
-      grid, NearestArgs{static_cast<const float*>(table.values), x, ids, queue.Data(static_cast<uint32_t>(count)),
-                        static_cast<uint32_t>(table.rows), static_cast<uint32_t>(table.columns)});
+      grid,
+      NearestArgs{static_cast<const float*>(table.values), x, ids, queue.Data(static_cast<uint32_t>(count)),
+                  static_cast<uint32_t>(table.rows), static_cast<uint32_t>(table.columns)});
 }
 
 }  // namespace parley::cuda

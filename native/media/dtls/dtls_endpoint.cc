@@ -23,11 +23,20 @@ constexpr const char* kHashes[] = {"sha-512", "sha-384", "sha-256"};
 
 bool ProfileOf(const SRTP_PROTECTION_PROFILE* selected, SrtpProfile* profile) {
   switch (selected ? selected->id : 0) {
-    case SRTP_AES128_CM_SHA1_80: *profile = SrtpProfile::kAesCm128HmacSha1_80; return true;
-    case SRTP_AES128_CM_SHA1_32: *profile = SrtpProfile::kAesCm128HmacSha1_32; return true;
-    case SRTP_AEAD_AES_128_GCM: *profile = SrtpProfile::kAeadAes128Gcm; return true;
-    case SRTP_AEAD_AES_256_GCM: *profile = SrtpProfile::kAeadAes256Gcm; return true;
-    default: return false;
+    case SRTP_AES128_CM_SHA1_80:
+      *profile = SrtpProfile::kAesCm128HmacSha1_80;
+      return true;
+    case SRTP_AES128_CM_SHA1_32:
+      *profile = SrtpProfile::kAesCm128HmacSha1_32;
+      return true;
+    case SRTP_AEAD_AES_128_GCM:
+      *profile = SrtpProfile::kAeadAes128Gcm;
+      return true;
+    case SRTP_AEAD_AES_256_GCM:
+      *profile = SrtpProfile::kAeadAes256Gcm;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -38,7 +47,8 @@ DtlsSrtpKeys::~DtlsSrtpKeys() {
   OPENSSL_cleanse(&receive, sizeof receive);
 }
 
-std::unique_ptr<DtlsEndpoint> DtlsEndpoint::Create(std::shared_ptr<DtlsIdentity> identity, DtlsConfig config) {
+std::unique_ptr<DtlsEndpoint> DtlsEndpoint::Create(std::shared_ptr<DtlsIdentity> identity,
+                                                   DtlsConfig config) {
   std::unique_ptr<DtlsEndpoint> endpoint(new DtlsEndpoint(std::move(identity), std::move(config)));
   return endpoint->Prepare() ? std::move(endpoint) : nullptr;
 }
@@ -145,8 +155,8 @@ void DtlsEndpoint::Opened() {
 bool DtlsEndpoint::ExportKeys(SrtpProfile profile) {
   const size_t key = ShapeOf(profile).key_bytes, salt = ShapeOf(profile).salt_bytes;
   std::array<uint8_t, 2 * (kMaxSrtpKeyBytes + kMaxSrtpSaltBytes)> material;
-  if (SSL_export_keying_material(ssl_, material.data(), 2 * (key + salt), kExportLabel, sizeof kExportLabel - 1,
-                                 nullptr, 0, 0) != 1) {
+  if (SSL_export_keying_material(ssl_, material.data(), 2 * (key + salt), kExportLabel,
+                                 sizeof kExportLabel - 1, nullptr, 0, 0) != 1) {
     return false;
   }
   DtlsSrtpKeys::Way& client = config_.active ? keys_.send : keys_.receive;
@@ -299,14 +309,15 @@ Certificate MakeCertificate(EVP_PKEY* key) {
   X509* const x = certificate.get();
   const bool made = x && X509_set_version(x, 2) == 1 && SetRandomSerial(x) && SetName(x) &&
                     X509_gmtime_adj(X509_getm_notBefore(x), -kDay) &&
-                    X509_gmtime_adj(X509_getm_notAfter(x), kValidDays * kDay) && X509_set_pubkey(x, key) == 1 &&
-                    X509_sign(x, key, EVP_sha256()) > 0;
+                    X509_gmtime_adj(X509_getm_notAfter(x), kValidDays * kDay) &&
+                    X509_set_pubkey(x, key) == 1 && X509_sign(x, key, EVP_sha256()) > 0;
   return made ? std::move(certificate) : nullptr;
 }
 
 // Replaces the verification of a certificate chain. A rejection is reported to the peer by an alert.
 int Verify(X509_STORE_CTX* store, void*) {
-  auto* const ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* const ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* const judge = static_cast<CertificateJudge*>(SSL_get_app_data(ssl));
   const X509* const certificate = X509_STORE_CTX_get0_cert(store);
   const bool accepted = certificate && judge->Accept(certificate);

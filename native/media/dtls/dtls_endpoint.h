@@ -85,8 +85,8 @@ struct DatagramQueue {
 // A BIO on the queue, which outlives it; null when OpenSSL has no memory.
 BIO* NewDatagramBio(DatagramQueue* queue);
 
-// The peer certificate's fingerprint: the hash's name as in SDP, and pairs of capital hexadecimal digits between
-// colons.
+// The peer certificate's fingerprint: the hash's name as in SDP, and pairs of capital hexadecimal digits
+// between colons.
 struct DtlsFingerprint {
   std::string hash;
   std::string digest;

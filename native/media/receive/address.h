@@ -126,7 +126,8 @@ class Network {
     network.bits_ = network.base_.bits();
     if (slash == std::string::npos) return network;
     const std::string bits = text.substr(slash + 1);
-    const bool is_number = !bits.empty() && bits.size() <= 3 && bits.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        !bits.empty() && bits.size() <= 3 && bits.find_first_not_of("0123456789") == std::string::npos;
     // The first 96 bits of an IPv4-mapped address are always the same.
     const int mapped = network.bits_ == 32 && text.find(':') != std::string::npos ? 96 : 0;
     const int stated = is_number ? std::stoi(bits) - mapped : -1;

@@ -59,9 +59,7 @@ Digit DigitReader::Up() {
   return {event_, started_ns_, static_cast<int64_t>(ticks) * kNsPerSecond / clock_rate_};
 }
 
-bool DigitReader::Expire(int64_t now_ns, Digit* out) {
-  return now_ns >= deadline_ns() && Release(out);
-}
+bool DigitReader::Expire(int64_t now_ns, Digit* out) { return now_ns >= deadline_ns() && Release(out); }
 
 bool DigitReader::Release(Digit* out) {
   if (!down_) return false;

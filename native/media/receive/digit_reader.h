@@ -1,8 +1,8 @@
 // Receives telephone events (RFC 4733): one report for each key pressed.
 //
-// A new timestamp begins a new event; the marker bit is not required. Any packet of an event begins it, so its first
-// packets may be lost. It ends with a packet with the end flag, a packet of the next event, or silence of kTimeoutNs.
-// Later packets of an ended event are retransmissions and are ignored.
+// A new timestamp begins a new event; the marker bit is not required. Any packet of an event begins it, so
+// its first packets may be lost. It ends with a packet with the end flag, a packet of the next event, or
+// silence of kTimeoutNs. Later packets of an ended event are retransmissions and are ignored.
 #ifndef PARLEY_MEDIA_RECEIVE_DIGIT_READER_H_
 #define PARLEY_MEDIA_RECEIVE_DIGIT_READER_H_
 
@@ -12,9 +12,9 @@
 namespace parley {
 
 struct Digit {
-  uint8_t event;          // 0-9, 10 = *, 11 = #, 12-15 = A-D, 16 = flash (RFC 4733, 3.2)
-  int64_t started_ns;     // the first packet of it came
-  int64_t duration_ns;    // as the far end says
+  uint8_t event;        // 0-9, 10 = *, 11 = #, 12-15 = A-D, 16 = flash (RFC 4733, 3.2)
+  int64_t started_ns;   // the first packet of it came
+  int64_t duration_ns;  // as the far end says
 };
 
 class DigitReader {
@@ -52,8 +52,8 @@ class DigitReader {
   uint32_t timestamp_ = 0;  // the event's, or its last segment's
   uint32_t clock_rate_ = 0;
   uint8_t event_ = 0;
-  uint32_t duration_ = 0;       // ticks of this segment
-  uint64_t before_ticks_ = 0;   // duration of earlier segments (RFC 4733, 2.5.1.3)
+  uint32_t duration_ = 0;      // ticks of this segment
+  uint64_t before_ticks_ = 0;  // duration of earlier segments (RFC 4733, 2.5.1.3)
   int64_t started_ns_ = 0;
   int64_t last_ns_ = 0;
 };

@@ -5,7 +5,7 @@
 namespace parley {
 namespace {
 
-constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;  // 1900 to 1970 (RFC 868)
+constexpr uint64_t kUnixToNtpSeconds = 2'208'988'800;    // 1900 to 1970 (RFC 868)
 constexpr uint64_t kFirstTimestamp = uint64_t{1} << 32;  // so that none before it is negative
 
 // The middle 32 bits of NTP time: units of 1/65536 s, wrapping after 18 hours.
@@ -66,10 +66,17 @@ bool Intake::Unprotect(bool rtcp, int64_t now_ns, const uint8_t** data, size_t* 
                                  : srtp_->OpenRtp(*data, *len, now_ns, plain_.data(), len);
   *data = plain_.data();
   switch (result) {
-    case SrtpResult::kOpened: return true;
-    case SrtpResult::kMalformed: stats_.malformed++; return false;
-    case SrtpResult::kReplayed: stats_.replayed++; return false;
-    case SrtpResult::kForged: stats_.forged++; return false;
+    case SrtpResult::kOpened:
+      return true;
+    case SrtpResult::kMalformed:
+      stats_.malformed++;
+      return false;
+    case SrtpResult::kReplayed:
+      stats_.replayed++;
+      return false;
+    case SrtpResult::kForged:
+      stats_.forged++;
+      return false;
   }
   return false;
 }

@@ -2,8 +2,8 @@
 //
 //   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · sound
 //
-// It uses neither sockets nor threads. The caller passes one packet at a time, and results go to the listener within
-// that call. All input is untrusted until SRTP or the latch accepts it.
+// It uses neither sockets nor threads. The caller passes one packet at a time, and results go to the listener
+// within that call. All input is untrusted until SRTP or the latch accepts it.
 #ifndef PARLEY_MEDIA_RECEIVE_INTAKE_H_
 #define PARLEY_MEDIA_RECEIVE_INTAKE_H_
 
@@ -43,7 +43,8 @@ struct IntakeStats {
   uint64_t packets = 0, octets = 0;  // RTP of the call's own source, payload only
   uint64_t comfort_noise = 0, digits = 0, rtcp_packets = 0, source_changes = 0;
   // Refused, by reason.
-  uint64_t malformed = 0, strangers = 0, unknown_payloads = 0, forged = 0, replayed = 0, closed = 0, foreign = 0;
+  uint64_t malformed = 0, strangers = 0, unknown_payloads = 0, forged = 0, replayed = 0, closed = 0,
+           foreign = 0;
   uint64_t departures = 0;  // times that the latch left the announced address for another
   // Reception totals over all sources.
   uint64_t expected = 0, received = 0, repeated = 0, late = 0, lost = 0;
@@ -53,7 +54,7 @@ struct IntakeStats {
   uint64_t remote_reports = 0;
   int32_t remote_lost = 0;
   double remote_fraction_lost = 0, remote_jitter_ms = 0, rtt_ms = -1;  // -1: not known
-  int64_t last_rtp_ns = -1, last_rtcp_ns = -1;  // -1: none came
+  int64_t last_rtp_ns = -1, last_rtcp_ns = -1;                         // -1: none came
   bool bye = false;
   uint64_t sound_dropped = 0;  // packets that the listener did not take in time
 };
@@ -100,9 +101,9 @@ class Intake {
   std::vector<HeardPayload> TakeSound() { return sound_.Take(); }
   IntakeStats Stats() const;
   const Latch& latch() const { return latch_; }
-  // Destination of RTCP reports. With rtcp-mux it is that of RTP. Otherwise it is the first of these: the address
-  // from which reports came, if on RTP's host; the announced address, if RTP is at its announced address; the port
-  // after that of RTP. After port 65535 there is none, so reports go with RTP.
+  // Destination of RTCP reports. With rtcp-mux it is that of RTP. Otherwise it is the first of these: the
+  // address from which reports came, if on RTP's host; the announced address, if RTP is at its announced
+  // address; the port after that of RTP. After port 65535 there is none, so reports go with RTP.
   Address rtcp_target() const;
 
  private:

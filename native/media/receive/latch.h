@@ -27,12 +27,13 @@ namespace parley {
 
 class Latch {
  public:
-  static constexpr int kInSequence = 4;         // packets
+  static constexpr int kInSequence = 4;          // packets
   static constexpr uint16_t kLowestPort = 1024;  // no media is sent to a port below
 
   struct Rules {
     int64_t window_ns = 2'000'000'000;
-    // No learning: nothing is sent but to the announced address, and others are heard only if SRTP proves them.
+    // No learning: nothing is sent but to the announced address, and others are heard only if SRTP proves
+    // them.
     bool announced_only = false;
     // The host that the signalling comes from; unknown if there is none.
     Address signalling;
@@ -125,7 +126,8 @@ class Latch {
   }
 
   static bool IsInSequence(Candidate& candidate, const Arrival& packet) {
-    const bool is_same = candidate.packets > 0 && candidate.from == packet.from && candidate.ssrc == packet.ssrc;
+    const bool is_same =
+        candidate.packets > 0 && candidate.from == packet.from && candidate.ssrc == packet.ssrc;
     if (is_same && packet.sequence == candidate.sequence) return false;  // a repetition
     const bool is_next = is_same && packet.sequence == static_cast<uint16_t>(candidate.sequence + 1);
     candidate = {packet.from, packet.ssrc, packet.sequence, is_next ? candidate.packets + 1 : 1};

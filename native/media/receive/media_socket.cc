@@ -141,7 +141,8 @@ bool MediaSocket::Receive(bool rtcp, Batch* batch) {
     const bool cut = (messages[n].msg_hdr.msg_flags & MSG_TRUNC) != 0;
     const Address from = Address::Of(batch->from[n]);
     Copy(batch->data[n].data(), messages[n].msg_len, from, rtcp, now_ns);
-    intake_.Take(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len, from, rtcp, now_ns);
+    intake_.Take(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len, from, rtcp,
+                 now_ns);
   }
   deadline_ns_.store(intake_.deadline_ns());
   return static_cast<size_t>(count) == kBatch;
@@ -166,7 +167,8 @@ void MediaSocket::Expire(int64_t now_ns) {
 // The intake's word, under the mutex.
 
 void MediaSocket::OnDigit(const Digit& digit) {
-  if (!queue_->Put({handle_, InboundEvent::kDigit, digit.event, digit.duration_ns, digit.started_ns})) digits_lost_++;
+  if (!queue_->Put({handle_, InboundEvent::kDigit, digit.event, digit.duration_ns, digit.started_ns}))
+    digits_lost_++;
 }
 
 void MediaSocket::OnSoundReady() {
@@ -197,7 +199,8 @@ void MediaSocket::Aim() {
   if (!stream_ || !ports_) return;
   const Address& to = intake_.latch().target();
   std::unique_ptr<Target> target;
-  if (to.known() && to.port() >= Latch::kLowestPort) target = Target::From(ports_->rtp(), ports_->family(), to);
+  if (to.known() && to.port() >= Latch::kLowestPort)
+    target = Target::From(ports_->rtp(), ports_->family(), to);
   const Address reports = intake_.rtcp_target();
   if (target && ports_->rtcp() >= 0 && reports != to) {
     auto way = Target::From(ports_->rtcp(), ports_->family(), reports);

@@ -15,7 +15,8 @@
 namespace parley {
 namespace {
 
-// Below `count`, which is 1 or more; false when the system gives none. 64 bits leave no bias worth a second draw.
+// Below `count`, which is 1 or more; false when the system gives none. 64 bits leave no bias worth a second
+// draw.
 bool RandomBelow(size_t count, size_t* out) {
   uint64_t bits = 0;
   if (getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) return false;
@@ -69,9 +70,14 @@ std::unique_ptr<PortPair> PortPool::Take(bool mux, int64_t now_ns, std::string* 
     free.pop_back();
     const auto port = static_cast<uint16_t>(config_.first + 2 * place);
     switch (BindPair(pair.get(), port, mux, problem)) {
-      case Bound::kYes: free_from_[place] = kInUse; return pair;
-      case Bound::kInUse: taken_by_others_++; break;
-      case Bound::kRefused: return nullptr;
+      case Bound::kYes:
+        free_from_[place] = kInUse;
+        return pair;
+      case Bound::kInUse:
+        taken_by_others_++;
+        break;
+      case Bound::kRefused:
+        return nullptr;
     }
   }
   *problem = "no pair of RTP ports is free";

@@ -1,9 +1,9 @@
-// The ports that calls receive on: pairs of an even port for RTP and the next odd port for RTCP (RFC 3550, 11), out
-// of a range.
+// The ports that calls receive on: pairs of an even port for RTP and the next odd port for RTCP (RFC 3550,
+// 11), out of a range.
 //
-// A returned pair is not reused for a while: the far end of the old call may still send to it, and a new call must
-// not receive that. Ports in use by other processes are skipped. The pair is chosen at random among the free ones
-// (RFC 6056), so that an attacker cannot guess the next call's port.
+// A returned pair is not reused for a while: the far end of the old call may still send to it, and a new call
+// must not receive that. Ports in use by other processes are skipped. The pair is chosen at random among the
+// free ones (RFC 6056), so that an attacker cannot guess the next call's port.
 #ifndef PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 #define PARLEY_MEDIA_RECEIVE_PORT_POOL_H_
 
@@ -22,7 +22,7 @@ struct PortPoolConfig {
   uint16_t first = 0;   // even
   uint16_t last = 0;
   int64_t drain_ns = 0;
-  int dscp = 46;        // Expedited Forwarding (RFC 3246)
+  int dscp = 46;  // Expedited Forwarding (RFC 3246)
 };
 
 class PortPool;
@@ -77,7 +77,7 @@ class PortPool : public std::enable_shared_from_this<PortPool> {
 
   const PortPoolConfig config_;
   const int family_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;                // guards what follows
   std::vector<int64_t> free_from_;  // for each pair: when it may be taken
   uint64_t taken_by_others_ = 0;
 };

@@ -8,7 +8,7 @@
 namespace parley {
 namespace {
 
-constexpr uint16_t kMaxDropout = 3000;   // RFC 3550, A.1
+constexpr uint16_t kMaxDropout = 3000;  // RFC 3550, A.1
 constexpr uint16_t kMaxMisorder = 100;
 constexpr uint64_t kCycle = 1 << 16;
 

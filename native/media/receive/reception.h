@@ -1,7 +1,7 @@
 // Reception statistics of one source: sequence numbers, loss and jitter, as in RFC 3550 A.1, A.3 and A.8.
 //
-// A source is valid after two packets in sequence. A jump of more than 3,000 is accepted at its second packet and
-// restarts the count.
+// A source is valid after two packets in sequence. A jump of more than 3,000 is accepted at its second packet
+// and restarts the count.
 #ifndef PARLEY_MEDIA_RECEIVE_RECEPTION_H_
 #define PARLEY_MEDIA_RECEIVE_RECEPTION_H_
 
@@ -51,9 +51,9 @@ class Reception {
   const uint32_t ssrc_;
   bool seen_ = false;
   bool valid_ = false;
-  uint16_t last_ = 0;      // before the source is valid: its last sequence number
-  uint64_t base_ = 0;      // first extended sequence number
-  uint64_t highest_ = 0;   // extended
+  uint16_t last_ = 0;     // before the source is valid: its last sequence number
+  uint64_t base_ = 0;     // first extended sequence number
+  uint64_t highest_ = 0;  // extended
   uint64_t taken_ = 0;
   int32_t after_jump_ = -1;  // the sequence number that would confirm a jump
   uint64_t expected_before_ = 0;

@@ -51,7 +51,8 @@ void ReorderBuffer::Restart() {
 }
 
 std::vector<HeardPayload> ReorderBuffer::Take() {
-  std::vector<HeardPayload> taken(std::make_move_iterator(ready_.begin()), std::make_move_iterator(ready_.end()));
+  std::vector<HeardPayload> taken(std::make_move_iterator(ready_.begin()),
+                                  std::make_move_iterator(ready_.end()));
   ready_.clear();
   return taken;
 }

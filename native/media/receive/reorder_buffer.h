@@ -1,8 +1,9 @@
-// Reorders payloads and delivers each once: a small buffer that waits for overtaken packets and reports losses.
+// Reorders payloads and delivers each once: a small buffer that waits for overtaken packets and reports
+// losses.
 //
-// It has no playout clock, because its output is not played: packets in order pass at once. A gap holds back later
-// packets until it is filled, `depth` packets wait, or the oldest has waited kPatienceNs. The buffer is bounded: the
-// oldest payloads that are not taken are dropped and counted.
+// It has no playout clock, because its output is not played: packets in order pass at once. A gap holds back
+// later packets until it is filled, `depth` packets wait, or the oldest has waited kPatienceNs. The buffer is
+// bounded: the oldest payloads that are not taken are dropped and counted.
 #ifndef PARLEY_MEDIA_RECEIVE_REORDER_BUFFER_H_
 #define PARLEY_MEDIA_RECEIVE_REORDER_BUFFER_H_
 
@@ -48,8 +49,8 @@ class ReorderBuffer {
   void PassOn(Waiting&& one);
 
   bool started_ = false;
-  uint64_t next_ = 0;  // index
-  uint64_t lost_ = 0;  // packets before the next sound
+  uint64_t next_ = 0;            // index
+  uint64_t lost_ = 0;            // packets before the next sound
   std::deque<Waiting> waiting_;  // in order of index; at most kDepth
   std::deque<HeardPayload> ready_;
   uint64_t dropped_ = 0;

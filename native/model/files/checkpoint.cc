@@ -25,16 +25,19 @@ bool ReadConfig(const std::string& path, Read read, std::string* problem) {
 
 }  // namespace
 
-std::unique_ptr<const Checkpoint> Checkpoint::Open(const std::string& directory, PieceRule rule, std::string* problem) {
+std::unique_ptr<const Checkpoint> Checkpoint::Open(const std::string& directory, PieceRule rule,
+                                                   std::string* problem) {
   std::unique_ptr<Checkpoint> checkpoint(new Checkpoint());
   if (!checkpoint->ReadConfigs(directory, problem)) return nullptr;
   const int64_t text_vocabulary = checkpoint->config_.talker.text_vocabulary;
   checkpoint->tokenizer_ = Tokenizer::Open(directory, text_vocabulary, rule, problem);
   if (!checkpoint->tokenizer_ || !checkpoint->CheckTokens(directory, problem)) return nullptr;
   checkpoint->model_ = TensorSet::Open(directory, problem);
-  if (!checkpoint->model_ || !checkpoint->model_->Check(TensorsOf(checkpoint->config_), problem)) return nullptr;
+  if (!checkpoint->model_ || !checkpoint->model_->Check(TensorsOf(checkpoint->config_), problem))
+    return nullptr;
   checkpoint->codec_ = TensorSet::Open(directory + kCodecFolder, problem);
-  if (!checkpoint->codec_ || !checkpoint->codec_->Check(TensorsOf(checkpoint->codec_config_), problem)) return nullptr;
+  if (!checkpoint->codec_ || !checkpoint->codec_->Check(TensorsOf(checkpoint->codec_config_), problem))
+    return nullptr;
   return checkpoint;
 }
 
@@ -66,8 +69,10 @@ bool Checkpoint::CheckTokens(const std::string& directory, std::string* problem)
     int32_t id;
     const char* literal;
   } tokens[] = {
-      {"im_start_token_id", ids.im_start, "<|im_start|>"}, {"im_end_token_id", ids.im_end, "<|im_end|>"},
-      {"tts_pad_token_id", ids.tts_pad, "<tts_pad>"},      {"tts_bos_token_id", ids.tts_bos, "<tts_text_bos>"},
+      {"im_start_token_id", ids.im_start, "<|im_start|>"},
+      {"im_end_token_id", ids.im_end, "<|im_end|>"},
+      {"tts_pad_token_id", ids.tts_pad, "<tts_pad>"},
+      {"tts_bos_token_id", ids.tts_bos, "<tts_text_bos>"},
       {"tts_eos_token_id", ids.tts_eos, "<tts_text_eod>"},
   };
   for (const auto& token : tokens) {
@@ -83,7 +88,8 @@ bool Checkpoint::CheckTokens(const std::string& directory, std::string* problem)
 
 const Tensor& Checkpoint::Required(const TensorSet& set, std::string_view name) {
   if (const Tensor* const tensor = set.Find(name)) return *tensor;
-  std::fprintf(stderr, "the tensor %.*s is not in the list of expected ones\n", static_cast<int>(name.size()), name.data());
+  std::fprintf(stderr, "the tensor %.*s is not in the list of expected ones\n", static_cast<int>(name.size()),
+               name.data());
   std::abort();
 }
 

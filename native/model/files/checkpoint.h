@@ -25,19 +25,21 @@ class Checkpoint {
  public:
   // Null with `problem` set: the file, the key or tensor, what was expected
   // and what was found.
-  static std::unique_ptr<const Checkpoint> Open(const std::string& directory, PieceRule rule, std::string* problem);
+  static std::unique_ptr<const Checkpoint> Open(const std::string& directory, PieceRule rule,
+                                                std::string* problem);
 
   const ModelConfig& config() const { return config_; }
   const CodecConfig& codec_config() const { return codec_config_; }  // with the encoder for ModelType::kBase
   const GenerationConfig& generation() const { return generation_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
-  // Returns a tensor by its name in the file. Names that TensorsOf() lists are always present. Any other missing name
-  // ends the process: it is a mistake in the engine, not in the file.
+  // Returns a tensor by its name in the file. Names that TensorsOf() lists are always present. Any other
+  // missing name ends the process: it is a mistake in the engine, not in the file.
   const Tensor& ModelTensor(std::string_view name) const { return Required(*model_, name); }
   const Tensor& CodecTensor(std::string_view name) const { return Required(*codec_, name); }
 
-  // True if a file of weights was changed since Open(): what is computed with it is of no use. `problem` names it.
+  // True if a file of weights was changed since Open(): what is computed with it is of no use. `problem`
+  // names it.
   bool Changed(std::string* problem) const { return model_->Changed(problem) || codec_->Changed(problem); }
 
   const TensorSet& model() const { return *model_; }

@@ -13,13 +13,20 @@ std::string Number(double value) {
 
 std::string Described(Json value) {
   switch (value.kind()) {
-    case JsonKind::kAbsent: return "nothing";
-    case JsonKind::kNull: return "null";
-    case JsonKind::kBool: return value.boolean() ? "true" : "false";
-    case JsonKind::kNumber: return value.integer() ? std::to_string(*value.integer()) : Number(value.number());
-    case JsonKind::kString: return "\"" + std::string(value.text().substr(0, 60)) + "\"";
-    case JsonKind::kObject: return "an object";
-    case JsonKind::kArray: break;
+    case JsonKind::kAbsent:
+      return "nothing";
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBool:
+      return value.boolean() ? "true" : "false";
+    case JsonKind::kNumber:
+      return value.integer() ? std::to_string(*value.integer()) : Number(value.number());
+    case JsonKind::kString:
+      return "\"" + std::string(value.text().substr(0, 60)) + "\"";
+    case JsonKind::kObject:
+      return "an object";
+    case JsonKind::kArray:
+      break;
   }
   std::string text = "[";
   size_t shown = 0;
@@ -41,7 +48,8 @@ bool InRange(Json value, int64_t least, int64_t most) {
 
 ConfigReader::ConfigReader(std::string file, std::string path, Json object, std::string* problem)
     : file_(std::move(file)), path_(std::move(path)), object_(object), problem_(problem) {
-  if (good() && path_.empty() && !object.is(JsonKind::kObject)) *problem_ = file_ + ": expected a JSON object";
+  if (good() && path_.empty() && !object.is(JsonKind::kObject))
+    *problem_ = file_ + ": expected a JSON object";
 }
 
 bool ConfigReader::Has(std::string_view key) const {
@@ -51,7 +59,8 @@ bool ConfigReader::Has(std::string_view key) const {
 
 void ConfigReader::Fail(std::string_view key, const std::string& expected) const {
   if (!good()) return;
-  *problem_ = file_ + ": " + path_ + std::string(key) + ": expected " + expected + ", found " + Described(object_.Find(key));
+  *problem_ = file_ + ": " + path_ + std::string(key) + ": expected " + expected + ", found " +
+              Described(object_.Find(key));
 }
 
 ConfigReader ConfigReader::Object(std::string_view key) const {
@@ -114,18 +123,21 @@ std::vector<int64_t> ConfigReader::Wholes(std::string_view key, size_t fewest, s
     }
     if (list.size() == value.size()) return list;
   }
-  Fail(key, "a list of " + std::to_string(fewest) + (fewest < longest ? " to " + std::to_string(longest) : "") +
-                " numbers, each " + WholeRange(least, most));
+  Fail(key, "a list of " + std::to_string(fewest) +
+                (fewest < longest ? " to " + std::to_string(longest) : "") + " numbers, each " +
+                WholeRange(least, most));
   return std::vector<int64_t>(fewest, least);
 }
 
-std::vector<int64_t> ConfigReader::WholesOr(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most,
+std::vector<int64_t> ConfigReader::WholesOr(std::string_view key, size_t fewest, size_t longest,
+                                            int64_t least, int64_t most,
                                             std::vector<int64_t> otherwise) const {
   return Has(key) ? Wholes(key, fewest, longest, least, most) : std::move(otherwise);
 }
 
 void ConfigReader::Only(std::string_view key, std::string_view text) const {
-  if (Has(key) && Find(key).text() != text) Fail(key, "\"" + std::string(text) + "\", the only one supported");
+  if (Has(key) && Find(key).text() != text)
+    Fail(key, "\"" + std::string(text) + "\", the only one supported");
 }
 
 void ConfigReader::Only(std::string_view key, bool value) const {

@@ -21,7 +21,8 @@ namespace parley::model {
 class ConfigReader {
  public:
   // The top of a file. `problem` is empty as long as all is well.
-  ConfigReader(std::string file, Json object, std::string* problem) : ConfigReader(std::move(file), "", object, problem) {}
+  ConfigReader(std::string file, Json object, std::string* problem)
+      : ConfigReader(std::move(file), "", object, problem) {}
 
   bool good() const { return problem_->empty(); }
   bool Has(std::string_view key) const;  // there, and not null
@@ -33,9 +34,10 @@ class ConfigReader {
   bool Bool(std::string_view key) const;
   std::string Text(std::string_view key, std::initializer_list<const char*> allowed) const;
   std::string Name(std::string_view key) const;  // 1 to 64 bytes
-  std::vector<int64_t> Wholes(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most) const;
-  std::vector<int64_t> WholesOr(std::string_view key, size_t fewest, size_t longest, int64_t least, int64_t most,
-                                std::vector<int64_t> otherwise) const;
+  std::vector<int64_t> Wholes(std::string_view key, size_t fewest, size_t longest, int64_t least,
+                              int64_t most) const;
+  std::vector<int64_t> WholesOr(std::string_view key, size_t fewest, size_t longest, int64_t least,
+                                int64_t most, std::vector<int64_t> otherwise) const;
 
   // Rejects a key whose value the engine does not support: any other than this one. An absent or null key is
   // accepted.

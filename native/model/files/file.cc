@@ -26,7 +26,7 @@ struct OpenFile {
 bool OpenRegular(const std::string& path, OpenFile* file, std::string* problem) {
   // Without O_NONBLOCK, opening a named pipe would block the loader until a writer opens it.
   file->fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
+  struct stat status{};
   if (file->fd < 0 || fstat(file->fd, &status) != 0) {
     *problem = path + ": cannot be opened: " + std::strerror(errno);
     return false;
@@ -49,14 +49,16 @@ constexpr size_t kMostMappings = 4096;
 Mapping mappings[kMostMappings];
 struct sigaction handler_before;
 
-// Zeros from the page that could not be read to the end of its file: the first failure says that the file is of no use.
+// Zeros from the page that could not be read to the end of its file: the first failure says that the file is
+// of no use.
 bool MapZeros(uintptr_t address) {
   for (Mapping& mapping : mappings) {
     const uintptr_t end = mapping.end.load();
     if (address < mapping.begin.load() || address >= end) continue;
     mapping.failed.store(true);
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), first = address / page * page;
-    void* const zeros = mmap(reinterpret_cast<void*>(first), end - first, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void* const zeros = mmap(reinterpret_cast<void*>(first), end - first, PROT_READ,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     return zeros != MAP_FAILED;
   }
   return false;
@@ -69,8 +71,9 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
   errno = error;
   if (handled) return;
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
-  if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) return handler_before.sa_handler(signal);
-  struct sigaction usual {};
+  if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
+    return handler_before.sa_handler(signal);
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   sigaction(SIGBUS, &usual, nullptr);  // the access is repeated, and ends the process
 }
@@ -78,7 +81,7 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
 void WatchBusErrors() {
   static std::once_flag once;
   std::call_once(once, [] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = OnBusError;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
@@ -105,7 +108,8 @@ bool ReadFile(const std::string& path, size_t most_bytes, std::string* text, std
   OpenFile file;
   if (!OpenRegular(path, &file, problem)) return false;
   if (file.size > most_bytes) {
-    *problem = path + ": is " + std::to_string(file.size) + " bytes; at most " + std::to_string(most_bytes) + " are read";
+    *problem = path + ": is " + std::to_string(file.size) + " bytes; at most " + std::to_string(most_bytes) +
+               " are read";
     return false;
   }
   text->resize(file.size);
@@ -123,7 +127,7 @@ bool ReadFile(const std::string& path, size_t most_bytes, std::string* text, std
 }
 
 bool FileExists(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return stat(path.c_str(), &status) == 0;
 }
 
@@ -140,7 +144,7 @@ std::unique_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
     return nullptr;
   }
   WatchBusErrors();
-  struct stat status {};
+  struct stat status{};
   const auto* const bytes = static_cast<const uint8_t*>(data);
   const size_t place = fstat(file.fd, &status) == 0 ? TakePlace(bytes, file.size) : kMostMappings;
   if (place == kMostMappings) {
@@ -164,11 +168,13 @@ MappedFile::~MappedFile() {
 }
 
 bool MappedFile::Changed(std::string* problem) const {
-  struct stat status {};
-  if (fstat(fd_, &status) != 0) return *problem = std::string("cannot be examined: ") + std::strerror(errno), true;
+  struct stat status{};
+  if (fstat(fd_, &status) != 0)
+    return *problem = std::string("cannot be examined: ") + std::strerror(errno), true;
   const char* const advice = "; replace a checkpoint by renaming, and load it again";
   if (static_cast<size_t>(status.st_size) != size_) {
-    *problem = "was " + std::to_string(size_) + " bytes when it was loaded, and is " + std::to_string(status.st_size) + " now" + advice;
+    *problem = "was " + std::to_string(size_) + " bytes when it was loaded, and is " +
+               std::to_string(status.st_size) + " now" + advice;
     return true;
   }
   if (status.st_mtim.tv_sec != modified_seconds_ || status.st_mtim.tv_nsec != modified_nanoseconds_) {

@@ -15,16 +15,17 @@ bool ReadFile(const std::string& path, size_t most_bytes, std::string* text, std
 
 bool FileExists(const std::string& path);
 
-// A regular file mapped for reading, unmapped by the destructor. The system answers a read behind the end of a file that
-// became shorter with SIGBUS: a handler then maps zeros there, so that the process lives, and Changed() tells of it.
-// Replace a checkpoint by renaming, as downloaders do: the old file stays whole while it is mapped.
+// A regular file mapped for reading, unmapped by the destructor. The system answers a read behind the end of
+// a file that became shorter with SIGBUS: a handler then maps zeros there, so that the process lives, and
+// Changed() tells of it. Replace a checkpoint by renaming, as downloaders do: the old file stays whole while
+// it is mapped.
 class MappedFile {
  public:
   // Null with `problem` set when it cannot be opened, is no regular file or empty.
   static std::unique_ptr<const MappedFile> Open(const std::string& path, std::string* problem);
   ~MappedFile();
-  // True if the file was written to, or could not be read, since it was mapped: by its size, its time of modification, and
-  // the reads that failed. `problem` begins without the path.
+  // True if the file was written to, or could not be read, since it was mapped: by its size, its time of
+  // modification, and the reads that failed. `problem` begins without the path.
   bool Changed(std::string* problem) const;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -75,7 +75,9 @@ class JsonParser {
   }
 
   void SkipSpace() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) at_++;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      at_++;
   }
 
   bool Take(char wanted) {
@@ -90,13 +92,21 @@ class JsonParser {
     const auto node = static_cast<uint32_t>(document_->nodes_.size());
     document_->nodes_.emplace_back();
     switch (text_[at_]) {
-      case '{': return Container(node, depth, JsonKind::kObject, '}');
-      case '[': return Container(node, depth, JsonKind::kArray, ']');
-      case '"': document_->nodes_[node].kind = JsonKind::kString; return String(&document_->nodes_[node].text);
-      case 't': return Word(node, "true", JsonKind::kBool, 1);
-      case 'f': return Word(node, "false", JsonKind::kBool, 0);
-      case 'n': return Word(node, "null", JsonKind::kNull, 0);
-      default: return Number(node);
+      case '{':
+        return Container(node, depth, JsonKind::kObject, '}');
+      case '[':
+        return Container(node, depth, JsonKind::kArray, ']');
+      case '"':
+        document_->nodes_[node].kind = JsonKind::kString;
+        return String(&document_->nodes_[node].text);
+      case 't':
+        return Word(node, "true", JsonKind::kBool, 1);
+      case 'f':
+        return Word(node, "false", JsonKind::kBool, 0);
+      case 'n':
+        return Word(node, "null", JsonKind::kNull, 0);
+      default:
+        return Number(node);
     }
   }
 
@@ -109,7 +119,8 @@ class JsonParser {
   }
 
   bool Container(uint32_t node, size_t depth, JsonKind kind, char end) {
-    if (depth >= JsonDocument::kMaxDepth) return Fail("nests deeper than " + std::to_string(JsonDocument::kMaxDepth));
+    if (depth >= JsonDocument::kMaxDepth)
+      return Fail("nests deeper than " + std::to_string(JsonDocument::kMaxDepth));
     document_->nodes_[node].kind = kind;
     at_++;
     SkipSpace();
@@ -143,12 +154,14 @@ class JsonParser {
   bool KeysDiffer(uint32_t node) {
     std::vector<std::string_view> keys;
     keys.reserve(document_->nodes_[node].count);
-    for (uint32_t n = document_->nodes_[node].first; n != JsonDocument::kNone; n = document_->nodes_[n].next) {
+    for (uint32_t n = document_->nodes_[node].first; n != JsonDocument::kNone;
+         n = document_->nodes_[n].next) {
       keys.push_back(document_->At(document_->nodes_[n].key));
     }
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
-    return twice == keys.end() || Fail("the key \"" + std::string(twice->substr(0, 200)) + "\" stands twice in this object");
+    return twice == keys.end() ||
+           Fail("the key \"" + std::string(twice->substr(0, 200)) + "\" stands twice in this object");
   }
 
   bool String(Span* span) {
@@ -244,7 +257,8 @@ class JsonParser {
 
 std::unique_ptr<const JsonDocument> JsonDocument::Parse(std::string_view text, std::string* problem) {
   if (text.size() > kMaxBytes) {
-    *problem = "is " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxBytes) + " are read";
+    *problem =
+        "is " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxBytes) + " are read";
     return nullptr;
   }
   std::unique_ptr<JsonDocument> document(new JsonDocument());

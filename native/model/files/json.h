@@ -19,8 +19,8 @@ class JsonDocument;
 
 enum class JsonKind : uint8_t { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
 
-// A handle to one value, valid as long as its document. A query for the wrong kind, or on an absent value, returns an
-// absent, empty or zero result.
+// A handle to one value, valid as long as its document. A query for the wrong kind, or on an absent value,
+// returns an absent, empty or zero result.
 class Json {
  public:
   Json() = default;
@@ -38,8 +38,8 @@ class Json {
   // Arrays and objects: how many, and each in the order of the file.
   size_t size() const;
   Json first() const;
-  Json next() const;              // absent after the last
-  std::string_view key() const;   // the key of an object's member
+  Json next() const;             // absent after the last
+  std::string_view key() const;  // the key of an object's member
   Json Find(std::string_view key) const;
 
  private:
@@ -82,7 +82,7 @@ class JsonDocument {
     uint32_t first = kNone;  // child
     uint32_t next = kNone;   // sibling
     double number = 0;
-    int64_t integer = 0;     // a boolean's value too
+    int64_t integer = 0;  // a boolean's value too
   };
 
   JsonDocument() = default;

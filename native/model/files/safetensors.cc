@@ -25,8 +25,9 @@ bool ReadDtype(Json entry, Tensor* tensor, std::string* problem) {
     tensor->dtype = facts.dtype;
     return true;
   }
-  *problem = dtype.is(JsonKind::kString) ? "has the dtype \"" + std::string(dtype.text().substr(0, 40)) + "\", which is not known"
-                                         : "has no dtype";
+  *problem = dtype.is(JsonKind::kString)
+                 ? "has the dtype \"" + std::string(dtype.text().substr(0, 40)) + "\", which is not known"
+                 : "has no dtype";
   return false;
 }
 
@@ -59,13 +60,13 @@ bool ReadOffsets(Json entry, uint64_t payload, Tensor* tensor, uint64_t* begin, 
     return false;
   }
   if (static_cast<uint64_t>(to) > payload) {
-    *problem = "ends at byte " + std::to_string(to) + " of the data, but the file holds " + std::to_string(payload) +
-               ": it is truncated or damaged";
+    *problem = "ends at byte " + std::to_string(to) + " of the data, but the file holds " +
+               std::to_string(payload) + ": it is truncated or damaged";
     return false;
   }
   if (static_cast<uint64_t>(to - from) != tensor->bytes) {
-    *problem = "has " + std::to_string(to - from) + " bytes; " + FactsOf(tensor->dtype).name + " " + ToString(tensor->shape) +
-               " takes " + std::to_string(tensor->bytes);
+    *problem = "has " + std::to_string(to - from) + " bytes; " + FactsOf(tensor->dtype).name + " " +
+               ToString(tensor->shape) + " takes " + std::to_string(tensor->bytes);
     return false;
   }
   *begin = static_cast<uint64_t>(from);
@@ -73,21 +74,24 @@ bool ReadOffsets(Json entry, uint64_t payload, Tensor* tensor, uint64_t* begin, 
 }
 
 // The tensors fill the data from its first byte to its last, each once.
-bool CheckCover(std::vector<const Tensor*> tensors, const uint8_t* data, uint64_t payload, std::string* problem) {
+bool CheckCover(std::vector<const Tensor*> tensors, const uint8_t* data, uint64_t payload,
+                std::string* problem) {
   std::sort(tensors.begin(), tensors.end(), [](const Tensor* a, const Tensor* b) {
     return a->data != b->data ? a->data < b->data : a->bytes < b->bytes;  // empty tensors first
   });
   const uint8_t* end = data;
   for (const Tensor* tensor : tensors) {
     if (tensor->data != end) {
-      *problem = Quoted(tensor->name) + " begins at byte " + std::to_string(tensor->data - data) + " of the data, expected " +
-                 std::to_string(end - data) + (tensor->data < end ? ": it overlaps another" : ": bytes belong to no tensor");
+      *problem = Quoted(tensor->name) + " begins at byte " + std::to_string(tensor->data - data) +
+                 " of the data, expected " + std::to_string(end - data) +
+                 (tensor->data < end ? ": it overlaps another" : ": bytes belong to no tensor");
       return false;
     }
     end += tensor->bytes;
   }
   if (end == data + payload) return true;
-  *problem = "holds " + std::to_string(payload) + " bytes of data, but its tensors take " + std::to_string(end - data);
+  *problem = "holds " + std::to_string(payload) + " bytes of data, but its tensors take " +
+             std::to_string(end - data);
   return false;
 }
 
@@ -112,8 +116,8 @@ bool SafetensorsFile::ReadHeader(std::string* problem) {
   const size_t size = file_->size();
   const uint64_t length = size < kLengthBytes ? 0 : LittleEndian64(file_->data());
   if (size < kLengthBytes || length > kMaxHeaderBytes || length > size - kLengthBytes) {
-    *problem = "is no safetensors file, or truncated: its header would be " + std::to_string(length) + " bytes of a file of " +
-               std::to_string(size);
+    *problem = "is no safetensors file, or truncated: its header would be " + std::to_string(length) +
+               " bytes of a file of " + std::to_string(size);
     return false;
   }
   const std::string_view text(reinterpret_cast<const char*>(file_->data()) + kLengthBytes, length);
@@ -140,7 +144,8 @@ bool SafetensorsFile::ReadHeader(std::string* problem) {
     if (!good) return *problem = Quoted(entry.key()) + " " + *problem, false;
     tensors_.push_back(std::move(tensor));
   }
-  std::sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) { return a.name < b.name; });
+  std::sort(tensors_.begin(), tensors_.end(),
+            [](const Tensor& a, const Tensor& b) { return a.name < b.name; });
   std::vector<const Tensor*> all;
   for (const Tensor& tensor : tensors_) all.push_back(&tensor);
   return CheckCover(std::move(all), data, payload, problem);
@@ -152,8 +157,9 @@ bool SafetensorsFile::Changed(std::string* problem) const {
 }
 
 const Tensor* SafetensorsFile::Find(std::string_view name) const {
-  const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                                      [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  const auto found =
+      std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                       [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
   return found != tensors_.end() && found->name == name ? &*found : nullptr;
 }
 

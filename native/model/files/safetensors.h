@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/files/tensor.h"
 #include "model/files/file.h"
+#include "model/files/tensor.h"
 
 namespace parley::model {
 

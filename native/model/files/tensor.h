@@ -21,16 +21,19 @@ struct DtypeFacts {
 
 // In the order of the enumeration.
 inline constexpr DtypeFacts kDtypes[] = {
-    {Dtype::kBool, "BOOL", 1}, {Dtype::kU8, "U8", 1},   {Dtype::kI8, "I8", 1},   {Dtype::kI16, "I16", 2}, {Dtype::kU16, "U16", 2},
-    {Dtype::kF16, "F16", 2},   {Dtype::kBf16, "BF16", 2}, {Dtype::kI32, "I32", 4}, {Dtype::kU32, "U32", 4}, {Dtype::kF32, "F32", 4},
-    {Dtype::kF64, "F64", 8},   {Dtype::kI64, "I64", 8}, {Dtype::kU64, "U64", 8},
+    {Dtype::kBool, "BOOL", 1}, {Dtype::kU8, "U8", 1},   {Dtype::kI8, "I8", 1},     {Dtype::kI16, "I16", 2},
+    {Dtype::kU16, "U16", 2},   {Dtype::kF16, "F16", 2}, {Dtype::kBf16, "BF16", 2}, {Dtype::kI32, "I32", 4},
+    {Dtype::kU32, "U32", 4},   {Dtype::kF32, "F32", 4}, {Dtype::kF64, "F64", 8},   {Dtype::kI64, "I64", 8},
+    {Dtype::kU64, "U64", 8},
 };
 
 inline const DtypeFacts& FactsOf(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
 
 // The dtypes that any weight may have, each tensor its own.
 inline constexpr const char* kWeightDtypes = "F32, F16 or BF16";
-inline bool IsWeightDtype(Dtype dtype) { return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBf16; }
+inline bool IsWeightDtype(Dtype dtype) {
+  return dtype == Dtype::kF32 || dtype == Dtype::kF16 || dtype == Dtype::kBf16;
+}
 
 using Shape = std::vector<int64_t>;
 
@@ -61,9 +64,13 @@ class ExpectedTensors {
 
   // The same list, with names under `prefix` and a dot.
   ExpectedTensors Under(const std::string& prefix) const { return {dtype_, list_, prefix_ + prefix + "."}; }
-  ExpectedTensors Under(const std::string& prefix, int64_t n) const { return Under(prefix + "." + std::to_string(n)); }
+  ExpectedTensors Under(const std::string& prefix, int64_t n) const {
+    return Under(prefix + "." + std::to_string(n));
+  }
 
-  void Add(const std::string& name, Shape shape) const { list_->push_back({prefix_ + name, dtype_, std::move(shape)}); }
+  void Add(const std::string& name, Shape shape) const {
+    list_->push_back({prefix_ + name, dtype_, std::move(shape)});
+  }
   // A weight of this shape and a bias of its outputs: the first dimension,
   // or for a transposed convolution the second.
   void AddWithBias(const std::string& name, const Shape& shape, size_t outputs = 0) const {

@@ -17,11 +17,14 @@ constexpr size_t kMostNamed = 8;
 // A file beside the index, and nothing that leads elsewhere.
 bool IsShardName(std::string_view name) {
   constexpr std::string_view kEnding = ".safetensors";
-  return name.size() > kEnding.size() && name.size() < 256 && name.substr(name.size() - kEnding.size()) == kEnding &&
-         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+  return name.size() > kEnding.size() && name.size() < 256 &&
+         name.substr(name.size() - kEnding.size()) == kEnding && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
 }
 
-std::string Described(const char* dtype, const Shape& shape) { return std::string(dtype) + " " + ToString(shape); }
+std::string Described(const char* dtype, const Shape& shape) {
+  return std::string(dtype) + " " + ToString(shape);
+}
 
 // The name with each of its numbers replaced in turn, and where each replaced number ends.
 std::vector<std::pair<std::string, size_t>> NumbersReplaced(std::string_view name) {
@@ -58,8 +61,9 @@ bool TensorSet::AddShards(const std::string& directory, std::string* problem) {
   for (Json entry = map.first(); entry.present(); entry = entry.next()) {
     if (IsShardName(entry.text())) shards.emplace(entry.text());
     if (IsShardName(entry.text()) && shards.size() <= kMaxShards) continue;
-    *problem = place_ + ": weight_map: \"" + std::string(entry.key().substr(0, 200)) + "\" must name one of at most " +
-               std::to_string(kMaxShards) + " .safetensors files in the same folder";
+    *problem = place_ + ": weight_map: \"" + std::string(entry.key().substr(0, 200)) +
+               "\" must name one of at most " + std::to_string(kMaxShards) +
+               " .safetensors files in the same folder";
     return false;
   }
   if (!map.is(JsonKind::kObject) || shards.empty()) return *problem = place_ + ": has no weight_map", false;
@@ -68,9 +72,11 @@ bool TensorSet::AddShards(const std::string& directory, std::string* problem) {
   }
   for (Json entry = map.first(); entry.present(); entry = entry.next()) {
     const std::string path = directory + "/" + std::string(entry.text());
-    const auto file = std::find_if(files_.begin(), files_.end(), [&](const auto& one) { return one->path() == path; });
+    const auto file =
+        std::find_if(files_.begin(), files_.end(), [&](const auto& one) { return one->path() == path; });
     if ((*file)->Find(entry.key()) != nullptr) continue;
-    *problem = path + ": lacks the tensor \"" + std::string(entry.key().substr(0, 200)) + "\" that " + kIndex + " promises";
+    *problem = path + ": lacks the tensor \"" + std::string(entry.key().substr(0, 200)) + "\" that " +
+               kIndex + " promises";
     return false;
   }
   return true;
@@ -85,7 +91,8 @@ bool TensorSet::Add(const std::string& path, std::string* problem) {
 }
 
 bool TensorSet::Sort(std::string* problem) {
-  std::sort(tensors_.begin(), tensors_.end(), [](const Tensor* a, const Tensor* b) { return a->name < b->name; });
+  std::sort(tensors_.begin(), tensors_.end(),
+            [](const Tensor* a, const Tensor* b) { return a->name < b->name; });
   const auto twice = std::adjacent_find(tensors_.begin(), tensors_.end(),
                                         [](const Tensor* a, const Tensor* b) { return a->name == b->name; });
   if (twice == tensors_.end()) return true;
@@ -94,20 +101,23 @@ bool TensorSet::Sort(std::string* problem) {
 }
 
 const Tensor* TensorSet::Find(std::string_view name) const {
-  const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                                      [](const Tensor* tensor, std::string_view wanted) { return tensor->name < wanted; });
+  const auto found =
+      std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                       [](const Tensor* tensor, std::string_view wanted) { return tensor->name < wanted; });
   return found != tensors_.end() && (*found)->name == name ? *found : nullptr;
 }
 
 bool TensorSet::Changed(std::string* problem) const {
-  return std::any_of(files_.begin(), files_.end(), [problem](const auto& file) { return file->Changed(problem); });
+  return std::any_of(files_.begin(), files_.end(),
+                     [problem](const auto& file) { return file->Changed(problem); });
 }
 
 bool TensorSet::Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const {
   for (const ExpectedTensor& wanted : expected) {
     const Tensor* const tensor = Find(wanted.name);
     if (tensor != nullptr && IsWeightDtype(tensor->dtype) && tensor->shape == wanted.shape) continue;
-    *problem = place_ + ": tensor \"" + wanted.name + "\": expected " + Described(kWeightDtypes, wanted.shape) + ", found " +
+    *problem = place_ + ": tensor \"" + wanted.name + "\": expected " +
+               Described(kWeightDtypes, wanted.shape) + ", found " +
                (tensor == nullptr ? "no such tensor" : Described(FactsOf(tensor->dtype).name, tensor->shape));
     return false;
   }
@@ -122,7 +132,9 @@ bool TensorSet::CheckLayers(const std::vector<ExpectedTensor>& expected, std::st
   }
   std::set<std::string> extra;
   for (const Tensor* const tensor : tensors_) {
-    if (names.count(tensor->name) > 0 || tensor->name.compare(0, sizeof kEncoderTables - 1, kEncoderTables) == 0) continue;
+    if (names.count(tensor->name) > 0 ||
+        tensor->name.compare(0, sizeof kEncoderTables - 1, kEncoderTables) == 0)
+      continue;
     for (const auto& [layer, end] : NumbersReplaced(tensor->name)) {
       if (layers.count(layer) > 0) extra.insert(tensor->name.substr(0, end));
     }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/files/tensor.h"
 #include "model/files/safetensors.h"
+#include "model/files/tensor.h"
 
 namespace parley::model {
 
@@ -22,15 +22,15 @@ class TensorSet {
   // Null with `problem` set. The single file is preferred where both exist.
   static std::unique_ptr<const TensorSet> Open(const std::string& directory, std::string* problem);
 
-  const Tensor* Find(std::string_view name) const;  // null: none
+  const Tensor* Find(std::string_view name) const;                        // null: none
   const std::vector<const Tensor*>& tensors() const { return tensors_; }  // by name
 
   // True if one of the files was changed since it was opened; `problem` names it.
   bool Changed(std::string* problem) const;
 
-  // True if every expected tensor is present, with its shape and one of kWeightDtypes. Otherwise `problem` names the
-  // first that is not, the expectation and the finding. A layer beyond the expected ones is a problem too: the
-  // configuration does not fit the file. Other unexpected tensors are ignored.
+  // True if every expected tensor is present, with its shape and one of kWeightDtypes. Otherwise `problem`
+  // names the first that is not, the expectation and the finding. A layer beyond the expected ones is a
+  // problem too: the configuration does not fit the file. Other unexpected tensors are ignored.
   bool Check(const std::vector<ExpectedTensor>& expected, std::string* problem) const;
 
  private:

@@ -10,7 +10,9 @@ Norm LoadNorm(Weights& weights, const NamedTensors& norm, const LayerParts& part
 LayerWeights LoadLayer(Weights& weights, const NamedTensors& tensors, const LayerParts& parts,
                        std::optional<Format> format) {
   const auto matrix = [&](const char* name) { return weights.Of(tensors[name], format); };
-  const auto floats = [&](bool there, const char* name) { return there ? weights.Floats(tensors[name]) : nullptr; };
+  const auto floats = [&](bool there, const char* name) {
+    return there ? weights.Floats(tensors[name]) : nullptr;
+  };
   LayerWeights layer;
   layer.heads.norm = LoadNorm(weights, tensors.Under("input_layernorm"), parts);
   layer.heads.q = matrix("self_attn.q_proj.weight");
@@ -33,7 +35,8 @@ LayerWeights LoadLayer(Weights& weights, const NamedTensors& tensors, const Laye
 std::vector<LayerWeights> LoadLayers(Weights& weights, const NamedTensors& tensors, size_t count,
                                      const LayerParts& parts, std::optional<Format> format) {
   std::vector<LayerWeights> layers;
-  for (size_t n = 0; n < count; n++) layers.push_back(LoadLayer(weights, tensors.Under("layers", n), parts, format));
+  for (size_t n = 0; n < count; n++)
+    layers.push_back(LoadLayer(weights, tensors.Under("layers", n), parts, format));
   return layers;
 }
 

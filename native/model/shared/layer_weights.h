@@ -17,12 +17,22 @@ namespace parley::model {
 // Tensors of one of a checkpoint's two files, under a prefix.
 class NamedTensors {
  public:
-  static NamedTensors OfModel(const Checkpoint& checkpoint) { return {checkpoint, &Checkpoint::ModelTensor, ""}; }
-  static NamedTensors OfCodec(const Checkpoint& checkpoint) { return {checkpoint, &Checkpoint::CodecTensor, ""}; }
+  static NamedTensors OfModel(const Checkpoint& checkpoint) {
+    return {checkpoint, &Checkpoint::ModelTensor, ""};
+  }
+  static NamedTensors OfCodec(const Checkpoint& checkpoint) {
+    return {checkpoint, &Checkpoint::CodecTensor, ""};
+  }
 
-  NamedTensors Under(const std::string& prefix) const { return {checkpoint_, lookup_, prefix_ + prefix + "."}; }
-  NamedTensors Under(const std::string& prefix, size_t n) const { return Under(prefix + "." + std::to_string(n)); }
-  const Tensor& operator[](std::string_view name) const { return (checkpoint_.*lookup_)(prefix_ + std::string(name)); }
+  NamedTensors Under(const std::string& prefix) const {
+    return {checkpoint_, lookup_, prefix_ + prefix + "."};
+  }
+  NamedTensors Under(const std::string& prefix, size_t n) const {
+    return Under(prefix + "." + std::to_string(n));
+  }
+  const Tensor& operator[](std::string_view name) const {
+    return (checkpoint_.*lookup_)(prefix_ + std::string(name));
+  }
 
  private:
   using Lookup = const Tensor& (Checkpoint::*)(std::string_view) const;
@@ -35,10 +45,10 @@ class NamedTensors {
 };
 
 struct LayerParts {
-  bool head_norms;    // q_norm and k_norm
-  bool layer_norms;   // norms with a bias
+  bool head_norms;   // q_norm and k_norm
+  bool layer_norms;  // norms with a bias
   bool layer_scales;
-  bool gated;         // gate_proj, up_proj and down_proj; else fc1 and fc2
+  bool gated;  // gate_proj, up_proj and down_proj; else fc1 and fc2
 };
 inline constexpr LayerParts kTalkerLayer{true, false, false, true};  // the code predictor's too
 inline constexpr LayerParts kCodecDecoderLayer{false, false, true, true};

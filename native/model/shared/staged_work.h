@@ -1,5 +1,5 @@
-// Work on a whole recording, done in pieces between the frames of live streams. It consists of stages, one after the
-// other, each of units that do not depend on one another.
+// Work on a whole recording, done in pieces between the frames of live streams. It consists of stages, one
+// after the other, each of units that do not depend on one another.
 #ifndef PARLEY_MODEL_STAGED_WORK_H_
 #define PARLEY_MODEL_STAGED_WORK_H_
 
@@ -9,8 +9,8 @@
 
 namespace parley::model {
 
-// Costs are in multiply-accumulates of a product of many rows. The AVX2 kernels compute 20 of these per nanosecond on
-// one processor. Other operations that matter cost, in these units:
+// Costs are in multiply-accumulates of a product of many rows. The AVX2 kernels compute 20 of these per
+// nanosecond on one processor. Other operations that matter cost, in these units:
 inline constexpr size_t kValueCost = 16;      // a value that is read, added or copied
 inline constexpr size_t kFunctionCost = 256;  // an exponential, a tangent
 // Channels that are gone through together over all rows, at least: a cache line.

@@ -13,7 +13,8 @@ namespace parley::model {
 // backend's memory. The result is valid until the tap returns. Stages computed in pieces are shown in pieces.
 using Tap = std::function<void(const std::string& stage, const float* values, size_t rows, size_t channels)>;
 
-inline void Show(const Tap& tap, const std::string& stage, const float* values, size_t rows, size_t channels) {
+inline void Show(const Tap& tap, const std::string& stage, const float* values, size_t rows,
+                 size_t channels) {
   if (tap) tap(stage, values, rows, channels);
 }
 

@@ -39,8 +39,9 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
     const uint64_t first = state.position(), end = first + streams[s].rows;
     const uint64_t seen = window_ == 0 || first < window_ ? 0 : first - window_ + 1;
     if (end - seen > state.capacity()) {
-      throw std::length_error("a KV cache of " + std::to_string(state.capacity()) + " positions has no room for " +
-                              std::to_string(streams[s].rows) + " rows at " + std::to_string(first));
+      throw std::length_error("a KV cache of " + std::to_string(state.capacity()) +
+                              " positions has no room for " + std::to_string(streams[s].rows) + " rows at " +
+                              std::to_string(first));
     }
     attending_.push_back({state.memory(), state.capacity(), first, static_cast<uint32_t>(streams[s].rows),
                           static_cast<uint32_t>(positions_.size())});
@@ -71,10 +72,12 @@ const float* Transformer::TellAngles(Workspace* angles) {
 
 Transformer::Batch Transformer::Prepare(const AttentionBatch& attending, const float* angles, float* x) {
   const size_t rows = attending.rows;
-  const size_t hidden = rows * static_cast<size_t>(config_.hidden), inner = rows * static_cast<size_t>(config_.intermediate);
+  const size_t hidden = rows * static_cast<size_t>(config_.hidden),
+               inner = rows * static_cast<size_t>(config_.intermediate);
   const size_t queries = rows * static_cast<size_t>(config_.query_width());
   const size_t keys = rows * static_cast<size_t>(config_.kv_width());
-  const auto [normed, q, k, v, attended, expanded] = workspace_.Parts<6>({hidden, queries, keys, keys, queries, inner});
+  const auto [normed, q, k, v, attended, expanded] =
+      workspace_.Parts<6>({hidden, queries, keys, keys, queries, inner});
   return {rows, x, angles, attending, {normed, {q, k, v, attended}, expanded}};
 }
 
@@ -119,7 +122,8 @@ bool Transformer::RunPasses(const Standing& first, size_t count, CodePasses pass
 }
 
 void Transformer::RunLayers(const Batch& batch, size_t layers) {
-  if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x)) return;
+  if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x))
+    return;
   for (size_t n = 0; n < layers; n++) {
     kernels_.AddAttention(layers_[n], n, batch.angles, batch.streams, batch.room, batch.x);
     kernels_.AddMlp(layers_[n], batch.rows, batch.room, batch.x);
@@ -147,7 +151,8 @@ KvState::~KvState() { kernels_.Free(memory_); }
 
 void KvState::CopyFrom(const KvState& other, size_t positions) {
   const bool whole = positions == other.position_ && capacity_ == other.capacity_;
-  const bool apart = positions <= capacity_ && positions <= other.position_ && other.position_ <= other.capacity_;
+  const bool apart =
+      positions <= capacity_ && positions <= other.position_ && other.position_ <= other.capacity_;
   if (layers_ != other.layers_ || !(whole || apart)) {
     throw std::invalid_argument("a KV cache cannot become these positions of the other");
   }
@@ -157,7 +162,8 @@ void KvState::CopyFrom(const KvState& other, size_t positions) {
   // Keys and values of every layer.
   for (size_t n = 0; n < 2 * layers_; n++) {
     kernels_.Copy(static_cast<uint8_t*>(memory_) + n * layout_.ArrayBytes(capacity_),
-                  static_cast<const uint8_t*>(other.memory_) + n * layout_.ArrayBytes(other.capacity_), bytes);
+                  static_cast<const uint8_t*>(other.memory_) + n * layout_.ArrayBytes(other.capacity_),
+                  bytes);
   }
 }
 
@@ -170,7 +176,7 @@ TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_ke
   config.heads = reader.Whole("num_attention_heads", 1, kMaxHeads);
   config.kv_heads = reader.Whole("num_key_value_heads", 1, kMaxHeads);
   config.head_dim = may_derive_head_dim && !reader.Has("head_dim") ? config.hidden / config.heads
-                                                                    : reader.Whole("head_dim", 2, kMaxHeadDim);
+                                                                   : reader.Whole("head_dim", 2, kMaxHeadDim);
   config.norm_eps = reader.Real(eps_key, 1e-12, 1e-1);
   config.rope_theta = reader.Real("rope_theta", 1, 1e12);
   reader.Require(config.heads % config.kv_heads == 0, "num_key_value_heads",

@@ -38,8 +38,8 @@ inline constexpr int64_t kMaxHeadDim = 1024;
 inline constexpr int64_t kMaxVocabulary = 1 << 20;
 inline constexpr int64_t kMaxPositions = 1 << 24;
 
-// Reads the keys common to all transformers; `eps_key` is rms_norm_eps or norm_eps. An absent head_dim is hidden /
-// heads if `may_derive_head_dim`.
+// Reads the keys common to all transformers; `eps_key` is rms_norm_eps or norm_eps. An absent head_dim is
+// hidden / heads if `may_derive_head_dim`.
 TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_key, const char* activation,
                                   bool may_derive_head_dim);
 
@@ -62,9 +62,9 @@ class KvState {
   size_t capacity() const { return capacity_; }
   void Advance(size_t rows) { position_ += rows; }
   void Rewind() { position_ = 0; }
-  // Copies the first `positions` from another state of the same model and format: a prefix that was computed once.
-  // Throws std::invalid_argument if this state has no room for them. It also throws if the other has lost some of
-  // them (a wrapped ring: only a state of its capacity can copy it, and only as a whole).
+  // Copies the first `positions` from another state of the same model and format: a prefix that was computed
+  // once. Throws std::invalid_argument if this state has no room for them. It also throws if the other has
+  // lost some of them (a wrapped ring: only a state of its capacity can copy it, and only as a whole).
   void CopyFrom(const KvState& other, size_t positions);
 
  private:
@@ -80,7 +80,8 @@ class KvState {
 class Transformer {
  public:
   // `window` 0: all that came before.
-  Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers, size_t window);
+  Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
+              size_t window);
 
   struct Stream {
     KvState* state;
@@ -93,8 +94,8 @@ class Transformer {
   // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
 
-  // A pass that is described to the backend once and can then run repeatedly. It starts at the position that its
-  // streams had at that time, wherever they are now. Transformer and streams outlive it.
+  // A pass that is described to the backend once and can then run repeatedly. It starts at the position that
+  // its streams had at that time, wherever they are now. Transformer and streams outlive it.
   class Standing {
    public:
     explicit Standing(Kernels& kernels) : descriptions_(kernels), angles_(kernels) {}
@@ -113,8 +114,8 @@ class Transformer {
   void Forward(const Standing& pass, size_t count, float* x);
 
   // Runs the passes of a code predictor, of which `first` is the first; fills in the layers. Returns what
-  // Kernels::RunPasses returns: false if the backend did not run them. The other passes take their angles from
-  // AnglesOf.
+  // Kernels::RunPasses returns: false if the backend did not run them. The other passes take their angles
+  // from AnglesOf.
   bool RunPasses(const Standing& first, size_t count, CodePasses passes, float* x);
   static const float* AnglesOf(const Standing& pass) { return pass.turned_; }
 

@@ -12,7 +12,9 @@
 namespace parley::model {
 namespace {
 
-size_t RowsOf(const Tensor& tensor) { return tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.front()); }
+size_t RowsOf(const Tensor& tensor) {
+  return tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.front());
+}
 
 // As it lies in the file.
 Matrix HostView(const Tensor& tensor) {
@@ -26,7 +28,8 @@ void ReadValues(const void* from, size_t count, float* values) {
   for (size_t i = 0; i < count; i++) values[i] = ToFloat(own[i]);
 }
 
-// Without their sign, bits of floating-point numbers are in the order of the values, and what is not finite follows.
+// Without their sign, bits of floating-point numbers are in the order of the values, and what is not finite
+// follows.
 template <class Bits>
 Bits GreatestBits(const void* values, size_t count) {
   const auto* const bits = static_cast<const Bits*>(values);
@@ -51,8 +54,8 @@ float GreatestOf(const Matrix& matrix) {
 void CheckMagnitude(float greatest, float most) {
   if (greatest <= most) return;
   char text[96];
-  std::snprintf(text, sizeof text, "holds a weight of %g; weights must be finite and at most %g", static_cast<double>(greatest),
-                static_cast<double>(most));
+  std::snprintf(text, sizeof text, "holds a weight of %g; weights must be finite and at most %g",
+                static_cast<double>(greatest), static_cast<double>(most));
   throw std::invalid_argument(text);
 }
 
@@ -62,11 +65,18 @@ void CheckValues(const Matrix& host) { CheckMagnitude(GreatestOf(host), kGreates
 std::vector<float> ReadValues(const Matrix& matrix) {
   std::vector<float> values(matrix.rows * matrix.columns);
   switch (matrix.format) {
-    case Format::kF32: ReadValues<float>(matrix.values, values.size(), values.data()); break;
-    case Format::kF16: ReadValues<F16>(matrix.values, values.size(), values.data()); break;
-    case Format::kBf16: ReadValues<Bf16>(matrix.values, values.size(), values.data()); break;
+    case Format::kF32:
+      ReadValues<float>(matrix.values, values.size(), values.data());
+      break;
+    case Format::kF16:
+      ReadValues<F16>(matrix.values, values.size(), values.data());
+      break;
+    case Format::kBf16:
+      ReadValues<Bf16>(matrix.values, values.size(), values.data());
+      break;
     case Format::kInt8:
-    case Format::kFp8: throw std::invalid_argument("a matrix of 8 bits has no plain values");
+    case Format::kFp8:
+      throw std::invalid_argument("a matrix of 8 bits has no plain values");
   }
   return values;
 }
@@ -75,16 +85,22 @@ std::vector<float> ReadValues(const Matrix& matrix) {
 
 Format FormatOf(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kF32: return Format::kF32;
-    case Dtype::kF16: return Format::kF16;
-    case Dtype::kBf16: return Format::kBf16;
-    default: throw std::invalid_argument(std::string("expected ") + kWeightDtypes + ", found " + FactsOf(dtype).name);
+    case Dtype::kF32:
+      return Format::kF32;
+    case Dtype::kF16:
+      return Format::kF16;
+    case Dtype::kBf16:
+      return Format::kBf16;
+    default:
+      throw std::invalid_argument(std::string("expected ") + kWeightDtypes + ", found " +
+                                  FactsOf(dtype).name);
   }
 }
 
 Format FormatOf(const Tensor& tensor) {
   if (IsWeightDtype(tensor.dtype)) return FormatOf(tensor.dtype);
-  throw std::invalid_argument(tensor.name + ": expected " + kWeightDtypes + ", found " + FactsOf(tensor.dtype).name);
+  throw std::invalid_argument(tensor.name + ": expected " + kWeightDtypes + ", found " +
+                              FactsOf(tensor.dtype).name);
 }
 
 Format FormatFor(const Tensor& tensor, std::optional<Format> format) {
@@ -138,7 +154,8 @@ Matrix Weights::Kept(const Matrix& host, Format format) {
   } else if (HasScales(format)) {
     const QuantizedMatrix quantized = parley::Quantize(host, format);
     kept.values = Keep(quantized.values.data(), quantized.values.size());
-    kept.scales = static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
+    kept.scales =
+        static_cast<const float*>(Keep(quantized.scales.data(), quantized.scales.size() * sizeof(float)));
   } else {
     const std::vector<float> values = ReadValues(host);  // exact for bf16 and f16
     if (format == Format::kF16) CheckMagnitude(GreatestOf(host), kGreatestF16);

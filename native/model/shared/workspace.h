@@ -11,8 +11,10 @@
 
 namespace parley::model {
 
-// Floats. The memory grows to the largest step, then nothing is allocated. Contents are lost with the next call. Each part is memory of its own, which keeps its place until more of it is needed: what
-// is computed of any number of rows is computed in the same places, and a backend that remembers lists of its calls knows them again.
+// Floats. The memory grows to the largest step, then nothing is allocated. Contents are lost with the next
+// call. Each part is memory of its own, which keeps its place until more of it is needed: what is computed of
+// any number of rows is computed in the same places, and a backend that remembers lists of its calls knows
+// them again.
 class Workspace {
  public:
   explicit Workspace(Kernels& kernels) : kernels_(kernels) {}

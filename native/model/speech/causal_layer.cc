@@ -27,8 +27,8 @@ CausalLayer CausalLayer::Load(Weights& weights, const NamedTensors& tensors, siz
   return CausalLayer(convolution, plan);
 }
 
-CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
-                                        TailPlan* plan) {
+CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride,
+                                        Format format, TailPlan* plan) {
   const Tensor& tensor = tensors["weight"];
   const size_t in = Dimension(tensor, 0), out = Dimension(tensor, 1), kernel = Dimension(tensor, 2);
   const size_t taps = kernel / stride;
@@ -42,17 +42,18 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
   return CausalLayer(convolution, plan);
 }
 
-void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
-                      float* y) const {
+void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
+                      const float* x, float* spare, float* y) const {
   if (History() == 0 && snake.a == nullptr) {  // its windows are the rows of x as they lie
-    return kernels.Multiply(convolution_.weights, Rows(x, pass.Rows(rate), channels()), {convolution_.bias, nullptr, false}, y);
+    return kernels.Multiply(convolution_.weights, Rows(x, pass.Rows(rate), channels()),
+                            {convolution_.bias, nullptr, false}, y);
   }
   const std::vector<Stretch>& input = StreamsOf(pass, rate, spare);
   kernels.ConvolveSpread(x, snake.a, snake.b, convolution_, input.data(), input.size(), y);
 }
 
-void CausalLayer::RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
-                             float* y) const {
+void CausalLayer::RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
+                             const float* x, float* spare, float* y) const {
   const std::vector<Stretch>& input = StreamsOf(pass, rate, spare);
   kernels.ConvolveClamped(x, snake.a, snake.b, convolution_, input.data(), input.size(), -1.0f, 1.0f, y);
 }

@@ -21,22 +21,24 @@ struct SnakeWeights {
 class CausalLayer {
  public:
   // "weight" [out, in, taps] and "bias" of `tensors`.
-  static CausalLayer Load(Weights& weights, const NamedTensors& tensors, size_t dilation, Format format, TailPlan* plan);
+  static CausalLayer Load(Weights& weights, const NamedTensors& tensors, size_t dilation, Format format,
+                          TailPlan* plan);
   // "weight" [in, out, kernel]; the kernel is a multiple of `stride`.
-  static CausalLayer LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride, Format format,
-                                    TailPlan* plan);
+  static CausalLayer LoadTransposed(Weights& weights, const NamedTensors& tensors, size_t stride,
+                                    Format format, TailPlan* plan);
 
-  // Computes y from snake(x): x is [rows, channels] at `rate` rows a frame, y has all output rows, stream by stream.
-  // `spare` has room for InputFloats().
-  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare,
-           float* y) const;
+  // Computes y from snake(x): x is [rows, channels] at `rate` rows a frame, y has all output rows, stream by
+  // stream. `spare` has room for InputFloats().
+  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x,
+           float* spare, float* y) const;
   // The same without snake.
   void Run(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* spare, float* y) const {
     Run(kernels, pass, rate, {}, x, spare, y);
   }
 
   // As the first, but y within -1 and 1.
-  void RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x, float* spare, float* y) const;
+  void RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x,
+                  float* spare, float* y) const;
 
   // The streams of such an input, which lie in `spare`; good until the pass is asked again.
   const std::vector<Stretch>& StreamsOf(CodecPass& pass, size_t rate, float* spare) const {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/shared/workspace.h"
 #include "model/shared/layer_weights.h"
+#include "model/shared/workspace.h"
 
 namespace parley::model {
 namespace {
@@ -17,14 +17,15 @@ NamedTensors TensorsOf(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings, Weights& weights,
-                             std::optional<Format> format)
+CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings,
+                             Weights& weights, std::optional<Format> format)
     : kernels_(kernels),
       embeddings_(embeddings),
       vocabulary_(static_cast<size_t>(checkpoint.config().predictor.vocabulary)),
       transformer_(kernels, checkpoint.config().predictor.transformer,
                    LoadLayers(weights, TensorsOf(checkpoint).Under("model"),
-                              static_cast<size_t>(checkpoint.config().predictor.transformer.layers), kTalkerLayer, format),
+                              static_cast<size_t>(checkpoint.config().predictor.transformer.layers),
+                              kTalkerLayer, format),
                    0),
       norm_(weights.Floats(TensorsOf(checkpoint)["model.norm.weight"])),
       inputs_(kernels),
@@ -36,13 +37,14 @@ CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Emb
   }
   for (size_t n = 0; n + 1 < embeddings.code_groups(); n++) {
     heads_.push_back(weights.Of(tensors.Under("lm_head", n)["weight"], format));
-    tables_.push_back(projection_.values == nullptr ? embeddings.codes(n) : Projected(embeddings.codes(n), weights));
+    tables_.push_back(projection_.values == nullptr ? embeddings.codes(n)
+                                                    : Projected(embeddings.codes(n), weights));
     passes_.push_back(std::make_unique<Transformer::Standing>(kernels));
   }
 }
 
-// Projects all rows of a table once, not with every frame. The tables of the talker's codes and 14 others take about
-// 130 MB.
+// Projects all rows of a table once, not with every frame. The tables of the talker's codes and 14 others
+// take about 130 MB.
 Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
   const size_t width = projection_.rows;
   float* const made = weights.Room(table.rows * width);
@@ -52,7 +54,8 @@ Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
     std::iota(ids.begin(), ids.end(), static_cast<int32_t>(at));
     float* const rows = inputs_.Floats(ids.size() * table.columns);
     kernels_.Gather(table, told.Tell(ids), ids.size(), false, rows);
-    kernels_.Multiply(projection_, Rows(rows, ids.size(), table.columns), {projection_bias_}, made + at * width);
+    kernels_.Multiply(projection_, Rows(rows, ids.size(), table.columns), {projection_bias_},
+                      made + at * width);
     kernels_.Wait();
   }
   return {Format::kF32, made, nullptr, table.rows, width};
@@ -61,7 +64,8 @@ Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
 size_t CodePredictor::StreamBytes() const {
   const size_t positions = embeddings_.code_groups();
   const size_t angles = positions * static_cast<size_t>(transformer_.config().head_dim) * sizeof(float);
-  return KvState::BytesOf(transformer_.config(), kCacheFormat, positions) + angles + passes_.size() * sizeof(AttentionStream);
+  return KvState::BytesOf(transformer_.config(), kCacheFormat, positions) + angles +
+         passes_.size() * sizeof(AttentionStream);
 }
 
 void CodePredictor::MakeRoom(size_t count) {
@@ -86,7 +90,8 @@ void CodePredictor::TellPasses() {
   told_ = states_.size();
   all_passes_.clear();
   for (size_t n = 0; n < passes_.size(); n++) {
-    all_passes_.push_back({Transformer::AnglesOf(*passes_[n]), heads_[n], n + 1 < tables_.size() ? tables_[n + 1] : Matrix{}});
+    all_passes_.push_back(
+        {Transformer::AnglesOf(*passes_[n]), heads_[n], n + 1 < tables_.size() ? tables_[n + 1] : Matrix{}});
   }
 }
 
@@ -106,17 +111,22 @@ void CodePredictor::Predict(const float* hidden, const Choice* choices, size_t c
   }
 }
 
-// The hidden vector and the first code are positions 0 and 1, computed together. x [count, 2, width]; rows: room for [count, width]
+// The hidden vector and the first code are positions 0 and 1, computed together. x [count, 2, width]; rows:
+// room for [count, width]
 void CodePredictor::Begin(const float* hidden, size_t count, const int32_t* codes, float* rows, float* x) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
-  const auto place = [&](const float* from, size_t at) { kernels_.CopyColumns(from, width, 0, x, 2 * width, at, width, count); };
-  if (projection_.values != nullptr) kernels_.Multiply(projection_, Rows(hidden, count, projection_.columns), {projection_bias_}, rows);
+  const auto place = [&](const float* from, size_t at) {
+    kernels_.CopyColumns(from, width, 0, x, 2 * width, at, width, count);
+  };
+  if (projection_.values != nullptr)
+    kernels_.Multiply(projection_, Rows(hidden, count, projection_.columns), {projection_bias_}, rows);
   place(projection_.values != nullptr ? rows : hidden, 0);
   kernels_.Gather(tables_[0], {codes, tables_.size() + 1}, count, false, rows);
   place(rows, width);
 }
 
-// x, the rows of the pass of `group`, which are lost, to the codes from `group` on, where a backend does all of it at once: whether it did.
+// x, the rows of the pass of `group`, which are lost, to the codes from `group` on, where a backend does all
+// of it at once: whether it did.
 bool CodePredictor::AdvanceAll(size_t group, float* x, const Choice* choices, size_t count, int32_t* codes) {
   CodePasses passes;
   passes.norm = {norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
@@ -130,13 +140,15 @@ bool CodePredictor::AdvanceAll(size_t group, float* x, const Choice* choices, si
 }
 
 // x [count * rows_each, width], which is lost, to the codes at `group`.
-void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes) {
+void CodePredictor::Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count,
+                            int32_t* codes) {
   const auto width = static_cast<size_t>(transformer_.config().hidden);
   float* const logits = workspace_.Floats(count * vocabulary_);
   transformer_.Forward(*passes_[group - 1], count, x);
   // The last row of each stream.
   const Norm norm{norm_, nullptr, static_cast<float>(transformer_.config().norm_eps)};
-  kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, nullptr, logits);
+  kernels_.MultiplyNormed(heads_[group - 1], norm, x + (rows_each - 1) * width, count, rows_each, nullptr,
+                          logits);
   kernels_.Choose(choices, count, logits, vocabulary_, group, codes + group, tables_.size() + 1);
 }
 

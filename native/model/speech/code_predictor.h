@@ -1,5 +1,6 @@
-// The code predictor: a small transformer that computes a frame's other codes, one after the other, from the talker's
-// hidden vector and the first code. It starts anew with every frame, so that its keys and values belong to no stream.
+// The code predictor: a small transformer that computes a frame's other codes, one after the other, from the
+// talker's hidden vector and the first code. It starts anew with every frame, so that its keys and values
+// belong to no stream.
 #ifndef PARLEY_MODEL_CODE_PREDICTOR_H_
 #define PARLEY_MODEL_CODE_PREDICTOR_H_
 
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "model/files/checkpoint.h"
-#include "model/speech/embeddings.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
+#include "model/speech/embeddings.h"
 
 namespace parley::model {
 
@@ -20,9 +21,9 @@ class CodePredictor {
   CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings, Weights& weights,
                 std::optional<Format> format);
 
-  // One frame of each of `count` streams. hidden [count, the talker's width]: what the first codes were chosen from;
-  // choices [count]: how the others are; codes [count, code_groups]: the first of each is given, the others are made, -1 where a
-  // logit is no number. All of it in the backend's memory.
+  // One frame of each of `count` streams. hidden [count, the talker's width]: what the first codes were
+  // chosen from; choices [count]: how the others are; codes [count, code_groups]: the first of each is given,
+  // the others are made, -1 where a logit is no number. All of it in the backend's memory.
   void Predict(const float* hidden, const Choice* choices, size_t count, int32_t* codes);
 
   size_t vocabulary() const { return vocabulary_; }
@@ -47,12 +48,12 @@ class CodePredictor {
   Matrix projection_;  // without values: talker and predictor are equally wide
   const float* projection_bias_ = nullptr;
   std::vector<Matrix> tables_;  // for all codes but the last: their rows after the projection
-  std::vector<Matrix> heads_;  // for all codes but the first
+  std::vector<Matrix> heads_;   // for all codes but the first
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;
   // By group, from 1 on: that of all states, which stand at the same place in every frame.
   std::vector<std::unique_ptr<Transformer::Standing>> passes_;
-  size_t told_ = 0;  // states that the passes know
+  size_t told_ = 0;                   // states that the passes know
   std::vector<CodePass> all_passes_;  // the same passes, for a backend that runs all of them at once
   std::vector<Transformer::Stream> streams_;
 };

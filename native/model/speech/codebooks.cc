@@ -9,12 +9,13 @@
 namespace parley::model {
 namespace {
 
-constexpr const char* kSums = "embedding_sum";      // the decoder's
+constexpr const char* kSums = "embedding_sum";  // the decoder's
 constexpr const char* kEncoderSums = "embed_sum";
 
 }  // namespace
 
-CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config, Format format) {
+CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config,
+                       Format format) {
   const NamedTensors first = tensors.Under("rvq_first"), rest = tensors.Under("rvq_rest");
   tables_.push_back(LoadCodebook(weights, first.Under("vq.layers.0._codebook"), kSums));
   for (size_t n = 0; n + 1 < static_cast<size_t>(config.quantizers); n++) {
@@ -47,7 +48,8 @@ Matrix LoadCodebook(Weights& weights, const NamedTensors& codebook, const char* 
     entries[i] /= std::max(usage[i / width], kLeastUsage);
     // Sums over a training are large: rounded to f16 they may be infinite.
     if (std::isfinite(entries[i]) && std::isfinite(usage[i / width])) continue;
-    throw std::invalid_argument(sum.name + ": entry " + std::to_string(i / width) + " or its usage is not finite");
+    throw std::invalid_argument(sum.name + ": entry " + std::to_string(i / width) +
+                                " or its usage is not finite");
   }
   const Matrix table = weights.Packed(entries, rows, width, Format::kF32);
   ForgetPages(sum.data, sum.bytes);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/shared/workspace.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
+#include "model/shared/workspace.h"
 #include "model/speech/codec_config.h"
 
 namespace parley::model {
@@ -36,8 +36,9 @@ class ResidualQuantizer {
   std::vector<int32_t> ids_;
 };
 
-// Loads a codebook that the codec's encoder and decoder share: [entries, width], f32 always: entry e is the mean of what it stood for in training, sums[e] / max(cluster_usage[e], 1e-5).
-// `sums` is the tensor's name. Throws std::invalid_argument with that of the tensor whose entry is no number.
+// Loads a codebook that the codec's encoder and decoder share: [entries, width], f32 always: entry e is the
+// mean of what it stood for in training, sums[e] / max(cluster_usage[e], 1e-5). `sums` is the tensor's name.
+// Throws std::invalid_argument with that of the tensor whose entry is no number.
 Matrix LoadCodebook(Weights& weights, const NamedTensors& codebook, const char* sums);
 
 // z = first projection of table 0's row + rest projection of the sum of the other tables' rows.
@@ -49,7 +50,7 @@ class CodeTables {
 
   size_t quantizers() const { return tables_.size(); }
   size_t entries() const { return tables_.front().rows; }
-  size_t width() const { return first_.rows; }         // z's
+  size_t width() const { return first_.rows; }  // z's
   size_t table_width() const { return first_.columns; }
 
   // codes: [frames, quantizers] in the backend's memory, each below entries(). z [frames, width()]; sums:

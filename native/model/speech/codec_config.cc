@@ -77,14 +77,15 @@ CodecConfig ReadCodecConfig(const ConfigReader& reader, bool with_encoder) {
   config.frame_samples = reader.Whole("decode_upsample_rate", 1, kMostFrameSamples);
   const ConfigReader decoder = reader.Object("decoder_config");
   config.decoder = ReadDecoder(decoder);
-  const int64_t rates = Product(config.decoder.upsample_rates), ratios = Product(config.decoder.upsampling_ratios);
-  reader.Require(rates * ratios == config.frame_samples,
-                 "decode_upsample_rate", "the product of upsample_rates and upsampling_ratios");
+  const int64_t rates = Product(config.decoder.upsample_rates),
+                ratios = Product(config.decoder.upsampling_ratios);
+  reader.Require(rates * ratios == config.frame_samples, "decode_upsample_rate",
+                 "the product of upsample_rates and upsampling_ratios");
   if (!with_encoder) return config;
   reader.Require(reader.Whole("input_sample_rate", 8000, 192'000) == config.sample_rate, "input_sample_rate",
                  "output_sample_rate, " + std::to_string(config.sample_rate));
-  reader.Require(reader.Whole("encode_downsample_rate", 1, kMostFrameSamples) == config.frame_samples, "encode_downsample_rate",
-                 "decode_upsample_rate, " + std::to_string(config.frame_samples));
+  reader.Require(reader.Whole("encode_downsample_rate", 1, kMostFrameSamples) == config.frame_samples,
+                 "encode_downsample_rate", "decode_upsample_rate, " + std::to_string(config.frame_samples));
   const ConfigReader encoder = reader.Object("encoder_config");
   config.encoder = ReadEncoder(encoder, config.sample_rate, config.frame_samples);
   encoder.Require(config.encoder->codebook_size == config.decoder.codebook_size, "codebook_size",

@@ -15,12 +15,12 @@ namespace parley::model {
 // Codes to waveform.
 struct CodecDecoderConfig {
   TransformerConfig transformer;
-  int64_t window = 0;           // positions that a position attends to, itself among them
-  int64_t latent = 0;           // channels around the transformer
-  int64_t codebook_width = 0;   // sum of codes; even: each half-width table is projected to it
+  int64_t window = 0;          // positions that a position attends to, itself among them
+  int64_t latent = 0;          // channels around the transformer
+  int64_t codebook_width = 0;  // sum of codes; even: each half-width table is projected to it
   int64_t codebook_size = 0;
   int64_t quantizers = 0;
-  int64_t channels = 0;         // first convolution's; halved by every block
+  int64_t channels = 0;                    // first convolution's; halved by every block
   std::vector<int64_t> upsampling_ratios;  // before the blocks: 2, 2
   std::vector<int64_t> upsample_rates;     // the blocks': 8, 5, 4, 3
 
@@ -36,8 +36,8 @@ struct CodecEncoderConfig {
   std::vector<int64_t> ratios;  // per stage, in order: 4, 5, 6, 8 (the file has them reversed)
   int64_t codebook_size = 0;
   int64_t codebook_width = 0;
-  int64_t quantizers = 0;       // used: the semantic one and the first acoustic ones
-  int64_t downsample = 0;       // stride of the last convolution
+  int64_t quantizers = 0;  // used: the semantic one and the first acoustic ones
+  int64_t downsample = 0;  // stride of the last convolution
 };
 
 struct CodecConfig {

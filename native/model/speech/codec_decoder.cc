@@ -13,14 +13,16 @@
 namespace parley::model {
 namespace {
 
-// Frames of one stream, and of all, that are computed at once. On a processor more make the signals larger and the
-// work no less; where a pass has to be waited for, there are to be few.
+// Frames of one stream, and of all, that are computed at once. On a processor more make the signals larger
+// and the work no less; where a pass has to be waited for, there are to be few.
 constexpr size_t kStreamFrames = 8;
 constexpr size_t kPassFrames = 16;
 constexpr size_t kPassFramesApart = 1024;
 
 // Positions that the caches hold: what the first row of a pass sees, and the rows after it.
-size_t Capacity(const CodecDecoderConfig& config) { return static_cast<size_t>(config.window) + kStreamFrames - 1; }
+size_t Capacity(const CodecDecoderConfig& config) {
+  return static_cast<size_t>(config.window) + kStreamFrames - 1;
+}
 
 }  // namespace
 
@@ -41,10 +43,10 @@ struct CodecDecoder::Parts {
 
   Workspace workspace;
   CodecPass pass;
-  std::vector<int32_t> codes;    // the pass's
+  std::vector<int32_t> codes;  // the pass's
   IdList told;
-  std::vector<float*> samples;   // per stream of the pass
-  std::vector<size_t> done;      // frames of each job
+  std::vector<float*> samples;           // per stream of the pass
+  std::vector<size_t> done;              // frames of each job
   std::vector<const CodecState*> named;  // states named by the jobs
 
   Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format);
@@ -58,7 +60,8 @@ struct CodecDecoder::Parts {
   void Deliver(float* from);
 };
 
-CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format)
+CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors,
+                           Format format)
     : kernels(kernels),
       config(config),
       weights(kernels),
@@ -66,14 +69,17 @@ CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const Na
       pre_conv(CausalLayer::Load(weights, tensors.Under("pre_conv.conv"), 1, format, &plan)),
       transformer(kernels, weights, tensors.Under("pre_transformer"), config.decoder, format),
       first(CausalLayer::Load(weights, tensors.Under("decoder.0.conv"), 1, format, &plan)),
-      last_snake(SnakeWeights::Load(weights, tensors.Under("decoder", config.decoder.upsample_rates.size() + 1))),
-      last(CausalLayer::Load(weights, tensors.Under("decoder", config.decoder.upsample_rates.size() + 2).Under("conv"), 1,
-                             format, &plan)),
+      last_snake(
+          SnakeWeights::Load(weights, tensors.Under("decoder", config.decoder.upsample_rates.size() + 1))),
+      last(CausalLayer::Load(weights,
+                             tensors.Under("decoder", config.decoder.upsample_rates.size() + 2).Under("conv"),
+                             1, format, &plan)),
       workspace(kernels),
       told(kernels) {
   size_t place = 0;
   for (const int64_t ratio : config.decoder.upsampling_ratios) {
-    stages.emplace_back(weights, tensors.Under("upsample", place++), static_cast<size_t>(ratio), format, &plan);
+    stages.emplace_back(weights, tensors.Under("upsample", place++), static_cast<size_t>(ratio), format,
+                        &plan);
   }
   place = 1;
   for (const int64_t rate : config.decoder.upsample_rates) {
@@ -107,14 +113,16 @@ size_t CodecDecoder::Parts::Unheard(const Job& job) const {
 
 // Floats of each of the three signals that a pass needs.
 size_t CodecDecoder::Parts::Floats() const {
-  size_t most = std::max({pass.frames() * std::max({tables.width(), tables.table_width(), transformer.hidden()}),
-                          pre_conv.InputFloats(pass, 1), pass.frames() * static_cast<size_t>(config.decoder.latent)});
+  size_t most =
+      std::max({pass.frames() * std::max({tables.width(), tables.table_width(), transformer.hidden()}),
+                pre_conv.InputFloats(pass, 1), pass.frames() * static_cast<size_t>(config.decoder.latent)});
   size_t rate = 1;
   for (const UpsampleStage& stage : stages) {
     most = std::max(most, stage.Floats(pass, rate));
     rate *= stage.ratio();
   }
-  most = std::max({most, first.InputFloats(pass, rate), pass.Rows(rate) * static_cast<size_t>(config.decoder.channels)});
+  most = std::max(
+      {most, first.InputFloats(pass, rate), pass.Rows(rate) * static_cast<size_t>(config.decoder.channels)});
   for (const DecoderBlock& block : blocks) {
     most = std::max(most, block.Floats(pass, rate));
     rate *= block.rate();
@@ -133,8 +141,9 @@ void CodecDecoder::Parts::Judge(const Job* jobs, size_t count) {
     for (size_t i = 0; i < jobs[j].frames * tables.quantizers(); i++) {
       const int32_t code = jobs[j].codes[i];
       if (code >= 0 && static_cast<size_t>(code) < tables.entries()) continue;
-      throw std::invalid_argument("code " + std::to_string(code) + " of frame " + std::to_string(i / tables.quantizers()) +
-                                  " is none of the codec's 0 to " + std::to_string(tables.entries() - 1));
+      throw std::invalid_argument("code " + std::to_string(code) + " of frame " +
+                                  std::to_string(i / tables.quantizers()) + " is none of the codec's 0 to " +
+                                  std::to_string(tables.entries() - 1));
     }
   }
 }
@@ -192,14 +201,15 @@ void CodecDecoder::Parts::Deliver(float* from) {
 }
 
 CodecDecoder::CodecDecoder(Kernels& kernels, const Checkpoint& checkpoint, Format format)
-    : parts_(std::make_unique<Parts>(kernels, checkpoint.codec_config(), NamedTensors::OfCodec(checkpoint).Under("decoder"),
-                                     format)) {}
+    : parts_(std::make_unique<Parts>(kernels, checkpoint.codec_config(),
+                                     NamedTensors::OfCodec(checkpoint).Under("decoder"), format)) {}
 
 CodecDecoder::~CodecDecoder() = default;
 
 std::unique_ptr<CodecState> CodecDecoder::NewState() const {
   const CodecDecoderConfig& config = parts_->config.decoder;
-  return std::make_unique<CodecState>(parts_->kernels, parts_->plan.floats(), config.transformer, Capacity(config));
+  return std::make_unique<CodecState>(parts_->kernels, parts_->plan.floats(), config.transformer,
+                                      Capacity(config));
 }
 
 std::unique_ptr<CodecState> CodecDecoder::CopyOf(const CodecState& state) const {
@@ -213,7 +223,9 @@ size_t CodecDecoder::StateBytes() const {
   return CodecState::BytesOf(parts_->plan.floats(), config.transformer, Capacity(config));
 }
 
-size_t CodecDecoder::WeightBytes() const { return parts_->weights.OwnBytes() + parts_->weights.MappedBytes(); }
+size_t CodecDecoder::WeightBytes() const {
+  return parts_->weights.OwnBytes() + parts_->weights.MappedBytes();
+}
 
 void CodecDecoder::Decode(const Job* jobs, size_t count) {
   parts_->Judge(jobs, count);
@@ -234,7 +246,8 @@ constexpr size_t kDilations[] = {1, 3, 9};
 
 }  // namespace
 
-DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format, TailPlan* plan)
+DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t rate, Format format,
+                           TailPlan* plan)
     : rate_(rate),
       snake_(SnakeWeights::Load(weights, tensors.Under("block.0"))),
       expansion_(CausalLayer::LoadTransposed(weights, tensors.Under("block.1.conv"), rate, format, plan)) {
@@ -244,7 +257,8 @@ DecoderBlock::DecoderBlock(Weights& weights, const NamedTensors& tensors, size_t
     units_.push_back({SnakeWeights::Load(weights, unit.Under("act1")),
                       CausalLayer::Load(weights, unit.Under("conv1.conv"), dilation, format, plan),
                       SnakeWeights::Load(weights, unit.Under("act2")),
-                      weights.Of(unit["conv2.conv.weight"], format), weights.Floats(unit["conv2.conv.bias"])});
+                      weights.Of(unit["conv2.conv.weight"], format),
+                      weights.Floats(unit["conv2.conv.bias"])});
   }
 }
 
@@ -265,15 +279,19 @@ void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, cons
   expansion_.Run(kernels, pass, before, snake_, x, spare, y);
 }
 
-void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
-                           float* spare) const {
+void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x,
+                           float* y, float* spare) const {
   const std::vector<Stretch>& streams = unit.dilated.StreamsOf(pass, rate, spare);
-  kernels.AddResidual({{unit.first_snake.a, unit.first_snake.b}, unit.dilated.convolution(), {unit.second_snake.a, unit.second_snake.b},
-                       unit.pointwise, unit.pointwise_bias},
+  kernels.AddResidual({{unit.first_snake.a, unit.first_snake.b},
+                       unit.dilated.convolution(),
+                       {unit.second_snake.a, unit.second_snake.b},
+                       unit.pointwise,
+                       unit.pointwise_bias},
                       streams.data(), streams.size(), pass.Rows(rate), y, x);
 }
 
-void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const {
+void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y,
+                       float* spare) const {
   Expand(kernels, pass, before, x, y, spare);
   for (const Unit& unit : units_) AddUnit(kernels, pass, unit, before * rate_, x, y, spare);
 }
@@ -289,7 +307,8 @@ const float* LoadDepthwise(Weights& weights, const Tensor& tensor) {
 
 }  // namespace
 
-UpsampleStage::UpsampleStage(Weights& weights, const NamedTensors& tensors, size_t ratio, Format format, TailPlan* plan)
+UpsampleStage::UpsampleStage(Weights& weights, const NamedTensors& tensors, size_t ratio, Format format,
+                             TailPlan* plan)
     : ratio_(ratio),
       expansion_(CausalLayer::LoadTransposed(weights, tensors.Under("0.conv"), ratio, format, plan)),
       channels_(static_cast<size_t>(tensors["1.dwconv.conv.weight"].shape[0])),
@@ -311,11 +330,13 @@ size_t UpsampleStage::Floats(const CodecPass& pass, size_t rate) const {
                    pass.Rows(rows) * widen_.rows});
 }
 
-void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const {
+void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y,
+                        float* spare) const {
   const size_t rows = pass.Rows(rate * ratio_);
   expansion_.Run(kernels, pass, rate, x, spare, y);
   const std::vector<Stretch>& input = pass.Stretches(rate * ratio_, history(), channels_, tail_, spare);
-  kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(), input.size(), x);
+  kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(),
+                                  input.size(), x);
   kernels.ExpandActivated({norm_, norm_bias_, kNormEps}, widen_, widen_bias_, {x, rows, x}, spare);
   kernels.Multiply(narrow_, Rows(spare, rows, widen_.rows), {narrow_bias_, gamma_, true}, y);
 }
@@ -329,14 +350,16 @@ LatentTransformer::LatentTransformer(Kernels& kernels, Weights& weights, const N
       norm_(weights.Floats(tensors["norm.weight"])),
       norm_eps_(static_cast<float>(config.transformer.norm_eps)),
       transformer_(kernels, config.transformer,
-                   LoadLayers(weights, tensors, static_cast<size_t>(config.transformer.layers), kCodecDecoderLayer, format),
+                   LoadLayers(weights, tensors, static_cast<size_t>(config.transformer.layers),
+                              kCodecDecoderLayer, format),
                    static_cast<size_t>(config.window)) {}
 
 void LatentTransformer::Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden) {
   const size_t rows = pass.frames();
   kernels.Multiply(input_, Rows(x, rows, input_.columns), {input_bias_, nullptr, false}, hidden);
   streams_.clear();
-  for (const CodecPass::Stream& stream : pass.streams()) streams_.push_back({&stream.state->keys(), stream.frames});
+  for (const CodecPass::Stream& stream : pass.streams())
+    streams_.push_back({&stream.state->keys(), stream.frames});
   transformer_.Forward(streams_.data(), streams_.size(), hidden);
   if (!wanted) return;
   kernels.MultiplyNormed(output_, {norm_, nullptr, norm_eps_}, hidden, rows, 1, output_bias_, x);

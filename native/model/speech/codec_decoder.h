@@ -22,8 +22,8 @@ namespace parley::model {
 // its layers with a window, and back. There is no residual around it.
 class LatentTransformer {
  public:
-  LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors, const CodecDecoderConfig& config,
-                    Format format);
+  LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+                    const CodecDecoderConfig& config, Format format);
 
   size_t hidden() const { return input_.rows; }
 
@@ -48,8 +48,10 @@ class UpsampleStage {
   // The transposed convolution alone.
   const CausalLayer& expansion() const { return expansion_; }
   size_t ratio() const { return ratio_; }
-  size_t history() const { return taps_ - 1; }  // rows that its depthwise convolution looks back on; it has `ratio`
-                                                // rows for an input row
+  size_t history() const {
+    return taps_ - 1;
+  }  // rows that its depthwise convolution looks back on; it has `ratio`
+  // rows for an input row
 
   // x [rows, channels] at `rate` rows a frame to y [rows * ratio, channels]; loses x. Each of
   // the three has room for Floats().
@@ -92,7 +94,8 @@ class DecoderBlock {
     Matrix pointwise;
     const float* pointwise_bias;
   };
-  void AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y, float* spare) const;
+  void AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
+               float* spare) const;
 
   size_t rate_;
   SnakeWeights snake_;
@@ -120,10 +123,11 @@ class CodecDecoder {
     size_t frames;
     float* samples;  // [frames * frame_samples] on the host, in [-1, 1]; null: not needed
   };
-  // Decodes independent jobs, each with a state of its own. The result of a job does not depend on the others, nor on
-  // how its frames are cut into jobs, bit for bit. Frames without samples cost little: all but the last ones pass
-  // through the transformer only. Once it has seen as many streams and frames, it allocates nothing. Throws
-  // std::invalid_argument, before any computation, for an invalid code and for a state that two jobs name.
+  // Decodes independent jobs, each with a state of its own. The result of a job does not depend on the
+  // others, nor on how its frames are cut into jobs, bit for bit. Frames without samples cost little: all but
+  // the last ones pass through the transformer only. Once it has seen as many streams and frames, it
+  // allocates nothing. Throws std::invalid_argument, before any computation, for an invalid code and for a
+  // state that two jobs name.
   void Decode(const Job* jobs, size_t count);
 
   size_t frame_samples() const;

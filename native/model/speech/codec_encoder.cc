@@ -8,29 +8,36 @@ namespace {
 
 constexpr size_t kUnbounded = 0;  // the window in the configuration is one that the reference does not apply
 
-const CodecEncoderConfig& ConfigOf(const Checkpoint& checkpoint) { return *checkpoint.codec_config().encoder; }
+const CodecEncoderConfig& ConfigOf(const Checkpoint& checkpoint) {
+  return *checkpoint.codec_config().encoder;
+}
 
-NamedTensors TensorsOf(const Checkpoint& checkpoint) { return NamedTensors::OfCodec(checkpoint).Under("encoder"); }
+NamedTensors TensorsOf(const Checkpoint& checkpoint) {
+  return NamedTensors::OfCodec(checkpoint).Under("encoder");
+}
 
 }  // namespace
 
-CodecEncoder::CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_frames)
+CodecEncoder::CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+                           size_t piece_frames)
     : kernels_(kernels),
       sample_rate_(static_cast<size_t>(checkpoint.codec_config().sample_rate)),
       frame_samples_(static_cast<size_t>(checkpoint.codec_config().frame_samples)),
       piece_samples_(piece_frames * frame_samples_),
       seanet_(kernels, weights, TensorsOf(checkpoint).Under("encoder"), ConfigOf(checkpoint)),
-      transformer_(kernels, ConfigOf(checkpoint).transformer,
-                   LoadLayers(weights, TensorsOf(checkpoint).Under("encoder_transformer"),
-                              static_cast<size_t>(ConfigOf(checkpoint).transformer.layers), kCodecEncoderLayer),
-                   kUnbounded),
+      transformer_(
+          kernels, ConfigOf(checkpoint).transformer,
+          LoadLayers(weights, TensorsOf(checkpoint).Under("encoder_transformer"),
+                     static_cast<size_t>(ConfigOf(checkpoint).transformer.layers), kCodecEncoderLayer),
+          kUnbounded),
       quantizer_(kernels, weights, TensorsOf(checkpoint).Under("quantizer"),
                  static_cast<size_t>(ConfigOf(checkpoint).quantizers)),
       vectors_(kernels),
       frames_(kernels) {
   const auto stride = static_cast<size_t>(ConfigOf(checkpoint).downsample);
   if (stride == 1) return;
-  downsample_.emplace(weights, TensorsOf(checkpoint).Under("downsample.conv"), stride, false, Padding::kReplicate);
+  downsample_.emplace(weights, TensorsOf(checkpoint).Under("downsample.conv"), stride, false,
+                      Padding::kReplicate);
 }
 
 void CodecEncoder::Tell(const Tap& tap) {
@@ -40,12 +47,13 @@ void CodecEncoder::Tell(const Tap& tap) {
 
 // Rows for so many vectors, with room for the convolution that reads them.
 float* CodecEncoder::Room(size_t vectors) {
-  const size_t before = downsample_ ? downsample_->RoomBefore() : 0, after = downsample_ ? downsample_->RoomAfter() : 0;
+  const size_t before = downsample_ ? downsample_->RoomBefore() : 0,
+               after = downsample_ ? downsample_->RoomAfter() : 0;
   return vectors_.Floats(before + vectors * seanet_.outputs() + after) + before;
 }
 
-// Bytes for the transformer's intermediate signals: angles, the normed rows, queries and what they attend to, keys
-// and values, the inner rows of its MLP.
+// Bytes for the transformer's intermediate signals: angles, the normed rows, queries and what they attend to,
+// keys and values, the inner rows of its MLP.
 size_t CodecEncoder::LayerWorkBytes(size_t vectors) const {
   const TransformerConfig& c = transformer_.config();
   constexpr size_t kParts = 7, kAlignment = 64;
@@ -56,10 +64,12 @@ size_t CodecEncoder::LayerWorkBytes(size_t vectors) const {
 size_t CodecEncoder::WorkBytes(size_t samples) const {
   const size_t piece = std::min(samples, piece_samples_);
   const size_t vectors = VectorsOf(piece), frames = FramesOf(piece);
-  const size_t room = downsample_ ? 2 * downsample_->RoomBefore() + downsample_->RoomAfter() : 0;  // and its tail
+  const size_t room =
+      downsample_ ? 2 * downsample_->RoomBefore() + downsample_->RoomAfter() : 0;  // and its tail
   const size_t rows = (vectors + frames) * seanet_.outputs() + room;
-  return KvState::BytesOf(transformer_.config(), Format::kF32, VectorsOf(samples)) + seanet_.WorkBytes(piece) +
-         LayerWorkBytes(vectors) + rows * sizeof(float) + quantizer_.WorkBytes(frames);
+  return KvState::BytesOf(transformer_.config(), Format::kF32, VectorsOf(samples)) +
+         seanet_.WorkBytes(piece) + LayerWorkBytes(vectors) + rows * sizeof(float) +
+         quantizer_.WorkBytes(frames);
 }
 
 CodecEncoder::Run::Run(CodecEncoder& encoder, const std::vector<float>& samples)

@@ -1,5 +1,5 @@
-// The codec's encoder: a waveform to codes from which the codec's decoder reconstructs it. It consists of SEANet
-// convolutions, a transformer that sees the whole past, and codebooks.
+// The codec's encoder: a waveform to codes from which the codec's decoder reconstructs it. It consists of
+// SEANet convolutions, a transformer that sees the whole past, and codebooks.
 #ifndef PARLEY_MODEL_CODEC_ENCODER_H_
 #define PARLEY_MODEL_CODEC_ENCODER_H_
 
@@ -12,9 +12,9 @@
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/shared/workspace.h"
 #include "model/shared/tap.h"
 #include "model/shared/transformer.h"
+#include "model/shared/workspace.h"
 #include "model/speech/codebooks.h"
 #include "model/speech/codec_config.h"
 #include "model/speech/encoder_convolutions.h"
@@ -26,7 +26,8 @@ namespace parley::model {
 class SeanetEncoder {
  public:
   // tensors: "encoder" of the codec's encoder.
-  SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTensors& tensors, const CodecEncoderConfig& config);
+  SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+                const CodecEncoderConfig& config);
 
   // State of one recording between pieces.
   class State {
@@ -58,7 +59,9 @@ class SeanetEncoder {
 
   std::vector<const StreamedConvolution*> Convolutions() const;  // in their order, after the first
   size_t BufferFloats(size_t samples) const;
-  float* Buffer(Workspace* workspace, size_t samples) { return workspace->Floats(BufferFloats(samples)) + before_; }
+  float* Buffer(Workspace* workspace, size_t samples) {
+    return workspace->Floats(BufferFloats(samples)) + before_;
+  }
 
   Kernels& kernels_;
   const WaveConvolution first_;
@@ -72,12 +75,14 @@ class SeanetEncoder {
 
 class CodecEncoder {
  public:
-  // Frames in a piece: enough that weights are seldom read, few enough that streams which speak meanwhile wait for
-  // little more than a frame. With the published sizes a piece takes 87 ms of one processor at the end of a minute.
+  // Frames in a piece: enough that weights are seldom read, few enough that streams which speak meanwhile
+  // wait for little more than a frame. With the published sizes a piece takes 87 ms of one processor at the
+  // end of a minute.
   static constexpr size_t kPieceFrames = 3;
 
   // `weights` owns the weights. Pieces of other lengths give the same bits.
-  CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_frames = kPieceFrames);
+  CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+               size_t piece_frames = kPieceFrames);
 
   // Stages: those of SeanetEncoder, "encoder", "encoder_transformer" and "downsample".
   void Tell(const Tap& tap);
@@ -85,7 +90,8 @@ class CodecEncoder {
   size_t sample_rate() const { return sample_rate_; }
   size_t code_groups() const { return quantizer_.codebooks(); }
   size_t FramesOf(size_t samples) const { return (samples + frame_samples_ - 1) / frame_samples_; }
-  // Bytes for a Run over `samples` samples, mostly keys and values, and for the intermediate signals of a piece.
+  // Bytes for a Run over `samples` samples, mostly keys and values, and for the intermediate signals of a
+  // piece.
   size_t WorkBytes(size_t samples) const;
 
   // One recording on its way. The encoder and the samples outlive it.

@@ -72,7 +72,8 @@ class CodecPass {
   size_t RowsWithPast(size_t rate, size_t history) const { return Rows(rate) + streams_.size() * history; }
 
   // The streams in such a signal of `channels`; good until the next call.
-  const std::vector<Stretch>& Stretches(size_t rate, size_t history, size_t channels, size_t tail, float* signal);
+  const std::vector<Stretch>& Stretches(size_t rate, size_t history, size_t channels, size_t tail,
+                                        float* signal);
 
  private:
   std::vector<Stream> streams_;

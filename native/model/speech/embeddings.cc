@@ -29,7 +29,8 @@ Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& 
   codes_.push_back(weights.Of(checkpoint.ModelTensor("talker.model.codec_embedding.weight")));
   const NamedTensors others = NamedTensors::OfModel(checkpoint).Under("talker.code_predictor.model");
   const auto groups = static_cast<size_t>(checkpoint.config().talker.code_groups);
-  for (size_t n = 0; n + 1 < groups; n++) codes_.push_back(weights.Of(others.Under("codec_embedding", n)["weight"]));
+  for (size_t n = 0; n + 1 < groups; n++)
+    codes_.push_back(weights.Of(others.Under("codec_embedding", n)["weight"]));
   Project(&pad_id_, 1, pad_.Floats(hidden()));
 }
 
@@ -42,7 +43,8 @@ void Embeddings::SumText(const std::vector<int32_t>& ids, bool add, float* y) {
   kernels_.Gather(table, found_.Tell(indexes_), ids.size(), add, y);
 }
 
-// Computes each distinct row once. Row 0 is tts_pad: it is cached, and the only one after the end of the text.
+// Computes each distinct row once. Row 0 is tts_pad: it is cached, and the only one after the end of the
+// text.
 Matrix Embeddings::Known(const std::vector<int32_t>& ids) {
   distinct_.clear();
   for (const int32_t id : ids) {
@@ -72,7 +74,8 @@ Matrix Embeddings::All(const std::vector<int32_t>& ids) {
   }
   float* const table = table_.Floats(ids.size() * hidden());
   Project(distinct_.data(), distinct_.size(), table);
-  return {Format::kF32, table, nullptr, table_.Room() / hidden(), hidden()};  // whatever their number, the same table
+  return {Format::kF32, table, nullptr, table_.Room() / hidden(),
+          hidden()};  // whatever their number, the same table
 }
 
 // fc2(silu(fc1(row)))

@@ -8,19 +8,22 @@
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/shared/workspace.h"
 #include "model/shared/weights.h"
+#include "model/shared/workspace.h"
 
 namespace parley::model {
 
 // Rows of a prompt that are computed together. The number bounds the memory and changes no bit.
 constexpr size_t kPromptPiece = 256;
 
-// Piece size on an asynchronous backend, which is fast with many rows. Up to this many rows form one piece, so that
-// recorded lists repeat: a varying number of pieces, and of rows in the last one, would make new lists.
+// Piece size on an asynchronous backend, which is fast with many rows. Up to this many rows form one piece,
+// so that recorded lists repeat: a varying number of pieces, and of rows in the last one, would make new
+// lists.
 constexpr size_t kPromptPieceApart = 2048;
 
-inline size_t PromptPieceOf(const Kernels& kernels) { return kernels.AnswersAtOnce() ? kPromptPiece : kPromptPieceApart; }
+inline size_t PromptPieceOf(const Kernels& kernels) {
+  return kernels.AnswersAtOnce() ? kPromptPiece : kPromptPieceApart;
+}
 
 class Embeddings {
  public:
@@ -32,11 +35,12 @@ class Embeddings {
   // By the place of a code in its frame. The first is the talker's own vocabulary, control ids too.
   const Matrix& codes(size_t group) const { return codes_[group]; }
 
-  // frames [count, code_groups] in the backend's memory, -1: none. y [count, hidden]: the sum of their codes' rows, the first
-  // code first; or that added to it.
+  // frames [count, code_groups] in the backend's memory, -1: none. y [count, hidden]: the sum of their codes'
+  // rows, the first code first; or that added to it.
   void SumFrames(const int32_t* frames, size_t count, bool add, float* y);
 
-  // The rows of these ids (on the host) of the text vocabulary, -1: none; or that added to them. y [count, hidden]
+  // The rows of these ids (on the host) of the text vocabulary, -1: none; or that added to them. y [count,
+  // hidden]
   void SumText(const std::vector<int32_t>& ids, bool add, float* y);
 
  private:

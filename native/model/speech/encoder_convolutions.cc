@@ -35,10 +35,10 @@ size_t SameConvolution::PaddedFloats() const {
   return convolution_.History() == 0 ? 0 : (convolution_.History() + Right() + 1) * convolution_.channels;
 }
 
-// Returns the start of the inputs for the results [first, last): in x, or in `padded` if reflection is needed. The
-// results lie before Left(), or from rows - Right() on, or between.
-const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t rows, size_t first, size_t last,
-                                        float* padded) const {
+// Returns the start of the inputs for the results [first, last): in x, or in `padded` if reflection is
+// needed. The results lie before Left(), or from rows - Right() on, or between.
+const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t rows, size_t first,
+                                        size_t last, float* padded) const {
   const size_t channels = convolution_.channels;
   const size_t before = Left() - std::min(Left(), first), after = Right() - std::min(Right(), rows - last);
   size_t from = first - std::min(Left(), first);
@@ -49,8 +49,8 @@ const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t
   return padded + (inputs - from) * channels;
 }
 
-void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
-                            float* y) const {
+void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count,
+                            float* padded, float* y) const {
   const size_t end = first + count, right = std::max(Left(), rows - std::min(rows, Right()));
   for (size_t last = first; first < end; first = last) {
     last = std::min(end, first < Left() ? Left() : first < right ? right : rows);
@@ -60,8 +60,8 @@ void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, size_
   }
 }
 
-StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& tensors, size_t stride, bool biased,
-                                         Padding padding)
+StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& tensors, size_t stride,
+                                         bool biased, Padding padding)
     : convolution_(Load(weights, tensors, biased)), padding_(padding) {
   convolution_.stride = stride;
   if (convolution_.taps < stride) throw std::invalid_argument("a strided convolution skips inputs");

@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "kernels/kernels.h"
-#include "model/shared/workspace.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
+#include "model/shared/workspace.h"
 
 namespace parley::model {
 
@@ -27,9 +27,10 @@ class SameConvolution {
   // Multiply-accumulates.
   size_t CostOfRow() const { return convolution_.weights.rows * convolution_.weights.columns; }
 
-  // Computes `count` results from `first` on out of x [rows, inputs], to their places in y [rows, outputs]. padded:
-  // PaddedFloats() of scratch memory, overlapping nothing.
-  void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded, float* y) const;
+  // Computes `count` results from `first` on out of x [rows, inputs], to their places in y [rows, outputs].
+  // padded: PaddedFloats() of scratch memory, overlapping nothing.
+  void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
+             float* y) const;
   // The same for a single row.
   void Apply(Kernels& kernels, const float* x, float* y) const { Apply(kernels, x, 1, 0, 1, nullptr, y); }
 
@@ -54,8 +55,8 @@ class ConvolutionTail {
   bool begun_ = false;
 };
 
-// Computes ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1. Both ends of the signal
-// are padded with zeros, or with copies of the first and the last input.
+// Computes ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1. Both ends of the
+// signal are padded with zeros, or with copies of the first and the last input.
 class StreamedConvolution {
  public:
   // tensors: "weight" [out, in, taps], taps >= stride, and where `biased` "bias".
@@ -83,8 +84,8 @@ class StreamedConvolution {
   const Padding padding_;
 };
 
-// Convolution of a waveform: one channel to many, stride 1. A product of so few taps costs more than its arithmetic.
-// With the samples repeated in every channel it becomes a depthwise convolution.
+// Convolution of a waveform: one channel to many, stride 1. A product of so few taps costs more than its
+// arithmetic. With the samples repeated in every channel it becomes a depthwise convolution.
 class WaveConvolution {
  public:
   // tensors: "weight" [out, 1, taps] and "bias".
@@ -94,7 +95,8 @@ class WaveConvolution {
   size_t RoomBefore() const { return (taps_ - 1) * outputs_; }
   size_t TailBytes() const { return RoomBefore() * sizeof(float); }
 
-  // samples on the host. repeated: [count, outputs] to work with, and RoomBefore() before it. y [count, outputs].
+  // samples on the host. repeated: [count, outputs] to work with, and RoomBefore() before it. y [count,
+  // outputs].
   void Apply(Kernels& kernels, const float* samples, size_t count, float* repeated, ConvolutionTail* tail,
              float* y) const;
 

@@ -41,8 +41,8 @@ void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResul
   Told choices = TellChoices();
   talker_.Logits(hidden, count, logits);
   kernels_.Choose(choices.first, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
-  // On asynchronous backends, the other codes of ended streams are computed too: to know which ended would cost a
-  // wait.
+  // On asynchronous backends, the other codes of ended streams are computed too: to know which ended would
+  // cost a wait.
   if (kernels_.AnswersAtOnce()) {
     DropEnded(results, hidden);
     choices = TellChoices();
@@ -63,11 +63,12 @@ size_t FrameStep::Arrange(SpeechStream::State* const* streams, size_t count) {
       if ((streams[i]->frames > 0) == begun) places_.push_back({streams[i], i});
     }
   }
-  return static_cast<size_t>(
-      std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.stream->frames > 0; }));
+  return static_cast<size_t>(std::count_if(places_.begin(), places_.end(),
+                                           [](const Place& place) { return place.stream->frames > 0; }));
 }
 
-// hidden [places, talker's width]: of the frames that are fed back, and of the prompts that have just been computed.
+// hidden [places, talker's width]: of the frames that are fed back, and of the prompts that have just been
+// computed.
 void FrameStep::FeedBack(size_t fed, float* hidden) {
   frames_.clear();
   texts_.clear();
@@ -101,7 +102,8 @@ FrameStep::Told FrameStep::TellChoices() {
   for (const Place& place : places_) {
     SpeechStream::State& stream = *place.stream;
     first_choices_.push_back({stream.rules.talker, stream.rules.seed, stream.frames, stream.SeenCodes()});
-    if (stream.frames < stream.rules.min_new_tokens) first_choices_.back().rules.forbidden = stream.config.talker.ids.eos;
+    if (stream.frames < stream.rules.min_new_tokens)
+      first_choices_.back().rules.forbidden = stream.config.talker.ids.eos;
     other_choices_.push_back({stream.rules.predictor, stream.rules.seed, stream.frames, nullptr});
   }
   static_assert(sizeof(Choice) % sizeof(float) == 0);
@@ -164,7 +166,8 @@ Talker::Talker(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights,
     : kernels_(kernels),
       transformer_(kernels, checkpoint.config().talker.transformer,
                    LoadLayers(weights, NamedTensors::OfModel(checkpoint).Under("talker.model"),
-                              static_cast<size_t>(checkpoint.config().talker.transformer.layers), kTalkerLayer, format),
+                              static_cast<size_t>(checkpoint.config().talker.transformer.layers),
+                              kTalkerLayer, format),
                    0),
       norm_(weights.Floats(checkpoint.ModelTensor("talker.model.norm.weight"))),
       head_(weights.Of(checkpoint.ModelTensor("talker.codec_head.weight"), format)) {}

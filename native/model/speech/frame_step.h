@@ -1,8 +1,8 @@
-// One frame of many streams: the talker reads the last frame and chooses the first code of the next; the predictor
-// computes the others.
+// One frame of many streams: the talker reads the last frame and chooses the first code of the next; the
+// predictor computes the others.
 //
-// The last frame is fed back at the beginning of a step, not at the end of the step that made it. A frame can thus be
-// played one talker pass earlier, and its text row may arrive while it is played.
+// The last frame is fed back at the beginning of a step, not at the end of the step that made it. A frame can
+// thus be played one talker pass earlier, and its text row may arrive while it is played.
 #ifndef PARLEY_MODEL_FRAME_STEP_H_
 #define PARLEY_MODEL_FRAME_STEP_H_
 
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/files/checkpoint.h"
-#include "model/shared/workspace.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
+#include "model/shared/workspace.h"
 #include "model/speech/code_predictor.h"
 #include "model/speech/embeddings.h"
 #include "model/speech/speech_stream.h"

@@ -45,7 +45,8 @@ CodecIds ReadCodecIds(const ConfigReader& reader, int64_t vocabulary) {
 
 bool NamesAreGood(const ConfigReader& names, const char* of) {
   for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
-    names.Require(!entry.key().empty() && entry.key().size() <= kMaxNameBytes, entry.key().substr(0, kMaxNameBytes),
+    names.Require(!entry.key().empty() && entry.key().size() <= kMaxNameBytes,
+                  entry.key().substr(0, kMaxNameBytes),
                   std::string("a name of a ") + of + " of 1 to " + std::to_string(kMaxNameBytes) + " bytes");
   }
   if (names.json().size() <= kMaxNames) return names.good();
@@ -67,7 +68,8 @@ std::vector<Language> ReadLanguages(const ConfigReader& reader, int64_t vocabula
   return languages;
 }
 
-std::vector<Speaker> ReadSpeakers(const ConfigReader& reader, const std::vector<Language>& languages, int64_t vocabulary) {
+std::vector<Speaker> ReadSpeakers(const ConfigReader& reader, const std::vector<Language>& languages,
+                                  int64_t vocabulary) {
   const ConfigReader names = reader.Object("spk_id"), dialects = reader.Object("spk_is_dialect");
   std::vector<Speaker> speakers;
   if (!NamesAreGood(names, "speaker")) return speakers;
@@ -97,7 +99,8 @@ void RefuseOtherAttention(const ConfigReader& reader) {
     scaling.Only("type", std::string_view("default"));
   }
   for (Json layer = reader.json().Find("layer_types").first(); layer.present(); layer = layer.next()) {
-    reader.Require(layer.text() == "full_attention", "layer_types", "\"full_attention\" throughout, the only one supported");
+    reader.Require(layer.text() == "full_attention", "layer_types",
+                   "\"full_attention\" throughout, the only one supported");
   }
 }
 
@@ -122,7 +125,8 @@ PredictorConfig ReadPredictor(const ConfigReader& reader, const TalkerConfig& ta
   predictor.vocabulary = reader.Whole("vocab_size", 1, kMaxVocabulary);
   // A code that the talker may choose must have a row in the predictor's world.
   reader.Require(predictor.vocabulary == talker.vocabulary - TalkerConfig::kControlIds, "vocab_size",
-                 std::to_string(talker.vocabulary - TalkerConfig::kControlIds) + ", the talker's without its control ids");
+                 std::to_string(talker.vocabulary - TalkerConfig::kControlIds) +
+                     ", the talker's without its control ids");
   reader.Require(reader.Whole("num_code_groups", 2, 64) == talker.code_groups, "num_code_groups",
                  std::to_string(talker.code_groups) + ", as the talker's");
   RefuseOtherAttention(reader);
@@ -143,15 +147,19 @@ SpeakerEncoderConfig ReadSpeakerEncoder(const ConfigReader& reader, int64_t talk
   config.attention = reader.WholeOr("enc_attention_channels", 1, kMaxWidth, 128);
   config.res2net_scale = reader.WholeOr("enc_res2net_scale", 2, 256, 8);
   config.squeeze = reader.WholeOr("enc_se_channels", 1, kMaxWidth, 128);
-  reader.Require(config.embedding == talker_hidden, "enc_dim", "the talker's hidden_size, " + std::to_string(talker_hidden));
+  reader.Require(config.embedding == talker_hidden, "enc_dim",
+                 "the talker's hidden_size, " + std::to_string(talker_hidden));
   reader.Require(config.kernels.size() == count, "enc_kernel_sizes", "as many numbers as enc_channels has");
   reader.Require(config.dilations.size() == count, "enc_dilations", "as many numbers as enc_channels has");
   for (size_t n = 1; n + 1 < count; n++) {
-    reader.Require(config.channels[n] == config.channels[0], "enc_channels", "equal numbers but for the last");
+    reader.Require(config.channels[n] == config.channels[0], "enc_channels",
+                   "equal numbers but for the last");
   }
   const auto blocks = static_cast<int64_t>(count) - 2;
-  reader.Require(config.channels.back() == blocks * config.channels[0], "enc_channels", "the last to be the sum of the blocks'");
-  reader.Require(config.channels[0] % config.res2net_scale == 0, "enc_res2net_scale", "a divisor of enc_channels[0]");
+  reader.Require(config.channels.back() == blocks * config.channels[0], "enc_channels",
+                 "the last to be the sum of the blocks'");
+  reader.Require(config.channels[0] % config.res2net_scale == 0, "enc_res2net_scale",
+                 "a divisor of enc_channels[0]");
   return config;
 }
 
@@ -168,15 +176,22 @@ const Entry* FindByName(const std::vector<Entry>& entries, std::string_view name
 
 const char* NameOf(ModelType type) {
   switch (type) {
-    case ModelType::kCustomVoice: return "custom_voice";
-    case ModelType::kVoiceDesign: return "voice_design";
-    case ModelType::kBase: return "base";
+    case ModelType::kCustomVoice:
+      return "custom_voice";
+    case ModelType::kVoiceDesign:
+      return "voice_design";
+    case ModelType::kBase:
+      return "base";
   }
   return "";
 }
 
-const Language* ModelConfig::FindLanguage(std::string_view name) const { return FindByName(talker.languages, name); }
-const Speaker* ModelConfig::FindSpeaker(std::string_view name) const { return FindByName(talker.speakers, name); }
+const Language* ModelConfig::FindLanguage(std::string_view name) const {
+  return FindByName(talker.languages, name);
+}
+const Speaker* ModelConfig::FindSpeaker(std::string_view name) const {
+  return FindByName(talker.speakers, name);
+}
 
 ModelConfig ReadModelConfig(const ConfigReader& reader) {
   ModelConfig config;
@@ -191,7 +206,8 @@ ModelConfig ReadModelConfig(const ConfigReader& reader) {
   config.predictor = ReadPredictor(talker.Object("code_predictor_config"), config.talker);
   config.text_ids = ReadTextIds(reader, config.talker.text_vocabulary);
   if (config.type == ModelType::kBase) {
-    config.speaker_encoder = ReadSpeakerEncoder(reader.Object("speaker_encoder_config"), config.talker.transformer.hidden);
+    config.speaker_encoder =
+        ReadSpeakerEncoder(reader.Object("speaker_encoder_config"), config.talker.transformer.hidden);
   }
   if (config.type == ModelType::kCustomVoice) {
     talker.Require(!config.talker.speakers.empty(), "spk_id", "at least one speaker");
@@ -201,11 +217,13 @@ ModelConfig ReadModelConfig(const ConfigReader& reader) {
 
 namespace {
 
-double RealOr(const ConfigReader& reader, const std::string& key, double least, double most, double otherwise) {
+double RealOr(const ConfigReader& reader, const std::string& key, double least, double most,
+              double otherwise) {
   return reader.Has(key) ? reader.Real(key, least, most) : otherwise;
 }
 
-void ReadDraw(const ConfigReader& reader, const std::string& prefix, const char* sample_key, DrawConfig* draw) {
+void ReadDraw(const ConfigReader& reader, const std::string& prefix, const char* sample_key,
+              DrawConfig* draw) {
   if (reader.Has(sample_key)) draw->sample = reader.Bool(sample_key);
   draw->temperature = RealOr(reader, prefix + "temperature", 1e-3, 100, draw->temperature);
   draw->top_k = reader.WholeOr(prefix + "top_k", 0, 1 << 20, draw->top_k);

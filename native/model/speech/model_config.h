@@ -17,8 +17,8 @@ namespace parley::model {
 struct DrawConfig {
   bool sample = true;  // else the largest logit
   double temperature = 0.9;
-  int64_t top_k = 50;   // 0: all
-  double top_p = 1.0;   // 1: all
+  int64_t top_k = 50;  // 0: all
+  double top_p = 1.0;  // 1: all
 };
 
 // The initial values are those of the published checkpoints: for keys that the
@@ -51,24 +51,24 @@ struct TextIds {
 };
 
 struct Language {
-  std::string name;  // lower case
-  int32_t id = 0;    // in the talker's vocabulary
+  std::string name;      // lower case
+  int32_t id = 0;        // in the talker's vocabulary
   bool dialect = false;  // chosen by way of a speaker, not offered to users
 };
 
 struct Speaker {
-  std::string name;  // lower case
-  int32_t id = 0;    // in the talker's vocabulary
+  std::string name;     // lower case
+  int32_t id = 0;       // in the talker's vocabulary
   std::string dialect;  // a language's name, or empty
 };
 
 struct TalkerConfig {
   TransformerConfig transformer;
-  int64_t vocabulary = 0;       // codes, then kControlIds control ids
+  int64_t vocabulary = 0;  // codes, then kControlIds control ids
   int64_t text_vocabulary = 0;
   int64_t text_hidden = 0;
-  int64_t code_groups = 0;      // codes of a frame
-  int64_t positions = 0;        // most rows of prompt and frames together
+  int64_t code_groups = 0;  // codes of a frame
+  int64_t positions = 0;    // most rows of prompt and frames together
   CodecIds ids;
   std::vector<Language> languages;
   std::vector<Speaker> speakers;

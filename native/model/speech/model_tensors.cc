@@ -33,7 +33,8 @@ void AddPredictor(const ModelConfig& config, const ExpectedTensors& predictor) {
   const PredictorConfig& c = config.predictor;
   const int64_t hidden = c.transformer.hidden, talker_hidden = config.talker.transformer.hidden;
   if (config.has_projection()) predictor.AddWithBias("small_to_mtp_projection", {hidden, talker_hidden});
-  for (int64_t n = 0; n < c.transformer.layers; n++) AddLayer(c.transformer, predictor.Under("model.layers", n));
+  for (int64_t n = 0; n < c.transformer.layers; n++)
+    AddLayer(c.transformer, predictor.Under("model.layers", n));
   predictor.Add("model.norm.weight", {hidden});
   for (int64_t n = 0; n + 1 < config.talker.code_groups; n++) {
     predictor.Under("model.codec_embedding", n).Add("weight", {c.vocabulary, talker_hidden});
@@ -77,8 +78,8 @@ std::vector<ExpectedTensor> TensorsOf(const ModelConfig& config) {
 namespace {
 
 constexpr int64_t kPreConvKernel = 3;
-constexpr int64_t kKernel = 7;        // the decoder's other convolutions
-constexpr int64_t kWidening = 4;      // upsampling stages' pointwise layers
+constexpr int64_t kKernel = 7;         // the decoder's other convolutions
+constexpr int64_t kWidening = 4;       // upsampling stages' pointwise layers
 constexpr int64_t kResidualUnits = 3;  // per decoder block
 
 void AddDecoderTables(const CodecDecoderConfig& c, const ExpectedTensors& quantizer) {
@@ -187,8 +188,8 @@ void AddEncoderLayer(const TransformerConfig& c, const ExpectedTensors& layer) {
 
 void AddEncoderTables(const CodecEncoderConfig& c, const ExpectedTensors& quantizer) {
   for (const bool semantic : {true, false}) {
-    const ExpectedTensors rvq =
-        quantizer.Under(semantic ? "semantic_residual_vector_quantizer" : "acoustic_residual_vector_quantizer");
+    const ExpectedTensors rvq = quantizer.Under(semantic ? "semantic_residual_vector_quantizer"
+                                                         : "acoustic_residual_vector_quantizer");
     rvq.Add("input_proj.weight", {c.codebook_width, c.transformer.hidden, 1});
     for (int64_t n = 0; n < (semantic ? 1 : c.quantizers - 1); n++) {
       rvq.Under("layers", n).Add("codebook.embed_sum", {c.codebook_size, c.codebook_width});

@@ -35,8 +35,8 @@ bool Preparation::JudgeLength(uint32_t rate) {
   const size_t count = recording_.size();
   if (count == 0) return problem_ = "the recording is empty", false;
   if (rate < rules_.min_rate || rate > rules_.max_rate) {
-    problem_ = "the recording's sample rate is " + std::to_string(rate) + " Hz; " + std::to_string(rules_.min_rate) +
-               " to " + std::to_string(rules_.max_rate) + " are taken";
+    problem_ = "the recording's sample rate is " + std::to_string(rate) + " Hz; " +
+               std::to_string(rules_.min_rate) + " to " + std::to_string(rules_.max_rate) + " are taken";
     return false;
   }
   const bool is_short = ResampledCount(count, rate, rules_.sample_rate) < rules_.min_samples;
@@ -76,7 +76,9 @@ void Preparation::JudgeLoudness() {
 
 bool Preparation::Advance() { return problem_.empty() && stages_.Advance(piece_cost_) && problem_.empty(); }
 
-std::vector<float> Preparation::TakeSamples() { return resampling_ ? std::move(resampling_->result()) : recording_; }
+std::vector<float> Preparation::TakeSamples() {
+  return resampling_ ? std::move(resampling_->result()) : recording_;
+}
 
 namespace {
 
@@ -84,8 +86,8 @@ constexpr double kPi = 3.14159265358979323846;
 
 // Cut-off relative to the lower Nyquist frequency: the pass band ends at 0.91, the stop band begins at 1.
 constexpr double kCutOff = 0.955;
-// Kaiser window for 110 dB of attenuation: beta = 0.1102 (110 - 8.7). For this transition band its length is (110 -
-// 7.95) / (2.285 * 0.09 pi) = 158 samples of the lower rate.
+// Kaiser window for 110 dB of attenuation: beta = 0.1102 (110 - 8.7). For this transition band its length is
+// (110 - 7.95) / (2.285 * 0.09 pi) = 158 samples of the lower rate.
 constexpr double kBeta = 11.16;
 constexpr double kHalfWidth = 80;
 
@@ -96,7 +98,8 @@ constexpr size_t kTapCost = 1000, kProductCost = 7;
 constexpr size_t kLanes = 2;
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Terms of the series of Bessel(x), for x up to kBeta: later terms are too small to change the sum. An even number.
+// Terms of the series of Bessel(x), for x up to kBeta: later terms are too small to change the sum. An even
+// number.
 constexpr size_t kTerms = 28;
 
 // The modified Bessel function of order 0.

@@ -48,7 +48,8 @@ class Resampling {
   std::unique_ptr<const Filter> filter_;
   int64_t reach_ = 0;         // samples around a result's place that it is made of, on each side
   std::vector<double> taps_;  // phase_'s
-  uint64_t phase_ = 0, next_ = 0;  // results phase_, phase_ + up_, ... have the same taps; next_ is the next of them
+  uint64_t phase_ = 0,
+           next_ = 0;  // results phase_, phase_ + up_, ... have the same taps; next_ is the next of them
   std::vector<float> result_;
 };
 

@@ -26,10 +26,12 @@ bool FitsVoice(const ModelConfig& config, const VoicePrompt& voice, std::string*
   }
   if (voice.codes.size() % groups != 0) return *problem = "the reference's codes are no whole frames", false;
   for (size_t n = 0; n < voice.codes.size(); n++) {
-    const int64_t codes = n % groups == 0 ? config.talker.vocabulary - TalkerConfig::kControlIds : config.predictor.vocabulary;
+    const int64_t codes =
+        n % groups == 0 ? config.talker.vocabulary - TalkerConfig::kControlIds : config.predictor.vocabulary;
     if (voice.codes[n] >= 0 && voice.codes[n] < codes) continue;
-    *problem = "code " + std::to_string(n % groups) + " of frame " + std::to_string(n / groups) + " of the reference is " +
-               std::to_string(voice.codes[n]) + ", expected 0 to " + std::to_string(codes - 1);
+    *problem = "code " + std::to_string(n % groups) + " of frame " + std::to_string(n / groups) +
+               " of the reference is " + std::to_string(voice.codes[n]) + ", expected 0 to " +
+               std::to_string(codes - 1);
     return false;
   }
   return true;
@@ -37,25 +39,30 @@ bool FitsVoice(const ModelConfig& config, const VoicePrompt& voice, std::string*
 
 }  // namespace
 
-bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice, std::string* problem) {
+bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice,
+               std::string* problem) {
   if (prompt.rows.empty()) return *problem = "the prompt is empty", false;
   if (voice != nullptr && !FitsVoice(config, *voice, problem)) return false;
-  const size_t frames = voice == nullptr ? 0 : voice->codes.size() / static_cast<size_t>(config.talker.code_groups);
+  const size_t frames =
+      voice == nullptr ? 0 : voice->codes.size() / static_cast<size_t>(config.talker.code_groups);
   for (size_t n = 0; n < prompt.rows.size(); n++) {
     const PromptRow& row = prompt.rows[n];
     if (row.text == PromptRow::kNoRow && row.codec == PromptRow::kNoRow && row.frame == PromptRow::kNoRow) {
       return Refuse(n, "is the sum of nothing", problem);
     }
-    if (!FitsTable(row.text, config.talker.text_vocabulary)) return Refuse(n, "there is no such text id", problem);
+    if (!FitsTable(row.text, config.talker.text_vocabulary))
+      return Refuse(n, "there is no such text id", problem);
     if (row.codec == PromptRow::kSpeakerVector) {
       if (voice == nullptr) return Refuse(n, "needs a voice by example", problem);
     } else if (!FitsTable(row.codec, config.talker.vocabulary)) {
       return Refuse(n, "there is no such codec id", problem);
     }
-    if (!FitsTable(row.frame, static_cast<int64_t>(frames))) return Refuse(n, "the reference has no such frame", problem);
+    if (!FitsTable(row.frame, static_cast<int64_t>(frames)))
+      return Refuse(n, "the reference has no such frame", problem);
   }
   for (const int32_t id : prompt.trailing) {
-    if (id < 0 || id >= config.talker.text_vocabulary) return *problem = "there is no such text id behind the prompt", false;
+    if (id < 0 || id >= config.talker.text_vocabulary)
+      return *problem = "there is no such text id behind the prompt", false;
   }
   return true;
 }
@@ -87,7 +94,8 @@ void PromptRows::Sum(const Part* parts, size_t count, float* x) {
   const size_t rows = texts_.size(), hidden = embeddings_.hidden();
   kernels_.Gather(embeddings_.codes(0), told_codes_.Tell(codes_), rows, false, x);
   for (size_t n = 0; n < rows; n++) {
-    if (speakers_[n] != nullptr) kernels_.Upload(x + n * hidden, speakers_[n]->speaker.data(), hidden * sizeof(float));
+    if (speakers_[n] != nullptr)
+      kernels_.Upload(x + n * hidden, speakers_[n]->speaker.data(), hidden * sizeof(float));
   }
   if (has_frames_) embeddings_.SumFrames(told_frames_.Tell(frames_).values, rows, true, x);
   embeddings_.SumText(texts_, true, x);
@@ -124,7 +132,8 @@ std::string_view WithoutLeadingSpace(std::string_view text) {
 constexpr size_t kNamesTold = 40;
 
 template <class Known, class Offered>
-std::string Unknown(const char* what, std::string_view name, const std::vector<Known>& known, Offered offered) {
+std::string Unknown(const char* what, std::string_view name, const std::vector<Known>& known,
+                    Offered offered) {
   std::string problem = "there is no " + std::string(what) + " \"" + std::string(name.substr(0, 100)) + "\"";
   size_t told = 0;
   for (const Known& one : known) {
@@ -137,7 +146,8 @@ std::string Unknown(const char* what, std::string_view name, const std::vector<K
 // One prompt in the making.
 class Builder {
  public:
-  Builder(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request, std::string* problem)
+  Builder(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request,
+          std::string* problem)
       : config_(config), tokenizer_(tokenizer), request_(request), problem_(problem) {}
 
   bool Build(Prompt* prompt) {
@@ -146,9 +156,11 @@ class Builder {
     if (!EncodeTarget(&target)) return false;
     if (!request_.instruction.empty()) {
       if (!config_.takes_instruction()) return Refuse("this model takes no instruction");
-      if (!EncodeMarked(tokenizer_, Template::kInstruction, request_.instruction, &instruction, problem_)) return false;
+      if (!EncodeMarked(tokenizer_, Template::kInstruction, request_.instruction, &instruction, problem_))
+        return false;
     }
-    if (in_context_ && !EncodeMarked(tokenizer_, Template::kReference, request_.reference_text, &reference, problem_)) {
+    if (in_context_ &&
+        !EncodeMarked(tokenizer_, Template::kReference, request_.reference_text, &reference, problem_)) {
       return false;
     }
     for (const int32_t id : instruction.ids) prompt->rows.push_back({id});
@@ -176,7 +188,8 @@ class Builder {
     if (request_.text_ids == nullptr) {
       return EncodeMarked(tokenizer_, Template::kTarget, request_.text, target, problem_);
     }
-    if (!tokenizer_.Encode(FrameOf(Template::kTarget).head, Literals::kTokens, &target->ids, problem_)) return false;
+    if (!tokenizer_.Encode(FrameOf(Template::kTarget).head, Literals::kTokens, &target->ids, problem_))
+      return false;
     target->begin = target->ids.size();
     target->ids.insert(target->ids.end(), request_.text_ids->begin(), request_.text_ids->end());
     target->end = target->ids.size();
@@ -206,7 +219,8 @@ class Builder {
       const auto offered = [](const Language& one) { return !one.dialect; };
       return Refuse(Unknown("language", request_.language, config_.talker.languages, offered));
     }
-    if (speaker_ != nullptr && !speaker_->dialect.empty() && (language == nullptr || language->name == "chinese")) {
+    if (speaker_ != nullptr && !speaker_->dialect.empty() &&
+        (language == nullptr || language->name == "chinese")) {
       language = config_.FindLanguage(speaker_->dialect);
     }
     language_ = language == nullptr ? PromptRow::kNoRow : language->id;
@@ -215,10 +229,12 @@ class Builder {
 
   bool CheckReference() {
     in_context_ = request_.reference_frames > 0;
-    if (in_context_ == request_.reference_text.empty()) return Refuse("a reference needs both its text and its frames");
+    if (in_context_ == request_.reference_text.empty())
+      return Refuse("a reference needs both its text and its frames");
     if (in_context_ && config_.type != ModelType::kBase) return Refuse("this model takes no reference");
     return static_cast<int64_t>(request_.reference_frames) < config_.talker.positions ||
-           Refuse("the reference is longer than the model's " + std::to_string(config_.talker.positions) + " positions");
+           Refuse("the reference is longer than the model's " + std::to_string(config_.talker.positions) +
+                  " positions");
   }
 
   // The codec side runs one row ahead: codec_bos is held back for the body.
@@ -249,7 +265,9 @@ class Builder {
     if (request_.whole_text) {
       for (const int32_t id : text) prompt->rows.push_back({id, config_.talker.ids.pad});
     }
-    const auto text_at = [&](size_t n) { return !request_.whole_text && n < text.size() ? text[n] : ids.tts_pad; };
+    const auto text_at = [&](size_t n) {
+      return !request_.whole_text && n < text.size() ? text[n] : ids.tts_pad;
+    };
     prompt->rows.push_back({text_at(0), config_.talker.ids.bos});
     for (size_t n = 0; n < request_.reference_frames; n++) {
       prompt->rows.push_back({text_at(n + 1), PromptRow::kNoRow, static_cast<int32_t>(n)});
@@ -285,8 +303,8 @@ bool EncodeMarked(const Tokenizer& tokenizer, Template form, std::string_view te
   return tokenizer.Encode(frame.tail, Literals::kTokens, &marked->ids, problem);
 }
 
-bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request, Prompt* prompt,
-                 std::string* problem) {
+bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request,
+                 Prompt* prompt, std::string* problem) {
   *prompt = {};
   return Builder(config, tokenizer, request, problem).Build(prompt);
 }

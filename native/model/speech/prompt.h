@@ -22,13 +22,14 @@ namespace parley::model {
 // The arithmetic belongs to the talker; here nothing but ids is known.
 struct PromptRequest {
   std::string_view text = {};
-  std::string_view instruction = {};     // empty: none; for models that take one
+  std::string_view instruction = {};  // empty: none; for models that take one
   std::string_view language = "auto";
   std::string_view speaker = {};         // CustomVoice needs one, others have none
   std::string_view reference_text = {};  // Base: what the recording says; empty where only its voice is used
   size_t reference_frames = 0;           // Base: of the recording's codes; 0 where only its voice is used
-  bool whole_text = true;                // all text in the prompt; else the first token, the rest frame by frame
-  const std::vector<int32_t>* text_ids = nullptr;  // instead of text, where that is tokenized already; not empty
+  bool whole_text = true;  // all text in the prompt; else the first token, the rest frame by frame
+  const std::vector<int32_t>* text_ids =
+      nullptr;  // instead of text, where that is tokenized already; not empty
 };
 
 // A position of the prompt: the sum of all that is not kNoRow.
@@ -36,8 +37,9 @@ struct PromptRow {
   static constexpr int32_t kNoRow = -1;
   static constexpr int32_t kSpeakerVector = -2;
 
-  int32_t text = kNoRow;   // id of the text vocabulary, through the text projection
-  int32_t codec = kNoRow;  // id of the talker's own vocabulary, or kSpeakerVector: the speaker encoder's answer
+  int32_t text = kNoRow;  // id of the text vocabulary, through the text projection
+  int32_t codec =
+      kNoRow;  // id of the talker's own vocabulary, or kSpeakerVector: the speaker encoder's answer
   int32_t frame = kNoRow;  // frame of the reference: the sum of the embeddings of its codes
 };
 
@@ -68,21 +70,22 @@ bool EncodeMarked(const Tokenizer& tokenizer, Template form, std::string_view te
 
 // False with `problem` set when the request does not fit the model: an unknown
 // language or speaker, an instruction that it does not take, too long a text.
-bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request, Prompt* prompt,
-                 std::string* problem);
+bool BuildPrompt(const ModelConfig& config, const Tokenizer& tokenizer, const PromptRequest& request,
+                 Prompt* prompt, std::string* problem);
 
 // The part of a prompt that comes from a cloned voice.
 //
 // Immutable, shared by streams.
 struct VoicePrompt {
-  std::vector<float> speaker;   // [hidden] of the talker, on the host
-  std::vector<int32_t> codes;   // [frames, code_groups], or empty: only the voice is used
-  std::string text;             // transcript of the recording; with codes
+  std::vector<float> speaker;  // [hidden] of the talker, on the host
+  std::vector<int32_t> codes;  // [frames, code_groups], or empty: only the voice is used
+  std::string text;            // transcript of the recording; with codes
 };
 
 // True if every id of a prompt is a row of its table, and the voice has what it asks for. Else
 // `problem` names the row.
-bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice, std::string* problem);
+bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePrompt* voice,
+               std::string* problem);
 
 class PromptRows {
  public:

@@ -14,7 +14,9 @@ LogMelShape ShapeOf(const SpeakerEncoderConfig& config) {
   return shape;
 }
 
-const SpeakerEncoderConfig& ConfigOf(const Checkpoint& checkpoint) { return *checkpoint.config().speaker_encoder; }
+const SpeakerEncoderConfig& ConfigOf(const Checkpoint& checkpoint) {
+  return *checkpoint.config().speaker_encoder;
+}
 
 NamedTensors TensorsOf(const Checkpoint& checkpoint) {
   return NamedTensors::OfModel(checkpoint).Under("speaker_encoder");
@@ -22,7 +24,8 @@ NamedTensors TensorsOf(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-SpeakerEncoder::SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_cost)
+SpeakerEncoder::SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+                               size_t piece_cost)
     : kernels_(kernels),
       piece_cost_(piece_cost),
       shape_(ShapeOf(ConfigOf(checkpoint))),
@@ -66,7 +69,10 @@ SpeakerEncoder::Places SpeakerEncoder::PlacesOf(size_t moments) const {
 }
 
 SpeakerEncoder::Run::Run(SpeakerEncoder& encoder, const std::vector<float>& samples)
-    : encoder_(encoder), samples_(samples), moments_(encoder.mel_.FramesOf(samples.size())), work_(encoder.kernels_) {
+    : encoder_(encoder),
+      samples_(samples),
+      moments_(encoder.mel_.FramesOf(samples.size())),
+      work_(encoder.kernels_) {
   encoder.Plan(this);
 }
 
@@ -94,7 +100,8 @@ void SpeakerEncoder::PlanMel(Run* run, float* mel) {
   });
 }
 
-void SpeakerEncoder::PlanTdnn(const SameConvolution& tdnn, const float* x, float* padded, float* y, Run* run) {
+void SpeakerEncoder::PlanTdnn(const SameConvolution& tdnn, const float* x, float* padded, float* y,
+                              Run* run) {
   const size_t rows = run->moments_, width = tdnn.outputs();
   run->stages_.Add(rows, tdnn.CostOfRow() + width * kValueCost, [=, &tdnn](size_t first, size_t count) {
     tdnn.Apply(kernels_, x, rows, first, count, padded, y);
@@ -107,7 +114,8 @@ void SpeakerEncoder::PlanBlock(size_t n, const Places& at, float* work, Run* run
   blocks_[n].Plan(kernels_, x, run->moments_, work + at.block, &run->stages_);
   run->stages_.Add(run->moments_, channels_ * kValueCost, [=](size_t first, size_t count) {
     const float* const rows = x + first * channels_;
-    kernels_.CopyColumns(rows, channels_, 0, joined + first * joined_, joined_, n * channels_, channels_, count);
+    kernels_.CopyColumns(rows, channels_, 0, joined + first * joined_, joined_, n * channels_, channels_,
+                         count);
   });
   PlanToShow("blocks." + std::to_string(n + 1), x, run->moments_, channels_, run);
 }
@@ -121,7 +129,8 @@ void SpeakerEncoder::PlanProjection(const float* statistics, float* projected, R
   });
 }
 
-void SpeakerEncoder::PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels, Run* run) {
+void SpeakerEncoder::PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels,
+                                Run* run) {
   run->stages_.Add(0, [=] { Show(tap_, stage, values, rows, channels); });
 }
 
@@ -194,7 +203,8 @@ void Res2NetBlock::PlanParts(const Work& work, StagedWork* stages) const {
 
 void Res2NetBlock::Gather(const Work& work, size_t n, size_t first, size_t count) const {
   float* const part = work.part + first * part_;
-  work.kernels->CopyColumns(work.hidden + first * channels_, channels_, (n + 1) * part_, part, part_, 0, part_, count);
+  work.kernels->CopyColumns(work.hidden + first * channels_, channels_, (n + 1) * part_, part, part_, 0,
+                            part_, count);
   if (n > 0) work.kernels->Add(part, work.result + first * part_, count * part_);
 }
 
@@ -208,7 +218,8 @@ void Res2NetBlock::Convolve(const Work& work, size_t n, size_t first, size_t cou
 
 void Res2NetBlock::PlanGate(const Work& work, StagedWork* stages) const {
   const auto mean = [=](size_t first, size_t count) {
-    work.kernels->Statistics(work.hidden + first, nullptr, work.rows, count, channels_, 0, work.mean + first, nullptr);
+    work.kernels->Statistics(work.hidden + first, nullptr, work.rows, count, channels_, 0, work.mean + first,
+                             nullptr);
   };
   stages->Add(channels_, work.rows * kValueCost, mean, kChannelGranule);
   const size_t values = squeeze_.outputs() + channels_;
@@ -249,22 +260,28 @@ AttentiveStatistics::AttentiveStatistics(Weights& weights, const NamedTensors& t
       bias_(weights.Floats(tensors["tdnn.conv.bias"])),
       scores_(weights, tensors.Under("conv")) {}
 
-size_t AttentiveStatistics::WorkFloats(size_t rows) const { return (rows + 1) * of_x_.rows + rows * channels_; }
+size_t AttentiveStatistics::WorkFloats(size_t rows) const {
+  return (rows + 1) * of_x_.rows + rows * channels_;
+}
 
 void AttentiveStatistics::Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics,
                                StagedWork* stages) const {
-  const size_t width = of_x_.rows, twice = 2 * rows * kValueCost;  // a pass for the mean, one for the deviation
+  const size_t width = of_x_.rows,
+               twice = 2 * rows * kValueCost;  // a pass for the mean, one for the deviation
   float* const inner = work + width;
   const Work laid = {&kernels, x, rows, work, inner, inner + rows * width, statistics};
-  stages->Add(channels_, twice, [=](size_t first, size_t count) { TakeStatistics(laid, nullptr, first, count); },
-              kChannelGranule);
+  stages->Add(
+      channels_, twice, [=](size_t first, size_t count) { TakeStatistics(laid, nullptr, first, count); },
+      kChannelGranule);
   stages->Add(of_statistics_.rows * of_statistics_.columns, [=] {
-    laid.kernels->Multiply(of_statistics_, Rows(laid.statistics, 1, 2 * channels_), {bias_, nullptr, false}, laid.bias);
+    laid.kernels->Multiply(of_statistics_, Rows(laid.statistics, 1, 2 * channels_), {bias_, nullptr, false},
+                           laid.bias);
   });
   stages->Add(rows, of_x_.rows * of_x_.columns + width * (kValueCost + kFunctionCost) + scores_.CostOfRow(),
               [=](size_t first, size_t count) { Attend(laid, first, count); });
-  stages->Add(channels_, 2 * rows * kFunctionCost + 2 * twice,
-              [=](size_t first, size_t count) { Weigh(laid, first, count); }, kChannelGranule);
+  stages->Add(
+      channels_, 2 * rows * kFunctionCost + 2 * twice,
+      [=](size_t first, size_t count) { Weigh(laid, first, count); }, kChannelGranule);
 }
 
 // The scores of some moments.
@@ -272,7 +289,8 @@ void AttentiveStatistics::Attend(const Work& work, size_t first, size_t count) c
   Kernels& kernels = *work.kernels;
   const size_t width = of_x_.rows;
   float* const inner = work.inner + first * width;
-  kernels.Multiply(of_x_, Rows(work.x + first * channels_, count, channels_), {work.bias, nullptr, false}, inner);
+  kernels.Multiply(of_x_, Rows(work.x + first * channels_, count, channels_), {work.bias, nullptr, false},
+                   inner);
   kernels.Activate(Activation::kRelu, inner, count * width);
   kernels.Activate(Activation::kTanh, inner, count * width);
   scores_.Apply(kernels, work.inner, work.rows, first, count, nullptr, work.attention);
@@ -284,9 +302,11 @@ void AttentiveStatistics::Weigh(const Work& work, size_t first, size_t count) co
   TakeStatistics(work, work.attention + first, first, count);
 }
 
-void AttentiveStatistics::TakeStatistics(const Work& work, const float* weights, size_t first, size_t count) const {
+void AttentiveStatistics::TakeStatistics(const Work& work, const float* weights, size_t first,
+                                         size_t count) const {
   float* const mean = work.statistics + first;
-  work.kernels->Statistics(work.x + first, weights, work.rows, count, channels_, kFloor, mean, mean + channels_);
+  work.kernels->Statistics(work.x + first, weights, work.rows, count, channels_, kFloor, mean,
+                           mean + channels_);
 }
 
 }  // namespace parley::model

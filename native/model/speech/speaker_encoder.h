@@ -1,5 +1,5 @@
-// Speaker encoder: turns a recording into the speaker embedding in the talker's prompt. An ECAPA-TDNN over the
-// log-mel spectrogram of the whole recording.
+// Speaker encoder: turns a recording into the speaker embedding in the talker's prompt. An ECAPA-TDNN over
+// the log-mel spectrogram of the whole recording.
 #ifndef PARLEY_MODEL_SPEAKER_ENCODER_H_
 #define PARLEY_MODEL_SPEAKER_ENCODER_H_
 
@@ -10,9 +10,9 @@
 #include "kernels/kernels.h"
 #include "kernels/log_mel.h"
 #include "model/files/checkpoint.h"
-#include "model/shared/workspace.h"
 #include "model/shared/staged_work.h"
 #include "model/shared/tap.h"
+#include "model/shared/workspace.h"
 #include "model/speech/encoder_convolutions.h"
 
 namespace parley::model {
@@ -27,7 +27,8 @@ class AttentiveStatistics {
   size_t WorkFloats(size_t rows) const;
 
   // To be done: statistics [2 * channels], the means, then the deviations. work: WorkFloats(rows).
-  void Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics, StagedWork* stages) const;
+  void Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics,
+            StagedWork* stages) const;
 
  private:
   struct Work {
@@ -83,11 +84,13 @@ class Res2NetBlock {
 
 class SpeakerEncoder {
  public:
-  // Cost of a spectrogram's frame for each sample of its window, in units of StagedWork: a transform in double.
+  // Cost of a spectrogram's frame for each sample of its window, in units of StagedWork: a transform in
+  // double.
   static constexpr size_t kSpectrumCost = 660;
 
   // `weights` owns the weights. Pieces of other costs give the same bits.
-  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint, size_t piece_cost = kPieceCost);
+  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+                 size_t piece_cost = kPieceCost);
 
   // "blocks.0", "blocks.1", ..., "mfa", "asp".
   void Tell(Tap tap) { tap_ = std::move(tap); }
@@ -122,12 +125,13 @@ class SpeakerEncoder {
   };
 
  private:
-  // Memory layout of a run over `moments` frames, in floats. Signals that are no longer needed are overwritten.
+  // Memory layout of a run over `moments` frames, in floats. Signals that are no longer needed are
+  // overwritten.
   struct Places {
-    size_t x, block;         // a block's input and result; what it works with
-    size_t mel, padded;      // before the first block, where `block` is later
-    size_t joined;           // the blocks' results side by side
-    size_t features, pool;   // pooling's input, where x was; its scratch memory, where `joined` was
+    size_t x, block;        // a block's input and result; what it works with
+    size_t mel, padded;     // before the first block, where `block` is later
+    size_t joined;          // the blocks' results side by side
+    size_t features, pool;  // pooling's input, where x was; its scratch memory, where `joined` was
     size_t joined_padded, statistics, vector;
     size_t total;
   };

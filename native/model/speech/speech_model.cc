@@ -52,7 +52,8 @@ struct SpeechModel::Parts {
   std::vector<PromptRows::Part> parts;
 };
 
-SpeechModel::SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantize quantize, Format cache_format)
+SpeechModel::SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantize quantize,
+                         Format cache_format)
     : parts_(std::make_unique<Parts>(kernels, checkpoint, quantize, cache_format)) {}
 
 SpeechModel::~SpeechModel() = default;
@@ -72,16 +73,19 @@ const ModelConfig& SpeechModel::config() const { return parts_->config; }
 
 const StepTimes& SpeechModel::last_step() const { return parts_->step.times(); }
 
-std::unique_ptr<SpeechStream> SpeechModel::BeginStream(const Prompt& prompt, std::shared_ptr<const VoicePrompt> voice,
+std::unique_ptr<SpeechStream> SpeechModel::BeginStream(const Prompt& prompt,
+                                                       std::shared_ptr<const VoicePrompt> voice,
                                                        const DrawRules& rules, std::string* problem,
                                                        const StreamOptions& options) {
   const ModelConfig& config = parts_->config;
   DrawRules whole = rules;
-  if (!CompleteRules(config, &whole, problem) || !FitsModel(config, prompt, voice.get(), problem)) return nullptr;
+  if (!CompleteRules(config, &whole, problem) || !FitsModel(config, prompt, voice.get(), problem))
+    return nullptr;
   const size_t positions = PositionsOf(prompt, whole.max_new_tokens);
   if (positions > static_cast<size_t>(config.talker.positions)) {
-    *problem = "a prompt of " + std::to_string(prompt.rows.size()) + " rows and " + std::to_string(whole.max_new_tokens) +
-               " new tokens pass the model's " + std::to_string(config.talker.positions) + " positions";
+    *problem = "a prompt of " + std::to_string(prompt.rows.size()) + " rows and " +
+               std::to_string(whole.max_new_tokens) + " new tokens pass the model's " +
+               std::to_string(config.talker.positions) + " positions";
     return nullptr;
   }
   const bool ends_behind = !prompt.trailing.empty() && prompt.trailing.back() == config.text_ids.tts_eos;
@@ -95,7 +99,8 @@ std::unique_ptr<SpeechStream> SpeechModel::BeginStream(const Prompt& prompt, std
   if (options.more_text) state->prompt.trailing.pop_back();
   if (options.prefix != nullptr) {
     // The last row is computed in any case: its hidden vector is what the first code is chosen from.
-    const size_t shared = std::min(options.prefix->SharedWith(prompt, state->voice.get()), prompt.rows.size() - 1);
+    const size_t shared =
+        std::min(options.prefix->SharedWith(prompt, state->voice.get()), prompt.rows.size() - 1);
     state->cache.CopyFrom(options.prefix->state(), shared);
     state->prompt_done = shared;
   }
@@ -146,12 +151,14 @@ void SpeechModel::Parts::PrefillPiece() {
 
 std::shared_ptr<const PromptPrefix> SpeechModel::KeepPrefix(const SpeechStream& stream, size_t rows) const {
   const SpeechStream::State& state = *stream.state_;
-  if (rows > state.prompt_done) throw std::invalid_argument("rows of a prompt can be kept once they were computed");
-  auto kept = std::make_unique<KvState>(parts_->kernels, parts_->config.talker.transformer, parts_->cache_format, rows);
+  if (rows > state.prompt_done)
+    throw std::invalid_argument("rows of a prompt can be kept once they were computed");
+  auto kept = std::make_unique<KvState>(parts_->kernels, parts_->config.talker.transformer,
+                                        parts_->cache_format, rows);
   kept->CopyFrom(state.cache, rows);
   const auto end = state.prompt.rows.begin() + static_cast<ptrdiff_t>(rows);
-  return std::make_shared<const PromptPrefix>(std::vector<PromptRow>(state.prompt.rows.begin(), end), state.voice,
-                                              std::move(kept));
+  return std::make_shared<const PromptPrefix>(std::vector<PromptRow>(state.prompt.rows.begin(), end),
+                                              state.voice, std::move(kept));
 }
 
 void SpeechModel::Step(SpeechStream* const* streams, size_t count, StepResult* results, int32_t* codes) {

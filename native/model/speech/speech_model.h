@@ -1,9 +1,8 @@
 // Text to codes: embeddings, talker and code predictor, for many streams at a time.
 //
-// One generation:   BeginStream -> Prefill -> Step, Step, ... until the end.
-// A step computes one frame of every stream in it. The result for a stream depends on its own request and seed alone.
-// It does not depend on the other streams of the batch, on how its prompt is cut, or on whether a prefix of it was
-// computed before.
+// One generation: BeginStream -> Prefill -> Step, Step, ... until the end. A step computes one frame of every
+// stream in it. The result for a stream depends on its own request and seed alone. It does not depend on the
+// other streams of the batch, on how its prompt is cut, or on whether a prefix of it was computed before.
 //
 // After std::bad_alloc the streams of that call are unusable, and all others are unchanged.
 #ifndef PARLEY_MODEL_SPEECH_MODEL_H_
@@ -22,8 +21,8 @@
 
 namespace parley::model {
 
-// Rules for sampling codes; values that a request does not set come from generation_config.json. Suppressed ids, and
-// the earliest end, are the model's own: those fields of SamplingRules are ignored.
+// Rules for sampling codes; values that a request does not set come from generation_config.json. Suppressed
+// ids, and the earliest end, are the model's own: those fields of SamplingRules are ignored.
 struct DrawRules {
   SamplingRules talker;     // temperature, top-k, top-p, repetition penalty, greedy
   SamplingRules predictor;  // the same without the penalty
@@ -37,10 +36,12 @@ DrawRules DefaultRules(const GenerationConfig& generation);
 // Immutable, shared; the model outlives it.
 class PromptPrefix {
  public:
-  PromptPrefix(std::vector<PromptRow> rows, std::shared_ptr<const VoicePrompt> voice, std::unique_ptr<KvState> state)
+  PromptPrefix(std::vector<PromptRow> rows, std::shared_ptr<const VoicePrompt> voice,
+               std::unique_ptr<KvState> state)
       : rows_(std::move(rows)), voice_(std::move(voice)), state_(std::move(state)) {}
 
-  // Number of a prompt's first rows that are equal to these. Rows of a voice are equal for the same VoicePrompt only.
+  // Number of a prompt's first rows that are equal to these. Rows of a voice are equal for the same
+  // VoicePrompt only.
   size_t SharedWith(const Prompt& prompt, const VoicePrompt* voice) const;
   const KvState& state() const { return *state_; }
   size_t rows() const { return rows_.size(); }
@@ -90,8 +91,8 @@ class SpeechModel {
   size_t PrefixBytes(size_t rows) const;
   size_t WeightBytes() const;  // its own and the parts of the checkpoint that are read
 
-  // A stream with room for prompt and budget: prompt.rows + max_new_tokens - 1 positions. `voice` may be null.
-  // Null with `problem` set when that passes the model's limit, when rules are out of their range, or
+  // A stream with room for prompt and budget: prompt.rows + max_new_tokens - 1 positions. `voice` may be
+  // null. Null with `problem` set when that passes the model's limit, when rules are out of their range, or
   // when prompt and voice do not fit the model.
   std::unique_ptr<SpeechStream> BeginStream(const Prompt& prompt, std::shared_ptr<const VoicePrompt> voice,
                                             const DrawRules& rules, std::string* problem,

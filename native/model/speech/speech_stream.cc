@@ -10,7 +10,9 @@ bool Equal(const PromptRow& a, const PromptRow& b) {
   return a.text == b.text && a.codec == b.codec && a.frame == b.frame;
 }
 
-bool OfVoice(const PromptRow& row) { return row.codec == PromptRow::kSpeakerVector || row.frame != PromptRow::kNoRow; }
+bool OfVoice(const PromptRow& row) {
+  return row.codec == PromptRow::kSpeakerVector || row.frame != PromptRow::kNoRow;
+}
 
 // As the kernels will judge them, in every step.
 bool InRange(const SamplingRules& rules, size_t count, std::string* problem) {
@@ -78,7 +80,8 @@ size_t PositionsOf(const Prompt& prompt, size_t max_new_tokens) {
 }
 
 SpeechStream::State::State(Kernels& kernels, const ModelConfig& of, const Prompt& asked,
-                           std::shared_ptr<const VoicePrompt> with, const DrawRules& drawn, Format cache_format)
+                           std::shared_ptr<const VoicePrompt> with, const DrawRules& drawn,
+                           Format cache_format)
     : config(of),
       prompt(asked),
       voice(std::move(with)),
@@ -102,7 +105,8 @@ SpeechStream::~SpeechStream() = default;
 void SpeechStream::AddText(const std::vector<int32_t>& ids) {
   if (!state_->more_text) throw std::logic_error("text for a stream whose text has ended");
   for (const int32_t id : ids) {
-    if (id < 0 || id >= state_->config.talker.text_vocabulary) throw std::invalid_argument("there is no such text id");
+    if (id < 0 || id >= state_->config.talker.text_vocabulary)
+      throw std::invalid_argument("there is no such text id");
   }
   state_->prompt.trailing.insert(state_->prompt.trailing.end(), ids.begin(), ids.end());
 }

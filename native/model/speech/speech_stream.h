@@ -11,8 +11,8 @@
 namespace parley::model {
 
 struct SpeechStream::State {
-  State(Kernels& kernels, const ModelConfig& config, const Prompt& prompt, std::shared_ptr<const VoicePrompt> voice,
-        const DrawRules& rules, Format cache_format);
+  State(Kernels& kernels, const ModelConfig& config, const Prompt& prompt,
+        std::shared_ptr<const VoicePrompt> voice, const DrawRules& rules, Format cache_format);
 
   const ModelConfig& config;
   Prompt prompt;  // its trailing rows grow as text comes

@@ -50,7 +50,8 @@ bool VoiceEncoding::Advance() {
 }
 
 VoiceEncoder::VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint) {
-  if (checkpoint.config().type != ModelType::kBase) throw std::invalid_argument("only a Base model has encoders");
+  if (checkpoint.config().type != ModelType::kBase)
+    throw std::invalid_argument("only a Base model has encoders");
   parts_ = std::make_unique<Parts>(kernels, checkpoint);
 }
 VoiceEncoder::~VoiceEncoder() = default;
@@ -59,14 +60,17 @@ size_t VoiceEncoder::sample_rate() const { return parts_->codec.sample_rate(); }
 size_t VoiceEncoder::min_samples() const { return parts_->speaker.min_samples(); }
 size_t VoiceEncoder::code_groups() const { return parts_->codec.code_groups(); }
 size_t VoiceEncoder::FramesOf(size_t samples) const { return parts_->codec.FramesOf(samples); }
-size_t VoiceEncoder::WeightBytes() const { return parts_->weights.OwnBytes() + parts_->weights.MappedBytes(); }
+size_t VoiceEncoder::WeightBytes() const {
+  return parts_->weights.OwnBytes() + parts_->weights.MappedBytes();
+}
 
 size_t VoiceEncoder::WorkBytes(size_t samples) const {
   return std::max(parts_->speaker.WorkBytes(samples), parts_->codec.WorkBytes(samples));
 }
 
 std::unique_ptr<Preparation> VoiceEncoder::Prepare(const std::vector<float>& recording, uint32_t rate) const {
-  return std::make_unique<Preparation>(Rules(static_cast<uint32_t>(sample_rate()), min_samples()), recording, rate);
+  return std::make_unique<Preparation>(Rules(static_cast<uint32_t>(sample_rate()), min_samples()), recording,
+                                       rate);
 }
 
 bool VoiceEncoder::Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,
@@ -85,7 +89,8 @@ bool VoiceEncoder::Judge(const std::vector<float>& samples, std::string* problem
   return preparation->problem().empty();
 }
 
-std::unique_ptr<VoiceEncoding> VoiceEncoder::Begin(std::vector<float> samples, bool with_codes, std::string* problem) {
+std::unique_ptr<VoiceEncoding> VoiceEncoder::Begin(std::vector<float> samples, bool with_codes,
+                                                   std::string* problem) {
   if (!Judge(samples, problem)) return nullptr;
   std::unique_ptr<VoiceEncoding> encoding(new VoiceEncoding(std::move(samples)));
   encoding->runs_->speaker.emplace(parts_->speaker, encoding->samples_);
@@ -93,7 +98,8 @@ std::unique_ptr<VoiceEncoding> VoiceEncoder::Begin(std::vector<float> samples, b
   return encoding;
 }
 
-bool VoiceEncoder::Speaker(const std::vector<float>& samples, std::vector<float>* vector, std::string* problem) {
+bool VoiceEncoder::Speaker(const std::vector<float>& samples, std::vector<float>* vector,
+                           std::string* problem) {
   const auto encoding = Begin(samples, false, problem);
   if (encoding == nullptr) return false;
   while (encoding->Advance()) continue;
@@ -101,7 +107,8 @@ bool VoiceEncoder::Speaker(const std::vector<float>& samples, std::vector<float>
   return true;
 }
 
-bool VoiceEncoder::Codes(const std::vector<float>& samples, std::vector<int32_t>* codes, std::string* problem) {
+bool VoiceEncoder::Codes(const std::vector<float>& samples, std::vector<int32_t>* codes,
+                         std::string* problem) {
   if (!Judge(samples, problem)) return false;
   CodecEncoder::Run run(parts_->codec, samples);
   while (run.Advance()) continue;

@@ -1,10 +1,10 @@
-// Turns a reference recording into a voice by example: the speaker's vector, and the recording's codes. Only for
-// checkpoints of ModelType::kBase.
+// Turns a reference recording into a voice by example: the speaker's vector, and the recording's codes. Only
+// for checkpoints of ModelType::kBase.
 //
 //   Prepare -> Advance, ..., by any thread  ->  Begin -> Advance, ..., by the thread that calls the backend
 //
-// The caller must provide one channel (several are mixed by their mean), samples with a full scale of 1, and the
-// recording's true rate. Files are decoded elsewhere.
+// The caller must provide one channel (several are mixed by their mean), samples with a full scale of 1, and
+// the recording's true rate. Files are decoded elsewhere.
 #ifndef PARLEY_MODEL_VOICE_ENCODER_H_
 #define PARLEY_MODEL_VOICE_ENCODER_H_
 
@@ -16,8 +16,8 @@
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/speech/preparation.h"
 #include "model/shared/weights.h"
+#include "model/speech/preparation.h"
 
 namespace parley::model {
 
@@ -27,9 +27,9 @@ class VoiceEncoding {
  public:
   ~VoiceEncoding();
 
-  // One piece of the work: what costs kPieceCost of the speaker encoder, which goes through the whole recording
-  // layer by layer, or CodecEncoder::kPieceFrames through the codec encoder. False: there is nothing left.
-  // Throws std::bad_alloc, after which this is good for nothing but to be destroyed.
+  // One piece of the work: what costs kPieceCost of the speaker encoder, which goes through the whole
+  // recording layer by layer, or CodecEncoder::kPieceFrames through the codec encoder. False: there is
+  // nothing left. Throws std::bad_alloc, after which this is good for nothing but to be destroyed.
   bool Advance();
 
   // Once Advance() returned false.
@@ -70,8 +70,9 @@ class VoiceEncoder {
   size_t code_groups() const;
   size_t FramesOf(size_t samples) const;  // frames of codes
 
-  // To the recording at sample_rate(), in pieces of kPieceCost; refused are those that are empty, too short, too
-  // long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. By any thread.
+  // To the recording at sample_rate(), in pieces of kPieceCost; refused are those that are empty, too short,
+  // too long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. By any
+  // thread.
   std::unique_ptr<Preparation> Prepare(const std::vector<float>& recording, uint32_t rate) const;
   // All of it at once. False with `problem` set: it is refused.
   bool Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,
@@ -86,8 +87,9 @@ class VoiceEncoder {
   bool Codes(const std::vector<float>& samples, std::vector<int32_t>* codes, std::string* problem);
 
   size_t WeightBytes() const;
-  // The most bytes of the backend's memory while a recording of `samples` samples is encoded, known before it begins.
-  // With the published sizes 13 MB for 10 s and 75 MB for a minute. The part that works on a piece is kept.
+  // The most bytes of the backend's memory while a recording of `samples` samples is encoded, known before it
+  // begins. With the published sizes 13 MB for 10 s and 75 MB for a minute. The part that works on a piece is
+  // kept.
   size_t WorkBytes(size_t samples) const;
 
  private:

@@ -19,7 +19,9 @@ enum class CharClass : uint8_t {
 
 CharClass ClassOf(char32_t code);
 
-inline bool IsLetter(CharClass c) { return c == CharClass::kUpper || c == CharClass::kLower || c == CharClass::kLetter; }
+inline bool IsLetter(CharClass c) {
+  return c == CharClass::kUpper || c == CharClass::kLower || c == CharClass::kLetter;
+}
 
 }  // namespace parley::model
 

@@ -19,7 +19,8 @@ constexpr char32_t kLCount = 19, kVCount = 21, kTCount = 28, kSyllableCount = kL
 
 uint8_t RankOf(char32_t code) {
   const uint32_t key = static_cast<uint32_t>(code) << 8 | 0xFF;
-  return static_cast<uint8_t>(*(std::upper_bound(std::begin(kCombiningRuns), std::end(kCombiningRuns), key) - 1));
+  return static_cast<uint8_t>(
+      *(std::upper_bound(std::begin(kCombiningRuns), std::end(kCombiningRuns), key) - 1));
 }
 
 uint64_t PairOf(char32_t first, char32_t second) { return static_cast<uint64_t>(first) << 32 | second; }
@@ -35,7 +36,8 @@ struct Forms {
       const uint32_t head = kDecompositions[n++];
       const char32_t code = head >> 2;
       std::u32string& list = parts[code];
-      while (n < std::size(kDecompositions) && (kDecompositions[n] & kHead) == 0) list.push_back(kDecompositions[n++] >> 2);
+      while (n < std::size(kDecompositions) && (kDecompositions[n] & kHead) == 0)
+        list.push_back(kDecompositions[n++] >> 2);
       if ((head & kComposes) != 0) whole.emplace(list, code);
     }
     // A composite is made of what its decomposition but for the last mark makes, and that mark.
@@ -89,7 +91,8 @@ char32_t Compose(char32_t first, char32_t second) {
   if (first >= kLs && first < kLs + kLCount && second >= kVs && second < kVs + kVCount) {
     return kSyllables + ((first - kLs) * kVCount + (second - kVs)) * kTCount;
   }
-  const bool open = first >= kSyllables && first < kSyllables + kSyllableCount && (first - kSyllables) % kTCount == 0;
+  const bool open =
+      first >= kSyllables && first < kSyllables + kSyllableCount && (first - kSyllables) % kTCount == 0;
   if (open && second > kTs && second < kTs + kTCount) return first + (second - kTs);
   const auto found = AllForms().composed.find(PairOf(first, second));
   return found == AllForms().composed.end() ? 0 : found->second;

@@ -21,9 +21,11 @@ std::unique_ptr<const Tokenizer> Tokenizer::Open(const std::string& directory, i
   return std::unique_ptr<const Tokenizer>(new Tokenizer(std::move(vocabulary), std::move(added), rule));
 }
 
-bool Tokenizer::Encode(std::string_view text, Literals literals, std::vector<int32_t>* ids, std::string* problem) const {
+bool Tokenizer::Encode(std::string_view text, Literals literals, std::vector<int32_t>* ids,
+                       std::string* problem) const {
   if (text.size() > kMaxTextBytes) {
-    *problem = "the text is " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxTextBytes) + " are read";
+    *problem = "the text is " + std::to_string(text.size()) + " bytes; at most " +
+               std::to_string(kMaxTextBytes) + " are read";
     return false;
   }
   if (const size_t bad = FirstBadUtf8(text); bad != kAllUtf8) {
@@ -77,7 +79,8 @@ namespace {
 bool ReadToken(const ConfigReader& tokens, Json entry, int64_t size, AddedToken* token) {
   const std::string_view key = entry.key();
   const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), token->id);
-  const bool is_id = error == std::errc() && end == key.data() + key.size() && token->id >= 0 && token->id < size;
+  const bool is_id =
+      error == std::errc() && end == key.data() + key.size() && token->id >= 0 && token->id < size;
   const std::string_view name = key.substr(0, 40);
   tokens.Require(is_id, name, "a key that is an id below " + std::to_string(size));
   if (!tokens.good()) return false;
@@ -91,7 +94,8 @@ bool ReadToken(const ConfigReader& tokens, Json entry, int64_t size, AddedToken*
 
 }  // namespace
 
-std::unique_ptr<const AddedTokens> AddedTokens::Open(const std::string& directory, int64_t size, std::string* problem) {
+std::unique_ptr<const AddedTokens> AddedTokens::Open(const std::string& directory, int64_t size,
+                                                     std::string* problem) {
   const std::string path = directory + "/tokenizer_config.json";
   std::string text;
   if (!ReadFile(path, kMaxFileBytes, &text, problem)) return nullptr;
@@ -100,7 +104,8 @@ std::unique_ptr<const AddedTokens> AddedTokens::Open(const std::string& director
   problem->clear();
   const ConfigReader reader(path, document->root(), problem);
   const ConfigReader tokens = reader.Object("added_tokens_decoder");
-  reader.Require(tokens.json().size() <= kMaxTokens, "added_tokens_decoder", "at most " + std::to_string(kMaxTokens) + " tokens");
+  reader.Require(tokens.json().size() <= kMaxTokens, "added_tokens_decoder",
+                 "at most " + std::to_string(kMaxTokens) + " tokens");
   std::unique_ptr<AddedTokens> added(new AddedTokens());
   for (Json entry = tokens.json().first(); entry.present() && reader.good(); entry = entry.next()) {
     AddedToken token;
@@ -111,8 +116,9 @@ std::unique_ptr<const AddedTokens> AddedTokens::Open(const std::string& director
     added->tokens_.push_back(std::move(token));
   }
   if (!reader.good()) return nullptr;
-  std::stable_sort(added->tokens_.begin(), added->tokens_.end(),
-                   [](const AddedToken& a, const AddedToken& b) { return a.literal.size() > b.literal.size(); });
+  std::stable_sort(
+      added->tokens_.begin(), added->tokens_.end(),
+      [](const AddedToken& a, const AddedToken& b) { return a.literal.size() > b.literal.size(); });
   return added;
 }
 
@@ -230,7 +236,8 @@ class Cutter {
     size_t end = at + (text_[at] == ' ' ? 1 : 0);
     if (!IsSymbol(end)) return at;
     while (IsSymbol(end)) end++;
-    while (IsNewline(end) || (rule_ == PieceRule::kCaseSplit && end < text_.size() && text_[end] == '/')) end++;
+    while (IsNewline(end) || (rule_ == PieceRule::kCaseSplit && end < text_.size() && text_[end] == '/'))
+      end++;
     return end;
   }
 

@@ -18,8 +18,8 @@ namespace parley::model {
 // The pre-tokenizer: cuts text into the pieces that byte pairs are merged in.
 // Regular expressions that are fixed, so written out as code.
 enum class PieceRule {
-  // The vocabulary's own:
-  // (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+  // The vocabulary's own: (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|
+  // ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
   kNative,
   // The rule that the reference package uses under some circumstances; it splits camel case:
   // [^\r\n\p{L}\p{N}]?U*W+|[^\r\n\p{L}\p{N}]?U+W*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -44,7 +44,8 @@ class AddedTokens {
   static constexpr size_t kMaxLiteralBytes = 256;
 
   // Null with `problem` set.
-  static std::unique_ptr<const AddedTokens> Open(const std::string& directory, int64_t size, std::string* problem);
+  static std::unique_ptr<const AddedTokens> Open(const std::string& directory, int64_t size,
+                                                 std::string* problem);
 
   // The longest literal that begins at `at`; null: none.
   const AddedToken* At(std::string_view text, size_t at) const;
@@ -76,7 +77,8 @@ class Tokenizer {
 
   // Appends to `ids`. False with `problem` set, and nothing appended, when the
   // text is not UTF-8 or longer than kMaxTextBytes.
-  bool Encode(std::string_view text, Literals literals, std::vector<int32_t>* ids, std::string* problem) const;
+  bool Encode(std::string_view text, Literals literals, std::vector<int32_t>* ids,
+              std::string* problem) const;
 
   // The text of ids; what has none is left out. Not UTF-8 where the ids end
   // within a character.
@@ -85,7 +87,8 @@ class Tokenizer {
   const AddedTokens& added() const { return *added_; }
 
  private:
-  Tokenizer(std::unique_ptr<const Vocabulary> vocabulary, std::unique_ptr<const AddedTokens> added, PieceRule rule)
+  Tokenizer(std::unique_ptr<const Vocabulary> vocabulary, std::unique_ptr<const AddedTokens> added,
+            PieceRule rule)
       : vocabulary_(std::move(vocabulary)), added_(std::move(added)), rule_(rule) {}
   void EncodeStretch(std::string_view text, std::vector<int32_t>* ids) const;
 

@@ -19,7 +19,8 @@ uint64_t PairOf(int32_t left, int32_t right) {
 
 }  // namespace
 
-std::unique_ptr<const Vocabulary> Vocabulary::Open(const std::string& directory, int64_t size, std::string* problem) {
+std::unique_ptr<const Vocabulary> Vocabulary::Open(const std::string& directory, int64_t size,
+                                                   std::string* problem) {
   std::unique_ptr<Vocabulary> vocabulary(new Vocabulary());
   Ids ids;
   if (!vocabulary->ReadSymbols(directory + "/vocab.json", size, &ids, problem)) return nullptr;
@@ -40,8 +41,8 @@ bool Vocabulary::ReadSymbols(const std::string& path, int64_t size, Ids* ids, st
     const bool good = id >= 0 && id < size && BytesOfSymbol(entry.key(), &bytes) && !bytes.empty();
     if (good && bytes_.size() <= static_cast<size_t>(id)) bytes_.resize(static_cast<size_t>(id) + 1);
     if (!good || !bytes_[static_cast<size_t>(id)].empty()) {
-      *problem = path + ": " + Shown(entry.key()) + ": expected byte-level characters and an id below " + std::to_string(size) +
-                 " that no other symbol has";
+      *problem = path + ": " + Shown(entry.key()) + ": expected byte-level characters and an id below " +
+                 std::to_string(size) + " that no other symbol has";
       return false;
     }
     bytes_[static_cast<size_t>(id)] = std::move(bytes);
@@ -49,7 +50,8 @@ bool Vocabulary::ReadSymbols(const std::string& path, int64_t size, Ids* ids, st
   }
   for (int byte = 0; byte < 256; byte++) {
     const auto found = ids->find(SymbolOfByte(static_cast<uint8_t>(byte)));
-    if (found == ids->end()) return *problem = path + ": lacks a symbol for the byte " + std::to_string(byte), false;
+    if (found == ids->end())
+      return *problem = path + ": lacks a symbol for the byte " + std::to_string(byte), false;
     byte_ids_[static_cast<size_t>(byte)] = found->second;
   }
   return true;
@@ -117,16 +119,18 @@ namespace {
 constexpr int32_t kEnd = -1;
 
 struct Symbol {
-  int32_t id;        // kEnd once it was joined to the one before
+  int32_t id;  // kEnd once it was joined to the one before
   int32_t before, after;
 };
 
 struct Candidate {
   uint32_t rank;
-  int32_t at;        // position of the left symbol
+  int32_t at;                   // position of the left symbol
   int32_t left, right, joined;  // as they were when it was found
 
-  bool operator>(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
+  bool operator>(const Candidate& other) const {
+    return rank != other.rank ? rank > other.rank : at > other.at;
+  }
 };
 
 }  // namespace

@@ -29,7 +29,8 @@ class Vocabulary {
 
   // Null with `problem` set. Ids are below `size`; each of the 256 bytes has a
   // symbol; each merge joins two symbols to a third.
-  static std::unique_ptr<const Vocabulary> Open(const std::string& directory, int64_t size, std::string* problem);
+  static std::unique_ptr<const Vocabulary> Open(const std::string& directory, int64_t size,
+                                                std::string* problem);
 
   // The ids of one piece of text in UTF-8, appended: repeatedly the pair of the
   // lowest rank, everywhere from left to right. Time grows as n log n.

@@ -11,8 +11,11 @@
 #include "test/emulator/intrinsics.h"
 
 #if defined(__SANITIZE_THREAD__)
-// The threads of emulated blocks are there for as long as the program is; and blocks of all kernels have the same shared memory.
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() { return "report_thread_leaks=0:suppress_equal_addresses=0"; }
+// The threads of emulated blocks are there for as long as the program is; and blocks of all kernels have the
+// same shared memory.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "report_thread_leaks=0:suppress_equal_addresses=0";
+}
 #endif
 
 namespace parley::cuda::emulator {
@@ -23,7 +26,8 @@ const char* const kBarrier = "__syncthreads";
 bool AreSame(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
 
 std::string PlaceOfBlock() {
-  return ", block " + std::to_string(blockIdx.x) + "," + std::to_string(blockIdx.y) + "," + std::to_string(blockIdx.z);
+  return ", block " + std::to_string(blockIdx.x) + "," + std::to_string(blockIdx.y) + "," +
+         std::to_string(blockIdx.z);
 }
 
 }  // namespace
@@ -65,7 +69,8 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
 void Block::NameThreads() {
   constexpr size_t kMost = 8000;  // that ThreadSanitizer tells apart
   if (!races::kAreChecked) return;
-  if (count_ > kMost) throw Refused(NameOf(*entry_) + ": more threads run together than races can be looked for among");
+  if (count_ > kMost)
+    throw Refused(NameOf(*entry_) + ": more threads run together than races can be looked for among");
   host_name_ = races::Current();
   while (names_.size() < count_) names_.push_back(races::NewThread());
 }
@@ -75,7 +80,8 @@ void Block::Arrange(uint64_t seed) {
   if (rules_.order == Order::kShuffled) std::shuffle(order_.begin(), order_.end(), std::mt19937_64(seed));
   lanes_order_ = order_;
   if (rules_.order == Order::kForward) return;
-  std::stable_sort(lanes_order_.begin(), lanes_order_.end(), [](uint32_t a, uint32_t b) { return a / 32 < b / 32; });
+  std::stable_sort(lanes_order_.begin(), lanes_order_.end(),
+                   [](uint32_t a, uint32_t b) { return a / 32 < b / 32; });
 }
 
 void Block::Clear() {
@@ -245,7 +251,8 @@ void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join
   Self().waits_at = word;
   Self().laid_down = laid_down;
   size_t m = 0;
-  while (m < warp.meetings.size() && (warp.meetings[m].mask != mask || !AreSame(warp.meetings[m].word, word))) m++;
+  while (m < warp.meetings.size() && (warp.meetings[m].mask != mask || !AreSame(warp.meetings[m].word, word)))
+    m++;
   if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0, warp.orders.Next()});
   warp.meetings[m].arrived |= lane;
   const char* const order = warp.meetings[m].order;
@@ -281,12 +288,14 @@ uint32_t Block::MeetBlock(uint32_t vote) {
 }
 
 void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
-  static const char* const kNames[kBarriers] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",  "barrier 4",  "barrier 5",
-                                         "barrier 6",  "barrier 7",  "barrier 8",  "barrier 9",  "barrier 10", "barrier 11",
-                                         "barrier 12", "barrier 13", "barrier 14", "barrier 15"};
+  static const char* const kNames[kBarriers] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",
+                                                "barrier 4",  "barrier 5",  "barrier 6",  "barrier 7",
+                                                "barrier 8",  "barrier 9",  "barrier 10", "barrier 11",
+                                                "barrier 12", "barrier 13", "barrier 14", "barrier 15"};
   const char* const name = kNames[barrier];
   const uint32_t block = running_ / block_threads_;
-  if (running_ % block_threads_ >= threads || threads > block_threads_) RefuseAs(std::string("is not of those that meet at ") + name);
+  if (running_ % block_threads_ >= threads || threads > block_threads_)
+    RefuseAs(std::string("is not of those that meet at ") + name);
   Self().waits_at = name;
   Orders& orders = first_orders_[block * kBarriers + barrier];
   const char* const order = orders.Now();
@@ -304,15 +313,14 @@ void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
 }
 
 // Race checks know what was multiplied before a commit by a place of its own.
-void Block::CommitTiles() {
-  races::Release(groups_[running_ / kGroupThreads].At(Self().tiles++));
-}
+void Block::CommitTiles() { races::Release(groups_[running_ / kGroupThreads].At(Self().tiles++)); }
 
 void Block::AwaitTiles(uint32_t left) {
   static const char* const kName = "AwaitTiles";
   Group& group = groups_[running_ / kGroupThreads];
   const uint32_t first = running_ / kGroupThreads * kGroupThreads;
-  if (first % block_threads_ + kGroupThreads > block_threads_) RefuseAs("multiplies tiles, but is of no whole warpgroup");
+  if (first % block_threads_ + kGroupThreads > block_threads_)
+    RefuseAs("multiplies tiles, but is of no whole warpgroup");
   Self().waits_at = kName;
   if (++group.arrived == kGroupThreads) {
     group.arrived = 0;
@@ -331,7 +339,8 @@ void Block::StoreSame(void* to, const void* value, size_t bytes) {
     const SameStore now{word, block, meetings_[block]};
     const auto [before, is_first] = same_stores_.emplace(words + i, now);
     const bool is_later = before->second.block == block && before->second.meetings != now.meetings;
-    if (!is_first && !is_later && before->second.word != word) RefuseAs("stores another value than the others to where all store the same");
+    if (!is_first && !is_later && before->second.word != word)
+      RefuseAs("stores another value than the others to where all store the same");
     before->second = now;
     const races::Seen seen;
     races::StoreWithOthers(words + i, word);

@@ -1,7 +1,7 @@
 // The threads of one block, and who of them runs.
 //
-// A fiber begins threads one after the other as long as they end without meeting anybody. A thread that has to wait
-// keeps the fiber; another takes over the rest. Everything is of one host thread.
+// A fiber begins threads one after the other as long as they end without meeting anybody. A thread that has
+// to wait keeps the fiber; another takes over the rest. Everything is of one host thread.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
 
@@ -21,7 +21,9 @@
 namespace parley::cuda::emulator {
 
 // Blocks that run together.
-inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) { return entry.cluster == kAllBlocks ? grid.x : entry.cluster; }
+inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) {
+  return entry.cluster == kAllBlocks ? grid.x : entry.cluster;
+}
 
 struct AskedCopy {
   void* to;
@@ -48,7 +50,8 @@ struct Meeting {
   const char* order;  // address by which race checks identify the meeting
 };
 
-// Addresses by which race checks identify successive meetings at one barrier. Adjacent meetings have different ones.
+// Addresses by which race checks identify successive meetings at one barrier. Adjacent meetings have
+// different ones.
 class Orders {
  public:
   const char* Now() const { return places_ + count_ % sizeof places_; }
@@ -154,7 +157,8 @@ class Block {
   Place host_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> free_;
-  std::vector<Fiber*> spent_;  // for race checks, which know the threads of a block by their stacks too: free when it has ended
+  // For race checks, which know the threads of a block by their stacks too: free when the block has ended.
+  std::vector<Fiber*> spent_;
   void* host_name_ = nullptr;  // for race checks ..
   std::vector<void*> names_;   // .. and those of threads
   Orders barrier_order_;

@@ -1,5 +1,5 @@
-// A device whose memory is the host's and whose grids the emulator runs. What is asked for is done as late as it may be,
-// when somebody waits for it, so that what is read too early shows.
+// A device whose memory is the host's and whose grids the emulator runs. What is asked for is done as late as
+// it may be, when somebody waits for it, so that what is read too early shows.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
 
@@ -27,7 +27,9 @@ class EmulatedDevice final : public Device {
 
   const DeviceFacts& Facts() const override { return facts_; }
   size_t FreeMemory() override { return facts_.memory - used_; }
-  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override { return static_cast<uint32_t>(facts_.multiprocessors); }
+  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override {
+    return static_cast<uint32_t>(facts_.multiprocessors);
+  }
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;
   void* AllocateHost(size_t bytes) override;

@@ -16,11 +16,14 @@ namespace {
 
 void Judge(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
   const auto refuse = [&](const std::string& what) { throw Refused(NameOf(entry) + ": " + what); };
-  if (grid.threads == 0 || grid.threads > 1024) refuse("a block of " + std::to_string(grid.threads) + " threads");
+  if (grid.threads == 0 || grid.threads > 1024)
+    refuse("a block of " + std::to_string(grid.threads) + " threads");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) refuse("a grid without blocks");
-  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) refuse("a grid of more blocks than there may be");
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
+    refuse("a grid of more blocks than there may be");
   if (grid.x % TogetherOf(entry, grid) != 0) refuse("a grid that is no multiple of its clusters");
-  if (entry.cluster == kAllBlocks && grid.y * grid.z != 1) refuse("blocks that wait for each other do not lie in x alone");
+  if (entry.cluster == kAllBlocks && grid.y * grid.z != 1)
+    refuse("blocks that wait for each other do not lie in x alone");
   if (grid.shared > rules.most_shared) refuse(std::to_string(grid.shared) + " bytes of shared memory");
 }
 
@@ -163,7 +166,9 @@ struct Fragments {
   const uint32_t* b;
 };
 
-float HalfOf(uint32_t pair, size_t half) { return formats::FromBits(half == 0 ? pair << 16 : pair & 0xffff0000); }
+float HalfOf(uint32_t pair, size_t half) {
+  return formats::FromBits(half == 0 ? pair << 16 : pair & 0xffff0000);
+}
 
 typedef double Eight __attribute__((vector_size(64)));
 
@@ -185,7 +190,8 @@ void JoinMma(void* const lanes[32], uint32_t) {
   for (size_t lane = 0; lane < 32; lane++) {
     const auto* mine = static_cast<const Fragments*>(lanes[lane]);
     const size_t g = lane / 4, t = lane % 4;
-    for (size_t i = 0; i < 4; i++) mine->d[i] = static_cast<float>(mine->d[i] + d[g + i / 2 * 8][2 * t + i % 2]);
+    for (size_t i = 0; i < 4; i++)
+      mine->d[i] = static_cast<float>(mine->d[i] + d[g + i / 2 * 8][2 * t + i % 2]);
   }
 }
 

@@ -26,8 +26,9 @@ Place* left = nullptr;
 }  // namespace
 
 #if defined(__x86_64__) && !defined(PARLEY_UCONTEXT)
-// Keeps the registers that a function must keep on the stack that is left, and takes those of the other one. Unlike swapcontext it
-// asks the system nothing: a grid changes places millions of times. Floating-point modes are the same on all stacks.
+// Keeps the registers that a function must keep on the stack that is left, and takes those of the other one.
+// Unlike swapcontext it asks the system nothing: a grid changes places millions of times. Floating-point
+// modes are the same on all stacks.
 extern "C" void parley_emulator_change_stack(void** from, void* to);
 asm(R"(
   .text
@@ -55,7 +56,8 @@ parley_emulator_change_stack:
 // Below each stack lies a page that cannot be touched.
 Fiber::Fiber() {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  void* memory = mmap(nullptr, kStackBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, kStackBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<char*>(memory);
   mprotect(memory_, page, PROT_NONE);

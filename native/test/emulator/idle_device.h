@@ -14,7 +14,8 @@
 
 namespace parley::cuda::emulator {
 
-// Memory of the device is the host's, zeroed, and touched only where it is written: weights of any size take none.
+// Memory of the device is the host's, zeroed, and touched only where it is written: weights of any size take
+// none.
 class IdleDevice final : public Device {
  public:
   IdleDevice() {
@@ -30,10 +31,13 @@ class IdleDevice final : public Device {
 
   const DeviceFacts& Facts() const override { return facts_; }
   size_t FreeMemory() override { return facts_.memory; }
-  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override { return static_cast<uint32_t>(facts_.multiprocessors); }
+  uint32_t BlocksTogether(const KernelEntry&, uint32_t, uint32_t) override {
+    return static_cast<uint32_t>(facts_.multiprocessors);
+  }
   void* Allocate(size_t bytes) override {
     bytes = std::max<size_t>(bytes, 1);
-    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     pieces_.emplace(memory, bytes);
     return memory;

@@ -1,8 +1,9 @@
-// See kernels/cuda/device/intrinsics.h: the words of kernels for the host's compiler. Files that include this are compiled with
-// -ffp-contract=off and -Wno-unknown-pragmas.
+// See kernels/cuda/device/intrinsics.h: the words of kernels for the host's compiler. Files that include this
+// are compiled with -ffp-contract=off and -Wno-unknown-pragmas.
 //
-// A __shared__ array is one static array for all blocks, which run one after the other; where they run together it may only hold what is the
-// same in all of them. It is not poisoned between them, as SharedBytes() is.
+// A __shared__ array is one static array for all blocks, which run one after the other; where they run
+// together it may only hold what is the same in all of them. It is not poisoned between them, as
+// SharedBytes() is.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_WORDS_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_WORDS_H_
 
@@ -14,11 +15,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "kernels/number_formats.h"
 #include "test/emulator/meeting.h"
 #include "test/emulator/race_check.h"
 #include "test/emulator/vector_types.h"
 #include "test/emulator/warp_intrinsics.h"
-#include "kernels/number_formats.h"
 
 #define __global__
 #define __device__
@@ -196,8 +197,12 @@ inline float2 UnpackF16(uint32_t pair) {
   return {ToFloat(F16{static_cast<uint16_t>(pair)}), ToFloat(F16{static_cast<uint16_t>(pair >> 16)})};
 }
 inline uint32_t FmaBf16(uint32_t a, uint32_t b, uint32_t c) {
-  const auto of = [](uint32_t pair, uint32_t shift) { return ToFloat(Bf16{static_cast<uint16_t>(pair >> shift)}); };
-  const auto half = [&](uint32_t shift) { return ToBf16(std::fma(of(a, shift), of(b, shift), of(c, shift))).bits; };
+  const auto of = [](uint32_t pair, uint32_t shift) {
+    return ToFloat(Bf16{static_cast<uint16_t>(pair >> shift)});
+  };
+  const auto half = [&](uint32_t shift) {
+    return ToBf16(std::fma(of(a, shift), of(b, shift), of(c, shift))).bits;
+  };
   return half(0) | static_cast<uint32_t>(half(16)) << 16;
 }
 inline uint32_t MaskedOr(uint32_t a, uint32_t mask, uint32_t bits) { return (a & mask) | bits; }

@@ -13,8 +13,8 @@ using Join = void (*)(void* const lanes[32], uint32_t mask);
 // Whether those that meet see what each other wrote before. Race checks alone ask.
 enum class Memory : uint8_t { kAsItIs, kOrdered };
 
-// Returns when every lane of `mask` (the caller's among them) has come here with the same word and mask; the last of
-// them joins what was laid down. Throws, in every thread's place, when that can never be.
+// Returns when every lane of `mask` (the caller's among them) has come here with the same word and mask; the
+// last of them joins what was laid down. Throws, in every thread's place, when that can never be.
 void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory = Memory::kAsItIs);
 
 // The same of all threads of the block that have not ended. `votes` (0 or 1) of all of them are summed.
@@ -23,8 +23,9 @@ uint32_t MeetBlock(uint32_t vote);
 // The same of the first `threads` of the block, none of which may have ended.
 void MeetFirst(uint32_t barrier, uint32_t threads);
 
-// For race checks alone: the thread's products of tiles so far are a group; all but the last `left` such groups of its warpgroup's threads, which
-// meet here, are done; and stores of several threads of the same words, which are refused if they are not. Bytes: a multiple of 4, as is `to`.
+// For race checks alone: the thread's products of tiles so far are a group; all but the last `left` such
+// groups of its warpgroup's threads, which meet here, are done; and stores of several threads of the same
+// words, which are refused if they are not. Bytes: a multiple of 4, as is `to`.
 void CommitTiles();
 void AwaitTiles(uint32_t left);
 void StoreSame(void* to, const void* value, size_t bytes);

@@ -1,10 +1,13 @@
-// Under ThreadSanitizer the threads of an emulated block are threads for it too: two of them that touch the same memory without a barrier
-// between them are reported, whichever ran first. What orders them is what orders them on a GPU: barriers of a block, a warp or some of its threads, and
-// mbarriers; atomics too, taken to order as their fences would; of products of tiles AwaitTiles, for the whole warpgroup, as the hardware has it. A
-// shuffle or a vote does not order, nor do words that blocks tell each other. cp.async is the thread's own until it meets others.
+// Under ThreadSanitizer the threads of an emulated block are threads for it too: two of them that touch the
+// same memory without a barrier between them are reported, whichever ran first. What orders them is what
+// orders them on a GPU: barriers of a block, a warp or some of its threads, and mbarriers; atomics too, taken
+// to order as their fences would; of products of tiles AwaitTiles, for the whole warpgroup, as the hardware
+// has it. A shuffle or a vote does not order, nor do words that blocks tell each other. cp.async is the
+// thread's own until it meets others.
 //
-// Not looked for: races of blocks that run one after the other, and of grids; fences between proxies (ShowTiles, FenceBarriers); registers that wgmma still
-// writes; whether an atomic's fence is there. A kernel says where it does on purpose what would be reported: StoreSame, LoadsAhead, LanesHaveLoaded
+// Not looked for: races of blocks that run one after the other, and of grids; fences between proxies
+// (ShowTiles, FenceBarriers); registers that wgmma still writes; whether an atomic's fence is there. A kernel
+// says where it does on purpose what would be reported: StoreSame, LoadsAhead, LanesHaveLoaded
 // (intrinsics.h). Stores of the same are compared, and refused if they are not.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_RACE_CHECK_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_RACE_CHECK_H_

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "test/emulator/race_check.h"
-#include "test/emulator/intrinsics.h"
 #include "kernels/cuda/products/tile_map.h"
+#include "test/emulator/intrinsics.h"
+#include "test/emulator/race_check.h"
 
 #define PARLEY_CLUSTER(blocks)
 
@@ -30,7 +30,8 @@ void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
 inline void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhase(barrier, parity); }
 // Both are made as late as they may be: when somebody waits for them.
-void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier);
+void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
+              Barrier* barrier);
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);
 
 // A lane's operands of a tile product whose rows have `row` bytes: d [octets][4].
@@ -42,10 +43,13 @@ struct TileProduct {
 };
 void MeetForTiles(TileProduct* mine);
 // To race checks a lane reads its share of what its warp does.
-inline void ReadsOfLane(const unsigned char* from, uint32_t bytes) { emulator::races::Reads(from + threadIdx.x % 32 * (bytes / 32), bytes / 32); }
+inline void ReadsOfLane(const unsigned char* from, uint32_t bytes) {
+  emulator::races::Reads(from + threadIdx.x % 32 * (bytes / 32), bytes / 32);
+}
 
 template <uint32_t kRow, int kOctets>
-void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
+void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step,
+              bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], nullptr, a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
   ReadsOfLane(mine.a, 16 * kRow);
@@ -53,7 +57,8 @@ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned cha
   MeetForTiles(&mine);
 }
 template <uint32_t kRow, int kOctets>
-void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
+void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step,
+             bool from_zero) {
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
   ReadsOfLane(b, kOctets * 8 * kRow);
@@ -72,12 +77,17 @@ struct BarrierPlace {
 inline TilePlace PlaceOf(unsigned char* tile) { return {tile}; }
 inline BarrierPlace PlaceOf(Barrier* barrier) { return {barrier}; }
 inline TilePlace Beyond(const TilePlace& place, uint32_t bytes) { return {place.at + bytes}; }
-inline BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) { return {place.at + bytes / sizeof(Barrier)}; }
+inline BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) {
+  return {place.at + bytes / sizeof(Barrier)};
+}
 inline void Arrive(const BarrierPlace& barrier) { Arrive(barrier.at); }
-inline void ArriveExpecting(const BarrierPlace& barrier, uint32_t bytes) { ArriveExpecting(barrier.at, bytes); }
+inline void ArriveExpecting(const BarrierPlace& barrier, uint32_t bytes) {
+  ArriveExpecting(barrier.at, bytes);
+}
 inline void AwaitPhase(const BarrierPlace& barrier, uint32_t parity) { AwaitPhase(barrier.at, parity); }
 inline void AwaitPhaseOrTrap(const BarrierPlace& barrier, uint32_t parity) { AwaitPhase(barrier.at, parity); }
-inline void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
+inline void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2,
+                     uint32_t c3, const BarrierPlace& barrier) {
   CopyTile(to.at, map, c0, c1, c2, c3, barrier.at);
 }
 template <uint32_t kRow, int kOctets>

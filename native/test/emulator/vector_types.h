@@ -2,10 +2,10 @@
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_VECTOR_TYPES_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_VECTOR_TYPES_H_
 
-#define PARLEY_VECTOR_OF_2(Name, Value)       \
-  struct alignas(2 * sizeof(Value)) Name {    \
-    Value x, y;                               \
-  };                                          \
+#define PARLEY_VECTOR_OF_2(Name, Value)    \
+  struct alignas(2 * sizeof(Value)) Name { \
+    Value x, y;                            \
+  };                                       \
   inline Name make_##Name(Value x, Value y) { return {x, y}; }
 
 #define PARLEY_VECTOR_OF_3(Name, Value) \
@@ -14,15 +14,15 @@
   };                                    \
   inline Name make_##Name(Value x, Value y, Value z) { return {x, y, z}; }
 
-#define PARLEY_VECTOR_OF_4(Name, Value)                                  \
-  struct alignas(sizeof(Value) < 4 ? 4 * sizeof(Value) : 16) Name {      \
-    Value x, y, z, w;                                                    \
-  };                                                                     \
+#define PARLEY_VECTOR_OF_4(Name, Value)                             \
+  struct alignas(sizeof(Value) < 4 ? 4 * sizeof(Value) : 16) Name { \
+    Value x, y, z, w;                                               \
+  };                                                                \
   inline Name make_##Name(Value x, Value y, Value z, Value w) { return {x, y, z, w}; }
 
-#define PARLEY_VECTORS(name, Value)      \
-  PARLEY_VECTOR_OF_2(name##2, Value)     \
-  PARLEY_VECTOR_OF_3(name##3, Value)     \
+#define PARLEY_VECTORS(name, Value)  \
+  PARLEY_VECTOR_OF_2(name##2, Value) \
+  PARLEY_VECTOR_OF_3(name##3, Value) \
   PARLEY_VECTOR_OF_4(name##4, Value)
 
 PARLEY_VECTORS(char, signed char)

@@ -7,12 +7,15 @@
 #include "test/emulator/meeting.h"
 
 inline void __syncthreads() { parley::cuda::emulator::MeetBlock(0); }
-inline int __syncthreads_count(int vote) { return static_cast<int>(parley::cuda::emulator::MeetBlock(vote != 0)); }
+inline int __syncthreads_count(int vote) {
+  return static_cast<int>(parley::cuda::emulator::MeetBlock(vote != 0));
+}
 inline int __syncthreads_or(int vote) { return parley::cuda::emulator::MeetBlock(vote != 0) != 0; }
 inline int __syncthreads_and(int vote) { return parley::cuda::emulator::MeetBlock(vote == 0) == 0; }
 
 inline void __syncwarp(uint32_t mask = 0xffffffff) {
-  parley::cuda::emulator::MeetWarp("__syncwarp", mask, nullptr, [](void* const*, uint32_t) {}, parley::cuda::emulator::Memory::kOrdered);
+  parley::cuda::emulator::MeetWarp(
+      "__syncwarp", mask, nullptr, [](void* const*, uint32_t) {}, parley::cuda::emulator::Memory::kOrdered);
 }
 
 namespace parley::cuda::emulator {
@@ -81,7 +84,8 @@ struct Smaller {
 template <class Value>
 Value __shfl_sync(uint32_t mask, Value value, int from, int width = 32) {
   using namespace parley::cuda::emulator;
-  return Shuffle("__shfl_sync", mask, value, PartOf(Lane(), width) + (static_cast<uint32_t>(from) & (width - 1)));
+  return Shuffle("__shfl_sync", mask, value,
+                 PartOf(Lane(), width) + (static_cast<uint32_t>(from) & (width - 1)));
 }
 template <class Value>
 Value __shfl_xor_sync(uint32_t mask, Value value, int lanes, int width = 32) {
@@ -98,7 +102,8 @@ Value __shfl_down_sync(uint32_t mask, Value value, unsigned lanes, int width = 3
 template <class Value>
 Value __shfl_up_sync(uint32_t mask, Value value, unsigned lanes, int width = 32) {
   using namespace parley::cuda::emulator;
-  return Shuffle("__shfl_up_sync", mask, value, Lane() >= PartOf(Lane(), width) + lanes ? Lane() - lanes : Lane());
+  return Shuffle("__shfl_up_sync", mask, value,
+                 Lane() >= PartOf(Lane(), width) + lanes ? Lane() - lanes : Lane());
 }
 
 inline uint32_t __ballot_sync(uint32_t mask, int vote) {

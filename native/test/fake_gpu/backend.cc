@@ -1,8 +1,10 @@
-// Replaces parley_cuda.so in tests: a backend that computes nothing, reports a GPU, and simulates its failures. Its
-// sound is a square wave; no stream ends by itself.
+// Replaces parley_cuda.so in tests: a backend that computes nothing, reports a GPU, and simulates its
+// failures. Its sound is a square wave; no stream ends by itself.
 //
-// The file that PARLEY_FAKE_GPU names holds what is the matter with it, looked at whenever something is waited for or allocated:
-//   well | lost | full (nothing can be allocated) | taken (another process has all but 12 MiB: it cannot be opened) | dead (cannot be opened)
+// The file that PARLEY_FAKE_GPU names holds what is the matter with it, looked at whenever something is
+// waited for or allocated:
+//   well | lost | full (nothing can be allocated) | taken (another process has all but 12 MiB: it cannot be
+//   opened) | dead (cannot be opened)
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +22,7 @@ namespace {
 constexpr size_t kTotal = size_t{8} << 30;
 constexpr size_t kFree = size_t{7} << 30;
 constexpr size_t kListBytes = size_t{3} << 20;  // bytes of a captured graph
-constexpr size_t kHeader = 64;  // before each allocation: its size
+constexpr size_t kHeader = 64;                  // before each allocation: its size
 constexpr float kLevel = 0.25f;
 constexpr size_t kHalfPeriod = 32;  // samples
 
@@ -55,7 +57,10 @@ class FakeGpu final : public Kernels {
 
   void* Allocate(size_t bytes) override {
     const std::string matter = Look();
-    auto* const memory = matter == "full" ? nullptr : static_cast<char*>(std::aligned_alloc(kHeader, (bytes + 2 * kHeader - 1) / kHeader * kHeader));
+    auto* const memory =
+        matter == "full"
+            ? nullptr
+            : static_cast<char*>(std::aligned_alloc(kHeader, (bytes + 2 * kHeader - 1) / kHeader * kHeader));
     if (memory == nullptr) throw std::bad_alloc();
     std::memset(memory, 0, bytes + kHeader);
     std::memcpy(memory, &bytes, sizeof bytes);
@@ -84,7 +89,9 @@ class FakeGpu final : public Kernels {
   void Multiply(const Matrix&, const Vectors&, const Finish&, float*) override {}
   void MultiplyGated(const Matrix&, const Matrix&, const Vectors&, float*) override {}
   void Gather(const Matrix&, const Ids&, size_t, bool, float*) override {}
-  void TakeNearest(const Matrix&, float*, size_t count, int32_t* ids) override { std::memset(ids, 0, count * sizeof *ids); }
+  void TakeNearest(const Matrix&, float*, size_t count, int32_t* ids) override {
+    std::memset(ids, 0, count * sizeof *ids);
+  }
   void RmsNorm(const float*, const float*, size_t, size_t, float, float*) override {}
   void LayerNorm(const float*, const float*, const float*, size_t, size_t, float, float*) override {}
   void Angles(const uint64_t*, size_t, size_t, double, float*) override {}
@@ -92,7 +99,8 @@ class FakeGpu final : public Kernels {
   void Store(const AttentionBatch&, size_t, const AttentionRows&) override {}
   void Attend(const AttentionBatch&, size_t, const AttentionRows&) override {}
   void ConvolveCausal(const Convolution&, const Stretch*, size_t, float*) override {}
-  void ConvolveDepthwise(const float*, const float*, size_t, size_t, const Stretch*, size_t, float*) override {}
+  void ConvolveDepthwise(const float*, const float*, size_t, size_t, const Stretch*, size_t,
+                         float*) override {}
   void Pad(const float*, size_t, size_t, size_t, size_t, Padding, float*) override {}
   void Activate(Activation, float*, size_t) override {}
   void Snake(const float*, const float*, const float*, size_t, size_t, float*) override {}
@@ -132,12 +140,15 @@ extern "C" __attribute__((visibility("default"))) parley::Kernels* parley_cuda_o
     const char* interface, const parley::cuda::PluginOptions* options, char* problem, size_t problem_bytes) {
   using namespace parley;
   if (std::strcmp(interface, cuda::kPluginInterface) != 0) {
-    return Say("the CUDA backend was built from other sources than the engine", problem, problem_bytes), nullptr;
+    return Say("the CUDA backend was built from other sources than the engine", problem, problem_bytes),
+           nullptr;
   }
   const std::string matter = Matter();
-  if (matter == "taken") return Say("of the GPU's memory only 12 MiB are free", problem, problem_bytes), nullptr;
+  if (matter == "taken")
+    return Say("of the GPU's memory only 12 MiB are free", problem, problem_bytes), nullptr;
   if (matter == "dead" || matter == "lost") {
-    return Say("cuda device 0: choosing the device: the GPU has fallen off the bus", problem, problem_bytes), nullptr;
+    return Say("cuda device 0: choosing the device: the GPU has fallen off the bus", problem, problem_bytes),
+           nullptr;
   }
   return new FakeGpu(*options);
 }

@@ -9,7 +9,8 @@
 
 namespace parley::cuda {
 
-// Device memory for streams whose lanes are shared among blocks. The caller that enqueues the attention owns it.
+// Device memory for streams whose lanes are shared among blocks. The caller that enqueues the attention owns
+// it.
 struct AttendRoom {
   static constexpr size_t kStreams = 16;  // more of them fill the GPU without that
 
@@ -43,7 +44,8 @@ void EnqueueAttend(Queue& queue, Grid grid, const AttendArgs& args) {
 
 // By row: the rows are placed. Else every stream has one, which is not; then `room` may be used.
 template <class Cached>
-void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row, const AttendRoom& room, const TermsPlace& handed) {
+void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, bool by_row,
+                   const AttendRoom& room, const TermsPlace& handed) {
   AttendArgs args{heads, heads.rows, by_row ? 1u : 0u};
   args.handed = handed;
   const uint32_t group = heads.query_heads / heads.heads;
@@ -69,15 +71,18 @@ void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& h
 // Streams of fewer rows are attended to row by row.
 constexpr size_t kLeastRowsTogether = 4;
 
-// Whether rows of a stream go together. They see all positions from the first on, none of whose lanes has a second chunk.
+// Whether rows of a stream go together. They see all positions from the first on, none of whose lanes has a
+// second chunk.
 inline bool GoRowsTogether(const AttentionBatch& batch) {
-  return batch.longest >= kLeastRowsTogether && batch.window == 0 && batch.furthest <= kPositions * kLanes && batch.layout.head_dim == kRowsDim &&
-         batch.query_heads / batch.layout.heads % 2 == 0 && BytesOf(batch.layout.format) == 2;
+  return batch.longest >= kLeastRowsTogether && batch.window == 0 && batch.furthest <= kPositions * kLanes &&
+         batch.layout.head_dim == kRowsDim && batch.query_heads / batch.layout.heads % 2 == 0 &&
+         BytesOf(batch.layout.format) == 2;
 }
 
 // Rows that are placed.
 template <class Cached>
-void EnqueueAttendRows(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads, const TermsPlace& handed) {
+void EnqueueAttendRows(Queue& queue, const AttentionBatch& batch, const HeadsArgs& heads,
+                       const TermsPlace& handed) {
   AttendArgs args{heads, heads.rows, 1u};
   args.handed = handed;
   Grid grid;
@@ -91,8 +96,8 @@ void EnqueueAttendRows(Queue& queue, const AttentionBatch& batch, const HeadsArg
 
 // Heads, raw or not, placed and attended to. `placed`: they are in the caches already, and are not raw.
 template <class Cached>
-void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows, const RawHeads& raw,
-                      bool placed, const AttendRoom& room, const TermsPlace& handed) {
+void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
+                      const RawHeads& raw, bool placed, const AttendRoom& room, const TermsPlace& handed) {
   HeadsArgs heads = HeadsArgsOf(queue, batch, layer, rows, raw);
   const bool wide = FitsSlots(batch.layout);
   const bool is_one_each = batch.longest == 1 && batch.rows == batch.count;
@@ -111,11 +116,15 @@ void EnqueueAttention(Queue& queue, const AttentionBatch& batch, size_t layer, c
 template <class Use>
 void WithCached(Format format, const Use& use) {
   switch (format) {
-    case Format::kF32: return use(float{});
-    case Format::kF16: return use(F16{});
-    case Format::kBf16: return use(Bf16{});
+    case Format::kF32:
+      return use(float{});
+    case Format::kF16:
+      return use(F16{});
+    case Format::kBf16:
+      return use(Bf16{});
     case Format::kInt8:
-    case Format::kFp8: throw std::invalid_argument("a KV cache holds f32, f16 or bf16");
+    case Format::kFp8:
+      throw std::invalid_argument("a KV cache holds f32, f16 or bf16");
   }
 }
 
@@ -128,7 +137,8 @@ inline void EnqueueStore(Queue& queue, const AttentionBatch& batch, size_t layer
 }
 
 // Kernels::Attend.
-inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
+inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t layer,
+                          const AttentionRows& rows) {
   if (batch.rows == 0) return;
   WithCached(batch.layout.format, [&](auto cached) {
     EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, {}, true, {}, {});
@@ -136,8 +146,9 @@ inline void EnqueueAttend(Queue& queue, const AttentionBatch& batch, size_t laye
 }
 
 // Attention after the projections of Kernels::AttendRows: heads are raw, without norm and rotation.
-inline void EnqueueRawAttend(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
-                             const RawHeads& raw, const AttendRoom& room, const TermsPlace& handed = {}) {
+inline void EnqueueRawAttend(Queue& queue, const AttentionBatch& batch, size_t layer,
+                             const AttentionRows& rows, const RawHeads& raw, const AttendRoom& room,
+                             const TermsPlace& handed = {}) {
   if (batch.rows == 0) return;
   WithCached(batch.layout.format, [&](auto cached) {
     EnqueueAttention<decltype(cached)>(queue, batch, layer, rows, raw, false, room, handed);

@@ -1,10 +1,10 @@
 // Decode attention (FlashDecoding) over the KV caches of many streams, for head_dim 64 and 128 (other sizes:
 // attention_any.cuh).
 //
-// A block handles one row, one kv head and kGroup of the query heads that share it. Its slots (attention_slots.cuh)
-// visit the positions before the row's own in turn. The last warp computes and stores the row's own key and value,
-// which are then joined to the slots' results. Every warp prepares the queries for itself, so that a block only
-// synchronises for the slots' sums.
+// A block handles one row, one kv head and kGroup of the query heads that share it. Its slots
+// (attention_slots.cuh) visit the positions before the row's own in turn. The last warp computes and stores
+// the row's own key and value, which are then joined to the slots' results. Every warp prepares the queries
+// for itself, so that a block only synchronises for the slots' sums.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 
@@ -17,10 +17,12 @@ namespace parley::cuda {
 struct AttendArgs {
   HeadsArgs heads;
   const uint32_t* items;
-  uint32_t by_row;      // items are rows, whose keys are stored; else streams, stream i of row i alone, which is placed and attended to
+  // Nonzero if items are rows, whose keys are stored. Otherwise they are streams; stream i has row i alone, whose
+  // key is stored and attended to.
+  uint32_t by_row;
   uint32_t unused = 0;  // so that there is no gap
-  // When blocks along z share an item's lanes: partial softmaxes [items, query_heads, kLanes, 2 + head_dim], and
-  // counters [items, blocks of x], initially 0. Otherwise null.
+  // When blocks along z share an item's lanes: partial softmaxes [items, query_heads, kLanes, 2 + head_dim],
+  // and counters [items, blocks of x], initially 0. Otherwise null.
   float* parts = nullptr;
   uint32_t* arrivals = nullptr;
   TermsPlace handed = {};  // destination of the result, if not the output
@@ -32,7 +34,8 @@ __device__ __forceinline__ void PutAttended(const AttendArgs& args, size_t place
   else args.heads.output[place] = value;
 }
 
-// A block's share of an item: the `group`-th set of kGroup query heads, and every `lanes`-th lane from `lane` on.
+// A block's share of an item: the `group`-th set of kGroup query heads, and every `lanes`-th lane from `lane`
+// on.
 struct AttendPlace {
   uint32_t item, group, lane, lanes;
 };
@@ -44,8 +47,8 @@ struct AttentionBlock {
   using Loads = SlotLoads<kDim, Cached>;
   using State = SlotState<kDim, kGroup, Cached>;
 
-  // Thread t owns value t of the values [kGroup][kDim] joined across slots, then every value a block's thread count
-  // further.
+  // Thread t owns value t of the values [kGroup][kDim] joined across slots, then every value a block's thread
+  // count further.
   static constexpr uint32_t kHeads = kGroup, kValues = kGroup * kDim;
   static constexpr uint32_t kTurns = (kValues + Shape::kThreads - 1) / Shape::kThreads;
   using Parts = SoftmaxPart[kTurns];
@@ -86,8 +89,8 @@ struct AttentionBlock {
     cache = {all.keys + offset, all.values + offset, args.heads * kDim, static_cast<uint32_t>(all.capacity)};
   }
 
-  // Loads this thread's norm weights into registers; ShareNorms() puts them into shared memory. No earlier grid
-  // writes weights, so the load waits for none.
+  // Loads this thread's norm weights into registers; ShareNorms() puts them into shared memory. No earlier
+  // grid writes weights, so the load waits for none.
   __device__ __forceinline__ float4 LoadNorms(const float* q_norm, const float* k_norm) const {
     const uint32_t which = threadIdx.x / (kDim / 4), place = threadIdx.x % (kDim / 4);
     const float* const weights = which == 0 ? q_norm : k_norm;
@@ -105,7 +108,8 @@ struct AttentionBlock {
   // A row's heads as they are in the batch.
   __device__ __forceinline__ void LoadRow(size_t row) {
 #pragma unroll
-    for (uint32_t g = 0; g < kGroup; g++) queries[g].Load(args.queries + (row * args.query_heads + query_head + g) * kDim);
+    for (uint32_t g = 0; g < kGroup; g++)
+      queries[g].Load(args.queries + (row * args.query_heads + query_head + g) * kDim);
     if (args.angles == nullptr) return;
     angles.Load(args.angles + row * kDim);
     if (HasOwn()) raw.Load((HasKey() ? args.keys : args.values) + (row * args.heads + kv) * kDim);
@@ -122,8 +126,8 @@ struct AttentionBlock {
     }
   }
 
-  // The row's own key and value: to the cache, where they are not yet (`row` of it) and the block is one that stores; scores and value
-  // to what the block shares. The last warp calls it.
+  // The row's own key and value: to the cache, where they are not yet (`row` of it) and the block is one that
+  // stores; scores and value to what the block shares. The last warp calls it.
   __device__ __forceinline__ void PrepareOwn(uint32_t row, bool stores) {
     Cached* const place = (HasKey() ? cache.keys : cache.values) + static_cast<size_t>(row) * cache.pitch;
     CachedShare<kDim, Cached> own;
@@ -148,8 +152,8 @@ struct AttentionBlock {
     if (!HasKey()) Share::PutSame(shared.own_value, seen.values);
   }
 
-  // Adds the visible positions of a span whose first loads are in flight. Later loads are issued as soon as there is
-  // room.
+  // Adds the visible positions of a span whose first loads are in flight. Later loads are issued as soon as
+  // there is room.
   __device__ __forceinline__ void See(Span span, Loads* keys, Loads* values, State* state) const {
     constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
 #pragma unroll 1
@@ -176,7 +180,8 @@ struct AttentionBlock {
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
       if (HasKey()) Share::Put(shared.values[warp] + g * (kDim / 4), state->values[g]);
-      if (threadIdx.x % 32 == 0) shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
+      if (threadIdx.x % 32 == 0)
+        shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
     }
     Meet();
     ForValues([&](uint32_t turn, uint32_t place) { parts[turn] = JoinedAt(place, place / kDim); });
@@ -197,12 +202,13 @@ struct AttentionBlock {
 
   // The softmax part of the row's own position, at value `place`.
   __device__ __forceinline__ SoftmaxPart OwnAt(uint32_t place) const {
-    return {shared.own_scores[place / kDim], 1, reinterpret_cast<const float*>(shared.own_value)[place % kDim]};
+    return {shared.own_scores[place / kDim], 1,
+            reinterpret_cast<const float*>(shared.own_value)[place % kDim]};
   }
 
-  // Calls take(lane, softmax part) for each of the block's lanes that has positions before the row's own. The row's
-  // own position is then available too. load() must load the row; it is called while loads from the cache are in
-  // flight.
+  // Calls take(lane, softmax part) for each of the block's lanes that has positions before the row's own. The
+  // row's own position is then available too. load() must load the row; it is called while loads from the
+  // cache are in flight.
   template <class Load, class Take>
   __device__ __forceinline__ void AttendRow(const SeenPositions& seen, const Load& load, const Take& take) {
     Loads keys, values;
@@ -258,10 +264,11 @@ __device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t all, uint3
   return true;
 }
 
-// Lanes that blocks share: each its own to args.parts; the last block joins them to `whole`. Whether this is that block.
+// Lanes that blocks share: each its own to args.parts; the last block joins them to `whole`. Whether this is
+// that block.
 template <class Block, class Load>
-__device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen, const Load& load,
-                                             typename Block::Parts& whole) {
+__device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen,
+                                             const Load& load, typename Block::Parts& whole) {
   constexpr uint32_t kDim = Block::kValues / Block::kHeads;
   const size_t head = static_cast<size_t>(block->place.item) * args.heads.query_heads + block->query_head;
   const auto part_of = [&](uint32_t place, uint32_t lane) {
@@ -275,7 +282,8 @@ __device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* bloc
     });
   });
   const uint32_t group = block->place.item * (args.heads.query_heads / Block::kHeads) + block->place.group;
-  if (!CameLast<Block::Shape::kThreads>(args.arrivals + group, block->place.lanes, &block->shared.last)) return false;
+  if (!CameLast<Block::Shape::kThreads>(args.arrivals + group, block->place.lanes, &block->shared.last))
+    return false;
   Block::ForValues([&](uint32_t turn, uint32_t place) {
     SoftmaxPart parts[kLanes];
 #pragma unroll
@@ -293,11 +301,13 @@ __device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* bloc
 
 // The same of one block.
 template <class Block, class Load>
-__device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, const Load& load, typename Block::Parts& whole) {
+__device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, const Load& load,
+                                            typename Block::Parts& whole) {
   // The row's own comes first, and is there when the first lane has been seen.
   bool is_begun = false;
   const auto begin = [&] {
-    if (!is_begun) Block::ForValues([&](uint32_t turn, uint32_t place) { whole[turn] = block->OwnAt(place); });
+    if (!is_begun)
+      Block::ForValues([&](uint32_t turn, uint32_t place) { whole[turn] = block->OwnAt(place); });
     is_begun = true;
   };
   block->AttendRow(seen, load, [&](uint32_t, const typename Block::Parts& parts) {
@@ -308,7 +318,8 @@ __device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& s
 }
 
 template <uint32_t kDim, uint32_t kGroup, class Cached>
-static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads, AttendShape<kDim, Cached>::kBlocks)
+static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads,
+                                         AttendShape<kDim, Cached>::kBlocks)
     AttendKernel(const AttendArgs args) {
   using Block = AttentionBlock<kDim, kGroup, Cached>;
   __shared__ typename Block::Shared shared;
@@ -331,7 +342,9 @@ static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads, At
   if (args.parts == nullptr) AttendAlone(&block, seen, is_loaded, whole);
   else if (!AttendShared(args, &block, seen, is_loaded, whole)) return;
   const size_t first = (static_cast<size_t>(item) * heads.query_heads + block.query_head) * kDim;
-  Block::ForValues([&](uint32_t turn, uint32_t place) { PutAttended(args, first + place, whole[turn].value / whole[turn].sum); });
+  Block::ForValues([&](uint32_t turn, uint32_t place) {
+    PutAttended(args, first + place, whole[turn].value / whole[turn].sum);
+  });
 }
 
 }  // namespace parley::cuda

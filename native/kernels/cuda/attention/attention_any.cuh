@@ -1,5 +1,5 @@
-// Attention for any head_dim: one block per query head, one warp per position. The small models of tests have such
-// sizes.
+// Attention for any head_dim: one block per query head, one warp per position. The small models of tests have
+// such sizes.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_ANY_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_ANY_CUH_
 
@@ -10,8 +10,9 @@ namespace parley::cuda {
 constexpr uint32_t kAnyThreads = 256;
 static_assert(kAnyThreads >= kPositions);
 
-// One query over the positions from `first` to `last`, in chunks that are joined in the lanes' order. shared: the query
-// [head_dim], the weights [kPositions], then a lane and the whole as sums of values [head_dim] each.
+// One query over the positions from `first` to `last`, in chunks that are joined in the lanes' order. shared:
+// the query [head_dim], the weights [kPositions], then a lane and the whole as sums of values [head_dim]
+// each.
 template <class Cached>
 struct PlainAttention {
   const HeadsArgs& args;
@@ -27,7 +28,8 @@ struct PlainAttention {
   __device__ SoftmaxPart Weigh(uint64_t begin, uint32_t count) {
     for (uint32_t j = threadIdx.x / 32; j < count; j += kAnyThreads / 32) {
       float sum = 0;
-      for (uint32_t d = threadIdx.x % 32; d < args.head_dim; d += 32) sum = fmaf(query[d], FloatAt(cache.keys, begin + j, d), sum);
+      for (uint32_t d = threadIdx.x % 32; d < args.head_dim; d += 32)
+        sum = fmaf(query[d], FloatAt(cache.keys, begin + j, d), sum);
       sum = SumOfLanes(sum);
       if (threadIdx.x % 32 == 0) weights[j] = sum * (args.scale * kLog2OfE);
     }
@@ -42,7 +44,8 @@ struct PlainAttention {
   }
 
   // Joins `next`, whose values are next_values, to `to`; every thread its dimensions.
-  __device__ static void Join(SoftmaxPart* to, float* values, const SoftmaxPart& next, const float* next_values, uint32_t dims) {
+  __device__ static void Join(SoftmaxPart* to, float* values, const SoftmaxPart& next,
+                              const float* next_values, uint32_t dims) {
     SoftmaxPart joined = *to;
     for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) {
       SoftmaxPart part = *to, other = next;
@@ -72,7 +75,8 @@ struct PlainAttention {
         const SoftmaxPart part = Weigh(begin, count);
         for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) {
           float sum = 0;
-          for (uint32_t j = 0; j < count; j++) sum = fmaf(weights[j], FloatAt(cache.values, begin + j, d), sum);
+          for (uint32_t j = 0; j < count; j++)
+            sum = fmaf(weights[j], FloatAt(cache.values, begin + j, d), sum);
           chunk_values[d] = sum;
         }
         Join(&lane, lane_values, part, chunk_values, args.head_dim);
@@ -80,7 +84,8 @@ struct PlainAttention {
       }
       Join(&whole, whole_values, lane, lane_values, args.head_dim);
     }
-    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads) output[d] = whole_values[d] / whole.sum;
+    for (uint32_t d = threadIdx.x; d < args.head_dim; d += kAnyThreads)
+      output[d] = whole_values[d] / whole.sum;
   }
 };
 
@@ -97,8 +102,13 @@ static __global__ void __launch_bounds__(kAnyThreads) AttendAnyKernel(const Atte
   const AttentionStream stream = StreamOfRow(heads, row);
   if (row - stream.row >= stream.count) return;
   auto* const room = reinterpret_cast<float*>(SharedBytes());
-  PlainAttention<Cached> attention{heads,          CacheOf<Cached>(heads, stream, heads.layer), head * heads.heads / heads.query_heads, room,
-                                   room + dims,    room + dims + kPositions,       room + 2 * dims + kPositions};
+  PlainAttention<Cached> attention{heads,
+                                   CacheOf<Cached>(heads, stream, heads.layer),
+                                   head * heads.heads / heads.query_heads,
+                                   room,
+                                   room + dims,
+                                   room + dims + kPositions,
+                                   room + 2 * dims + kPositions};
   const size_t place = (static_cast<size_t>(row) * heads.query_heads + head) * dims;
   for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) attention.query[d] = heads.queries[place + d];
   __syncthreads();

@@ -1,6 +1,6 @@
-// A slot is a group of kDim / 8 adjacent threads. The slots visit the positions of a chunk in turn, one position at a
-// time, for the query heads of one kv head. Each slot keeps an online softmax of its own; slots are joined only at
-// the end.
+// A slot is a group of kDim / 8 adjacent threads. The slots visit the positions of a chunk in turn, one
+// position at a time, for the query heads of one kv head. Each slot keeps an online softmax of its own; slots
+// are joined only at the end.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_SLOTS_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_SLOTS_CUH_
 
@@ -10,8 +10,9 @@
 
 namespace parley::cuda {
 
-// A head is spread over neighbouring threads: thread s of kDim / 8 has dimensions 4 s .. 4 s + 3 of its first half, then the same of its
-// second, so that the pairs that are rotated together lie in one thread and neighbours read neighbouring bytes.
+// A head is spread over neighbouring threads: thread s of kDim / 8 has dimensions 4 s .. 4 s + 3 of its first
+// half, then the same of its second, so that the pairs that are rotated together lie in one thread and
+// neighbours read neighbouring bytes.
 //
 // Norm, rotation and rounding give the bits that PrepareHead gives.
 
@@ -48,7 +49,8 @@ struct HeadShare {
     StoreSame(head + (kDim / 2 + First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
   }
 
-  // As RmsFactor sums: four columns in their order, then over 16 lanes of four columns, 8, ... Whole warps call it.
+  // As RmsFactor sums: four columns in their order, then over 16 lanes of four columns, 8, ... Whole warps
+  // call it.
   __device__ __forceinline__ void Norm(const HeadShare& weights, float eps) {
     float low = 0, high = 0;
 #pragma unroll
@@ -151,8 +153,8 @@ struct CachedShare<kDim, float> {
   }
 };
 
-// Launch shape of the attention kernel. It decides the order of sums, and so depends only on head_dim and the cache's
-// format.
+// Launch shape of the attention kernel. It decides the order of sums, and so depends only on head_dim and the
+// cache's format.
 template <uint32_t kDim, class Cached>
 struct AttendShape {
   static constexpr bool kIsHalf = sizeof(Cached) == 2;
@@ -160,10 +162,12 @@ struct AttendShape {
   static constexpr uint32_t kThreads = kWarps * 32;
   static constexpr uint32_t kSlots = kThreads / HeadShare<kDim>::kThreads;
   static constexpr uint32_t kSlotsOfWarp = 32 / HeadShare<kDim>::kThreads;
-  // Positions of a slot that are loaded before the first is used. f32 with 128 dimensions is a code predictor, which
-  // has 16 positions before the row's own. f32 with 64 dimensions is a codec, which has 71.
+  // Positions of a slot that are loaded before the first is used. f32 with 128 dimensions is a code
+  // predictor, which has 16 positions before the row's own. f32 with 64 dimensions is a codec, which has 71.
   static constexpr uint32_t kAhead = kIsHalf ? 4 : kDim == 128 ? 2 : 5;
-  static constexpr uint32_t kBlocks = kIsHalf ? 2 : kDim == 128 ? 4 : 3;  // at once on a multiprocessor, at the least
+  static constexpr uint32_t kBlocks = kIsHalf       ? 2
+                                      : kDim == 128 ? 4
+                                                    : 3;  // at once on a multiprocessor, at the least
 };
 
 // One kv head of a stream's cache, at a thread's share of it.
@@ -173,7 +177,9 @@ struct CachedHead {
   uint32_t pitch;     // from position to position
   uint32_t capacity;  // positions
 
-  __device__ __forceinline__ uint32_t Wrapped(uint32_t row) const { return row >= capacity ? row - capacity : row; }
+  __device__ __forceinline__ uint32_t Wrapped(uint32_t row) const {
+    return row >= capacity ? row - capacity : row;
+  }
 };
 
 // A slot's loads in flight, of keys or of values.
@@ -184,9 +190,10 @@ struct SlotLoads {
 
   __device__ __forceinline__ static uint32_t Slot() { return threadIdx.x / HeadShare<kDim>::kThreads; }
 
-  // Loads the slot's first positions of the span from `array`. Past the span's end it repeats the last position, so
-  // that threads do not diverge. Positions past the end for all slots are not loaded.
-  __device__ __forceinline__ void Load(const CachedHead<kDim, Cached>& head, const Cached* array, const Span& span) {
+  // Loads the slot's first positions of the span from `array`. Past the span's end it repeats the last
+  // position, so that threads do not diverge. Positions past the end for all slots are not loaded.
+  __device__ __forceinline__ void Load(const CachedHead<kDim, Cached>& head, const Cached* array,
+                                       const Span& span) {
 #pragma unroll
     for (uint32_t i = 0; i < Shape::kAhead; i++) {
       if (i * Shape::kSlots >= span.count) continue;
@@ -256,7 +263,8 @@ struct SlotState {
     }
   }
 
-  __device__ __forceinline__ void Add(const float (&weights)[Shape::kAhead][kGroup], const Loads& loads, uint32_t count) {
+  __device__ __forceinline__ void Add(const float (&weights)[Shape::kAhead][kGroup], const Loads& loads,
+                                      uint32_t count) {
 #pragma unroll
     for (uint32_t i = 0; i < Shape::kAhead; i++) {
       if (i * Shape::kSlots >= count) continue;

@@ -2,8 +2,8 @@
 #ifndef PARLEY_KERNELS_CUDA_HEADS_CUH_
 #define PARLEY_KERNELS_CUDA_HEADS_CUH_
 
-#include "kernels/cuda/norms.cuh"
 #include "kernels/cuda/attention/seen_positions.cuh"
+#include "kernels/cuda/norms.cuh"
 #include "kernels/kernels.h"
 #include "kernels/number_formats.h"
 
@@ -19,7 +19,8 @@ struct HeadsArgs {
   uint32_t layer;
   uint32_t window;
   float scale;
-  // For raw heads: the norms and rotation that turn them into queries and keys. Null angles: heads are not raw.
+  // For raw heads: the norms and rotation that turn them into queries and keys. Null angles: heads are not
+  // raw.
   const float* angles;  // [rows, head_dim]
   const float* q_norm;  // [head_dim], or none
   const float* k_norm;
@@ -35,8 +36,8 @@ struct RawHeads {
   float eps = 0;
 };
 
-inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer, const AttentionRows& rows,
-                             const RawHeads& raw) {
+inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t layer,
+                             const AttentionRows& rows, const RawHeads& raw) {
   const auto streams = static_cast<uint32_t>(batch.count), all = static_cast<uint32_t>(batch.rows);
   return {batch.streams,
           queue.Data(streams),
@@ -65,13 +66,15 @@ struct Cache {
   uint64_t capacity;
 
   // Offset of the head at `position`; a head is [head_dim].
-  __device__ __forceinline__ size_t Place(uint64_t position, uint32_t heads, uint32_t head, uint32_t head_dim) const {
+  __device__ __forceinline__ size_t Place(uint64_t position, uint32_t heads, uint32_t head,
+                                          uint32_t head_dim) const {
     return (static_cast<size_t>(RowOf(position, capacity)) * heads + head) * head_dim;
   }
 };
 
 template <class Cached>
-__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream, uint32_t layer) {
+__device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const AttentionStream& stream,
+                                                 uint32_t layer) {
   const size_t array = (stream.capacity * args.heads * args.head_dim * sizeof(Cached) + 63) / 64 * 64;
   char* const keys = static_cast<char*>(stream.cache) + 2 * array * layer;
   return {reinterpret_cast<Cached*>(keys), reinterpret_cast<Cached*>(keys + array), stream.capacity};
@@ -94,8 +97,8 @@ __device__ __forceinline__ void Put(F16* to, float value) { *to = F16Of(value); 
 
 // A head as it is rotated, `to` [head_dim]; one warp. Without angles a copy.
 template <class To>
-__device__ __forceinline__ void PrepareHead(const float* raw, const float* norm, float eps, const float* angles,
-                                            uint32_t head_dim, To* to) {
+__device__ __forceinline__ void PrepareHead(const float* raw, const float* norm, float eps,
+                                            const float* angles, uint32_t head_dim, To* to) {
   const uint32_t lane = threadIdx.x % 32, half = head_dim / 2;
   if (angles == nullptr) {
     for (uint32_t j = lane; j < head_dim; j += 32) Put(to + j, raw[j]);
@@ -117,8 +120,8 @@ __device__ __forceinline__ void PrepareHead(const float* raw, const float* norm,
 
 constexpr uint32_t kPlaceWarps = 8;
 
-// All rows' heads to where attention reads them: queries in place, keys and values to the caches. A warp a head: of a row first the
-// queries (where they are raw), then keys, then values.
+// All rows' heads to where attention reads them: queries in place, keys and values to the caches. A warp a
+// head: of a row first the queries (where they are raw), then keys, then values.
 template <class Cached>
 static __global__ void __launch_bounds__(kPlaceWarps * 32) PlaceHeadsKernel(const HeadsArgs args) {
   AwaitInputs();
@@ -128,7 +131,8 @@ static __global__ void __launch_bounds__(kPlaceWarps * 32) PlaceHeadsKernel(cons
   if (row >= *args.rows) return;
   const uint32_t queries = args.angles == nullptr ? 0 : args.query_heads;
   if (head >= queries + 2 * args.heads) return;
-  const float* const angles = args.angles == nullptr ? nullptr : args.angles + static_cast<size_t>(row) * args.head_dim;
+  const float* const angles =
+      args.angles == nullptr ? nullptr : args.angles + static_cast<size_t>(row) * args.head_dim;
   if (head < queries) {
     float* const query = args.queries + (static_cast<size_t>(row) * args.query_heads + head) * args.head_dim;
     return PrepareHead(query, args.q_norm, args.eps, angles, args.head_dim, query);

@@ -1,5 +1,5 @@
-// Causal convolutions with state, as implicit GEMM: the past is put before each stream's new positions, and the
-// convolution is then a product with overlapping windows.
+// Causal convolutions with state, as implicit GEMM: the past is put before each stream's new positions, and
+// the convolution is then a product with overlapping windows.
 #ifndef PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
 #define PARLEY_KERNELS_CUDA_CONVOLUTIONS_CUH_
 
@@ -10,10 +10,10 @@
 
 #include "kernels/cuda/codec/few_rows.cuh"
 #include "kernels/cuda/codec/joined_input.cuh"
+#include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/products/laid_vectors.cuh"
 #include "kernels/cuda/products/products.cuh"
-#include "kernels/cuda/device/queue.h"
-#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 
@@ -31,9 +31,9 @@ struct JoinArgs {
   uint32_t channels;
 };
 
-// Copies each tail (the past) to the front of x, and the end of both back to the tail, in place. A new value of the
-// tail comes from `count * channels` further on, in the tail or in x. A thread handles all values at such distances
-// and goes upwards, so that no thread reads what another wrote.
+// Copies each tail (the past) to the front of x, and the end of both back to the tail, in place. A new value
+// of the tail comes from `count * channels` further on, in the tail or in x. A thread handles all values at
+// such distances and goes upwards, so that no thread reads what another wrote.
 template <class Value>
 __global__ void __launch_bounds__(256) JoinTails(JoinArgs args) {
   constexpr uint64_t kWidth = sizeof(Value) / sizeof(float);
@@ -66,8 +66,7 @@ inline void EnqueueJoin(Queue& queue, const Stretch* streams, size_t count, size
   }
   if (some == 0) return;
   const VectorCounts counts{0, static_cast<uint32_t>(some), 0};
-  const JoinArgs args{joints.device, queue.Data(counts), history * channels,
-                      static_cast<uint32_t>(channels)};
+  const JoinArgs args{joints.device, queue.Data(counts), history * channels, static_cast<uint32_t>(channels)};
   Grid grid;
   grid.x = static_cast<uint32_t>(BlocksOf(args.past, fours ? 1024 : 256));
   grid.y = static_cast<uint32_t>(BucketOf(some));
@@ -75,14 +74,15 @@ inline void EnqueueJoin(Queue& queue, const Stretch* streams, size_t count, size
   fours ? queue.Launch<JoinTails<float4>>(grid, args) : queue.Launch<JoinTails<float>>(grid, args);
 }
 
-inline LaidVectors LayStretches(Queue& queue, const Stretch* streams, size_t count, size_t history, const Vectors& shape) {
+inline LaidVectors LayStretches(Queue& queue, const Stretch* streams, size_t count, size_t history,
+                                const Vectors& shape) {
   return LayStreams(queue, count, shape, [&](size_t s) {
     return std::pair<const float*, size_t>(streams[s].x - history * shape.stride, streams[s].count);
   });
 }
 
-inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& convolution, const Stretch* streams, size_t count,
-                                  float* y) {
+inline void EnqueueConvolveCausal(Queue& queue, Room& room, const Convolution& convolution,
+                                  const Stretch* streams, size_t count, float* y) {
   EnqueueJoin(queue, streams, count, convolution.History(), convolution.channels);
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
@@ -95,8 +95,8 @@ inline bool TakesJoinedTerms(const Matrix& w, const Plan& plan, const LaidVector
 }
 
 // w x of vectors that are laid, whose values `input` joins on the way.
-inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, JoinedInputArgs input, const LaidVectors& laid,
-                                  const Finish& finish, float* y) {
+inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, JoinedInputArgs input,
+                                  const LaidVectors& laid, const Finish& finish, float* y) {
   if (laid.bucket == 0) return;
   ProductArgs args = ArgsFor(w, y, laid.view, finish);
   input.to.x = laid.view;
@@ -116,7 +116,8 @@ inline void EnqueueMultiplyJoined(Queue& queue, Room& room, const Matrix& w, Joi
 }
 
 // To where the streams lie, which is still to be said.
-inline JoinedInputArgs InputOf(Queue& queue, const InputSignal& from, const Convolution& convolution, const Stretch* streams, size_t count) {
+inline JoinedInputArgs InputOf(Queue& queue, const InputSignal& from, const Convolution& convolution,
+                               const Stretch* streams, size_t count) {
   const auto tails = queue.DataRoom<float*>(BucketOf(count));
   size_t some = 0;
   for (size_t s = 0; s < count; s++) {
@@ -130,30 +131,33 @@ inline JoinedInputArgs InputOf(Queue& queue, const InputSignal& from, const Conv
 }
 
 // Only where JoinsInput.
-inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from, const Convolution& convolution,
-                                  const Stretch* streams, size_t count, float* y) {
+inline void EnqueueConvolveSpread(Queue& queue, Room& room, const InputSignal& from,
+                                  const Convolution& convolution, const Stretch* streams, size_t count,
+                                  float* y) {
   const JoinedInputArgs input = InputOf(queue, from, convolution, streams, count);
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
-  EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false}, y);
+  EnqueueMultiplyJoined(queue, room, convolution.weights, input, windows, {convolution.bias, nullptr, false},
+                        y);
 }
 
 // The same within bounds. False, and nothing is done, where that takes a grid of its own.
-inline bool EnqueueConvolveClamped(Queue& queue, const InputSignal& from, const Convolution& convolution, const Stretch* streams, size_t count,
-                                   const Bounds& bounds, float* y) {
+inline bool EnqueueConvolveClamped(Queue& queue, const InputSignal& from, const Convolution& convolution,
+                                   const Stretch* streams, size_t count, const Bounds& bounds, float* y) {
   const LaidVectors windows =
       LayStretches(queue, streams, count, convolution.History(), WindowsOf(convolution, nullptr, 0));
   JoinedInputArgs input = InputOf(queue, from, convolution, streams, count);
   input.to.x = windows.view;
   if (windows.bucket == 0 || !SuitsFewRows(convolution.weights, input, windows)) return false;
   const Finish finish{convolution.bias, nullptr, false};
-  EnqueueFewRows(queue, {input, bounds, ArgsFor(convolution.weights, y, windows.view, finish)}, convolution.weights, windows);
+  EnqueueFewRows(queue, {input, bounds, ArgsFor(convolution.weights, y, windows.view, finish)},
+                 convolution.weights, windows);
   return true;
 }
 
 // Only where JoinsInput. x becomes what snake makes of it, or stays.
-inline void EnqueueMultiplySnaked(Queue& queue, Room& room, const Matrix& w, const InputSignal& from, size_t rows,
-                                  const Finish& finish, float* y) {
+inline void EnqueueMultiplySnaked(Queue& queue, Room& room, const Matrix& w, const InputSignal& from,
+                                  size_t rows, const Finish& finish, float* y) {
   JoinedInputArgs input{};
   input.from = from;
   EnqueueMultiplyJoined(queue, room, w, input, LayVectors(queue, Rows(from.x, rows, w.columns)), finish, y);

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/codec/convolutions.cuh"
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 
 namespace parley::cuda {
 
@@ -27,7 +27,8 @@ static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs arg
   const VectorCounts counts = *args.x.counts;
   const uint64_t i = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= static_cast<uint64_t>(counts.vectors) * args.channels) return;
-  const auto position = static_cast<uint32_t>(i / args.channels), channel = static_cast<uint32_t>(i % args.channels);
+  const auto position = static_cast<uint32_t>(i / args.channels),
+             channel = static_cast<uint32_t>(i % args.channels);
   const float* from = VectorAt(args.x, counts, position) + channel;
   const float* weight = args.weights + channel;
   float sum = args.bias != nullptr ? args.bias[channel] : 0;
@@ -37,13 +38,14 @@ static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs arg
   args.y[i] = sum;
 }
 
-inline void EnqueueConvolveDepthwise(Queue& queue, const float* weights, const float* bias, size_t channels, size_t taps,
-                                     const Stretch* streams, size_t count, float* y) {
+inline void EnqueueConvolveDepthwise(Queue& queue, const float* weights, const float* bias, size_t channels,
+                                     size_t taps, const Stretch* streams, size_t count, float* y) {
   EnqueueJoin(queue, streams, count, taps - 1, channels);
   const Vectors shape{nullptr, 0, channels, taps * channels, 1, 0};
   const LaidVectors windows = LayStretches(queue, streams, count, taps - 1, shape);
   if (windows.bucket == 0 || channels == 0) return;
-  const DepthwiseArgs args{weights, bias, y, windows.view, static_cast<uint32_t>(channels), static_cast<uint32_t>(taps)};
+  const DepthwiseArgs args{
+      weights, bias, y, windows.view, static_cast<uint32_t>(channels), static_cast<uint32_t>(taps)};
   Grid grid;
   grid.x = static_cast<uint32_t>(BlocksOf(windows.bucket * channels, 256));
   grid.threads = 256;
@@ -91,7 +93,8 @@ struct StreamChannel {
   __device__ __forceinline__ float Following(uint32_t i) const { return At(i + count, i < past); }
 };
 
-__device__ __forceinline__ float SumOfTaps(const SpreadDepthwiseArgs& args, const StreamChannel& own, uint32_t position, uint32_t channel) {
+__device__ __forceinline__ float SumOfTaps(const SpreadDepthwiseArgs& args, const StreamChannel& own,
+                                           uint32_t position, uint32_t channel) {
   float sum = args.bias != nullptr ? args.bias[channel] : 0;
   for (uint32_t first = 0; first < args.taps; first += kTapsAtOnce) {
     float x[kTapsAtOnce], w[kTapsAtOnce];
@@ -109,12 +112,14 @@ __device__ __forceinline__ float SumOfTaps(const SpreadDepthwiseArgs& args, cons
   return sum;
 }
 
-// A block has so many channels of one stream, all its positions, in kLines lines. The tail is written kLines places at a time, upwards, each when all
-// have read it: what one becomes lies further on.
-static __global__ void __launch_bounds__(kChannelsOfBlock * kLines) ConvolveStreamChannels(const SpreadDepthwiseArgs args) {
+// A block has so many channels of one stream, all its positions, in kLines lines. The tail is written kLines
+// places at a time, upwards, each when all have read it: what one becomes lies further on.
+static __global__ void __launch_bounds__(kChannelsOfBlock* kLines)
+    ConvolveStreamChannels(const SpreadDepthwiseArgs args) {
   LetNextBegin();
   const DepthwiseStream stream = args.streams[blockIdx.y];  // there is room for some beyond the count
-  const uint32_t channel = blockIdx.x * kChannelsOfBlock + threadIdx.x % kChannelsOfBlock, line = threadIdx.x / kChannelsOfBlock;
+  const uint32_t channel = blockIdx.x * kChannelsOfBlock + threadIdx.x % kChannelsOfBlock,
+                 line = threadIdx.x / kChannelsOfBlock;
   const bool is_one = blockIdx.y < *args.count && channel < args.channels;
   AwaitInputs();
   if (!is_one) return;
@@ -131,7 +136,8 @@ static __global__ void __launch_bounds__(kChannelsOfBlock * kLines) ConvolveStre
   }
 }
 
-inline void EnqueueSpreadDepthwise(Queue& queue, const float* x, const Depthwise& w, const Stretch* streams, size_t count, float* y) {
+inline void EnqueueSpreadDepthwise(Queue& queue, const float* x, const Depthwise& w, const Stretch* streams,
+                                   size_t count, float* y) {
   const auto its = queue.DataRoom<DepthwiseStream>(BucketOf(count));
   uint32_t some = 0, first = 0;
   for (size_t s = 0; s < count; s++) {
@@ -145,8 +151,8 @@ inline void EnqueueSpreadDepthwise(Queue& queue, const float* x, const Depthwise
   grid.x = static_cast<uint32_t>(BlocksOf(w.channels, kChannelsOfBlock));
   grid.y = static_cast<uint32_t>(BucketOf(some));
   queue.Launch<&ConvolveStreamChannels>(
-      grid, SpreadDepthwiseArgs{x, w.weights, w.bias, y, its.device, queue.Data(some), static_cast<uint32_t>(w.channels),
-                                static_cast<uint32_t>(w.taps)});
+      grid, SpreadDepthwiseArgs{x, w.weights, w.bias, y, its.device, queue.Data(some),
+                                static_cast<uint32_t>(w.channels), static_cast<uint32_t>(w.taps)});
 }
 
 }  // namespace parley::cuda

@@ -1,6 +1,6 @@
-// Causal convolutions to a few channels (the codec's last, to one). A block loads adjacent positions of a stream, and
-// those that they look back on, into shared memory once, with snake applied on the way. Sums are those of the plain
-// product.
+// Causal convolutions to a few channels (the codec's last, to one). A block loads adjacent positions of a
+// stream, and those that they look back on, into shared memory once, with snake applied on the way. Sums are
+// those of the plain product.
 #ifndef PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 #define PARLEY_KERNELS_CUDA_FEW_ROWS_CUH_
 
@@ -9,24 +9,27 @@
 #include <cstdint>
 
 #include "kernels/cuda/codec/joined_input.cuh"
-#include "kernels/cuda/products/product_args.cuh"
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
+#include "kernels/cuda/products/product_args.cuh"
 #include "kernels/number_formats.h"
 
 namespace parley::cuda {
 
 constexpr uint32_t kFewRows = 8;
-constexpr uint32_t kPositionsOfBlock = 64;  // no shorter than the past: else more than the first block would read the tail
-constexpr uint32_t kPositionsOfWarp = 4;    // at a time
-constexpr uint32_t kLoadsAtOnce = 4;        // positions per thread
+constexpr uint32_t kPositionsOfBlock =
+    64;  // no shorter than the past: else more than the first block would read the tail
+constexpr uint32_t kPositionsOfWarp = 4;  // at a time
+constexpr uint32_t kLoadsAtOnce = 4;      // positions per thread
 
 // Bounds to which the output is clamped.
 struct Bounds {
   float lowest = -INFINITY, highest = INFINITY;
 
   // v - v is 0, or NaN where v is infinite.
-  __device__ __forceinline__ float Within(float v) const { return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v; }
+  __device__ __forceinline__ float Within(float v) const {
+    return v < lowest ? lowest + (v - v) : v > highest ? highest + (v - v) : v;
+  }
 };
 
 struct FewRowsArgs {
@@ -45,21 +48,30 @@ __device__ __forceinline__ void WidenWeights(const ProductArgs& args, float* to)
   const MatrixView& matrix = args.matrices[0];
   const uint32_t count = matrix.rows * args.columns;
   switch (args.formats[0]) {
-    case Format::kF32: return WidenWeights<float>(matrix.values, count, to);
-    case Format::kF16: return WidenWeights<F16>(matrix.values, count, to);
-    case Format::kBf16: return WidenWeights<Bf16>(matrix.values, count, to);
-    case Format::kInt8: return WidenWeights<int8_t>(matrix.values, count, to);
-    case Format::kFp8: return WidenWeights<Fp8>(matrix.values, count, to);
+    case Format::kF32:
+      return WidenWeights<float>(matrix.values, count, to);
+    case Format::kF16:
+      return WidenWeights<F16>(matrix.values, count, to);
+    case Format::kBf16:
+      return WidenWeights<Bf16>(matrix.values, count, to);
+    case Format::kInt8:
+      return WidenWeights<int8_t>(matrix.values, count, to);
+    case Format::kFp8:
+      return WidenWeights<Fp8>(matrix.values, count, to);
   }
 }
 
-// The block's positions and those before them to shared memory; the first block keeps what the next positions need.
-__device__ __forceinline__ void LoadPositions(const JoinedInputArgs& args, const Windows& stream, float* tail, uint32_t count, float* signal) {
+// The block's positions and those before them to shared memory; the first block keeps what the next positions
+// need.
+__device__ __forceinline__ void LoadPositions(const JoinedInputArgs& args, const Windows& stream, float* tail,
+                                              uint32_t count, float* signal) {
   const uint32_t channels = args.from.channels, eights = channels / kEight, together = kInputThreads / eights;
   const uint32_t its = threadIdx.x / eights, first = blockIdx.x * kPositionsOfBlock;
   const uint32_t end = min(args.past + kPositionsOfBlock, args.past + count - first);
   const InputEight<0> own(args, stream, threadIdx.x % eights * kEight);
-  const auto kept = [&](uint32_t position) { return tail + static_cast<uint64_t>(position) * channels + own.channel; };
+  const auto kept = [&](uint32_t position) {
+    return tail + static_cast<uint64_t>(position) * channels + own.channel;
+  };
   const auto place = [&](uint32_t position) { return signal + position * channels + own.channel; };
   for (uint32_t begin = its; its < together && begin < end; begin += kLoadsAtOnce * together) {
     EightFloats x[kLoadsAtOnce];
@@ -96,20 +108,22 @@ __device__ __forceinline__ float JoinedSums(float (&sums)[kPositionsOfWarp]) {
 }
 
 // Sums of one row and adjacent windows, each in the order of SumOfRow; lane n gets the sum of window n.
-__device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t columns, const float* row, const float* window) {
+__device__ __forceinline__ float SumsOfRow(const VectorsView& x, uint32_t columns, const float* row,
+                                           const float* window) {
   float sums[kPositionsOfWarp] = {};
   for (uint32_t done = 0; done < columns; done += x.length, row += x.length, window += x.segment_stride) {
     for (uint32_t k = threadIdx.x % 32; k < x.length; k += 32) {
       const float weight = row[k];
 #pragma unroll
-      for (uint32_t n = 0; n < kPositionsOfWarp; n++) sums[n] = fmaf(weight, window[n * x.stride + k], sums[n]);
+      for (uint32_t n = 0; n < kPositionsOfWarp; n++)
+        sums[n] = fmaf(weight, window[n * x.stride + k], sums[n]);
     }
   }
   return JoinedSums(sums);
 }
 
-// The codec's last convolution, without dilation: all of a row's weights are in registers, and windows overlap: of each position a lane reads its
-// channels once, in the same order.
+// The codec's last convolution, without dilation: all of a row's weights are in registers, and windows
+// overlap: of each position a lane reads its channels once, in the same order.
 constexpr uint32_t kNearTaps = 7, kNearGroups = 3;
 
 struct NearRow {
@@ -120,7 +134,8 @@ struct NearRow {
   }
   __device__ __forceinline__ explicit NearRow(const float* row) {
 #pragma unroll
-    for (uint32_t k = 0; k < kNearTaps * kNearGroups; k++) weights[k / kNearGroups][k % kNearGroups] = row[k * 32 + threadIdx.x % 32];
+    for (uint32_t k = 0; k < kNearTaps * kNearGroups; k++)
+      weights[k / kNearGroups][k % kNearGroups] = row[k * 32 + threadIdx.x % 32];
   }
   // As SumsOfRow.
   __device__ __forceinline__ float Sums(const float* window) const {
@@ -132,7 +147,8 @@ struct NearRow {
         const float x = window[(position * kNearGroups + group) * 32 + threadIdx.x % 32];
 #pragma unroll
         for (uint32_t n = 0; n < kPositionsOfWarp; n++) {
-          if (n <= position && position - n < kNearTaps) sums[n] = fmaf(weights[position - n][group], x, sums[n]);
+          if (n <= position && position - n < kNearTaps)
+            sums[n] = fmaf(weights[position - n][group], x, sums[n]);
         }
       }
     }
@@ -155,20 +171,23 @@ static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const 
   AwaitInputs();
   if (first >= count) return;
   LoadPositions(args.input, stream, tail, count, signal);
-  const uint32_t lane = threadIdx.x % 32, positions = min(kPositionsOfBlock, count - first), warp = threadIdx.x / 32 * kPositionsOfWarp;
+  const uint32_t lane = threadIdx.x % 32, positions = min(kPositionsOfBlock, count - first),
+                 warp = threadIdx.x / 32 * kPositionsOfWarp;
   constexpr uint32_t kStep = kInputThreads / 32 * kPositionsOfWarp;
   for (uint32_t row = 0; row < product.matrices[0].rows; row++) {
     const float* const its = weights + row * product.columns;
     const auto finish = [&](uint32_t i, float sum) {
       if (lane >= kPositionsOfWarp || i + lane >= positions) return;
       const uint64_t vector = stream.begin + first + i + lane;
-      product.matrices[0].y[vector * product.matrices[0].rows + row] = args.bounds.Within(FinishedValue(product, product.matrices[0], row, sum));
+      product.matrices[0].y[vector * product.matrices[0].rows + row] =
+          args.bounds.Within(FinishedValue(product, product.matrices[0], row, sum));
     };
     if (NearRow::Suits(product.x, product.columns)) {
       const NearRow near(its);
       for (uint32_t i = warp; i < positions; i += kStep) finish(i, near.Sums(signal + i * channels));
     } else {
-      for (uint32_t i = warp; i < positions; i += kStep) finish(i, SumsOfRow(product.x, product.columns, its, signal + i * channels));
+      for (uint32_t i = warp; i < positions; i += kStep)
+        finish(i, SumsOfRow(product.x, product.columns, its, signal + i * channels));
     }
   }
 }

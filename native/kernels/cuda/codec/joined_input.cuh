@@ -1,6 +1,6 @@
-// Prepares a product's input in one pass: each stream's new positions follow its saved past, with snake applied if
-// given. The output is floats, or the bf16 terms that the product would otherwise prepare. The pass also saves the
-// past that each stream's next positions need.
+// Prepares a product's input in one pass: each stream's new positions follow its saved past, with snake
+// applied if given. The output is floats, or the bf16 terms that the product would otherwise prepare. The
+// pass also saves the past that each stream's next positions need.
 #ifndef PARLEY_KERNELS_CUDA_JOINED_INPUT_CUH_
 #define PARLEY_KERNELS_CUDA_JOINED_INPUT_CUH_
 
@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cuda/products/laid_vectors.cuh"
+#include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/lane_math.cuh"
+#include "kernels/cuda/products/laid_vectors.cuh"
 #include "kernels/cuda/products/prepare.cuh"
 #include "kernels/cuda/products/product_plan.h"
-#include "kernels/cuda/device/queue.h"
-#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 
@@ -29,15 +29,16 @@ struct InputSignal {
 
 struct JoinedInputArgs {
   InputSignal from;
-  float* const* tails;  // one per stream
-  PrepareArgs to;       // its windows are the streams'; or none: plain vectors, which have no past
-  uint32_t past;        // positions
+  float* const* tails;   // one per stream
+  PrepareArgs to;        // its windows are the streams'; or none: plain vectors, which have no past
+  uint32_t past;         // positions
   uint32_t past_blocks;  // grid blocks in x for the past; those of new positions follow
 };
 
-__device__ __forceinline__ EightFloats SnakedEight(const EightFloats& x, const EightFloats& a, const EightFloats& b) {
-  return {{Snaked(x.first.x, a.first.x, b.first.x), Snaked(x.first.y, a.first.y, b.first.y), Snaked(x.first.z, a.first.z, b.first.z),
-           Snaked(x.first.w, a.first.w, b.first.w)},
+__device__ __forceinline__ EightFloats SnakedEight(const EightFloats& x, const EightFloats& a,
+                                                   const EightFloats& b) {
+  return {{Snaked(x.first.x, a.first.x, b.first.x), Snaked(x.first.y, a.first.y, b.first.y),
+           Snaked(x.first.z, a.first.z, b.first.z), Snaked(x.first.w, a.first.w, b.first.w)},
           {Snaked(x.second.x, a.second.x, b.second.x), Snaked(x.second.y, a.second.y, b.second.y),
            Snaked(x.second.z, a.second.z, b.second.z), Snaked(x.second.w, a.second.w, b.second.w)}};
 }
@@ -76,10 +77,12 @@ struct InputEight {
     else WriteTerms<kTerms>(args.to, stream.prepared + column, v);
   }
 
-  // A position of the past and every `count`-th after it, upwards: what one of the tail becomes lies `count` further on, in the tail or
-  // among the new ones, and so no thread reads what another writes.
+  // A position of the past and every `count`-th after it, upwards: what one of the tail becomes lies `count`
+  // further on, in the tail or among the new ones, and so no thread reads what another writes.
   __device__ __forceinline__ void PassPast(float* tail, uint32_t position, uint32_t count) const {
-    const auto at = [&](uint32_t of) { return tail + static_cast<uint64_t>(of) * args.from.channels + channel; };
+    const auto at = [&](uint32_t of) {
+      return tail + static_cast<uint64_t>(of) * args.from.channels + channel;
+    };
     EightFloats kept = LoadEight(at(position));
     for (; position < args.past; position += count) {
       const uint32_t next = position + count;
@@ -91,7 +94,8 @@ struct InputEight {
   }
 };
 
-// kTerms 0: floats. A thread has the same eight channels of kSteps positions, all of which it asks for at first.
+// kTerms 0: floats. A thread has the same eight channels of kSteps positions, all of which it asks for at
+// first.
 template <int kTerms, uint32_t kSteps>
 __global__ void __launch_bounds__(kInputThreads) JoinInput(const JoinedInputArgs args) {
   LetNextBegin();
@@ -100,7 +104,8 @@ __global__ void __launch_bounds__(kInputThreads) JoinInput(const JoinedInputArgs
   const bool is_plain = args.to.x.windows == nullptr;
   const Windows stream = is_plain ? Windows{args.to.x.values, 0, 0, 0} : args.to.x.windows[blockIdx.y];
   float* const tail = args.past_blocks > 0 ? args.tails[blockIdx.y] : nullptr;
-  const uint32_t eights = args.from.channels / kEight, together = blockDim.x / eights, its = threadIdx.x / eights;
+  const uint32_t eights = args.from.channels / kEight, together = blockDim.x / eights,
+                 its = threadIdx.x / eights;
   const uint32_t count = is_plain ? counts.vectors : stream.columns / args.from.channels - args.past;
   AwaitInputs();
   if (blockIdx.y >= counts.streams || its >= together) return;
@@ -122,7 +127,8 @@ __global__ void __launch_bounds__(kInputThreads) JoinInput(const JoinedInputArgs
 
 // Eights of channels that fit a block, at multiples of 16 bytes.
 inline bool JoinsInput(const InputSignal& from, const Stretch* streams, size_t count) {
-  if (from.channels == 0 || from.channels % kEight != 0 || from.channels / kEight > kInputThreads) return false;
+  if (from.channels == 0 || from.channels % kEight != 0 || from.channels / kEight > kInputThreads)
+    return false;
   bool fit = LiesAtFours(from.x) && LiesAtFours(from.a) && LiesAtFours(from.b);
   for (size_t s = 0; s < count; s++) fit = fit && LiesAtFours(streams[s].x) && LiesAtFours(streams[s].tail);
   return fit;
@@ -153,9 +159,12 @@ inline void EnqueueInput(Queue& queue, const JoinedInputArgs& args, const LaidVe
   const size_t streams = is_plain ? 1 : laid.streams;
   const size_t longest = is_plain ? laid.bucket : laid.longest / args.from.channels - args.past;
   switch (terms) {
-    case 0: return LaunchInput<0>(queue, args, streams, longest);
-    case 1: return LaunchInput<1>(queue, args, streams, longest);
-    default: return LaunchInput<2>(queue, args, streams, longest);
+    case 0:
+      return LaunchInput<0>(queue, args, streams, longest);
+    case 1:
+      return LaunchInput<1>(queue, args, streams, longest);
+    default:
+      return LaunchInput<2>(queue, args, streams, longest);
   }
 }
 

@@ -1,9 +1,9 @@
-// Fused residual unit x += pointwise(snake(dilated(snake(x)))) of 96 or 192 channels (compute capability 9.0). An
-// earlier grid writes the first snake's terms; this grid does the rest.
+// Fused residual unit x += pointwise(snake(dilated(snake(x)))) of 96 or 192 channels (compute capability
+// 9.0). An earlier grid writes the first snake's terms; this grid does the rest.
 //
-// A block holds 128 adjacent positions of a stream, and those that they look back on, in shared memory, each once,
-// whatever the number of taps. The dilated convolution's output stays there as the terms that the pointwise product
-// reads. Sums are those of the other kernels.
+// A block holds 128 adjacent positions of a stream, and those that they look back on, in shared memory, each
+// once, whatever the number of taps. The dilated convolution's output stays there as the terms that the
+// pointwise product reads. Sums are those of the other kernels.
 #ifndef PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
 #define PARLEY_KERNELS_CUDA_RESIDUAL_UNIT_CUH_
 
@@ -39,23 +39,26 @@ struct UnitArgs {
 };
 static_assert(sizeof(UnitArgs) == 512);
 
-// A row of channels is three boxes, of weights and of terms. Results are computed 96 channels at a time, so that
-// their sums fit into registers twice.
+// A row of channels is three boxes, of weights and of terms. Results are computed 96 channels at a time, so
+// that their sums fit into registers twice.
 template <int kChannels_>
 struct UnitShape {
-  static constexpr uint32_t kChannels = kChannels_, kOfPass = 96, kPasses = kChannels / kOfPass, kOctets = kOfPass / 8;
+  static constexpr uint32_t kChannels = kChannels_, kOfPass = 96, kPasses = kChannels / kOfPass,
+                            kOctets = kOfPass / 8;
   static constexpr uint32_t kBoxes = 3, kBox = kChannels / kBoxes, kRow = kBox * 2;  // columns, bytes
   static constexpr uint32_t kChunksOfBox = kBox / kChunk;
   static constexpr uint32_t kRows = (kUnitPositions + kUnitMostPast + 7) / 8 * 8;
   static constexpr uint32_t kBoxBytes = kRows * kRow, kSignalBytes = kBoxes * kBoxBytes, kSignals = 2;
   static constexpr uint32_t kWeightBytes = kOfPass * kRow;  // per box
-  static constexpr uint32_t kDilatedBoxes = kUnitTaps * kBoxes, kAllBoxes = kPasses * (kDilatedBoxes + kBoxes);
+  static constexpr uint32_t kDilatedBoxes = kUnitTaps * kBoxes,
+                            kAllBoxes = kPasses * (kDilatedBoxes + kBoxes);
   // All weights stay in shared memory, or pass through it with every tile.
   static constexpr bool kStays = kAllBoxes * kWeightBytes + kSignals * kSignalBytes <= (220u << 10);
   static constexpr uint32_t kStages = kStays ? kAllBoxes : 6;
   static constexpr uint32_t kShared = kSignals * kSignalBytes + kStages * kWeightBytes + 1024;
   static_assert(kChannels % kOfPass == 0 && kPasses <= 2 && (kRow == 64 || kRow == 128));
-  static_assert(kShared + 1024 <= (227u << 10) && kBoxBytes % (8 * kRow) == 0 && kWeightBytes % (8 * kRow) == 0);
+  static_assert(kShared + 1024 <= (227u << 10) && kBoxBytes % (8 * kRow) == 0 &&
+                kWeightBytes % (8 * kRow) == 0);
 };
 
 // In shared memory.
@@ -71,8 +74,10 @@ struct UnitTile {
     return {stream, (tile - stream * args.position_tiles) * kUnitPositions};
   }
   // Positions that there are, of 128; the first lies in the row `*begin` of x.
-  __device__ __forceinline__ uint32_t Count(const UnitArgs& args, const VectorCounts& counts, uint32_t* begin) const {
-    const uint32_t first = args.windows[stream].begin, end = stream + 1 < counts.streams ? args.windows[stream + 1].begin : counts.vectors;
+  __device__ __forceinline__ uint32_t Count(const UnitArgs& args, const VectorCounts& counts,
+                                            uint32_t* begin) const {
+    const uint32_t first = args.windows[stream].begin,
+                   end = stream + 1 < counts.streams ? args.windows[stream + 1].begin : counts.vectors;
     *begin = first + position;
     return end - first > position ? min(kUnitPositions, end - first - position) : 0;
   }
@@ -101,9 +106,10 @@ struct UnitBlock {
         Barrier* const full = barriers.weight_full + turn.place;
         ArriveExpecting(full, Shape::kWeightBytes);
         const bool is_dilated = box < Shape::kPasses * Shape::kDilatedBoxes;
-        const uint32_t of = is_dilated ? box : box - Shape::kPasses * Shape::kDilatedBoxes, boxes = is_dilated ? Shape::kDilatedBoxes : Shape::kBoxes;
-        CopyTile(weights + turn.place * Shape::kWeightBytes, is_dilated ? args.dilated : args.pointwise, of % boxes * Shape::kBox, 0,
-                 of / boxes * Shape::kOfPass, 0, full);
+        const uint32_t of = is_dilated ? box : box - Shape::kPasses * Shape::kDilatedBoxes,
+                       boxes = is_dilated ? Shape::kDilatedBoxes : Shape::kBoxes;
+        CopyTile(weights + turn.place * Shape::kWeightBytes, is_dilated ? args.dilated : args.pointwise,
+                 of % boxes * Shape::kBox, 0, of / boxes * Shape::kOfPass, 0, full);
       }
       if (Shape::kStays) return;
     }
@@ -118,7 +124,8 @@ struct UnitBlock {
       Barrier* const full = barriers.signal_full + turn.place;
       ArriveExpecting(full, Shape::kBoxes * (kUnitPositions + args.past) * Shape::kRow);
       for (uint32_t box = 0; box < Shape::kBoxes; box++) {
-        CopyTile(signals + turn.place * Shape::kSignalBytes + box * Shape::kBoxBytes, args.signal, box * Shape::kBox, 0, its.position, its.stream, full);
+        CopyTile(signals + turn.place * Shape::kSignalBytes + box * Shape::kBoxBytes, args.signal,
+                 box * Shape::kBox, 0, its.position, its.stream, full);
       }
     }
     // Until the last tile's is done with, and all weights have been there.
@@ -150,7 +157,8 @@ struct UnitConsumer {
   RingTurn<Shape::kSignals> signal;
   uint32_t met = 0, turned = 0;
 
-  __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which) : block(all), own(which) {}
+  __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which)
+      : block(all), own(which) {}
 
   __device__ __forceinline__ static void ArriveAsWarp(Barrier* barrier) {
     __syncwarp();
@@ -162,7 +170,8 @@ struct UnitConsumer {
     AwaitPhase(block.barriers.meeting + own, met);
     met ^= 1;
   }
-  // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since others pass once for both.
+  // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since
+  // others pass once for both.
   __device__ __forceinline__ void AwaitTurn() const {
     if (Shape::kStays) AwaitPhase(block.barriers.turns + own, own == 0 ? turned ^ 1 : turned);
   }
@@ -178,15 +187,18 @@ struct UnitConsumer {
   using Pairs = uint32_t[Shape::kOctets][2];  // bf16
   using Fours = float4[Shape::kOctets / 2][2];
 
-  __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms, const unsigned char* rows, uint32_t chunk, bool is_new) {
+  __device__ __forceinline__ static void MultiplyChunk(Sums& acc, const unsigned char* terms,
+                                                       const unsigned char* rows, uint32_t chunk,
+                                                       bool is_new) {
     FenceTiles();
     MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2, is_new);
     MmaTiles<Shape::kRow>(acc, terms, rows, chunk * 2 + 1, false);
     CommitTiles();
   }
 
-  // The sums over so many taps of three boxes, from `first` on, the next of which begins `turn` bytes further on; weights that stay begin at kPlace. A
-  // part is added up while the next one is multiplied: their sums take turns. All of it is unrolled: then it is known where a part ends.
+  // The sums over so many taps of three boxes, from `first` on, the next of which begins `turn` bytes further
+  // on; weights that stay begin at kPlace. A part is added up while the next one is multiplied: their sums
+  // take turns. All of it is unrolled: then it is known where a part ends.
   template <uint32_t kTaps, uint32_t kPlace>
   __device__ __forceinline__ void Multiply(Sums& total, const unsigned char* first, uint32_t turn) {
     constexpr uint32_t kOfBox = Shape::kChunksOfBox, kAll = kTaps * Shape::kBoxes * kOfBox;
@@ -199,7 +211,8 @@ struct UnitConsumer {
     for (uint32_t box = 0; box < kTaps * Shape::kBoxes; box++) {
       const uint32_t place = Shape::kStays ? kPlace + box : weight.place;
       AwaitPhase(block.barriers.weight_full + place, Shape::kStays ? 0 : weight.parity);
-      const unsigned char* const terms = first + box / Shape::kBoxes * turn + box % Shape::kBoxes * Shape::kBoxBytes;
+      const unsigned char* const terms =
+          first + box / Shape::kBoxes * turn + box % Shape::kBoxes * Shape::kBoxBytes;
 #pragma unroll
       for (uint32_t c = 0; c < kOfBox; c++) {
         MultiplyChunk(acc[parts % 2], terms, block.weights + place * Shape::kWeightBytes, c, is_new);
@@ -223,20 +236,28 @@ struct UnitConsumer {
   }
 
   // Column 8 n + 2 t of this lane's row g of its warp's, t = lane % 4, g = lane / 4.
-  __device__ __forceinline__ static uint32_t Column(uint32_t pass, uint32_t octet) { return pass * Shape::kOfPass + octet * 8 + threadIdx.x % 4 * 2; }
-  __device__ __forceinline__ static uint32_t Row() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
+  __device__ __forceinline__ static uint32_t Column(uint32_t pass, uint32_t octet) {
+    return pass * Shape::kOfPass + octet * 8 + threadIdx.x % 4 * 2;
+  }
+  __device__ __forceinline__ static uint32_t Row() {
+    return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
+  }
   // Reads weights through the read-only cache: they never change.
-  __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) { return __ldg(reinterpret_cast<const float2*>(values + column)); }
+  __device__ __forceinline__ static float2 TwoOf(const float* values, uint32_t column) {
+    return __ldg(reinterpret_cast<const float2*>(values + column));
+  }
 
   // The second snake of what the dilated convolution gave, as terms.
   __device__ __forceinline__ void Snake(uint32_t pass, const Sums& total, Pairs& terms) const {
 #pragma unroll
     for (uint32_t n = 0; n < Shape::kOctets; n++) {
       const uint32_t column = Column(pass, n);
-      const float2 bias = TwoOf(block.args.bias, column), a = TwoOf(block.args.a, column), b = TwoOf(block.args.b, column);
+      const float2 bias = TwoOf(block.args.bias, column), a = TwoOf(block.args.a, column),
+                   b = TwoOf(block.args.b, column);
 #pragma unroll
       for (uint32_t half = 0; half < 2; half++) {
-        terms[n][half] = PackBf16(Snaked(total[n][half * 2] + bias.x, a.x, b.x), Snaked(total[n][half * 2 + 1] + bias.y, a.y, b.y));
+        terms[n][half] = PackBf16(Snaked(total[n][half * 2] + bias.x, a.x, b.x),
+                                  Snaked(total[n][half * 2 + 1] + bias.y, a.y, b.y));
       }
     }
   }
@@ -249,13 +270,16 @@ struct UnitConsumer {
       const uint32_t first = kPass * Shape::kOfPass + n * 8;
 #pragma unroll
       for (uint32_t half = 0; half < 2; half++) {
-        const uint32_t byte = (Row() + half * 8) * Shape::kRow + (first % Shape::kBox + threadIdx.x % 4 * 2) * 2;
-        *reinterpret_cast<uint32_t*>(to + first / Shape::kBox * Shape::kBoxBytes + SwizzledByte<Shape::kRow>(byte)) = terms[n][half];
+        const uint32_t byte =
+            (Row() + half * 8) * Shape::kRow + (first % Shape::kBox + threadIdx.x % 4 * 2) * 2;
+        *reinterpret_cast<uint32_t*>(to + first / Shape::kBox * Shape::kBoxBytes +
+                                     SwizzledByte<Shape::kRow>(byte)) = terms[n][half];
       }
     }
   }
 
-  // Four neighbouring columns of this lane, of two octets the first of which is n: with 16 bytes a lane memory is asked half as often.
+  // Four neighbouring columns of this lane, of two octets the first of which is n: with 16 bytes a lane
+  // memory is asked half as often.
   __device__ __forceinline__ static uint32_t FourColumn(uint32_t pass, uint32_t n) {
     const uint32_t t = threadIdx.x % 4;
     return pass * Shape::kOfPass + (n + t % 2) * 8 + t / 2 * 4;
@@ -263,12 +287,16 @@ struct UnitConsumer {
   // The sums there: half of them the neighbouring lane has, which gets as many.
   __device__ __forceinline__ static float4 FourSums(const Sums& sums, uint32_t n, uint32_t half) {
     const bool is_odd = threadIdx.x % 2 == 1;
-    const float low[2] = {sums[n][half * 2], sums[n][half * 2 + 1]}, high[2] = {sums[n + 1][half * 2], sums[n + 1][half * 2 + 1]};
-    const float first = __shfl_xor_sync(0xffffffffu, is_odd ? low[0] : high[0], 1), second = __shfl_xor_sync(0xffffffffu, is_odd ? low[1] : high[1], 1);
+    const float low[2] = {sums[n][half * 2], sums[n][half * 2 + 1]},
+                high[2] = {sums[n + 1][half * 2], sums[n + 1][half * 2 + 1]};
+    const float first = __shfl_xor_sync(0xffffffffu, is_odd ? low[0] : high[0], 1),
+                second = __shfl_xor_sync(0xffffffffu, is_odd ? low[1] : high[1], 1);
     return is_odd ? make_float4(first, second, high[0], high[1]) : make_float4(low[0], low[1], first, second);
   }
 
-  __device__ __forceinline__ float* XOf(uint32_t row) const { return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels; }
+  __device__ __forceinline__ float* XOf(uint32_t row) const {
+    return block.args.x + static_cast<uint64_t>(row) * Shape::kChannels;
+  }
 
   // Loads x of all existing positions before any use, so that the latency is paid once.
   __device__ __forceinline__ void LoadX(uint32_t pass, uint32_t begin, uint32_t count, Fours& x) const {
@@ -277,29 +305,34 @@ struct UnitConsumer {
       const uint32_t row = own * 64 + Row() + half * 8;
 #pragma unroll
       for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
-        x[n / 2][half] = row < count ? *reinterpret_cast<const float4*>(XOf(begin + row) + FourColumn(pass, n)) : make_float4(0, 0, 0, 0);
+        x[n / 2][half] = row < count
+                             ? *reinterpret_cast<const float4*>(XOf(begin + row) + FourColumn(pass, n))
+                             : make_float4(0, 0, 0, 0);
       }
     }
   }
 
   // x and the pointwise product to x.
-  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total, const Fours& x) const {
+  __device__ __forceinline__ void StoreX(uint32_t pass, uint32_t begin, uint32_t count, const Sums& total,
+                                         const Fours& x) const {
 #pragma unroll
     for (uint32_t n = 0; n < Shape::kOctets; n += 2) {
-      const float4 bias = __ldg(reinterpret_cast<const float4*>(block.args.pointwise_bias + FourColumn(pass, n)));
+      const float4 bias =
+          __ldg(reinterpret_cast<const float4*>(block.args.pointwise_bias + FourColumn(pass, n)));
 #pragma unroll
       for (uint32_t half = 0; half < 2; half++) {
         const uint32_t row = own * 64 + Row() + half * 8;
         const float4 sum = FourSums(total, n, half), before = x[n / 2][half];
         if (row >= count) continue;
-        *reinterpret_cast<float4*>(XOf(begin + row) + FourColumn(pass, n)) = make_float4(
-            before.x + (sum.x + bias.x), before.y + (sum.y + bias.y), before.z + (sum.z + bias.z), before.w + (sum.w + bias.w));
+        *reinterpret_cast<float4*>(XOf(begin + row) + FourColumn(pass, n)) =
+            make_float4(before.x + (sum.x + bias.x), before.y + (sum.y + bias.y), before.z + (sum.z + bias.z),
+                        before.w + (sum.w + bias.w));
       }
     }
   }
 
-  // Writes the dilated convolution's output, after snake, to the rows from `to` on. Only this warpgroup reads those
-  // rows, and it no longer needs them by then.
+  // Writes the dilated convolution's output, after snake, to the rows from `to` on. Only this warpgroup reads
+  // those rows, and it no longer needs them by then.
   __device__ __forceinline__ void Dilate(const unsigned char* first, unsigned char* to) {
     Pairs terms, before;  // the last pass's, and the previous one's
     float total[Shape::kOctets][4];
@@ -349,7 +382,8 @@ struct UnitConsumer {
 template <class Shape>
 __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
   if constexpr (kHasTiles) {
-    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals], weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
+    __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals],
+        weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
     unsigned char* const bytes = TilesBegin();
     if (threadIdx.x == 0) {
       InitRing<Shape::kSignals>(signal_full, signal_empty, 9);
@@ -364,7 +398,10 @@ __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_
     __syncthreads();
     const VectorCounts counts = *args.counts;
     const uint32_t tiles = counts.streams * args.position_tiles;
-    const UnitBlock<Shape> block{args, bytes, bytes + Shape::kSignals * Shape::kSignalBytes, {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
+    const UnitBlock<Shape> block{args,
+                                 bytes,
+                                 bytes + Shape::kSignals * Shape::kSignalBytes,
+                                 {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
     if (threadIdx.x < 128) {
       LeaveRegisters<40>();
       if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change

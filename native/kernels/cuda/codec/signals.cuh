@@ -1,4 +1,5 @@
-// Kernels that copy signals [rows, channels]: stretches, columns and padding, with snake applied on the way if given.
+// Kernels that copy signals [rows, channels]: stretches, columns and padding, with snake applied on the way
+// if given.
 #ifndef PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 #define PARLEY_KERNELS_CUDA_SIGNALS_CUH_
 
@@ -26,7 +27,8 @@ struct SpreadArgs {
   uint32_t channels;
 };
 
-// A thread has kFours times four neighbouring values, all of which it asks for before it computes with the first.
+// A thread has kFours times four neighbouring values, all of which it asks for before it computes with the
+// first.
 template <uint32_t kFours>
 static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const SpreadArgs args) {
   LetNextBegin();
@@ -40,7 +42,8 @@ static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const Spr
   const bool snakes = args.a != nullptr;
   const uint32_t step = kElementsOfBlock % args.channels;
   uint32_t c = first % args.channels;
-  if (part.values % 4 == 0 && AtFours(x, part.to) && (!snakes || (args.channels % 4 == 0 && AtFours(args.a, args.b)))) {
+  if (part.values % 4 == 0 && AtFours(x, part.to) &&
+      (!snakes || (args.channels % 4 == 0 && AtFours(args.a, args.b)))) {
     float4 fours[kFours];
 #pragma unroll
     for (uint32_t n = 0; n < kFours; n++) {
@@ -53,8 +56,10 @@ static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const Spr
       if (at >= part.values) return;
       float4 v = fours[n];
       if (snakes) {
-        const float4 a = __ldg(reinterpret_cast<const float4*>(args.a + c)), b = __ldg(reinterpret_cast<const float4*>(args.b + c));
-        v = make_float4(Snaked(v.x, a.x, b.x), Snaked(v.y, a.y, b.y), Snaked(v.z, a.z, b.z), Snaked(v.w, a.w, b.w));
+        const float4 a = __ldg(reinterpret_cast<const float4*>(args.a + c)),
+                     b = __ldg(reinterpret_cast<const float4*>(args.b + c));
+        v = make_float4(Snaked(v.x, a.x, b.x), Snaked(v.y, a.y, b.y), Snaked(v.z, a.z, b.z),
+                        Snaked(v.w, a.w, b.w));
       }
       *reinterpret_cast<float4*>(part.to + at) = v;
       c = c + step < args.channels ? c + step : c + step - args.channels;
@@ -122,14 +127,14 @@ static __global__ void __launch_bounds__(kElementThreads) CopyColumnsKernel(cons
   }
 }
 
-inline void EnqueueCopyColumns(Queue& queue, const float* x, size_t from_width, size_t from, float* y, size_t to_width,
-                               size_t to, size_t width, size_t rows) {
+inline void EnqueueCopyColumns(Queue& queue, const float* x, size_t from_width, size_t from, float* y,
+                               size_t to_width, size_t to, size_t width, size_t rows) {
   if (rows == 0 || width == 0) return;
   const Grid grid = ElementGrid(rows * width);
   queue.Launch<&CopyColumnsKernel>(
       grid, ColumnsArgs{x, y, queue.Data(static_cast<uint32_t>(rows)), static_cast<uint32_t>(from_width),
-                        static_cast<uint32_t>(from), static_cast<uint32_t>(to_width), static_cast<uint32_t>(to),
-                        static_cast<uint32_t>(width)});
+                        static_cast<uint32_t>(from), static_cast<uint32_t>(to_width),
+                        static_cast<uint32_t>(to), static_cast<uint32_t>(width)});
 }
 
 // Padding of one signal.

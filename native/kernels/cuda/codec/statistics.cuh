@@ -1,10 +1,10 @@
-// Sums over time for the speaker encoder, which runs once per voice. One block handles 32 channels; its warps take
-// rows in turn. Sums are doubles, joined in the order of the warps.
+// Sums over time for the speaker encoder, which runs once per voice. One block handles 32 channels; its warps
+// take rows in turn. Sums are doubles, joined in the order of the warps.
 #ifndef PARLEY_KERNELS_CUDA_STATISTICS_CUH_
 #define PARLEY_KERNELS_CUDA_STATISTICS_CUH_
 
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 
 namespace parley::cuda {
 
@@ -38,7 +38,9 @@ static __global__ void __launch_bounds__(kTimeWarps * 32) StatisticsKernel(const
   const uint32_t rows = *args.rows, warp = threadIdx.x / 32, channel = blockIdx.x * 32 + threadIdx.x % 32;
   const bool there = channel < args.channels;
   const double even = 1.0 / static_cast<double>(rows);
-  const auto weight = [&](size_t i) { return args.weights != nullptr ? static_cast<double>(args.weights[i]) : even; };
+  const auto weight = [&](size_t i) {
+    return args.weights != nullptr ? static_cast<double>(args.weights[i]) : even;
+  };
   double sum = 0, squares = 0;
   for (uint32_t t = warp; there && t < rows; t += kTimeWarps) {
     const size_t i = static_cast<size_t>(t) * args.stride + channel;
@@ -53,18 +55,20 @@ static __global__ void __launch_bounds__(kTimeWarps * 32) StatisticsKernel(const
     squares += weight(i) * off * off;
   }
   const double variance = SumOfWarps(squares), floor = args.floor;
-  if (warp == 0 && there) args.deviation[channel] = static_cast<float>(sqrt(variance > floor ? variance : floor));
+  if (warp == 0 && there)
+    args.deviation[channel] = static_cast<float>(sqrt(variance > floor ? variance : floor));
 }
 
-inline void EnqueueStatistics(Queue& queue, const float* x, const float* weights, size_t rows, size_t channels,
-                              size_t stride, float floor, float* mean, float* deviation) {
+inline void EnqueueStatistics(Queue& queue, const float* x, const float* weights, size_t rows,
+                              size_t channels, size_t stride, float floor, float* mean, float* deviation) {
   if (channels == 0) return;
   const auto count = static_cast<uint32_t>(rows);
   Grid grid;
   grid.x = static_cast<uint32_t>((channels + 31) / 32);
   grid.threads = kTimeWarps * 32;
-  queue.Launch<&StatisticsKernel>(grid, StatisticsArgs{x, weights, queue.Data(count), static_cast<uint32_t>(channels),
-                                                       static_cast<uint32_t>(stride), floor, mean, deviation});
+  queue.Launch<&StatisticsKernel>(
+      grid, StatisticsArgs{x, weights, queue.Data(count), static_cast<uint32_t>(channels),
+                           static_cast<uint32_t>(stride), floor, mean, deviation});
 }
 
 struct SoftmaxOverTimeArgs {
@@ -73,7 +77,8 @@ struct SoftmaxOverTimeArgs {
   uint32_t channels, stride;
 };
 
-static __global__ void __launch_bounds__(kTimeWarps * 32) SoftmaxOverTimeKernel(const SoftmaxOverTimeArgs args) {
+static __global__ void __launch_bounds__(kTimeWarps * 32)
+    SoftmaxOverTimeKernel(const SoftmaxOverTimeArgs args) {
   __shared__ float largest[kTimeWarps][32];
   AwaitInputs();
   LetNextBegin();
@@ -89,7 +94,8 @@ static __global__ void __launch_bounds__(kTimeWarps * 32) SoftmaxOverTimeKernel(
   for (uint32_t w = 0; w < kTimeWarps; w++) most = fmaxf(most, largest[w][lane]);
   double sum = 0;
   for (uint32_t t = warp; there && t < rows; t += kTimeWarps) {
-    sum += exp(static_cast<double>(args.x[static_cast<size_t>(t) * args.stride + channel]) - static_cast<double>(most));
+    sum += exp(static_cast<double>(args.x[static_cast<size_t>(t) * args.stride + channel]) -
+               static_cast<double>(most));
   }
   const double total = SumOfWarps(sum);
   for (uint32_t t = warp; there && t < rows; t += kTimeWarps) {
@@ -104,8 +110,9 @@ inline void EnqueueSoftmaxOverTime(Queue& queue, float* x, size_t rows, size_t c
   Grid grid;
   grid.x = static_cast<uint32_t>((channels + 31) / 32);
   grid.threads = kTimeWarps * 32;
-  queue.Launch<&SoftmaxOverTimeKernel>(grid, SoftmaxOverTimeArgs{x, queue.Data(count), static_cast<uint32_t>(channels),
-                                                                 static_cast<uint32_t>(stride)});
+  queue.Launch<&SoftmaxOverTimeKernel>(
+      grid, SoftmaxOverTimeArgs{x, queue.Data(count), static_cast<uint32_t>(channels),
+                                static_cast<uint32_t>(stride)});
 }
 
 struct AddScaledArgs {
@@ -128,13 +135,15 @@ static __global__ void AddScaledKernel(const AddScaledArgs args) {
   }
 }
 
-inline void EnqueueAddScaled(Queue& queue, float* y, const float* x, const float* gain, size_t rows, size_t channels) {
+inline void EnqueueAddScaled(Queue& queue, float* y, const float* x, const float* gain, size_t rows,
+                             size_t channels) {
   if (rows == 0) return;
   const auto count = static_cast<uint32_t>(rows);
   Grid grid;
   grid.x = static_cast<uint32_t>(BucketOf(rows) < 2048 ? BucketOf(rows) : 2048);
   grid.threads = 128;
-  queue.Launch<&AddScaledKernel>(grid, AddScaledArgs{y, x, gain, queue.Data(count), static_cast<uint32_t>(channels)});
+  queue.Launch<&AddScaledKernel>(
+      grid, AddScaledArgs{y, x, gain, queue.Data(count), static_cast<uint32_t>(channels)});
 }
 
 }  // namespace parley::cuda

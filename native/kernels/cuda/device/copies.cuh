@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/device/copy_run.h"
-#include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/device/queue.h"
 
 namespace parley::cuda {
 
@@ -35,20 +35,21 @@ __device__ __forceinline__ void CopyUnits(const CopyPiece& piece) {
 
 static __global__ void __launch_bounds__(kCopyThreads) CopyPieces(const CopyArgs args) {
   LetNextBegin();
-  // Entries past the count are loaded too, since the array has room for them; so this load need not wait for the
-  // count.
+  // Entries past the count are loaded too, since the array has room for them; so this load need not wait for
+  // the count.
   const CopyPiece piece = args.pieces[blockIdx.y];
   const bool is_one = blockIdx.y < *args.count;
   AwaitInputs();
   if (!is_one) return;
-  const uint64_t places = reinterpret_cast<uintptr_t>(piece.to) | reinterpret_cast<uintptr_t>(piece.from) | piece.bytes;
+  const uint64_t places =
+      reinterpret_cast<uintptr_t>(piece.to) | reinterpret_cast<uintptr_t>(piece.from) | piece.bytes;
   if (places % 16 == 0) CopyUnits<uint4>(piece);
   else if (places % 4 == 0) CopyUnits<uint32_t>(piece);
   else CopyUnits<unsigned char>(piece);
 }
 
-// Places for `count` copies, rounded up to 1, 4, 16, 64, ..., so that lists repeat: the number of joining streams
-// differs from step to step. Unused places cost little.
+// Places for `count` copies, rounded up to 1, 4, 16, 64, ..., so that lists repeat: the number of joining
+// streams differs from step to step. Unused places cost little.
 constexpr uint32_t CopyPlaces(size_t count) {
   uint32_t places = 1;
   while (places < count) places *= 4;
@@ -65,7 +66,8 @@ inline void EnqueueCopies(Queue& queue, CopyRun* run) {
   // Few sizes: as many bytes as there are streams should not make another list for another number of them.
   grid.x = run->Longest() <= kBytesOfCopyBlock ? 1 : run->Longest() <= 16 * kBytesOfCopyBlock ? 8 : 64;
   grid.y = CopyPlaces(count);
-  queue.Launch<&CopyPieces>(grid, CopyArgs{queue.Data(run->Pieces().data(), count, grid.y), queue.Data(count)});
+  queue.Launch<&CopyPieces>(grid,
+                            CopyArgs{queue.Data(run->Pieces().data(), count, grid.y), queue.Data(count)});
   run->Forget();
 }
 

@@ -17,8 +17,8 @@ struct CopyPiece {
   uint64_t bytes;
 };
 
-// Copies that none of them depends on another of: what is written is neither read nor written by another. Not overlapping
-// themselves.
+// Copies that none of them depends on another of: what is written is neither read nor written by another. Not
+// overlapping themselves.
 class CopyRun {
  public:
   bool Clashes(const CopyPiece& piece) const {

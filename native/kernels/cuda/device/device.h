@@ -1,5 +1,5 @@
-// Interface of a device for the queue: memory, copies and lists of grids, in one order. A GPU or the emulator on the
-// host implements it.
+// Interface of a device for the queue: memory, copies and lists of grids, in one order. A GPU or the emulator
+// on the host implements it.
 #ifndef PARLEY_KERNELS_CUDA_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_DEVICE_H_
 
@@ -62,7 +62,8 @@ class Device {
 
   virtual const DeviceFacts& Facts() const = 0;
   virtual size_t FreeMemory() = 0;
-  // Blocks of such a grid that are sure to run at the same time, so that they may wait for each other. 0: none may.
+  // Blocks of such a grid that are sure to run at the same time, so that they may wait for each other. 0:
+  // none may.
   virtual uint32_t BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) = 0;
 
   // Zeroed, aligned to 256 bytes. Throws std::bad_alloc. Free waits for all that was asked for,
@@ -88,8 +89,8 @@ class Device {
   // Asks for nothing yet. The list's memory is no longer needed afterwards.
   virtual std::unique_ptr<Graph> Capture(const List& list) = 0;
 
-  // Until all that was asked for before the mark (0 or 1) was set last is done, or all. Throws DeviceLost when it takes
-  // longer than the device's bound.
+  // Until all that was asked for before the mark (0 or 1) was set last is done, or all. Throws DeviceLost
+  // when it takes longer than the device's bound.
   virtual void Mark(int mark) = 0;
   virtual void Wait(int mark) = 0;
   virtual void Wait() = 0;

@@ -14,21 +14,24 @@
 namespace parley::cuda {
 namespace {
 
-constexpr int kOldestCapability = 8;        // 8.0: bf16 on tensor cores, cp.async
+constexpr int kOldestCapability = 8;         // 8.0: bf16 on tensor cores, cp.async
 constexpr size_t kSharedUnasked = 48 << 10;  // bytes that a block may have in all
 
 // The device refuses a grid, and goes on with others.
 bool IsOfOneGrid(cudaError_t result) {
-  return result == cudaErrorLaunchOutOfResources || result == cudaErrorInvalidConfiguration || result == cudaErrorNoKernelImageForDevice ||
-         result == cudaErrorInvalidDeviceFunction || result == cudaErrorInvalidClusterSize;
+  return result == cudaErrorLaunchOutOfResources || result == cudaErrorInvalidConfiguration ||
+         result == cudaErrorNoKernelImageForDevice || result == cudaErrorInvalidDeviceFunction ||
+         result == cudaErrorInvalidClusterSize;
 }
 constexpr auto kEagerWait = std::chrono::milliseconds(3);
 constexpr auto kPause = std::chrono::microseconds(50);
 
-std::string Version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+std::string Version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
 
-// A CUDA graph of a device that outlives it. If the device is lost, the graph is not destroyed, because that might
-// block for ever.
+// A CUDA graph of a device that outlives it. If the device is lost, the graph is not destroyed, because that
+// might block for ever.
 class GpuGraph final : public Graph {
  public:
   GpuGraph(cudaGraphExec_t graph, const std::string& lost) : graph(graph), lost_(lost) {}
@@ -88,7 +91,8 @@ class GpuDevice final : public Device {
   cudaStream_t stream_ = nullptr;
   cudaStream_t captured_ = nullptr;  // on which nothing ever runs
   cudaEvent_t marks_[3] = {};        // the last one is for all
-  std::unordered_map<const void*, uint32_t> prepared_;  // kernels: the bytes of shared memory that they may have
+  std::unordered_map<const void*, uint32_t>
+      prepared_;  // kernels: the bytes of shared memory that they may have
 };
 
 GpuDevice::GpuDevice(const GpuOptions& options) : options_(options) {
@@ -104,7 +108,8 @@ GpuDevice::GpuDevice(const GpuOptions& options) : options_(options) {
     Check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities");
     Check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest), "making a stream");
     Check(cudaStreamCreateWithFlags(&captured_, cudaStreamNonBlocking), "making a stream");
-    for (cudaEvent_t& mark : marks_) Check(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming), "making an event");
+    for (cudaEvent_t& mark : marks_)
+      Check(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming), "making an event");
   } catch (...) {
     Close();
     throw;
@@ -157,8 +162,10 @@ void GpuDevice::Check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // one that is not for good is taken back
   if (result == cudaErrorMemoryAllocation) throw std::bad_alloc();
-  const std::string why = std::string(what) + ": " + cudaGetErrorString(result) + " (" + cudaGetErrorName(result) + ")";
-  if (IsOfOneGrid(result)) throw std::runtime_error("cuda device " + std::to_string(options_.device) + ": " + why);
+  const std::string why =
+      std::string(what) + ": " + cudaGetErrorString(result) + " (" + cudaGetErrorName(result) + ")";
+  if (IsOfOneGrid(result))
+    throw std::runtime_error("cuda device " + std::to_string(options_.device) + ": " + why);
   Lose(why);
 }
 
@@ -240,8 +247,8 @@ void GpuDevice::Prepare(const KernelEntry& entry, uint32_t shared) {
   const auto known = prepared_.find(entry.function);
   if (known != prepared_.end() && shared <= known->second) return;
   if (shared > facts_.shared) {
-    throw std::invalid_argument(std::string("a block of ") + entry.name + " wants " +
-                                std::to_string(shared) + " bytes of shared memory; " + facts_.name + " has " +
+    throw std::invalid_argument(std::string("a block of ") + entry.name + " wants " + std::to_string(shared) +
+                                " bytes of shared memory; " + facts_.name + " has " +
                                 std::to_string(facts_.shared));
   }
   cudaFuncAttributes attributes;
@@ -254,19 +261,21 @@ void GpuDevice::Prepare(const KernelEntry& entry, uint32_t shared) {
   prepared_[entry.function] = shared;
 }
 
-// Blocks of the kernel that can be resident at once; 0 if it cannot run. Blocks of other grids on the stream end
-// without these, or wait for these to end.
+// Blocks of the kernel that can be resident at once; 0 if it cannot run. Blocks of other grids on the stream
+// end without these, or wait for these to end.
 uint32_t GpuDevice::BlocksTogether(const KernelEntry& entry, uint32_t threads, uint32_t shared) {
   if (facts_.major != 9 || facts_.minor != 0 || shared > facts_.shared) return 0;
   Begin();
   Prepare(entry, shared);
   int blocks = 0;
-  Check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.function, static_cast<int>(threads), shared), entry.name);
+  Check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.function, static_cast<int>(threads),
+                                                      shared),
+        entry.name);
   return static_cast<uint32_t>(blocks * facts_.multiprocessors);
 }
 
-// The next grid may begin before this one has ended: every kernel waits in AwaitInputs(), in code that was compiled for such a GPU. 10 and 11 run what was
-// compiled for 8.0, which does not wait.
+// The next grid may begin before this one has ended: every kernel waits in AwaitInputs(), in code that was
+// compiled for such a GPU. 10 and 11 run what was compiled for 8.0, which does not wait.
 void GpuDevice::LaunchOne(const List& list, const Node& node, cudaStream_t stream) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(node.grid.x, node.grid.y, node.grid.z);
@@ -378,7 +387,8 @@ std::string WhyNoGpu(int device) {
   const cudaError_t result = cudaGetDeviceCount(&count);
   cudaGetLastError();
   if (result == cudaErrorInsufficientDriver) {
-    return "the NVIDIA driver is too old: it knows CUDA " + Version(driver) + ", CUDA " + Version(runtime) + " is needed";
+    return "the NVIDIA driver is too old: it knows CUDA " + Version(driver) + ", CUDA " + Version(runtime) +
+           " is needed";
   }
   if (result == cudaErrorNoDevice || (result == cudaSuccess && count == 0)) return "there is no NVIDIA GPU";
   if (result != cudaSuccess) return std::string("the NVIDIA driver fails: ") + cudaGetErrorString(result);

@@ -1,9 +1,10 @@
-// Profiler for grids, including those within CUDA graphs. A build with PARLEY_CUDA_TRACE writes the file that the
-// environment variable PARLEY_CUDA_TRACE names.
+// Profiler for grids, including those within CUDA graphs. A build with PARLEY_CUDA_TRACE writes the file that
+// the environment variable PARLEY_CUDA_TRACE names.
 //
-// The file has a line for each grid, in the order in which they ran: ns from its inputs to those of the next grid,
-// how long before its inputs its first block began, its number of blocks, its kernel. Where a block's first thread
-// requests weights, it does so before its inputs; in the tiled GEMM that thread requests all of the block's weights.
+// The file has a line for each grid, in the order in which they ran: ns from its inputs to those of the next
+// grid, how long before its inputs its first block began, its number of blocks, its kernel. Where a block's
+// first thread requests weights, it does so before its inputs; in the tiled GEMM that thread requests all of
+// the block's weights.
 #ifndef PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 #define PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
 
@@ -44,11 +45,15 @@ inline cudaError_t BeginTrace(int device) {
   if (trace.times != nullptr) return device == traced ? cudaSuccess : cudaErrorNotSupported;
   constexpr size_t kBytes = kTraceLength * sizeof(ulonglong2);
   void* memory = nullptr;
-  if (const cudaError_t made = cudaMalloc(&memory, kBytes + sizeof(uint32_t)); made != cudaSuccess) return made;
-  if (const cudaError_t cleared = cudaMemset(memory, 0, kBytes + sizeof(uint32_t)); cleared != cudaSuccess) return cleared;
-  trace = {static_cast<ulonglong2*>(memory), reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + kBytes)};
+  if (const cudaError_t made = cudaMalloc(&memory, kBytes + sizeof(uint32_t)); made != cudaSuccess)
+    return made;
+  if (const cudaError_t cleared = cudaMemset(memory, 0, kBytes + sizeof(uint32_t)); cleared != cudaSuccess)
+    return cleared;
+  trace = {static_cast<ulonglong2*>(memory),
+           reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + kBytes)};
   for (const void* const symbol : TracesOfFiles()) {
-    if (const cudaError_t told = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); told != cudaSuccess) return told;
+    if (const cudaError_t told = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); told != cudaSuccess)
+      return told;
   }
   return cudaDeviceSynchronize();
 }
@@ -68,8 +73,8 @@ inline void WriteTrace() {
   const std::vector<TracedGrid>& grids = TracedGrids();
   for (size_t i = 0; i < std::min<size_t>(count, grids.size()); i++) {
     const unsigned long long next = i + 1 < count ? times[i + 1].y : times[i].y;
-    std::fprintf(file, "%llu %llu %u,%u,%u %s\n", next - times[i].y, times[i].y - times[i].x, grids[i].grid.x, grids[i].grid.y,
-                 grids[i].grid.z, grids[i].name);
+    std::fprintf(file, "%llu %llu %u,%u,%u %s\n", next - times[i].y, times[i].y - times[i].x, grids[i].grid.x,
+                 grids[i].grid.y, grids[i].grid.z, grids[i].name);
   }
   std::fclose(file);
 }

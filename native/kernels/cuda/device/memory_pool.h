@@ -1,7 +1,7 @@
 // Suballocates one large piece of device memory, so that a stream that begins or ends makes no driver call.
 //
-// Parts are reused in the order of the device's work: a part's new owner comes later in the queue than its previous
-// one.
+// Parts are reused in the order of the device's work: a part's new owner comes later in the queue than its
+// previous one.
 #ifndef PARLEY_KERNELS_CUDA_MEMORY_POOL_H_
 #define PARLEY_KERNELS_CUDA_MEMORY_POOL_H_
 
@@ -36,9 +36,9 @@ class MemoryPool {
   char* const base_;
   const size_t bytes_;
   size_t in_use_ = 0;
-  std::map<size_t, size_t> gaps_;                       // place to size; no two touch
-  std::set<std::pair<size_t, size_t>> gaps_by_size_;    // size and place
-  std::unordered_map<size_t, size_t> parts_;            // place to size
+  std::map<size_t, size_t> gaps_;                     // place to size; no two touch
+  std::set<std::pair<size_t, size_t>> gaps_by_size_;  // size and place
+  std::unordered_map<size_t, size_t> parts_;          // place to size
 };
 
 }  // namespace parley::cuda

@@ -1,10 +1,10 @@
-// Records the next work as a list of grids (kernel launches). A list runs as it stands, or as one CUDA graph if the
-// same list ran before.
+// Records the next work as a list of grids (kernel launches). A list runs as it stands, or as one CUDA graph
+// if the same list ran before.
 //
-// Lists are the same if their kernels, shapes and arguments are the same, byte for byte. Steps with any number of
-// streams should make few lists. A number that changes from step to step (a count, a position, a host array) is
-// therefore never a kernel argument. It lies in the list's data, whose place depends only on the numbers' buckets. A
-// grid is as large as its bucket needs, and threads beyond the count return at once.
+// Lists are the same if their kernels, shapes and arguments are the same, byte for byte. Steps with any
+// number of streams should make few lists. A number that changes from step to step (a count, a position, a
+// host array) is therefore never a kernel argument. It lies in the list's data, whose place depends only on
+// the numbers' buckets. A grid is as large as its bucket needs, and threads beyond the count return at once.
 #ifndef PARLEY_KERNELS_CUDA_QUEUE_H_
 #define PARLEY_KERNELS_CUDA_QUEUE_H_
 
@@ -37,7 +37,8 @@ constexpr uint32_t kAllBlocks = 0;  // all blocks of the grid: they wait for eac
 template <class Args, class = void>
 struct ClusterOf : std::integral_constant<uint32_t, 1> {};
 template <class Args>
-struct ClusterOf<Args, std::void_t<decltype(Args::kCluster)>> : std::integral_constant<uint32_t, Args::kCluster> {};
+struct ClusterOf<Args, std::void_t<decltype(Args::kCluster)>>
+    : std::integral_constant<uint32_t, Args::kCluster> {};
 
 template <class Args>
 constexpr size_t ArgsBytesOf(void (*)(Args)) {
@@ -50,7 +51,8 @@ Args ArgsOf(void (*)(Args));
 template <auto kKernel>
 const KernelEntry& EntryOf() {
 #ifdef __CUDACC__
-  static const KernelEntry entry{reinterpret_cast<const void*>(kKernel), nullptr, ArgsBytesOf(kKernel), __PRETTY_FUNCTION__,
+  static const KernelEntry entry{reinterpret_cast<const void*>(kKernel), nullptr, ArgsBytesOf(kKernel),
+                                 __PRETTY_FUNCTION__,
                                  ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
 #else
   static const KernelEntry entry{nullptr,
@@ -60,13 +62,14 @@ const KernelEntry& EntryOf() {
                                    std::memcpy(static_cast<void*>(&aligned), args, sizeof(Args));
                                    kKernel(aligned);
                                  },
-                                 ArgsBytesOf(kKernel), __PRETTY_FUNCTION__, ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
+                                 ArgsBytesOf(kKernel), __PRETTY_FUNCTION__,
+                                 ClusterOf<std::remove_const_t<decltype(ArgsOf(kKernel))>>::value};
 #endif
   return entry;
 }
 
-// The smallest of 1, 2, 3, 4, 6, 8, 12, 16, 24, ... (2^n and 3 * 2^n) that is not less: closed under doubling. Above 1024
-// of the powers of two alone. 0 stays 0.
+// The smallest of 1, 2, 3, 4, 6, 8, 12, 16, 24, ... (2^n and 3 * 2^n) that is not less: closed under
+// doubling. Above 1024 of the powers of two alone. 0 stays 0.
 constexpr size_t BucketOf(size_t count) {
   if (count <= 1) return count;
   size_t power = 1;
@@ -85,9 +88,9 @@ class Queue {
     const void* device;
   };
 
-  // Records the next grid. Pointers in `args` refer to device memory. That memory outlives the list unless it came
-  // from Data(). An array of structs must be the last member and have no padding: GCC 12's __builtin_clear_padding
-  // loses its place behind one.
+  // Records the next grid. Pointers in `args` refer to device memory. That memory outlives the list unless it
+  // came from Data(). An array of structs must be the last member and have no padding: GCC 12's
+  // __builtin_clear_padding loses its place behind one.
   template <auto kKernel, class Args>
   void Launch(const Grid& grid, const Args& args) {
     static_assert(std::is_trivially_copyable_v<Args>);
@@ -98,8 +101,8 @@ class Queue {
     Add(EntryOf<kKernel>(), grid, &cleared);
   }
 
-  // Data of this list: a copy of `count` values, with room for `room` (>= count), as the kernels of this list see
-  // it. Aligned to 16 bytes.
+  // Data of this list: a copy of `count` values, with room for `room` (>= count), as the kernels of this list
+  // see it. Aligned to 16 bytes.
   template <class Value>
   const Value* Data(const Value* values, size_t count, size_t room) {
     static_assert(std::is_trivially_copyable_v<Value>);

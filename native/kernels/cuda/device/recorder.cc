@@ -49,8 +49,8 @@ void* Recorder::Result(void* to_host, size_t bytes, size_t room) {
   return place.device;
 }
 
-// Null where the device has no memory for one more: then half of the others go, and this list, the last one used, runs grid by grid once more. So it
-// does while no graph is tried.
+// Null where the device has no memory for one more: then half of the others go, and this list, the last one
+// used, runs grid by grid once more. So it does while no graph is tried.
 std::unique_ptr<Graph> Recorder::Captured() {
   if (!pause_.IsOver()) return nullptr;
   try {
@@ -136,12 +136,14 @@ namespace {
 
 constexpr size_t kRecent = 4;
 
-// However little memory there is for graphs: what a step and the codec run again and again does not go for what comes once.
+// However little memory there is for graphs: what a step and the codec run again and again does not go for
+// what comes once.
 constexpr size_t kFewest = 64;
 
 bool AreEqual(const List& a, const List& b) {
   return a.nodes.size() == b.nodes.size() && a.args.size() == b.args.size() &&
-         (a.nodes.empty() || std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0) &&
+         (a.nodes.empty() ||
+          std::memcmp(a.nodes.data(), b.nodes.data(), a.nodes.size() * sizeof(Node)) == 0) &&
          (a.args.empty() || std::memcmp(a.args.data(), b.args.data(), a.args.size()) == 0);
 }
 

@@ -1,5 +1,5 @@
-// Records a device's work as a list, and runs the list when the host waits for it. A list that ran before runs as one
-// CUDA graph.
+// Records a device's work as a list, and runs the list when the host waits for it. A list that ran before
+// runs as one CUDA graph.
 //
 // A list that is no longer than an earlier one allocates nothing.
 #ifndef PARLEY_KERNELS_CUDA_RECORDER_H_
@@ -21,8 +21,8 @@ namespace parley::cuda {
 
 // Lists that ran before, and the CUDA graphs of those that ran again.
 //
-// A list is kept verbatim in host memory, because it is compared byte for byte. A step of a large model takes about
-// 0.5 MB. The driver's memory for a graph comes on top.
+// A list is kept verbatim in host memory, because it is compared byte for byte. A step of a large model takes
+// about 0.5 MB. The driver's memory for a graph comes on top.
 struct KnownList {
   List list;
   uint64_t hash = 0;
@@ -38,13 +38,15 @@ class KnownLists {
   KnownList* Find(const List& list);
   // Adds a list that Find() did not find, however large it is. Lists that it evicts must not be running.
   KnownList* Remember(const List& list);
-  // Reports that there was no memory for a graph. Keeps the half used last, and lowers the limit to about as many.
-  // Evicted lists must not be running.
+  // Reports that there was no memory for a graph. Keeps the half used last, and lowers the limit to about as
+  // many. Evicted lists must not be running.
   void Halve();
   // Reports that there was memory: raises the limit by one, up to the original limit.
   void Grow() { kept_ += kept_ < most_ ? 1 : 0; }
   // True if adding this list evicts others.
-  bool IsFullFor(const List& list) const { return !lists_.empty() && (lists_.size() >= kept_ || bytes_ + BytesOf(list) > most_bytes_); }
+  bool IsFullFor(const List& list) const {
+    return !lists_.empty() && (lists_.size() >= kept_ || bytes_ + BytesOf(list) > most_bytes_);
+  }
   size_t Count() const { return lists_.size(); }
   // Host memory, in bytes.
   size_t Bytes() const { return bytes_; }
@@ -61,13 +63,14 @@ class KnownLists {
   std::unordered_multimap<uint64_t, Places::iterator> by_hash_;
 };
 
-// Decides when a graph is made again after there was no memory for one. A failed try takes as long as a step and waits for the GPU.
-// After the first failure half of the graphs are freed, so the next try comes at once. If that fails too, another program has the memory.
+// Decides when a graph is made again after there was no memory for one. A failed try takes as long as a step
+// and waits for the GPU. After the first failure half of the graphs are freed, so the next try comes at once.
+// If that fails too, another program has the memory.
 class CapturePause {
  public:
-  // Number of lists that run uncaptured until the next attempt to capture; doubles with each failure. With 1000
-  // listeners and no graph left, all 130 lists a second count, so a pause is a quarter of a second to a minute. Where
-  // most lists have a graph, it lasts longer and costs as little.
+  // Number of lists that run uncaptured until the next attempt to capture; doubles with each failure. With
+  // 1000 listeners and no graph left, all 130 lists a second count, so a pause is a quarter of a second to a
+  // minute. Where most lists have a graph, it lasts longer and costs as little.
   static constexpr uint64_t kFirst = 32, kLongest = 8192;
 
   // Call for each list that runs uncaptured although a graph is wanted. True: try to capture.
@@ -88,11 +91,11 @@ class CapturePause {
 };
 
 struct RecorderOptions {
-  bool graphs = true;            // without them every list runs grid by grid
-  bool capture_at_once = false;  // the first time, not the second: while a server warms up
-  size_t most_graphs = 1024;     // lists that are remembered ..
+  bool graphs = true;                          // without them every list runs grid by grid
+  bool capture_at_once = false;                // the first time, not the second: while a server warms up
+  size_t most_graphs = 1024;                   // lists that are remembered ..
   size_t most_list_bytes = size_t{256} << 20;  // .. and the host's memory that they may take
-  size_t data_bytes = 1 << 20;   // to begin with
+  size_t data_bytes = 1 << 20;                 // to begin with
   size_t result_bytes = 1 << 20;
 };
 
@@ -109,11 +112,11 @@ class Recorder final : public Queue {
   Recorder(Device& device, const RecorderOptions& options);
   ~Recorder() override;
 
-  // Returns the device address of a copy of host data. Unlike Data(), it may have any size without making another
-  // list. Its address differs each time: pass it in data, never as an argument.
+  // Returns the device address of a copy of host data. Unlike Data(), it may have any size without making
+  // another list. Its address differs each time: pass it in data, never as an argument.
   const void* Carry(const void* from_host, size_t bytes);
-  // Returns the device address to which kernels write `bytes`; these are at to_host after Wait(). `room` (>= bytes)
-  // as for Data().
+  // Returns the device address to which kernels write `bytes`; these are at to_host after Wait(). `room` (>=
+  // bytes) as for Data().
   void* Result(void* to_host, size_t bytes, size_t room);
 
   // Begins to run what was recorded.

@@ -1,8 +1,8 @@
 // Device memory and its staging image on the host, at the same offsets: data for a list, or its results.
 //
-// The image is double-buffered, so that one list can be written while another runs. Device memory exists once,
-// because lists run one after the other. A list that needs more gets further pieces for itself; the arena grows
-// before the next list begins.
+// The image is double-buffered, so that one list can be written while another runs. Device memory exists
+// once, because lists run one after the other. A list that needs more gets further pieces for itself; the
+// arena grows before the next list begins.
 #ifndef PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
 #define PARLEY_KERNELS_CUDA_TWO_SIDED_ARENA_H_
 
@@ -25,8 +25,8 @@ class TwoSidedArena {
   TwoSidedArena(const TwoSidedArena&) = delete;
   TwoSidedArena& operator=(const TwoSidedArena&) = delete;
 
-  // Begins the next list, with host image `turn` (0 or 1). The list that used this image last must be done. If the
-  // arena grows, both images are replaced.
+  // Begins the next list, with host image `turn` (0 or 1). The list that used this image last must be done.
+  // If the arena grows, both images are replaced.
   void Begin(int turn);
   // Aligned to 16 bytes; until its turn begins again.
   Place Take(size_t bytes);

@@ -1,4 +1,5 @@
-// Scratch memory of a device, shared by calls for intermediate results. It keeps its address until a call needs more.
+// Scratch memory of a device, shared by calls for intermediate results. It keeps its address until a call
+// needs more.
 #ifndef PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 #define PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 
@@ -19,8 +20,9 @@ struct ProductRules {
   uint32_t multiprocessors = 132;
 };
 
-// Room in the device's memory for what one call computes on its way: valid until the list that is being recorded has run or
-// AtLeast is called again, aligned to 256 bytes. Calls follow one another on the device, so that all can share one.
+// Room in the device's memory for what one call computes on its way: valid until the list that is being
+// recorded has run or AtLeast is called again, aligned to 256 bytes. Calls follow one another on the device,
+// so that all can share one.
 class Room {
  public:
   virtual ~Room() = default;

@@ -4,7 +4,8 @@
 
 namespace parley::cuda {
 
-bool CudaKernels::RunLayers(const LayerWeights* layers, size_t count, const float* angles, const AttentionBatch& batch, float* x) {
+bool CudaKernels::RunLayers(const LayerWeights* layers, size_t count, const float* angles,
+                            const AttentionBatch& batch, float* x) {
   return EnqueueRunLayers(Next(), *layer_run_, room_.rules, {layers, count, angles, batch, x});
 }
 

@@ -1,20 +1,22 @@
-// Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes its own
-// rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory (Told,
-// layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those of the separate
-// grids.
+// Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes its
+// own rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory
+// (Told, layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those
+// of the separate grids.
 //
-// A block without rows in a step reads nothing for it. A block may overwrite exchanged words without a further
-// barrier: it has received results from all blocks that read the old ones. This holds for any distribution of rows (a
-// block may have none where there are fewer slabs than blocks). A block that overwrites
-//   rows      has every attended word. They depend on every raw word, and the blocks that published those had read
-//             all rows. Or it has every inner word, and the same holds.
-//   raw       has every row, from blocks that had every inner word, from blocks that had every row of the half
-//             before, from blocks that had every attended word: all raw words had been read.
-//   attended  has a raw word, from a block that had every row, from all blocks that had read the attended words of
-//             the layer before.
-//   inner     has every row, from all blocks that had read the inner words of the layer before.
-// A block publishes nothing of a step before all of its warps have read what they need. All blocks count steps alike,
-// whether they have rows or not.
+// A block without rows in a step reads nothing for it. A block may overwrite exchanged words without a
+// further barrier: it has received results from all blocks that read the old ones. This holds for any
+// distribution of rows (a block may have none where there are fewer slabs than blocks). A block that
+// overwrites
+//   - rows: has every attended word. They depend on every raw word, and the blocks that published those had
+//     read all rows. Or it has every inner word, and the same holds.
+//   - raw: has every row, from blocks that had every inner word, from blocks that had every row of the half
+//     before, from blocks that had every attended word: all raw words had been read.
+//   - attended: has a raw word, from a block that had every row, from all blocks that had read the attended
+//     words of the layer before.
+//   - inner: has every row, from all blocks that had read the inner words of the layer before.
+//
+// A block publishes nothing of a step before all of its warps have read what they need. All blocks count steps
+// alike, whether they have rows or not.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
@@ -22,7 +24,8 @@
 
 namespace parley::cuda {
 
-// The warp that fills the ring of a grid that goes through a transformer's layers: which weights, in which order.
+// The warp that fills the ring of a grid that goes through a transformer's layers: which weights, in which
+// order.
 template <class Shape, bool kPasses>
 struct RunWeights {
   const LayerRunArgs& args;
@@ -31,7 +34,7 @@ struct RunWeights {
 
   // One of a layer's four products, or that of a pass's head, as far as this block has a share in it.
   struct Source {
-    const unsigned char *matrix[3];  // this block's first slab in each ..
+    const unsigned char* matrix[3];  // this block's first slab in each ..
     uint32_t until[3];               // .. and the slab with which the next matrix begins
     uint32_t columns;
   };
@@ -44,35 +47,46 @@ struct RunWeights {
       const SlabShare share = SlabShare::Of(slabs.Heads());
       const uint32_t k = slabs.queries, v = slabs.queries + slabs.kv, end = share.first + share.count;
       const auto until = [&](uint32_t border) { return min(max(border, share.first), end) - share.first; };
-      return {{at(layer.q, share.first, Shape::kHiddenColumns), at(layer.k, max(k, share.first) - k, Shape::kHiddenColumns),
+      return {{at(layer.q, share.first, Shape::kHiddenColumns),
+               at(layer.k, max(k, share.first) - k, Shape::kHiddenColumns),
                at(layer.v, max(v, share.first) - v, Shape::kHiddenColumns)},
-              {until(k), until(v), share.count}, Shape::kHiddenColumns};
+              {until(k), until(v), share.count},
+              Shape::kHiddenColumns};
     }
     if (product == 2) {
       const SlabShare share = SlabShare::Of(slabs.inner);
-      return {{at(layer.gate, share.first, Shape::kHiddenColumns), at(layer.up, share.first, Shape::kHiddenColumns), nullptr},
-              {share.count, 2 * share.count, 2 * share.count}, Shape::kHiddenColumns};
+      return {{at(layer.gate, share.first, Shape::kHiddenColumns),
+               at(layer.up, share.first, Shape::kHiddenColumns), nullptr},
+              {share.count, 2 * share.count, 2 * share.count},
+              Shape::kHiddenColumns};
     }
     const SlabShare share = SlabShare::Of(slabs.hidden);
     const uint32_t columns = product == 1 ? attended : Shape::kExpandedColumns;
-    return {{at(product == 1 ? layer.o : layer.down, share.first, columns), nullptr, nullptr}, {share.count, share.count, share.count}, columns};
+    return {{at(product == 1 ? layer.o : layer.down, share.first, columns), nullptr, nullptr},
+            {share.count, share.count, share.count},
+            columns};
   }
 
   __device__ __forceinline__ Source SourceOfHead(uint32_t of_pass) const {
     const SlabShare share = SlabShare::Of(slabs.head);
     const unsigned char* const head = args.passes->pass[of_pass].head;
-    return {{head + static_cast<uint64_t>(share.first) * (kSlabRows * 2) * Shape::kHiddenColumns, nullptr, nullptr},
-            {share.count, share.count, share.count}, Shape::kHiddenColumns};
+    return {{head + static_cast<uint64_t>(share.first) * (kSlabRows * 2) * Shape::kHiddenColumns, nullptr,
+             nullptr},
+            {share.count, share.count, share.count},
+            Shape::kHiddenColumns};
   }
 
   // In tiles: piece by piece of their columns, slab by slab.
   __device__ __forceinline__ void Fill() const {
-    const uint32_t of_layers = args.layers * 4, all = kPasses ? args.passes->count * (of_layers + 1) : of_layers;
+    const uint32_t of_layers = args.layers * 4,
+                   all = kPasses ? args.passes->count * (of_layers + 1) : of_layers;
 #pragma unroll 1
     for (uint32_t n = 0; n < all; n++) {
       const uint32_t product = kPasses ? n % (of_layers + 1) : n;
-      const Source source = kPasses && product == of_layers ? SourceOfHead(n / (of_layers + 1)) : SourceOf(args.layer[product / 4], product % 4);
-      const uint32_t count = source.until[2], row_bytes = source.columns * 2, width = TileWidth(*ring, source.columns);
+      const Source source = kPasses && product == of_layers ? SourceOfHead(n / (of_layers + 1))
+                                                            : SourceOf(args.layer[product / 4], product % 4);
+      const uint32_t count = source.until[2], row_bytes = source.columns * 2,
+                     width = TileWidth(*ring, source.columns);
 #pragma unroll 1
       for (uint32_t tile = 0; tile < count; tile += width) {
 #pragma unroll 1
@@ -80,9 +94,12 @@ struct RunWeights {
 #pragma unroll 1
           for (uint32_t slab = tile; slab < min(tile + width, count); slab++) {
             const unsigned char* const rows =
-                slab < source.until[0]   ? source.matrix[0] + static_cast<uint64_t>(slab) * kSlabRows * row_bytes
-                : slab < source.until[1] ? source.matrix[1] + static_cast<uint64_t>(slab - source.until[0]) * kSlabRows * row_bytes
-                                         : source.matrix[2] + static_cast<uint64_t>(slab - source.until[1]) * kSlabRows * row_bytes;
+                slab < source.until[0]
+                    ? source.matrix[0] + static_cast<uint64_t>(slab) * kSlabRows * row_bytes
+                : slab < source.until[1]
+                    ? source.matrix[1] + static_cast<uint64_t>(slab - source.until[0]) * kSlabRows * row_bytes
+                    : source.matrix[2] +
+                          static_cast<uint64_t>(slab - source.until[1]) * kSlabRows * row_bytes;
             ring->Fill(rows + begin * 2, row_bytes, min(source.columns - begin, kSlabColumns));
           }
         }
@@ -114,8 +131,10 @@ struct RunBlock {
   float* sums;
   uint32_t turn = 0;  // which of the two sets of sums is next
 
-  __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its) : args(its), slabs(RunSlabs::Of<Shape, kPasses>(its)) {
-    room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows, Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), Shape::Scratch(kPasses));
+  __device__ __forceinline__ explicit RunBlock(const LayerRunArgs& its)
+      : args(its), slabs(RunSlabs::Of<Shape, kPasses>(its)) {
+    room = RunRoom::Of(Shape::kHiddenColumns, args.most_rows,
+                       Shape::MostSlabs(args.heads.heads, slabs.head, gridDim.x), Shape::Scratch(kPasses));
     unsigned char* const bytes = SharedBytes();
     ring.bytes = bytes;
     ring.places = args.places;
@@ -136,7 +155,8 @@ struct RunBlock {
       static_assert(sizeof(RunPasses) % 8 == 0 && kWords <= kRunThreads);
       __shared__ uint64_t told[kWords];
       __shared__ int32_t codes[kMostRunRows];
-      if (ThisThread() < kWords) told[ThisThread()] = reinterpret_cast<const uint64_t*>(args.passes)[ThisThread()];
+      if (ThisThread() < kWords)
+        told[ThisThread()] = reinterpret_cast<const uint64_t*>(args.passes)[ThisThread()];
       passes = reinterpret_cast<const RunPasses*>(told);
       chosen = codes;
     }
@@ -153,12 +173,15 @@ struct RunBlock {
   __device__ __forceinline__ void TakeRows(float* x) const {
     constexpr int kOfRow = Shape::kHidden > 1 ? Shape::kHidden / 2 : 1;  // pairs of a lane
     // Lanes without one have another's.
-    const uint32_t lane = ThisThread() % 32 % (Shape::kHidden * 16), begin = VectorPart<Shape::kHidden>::First() + lane * 2;
+    const uint32_t lane = ThisThread() % 32 % (Shape::kHidden * 16),
+                   begin = VectorPart<Shape::kHidden>::First() + lane * 2;
 #pragma unroll 1
     for (uint32_t row = 0; row < rows; row += kRows) {
       TwoTold told[kRows * kOfRow];
       const auto row_of = [&](int n) { return kRows == 1 ? row : min(row + n / kOfRow, rows - 1); };
-      AwaitTold(args.rows + begin, [&](int n) { return row_of(n) * Shape::kHiddenColumns + n % kOfRow * 64; }, step, told);
+      AwaitTold(
+          args.rows + begin, [&](int n) { return row_of(n) * Shape::kHiddenColumns + n % kOfRow * 64; }, step,
+          told);
 #pragma unroll
       for (int n = 0; n < kRows * kOfRow; n++) {
         StoreSame(reinterpret_cast<float2*>(x + row_of(n) * room.pitch + begin + n % kOfRow * 64),
@@ -183,7 +206,8 @@ struct RunBlock {
     }
   }
 
-  // This block's columns of the rows to where products are added to them, by the threads that will do so (EndHalf).
+  // This block's columns of the rows to where products are added to them, by the threads that will do so
+  // (EndHalf).
   __device__ __forceinline__ void KeepFirstRows(const float* x) const {
     const SlabShare share = SlabShare::Of(slabs.hidden);
     const uint32_t row = ThisThread() / 32, first = share.first * kSlabRows;
@@ -216,7 +240,8 @@ struct RunBlock {
     const float* const own = x + ThisThread() % 32 * 4;
     float sum = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < Shape::kHiddenColumns; k += 128) sum = SumOfSquares(*reinterpret_cast<const float4*>(own + k), sum);
+    for (uint32_t k = 0; k < Shape::kHiddenColumns; k += 128)
+      sum = SumOfSquares(*reinterpret_cast<const float4*>(own + k), sum);
     return RmsFactorOf(sum, Shape::kHiddenColumns, args.heads.eps);
   }
 
@@ -249,7 +274,8 @@ struct RunBlock {
   }
 
   // Publishes a finished product, one row per warp: raw heads, or logits of every `each`-th row.
-  __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs, Told* to, uint32_t each) const {
+  __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs,
+                                            Told* to, uint32_t each) const {
     const uint32_t row = ThisThread() / 32, all = all_slabs * kSlabRows, first = share.first * kSlabRows;
     if (row >= rows || row % each != each - 1) return;
 #pragma unroll 1
@@ -268,12 +294,14 @@ struct RunBlock {
       const float value = Gated(its.Total(row, of), its.Total(row, count + of));
       const float next = __shfl_down_sync(0xffffffffu, value, 1);
       if (begin + lane == of && of % 2 == 0) {
-        Tell(args.inner + (row * Shape::kExpandedColumns + share.first * kSlabRows + of) / 2, PackBf16(value, next), step + 1);
+        Tell(args.inner + (row * Shape::kExpandedColumns + share.first * kSlabRows + of) / 2,
+             PackBf16(value, next), step + 1);
       }
     }
   }
 
-  // The first half of a layer begins with its heads, the second with what is expanded; after all layers come the logits.
+  // The first half of a layer begins with its heads, the second with what is expanded; after all layers come
+  // the logits.
   __device__ __forceinline__ void Begin(RunProduct what, const float* norm, bool is_first) {
     const bool gated = what == RunProduct::kExpanded, is_head = kPasses && what == RunProduct::kLogits;
     const uint32_t all = is_head ? slabs.head : gated ? slabs.inner : slabs.Heads();
@@ -281,7 +309,9 @@ struct RunBlock {
     if (share.count > 0) {
       const SlabSums its = MultiplyNormed(norm, gated ? 2 * share.count : share.count, is_first);
       if (gated) TellExpanded(its, share);
-      else TellWhole(its, share, all, is_head ? passes->told_logits : args.raw, is_head ? rows / streams_count : 1);
+      else
+        TellWhole(its, share, all, is_head ? passes->told_logits : args.raw,
+                  is_head ? rows / streams_count : 1);
     }
     step++;
   }
@@ -350,8 +380,13 @@ struct RunBlock {
           if (place.i == 0) Attention(args, place, nullptr, half / 2, scratch).Fetch(kRunThreads);
         });
       }
-      Begin(is_end ? RunProduct::kLogits : heads ? RunProduct::kHeads : RunProduct::kExpanded,
-            is_end ? passes->norm : heads ? layer.norm : layer.mlp_norm, half == 0);
+      Begin(is_end  ? RunProduct::kLogits
+            : heads ? RunProduct::kHeads
+                    : RunProduct::kExpanded,
+            is_end  ? passes->norm
+            : heads ? layer.norm
+                    : layer.mlp_norm,
+            half == 0);
       if (is_end) return;
       if (heads) Attend(half / 2);
       if (heads) EndHalf<Shape::kAttended>(args.attended);
@@ -386,7 +421,8 @@ struct RunBlock {
 constexpr uint32_t kFillThreads = 128;  // a warpgroup, whose registers the others get
 
 template <class Shape, bool kPasses>
-__global__ void __launch_bounds__(kRunThreads + kFillThreads, 1) RunLayersKernel(const __grid_constant__ LayerRunArgs args) {
+__global__ void __launch_bounds__(kRunThreads + kFillThreads, 1)
+    RunLayersKernel(const __grid_constant__ LayerRunArgs args) {
   LetNextBegin();
   if constexpr (kHasTiles) {
     RunBlock<Shape, kPasses> block(args);

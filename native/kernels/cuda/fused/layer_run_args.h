@@ -11,9 +11,9 @@
 
 namespace parley::cuda {
 
-// Values that blocks of one grid tell each other while it runs: each with the number of the step that it belongs to, in one word
-// of eight bytes, so that who reads it knows at once whether it has come. No barrier is between them: a value's way is one
-// write to the L2 cache and one read.
+// Values that blocks of one grid tell each other while it runs: each with the number of the step that it
+// belongs to, in one word of eight bytes, so that who reads it knows at once whether it has come. No barrier
+// is between them: a value's way is one write to the L2 cache and one read.
 //
 // All blocks have to run at the same time. A wait ends in a trap when it takes some seconds.
 struct alignas(8) Told {
@@ -35,7 +35,8 @@ __device__ __forceinline__ void Tell(Told* to, uint32_t bits, uint32_t step) {
 __device__ __forceinline__ TwoTold Ask(const Told* from) {
   uint64_t a, b;
   asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from) : "memory");
-  return {{static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)}, {static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)}};
+  return {{static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)},
+          {static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)}};
 }
 
 __device__ __forceinline__ void GiveUp() { __trap(); }
@@ -65,7 +66,8 @@ __device__ __forceinline__ void AwaitAll(const Asking& ask) {
 
 // Asks for kCount pairs, place(n) words from `from`, until all of them are of `step`.
 template <int kCount, class Place>
-__device__ __forceinline__ void AwaitTold(const Told* from, const Place& place, uint32_t step, TwoTold (&told)[kCount]) {
+__device__ __forceinline__ void AwaitTold(const Told* from, const Place& place, uint32_t step,
+                                          TwoTold (&told)[kCount]) {
   AwaitAll([&] {
     uint32_t off = 0;
 #pragma unroll
@@ -82,14 +84,15 @@ struct RunLayer {
   const float *norm, *q_norm, *k_norm, *mlp_norm;
 };
 
-constexpr uint32_t kMostRunRows = 3;  // with four or more, exchanging words between blocks costs more than separate
-                                      // grids
+constexpr uint32_t kMostRunRows =
+    3;  // with four or more, exchanging words between blocks costs more than separate
+        // grids
 constexpr uint32_t kMostRunLayers = 40;  // a kernel's arguments are no more than 4 KB
 
 constexpr uint32_t kMostRunPasses = 16;
 
-// A pass of a code predictor: all layers, a norm and the product of a head. A code is chosen from the logits, and its
-// table row is the next pass's input.
+// A pass of a code predictor: all layers, a norm and the product of a head. A code is chosen from the logits,
+// and its table row is the next pass's input.
 struct RunPass {
   const float* angles;        // [rows, head_dim]
   const unsigned char* head;  // bf16 [vocabulary, hidden]
@@ -99,13 +102,14 @@ struct RunPass {
 struct RunPasses {
   const float* norm;
   const Choice* choices;  // [streams]
-  int32_t* codes;         // [streams], `stride` apart: where those of the first pass go; of the next one they lie next to them
+  // [streams], `stride` apart: receives the codes of the first pass. Those of each further pass lie next to them.
+  int32_t* codes;
   uint64_t stride;
-  float* logits;              // [streams, vocabulary], for choices that are not the usual
+  float* logits;                   // [streams, vocabulary], for choices that are not the usual
   Told *told_logits, *told_codes;  // [streams, vocabulary]; of a stream the first of two
-  uint64_t sequence;          // the first pass's
+  uint64_t sequence;               // the first pass's
   uint32_t count, vocabulary;
-  uint32_t narrow_tables;     // bf16
+  uint32_t narrow_tables;  // bf16
   uint32_t unused = 0;
   RunPass pass[kMostRunPasses];
 };
@@ -115,7 +119,8 @@ struct LayerRunArgs {
 
   HeadsArgs heads;  // the first layer's, without its norms
   float* x;         // [rows, hidden]
-  Told *rows, *raw, *attended, *inner;  // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner
+  Told *rows, *raw, *attended,
+      *inner;       // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner
   uint32_t* steps;  // per block: the steps that it has made so far
   const RunPasses* passes;  // or none: the layers alone
   uint32_t layers;

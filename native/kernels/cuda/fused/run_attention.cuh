@@ -1,6 +1,6 @@
-// Attention within the persistent grid. A block handles one query head of one row: it receives the raw heads and
-// publishes the attended head. The arithmetic of a position and the order of all sums are those of attention.cuh. The
-// code is small, because code that runs once in a step misses the instruction cache.
+// Attention within the persistent grid. A block handles one query head of one row: it receives the raw heads
+// and publishes the attended head. The arithmetic of a position and the order of all sums are those of
+// attention.cuh. The code is small, because code that runs once in a step misses the instruction cache.
 #ifndef PARLEY_KERNELS_CUDA_RUN_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_RUN_ATTENTION_CUH_
 
@@ -18,7 +18,9 @@ struct RunPlace {
   uint32_t i, query_head;
 
   __device__ __forceinline__ uint32_t Row() const { return stream.row + i; }
-  __device__ __forceinline__ uint32_t KvHead(const HeadsArgs& heads) const { return query_head / (heads.query_heads / heads.heads); }
+  __device__ __forceinline__ uint32_t KvHead(const HeadsArgs& heads) const {
+    return query_head / (heads.query_heads / heads.heads);
+  }
 };
 
 template <class Cached>
@@ -41,12 +43,13 @@ struct RunAttention {
   Shared& shared;
   CachedHead<kRunDim, Cached> cache;
 
-  __device__ __forceinline__ RunAttention(const LayerRunArgs& its, const RunPlace& where, const float* its_angles, uint32_t layer,
-                                          unsigned char* scratch)
+  __device__ __forceinline__ RunAttention(const LayerRunArgs& its, const RunPlace& where,
+                                          const float* its_angles, uint32_t layer, unsigned char* scratch)
       : args(its), place(where), turned(its_angles), shared(*reinterpret_cast<Shared*>(scratch)) {
     const Cache<Cached> all = CacheOf<Cached>(args.heads, place.stream, layer);
     const uint32_t offset = place.KvHead(args.heads) * kRunDim + Share::First();
-    cache = {all.keys + offset, all.values + offset, args.heads.heads * kRunDim, static_cast<uint32_t>(all.capacity)};
+    cache = {all.keys + offset, all.values + offset, args.heads.heads * kRunDim,
+             static_cast<uint32_t>(all.capacity)};
   }
 
   // The first threads of the block attend.
@@ -64,33 +67,41 @@ struct RunAttention {
     }
   }
 
-  // Prepares the query in every slot; in the last warp also the row's own key and value, as they are published. Both
-  // slots of a warp normalise and rotate their part of the query or of the key at the same time.
-  __device__ __forceinline__ void Prepare(const RunLayer& layer, uint32_t step, uint32_t own_row, Share (&query)[1]) const {
+  // Prepares the query in every slot; in the last warp also the row's own key and value, as they are
+  // published. Both slots of a warp normalise and rotate their part of the query or of the key at the same
+  // time.
+  __device__ __forceinline__ void Prepare(const RunLayer& layer, uint32_t step, uint32_t own_row,
+                                          Share (&query)[1]) const {
     const HeadsArgs& heads = args.heads;
     const bool has_key = IsLast() && IsFirstSlot();
     Share norm, angles, head, value;
     const float* const weights = has_key ? layer.k_norm : layer.q_norm;
     if (weights != nullptr) norm.Load(weights);
     angles.Load(turned + place.Row() * kRunDim);
-    const uint32_t key = heads.query_heads + place.KvHead(heads), of_head = (has_key ? key : place.query_head) * kRunDim;
+    const uint32_t key = heads.query_heads + place.KvHead(heads),
+                   of_head = (has_key ? key : place.query_head) * kRunDim;
     const uint32_t of_value = (key + heads.heads) * kRunDim;
     TwoTold told[8];
     AwaitTold(
         args.raw + place.Row() * ((heads.query_heads + 2 * heads.heads) * kRunDim) + Share::First(),
-        [&](int m) { return (m < 4 ? of_head : of_value) + m % 4 / 2 * (kRunDim / 2) + m % 2 * 2; }, step, told);
+        [&](int m) { return (m < 4 ? of_head : of_value) + m % 4 / 2 * (kRunDim / 2) + m % 2 * 2; }, step,
+        told);
     Take(told, &head);
     Take(told + 4, &value);
     if (weights != nullptr) head.Norm(norm, heads.eps);
     head.Rotate(angles);
     const float scale = heads.scale * kLog2OfE;
 #pragma unroll
-    for (int i = 0; i < 8; i++) query[0].values[i] = __shfl_sync(0xffffffffu, head.values[i], ThisThread() % 32 | Share::kThreads) * scale;
+    for (int i = 0; i < 8; i++)
+      query[0].values[i] =
+          __shfl_sync(0xffffffffu, head.values[i], ThisThread() % 32 | Share::kThreads) * scale;
     if (IsLast()) PrepareOwn(own_row, head, value, query[0]);
   }
 
-  // To the cache; score and value, as the cache has them, to what the block shares. Each block of a kv head stores the same for itself.
-  __device__ __forceinline__ void PrepareOwn(uint32_t row, const Share& key, const Share& value, const Share& query) const {
+  // To the cache; score and value, as the cache has them, to what the block shares. Each block of a kv head
+  // stores the same for itself.
+  __device__ __forceinline__ void PrepareOwn(uint32_t row, const Share& key, const Share& value,
+                                             const Share& query) const {
     CachedShare<kRunDim, Cached> own;
     Share seen;
 #pragma unroll
@@ -103,7 +114,9 @@ struct RunAttention {
     if (!IsFirstSlot()) Share::PutSame(shared.own_value, seen.values);
   }
 
-  __device__ __forceinline__ SoftmaxPart Own(uint32_t at) const { return {shared.own_score, 1, reinterpret_cast<const float*>(shared.own_value)[at]}; }
+  __device__ __forceinline__ SoftmaxPart Own(uint32_t at) const {
+    return {shared.own_score, 1, reinterpret_cast<const float*>(shared.own_value)[at]};
+  }
 
   // Joins the softmax parts of all warps, at value `at`.
   __device__ __forceinline__ SoftmaxPart Joined(uint32_t at) const {
@@ -130,7 +143,8 @@ struct RunAttention {
   __device__ __forceinline__ SoftmaxPart See(const RunLayer& layer, uint32_t step) const {
     constexpr uint32_t kStep = Shape::kAhead * Shape::kSlots;
     const uint32_t at = ThisThread() % kRunDim;
-    const SeenPositions seen = SeenPositions::Of(place.stream.position + place.i, args.heads.window, place.stream.capacity, 1);
+    const SeenPositions seen =
+        SeenPositions::Of(place.stream.position + place.i, args.heads.window, place.stream.capacity, 1);
     uint32_t chunk = seen.FromLane(0);
     Span span = seen.SpanOf(chunk);
     Loads keys, values;
@@ -173,17 +187,20 @@ struct RunAttention {
     const uint32_t at = ThisThread();
     if (at >= kRunDim) return;
     const float value = whole.value / whole.sum, next = __shfl_down_sync(0xffffffffu, value, 1);
-    Told* const to = args.attended + (place.Row() * args.heads.query_heads + place.query_head) * (kRunDim / 2);
+    Told* const to =
+        args.attended + (place.Row() * args.heads.query_heads + place.query_head) * (kRunDim / 2);
     if (at % 2 == 0) Tell(to + at / 2, PackBf16(value, next), step + 1);
   }
 
   // Prefetches the head's cached keys and values. All threads of the block call it.
   __device__ __forceinline__ void Fetch(uint32_t threads) const {
     constexpr uint32_t kLine = 128 / sizeof(Cached), kLines = kRunDim / kLine;
-    const SeenPositions seen = SeenPositions::Of(place.stream.position, args.heads.window, place.stream.capacity, 1);
+    const SeenPositions seen =
+        SeenPositions::Of(place.stream.position, args.heads.window, place.stream.capacity, 1);
 #pragma unroll 1
     for (uint32_t i = ThisThread(); i < seen.count * kLines; i += threads) {
-      const size_t at = static_cast<size_t>(seen.Wrapped(seen.row + i / kLines)) * cache.pitch + i % kLines * kLine;
+      const size_t at =
+          static_cast<size_t>(seen.Wrapped(seen.row + i / kLines)) * cache.pitch + i % kLines * kLine;
       FetchLine(cache.keys + at - Share::First());
       FetchLine(cache.values + at - Share::First());
     }

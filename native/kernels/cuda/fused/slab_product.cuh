@@ -1,5 +1,6 @@
-// Products of up to 8 vectors within the persistent grid. A block has slabs of 8 rows, whose weights come through its
-// ring, and each of its first 8 warps has one part of the columns. The bits are those of the GEMV kernel (gemv.cuh).
+// Products of up to 8 vectors within the persistent grid. A block has slabs of 8 rows, whose weights come
+// through its ring, and each of its first 8 warps has one part of the columns. The bits are those of the GEMV
+// kernel (gemv.cuh).
 #ifndef PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 #define PARLEY_KERNELS_CUDA_SLAB_PRODUCT_CUH_
 
@@ -13,8 +14,8 @@
 
 namespace parley::cuda {
 
-// Weights on their way from memory to a block's products: a ring of places in shared memory, each for 8 rows of up to 1024 columns of
-// bf16, which one warp fills, far ahead, by bulk copies, and 8 warps use.
+// Weights on their way from memory to a block's products: a ring of places in shared memory, each for 8 rows
+// of up to 1024 columns of bf16, which one warp fills, far ahead, by bulk copies, and 8 warps use.
 
 constexpr uint32_t kSlabRows = 8;
 constexpr uint32_t kSlabColumns = 1024;
@@ -50,13 +51,19 @@ struct WeightRing {
     AwaitPhaseOrTrap(&bars->empty[at], turn ^ 1);
     if (lane == 0) ArriveExpecting(&bars->full[at], columns * 2 * kSlabRows);
     __syncwarp();
-    if (lane < kSlabRows) CopyBulk(bytes + at * kSlabBytes + lane * kSlabPitch, rows + lane * row_bytes, columns * 2, &bars->full[at]);
+    if (lane < kSlabRows)
+      CopyBulk(bytes + at * kSlabBytes + lane * kSlabPitch, rows + lane * row_bytes, columns * 2,
+               &bars->full[at]);
     if (++at == places) at = 0, turn ^= 1;
   }
 
   // The place `ahead` of the next one.
-  __device__ __forceinline__ uint32_t PlaceOf(uint32_t ahead) const { return at + ahead >= places ? at + ahead - places : at + ahead; }
-  __device__ __forceinline__ const unsigned char* BytesOf(uint32_t ahead) const { return bytes + PlaceOf(ahead) * kSlabBytes; }
+  __device__ __forceinline__ uint32_t PlaceOf(uint32_t ahead) const {
+    return at + ahead >= places ? at + ahead - places : at + ahead;
+  }
+  __device__ __forceinline__ const unsigned char* BytesOf(uint32_t ahead) const {
+    return bytes + PlaceOf(ahead) * kSlabBytes;
+  }
   __device__ __forceinline__ void AwaitFull(uint32_t ahead) const {
     AwaitPhase(&bars->full[PlaceOf(ahead)], at + ahead >= places ? turn ^ 1 : turn);
   }
@@ -66,7 +73,8 @@ struct WeightRing {
     if (own < end) AwaitFull(own);
     __syncwarp();
   }
-  // This warp no longer needs the next `count` places, no more than 32: a lane each waits until it was filled, as it may not have needed it.
+  // This warp no longer needs the next `count` places, no more than 32: a lane each waits until it was
+  // filled, as it may not have needed it.
   __device__ __forceinline__ void Release(uint32_t count) {
     const uint32_t lane = ThisThread() % 32;
     __syncwarp();
@@ -85,13 +93,14 @@ constexpr uint32_t kRunThreads = kParts * 32;  // that compute
 // The threads that compute, once all of them are here.
 __device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
 
-// This block's share of `all` slabs. There are 2^n blocks, so that a shift replaces a division of about a hundred
-// instructions.
+// This block's share of `all` slabs. There are 2^n blocks, so that a shift replaces a division of about a
+// hundred instructions.
 struct SlabShare {
   uint32_t first, count;
 
   __device__ __forceinline__ static SlabShare Of(uint32_t all) {
-    const uint32_t block = ThisBlock(), shift = 31 - __clz(static_cast<int>(gridDim.x)), begin = all * block >> shift;
+    const uint32_t block = ThisBlock(), shift = 31 - __clz(static_cast<int>(gridDim.x)),
+                   begin = all * block >> shift;
     return {begin, (all * (block + 1) >> shift) - begin};
   }
 };
@@ -101,11 +110,12 @@ __device__ __forceinline__ uint32_t TileWidth(const WeightRing& ring, uint32_t c
   return 4 * ((columns + kSlabColumns - 1) / kSlabColumns) <= ring.places ? 2 : 1;
 }
 
-// One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that runs but once in a step has to come
-// from far each time if there is much of it: everything here is for one number of columns, and short.
+// One warp's part, kChunks chunks, of the columns of up to 8 vectors, as tensor cores take them. Code that
+// runs but once in a step has to come from far each time if there is much of it: everything here is for one
+// number of columns, and short.
 template <int kChunks>
 struct VectorPart {
-  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;  // in all parts together
+  static constexpr uint32_t kColumns = kParts * kChunks * kChunk;   // in all parts together
   static constexpr int kTogether = kChunks % 6 == 0 ? 6 : kChunks;  // chunks on their way
 
   Eight<1> terms[kChunks];
@@ -113,9 +123,9 @@ struct VectorPart {
   // The first of its columns.
   __device__ __forceinline__ static uint32_t First() { return ThisThread() / 32 * (kChunks * kChunk); }
 
-  // Loads published rows of pairs. It polls one word until that is there, and only then reads the others, some chunks
-  // at once. If a hundred blocks polled all words, the writers would stall (1.5 us of a layer's 17 us). Lanes beyond
-  // the rows read the last row.
+  // Loads published rows of pairs. It polls one word until that is there, and only then reads the others,
+  // some chunks at once. If a hundred blocks polled all words, the writers would stall (1.5 us of a layer's
+  // 17 us). Lanes beyond the rows read the last row.
   __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
     const uint32_t lane = ThisThread() % 32;
     const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
@@ -140,11 +150,13 @@ struct VectorPart {
   }
 
   // Normalises floats in the block's shared memory, [rows] `pitch` apart: times factor, times weights.
-  __device__ __forceinline__ void Norm(const float* x, uint32_t pitch, uint32_t rows, float factor, const EightFloats (&weights)[kChunks]) {
+  __device__ __forceinline__ void Norm(const float* x, uint32_t pitch, uint32_t rows, float factor,
+                                       const EightFloats (&weights)[kChunks]) {
     const uint32_t lane = ThisThread() % 32;
     const float* const own = x + min(lane / 4, rows - 1) * pitch + First() + FourOf(lane) * kFour;
 #pragma unroll
-    for (int c = 0; c < kChunks; c++) terms[c] = TermsOf<1>(NormedEight(LoadTwoFours(own + c * kChunk), factor, weights[c]));
+    for (int c = 0; c < kChunks; c++)
+      terms[c] = TermsOf<1>(NormedEight(LoadTwoFours(own + c * kChunk), factor, weights[c]));
   }
 
   __device__ __forceinline__ static void LoadWeights(const float* norm, EightFloats (&weights)[kChunks]) {
@@ -159,7 +171,9 @@ struct SlabSums {
   float* sums;
   uint32_t pitch, rows;
 
-  __device__ __forceinline__ float* Of(uint32_t part, uint32_t vector) const { return sums + (part * rows + vector) * pitch; }
+  __device__ __forceinline__ float* Of(uint32_t part, uint32_t vector) const {
+    return sums + (part * rows + vector) * pitch;
+  }
   __device__ __forceinline__ float Total(uint32_t vector, uint32_t of) const {
     float sum = 0;
 #pragma unroll
@@ -170,7 +184,8 @@ struct SlabSums {
 
 // One tile of the product: two slabs, or one. Leaves its sums; its places are still to be released.
 template <bool kTwo, int kChunks>
-__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, const SlabSums& sums) {
+__device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const VectorPart<kChunks>& part,
+                                             uint32_t slab, const SlabSums& sums) {
   using W = Weights<Format::kBf16>;
   constexpr uint32_t kOfPlace = kSlabColumns / kChunk, kWidth = kTwo ? 2 : 1;
   constexpr bool kMayTurn = kOfPlace % kChunks != 0;  // a part may lie in two places
@@ -191,25 +206,28 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
     Eight<1> a[1][2];
     a[0][0] = W::Terms(W::Shared(low + c * (kChunk * 2), low + c * (kChunk * 2) + W::kSecond));
     // With a single slab it is computed twice; the second result is unused.
-    a[0][1] = kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
+    a[0][1] =
+        kTwo ? W::Terms(W::Shared(high + c * (kChunk * 2), high + c * (kChunk * 2) + W::kSecond)) : a[0][0];
     const Eight<1> b[1] = {part.terms[c]};
     MultiplyChunk<0>(a, b, acc);
   }
 #pragma unroll
   for (uint32_t i = 0; i < 2 * kWidth; i++) {
     const uint32_t vector = lane % 4 * 2 + i % 2;
-    if (vector < sums.rows) sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
+    if (vector < sums.rows)
+      sums.Of(ThisThread() / 32, vector)[slab * kSlabRows + i / 2 * 8 + lane / 4] = acc[0][0][i];
   }
 }
 
-// The same for up to kTiles tiles at once, so that none waits for another's sums. The columns lie in one place of the
-// ring.
+// The same for up to kTiles tiles at once, so that none waits for another's sums. The columns lie in one
+// place of the ring.
 template <int kTiles, int kChunks>
-__device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t count,
-                                              const SlabSums& sums) {
+__device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part,
+                                              uint32_t slab, uint32_t count, const SlabSums& sums) {
   using W = Weights<Format::kBf16>;
   static_assert(VectorPart<kChunks>::kColumns <= kSlabColumns);
-  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) + VectorPart<kChunks>::First() * 2;
+  const uint32_t lane = ThisThread() % 32, offset = lane / 4 * kSlabPitch + FourOf(lane) * (kFour * 2) +
+                                                    VectorPart<kChunks>::First() * 2;
   ring.AwaitAllFull(0, count);
   const unsigned char* rows[2 * kTiles];
 #pragma unroll
@@ -220,7 +238,9 @@ __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const Vect
   for (uint32_t c = 0; c < kChunks; c++) {
     Eight<1> a[kTiles][2];
 #pragma unroll
-    for (uint32_t n = 0; n < 2 * kTiles; n++) a[n / 2][n % 2] = W::Terms(W::Shared(rows[n] + c * (kChunk * 2), rows[n] + c * (kChunk * 2) + W::kSecond));
+    for (uint32_t n = 0; n < 2 * kTiles; n++)
+      a[n / 2][n % 2] =
+          W::Terms(W::Shared(rows[n] + c * (kChunk * 2), rows[n] + c * (kChunk * 2) + W::kSecond));
     const Eight<1> b[1] = {part.terms[c]};
     MultiplyChunk<0>(a, b, acc);
   }
@@ -238,8 +258,8 @@ __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const Vect
 
 // As many slabs, each of which lies in one place, as the ring has at once: returns how many.
 template <int kChunks>
-__device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part, uint32_t slab, uint32_t slabs,
-                                                 const SlabSums& sums) {
+__device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part,
+                                                 uint32_t slab, uint32_t slabs, const SlabSums& sums) {
   const uint32_t left = min(slabs - slab, ring.places), most = left > 4 ? 6 : 4, count = min(left, most);
   if (left > 4) MultiplyTiles<3>(ring, part, slab, count, sums);
   else MultiplyTiles<2>(ring, part, slab, count, sums);
@@ -247,7 +267,8 @@ __device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const V
 }
 
 template <int kChunks>
-__device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part, uint32_t slabs, const SlabSums& sums) {
+__device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart<kChunks>& part,
+                                              uint32_t slabs, const SlabSums& sums) {
   constexpr uint32_t kPlaces = (VectorPart<kChunks>::kColumns + kSlabColumns - 1) / kSlabColumns;
   const uint32_t tile = TileWidth(*ring, VectorPart<kChunks>::kColumns);
 #pragma unroll 1

@@ -1,9 +1,9 @@
-// The launch of a product as its plan says, with the kernels of all formats and shapes. They take half a minute to compile, and are
-// compiled here alone.
-#include "kernels/cuda/products/skinny_gemm.cuh"
+// The launch of a product as its plan says, with the kernels of all formats and shapes. They take half a
+// minute to compile, and are compiled here alone.
 #include "kernels/cuda/products/plain_product.cuh"
 #include "kernels/cuda/products/prepare.cuh"
 #include "kernels/cuda/products/products.cuh"
+#include "kernels/cuda/products/skinny_gemm.cuh"
 
 namespace parley::cuda {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 template <Format kFormat, int kTerms, bool kGated, bool kNorm, uint32_t kOctets, uint32_t kTiles>
 void LaunchGemv(Queue& queue, const Plan& plan, ProductArgs args, size_t bucket) {
   if constexpr (kTiles < MostTiles(kFormat, kOctets, kGated)) {
-    if (plan.tiles > kTiles) return LaunchGemv<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
+    if (plan.tiles > kTiles)
+      return LaunchGemv<kFormat, kTerms, kGated, kNorm, kOctets, kTiles * 2>(queue, plan, args, bucket);
   }
   using Shape = GemvShape<kFormat, kTiles, kOctets, kTerms, kGated, kNorm>;
   queue.Launch<MultiplyGemv<Shape>>(CutRows<Shape>(&args, bucket), args);
@@ -21,10 +22,13 @@ template <Format kFormat, int kTerms, bool kGated>
 void LaunchGemvOf(Queue& queue, const Plan& plan, const ProductArgs& args, size_t bucket) {
   switch (plan.octets) {
     case 1:
-      if (args.norm != nullptr) return LaunchGemv<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
+      if (args.norm != nullptr)
+        return LaunchGemv<kFormat, kTerms, kGated, true, 1, 1>(queue, plan, args, bucket);
       return LaunchGemv<kFormat, kTerms, kGated, false, 1, 1>(queue, plan, args, bucket);
-    case 2: return LaunchGemv<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
-    default: return LaunchGemv<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
+    case 2:
+      return LaunchGemv<kFormat, kTerms, kGated, false, 2, 1>(queue, plan, args, bucket);
+    default:
+      return LaunchGemv<kFormat, kTerms, kGated, false, 4, 1>(queue, plan, args, bucket);
   }
 }
 
@@ -51,9 +55,11 @@ void LaunchOf(Queue& queue, const Plan& plan, bool gated, const ProductArgs& arg
 // The terms of all vectors, normed where they are to be; args->x becomes their places.
 template <int kTerms>
 void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors& laid, ProductArgs* args) {
-  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns, bytes = BlocksOf(columns * 2, 256) * 256;
+  const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns,
+               bytes = BlocksOf(columns * 2, 256) * 256;
   auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
-  const PrepareArgs prepare{args->x, args->norm, terms, bytes, args->columns, args->eps, !ReadsTiles(plan.cut)};
+  const PrepareArgs prepare{args->x,   args->norm,           terms, bytes, args->columns,
+                            args->eps, !ReadsTiles(plan.cut)};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;
@@ -84,7 +90,8 @@ void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, size_t buc
   else queue.Launch<MultiplyPlainly<false>>(grid, args);
 }
 
-void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid) {
+void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args,
+                    const LaidVectors& laid) {
   const Format format = args.formats[0];
   const int terms = VectorTermsOf(format, room.rules.full_vectors);
   if (!ReadsFloats(plan) && args.terms == nullptr) {
@@ -92,13 +99,17 @@ void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, Prod
     else PrepareTerms<1>(queue, room, plan, laid, &args);
   }
   if (ReadsTiles(plan.cut)) {
-    if (format == Format::kInt8) return LaunchTilesOf<Format::kInt8>(queue, room.rules, plan, gated, args, laid);
-    if (format == Format::kFp8) return LaunchTilesOf<Format::kFp8>(queue, room.rules, plan, gated, args, laid);
+    if (format == Format::kInt8)
+      return LaunchTilesOf<Format::kInt8>(queue, room.rules, plan, gated, args, laid);
+    if (format == Format::kFp8)
+      return LaunchTilesOf<Format::kFp8>(queue, room.rules, plan, gated, args, laid);
     return LaunchTilesOf<Format::kBf16>(queue, room.rules, plan, gated, args, laid);
   }
   switch (format) {
-    case Format::kF32: return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
-    case Format::kF16: return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kF32:
+      return LaunchOf<Format::kF32, 2>(queue, plan, gated, args, laid.bucket);
+    case Format::kF16:
+      return LaunchOf<Format::kF16, 2>(queue, plan, gated, args, laid.bucket);
     case Format::kBf16:
       return terms == 2 ? LaunchOf<Format::kBf16, 2>(queue, plan, gated, args, laid.bucket)
                         : LaunchOf<Format::kBf16, 1>(queue, plan, gated, args, laid.bucket);

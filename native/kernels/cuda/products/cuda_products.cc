@@ -1,9 +1,9 @@
 // Products and convolutions of the CUDA backend.
 #include "kernels/cuda/codec/convolutions.cuh"
-#include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/codec/depthwise.cuh"
-#include "kernels/cuda/products/products.cuh"
 #include "kernels/cuda/codec/residual_launch.cuh"
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/products/products.cuh"
 
 namespace parley::cuda {
 namespace {
@@ -38,19 +38,20 @@ void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vect
   EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
 }
 
-void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows, const Finish& finish,
-                                 float* y) {
+void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows,
+                                 const Finish& finish, float* y) {
   Judge(w, w.columns);
   const InputSignal from{x, a, b, static_cast<uint32_t>(w.columns)};
   if (!JoinsInput(from, nullptr, 0)) return Kernels::MultiplySnaked(w, x, a, b, rows, finish, y);
   EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
 }
 
-void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every, const float* bias,
-                                 float* y) {
+void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every,
+                                 const float* bias, float* y) {
   Judge(w, w.columns);
   const LayerRows own{x, rows, x};
-  if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns)) return Kernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
+  if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns))
+    return Kernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
   EnqueueMultiplyNormed(Next(), room_, w, norm, own, every, bias, y);
 }
 
@@ -58,7 +59,8 @@ TermsPlace CudaKernels::PlaceFor(const Matrix& w, size_t rows, const Finish& fin
   return PlaceForTerms(room_, handed_, w, rows, finish, y);
 }
 
-void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows, const Finish& finish, float* y) {
+void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows,
+                                 const Finish& finish, float* y) {
   if (handed.terms == nullptr) return Multiply(w, Rows(x, rows, w.columns), finish, y);
   Judge(w, w.columns);
   EnqueueMultiplyHanded(Next(), room_, w, handed, rows, finish, y);
@@ -70,34 +72,42 @@ void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom
   Judge(layer.down, layer.gate.rows);
   const Finish finish{nullptr, layer.mlp_scale, true};
   const TermsPlace handed = PlaceFor(layer.down, rows, finish, x);
-  EnqueueExpandRows(Next(), room_, layer.mlp_norm, layer.gate, layer.up, {x, rows, room.normed}, room.inner, handed);
+  EnqueueExpandRows(Next(), room_, layer.mlp_norm, layer.gate, layer.up, {x, rows, room.normed}, room.inner,
+                    handed);
   MultiplyHanded(layer.down, handed, room.inner, rows, finish, x);
 }
 
-void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x, float* y) {
+void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,
+                             float* y) {
   Judge(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
 }
 
-void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution, const Stretch* streams,
-                                  size_t count, float lowest, float highest, float* y) {
+void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b,
+                                  const Convolution& convolution, const Stretch* streams, size_t count,
+                                  float lowest, float highest, float* y) {
   Judge(convolution);
   const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
   const Bounds bounds{lowest, highest};
-  if (JoinsInput(from, streams, count) && EnqueueConvolveClamped(Next(), from, convolution, streams, count, bounds, y)) return;
+  if (JoinsInput(from, streams, count) &&
+      EnqueueConvolveClamped(Next(), from, convolution, streams, count, bounds, y))
+    return;
   Kernels::ConvolveClamped(x, a, b, convolution, streams, count, lowest, highest, y);
 }
 
-void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count, float* y) {
+void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
+                                 float* y) {
   Judge(convolution);
   EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
 }
 
-void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
-                                 const Stretch* streams, size_t count, float* y) {
+void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b,
+                                 const Convolution& convolution, const Stretch* streams, size_t count,
+                                 float* y) {
   Judge(convolution);
   const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
-  if (!JoinsInput(from, streams, count)) return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
+  if (!JoinsInput(from, streams, count))
+    return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
   EnqueueConvolveSpread(Next(), room_, from, convolution, streams, count, y);
 }
 
@@ -107,13 +117,15 @@ void CudaKernels::ConvolveDepthwise(const float* weights, const float* bias, siz
   EnqueueConvolveDepthwise(Next(), weights, bias, channels, taps, streams, count, y);
 }
 
-void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias, size_t channels, size_t taps,
-                                          const Stretch* streams, size_t count, float* y) {
+void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias,
+                                          size_t channels, size_t taps, const Stretch* streams, size_t count,
+                                          float* y) {
   Require(taps > 0, "a convolution has no taps");
   EnqueueSpreadDepthwise(Next(), x, {weights, bias, channels, taps}, streams, count, y);
 }
 
-void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows, float* x, float* y) {
+void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows,
+                              float* x, float* y) {
   Judge(unit.dilated);
   Judge(unit.pointwise, unit.dilated.weights.rows);
   Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");

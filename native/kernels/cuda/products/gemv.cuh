@@ -1,15 +1,15 @@
-// GEMV: products of few vectors, bound by reading the weights. A block handles 16 kTiles rows (in a gated product, of
-// both matrices) and 8 kOctets vectors; each of its 8 warps handles one part of the columns. Weights are loaded into
-// registers some chunks ahead of their use, the first ones before the vectors are there. One octet of vectors is read
-// as floats, more as prepared terms.
+// GEMV: products of few vectors, bound by reading the weights. A block handles 16 kTiles rows (in a gated
+// product, of both matrices) and 8 kOctets vectors; each of its 8 warps handles one part of the columns.
+// Weights are loaded into registers some chunks ahead of their use, the first ones before the vectors are
+// there. One octet of vectors is read as floats, more as prepared terms.
 #ifndef PARLEY_KERNELS_CUDA_GEMV_CUH_
 #define PARLEY_KERNELS_CUDA_GEMV_CUH_
 
 #include <cstdint>
 
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/rms.cuh"
-#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 
@@ -23,13 +23,14 @@ struct GemvShape {
   static constexpr int kAllTiles = kTiles * kMatrices;
   static constexpr int kRows = 16 * kTiles, kVectors = 8 * kOctets;
   static constexpr bool kFloats = kOctets == 1;  // as the vectors lie
-  // Chunks on their way, of weights, of floats and of terms: as many as registers leave two blocks on a multiprocessor, of which one waits for
-  // its vectors with its first weights.
-  static constexpr int kAhead = kAllTiles > 1 ? 2 : kFloats && Weights<kFormat>::kBytes <= 16 ? 8 : 4;
+  // Chunks on their way, of weights, of floats and of terms: as many as registers leave two blocks on a
+  // multiprocessor, of which one waits for its vectors with its first weights.
+  static constexpr int kAhead = kAllTiles > 1 ? 2 : kFloats&& Weights<kFormat>::kBytes <= 16 ? 8 : 4;
   static constexpr int kFloatsAhead = kAhead == 2 || kNorm ? 2 : 4;
   static constexpr int kTermsAhead = kAllTiles == 1 ? 2 : 1;
   static constexpr int kTogether = kTerms == 1 && kAllTiles == 1 ? 2 : 1;
-  static constexpr int kColumnFloats = 16 * kAllTiles + 4;  // per vector's sums; 4 more: no two lanes meet in a bank
+  static constexpr int kColumnFloats =
+      16 * kAllTiles + 4;  // per vector's sums; 4 more: no two lanes meet in a bank
   static constexpr uint32_t kShared = kParts * kVectors * kColumnFloats * sizeof(float);
 };
 
@@ -40,9 +41,9 @@ struct GemvWarp {
   using Raw = typename W::Raw;
 
   const unsigned char* rows[Shape::kAllTiles][2];
-  const float* vector;                          // this lane's, if vectors are floats
+  const float* vector;                         // this lane's, if vectors are floats
   const unsigned char* terms[Shape::kOctets];  // its vectors', if they are prepared
-  uint32_t first, last;  // chunks
+  uint32_t first, last;                        // chunks
   Raw ahead[Shape::kAhead][Shape::kAllTiles][2];
   float acc[Shape::kAllTiles][Shape::kOctets][4];
 
@@ -51,24 +52,28 @@ struct GemvWarp {
     const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < Shape::kAllTiles; r++) {
-      const void* const values = Shape::kGated && r >= Shape::kTiles ? args.matrices[1].values : matrix.values;
+      const void* const values =
+          Shape::kGated && r >= Shape::kTiles ? args.matrices[1].values : matrix.values;
 #pragma unroll
       for (int half = 0; half < 2; half++) {
         const uint32_t wanted = row + r % Shape::kTiles * 16 + half * 8 + lane / 4;
         const uint64_t there = min(wanted, matrix.rows - 1);
-        rows[r][half] = static_cast<const unsigned char*>(values) + there * args.columns * (W::kBytes / kEight) + lane % 4 * W::kLane;
+        rows[r][half] = static_cast<const unsigned char*>(values) +
+                        there * args.columns * (W::kBytes / kEight) + lane % 4 * W::kLane;
       }
     }
   }
 
-  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
+  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts,
+                                              uint32_t begin) {
     const uint32_t lane = threadIdx.x % 32;
     const auto place = [&](uint32_t n) { return min(begin + n * 8 + lane / 4, counts.vectors - 1); };
     if constexpr (Shape::kFloats) {
       vector = VectorAt(args.x, counts, place(0)) + FourOf(lane) * kFour;
     } else {
 #pragma unroll
-      for (int n = 0; n < Shape::kOctets; n++) terms[n] = args.terms + (PreparedAt(args.x, counts, place(n)) + lane % 4 * kEight) * 2;
+      for (int n = 0; n < Shape::kOctets; n++)
+        terms[n] = args.terms + (PreparedAt(args.x, counts, place(n)) + lane % 4 * kEight) * 2;
     }
   }
 
@@ -100,7 +105,8 @@ struct GemvWarp {
     }
   }
 
-  __device__ __forceinline__ void LoadTerms(const ProductArgs& args, uint64_t offset, Eight<Shape::kTerms> (&b)[Shape::kOctets]) const {
+  __device__ __forceinline__ void LoadTerms(const ProductArgs& args, uint64_t offset,
+                                            Eight<Shape::kTerms> (&b)[Shape::kOctets]) const {
 #pragma unroll
     for (int n = 0; n < Shape::kOctets; n++) {
 #pragma unroll
@@ -155,7 +161,8 @@ struct GemvWarp {
           if (chunk + begin + d >= last) break;
           Eight<W::kTerms> a[Shape::kAllTiles][2];
           TakeTerms(begin + d, a);
-          if (chunk + begin + d + Shape::kAhead < last) LoadWeights(begin + d, chunk + begin + d + Shape::kAhead);
+          if (chunk + begin + d + Shape::kAhead < last)
+            LoadWeights(begin + d, chunk + begin + d + Shape::kAhead);
           const Eight<Shape::kTerms> b[1] = {
               TermsOf<Shape::kTerms>(Shape::kNorm ? NormedEight(x[d], factor, w[d]) : x[d])};
           MultiplyChunk<0>(a, b, acc);
@@ -172,7 +179,8 @@ struct GemvWarp {
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         const uint32_t vector = n * 8 + lane % 4 * 2 + i % 2;
-        float* const column = sums + (warp * Shape::kVectors + vector) * Shape::kColumnFloats + lane / 4 + i / 2 * 8;
+        float* const column =
+            sums + (warp * Shape::kVectors + vector) * Shape::kColumnFloats + lane / 4 + i / 2 * 8;
 #pragma unroll
         for (int r = 0; r < Shape::kAllTiles; r++) column[r * 16] = acc[r][n][i];
       }
@@ -181,7 +189,8 @@ struct GemvWarp {
 };
 
 // The factors of the norm of the block's eight vectors, one by each warp; that of this lane's vector.
-__device__ __forceinline__ float FactorOf(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
+__device__ __forceinline__ float FactorOf(const ProductArgs& args, const VectorCounts& counts,
+                                          uint32_t begin) {
   __shared__ float factors[8];
   const uint32_t warp = threadIdx.x / 32;
   if (begin + warp < counts.vectors) {
@@ -203,21 +212,22 @@ __device__ __forceinline__ float TotalOfFew(const float* sums, uint32_t vector, 
 }
 
 template <class Shape>
-__device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t begin, uint32_t vectors,
-                                          const float* sums) {
+__device__ __forceinline__ void FinishFew(const ProductArgs& args, const MatrixView& matrix, uint32_t row,
+                                          uint32_t begin, uint32_t vectors, const float* sums) {
   for (uint32_t i = threadIdx.x; i < Shape::kRows * Shape::kVectors; i += 256) {
     const uint32_t of = i % Shape::kRows, vector = i / Shape::kRows;
     if (row + of >= matrix.rows || begin + vector >= vectors) continue;
     if constexpr (Shape::kGated) {
-      FinishGated(args, row + of, begin + vector, TotalOfFew<Shape>(sums, vector, of), TotalOfFew<Shape>(sums, vector, Shape::kRows + of));
+      FinishGated(args, row + of, begin + vector, TotalOfFew<Shape>(sums, vector, of),
+                  TotalOfFew<Shape>(sums, vector, Shape::kRows + of));
     } else {
       FinishValue(args, matrix, row + of, begin + vector, TotalOfFew<Shape>(sums, vector, of));
     }
   }
 }
 
-// A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the length of a
-// segment; weights and vectors lie at multiples of 16 bytes.
+// A grid of blocks of rows, matrix by matrix, by blocks of vectors. columns are a multiple of kChunk, as the
+// length of a segment; weights and vectors lie at multiples of 16 bytes.
 template <class Shape>
 __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyGemv(ProductArgs args) {
   const VectorCounts counts = *args.x.counts;

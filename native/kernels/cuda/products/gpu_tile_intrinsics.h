@@ -25,14 +25,20 @@ struct TilePlace {
 struct BarrierPlace {
   uint32_t at;
 };
-__device__ __forceinline__ TilePlace Beyond(const TilePlace& place, uint32_t bytes) { return {place.at + bytes}; }
-__device__ __forceinline__ BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) { return {place.at + bytes}; }
+__device__ __forceinline__ TilePlace Beyond(const TilePlace& place, uint32_t bytes) {
+  return {place.at + bytes};
+}
+__device__ __forceinline__ BarrierPlace Beyond(const BarrierPlace& place, uint32_t bytes) {
+  return {place.at + bytes};
+}
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 constexpr bool kHasTiles = true;
 
 namespace gpu {
-__device__ __forceinline__ uint32_t SharedAt(const void* at) { return static_cast<uint32_t>(__cvta_generic_to_shared(at)); }
+__device__ __forceinline__ uint32_t SharedAt(const void* at) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(at));
+}
 
 // The same, which is not worked out again wherever it is used: that takes as long as a read of shared memory.
 __device__ __forceinline__ uint32_t KeptAt(const void* at) {
@@ -45,7 +51,8 @@ __device__ __forceinline__ uint32_t KeptAt(const void* at) {
 template <uint32_t kRow>
 __device__ __forceinline__ uint64_t TileAt(uint32_t at) {
   static_assert(kRow == 128 || kRow == 64);
-  return (static_cast<uint64_t>(kRow == 128 ? 1 : 2) << 62) | (static_cast<uint64_t>(8 * kRow / 16) << 32) | ((at & 0x3ffff) >> 4);
+  return (static_cast<uint64_t>(kRow == 128 ? 1 : 2) << 62) | (static_cast<uint64_t>(8 * kRow / 16) << 32) |
+         ((at & 0x3ffff) >> 4);
 }
 }  // namespace gpu
 
@@ -53,28 +60,41 @@ __device__ __forceinline__ TilePlace PlaceOf(const unsigned char* tile) { return
 __device__ __forceinline__ BarrierPlace PlaceOf(const Barrier* barrier) { return {gpu::KeptAt(barrier)}; }
 
 __device__ __forceinline__ void InitBarrier(Barrier* barrier, uint32_t arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gpu::SharedAt(barrier)), "r"(arrivals)
+               : "memory");
 }
-__device__ __forceinline__ void FenceBarriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void FenceBarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 __device__ __forceinline__ void Arrive(const BarrierPlace& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier.at) : "memory");
 }
 __device__ __forceinline__ void ArriveIf(Barrier* barrier, bool does) {
-  asm volatile("{.reg .pred p; setp.ne.b32 p, %1, 0; @p mbarrier.arrive.shared::cta.b64 _, [%0]; }" ::"r"(gpu::SharedAt(barrier)), "r"(does ? 1 : 0) : "memory");
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %1, 0; @p mbarrier.arrive.shared::cta.b64 _, [%0]; }" ::"r"(
+                   gpu::SharedAt(barrier)),
+               "r"(does ? 1 : 0)
+               : "memory");
 }
 __device__ __forceinline__ void Arrive(Barrier* barrier) { Arrive(BarrierPlace{gpu::SharedAt(barrier)}); }
 __device__ __forceinline__ void ArriveExpecting(const BarrierPlace& barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes)
+               : "memory");
 }
-__device__ __forceinline__ void ArriveExpecting(Barrier* barrier, uint32_t bytes) { ArriveExpecting(BarrierPlace{gpu::SharedAt(barrier)}, bytes); }
+__device__ __forceinline__ void ArriveExpecting(Barrier* barrier, uint32_t bytes) {
+  ArriveExpecting(BarrierPlace{gpu::SharedAt(barrier)}, bytes);
+}
 __device__ __forceinline__ void AwaitPhase(const BarrierPlace& barrier, uint32_t parity) {
   asm volatile(
-      "{.reg .pred p; Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There; bra Again; There: }" ::"r"(barrier.at), "r"(parity)
+      "{.reg .pred p; Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There; bra Again; There: }" ::
+          "r"(barrier.at),
+      "r"(parity)
       : "memory");
 }
-__device__ __forceinline__ void AwaitPhase(Barrier* barrier, uint32_t parity) { AwaitPhase(BarrierPlace{gpu::SharedAt(barrier)}, parity); }
-// The upper word of the clock counts 4.3 s: it is read after a try in vain, which takes as long as the GPU likes. Time in which the GPU stands still
-// (a debugger, a machine that is paused) counts too.
+__device__ __forceinline__ void AwaitPhase(Barrier* barrier, uint32_t parity) {
+  AwaitPhase(BarrierPlace{gpu::SharedAt(barrier)}, parity);
+}
+// The upper word of the clock counts 4.3 s: it is read after a try in vain, which takes as long as the GPU
+// likes. Time in which the GPU stands still (a debugger, a machine that is paused) counts too.
 __device__ __forceinline__ void AwaitPhaseOrTrap(const BarrierPlace& barrier, uint32_t parity) {
   asm volatile(
       "{.reg .pred p; .reg .b32 begun, now;\n"
@@ -82,35 +102,47 @@ __device__ __forceinline__ void AwaitPhaseOrTrap(const BarrierPlace& barrier, ui
       "mov.u32 begun, %globaltimer_hi;\n"
       "Again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra There;\n"
       "mov.u32 now, %globaltimer_hi; sub.u32 now, now, begun; setp.lt.s32 p, now, 2; @p bra Again; trap;\n"
-      "There: }" ::"r"(barrier.at), "r"(parity)
+      "There: }" ::"r"(barrier.at),
+      "r"(parity)
       : "memory");
 }
-__device__ __forceinline__ void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhaseOrTrap(BarrierPlace{gpu::SharedAt(barrier)}, parity); }
-__device__ __forceinline__ void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
+__device__ __forceinline__ void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) {
+  AwaitPhaseOrTrap(BarrierPlace{gpu::SharedAt(barrier)}, parity);
+}
+__device__ __forceinline__ void CopyTile(const TilePlace& to, const TileMap& map, uint32_t c0, uint32_t c1,
+                                         uint32_t c2, uint32_t c3, const BarrierPlace& barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to.at), "l"(&map),
-      "r"(barrier.at), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::
+          "r"(to.at),
+      "l"(&map), "r"(barrier.at), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
       : "memory");
 }
-__device__ __forceinline__ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, Barrier* barrier) {
+__device__ __forceinline__ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2,
+                                         uint32_t c3, Barrier* barrier) {
   CopyTile(TilePlace{gpu::SharedAt(to)}, map, c0, c1, c2, c3, BarrierPlace{gpu::SharedAt(barrier)});
 }
 __device__ __forceinline__ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(gpu::SharedAt(to)), "l"(from),
-               "r"(bytes), "r"(gpu::SharedAt(barrier))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          gpu::SharedAt(to)),
+      "l"(from), "r"(bytes), "r"(gpu::SharedAt(barrier))
+      : "memory");
 }
 __device__ __forceinline__ void ShowTiles() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 template <uint32_t kRow, int kOctets>
-__device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned char* b, uint32_t step, bool from_zero) {
-  gpu::MmaTiles(d, gpu::TileAt<kRow>(gpu::SharedAt(a)) + step * 2, gpu::TileAt<kRow>(gpu::SharedAt(b)) + step * 2, from_zero);
+__device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a,
+                                         const unsigned char* b, uint32_t step, bool from_zero) {
+  gpu::MmaTiles(d, gpu::TileAt<kRow>(gpu::SharedAt(a)) + step * 2,
+                gpu::TileAt<kRow>(gpu::SharedAt(b)) + step * 2, from_zero);
 }
 template <uint32_t kRow, int kOctets>
-__device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const TilePlace& a, const TilePlace& b, uint32_t step, bool from_zero) {
+__device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const TilePlace& a, const TilePlace& b,
+                                         uint32_t step, bool from_zero) {
   gpu::MmaTiles(d, gpu::TileAt<kRow>(a.at + step * 32), gpu::TileAt<kRow>(b.at + step * 32), from_zero);
 }
 template <uint32_t kRow, int kOctets>
-__device__ __forceinline__ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step, bool from_zero) {
+__device__ __forceinline__ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4],
+                                        const unsigned char* b, uint32_t step, bool from_zero) {
   gpu::MmaRows(d, a, gpu::TileAt<kRow>(gpu::SharedAt(b)) + step * 2, from_zero);
 }
 __device__ __forceinline__ uint32_t SharedPlace(const void* at) { return gpu::SharedAt(at); }
@@ -120,9 +152,13 @@ __device__ __forceinline__ uint32_t TwoBytesAt(uint32_t place) {
   return two;
 }
 // So that nothing of what makes them is moved behind FenceTiles, where registers of wgmma may not be written.
-__device__ __forceinline__ void HoldRows(uint32_t (&a)[4]) { asm volatile("" : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3])::"memory"); }
+__device__ __forceinline__ void HoldRows(uint32_t (&a)[4]) {
+  asm volatile("" : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3])::"memory");
+}
 __device__ __forceinline__ void FenceTiles() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void CommitTiles() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void CommitTiles() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 template <int kLeft>
 __device__ __forceinline__ void AwaitTiles() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
@@ -142,7 +178,10 @@ __device__ __forceinline__ float4 LoadOfPeer(const float* at, uint32_t rank) {
   uint32_t place;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(place) : "r"(gpu::SharedAt(at)), "r"(rank));
   float4 four;
-  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w) : "r"(place) : "memory");
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "r"(place)
+               : "memory");
   return four;
 }
 #else
@@ -154,7 +193,8 @@ __device__ void Arrive(const BarrierPlace&);
 __device__ void ArriveExpecting(const BarrierPlace&, uint32_t);
 __device__ void AwaitPhase(const BarrierPlace&, uint32_t);
 __device__ void AwaitPhaseOrTrap(const BarrierPlace&, uint32_t);
-__device__ void CopyTile(const TilePlace&, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, const BarrierPlace&);
+__device__ void CopyTile(const TilePlace&, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t,
+                         const BarrierPlace&);
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const TilePlace&, const TilePlace&, uint32_t, bool);
 __device__ void InitBarrier(Barrier*, uint32_t);

@@ -1,19 +1,20 @@
-// Products without tensor cores: few rows (the codec's last convolution), any number of columns, any address. A warp
-// computes one row of one vector in f32. In each segment, lane l sums columns l, l + 32, ... by fmaf; then the lanes
-// are joined over 16, 8, 4, 2 and 1.
+// Products without tensor cores: few rows (the codec's last convolution), any number of columns, any address.
+// A warp computes one row of one vector in f32. In each segment, lane l sums columns l, l + 32, ... by fmaf;
+// then the lanes are joined over 16, 8, 4, 2 and 1.
 #ifndef PARLEY_KERNELS_CUDA_PLAIN_PRODUCT_CUH_
 #define PARLEY_KERNELS_CUDA_PLAIN_PRODUCT_CUH_
 
 #include <cstdint>
 
-#include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/products/product_args.cuh"
 #include "kernels/number_formats.h"
 
 namespace parley::cuda {
 
 template <class Value>
-__device__ __forceinline__ float SumOfRow(const Value* row, const VectorsView& x, const float* vector, uint32_t columns) {
+__device__ __forceinline__ float SumOfRow(const Value* row, const VectorsView& x, const float* vector,
+                                          uint32_t columns) {
   float sum = 0;
   for (uint32_t done = 0; done < columns; done += x.length, row += x.length, vector += x.segment_stride) {
     for (uint32_t k = threadIdx.x % 32; k < x.length; k += 32) sum = fmaf(FloatOf(row[k]), vector[k], sum);
@@ -28,11 +29,16 @@ __device__ __forceinline__ float RowTimes(const ProductArgs& args, uint32_t row,
   const MatrixView& matrix = args.matrices[kMatrix];
   const uint64_t start = static_cast<uint64_t>(row) * args.columns;
   switch (args.formats[kMatrix]) {
-    case Format::kF32: return SumOfRow(static_cast<const float*>(matrix.values) + start, args.x, vector, args.columns);
-    case Format::kF16: return SumOfRow(static_cast<const F16*>(matrix.values) + start, args.x, vector, args.columns);
-    case Format::kBf16: return SumOfRow(static_cast<const Bf16*>(matrix.values) + start, args.x, vector, args.columns);
-    case Format::kFp8: return SumOfRow(static_cast<const Fp8*>(matrix.values) + start, args.x, vector, args.columns);
-    case Format::kInt8: break;
+    case Format::kF32:
+      return SumOfRow(static_cast<const float*>(matrix.values) + start, args.x, vector, args.columns);
+    case Format::kF16:
+      return SumOfRow(static_cast<const F16*>(matrix.values) + start, args.x, vector, args.columns);
+    case Format::kBf16:
+      return SumOfRow(static_cast<const Bf16*>(matrix.values) + start, args.x, vector, args.columns);
+    case Format::kFp8:
+      return SumOfRow(static_cast<const Fp8*>(matrix.values) + start, args.x, vector, args.columns);
+    case Format::kInt8:
+      break;
   }
   return SumOfRow(static_cast<const int8_t*>(matrix.values) + start, args.x, vector, args.columns);
 }

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/products/product_args.cuh"
 
 namespace parley::cuda {
 
@@ -19,19 +19,21 @@ struct PrepareArgs {
   uint64_t in_fragments;  // columns of a chunk as threads of Mma hold them, not as they lie
 };
 
-// Eight columns from `column` on. In the order of fragments the four f of the sixteen s of a chunk is at 8 t + 4 s, where FourOf(t) = f.
+// Eight columns from `column` on. In the order of fragments the four f of the sixteen s of a chunk is at 8 t
+// + 4 s, where FourOf(t) = f.
 template <int kTerms>
 __device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t column, const EightFloats& x) {
   const Eight<kTerms> terms = TermsOf<kTerms>(x);
 #pragma unroll
   for (int i = 0; i < kTerms; i++) {
-    const uint32_t(&p)[4] = terms.pairs[i];
+    const uint32_t (&p)[4] = terms.pairs[i];
     unsigned char* const to = args.terms + i * args.term_bytes;
     if (args.in_fragments == 0) {
       *reinterpret_cast<uint4*>(to + column * 2) = make_uint4(p[0], p[1], p[2], p[3]);
       continue;
     }
-    const uint64_t eight = column % kChunk / kEight, first = column - eight * kEight + eight % 2 * kEight + eight / 2 * kFour;
+    const uint64_t eight = column % kChunk / kEight,
+                   first = column - eight * kEight + eight % 2 * kEight + eight / 2 * kFour;
     *reinterpret_cast<uint2*>(to + first * 2) = make_uint2(p[0], p[1]);
     *reinterpret_cast<uint2*>(to + (first + 2 * kEight) * 2) = make_uint2(p[2], p[3]);
   }
@@ -49,8 +51,9 @@ __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
   WriteTerms<kTerms>(args, windows.prepared + column, LoadEight(windows.first + column));
 }
 
-// Plain vectors as their norm has them, a block a vector: each warp has the factor, and every eighth of what is left to do. The first eight of
-// a thread, which are all that most have, are on their way with what the factor is made of; their weights before.
+// Plain vectors as their norm has them, a block a vector: each warp has the factor, and every eighth of what
+// is left to do. The first eight of a thread, which are all that most have, are on their way with what the
+// factor is made of; their weights before.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
   LetNextBegin();
@@ -79,7 +82,8 @@ __global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
   const uint32_t eights = args.columns / kEight;
   const uint64_t eight = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
   if (eight >= static_cast<uint64_t>(counts.vectors) * eights) return;
-  const uint32_t vector = static_cast<uint32_t>(eight / eights), first = (eight - static_cast<uint64_t>(vector) * eights) * kEight;
+  const uint32_t vector = static_cast<uint32_t>(eight / eights),
+                 first = (eight - static_cast<uint64_t>(vector) * eights) * kEight;
   const float* const from = VectorAt(args.x, counts, vector);
   const auto at = [&](uint32_t i) {
     const uint32_t segment = (first + i) / args.x.length;

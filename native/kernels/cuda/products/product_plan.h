@@ -1,5 +1,5 @@
-// Chooses how a product is divided into blocks. All cuts give the same bits, so the choice only affects the time. It
-// depends only on the shape of the matrix and the bucket of the vectors.
+// Chooses how a product is divided into blocks. All cuts give the same bits, so the choice only affects the
+// time. It depends only on the shape of the matrix and the bucket of the vectors.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 #define PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 
@@ -12,9 +12,11 @@
 
 namespace parley::cuda {
 
-// Terms of a vector: two keep 16 bits of a float, one keeps 8. Weights that have no more than 8 bits themselves meet vectors of as many, where
-// not all is to be kept.
-constexpr int VectorTermsOf(Format format, bool full) { return full || format == Format::kF32 || format == Format::kF16 ? 2 : 1; }
+// Terms of a vector: two keep 16 bits of a float, one keeps 8. Weights that have no more than 8 bits
+// themselves meet vectors of as many, where not all is to be kept.
+constexpr int VectorTermsOf(Format format, bool full) {
+  return full || format == Format::kF32 || format == Format::kF16 ? 2 : 1;
+}
 
 // The kernels of products on tensor cores.
 enum class Cut : uint8_t { kGemv, kSkinnyGemm, kTiledGemm, kSplitK };
@@ -27,16 +29,18 @@ struct Plan {
   uint32_t tiles, octets;  // per block: 16 rows and 8 vectors each; of kSkinnyGemm a quarter
 };
 
-constexpr bool operator==(const Plan& a, const Plan& b) { return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets; }
+constexpr bool operator==(const Plan& a, const Plan& b) {
+  return a.cut == b.cut && a.tiles == b.tiles && a.octets == b.octets;
+}
 
-// The properties of a product that its plan depends on. `rows` counts those of all matrices that lie side by side;
-// for gated ones, of one.
+// The properties of a product that its plan depends on. `rows` counts those of all matrices that lie side by
+// side; for gated ones, of one.
 struct ProductShape {
   Format format;
   size_t rows, columns;
   bool gated;
   size_t bucket;
-  bool wide;  // tiles can be cut out of all of it ..
+  bool wide;   // tiles can be cut out of all of it ..
   bool split;  // .. and of each part of the columns
 };
 
@@ -52,60 +56,78 @@ constexpr uint32_t MostTiles(Format format, uint32_t octets, bool gated) {
 // Blocks of few vectors that a GPU of some 130 multiprocessors has at the same time.
 inline constexpr size_t kTogether = 264;
 
-// Few vectors are read by blocks that are not twice too large for them; of more than 16, 32 at a time. A block has 16 rows as long as all blocks
-// run together, and are not gated.
+// Few vectors are read by blocks that are not twice too large for them; of more than 16, 32 at a time. A
+// block has 16 rows as long as all blocks run together, and are not gated.
 inline Plan PlanOfGemv(const ProductShape& shape) {
   const uint32_t octets = shape.bucket <= 8 ? 1 : shape.bucket <= 16 ? 2 : 4;
   const size_t blocks = BlocksOf(shape.rows, 16) * BlocksOf(shape.bucket, octets * 8);
-  const bool two = octets == 4 && (shape.gated || blocks > kTogether) && MostTiles(shape.format, octets, shape.gated) > 1;
+  const bool two =
+      octets == 4 && (shape.gated || blocks > kTogether) && MostTiles(shape.format, octets, shape.gated) > 1;
   return {Cut::kGemv, two ? 2u : 1u, octets};
 }
 
-// The time of a plan in microseconds on an H200, of a product behind others: by bench/product_bench. It only orders them.
+// The time of a plan in microseconds on an H200, of a product behind others: by bench/product_bench. It only
+// orders them.
 class PlanTime {
  public:
-  explicit PlanTime(const ProductShape& shape) : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)), bytes_(HasScales(shape.format)) {}
+  explicit PlanTime(const ProductShape& shape)
+      : shape_(shape), rows_(shape.rows * (shape.gated ? 2 : 1)), bytes_(HasScales(shape.format)) {}
 
   // The vectors pass from the L2 cache to every block of rows.
   double OfGemv() const {
     const Plan plan = PlanOfGemv(shape_);
-    const double blocks = Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
-    const double chunk = plan.tiles == 2 ? (bytes_ ? kGemvByteChunkOfTwo : kGemvChunkOfTwo) : plan.octets == 4 ? (bytes_ ? kGemvByteChunk : kGemvChunk) : kGemvChunkOfSixteen;
+    const double blocks =
+        Waves(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, plan.octets * 8), 2);
+    const double chunk = plan.tiles == 2    ? (bytes_ ? kGemvByteChunkOfTwo : kGemvChunkOfTwo)
+                         : plan.octets == 4 ? (bytes_ ? kGemvByteChunk : kGemvChunk)
+                                            : kGemvChunkOfSixteen;
     return kBegin + blocks * Chunks() * chunk;
   }
   double OfSkinnyGemm(uint32_t tiles) const {
-    return kBegin + Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) * Chunks() *
-                        (tiles == 4 ? kSkinnyGemmChunk : kSkinnyGemmChunkOfTwo);
+    return kBegin +
+           Waves(BlocksOf(rows_, 32 * tiles) * BlocksOf(shape_.bucket, 32 * tiles), tiles == 4 ? 1 : 3) *
+               Chunks() * (tiles == 4 ? kSkinnyGemmChunk : kSkinnyGemmChunkOfTwo);
   }
-  // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one block's wait, or by what all of them read.
+  // Clusters of eight blocks, each of which has its part of the columns in shared memory: bound by one
+  // block's wait, or by what all of them read.
   double OfSplit(const Plan& plan) const {
-    const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 64)), stages = std::ceil(Chunks() / 16);
+    const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 64)),
+                 stages = std::ceil(Chunks() / 16);
     const double stage = bytes_ ? kSplitKByteStage : plan.tiles == 8 ? kSplitKStageOfTwo : kSplitKStage;
     return kBegin + std::max(kSplitKBegin + kSplitKWait * stages, stage * stages * tiles);
   }
-  // Blocks are persistent and go from tile to tile. With 64 vectors, two blocks share a multiprocessor, except with
-  // 8-bit weights.
+  // Blocks are persistent and go from tile to tile. With 64 vectors, two blocks share a multiprocessor,
+  // except with 8-bit weights.
   double OfTiledGemm(const Plan& plan) const {
     const bool two = plan.octets == 8 && !bytes_;
-    const double tiles = static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets));
-    const double rows = plan.octets == 8 ? 2 : plan.tiles, turns = tiles / (kMultiprocessors * (two ? 2 : 1)), busy = std::min(1.0, turns);
-    const double chunk = (bytes_ ? kTiledGemmByteChunk : kTiledGemmChunk) + rows * kTiledGemmChunkOfTile + busy * (two ? kTiledGemmBusyOfTwo : kTiledGemmBusy + rows * kTiledGemmBusyOfTile);
+    const double tiles =
+        static_cast<double>(BlocksOf(rows_, 16 * plan.tiles) * BlocksOf(shape_.bucket, 8 * plan.octets));
+    const double rows = plan.octets == 8 ? 2 : plan.tiles, turns = tiles / (kMultiprocessors * (two ? 2 : 1)),
+                 busy = std::min(1.0, turns);
+    const double chunk = (bytes_ ? kTiledGemmByteChunk : kTiledGemmChunk) + rows * kTiledGemmChunkOfTile +
+                         busy * (two ? kTiledGemmBusyOfTwo : kTiledGemmBusy + rows * kTiledGemmBusyOfTile);
     return kBegin + kTiledGemmBegin + rows * kTiledGemmBeginOfTile + std::ceil(turns) * Chunks() * chunk;
   }
 
  private:
   static constexpr double kMultiprocessors = 132;
   static constexpr double kBegin = 3;  // and what prepares the terms
-  static constexpr double kGemvChunkOfSixteen = 0.07, kGemvChunk = 0.1, kGemvChunkOfTwo = 0.22, kSkinnyGemmChunk = 0.75, kSkinnyGemmChunkOfTwo = 0.8;
-  static constexpr double kTiledGemmBegin = 0.9, kTiledGemmBeginOfTile = 0.62, kTiledGemmChunk = 0.14, kTiledGemmChunkOfTile = 0.0035, kTiledGemmBusy = 0.03, kTiledGemmBusyOfTile = 0.0075,
-                          kTiledGemmBusyOfTwo = 0.15;
-  static constexpr double kSplitKBegin = 2, kSplitKWait = 0.4, kSplitKStage = 0.048, kSplitKStageOfTwo = 0.055;
+  static constexpr double kGemvChunkOfSixteen = 0.07, kGemvChunk = 0.1, kGemvChunkOfTwo = 0.22,
+                          kSkinnyGemmChunk = 0.75, kSkinnyGemmChunkOfTwo = 0.8;
+  static constexpr double kTiledGemmBegin = 0.9, kTiledGemmBeginOfTile = 0.62, kTiledGemmChunk = 0.14,
+                          kTiledGemmChunkOfTile = 0.0035, kTiledGemmBusy = 0.03,
+                          kTiledGemmBusyOfTile = 0.0075, kTiledGemmBusyOfTwo = 0.15;
+  static constexpr double kSplitKBegin = 2, kSplitKWait = 0.4, kSplitKStage = 0.048,
+                          kSplitKStageOfTwo = 0.055;
   // 8-bit weights: fewer bytes, more instructions.
-  static constexpr double kGemvByteChunk = 0.08, kGemvByteChunkOfTwo = 0.14, kTiledGemmByteChunk = 0.165, kSplitKByteStage = 0.04;
+  static constexpr double kGemvByteChunk = 0.08, kGemvByteChunkOfTwo = 0.14, kTiledGemmByteChunk = 0.165,
+                          kSplitKByteStage = 0.04;
 
   double Chunks() const { return static_cast<double>(shape_.columns) / 32; }
   // `each`: blocks that a multiprocessor has at the same time.
-  static double Waves(size_t blocks, double each) { return std::max(1.0, static_cast<double>(blocks) / (kMultiprocessors * each)); }
+  static double Waves(size_t blocks, double each) {
+    return std::max(1.0, static_cast<double>(blocks) / (kMultiprocessors * each));
+  }
 
   ProductShape shape_;
   size_t rows_;
@@ -126,10 +148,13 @@ inline Plan PlanOfTiledGemm(const ProductShape& shape) {
   return best;
 }
 
-// A tile has 128 rows where clusters of 64 rows each would not run together: one block has a multiprocessor's memory for itself.
+// A tile has 128 rows where clusters of 64 rows each would not run together: one block has a multiprocessor's
+// memory for itself.
 inline Plan PlanOfSplitK(const ProductShape& shape) {
-  const size_t blocks = BlocksOf(shape.rows, 64) * BlocksOf(shape.bucket, 64) * 8, stages = BlocksOf(BlocksOf(shape.columns, 32), 16);
-  return {Cut::kSplitK, !shape.gated && shape.format == Format::kBf16 && blocks > 132 && stages > 6 ? 8u : 4u, 8};
+  const size_t blocks = BlocksOf(shape.rows, 64) * BlocksOf(shape.bucket, 64) * 8,
+               stages = BlocksOf(BlocksOf(shape.columns, 32), 16);
+  return {Cut::kSplitK, !shape.gated && shape.format == Format::kBf16 && blocks > 132 && stages > 6 ? 8u : 4u,
+          8};
 }
 
 inline Plan PlanOf(const ProductShape& shape) {

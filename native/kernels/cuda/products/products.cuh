@@ -1,8 +1,8 @@
 // Selects the kernel for a product.
 //
-// Matrices of more than 8 rows, with columns a multiple of 32 and values at a multiple of 16 bytes, use tensor cores;
-// others use the plain kernel. Only the matrix decides. On tensor cores there are separate kernels for few vectors
-// and for many (for many there are two, by device). All of them give the same bits.
+// Matrices of more than 8 rows, with columns a multiple of 32 and values at a multiple of 16 bytes, use
+// tensor cores; others use the plain kernel. Only the matrix decides. On tensor cores there are separate
+// kernels for few vectors and for many (for many there are two, by device). All of them give the same bits.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 #define PARLEY_KERNELS_CUDA_PRODUCTS_CUH_
 
@@ -30,7 +30,9 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
   grid.x = 0;
   grid.y = static_cast<uint32_t>(BlocksOf(bucket, Shape::kVectors));
   for (MatrixView& matrix : args->matrices) {
-    matrix.blocks = Shape::kGated && &matrix != args->matrices ? 0 : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
+    matrix.blocks = Shape::kGated && &matrix != args->matrices
+                        ? 0
+                        : static_cast<uint32_t>(BlocksOf(matrix.rows, Shape::kRows));
     grid.x += matrix.blocks;
   }
   grid.threads = 256;
@@ -38,30 +40,36 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
   return grid;
 }
 
-// Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are prepared.
+// Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are
+// prepared.
 inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kGemv && plan.octets == 1; }
 
 // The kernels of products take long to compile. One file compiles them, cuda_planned.cc, which has these two.
 // As one of the plans for its format says. Terms that are there are used.
-void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args, const LaidVectors& laid);
+void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args,
+                    const LaidVectors& laid);
 // Without tensor cores.
 void LaunchPlainly(Queue& queue, bool gated, const ProductArgs& args, size_t bucket);
 
 inline Plan PlanFor(const Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
   size_t rows = args.matrices[0].rows;
   if (!gated) rows += args.matrices[1].rows + args.matrices[2].rows;
-  const bool wide = room.rules.wide && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1 && FitsTiles(args, laid);
-  const Plan plan = PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide, wide && FitsSplit(args, laid)});
+  const bool wide = room.rules.wide && VectorTermsOf(args.formats[0], room.rules.full_vectors) == 1 &&
+                    FitsTiles(args, laid);
+  const Plan plan =
+      PlanOf({args.formats[0], rows, args.columns, gated, laid.bucket, wide, wide && FitsSplit(args, laid)});
   return !laid.in_fours && ReadsFloats(plan) ? Plan{Cut::kSkinnyGemm, 2, 2} : plan;
 }
 
 // Matrices of one format and as many columns.
-inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args, const LaidVectors& laid) {
+inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductArgs& args,
+                           const LaidVectors& laid) {
   EnqueuePlanned(queue, room, PlanFor(room, gated, args, laid), gated, args, laid);
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
-  args->matrices[i] = {w.values, HasScales(w.format) ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows), 0};
+  args->matrices[i] = {w.values, HasScales(w.format) ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows),
+                       0};
   args->formats[i] = w.format;
 }
 
@@ -82,14 +90,16 @@ inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x, cons
 }
 
 // w x of vectors that are laid.
-inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x, const Finish& finish, float* y) {
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const LaidVectors& x,
+                            const Finish& finish, float* y) {
   if (w.rows == 0 || x.bucket == 0) return;
   const ProductArgs args = ArgsFor(w, y, x.view, finish);
   if (FitsTensorCores(w)) EnqueueProduct(queue, room, false, args, x);
   else LaunchPlainly(queue, false, args, x.bucket);
 }
 
-inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
+inline void EnqueueMultiply(Queue& queue, Room& room, const Matrix& w, const Vectors& x, const Finish& finish,
+                            float* y) {
   EnqueueMultiply(queue, room, w, LayVectors(queue, x), finish, y);
 }
 
@@ -103,9 +113,10 @@ inline Plan PlanForRows(const Room& room, const Matrix& w, size_t rows, const Fi
   return PlanFor(room, false, ArgsFor(w, y, laid.view, finish), laid);
 }
 
-// The place at which an earlier grid can put the rows that are multiplied with w, as terms. Null if that product
-// reads floats, or two terms of each value.
-inline TermsPlace PlaceForTerms(const Room& room, Room& handed, const Matrix& w, size_t rows, const Finish& finish, float* y) {
+// The place at which an earlier grid can put the rows that are multiplied with w, as terms. Null if that
+// product reads floats, or two terms of each value.
+inline TermsPlace PlaceForTerms(const Room& room, Room& handed, const Matrix& w, size_t rows,
+                                const Finish& finish, float* y) {
   if (rows == 0 || !FitsTensorCores(w) || VectorTermsOf(w.format, room.rules.full_vectors) != 1) return {};
   const Plan plan = PlanForRows(room, w, rows, finish, y);
   if (ReadsFloats(plan)) return {};
@@ -113,7 +124,8 @@ inline TermsPlace PlaceForTerms(const Room& room, Room& handed, const Matrix& w,
 }
 
 // w x of rows that were handed over.
-inline void EnqueueMultiplyHanded(Queue& queue, Room& room, const Matrix& w, const TermsPlace& x, size_t rows, const Finish& finish, float* y) {
+inline void EnqueueMultiplyHanded(Queue& queue, Room& room, const Matrix& w, const TermsPlace& x, size_t rows,
+                                  const Finish& finish, float* y) {
   const LaidVectors laid = LayVectors(queue, Rows(nullptr, rows, w.columns));
   ProductArgs args = ArgsFor(w, y, laid.view, finish);
   args.terms = x.terms;
@@ -124,25 +136,29 @@ inline bool GoTogether(const Matrix& a, const Matrix& b) {
   return a.format == b.format && a.columns == b.columns && FitsTensorCores(a) && FitsTensorCores(b);
 }
 
-inline void EnqueueGated(Queue& queue, Room& room, ProductArgs args, const Matrix& gate, const Matrix& up, const LaidVectors& x) {
+inline void EnqueueGated(Queue& queue, Room& room, ProductArgs args, const Matrix& gate, const Matrix& up,
+                         const LaidVectors& x) {
   TakeMatrix(up, nullptr, 1, &args);
   if (GoTogether(gate, up)) EnqueueProduct(queue, room, true, args, x);
   else LaunchPlainly(queue, true, args, x.bucket);
 }
 
-inline void EnqueueMultiplyGated(Queue& queue, Room& room, const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
+inline void EnqueueMultiplyGated(Queue& queue, Room& room, const Matrix& gate, const Matrix& up,
+                                 const Vectors& x, float* y) {
   if (x.count == 0 || gate.rows == 0) return;
   const LaidVectors laid = LayVectors(queue, x);
   EnqueueGated(queue, room, ArgsFor(gate, y, laid.view), gate, up, laid);
 }
 
-// Rows whose RMSNorm a product does itself, or what prepares their terms: those that lie well. Otherwise it is done before, to x.normed.
+// Rows whose RMSNorm a product does itself, or what prepares their terms: those that lie well. Otherwise it
+// is done before, to x.normed.
 inline bool NormsItself(const Norm& norm, const LayerRows& x, size_t width) {
   return norm.bias == nullptr && LiesAtFours(x.x) && LiesAtFours(norm.weight) && width % kChunk == 0;
 }
 
 // The rows as a product reads them, normed or to be.
-inline LaidVectors LayRows(Queue& queue, const Norm& norm, const LayerRows& x, size_t width, bool norms_itself) {
+inline LaidVectors LayRows(Queue& queue, const Norm& norm, const LayerRows& x, size_t width,
+                           bool norms_itself) {
   if (!norms_itself) EnqueueNorm(queue, x.x, norm.weight, norm.bias, x.rows, width, norm.eps, x.normed);
   return LayVectors(queue, Rows(norms_itself ? x.x : x.normed, x.rows, width));
 }
@@ -153,8 +169,8 @@ inline void TakeNorm(const Norm& norm, bool norms_itself, ProductArgs* args) {
   args->eps = norm.eps;
 }
 
-inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const Matrix& gate, const Matrix& up,
-                              const LayerRows& x, float* y, const TermsPlace& handed = {}) {
+inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const Matrix& gate,
+                              const Matrix& up, const LayerRows& x, float* y, const TermsPlace& handed = {}) {
   if (x.rows == 0 || gate.rows == 0) return;
   const bool norms_itself = GoTogether(gate, up) && NormsItself(norm, x, gate.columns);
   const LaidVectors laid = LayRows(queue, norm, x, gate.columns, norms_itself);
@@ -165,8 +181,8 @@ inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const 
 }
 
 // Kernels::MultiplyNormed.
-inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm, const LayerRows& x, size_t every,
-                                  const float* bias, float* y) {
+inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm,
+                                  const LayerRows& x, size_t every, const float* bias, float* y) {
   const size_t width = w.columns;
   const LaidVectors laid = LayVectors(queue, {x.x, x.rows, every * width, width, 1, 0});
   ProductArgs args = ArgsFor(w, y, laid.view, {bias, nullptr, false});

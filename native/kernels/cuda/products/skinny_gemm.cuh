@@ -1,22 +1,22 @@
-// Skinny GEMM: products of many vectors, bound by tensor cores. A block handles 32 kTiles rows (in a gated product
-// half as many of both matrices) and 32 kOctets vectors. Weights and terms pass through shared memory some chunks
-// ahead of their use. Sums are those of GEMV, bit for bit: each part of the columns is summed from 0, and then the
-// parts in order.
+// Skinny GEMM: products of many vectors, bound by tensor cores. A block handles 32 kTiles rows (in a gated
+// product half as many of both matrices) and 32 kOctets vectors. Weights and terms pass through shared memory
+// some chunks ahead of their use. Sums are those of GEMV, bit for bit: each part of the columns is summed
+// from 0, and then the parts in order.
 #ifndef PARLEY_KERNELS_CUDA_SKINNY_GEMM_CUH_
 #define PARLEY_KERNELS_CUDA_SKINNY_GEMM_CUH_
 
 #include <cstdint>
 
+#include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/rms.cuh"
-#include "kernels/cuda/device/intrinsics.h"
 
 namespace parley::cuda {
 
 constexpr uint32_t kTermRow = kChunk * 2;  // bytes of a vector's chunk, of one term
 
-// Place in shared memory of a 16-byte piece of a row of weights. Halves are swapped in every second 128 bytes (an XOR
-// swizzle). The rows that a warp reads at once, half of each, then have no bank conflicts.
+// Place in shared memory of a 16-byte piece of a row of weights. Halves are swapped in every second 128 bytes
+// (an XOR swizzle). The rows that a warp reads at once, half of each, then have no bank conflicts.
 template <uint32_t kRow>
 __device__ __forceinline__ uint32_t PieceAt(uint32_t row, uint32_t piece) {
   return row * kRow + (piece ^ (row * kRow / 128 % 2 * (kRow / 32))) * 16;
@@ -30,7 +30,8 @@ __device__ __forceinline__ uint32_t ByteAt(uint32_t row, uint32_t byte) {
 template <Format kFormat_, int kTiles_, int kOctets_, int kTerms_, bool kGated_>
 struct SkinnyGemmShape {
   static constexpr Format kFormat = kFormat_;
-  static constexpr int kTiles = kTiles_, kOctets = kOctets_, kTerms = kTerms_;  // per warp: 16 rows, 8 vectors each
+  static constexpr int kTiles = kTiles_, kOctets = kOctets_,
+                       kTerms = kTerms_;  // per warp: 16 rows, 8 vectors each
   static constexpr bool kGated = kGated_;
 
   static constexpr int kWarpsOfRows = 2, kWarpsOfVectors = 4;
@@ -43,7 +44,8 @@ struct SkinnyGemmShape {
   static constexpr int kStages = kStageBytes * 6 <= 98304 ? 6 : kStageBytes * 4 <= 98304 ? 4 : 3;
   static constexpr uint32_t kShared = kStages * kStageBytes;
   static_assert(kShared <= kMostShared);
-  static constexpr int kWeightPieces = (kWeightBytes / 16 + 255) / 256, kTermPieces = (kTermBytes / 16 + 255) / 256;
+  static constexpr int kWeightPieces = (kWeightBytes / 16 + 255) / 256,
+                       kTermPieces = (kTermBytes / 16 + 255) / 256;
 };
 
 template <class Shape>
@@ -70,7 +72,8 @@ struct SkinnyGemmBlock {
     }
   }
 
-  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts, uint32_t begin) {
+  __device__ __forceinline__ void FindVectors(const ProductArgs& args, const VectorCounts& counts,
+                                              uint32_t begin) {
 #pragma unroll
     for (int i = 0; i < Shape::kTermPieces; i++) {
       const uint32_t piece = i * 256 + threadIdx.x, vector = begin + piece / 4;
@@ -99,7 +102,8 @@ struct SkinnyGemmBlock {
       const uint32_t piece = i * 256 + threadIdx.x;
 #pragma unroll
       for (int term = 0; term < Shape::kTerms; term++) {
-        CopyAsync16(to + term * Shape::kTermBytes + piece * 16, terms[i] + offset * 2 + term * term_bytes, is_vector[i]);
+        CopyAsync16(to + term * Shape::kTermBytes + piece * 16, terms[i] + offset * 2 + term * term_bytes,
+                    is_vector[i]);
       }
     }
   }
@@ -119,20 +123,23 @@ struct SkinnyGemmBlock {
 #pragma unroll
     for (int r = 0; r < Shape::kTiles; r++) {
 #pragma unroll
-      for (int n = 0; n < Shape::kOctets; n++) sums[r][n][0] = sums[r][n][1] = sums[r][n][2] = sums[r][n][3] = 0;
+      for (int n = 0; n < Shape::kOctets; n++)
+        sums[r][n][0] = sums[r][n][1] = sums[r][n][2] = sums[r][n][3] = 0;
     }
   }
 
   // Two octets at a time.
   template <int kOctet>
-  __device__ __forceinline__ void MultiplyOctets(const Eight<W::kTerms> (&a)[Shape::kTiles][2], const unsigned char* from) {
+  __device__ __forceinline__ void MultiplyOctets(const Eight<W::kTerms> (&a)[Shape::kTiles][2],
+                                                 const unsigned char* from) {
     if constexpr (kOctet < Shape::kOctets) {
       Eight<Shape::kTerms> b[2];
 #pragma unroll
       for (int n = 0; n < 2; n++) {
 #pragma unroll
         for (int term = 0; term < Shape::kTerms; term++) {
-          const uint4 four = *reinterpret_cast<const uint4*>(from + term * Shape::kTermBytes + (kOctet + n) * 8 * kTermRow);
+          const uint4 four =
+              *reinterpret_cast<const uint4*>(from + term * Shape::kTermBytes + (kOctet + n) * 8 * kTermRow);
           b[n].pairs[term][0] = four.x;
           b[n].pairs[term][1] = four.y;
           b[n].pairs[term][2] = four.z;
@@ -154,7 +161,8 @@ struct SkinnyGemmBlock {
       for (int half = 0; half < 2; half++) {
         const uint32_t row = TileRow(r) + half * 8 + lane / 4;
         const uint32_t byte = FourOf(lane) * (W::kBytes / 2);
-        a[r][half] = W::Terms(W::Shared(from + ByteAt<Shape::kWeightRow>(row, byte), from + ByteAt<Shape::kWeightRow>(row, byte + W::kSecond)));
+        a[r][half] = W::Terms(W::Shared(from + ByteAt<Shape::kWeightRow>(row, byte),
+                                        from + ByteAt<Shape::kWeightRow>(row, byte + W::kSecond)));
       }
     }
     MultiplyOctets<0>(a, from + Shape::kWeightBytes + (FirstVector() + lane / 4) * kTermRow + lane % 4 * 16);
@@ -172,8 +180,8 @@ struct SkinnyGemmBlock {
     Clear(acc);
   }
 
-  __device__ __forceinline__ void Finish(const ProductArgs& args, const MatrixView& matrix, uint32_t row, uint32_t begin,
-                                         uint32_t vectors) const {
+  __device__ __forceinline__ void Finish(const ProductArgs& args, const MatrixView& matrix, uint32_t row,
+                                         uint32_t begin, uint32_t vectors) const {
     const uint32_t lane = threadIdx.x % 32;
     constexpr int kTiles = Shape::kGated ? Shape::kTiles / 2 : Shape::kTiles;
 #pragma unroll

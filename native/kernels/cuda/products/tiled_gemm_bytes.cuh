@@ -1,4 +1,5 @@
-// Tiled GEMM with weights of 8 bits (compute capability 9.0): as tiled_gemm.cuh, but the weights pass through registers, where they are widened.
+// Tiled GEMM with weights of 8 bits (compute capability 9.0): as tiled_gemm.cuh, but the weights pass through
+// registers, where they are widened.
 #ifndef PARLEY_KERNELS_CUDA_TILED_GEMM_BYTES_CUH_
 #define PARLEY_KERNELS_CUDA_TILED_GEMM_BYTES_CUH_
 
@@ -8,17 +9,19 @@
 #include "kernels/cuda/products/terms.cuh"
 #include "kernels/cuda/products/tile_intrinsics.h"
 #include "kernels/cuda/products/tile_ring.cuh"
-#include "kernels/cuda/products/tiled_gemm_args.cuh"
 #include "kernels/cuda/products/tiled_gemm.cuh"
+#include "kernels/cuda/products/tiled_gemm_args.cuh"
 
 namespace parley::cuda {
 
-// Weights of 8 bits in tiles of shared memory, and how warpgroups take them (9.0): a product's rows are weights, which a thread widens to bf16 in its registers,
-// and its columns are vectors, whose terms lie in tiles. So each weight is read and widened once for all vectors of a tile, and nothing is written back to
-// shared memory for the tensor cores. Rows and vectors change places against tiled_gemm.cuh; sums are the same, bit for bit.
+// Weights of 8 bits in tiles of shared memory, and how warpgroups take them (9.0): a product's rows are
+// weights, which a thread widens to bf16 in its registers, and its columns are vectors, whose terms lie in
+// tiles. So each weight is read and widened once for all vectors of a tile, and nothing is written back to
+// shared memory for the tensor cores. Rows and vectors change places against tiled_gemm.cuh; sums are the
+// same, bit for bit.
 
-// Shape for kVectors vectors and kLoaded rows of weights in shared memory; in a gated product half of these rows are
-// the gate's. A stage has 64 columns.
+// Shape for kVectors vectors and kLoaded rows of weights in shared memory; in a gated product half of these
+// rows are the gate's. A stage has 64 columns.
 template <Format kFormat_, bool kGated_, int kVectors_, int kLoaded_>
 struct ByteShape {
   static constexpr Format kFormat = kFormat_;
@@ -26,7 +29,7 @@ struct ByteShape {
   static constexpr int kVectors = kVectors_, kLoaded = kLoaded_;
   static constexpr int kRows = kGated ? kLoaded / 2 : kLoaded;
   static constexpr uint32_t kBox = 64, kStageChunks = kBox / kChunk;
-  static constexpr uint32_t kTogether = 1;  // blocks of a multiprocessor
+  static constexpr uint32_t kTogether = 1;                     // blocks of a multiprocessor
   static constexpr uint32_t kRow = kBox * 2, kByteRow = kBox;  // bytes of a row of terms, and of weights
 
   // A warpgroup of two has 64 of the rows, or where there are no more all of them and half of the vectors.
@@ -36,20 +39,25 @@ struct ByteShape {
   static constexpr int kBoxRows = kLoaded / kPieces;
   static_assert(kLoaded == 64 || kLoaded == 128);
 
-  static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kByteRow, kStageBytes = kTermBytes + kWeightBytes;
-  // Results of a warp: up to 64 vectors at a time, of each its rows, with room between two vectors so that they do not meet in a bank.
+  static constexpr uint32_t kTermBytes = kVectors * kRow, kWeightBytes = kLoaded * kByteRow,
+                            kStageBytes = kTermBytes + kWeightBytes;
+  // Results of a warp: up to 64 vectors at a time, of each its rows, with room between two vectors so that
+  // they do not meet in a bank.
   static constexpr int kStagedOctets = kOctets < 8 ? kOctets : 8;
   // Staged floats are per warp.
-  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4, kStagedFloats = kStagedOctets * 8 * kStagedRow;
+  static constexpr uint32_t kResultRows = kGated ? 8 : 16, kStagedRow = kResultRows + 4,
+                            kStagedFloats = kStagedOctets * 8 * kStagedRow;
   static constexpr uint32_t kStagedBytes = 8 * kStagedFloats * 4;
-  static constexpr uint32_t kMostStages = ((225u << 10) - kStagedBytes) / kStageBytes, kStages = kMostStages < 8 ? kMostStages : 8;
+  static constexpr uint32_t kMostStages = ((225u << 10) - kStagedBytes) / kStageBytes,
+                            kStages = kMostStages < 8 ? kMostStages : 8;
   static constexpr uint32_t kRingBytes = kStages * kStageBytes;
-  static constexpr uint32_t kShared = kRingBytes + kStagedBytes + 1024;  // the tiles begin at a multiple of 1024
+  static constexpr uint32_t kShared =
+      kRingBytes + kStagedBytes + 1024;  // the tiles begin at a multiple of 1024
   static_assert(kStageBytes % 1024 == 0 && kStages >= 3);
 };
 
-// The two rows of weights in a tile that this thread holds as rows g and g + 8 of its warp's sixteen (g = lane / 4): of gated ones a row of the gate, and
-// the same row of what it gates. `own`: which 64 rows.
+// The two rows of weights in a tile that this thread holds as rows g and g + 8 of its warp's sixteen (g =
+// lane / 4): of gated ones a row of the gate, and the same row of what it gates. `own`: which 64 rows.
 template <class Shape>
 struct ByteRows {
   static constexpr uint32_t kApart = Shape::kGated ? Shape::kLoaded / 2 : 8;
@@ -61,9 +69,11 @@ struct ByteRows {
   }
   __device__ __forceinline__ uint32_t Second() const { return first + kApart; }
 
-  // Offset of the first row's first two columns in the first piece of sixteen, as TMA lays out rows of 64 bytes.
-  // Piece p has them at this offset XOR 16 p.
-  __device__ __forceinline__ uint32_t Place() const { return first * Shape::kByteRow + first / 2 % 4 * 16 + threadIdx.x % 4 * 2; }
+  // Offset of the first row's first two columns in the first piece of sixteen, as TMA lays out rows of 64
+  // bytes. Piece p has them at this offset XOR 16 p.
+  __device__ __forceinline__ uint32_t Place() const {
+    return first * Shape::kByteRow + first / 2 % 4 * 16 + threadIdx.x % 4 * 2;
+  }
 };
 
 // This thread's of the sixteen columns `step` of a box, whose ByteRows::Place is `place`.
@@ -72,7 +82,8 @@ __device__ __forceinline__ void WidenSixteen(uint32_t place, uint32_t step, uint
   const uint32_t at = place ^ (step * 16);
   uint32_t two[4];
 #pragma unroll
-  for (uint32_t i = 0; i < 4; i++) two[i] = TwoBytesAt(at + i % 2 * ByteRows<Shape>::kApart * Shape::kByteRow + i / 2 * 8);
+  for (uint32_t i = 0; i < 4; i++)
+    two[i] = TwoBytesAt(at + i % 2 * ByteRows<Shape>::kApart * Shape::kByteRow + i / 2 * 8);
 #pragma unroll
   for (uint32_t i = 0; i < 4; i++) to[i] = PairOfBytes<Shape::kFormat>(TakeBytes(two[i], 0x1100));
 }
@@ -87,7 +98,9 @@ __device__ __forceinline__ void WidenChunk(uint32_t place, uint32_t chunk, uint3
 }
 
 // gate and up are sums; their scales come first, as in FinishGated.
-__device__ __forceinline__ float GatedWith(const float2& scales, float gate, float up) { return Gated(gate * scales.x, up * scales.y); }
+__device__ __forceinline__ float GatedWith(const float2& scales, float gate, float up) {
+  return Gated(gate * scales.x, up * scales.y);
+}
 
 // The stages in shared memory, as one side goes through them again and again.
 template <class Shape>
@@ -108,7 +121,8 @@ struct ByteRing {
 
 // The rows `block` of a matrix, and of what it gates, to shared memory; bytes of a stage.
 template <class Shape>
-__device__ __forceinline__ void AskBytes(const TiledGemmArgs& args, uint32_t block, uint32_t column, unsigned char* to, Barrier* full) {
+__device__ __forceinline__ void AskBytes(const TiledGemmArgs& args, uint32_t block, uint32_t column,
+                                         unsigned char* to, Barrier* full) {
   const TiledGemmRows rows = TiledGemmRows::Of(args, block, Shape::kRows);
 #pragma unroll
   for (int piece = 0; piece < Shape::kPieces; piece++) {
@@ -128,7 +142,8 @@ struct ByteProducer {
     AskBytes<Shape>(args, tile.block, stage * Shape::kBox, ring.Weights(), ring.full + ring.turn.place);
   }
   __device__ __forceinline__ void AskTerms(const TiledGemmTile& tile, uint32_t stage) {
-    CopyTile(ring.Terms(), args.vectors, stage * Shape::kBox, 0, tile.position, tile.stream, ring.full + ring.turn.place);
+    CopyTile(ring.Terms(), args.vectors, stage * Shape::kBox, 0, tile.position, tile.stream,
+             ring.full + ring.turn.place);
   }
 
   // The first weights before the vectors are there.
@@ -137,10 +152,12 @@ struct ByteProducer {
     const uint32_t stages = (args.product.columns + Shape::kBox - 1) / Shape::kBox;
     const uint32_t early = blockIdx.x < work.Count() ? min(stages, Shape::kStages) : 0;
     const ByteRing<Shape> begin = ring;
-    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next()) AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
+    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next())
+      AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
     ring = begin;
     AwaitInputs();
-    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next()) AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
+    for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next())
+      AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       const TiledGemmTile its = work.At<Shape>(args.cut, tile);
       for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.turn.Next()) {
@@ -163,7 +180,8 @@ struct ByteConsumer {
   const uint32_t place;         // this thread's weights in the first stage
   float acc[Shape::kOctets][4], total[Shape::kOctets][4];
 
-  __device__ __forceinline__ ByteConsumer(const TiledGemmArgs& args, const ByteRing<Shape>& ring, uint32_t own)
+  __device__ __forceinline__ ByteConsumer(const TiledGemmArgs& args, const ByteRing<Shape>& ring,
+                                          uint32_t own)
       : args(args),
         ring(ring),
         mine(ByteRows<Shape>::Of(Shape::kHalvesVectors ? 0 : own)),
@@ -195,7 +213,8 @@ struct ByteConsumer {
       AwaitPhase(ring.full + ring.turn.place, ring.turn.parity);
 #pragma unroll
       for (uint32_t c = 0; c < Shape::kStageChunks; c++) {
-        // A chunk beyond the last is of zeros, and no part's. A branch around it would make the compiler end every product before the next.
+        // A chunk beyond the last is of zeros, and no part's. A branch around it would make the compiler end
+        // every product before the next.
         MultiplyChunk(c, is_new);
         // All but this chunk are done, so that the next may have its registers.
         AwaitTiles<1>();
@@ -205,7 +224,9 @@ struct ByteConsumer {
         AwaitTiles<0>();
         AddPart(total, acc);
         // The next that is not empty.
-        for (end = PartBegin(++part + 1, chunks); part < kParts && end <= first + c + 1; end = PartBegin(++part + 1, chunks)) {}
+        for (end = PartBegin(++part + 1, chunks); part < kParts && end <= first + c + 1;
+             end = PartBegin(++part + 1, chunks)) {
+        }
       }
       last = ring.turn.place;
     }
@@ -213,8 +234,8 @@ struct ByteConsumer {
     Release(last);
   }
 
-  // Copies some octets to this warp's part of shared memory, [vector][row]. A thread has two adjacent vectors of its
-  // two rows in each octet.
+  // Copies some octets to this warp's part of shared memory, [vector][row]. A thread has two adjacent vectors
+  // of its two rows in each octet.
   __device__ __forceinline__ void Stage(int octet, const float2& scales, float* staged) const {
     constexpr uint32_t kWidth = Shape::kStagedRow;
     float* const to = staged + threadIdx.x % 4 * 2 * kWidth + threadIdx.x % 32 / 4;
@@ -235,8 +256,10 @@ struct ByteConsumer {
   }
 
   // Writes those vectors to y, from `begin` on, so that a lane reads and writes four adjacent rows of y.
-  __device__ __forceinline__ void Write(const TiledGemmRows& rows, uint32_t begin, uint32_t vectors, const float* staged) const {
-    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kItems = Shape::kStagedOctets * 8 * kOfVector, kTogether = 2;
+  __device__ __forceinline__ void Write(const TiledGemmRows& rows, uint32_t begin, uint32_t vectors,
+                                        const float* staged) const {
+    constexpr uint32_t kOfVector = Shape::kResultRows / 4, kItems = Shape::kStagedOctets * 8 * kOfVector,
+                       kTogether = 2;
     const uint32_t first_row = rows.row + mine.first - threadIdx.x % 32 / 4;
 #pragma unroll 1
     for (uint32_t from = threadIdx.x % 32; from < kItems; from += 32 * kTogether) {
@@ -247,20 +270,26 @@ struct ByteConsumer {
       for (uint32_t i = 0; i < kTogether; i++) {
         const uint32_t vector = begin + from / kOfVector + i * (32 / kOfVector);
         const bool is_there = row < rows.matrix.rows && vector < vectors;
-        places[i] = is_there ? reinterpret_cast<float4*>(rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + row) : nullptr;
+        places[i] = is_there ? reinterpret_cast<float4*>(
+                                   rows.matrix.y + static_cast<uint64_t>(vector) * rows.matrix.rows + row)
+                             : nullptr;
         before[i] = args.product.add && is_there ? *places[i] : make_float4(0, 0, 0, 0);
       }
 #pragma unroll
       for (uint32_t i = 0; i < kTogether; i++) {
         if (places[i] == nullptr) continue;
-        const float4 four = *reinterpret_cast<const float4*>(staged + (from / kOfVector + i * (32 / kOfVector)) * Shape::kStagedRow + from % kOfVector * 4);
-        if constexpr (Shape::kGated) PutGated(args.product, static_cast<uint64_t>(reinterpret_cast<float*>(places[i]) - rows.matrix.y), four);
+        const float4 four = *reinterpret_cast<const float4*>(
+            staged + (from / kOfVector + i * (32 / kOfVector)) * Shape::kStagedRow + from % kOfVector * 4);
+        if constexpr (Shape::kGated)
+          PutGated(args.product, static_cast<uint64_t>(reinterpret_cast<float*>(places[i]) - rows.matrix.y),
+                   four);
         else *places[i] = FinishFour(args.product, rows.matrix, row, four, before[i]);
       }
     }
   }
 
-  __device__ __forceinline__ void Finish(const TiledGemmTile& tile, const VectorCounts& counts, float* staged) const {
+  __device__ __forceinline__ void Finish(const TiledGemmTile& tile, const VectorCounts& counts,
+                                         float* staged) const {
     const TiledGemmRows rows = TiledGemmRows::Of(args, tile.block, Shape::kRows);
     float2 scales = make_float2(1, 1);
     if (Shape::kGated) {
@@ -280,7 +309,8 @@ struct ByteConsumer {
   __device__ __forceinline__ void Run(const VectorCounts& counts) {
     const TiledGemmWork work = TiledGemmWork::Of<Shape>(args, counts);
     const uint32_t chunks = args.product.columns / kChunk;
-    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) + (threadIdx.x / 32 - 4) * Shape::kStagedFloats;
+    float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) +
+                          (threadIdx.x / 32 - 4) * Shape::kStagedFloats;
     AwaitInputs();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);
@@ -291,7 +321,8 @@ struct ByteConsumer {
 
 // A grid as MultiplyTiledGemm's, of vectors that are no windows; scales lie at a multiple of 16 bytes.
 template <class Shape>
-__global__ void __launch_bounds__(kTiledGemmThreads, 1) MultiplyTiledGemmBytes(const __grid_constant__ TiledGemmArgs args) {
+__global__ void __launch_bounds__(kTiledGemmThreads, 1)
+    MultiplyTiledGemmBytes(const __grid_constant__ TiledGemmArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier full[Shape::kStages], empty[Shape::kStages];
     unsigned char* const tiles = TilesBegin();
