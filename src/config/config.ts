@@ -14,7 +14,7 @@ import {
   readModelConfig,
 } from './model-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
-import { type Variable, VARIABLES } from './variables.js';
+import { SECTIONS, type Variable, VARIABLES } from './variables.js';
 
 /** Names of voices of this server by the voice ids that ElevenLabs' clients send. */
 type ElevenLabsVoices = ReadonlyMap<string, string>;
@@ -307,7 +307,7 @@ function isWebhookUrl(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-const HANG_UP_PHRASE = 'We are sorry, this call cannot go on. Please call again later. Goodbye.';
+const HANG_UP_PHRASE = SECTIONS.Calls.HANG_UP_PHRASE.default;
 const MOST_PHRASE = 300; // characters: some twenty seconds
 
 function readHangUpPhrase(read: Reader): string | undefined {

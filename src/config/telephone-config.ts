@@ -1,7 +1,7 @@
 // Reads the variables of telephone calls: SIP addresses, callers and outbound calls, the media of calls, and captures.
 import { isIP } from 'node:net';
 import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
-import type { Variable } from './variables.js';
+import { SECTIONS, type Variable } from './variables.js';
 
 const DIGEST_NAMES = ['MD5', 'SHA-256', 'SHA-512-256'] as const;
 type DigestName = (typeof DIGEST_NAMES)[number];
@@ -123,7 +123,7 @@ interface CallPattern {
 
 type Reader = ConfigReader<Variable>;
 
-const GREETING = 'Hello. This is Parley. What you hear is set by the variable GREETING.';
+const GREETING = SECTIONS['SIP: calls'].GREETING.default;
 const MOST_GREETING = 5000;
 const NETWORKS = 'addresses or networks such as 10.0.0.0/8';
 

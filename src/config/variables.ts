@@ -175,7 +175,7 @@ export const SECTIONS = {
     HANG_UP_PHRASE: {
       meaning:
         'text that a call hears, from an engine that still works, before it ends because its own engine lost the GPU; - for nothing',
-      default: 'a sentence that says so',
+      default: 'We are sorry, this call cannot go on. Please call again later. Goodbye.',
       values: '300 characters',
     },
     ICE_HOST_ADDRESSES: {
@@ -250,7 +250,7 @@ export const SECTIONS = {
     SIP_ROUTES: { meaning: 'JSON file of rules that answer calls', default: 'none' },
     GREETING: {
       meaning: 'text that callers hear if no rule matches',
-      default: 'a sentence that says so',
+      default: 'Hello. This is Parley. What you hear is set by the variable GREETING.',
       values: '5000 characters',
     },
     GREETING_VOICE: { meaning: 'voice of the greeting', default: 'DEFAULT_VOICE' },
