@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Marked, type Tokens } from 'marked';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ParleyError } from '../../errors.js';
 
 interface Page {
   /** Path at this server: `/guide` for the index, `/guide/webrtc` for webrtc.md. */
@@ -15,7 +16,10 @@ const INDEX = 'README.md';
 const CONTENT_TYPE = 'text/html; charset=utf-8';
 const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI document
 
-/** Adds a route for each page of the folder. The routes of the enclosing scope decide who may read them. */
+/**
+ * Adds a route for each page of the folder. The routes of the enclosing scope decide who may read them. Rejects with
+ * NOT_FOUND, naming the folder, if its pages cannot be read.
+ */
 export async function addGuide(app: FastifyInstance, folder: string): Promise<void> {
   const pages = readPages(folder);
   let rendered: ReadonlyMap<string, string> | undefined;
@@ -28,8 +32,17 @@ export async function addGuide(app: FastifyInstance, folder: string): Promise<vo
   app.get('/guide/', HIDDEN, (_request, reply) => reply.redirect('/guide'));
 }
 
-/** The index first, the others in the order in which it links to them. */
 function readPages(folder: string): readonly Page[] {
+  try {
+    return orderedPages(folder);
+  } catch (error) {
+    const message = `the pages of the guide cannot be read from ${folder}: ${(error as Error).message}`;
+    throw new ParleyError('NOT_FOUND', message, { cause: error });
+  }
+}
+
+/** The index first, the others in the order in which it links to them. */
+function orderedPages(folder: string): readonly Page[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
   const index = readFileSync(join(folder, INDEX), 'utf8');
   const place = (name: string) => (name === INDEX ? -1 : index.indexOf(`(${name})`));

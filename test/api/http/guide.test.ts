@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openApp, PAGE_FOLDER } from '../app-under-test.js';
@@ -78,4 +79,12 @@ test('tables, code and quotes survive, and Markdown itself is not served', async
   assert.match((await app.inject('/')).body, /<a href="guide">Guide<\/a>/);
   const { statusCode, headers } = await app.inject('/guide/');
   assert.deepEqual([statusCode, headers['location']], [302, '/guide']);
+});
+
+test('a missing folder of pages is an error that names the folder', async (t) => {
+  const pageFolder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
+  t.after(() => rmSync(pageFolder, { recursive: true }));
+  await assert.rejects(openApp(t, { pageFolder }), (error: Error) =>
+    error.message.includes(`cannot be read from ${join(pageFolder, 'docs')}: ENOENT`),
+  );
 });
