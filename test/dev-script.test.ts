@@ -1,9 +1,11 @@
 // `npm run dev` in a copy of the sources: it compiles what changes and restarts the server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { until } from './fakes/until.js';
@@ -26,7 +28,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   readonly scripts: Readonly<Record<string, string>>;
 };
 
-test('a changed source is compiled and the server restarts, unless it has an error; Ctrl-C ends both', async (t) => {
+test('a changed source or page restarts the server, unless a source has an error; Ctrl-C ends both', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   for (const name of ['src', 'sip', 'signaling']) {
@@ -66,6 +68,10 @@ test('a changed source is compiled and the server restarts, unless it has an err
   appendFileSync(join(folder, 'src/main.ts'), "\nprocess.emitWarning('compiled anew');\n");
   await Promise.all([said('compiled anew', before), said('parley listens', before)]);
 
+  const page = output.length;
+  appendFileSync(join(folder, 'public/docs/text.md'), '\nOne more line.\n');
+  await said('parley listens', page);
+
   const broken = output.length;
   appendFileSync(join(folder, 'src/main.ts'), 'const broken: number = "no";\n');
   await said('dev: the server goes on as it was', broken);
@@ -73,4 +79,14 @@ test('a changed source is compiled and the server restarts, unless it has an err
 
   process.kill(group, 'SIGINT');
   await until(() => !isAlive());
+});
+
+test('a folder that cannot be watched is named, and nothing is started', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ['src', 'sip', 'signaling']) mkdirSync(join(folder, name));
+  const child = spawn(process.execPath, [join(ROOT, 'dev.mjs')], { cwd: folder });
+  const [output] = await Promise.all([readAll(child.stdout), once(child, 'close')]);
+  assert.match(output, /^dev: cannot watch public\/docs: ENOENT.*\n$/);
+  assert.equal(child.exitCode, 1);
 });
