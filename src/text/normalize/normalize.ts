@@ -7,18 +7,20 @@
 //
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
-// To add a language, in a folder of its own:
-//   1. `xx/writing.ts`: a `Writing`, data only: number format, months, units, currencies, short forms.
-//   2. `xx/numbers.ts`: number words, from n2words through `keptWords` where it is right.
-//   3. `xx/speech.ts`: a `Speech`: each function gets a token that was recognised already, and its
-//      neighbours (`Around`), for grammar. Returning undefined leaves the token as written.
-//   4. `xx/language.ts`: a `Language` of these and of the names of signs. Tokens that only this language
-//      has (一月三日, 14h30, § 3 Abs. 2) are recognisers of its own, under `own`; they come first.
-//   5. One line in `languages.ts`.
-//   6. `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
-//      `normalize.test.ts` reads all such files: no code. Every case is also pushed by character through
-//      `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms.ts`.
-// `en/` and `de/` are models; `de/` has gender and case; `zh/` is written without spaces.
+// Each language has a folder. These four files are in every one:
+//   `writing.ts`: a `Writing`, data only: number format, months, telephone patterns, and the tables below.
+//   `numbers.ts`: number words, from n2words through `keptWords` where it is right.
+//   `speech.ts`: a `Speech`. Each function gets a recognised token and its neighbours (`Around`), for grammar. It returns
+//      undefined to leave the token as written.
+//   `language.ts`: the `Language` itself: the two above, the names of signs, and recognisers of its own (`own`). These read
+//      tokens that only this language has (一月三日, 14h30, § 3 Abs. 2), and they come before the shared ones.
+// European languages also keep `abbreviations.ts`, `units.ts` (with currencies) and `grammar.ts` (gender, counted nouns).
+// Files with other names hold the recognisers of one subject, such as `dates.ts`. `iberian/` has those of es and pt.
+//
+// To add a language, write these files, add one line to `languages.ts`, and add `test/text/normalize/xx.cases.tsv`:
+// "# sentence about behaviour", then lines "written TAB spoken". `cases.test.ts` reads all such files. It also pushes every
+// case by character through `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms.ts`.
+// `es/` is a small model; `de/` has gender and case; `zh/` is written without spaces.
 import { endsSentenceAt } from '../sentence-end.js';
 import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
