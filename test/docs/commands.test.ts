@@ -1,7 +1,8 @@
 // Runs the commands of the documents as a reader would copy them, against a server on loopback. `npm` and `ffplay` are
-// replaced: `npm start` reads the configuration and ends, `npm run` looks its script up, `ffplay` counts bytes.
+// replaced: `npm ci` does nothing, `npm start` reads the configuration and ends, `npm run` looks its script up, `ffplay`
+// counts bytes.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,20 +14,19 @@ import { codeBlocksOf, documents, ROOT, type CodeBlock } from './markdown.js';
 
 const BLOCK_LIMIT_MS = 120_000;
 
-/** Blocks that are not run, by the beginning of their first line up to `…` or by all of it, with the reason. */
+/** Commands that are not run, by their beginning up to `…` or by the whole first line, with the reason. */
 const EXCUSED: Readonly<Record<string, string>> = {
-  'npm ci && npm start': 'installs packages; .ci/run and npm start itself do',
-  'npm ci && npm test': 'runs all tests, this one among them',
-  'npm ci': 'installs packages; .ci/run does',
-  'npm test': 'runs all tests, this one among them',
-  'npm test -- text': 'runs tests; test/test-selection.test.ts tests the selection',
   'baresip -e…': 'rings until somebody ends it; test/interop/telephone has baresip call',
-  'pip install huggingface_hub': 'downloads a model',
+  'pip install huggingface_hub': 'downloads a package',
+  'hf download…': 'downloads a model',
   'sync && echo 1 | sudo tee…': 'empties the page cache of the whole machine',
   'cmake -S native -B /tmp/parley-tools…': 'compiles for minutes; native/test has the tools built and run',
-  'docker compose up': 'needs Docker; test/container.test.ts checks the files',
-  'docker build…': 'needs Docker; test/container.test.ts checks the files',
-  'native/build-test/media_tests dtls': 'the native tests are there after npm test only, which runs them',
+  'cmake --build /tmp/parley-tools…': 'compiles for minutes; native/test has the tools built and run',
+  '/tmp/parley-tools/…': 'needs the tools that the excused cmake would build',
+  'docker…': 'needs Docker; test/container.test.ts checks the files',
+  'MODEL=/srv/Qwen3-TTS-12Hz-0.6B-CustomVoice docker…':
+    'needs Docker; test/container.test.ts checks the files',
+  'native/build-test/media_tests…': 'the native tests are there after npm test only, which runs them',
 };
 
 /** Expected status codes of documented curl commands that this server cannot fulfil. */
@@ -35,21 +35,39 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],
 };
 
-const COUNTS = { found: 54, run: 39, refused: 2, excused: 13 };
+const COUNTS = { blocks: 56, commands: 97, run: 75, refused: 5, excused: 17 };
 
 const blocks = documents()
   .flatMap(codeBlocksOf)
-  .filter(({ language }) => language === 'sh');
+  .filter(({ language }) => language === 'sh')
+  .map((block) => ({ document: block.document, commands: commandsIn(block) }));
+
+/** The commands of a block. Each ends with the first line after which bash finds it complete. */
+function commandsIn({ document, code }: CodeBlock): readonly string[] {
+  const commands: string[] = [];
+  let command = '';
+  for (const line of code.trimEnd().split('\n')) {
+    command += command === '' ? line : `\n${line}`;
+    if (line.endsWith('\\') || spawnSync('bash', ['-n', '-c', command]).status !== 0) continue;
+    commands.push(command);
+    command = '';
+  }
+  assert.equal(command, '', `${document}: an incomplete command`);
+  return commands;
+}
 
 /** The first line without its comment. */
-const firstLineOf = ({ code }: CodeBlock): string => (code.split('\n')[0] ?? '').replace(/\s+#.*/, '');
+const firstLineOf = (command: string): string => (command.split('\n')[0] ?? '').replace(/\s+#.*/, '');
 
-function entryOf<T>(table: Readonly<Record<string, T>>, block: CodeBlock): T | undefined {
-  const line = firstLineOf(block);
+function keyOf(table: Readonly<Record<string, unknown>>, command: string): string | undefined {
+  const line = firstLineOf(command);
   const isMeant = (start: string) =>
     start.endsWith('…') ? line.startsWith(start.slice(0, -1)) : line === start;
-  return Object.entries(table).find(([start]) => isMeant(start))?.[1];
+  return Object.keys(table).find(isMeant);
 }
+
+const isExcused = (command: string): boolean => keyOf(EXCUSED, command) !== undefined;
+const refusalOf = (commands: readonly string[]): string | undefined => keyOf(REFUSED, commands[0] ?? '');
 
 let folder = '';
 let server: ServerProcess;
@@ -85,11 +103,11 @@ try { readConfig(process.env); } catch (error) { console.error(error.message); p
   const scripts: Readonly<Record<string, string>> = {
     npm: `while [ "\${1-}" = run ] || [ "\${1-}" = -s ]; do shift; done
 case "$1" in
+  ci) ;;
   start) exec node '${join(folder, 'read-config.mjs')}' ;;
   speak) shift; [ "$1" = -- ] && shift; exec node '${main}' speak "$@" ;;
   *) exec node -e 'process.exit(require("${ROOT}/package.json").scripts[process.argv[1]] ? 0 : 64)' "$1" ;;
 esac`,
-    npx: `[ "$1" = parley ] && shift && exec node '${main}' "$@"`,
     ffplay: '[ "$(wc -c)" -gt 1000 ]',
   };
   mkdirSync(join(folder, 'bin'));
@@ -100,18 +118,19 @@ esac`,
   }
 }
 
-/** The block with the addresses of the servers under test. */
-function commandsOf({ code }: CodeBlock): string {
-  return code
+/** The commands with the addresses of the servers under test. */
+function scriptOf(commands: readonly string[]): string {
+  return commands
+    .join('\n')
     .replaceAll('http://127.0.0.1:8080', server.url)
     .replaceAll('/run/parley.sock', join(folder, 'parley.sock'))
     .replaceAll('sip:bob@192.0.2.7', `sip:100@127.0.0.1:${callee.port}`)
     .replaceAll('sipp -sn uac 127.0.0.1 ', `sipp -nostdin -sn uac 127.0.0.1:${server.port} `)
-    .replaceAll(/\bdist\/test\//g, `${ROOT}/dist/test/`);
+    .replaceAll(/\bdist\/(?=src\/|test\/)/g, `${ROOT}/dist/`);
 }
 
-async function run(commands: string, environment: Readonly<Record<string, string>> = {}) {
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', `${commands}\nwait\n`], {
+async function runScript(script: string, environment: Readonly<Record<string, string>> = {}) {
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', `${script}\nwait\n`], {
     cwd: folder,
     env: {
       PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`,
@@ -126,22 +145,24 @@ async function run(commands: string, environment: Readonly<Record<string, string
   return { status: child.exitCode, out, err };
 }
 
-for (const block of blocks) {
-  const name = `${block.document}: ${firstLineOf(block)}`;
-  const codes = entryOf(REFUSED, block);
-  if (entryOf(EXCUSED, block) !== undefined) continue;
-  if (codes === undefined) {
+for (const { document, commands } of blocks) {
+  const run = commands.filter((command) => !isExcused(command));
+  if (run[0] === undefined) continue;
+  const name = `${document}: ${firstLineOf(run[0])}`;
+  const refusal = refusalOf(run);
+  if (refusal === undefined) {
     test(`runs as it is written: ${name}`, async () => {
-      const { status, out, err } = await run(commandsOf(block));
+      const { status, out, err } = await runScript(scriptOf(run));
       assert.equal(status, 0, `${out}\n${err}\n${server.isOver ? server.output.slice(-2000) : ''}`);
     });
     continue;
   }
-  test(`is answered ${codes.join(', ')} without a checkpoint: ${name}`, async () => {
+  const codes = REFUSED[refusal];
+  test(`is answered ${codes?.join(', ')} without a checkpoint: ${name}`, async () => {
     const home = join(folder, 'codes');
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, '.curlrc'), 'write-out "\\n%{http_code}\\n"\n');
-    const { out } = await run(commandsOf(block), { CURL_HOME: home });
+    const { out } = await runScript(scriptOf(run), { CURL_HOME: home });
     assert.deepEqual(
       Array.from(out.matchAll(/^(\d{3})$/gm), ([, code]) => Number(code)),
       codes,
@@ -150,15 +171,15 @@ for (const block of blocks) {
   });
 }
 
-test('no block is left out silently: what is not run has a reason, and reasons have a block', () => {
-  const excused = blocks.filter((block) => entryOf(EXCUSED, block) !== undefined);
-  const refused = blocks.filter((block) => entryOf(REFUSED, block) !== undefined);
-  const run = blocks.length - excused.length - refused.length;
-  assert.deepEqual({ found: blocks.length, run, refused: refused.length, excused: excused.length }, COUNTS);
-  for (const start of [...Object.keys(EXCUSED), ...Object.keys(REFUSED)]) {
-    assert.ok(
-      blocks.some((block) => entryOf({ [start]: true }, block) === true),
-      start,
-    );
-  }
+test('no command is left out silently: what is not run has a reason, and reasons have a command', () => {
+  const commands = blocks.flatMap((block) => block.commands);
+  const excused = commands.filter(isExcused).length;
+  const refused = blocks.flatMap((block) =>
+    refusalOf(block.commands) === undefined ? [] : block.commands,
+  ).length;
+  const run = commands.length - excused - refused;
+  const counts = { blocks: blocks.length, commands: commands.length, run, refused, excused };
+  assert.deepEqual(counts, COUNTS);
+  const used = new Set(commands.flatMap((command) => [keyOf(EXCUSED, command), keyOf(REFUSED, command)]));
+  for (const start of [...Object.keys(EXCUSED), ...Object.keys(REFUSED)]) assert.ok(used.has(start), start);
 });

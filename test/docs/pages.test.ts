@@ -98,6 +98,18 @@ test('every term of the glossary has its one type in its room', () => {
   );
 });
 
+test('the code logs every line of a call that the operations page lists', () => {
+  const [, section = ''] =
+    /^### Lines of a call$([^]*?)^## /m.exec(textOf('public/docs/operations.md')) ?? [];
+  const messages = Array.from(section.matchAll(/^\| `([a-z ]+)` \|/gm), ([, message = '']) => message);
+  const sources = ['src', 'sip', 'signaling'].flatMap(sourcesIn);
+  assert.ok(messages.length >= 10, `${messages.length} lines`);
+  assert.deepEqual(
+    messages.filter((message) => !sources.some((source) => source.includes(`'${message}'`))),
+    [],
+  );
+});
+
 function sourcesIn(room: string): readonly string[] {
   const names = readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' });
   return names
