@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mosOf, ratingOf, type Impairments } from '../../src/media/call-quality.js';
+import { mosOf, ratingOf } from '../../../sip/media/call-figures.js';
 
-const GOOD: Impairments = { codec: 'PCMU', frameMs: 20, rttMs: 20, jitterMs: 1, loss: 0 };
+const GOOD = { codec: 'PCMU', frameMs: 20, rttMs: 20, jitterMs: 1, loss: 0 } as const;
 
 test('the score of a rating is that of G.107, annex B', () => {
   for (const [rating, mos] of [
