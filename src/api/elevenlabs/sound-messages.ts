@@ -4,6 +4,7 @@ import { ParleyError } from '../../errors.js';
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import type { Peer } from '../http/socket-dialect.js';
 import type { SocketFormat } from './elevenlabs-request.js';
+import { ascending, timeAt } from './timed-sound.js';
 
 const FIRST_MS = 100; // least audio of the first message: the listener waits for it
 const LEAST_MS = 200; // least audio of later messages: few messages, and a word in nearly each
@@ -309,15 +310,20 @@ export class ChunkAlignment {
     if (first === undefined || last === undefined) return;
     const length = this.#chars.slice(this.#separators).reduce((sum, char) => sum + char.length, 0);
     const words = sentences.length === 1 ? first.words : [];
+    const clamped = (offset: number, ms: number) => ({
+      offset: Math.min(offset, length),
+      ms: Math.min(ms, last.endMs),
+    });
     const pins = ascending([
-      { offset: 0, ms: first.startMs },
-      ...words.map(({ textOffset, startMs }) => ({ offset: textOffset, ms: startMs })),
-      { offset: length, ms: last.endMs },
+      clamped(0, first.startMs),
+      ...words.map(({ textOffset, startMs }) => clamped(textOffset, startMs)),
+      clamped(length, last.endMs),
     ]);
     let offset = 0;
     this.#startsMs = this.#chars.map((char, index) => {
       if (index < this.#separators) return 0;
-      const startMs = timeAt(pins, offset);
+      const pinIndex = pins.findLastIndex((pin) => pin.offset <= offset);
+      const startMs = timeAt(pins, pinIndex, offset);
       offset += char.length;
       return startMs;
     });
@@ -379,33 +385,4 @@ function wordsOf(chars: readonly string[]): number[] {
     run = begins ? 1 : run + 1;
   }
   return words;
-}
-
-interface Pin {
-  /** UTF-16 units. */
-  readonly offset: number;
-  readonly ms: number;
-}
-
-/** Makes offsets and times ascend, even if an engine reports its words out of order. */
-function ascending(pins: readonly Pin[]): Pin[] {
-  const ordered: Pin[] = [];
-  const most = pins.at(-1) ?? { offset: 0, ms: 0 };
-  for (const { offset, ms } of pins) {
-    const before = ordered.at(-1) ?? { offset: 0, ms: 0 };
-    ordered.push({
-      offset: Math.min(most.offset, Math.max(before.offset, offset)),
-      ms: Math.min(most.ms, Math.max(before.ms, ms)),
-    });
-  }
-  return ordered;
-}
-
-/** Between two pins time runs evenly. */
-function timeAt(pins: readonly Pin[], offset: number): number {
-  const index = pins.findLastIndex((pin) => pin.offset <= offset);
-  const from = pins[index] ?? { offset: 0, ms: 0 };
-  const to = pins[index + 1] ?? from;
-  if (to.offset === from.offset) return from.ms;
-  return from.ms + ((offset - from.offset) / (to.offset - from.offset)) * (to.ms - from.ms);
 }

@@ -258,7 +258,7 @@ function ownPins({ startMs, endMs, words }: TimedSentence, offsets: readonly num
 }
 
 /** Makes offsets and times ascend, even if an engine reports its words out of order. */
-function ascending(pins: readonly Pin[]): Pin[] {
+export function ascending(pins: readonly Pin[]): Pin[] {
   const ordered: Pin[] = [];
   for (const { offset, ms } of pins) {
     const before = ordered.at(-1) ?? { offset: 0, ms: 0 };
@@ -268,7 +268,7 @@ function ascending(pins: readonly Pin[]): Pin[] {
 }
 
 /** On the line from the pin at `index` to the one after it. */
-function timeAt(pins: readonly Pin[], index: number, offset: number): number {
+export function timeAt(pins: readonly Pin[], index: number, offset: number): number {
   const from = pins[index] ?? { offset: 0, ms: 0 };
   const to = pins[index + 1] ?? from;
   if (to.offset <= from.offset) return to.ms;
