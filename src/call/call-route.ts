@@ -8,14 +8,14 @@
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { Codec } from '../codecs/codec.js';
 import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
-import type { HandoverRequest } from '../encoding/encoder-pool.js';
+import type { EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
-import type { PayloadForm } from '../encoding/transcoder.js';
+import type { PayloadForm } from '../encoding/line-messages.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack } from '../media/media-addon.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
-import type { EncoderSource } from '../speaking/speech-line.js';
+import type { EncoderSource, SentenceFrames } from '../speaking/speech-line.js';
 import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
 
 /** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
@@ -32,9 +32,7 @@ export interface MediaPort {
 type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
 /** Encodes the lines of calls, and hands queued sound over from playout to playout. */
-export interface CallEncoders extends EncoderSource {
-  handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover;
-}
+export type CallEncoders = EncoderSource & Pick<EncoderPool, 'handOver'>;
 
 /** The state of the tracks at a move. */
 interface Moved extends Cleared {
@@ -75,10 +73,8 @@ export class CallRoute {
   open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
     const { handle: playout, generation } = this.#port.playout;
     const { codec, frameMs } = form;
-    const line = this.#encoders.open(
-      { kind: 'playout', playout, generation, track, codec, frameMs, movable: true },
-      trim === undefined ? {} : { trim },
-    );
+    const sink = { kind: 'playout', playout, generation, track, codec, frameMs, movable: true } as const;
+    const line = this.#encoders.open(sink, { trim });
     this.#line = line;
     if (!isSame(form, this.#port)) this.#handOver(form, NOTHING_TAKEN, [line]);
     return line;
@@ -170,7 +166,7 @@ export class CallTrack {
   }
 
   /** Its view of the sentence cache; undefined if no sentences are kept. */
-  get frames(): Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'> | undefined {
+  get frames(): SentenceFrames | undefined {
     return this.#frames === undefined ? undefined : this;
   }
 
@@ -193,7 +189,7 @@ export class CallTrack {
   }
 
   /** Implements LineOutlet: the line pushes into the call's present playout. */
-  open({ trim }: { readonly trim?: TrimOptions }): EncoderLine {
+  open({ trim }: { readonly trim?: TrimOptions | undefined }): EncoderLine {
     this.#fixed = true;
     return this.#route.open(this.number, this.#form, trim);
   }

@@ -10,8 +10,6 @@ import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 import type { LineMessage, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
 
-export type { SegmentEncoded, SegmentSource } from './line-messages.js';
-
 export type LineSink =
   | {
       readonly kind: 'playout';
@@ -80,9 +78,9 @@ export class EncoderLine {
   }
 
   /**
-   * Queues a segment. Resolves when its ring ended (or all that was kept is taken) and the sink has all of it, but for a last frame that the
-   * next segment or the end fills up, or silence where the line rests. Rejects with the error its ring ended
-   * with, ABORTED, or ENCODER_FAILED. The opener of the ring closes it after that.
+   * Queues a segment. Resolves when its ring has ended (or its kept payloads are taken) and the sink has all of it,
+   * except a last frame that is filled by the next segment, the end, or a pause of the input. Rejects with the error of
+   * its ring, ABORTED or ENCODER_FAILED. The opener of the ring closes it after that.
    */
   segment(source: SegmentSource): Promise<SegmentEncoded> {
     const refusal = this.#refusal();
@@ -157,14 +155,14 @@ export class EncoderLine {
     }
   }
 
-  /** The worker is gone, or gave the line up; called by the pool. Of a line that is over, only what the worker had still to do is done. */
+  /** The worker is gone, or gave the line up; called by the pool. A line that is over only ends its byte ring. */
   lost(error: ParleyError): void {
     if (this.#over) return this.#tellReader();
     this.#finish(error);
     this.#tellReader();
   }
 
-  /** Unless the worker did, while it lived. */
+  /** Ends the byte ring with the failure, in case the worker could not. */
   #tellReader(): void {
     if (this.#sink.kind !== 'bytes' || this.#failure === undefined) return;
     ByteRing.attach(this.#sink.ring).end(this.#failure.code);
@@ -172,8 +170,7 @@ export class EncoderLine {
 
   #refusal(): ParleyError | undefined {
     if (this.#failure !== undefined) return this.#failure;
-    if (this.#ended !== undefined)
-      return new ParleyError('WRONG_STATE', 'the line was told that nothing follows');
+    if (this.#ended !== undefined) return new ParleyError('WRONG_STATE', 'the input of the line has ended');
     if (this.#waiting.size < MAX_SEGMENTS) return undefined;
     return new ParleyError('QUEUE_FULL', `${MAX_SEGMENTS} segments wait in this line already`);
   }

@@ -20,7 +20,7 @@ import {
 /** Settings of a line that override those of the pool. */
 interface LineOptions {
   readonly opus?: Partial<OpusSettings>;
-  readonly trim?: TrimOptions;
+  readonly trim?: TrimOptions | undefined;
 }
 
 interface PoolOptions extends LineOptions {
@@ -31,9 +31,6 @@ interface PoolOptions extends LineOptions {
   /** Called for every worker that died, for the log. */
   readonly onWorkerLost?: (error: ParleyError) => void;
 }
-
-/** See HandoverMessage. */
-export type HandoverRequest = Pick<HandoverMessage, 'from' | 'to' | 'entries'>;
 
 export class EncoderPool {
   /** Settings of lines that override none. */
@@ -60,7 +57,7 @@ export class EncoderPool {
     await Promise.all(this.#threads.map((thread) => thread.ready()));
   }
 
-  /** Whether a line can be opened: a worker runs, or is being started. */
+  /** True if a line can be opened: a worker runs or is being started. */
   get usable(): boolean {
     return this.#closed === undefined && this.#threads.some((thread) => thread.usable);
   }
@@ -90,25 +87,19 @@ export class EncoderPool {
    * Moves the queued payloads of a playout to its successor. The payloads of the lines `after` follow; at
    * most one of these lines is still encoding. Throws as `open` does.
    */
-  handOver(sound: HandoverRequest, after: readonly { readonly number: number }[]): Handover {
+  handOver(
+    sound: Pick<HandoverMessage, 'from' | 'to' | 'entries'>,
+    after: readonly { readonly number: number }[],
+  ): Handover {
     const numbers = after.map(({ number }) => number);
     const thread =
       this.#threads.find((one) => one.usable && numbers.some((number) => one.holds(number))) ??
       this.#leastLoaded();
     const line = ++this.#lineCount;
-    const { from, to, entries } = sound;
-    return thread.handOver({
-      type: 'handover',
-      line,
-      after: numbers,
-      from,
-      to,
-      entries,
-      settings: this.settings,
-    });
+    return thread.handOver({ ...sound, type: 'handover', line, after: numbers, settings: this.settings });
   }
 
-  /** Aborts every line and ends every worker; every caller waits for the same end. */
+  /** Aborts every line and ends every worker. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= Promise.all(this.#threads.map((thread) => thread.close())).then(() => undefined);
     return this.#closed;
@@ -131,14 +122,14 @@ function messageOf(sink: LineSink): SinkMessage {
   return sink.kind === 'bytes' ? sink : { ...sink, codec: sink.codec.name };
 }
 
-const MAX_STILLBIRTHS = 3; // starts in a row that may die before `ready`; a further start would die too
+const MAX_FAILED_STARTS = 3; // workers in a row that die before `ready`; another start would fail, too
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
 
 /**
  * One place in the pool: the worker thread, its lines, and its successor when it dies.
  *
  *     starting ──▶ ready ──▶ (dies) ──▶ starting …        closing ──▶ gone, from any
- *        └── dies MAX_STILLBIRTHS times in a row ──▶ gone
+ *        └── fails MAX_FAILED_STARTS times in a row ──▶ gone
  */
 class EncoderThread {
   readonly #script: URL;
@@ -147,7 +138,7 @@ class EncoderThread {
   readonly #outbox = new Outbox<ToWorker>((messages) => this.#worker?.postMessage(messages));
   #worker: Worker | undefined;
   #failure: Error | undefined;
-  #stillbirths = 0;
+  #failedStarts = 0;
   #ready!: Promise<void>;
   #settleReady!: { resolve: () => void; reject: (error: ParleyError) => void };
   #closed: Promise<void> | undefined;
@@ -216,22 +207,22 @@ class EncoderThread {
   }
 
   #start(): void {
-    let born = false;
+    let isReady = false;
     this.#failure = undefined;
     const worker = new Worker(this.#script, { name: 'parley-encoder' });
     const onMessage = (message: FromWorker): void => {
       if (message.type !== 'ready') return this.#lines.get(message.line)?.onMessage(message);
-      born = true;
-      this.#stillbirths = 0;
+      isReady = true;
+      this.#failedStarts = 0;
       this.#settleReady.resolve();
     };
     worker.on('message', (messages: readonly FromWorker[]) => messages.forEach(onMessage));
     worker.on('error', (error: Error) => (this.#failure = error));
-    worker.on('exit', (code) => this.#gone(born, code));
+    worker.on('exit', (code) => this.#gone(isReady, code));
     this.#worker = worker;
   }
 
-  #gone(born: boolean, code: number): void {
+  #gone(wasReady: boolean, code: number): void {
     const why = this.#failure?.message ?? `it exited with ${code}`;
     const error = new ParleyError('ENCODER_FAILED', `an encoder worker died: ${why}`, {
       cause: this.#failure,
@@ -239,9 +230,9 @@ class EncoderThread {
     this.#worker = undefined;
     this.#outbox.drop();
     if (this.#closed === undefined) {
-      if (born) this.#awaitReady();
-      else this.#stillbirths++;
-      if (this.#stillbirths < MAX_STILLBIRTHS) this.#start();
+      if (wasReady) this.#awaitReady();
+      else this.#failedStarts++;
+      if (this.#failedStarts < MAX_FAILED_STARTS) this.#start();
     }
     if (this.#worker === undefined) this.#settleReady.reject(error);
     for (const line of this.#lines.values()) line.lost(error);

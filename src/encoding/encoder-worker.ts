@@ -15,8 +15,8 @@ import { OPUS_SPEECH } from '../codecs/opus.js';
 import { frameDecoder } from '../codecs/payload-decoder.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { PlayoutWriter, TakenEntries } from '../media/playout.js';
-import { BytesSink, type FrameSink, PlayoutSink } from './frame-sink.js';
-import { HandoverQueue } from './handover-queue.js';
+import { BytesSink, type FrameSink, HeldStart, NoQueue, PlayoutSink } from './frame-sink.js';
+import { HandoverQueue, Transcoder } from './handover-queue.js';
 import { ReadySegment } from './kept-frames.js';
 import {
   type FromWorker,
@@ -27,11 +27,8 @@ import {
   type SinkMessage,
   type ToWorker,
 } from './line-messages.js';
-import { LinePump, type LineReports } from './line-pump.js';
+import { LinePump, type LineReports, LineScheduler } from './line-pump.js';
 import { CHUNK_SAMPLES, SegmentSound } from './line-sound.js';
-import { HeldStart, NoQueue } from './payload-queue.js';
-import { PumpRota } from './pump-rota.js';
-import { SamePayloads, staysAsItIs, Transcoder } from './transcoder.js';
 
 const MAX_DEPTH = 8; // handovers in a row; each adds a codec's loss and its work
 const ENGINE_RATES_HZ = [16_000, 22_050, 24_000]; // flite, espeak, qwen3
@@ -60,7 +57,7 @@ const port = parentPort;
 const lines = new Map<number, Line>();
 /** Handovers in progress by number: entries are left, or a line still pushes into them. */
 const handovers = new Map<number, HandoverQueue>();
-const rota = new PumpRota();
+const scheduler = new LineScheduler();
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
 
@@ -84,7 +81,7 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
     ended: (workMs) => {
       const header = fileHeader?.();
       close(line);
-      tell({ type: 'ended', line, workMs, ...(header === undefined ? {} : { header }) });
+      tell({ type: 'ended', line, workMs, header });
     },
     lost: ({ code, message: text }) => {
       close(line);
@@ -93,7 +90,7 @@ function openLine(line: number, message: SinkMessage, settings: LineSettings): v
   };
   const speed = message.kind === 'bytes' ? message.speed : 1;
   try {
-    const pump = new LinePump(sink, reports, rota.wake, now, speed);
+    const pump = new LinePump(sink, reports, scheduler.wake, now, speed);
     lines.set(line, { pump, start, handovers: [], settings, dispose });
   } catch (error) {
     dispose();
@@ -147,12 +144,10 @@ function openHandover({ line: number, after, from, to, entries, settings: { opus
   const before =
     line?.handovers.at(-1) ?? after.map((one) => handovers.get(one)).find((one) => one !== undefined);
   if ((before?.depth ?? 0) === MAX_DEPTH) {
-    throw new ParleyError('ENCODER_FAILED', `what is spoken was moved ${MAX_DEPTH} times before its end`);
+    throw new ParleyError('ENCODER_FAILED', `the call moved ${MAX_DEPTH} times during one utterance`);
   }
   const encoder = shelf.take(to.codec, to.frameMs, opus);
-  const recoder = staysAsItIs(from, to)
-    ? new SamePayloads()
-    : new Transcoder(from, to, frameDecoder(from.codec), encoder);
+  const transcoder = new Transcoder(from, to, frameDecoder(from.codec), encoder);
   const reports = {
     handedOver: () => tell({ type: 'ended', line: number, workMs: 0 }),
     padded: (track: number, frames: number, padMs: number) =>
@@ -164,7 +159,14 @@ function openHandover({ line: number, after, from, to, entries, settings: { opus
   };
   const target = new PlayoutWriter(to.playout);
   const depth = (before?.depth ?? 0) + 1;
-  const queue = new HandoverQueue(target, to.generation, new TakenEntries(entries), recoder, reports, depth);
+  const queue = new HandoverQueue(
+    target,
+    to.generation,
+    new TakenEntries(entries),
+    transcoder,
+    reports,
+    depth,
+  );
   handovers.set(number, queue);
   line?.handovers.push(queue);
   (before ?? line?.start)?.redirect(queue);

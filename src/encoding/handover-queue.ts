@@ -1,16 +1,154 @@
-// The queue between a line and the playout that replaced the line's own, in a worker:
+// Hands the unsent sound of a call over to the playout that replaced its own, in a worker. HandoverQueue stands between a
+// line and the new playout, and its Transcoder converts the payloads:
 //
 //   unsent payloads of the old playout ─┐
-//   payloads that the line still makes ─┴─▶ Recoder ─▶ outbox ─▶ new playout
+//   payloads that the line still makes ─┴─▶ Transcoder ─▶ outbox ─▶ new playout
 //
 // The line keeps its codec. This queue transcodes its payloads, after those that the old playout had not sent. Marks
 // keep their exact frames. Waiting entries are handed over in slices, so that other lines get their turns. The outbox
 // holds the output of at most one payload.
 //
-// If the playout is replaced again, the output goes into the next queue of this kind.
-import type { PayloadQueue } from './payload-queue.js';
+// If the playout is replaced again in the same utterance, the output of this queue goes into the next one. One queue
+// with a transcoder that is replaced would need a seam in the middle of a sentence: the samples that the first
+// transcoder holds belong to no payload of either codec.
+import { toFloat32 } from '../audio/pcm16.js';
+import { Resampler } from '../audio/resampler.js';
+import { CODECS, samplesPerFrame } from '../codecs/codec.js';
+import type { FrameEncoder } from '../codecs/frame-encoder.js';
+import type { FrameDecoder } from '../codecs/payload-decoder.js';
 import type { TakenEntries, TakenEntry } from '../media/playout.js';
-import type { Recoder } from './transcoder.js';
+import type { PayloadQueue } from './frame-sink.js';
+import type { PayloadForm } from './line-messages.js';
+
+/** Takes a finished payload; the bytes are valid until it returns. */
+type PutPayload = (payload: Uint8Array) => void;
+
+/**
+ * Converts payloads to another codec or frame length:
+ *
+ *   payload ─▶ decode ─▶ resample ─▶ frame ─▶ encode ─▶ payload
+ *
+ * The input up to `flush` is one continuous sound: filters keep their state, so that there is no seam. Positions count
+ * samples of the new rate since the beginning of that sound, and are known before the samples have left the resampler.
+ */
+export class Transcoder {
+  readonly #decoder: FrameDecoder;
+  readonly #encoder: FrameEncoder;
+  readonly #frameMs: number;
+  readonly #resampler: Resampler;
+  readonly #input: Float32Array;
+  readonly #resampled: Float32Array;
+  readonly #frame: Float32Array;
+  #filled = 0;
+  /** Samples of the warm-up that are still to be left out. */
+  #skip = 0;
+  /** Samples that come of everything taken in this sound. */
+  #due = 0;
+  #framesPut = 0;
+
+  /** `encoder` makes payloads of the form `to`. */
+  constructor(from: PayloadForm, to: PayloadForm, decoder: FrameDecoder, encoder: FrameEncoder) {
+    const codec = CODECS[from.codec];
+    const inputs = samplesPerFrame(codec, from.frameMs);
+    this.#decoder = decoder;
+    this.#encoder = encoder;
+    this.#frameMs = to.frameMs;
+    this.#resampler = new Resampler(codec.sampleRate, CODECS[to.codec].sampleRate, inputs);
+    this.#input = new Float32Array(inputs);
+    this.#resampled = new Float32Array(Math.max(this.#resampler.maxOutput(inputs), this.#resampler.maxFlush));
+    this.#frame = new Float32Array(encoder.frameSamples);
+  }
+
+  /** Primes decoder and filter with a payload that the far end heard just before. Call it before any `take`. */
+  warm(payload: Uint8Array): void {
+    const count = this.#decode(payload);
+    const before = this.#positions();
+    const given = this.#resampler.process(this.#input, count, this.#resampled);
+    this.#skip += this.#positions() - before - given;
+  }
+
+  take(payload: Uint8Array, put: PutPayload): void {
+    const count = this.#decode(payload);
+    const before = this.#positions();
+    const given = this.#resampler.process(this.#input, count, this.#resampled);
+    this.#due += this.#positions() - before;
+    this.#pour(given, put);
+  }
+
+  /** Frames that have to be put until everything taken so far is in them. */
+  get framesDue(): number {
+    return Math.ceil(this.#due / this.#frame.length);
+  }
+
+  /** Frames put since the sound began. */
+  get framesPut(): number {
+    return this.#framesPut;
+  }
+
+  /** True if nothing is held. */
+  get isEmpty(): boolean {
+    return this.#due <= this.#framesPut * this.#frame.length;
+  }
+
+  /**
+   * Puts the held samples, with silence up to the end of the last frame; returns the milliseconds of silence. Ends the
+   * sound.
+   */
+  flush(put: PutPayload): number {
+    this.#pour(this.#resampler.flush(this.#resampled), put);
+    const silence = this.#filled === 0 ? 0 : this.#frame.length - this.#filled;
+    if (silence > 0) {
+      this.#frame.fill(0, this.#filled);
+      this.#put(put);
+    }
+    this.#begin();
+    return (silence * this.#frameMs) / this.#frame.length;
+  }
+
+  /** Prepares for another sound, of another talkspurt. */
+  restart(): void {
+    this.#resampler.reset();
+    this.#begin();
+    this.#decoder.reset();
+    this.#encoder.reset();
+  }
+
+  #begin(): void {
+    this.#filled = 0;
+    this.#skip = 0;
+    this.#due = 0;
+    this.#framesPut = 0;
+  }
+
+  #positions(): number {
+    return this.#resampler.outputsFor(this.#resampler.inputs);
+  }
+
+  #decode(payload: Uint8Array): number {
+    const samples = this.#decoder.decode(payload);
+    const count = Math.min(samples.length, this.#input.length);
+    toFloat32(samples, count, this.#input);
+    return count;
+  }
+
+  #pour(given: number, put: PutPayload): void {
+    let at = Math.min(this.#skip, given);
+    this.#skip -= at;
+    while (at < given) {
+      const count = Math.min(given - at, this.#frame.length - this.#filled);
+      this.#frame.set(this.#resampled.subarray(at, at + count), this.#filled);
+      at += count;
+      this.#filled += count;
+      if (this.#filled === this.#frame.length) this.#put(put);
+    }
+  }
+
+  #put(put: PutPayload): void {
+    put(this.#encoder.encode(this.#frame));
+    this.#filled = 0;
+    this.#framesPut++;
+  }
+}
 
 const SLICE_FRAMES = 10; // less than 3 ms of Opus
 
@@ -25,7 +163,7 @@ interface HandoverReports {
   /** Everything taken from the old playout is in the new one. */
   handedOver(): void;
   padded(track: number, frames: number, padMs: number): void;
-  /** Nothing will be pushed any more. */
+  /** The queue pushes no more. */
   ended(): void;
 }
 
@@ -35,7 +173,7 @@ export class HandoverQueue implements PayloadQueue {
   #target: PayloadQueue;
   readonly #generation: number;
   readonly #entries: TakenEntries;
-  readonly #recoder: Recoder;
+  readonly #transcoder: Transcoder;
   readonly #reports: HandoverReports;
   readonly #outbox: Outgoing[] = [];
   readonly #marks: { readonly mark: number; readonly due: number }[] = [];
@@ -56,14 +194,14 @@ export class HandoverQueue implements PayloadQueue {
     target: PayloadQueue,
     generation: number,
     entries: TakenEntries,
-    recoder: Recoder,
+    transcoder: Transcoder,
     reports: HandoverReports,
     depth = 1,
   ) {
     this.#target = target;
     this.#generation = generation;
     this.#entries = entries;
-    this.#recoder = recoder;
+    this.#transcoder = transcoder;
     this.#reports = reports;
     this.depth = depth;
   }
@@ -129,7 +267,9 @@ export class HandoverQueue implements PayloadQueue {
   }
 
   isEmpty(): boolean {
-    return this.#handedOver && this.#outbox.length === 0 && this.#recoder.isEmpty && this.#target.isEmpty();
+    return (
+      this.#handedOver && this.#outbox.length === 0 && this.#transcoder.isEmpty && this.#target.isEmpty()
+    );
   }
 
   onRoom(callback: () => void): void {
@@ -202,13 +342,13 @@ export class HandoverQueue implements PayloadQueue {
 
   #takePayload(track: number, payload: Uint8Array): void {
     this.#turnTo(track);
-    this.#recoder.take(payload, this.#put);
+    this.#transcoder.take(payload, this.#put);
     this.#releaseMarks();
   }
 
   #takeMark(track: number, mark: number): void {
     this.#turnTo(track);
-    this.#marks.push({ mark, due: this.#recoder.framesDue });
+    this.#marks.push({ mark, due: this.#transcoder.framesDue });
     this.#releaseMarks();
   }
 
@@ -222,7 +362,7 @@ export class HandoverQueue implements PayloadQueue {
     this.#turnTo(track);
     this.#flush();
     this.#outbox.push({ track, mark, end: true });
-    this.#recoder.restart();
+    this.#transcoder.restart();
     this.#warm.length = 0;
     this.#framesOf.delete(track);
     this.#track = undefined;
@@ -230,23 +370,23 @@ export class HandoverQueue implements PayloadQueue {
 
   /**
    * Begins the payloads of another track. If a part of that track was sent before the move, its last payloads
-   * prime the recoder.
+   * prime the transcoder.
    */
   #turnTo(track: number): void {
     if (this.#track === track) return;
     if (this.#track !== undefined) {
       this.#flush();
-      this.#recoder.restart();
+      this.#transcoder.restart();
     }
     this.#track = track;
     const isBegun = this.#warm.at(-1)?.track === track;
     for (const sent of this.#warm.splice(0)) {
-      if (isBegun && sent.track === track) this.#recoder.warm(sent.payload);
+      if (isBegun && sent.track === track) this.#transcoder.warm(sent.payload);
     }
   }
 
   #flush(): void {
-    const padMs = this.#recoder.flush(this.#put);
+    const padMs = this.#transcoder.flush(this.#put);
     const track = this.#track;
     if (padMs > 0 && track !== undefined) {
       this.#reports.padded(track, this.#framesOf.get(track) ?? 0, padMs);
@@ -254,7 +394,7 @@ export class HandoverQueue implements PayloadQueue {
     this.#releaseMarks(Infinity);
   }
 
-  #releaseMarks(framesPut = this.#recoder.framesPut): void {
+  #releaseMarks(framesPut = this.#transcoder.framesPut): void {
     const track = this.#track;
     for (let next = this.#marks[0]; next !== undefined && next.due <= framesPut; next = this.#marks[0]) {
       this.#marks.shift();
@@ -268,7 +408,7 @@ export class HandoverQueue implements PayloadQueue {
     const frames = (this.#framesOf.get(track) ?? 0) + 1;
     this.#framesOf.set(track, frames);
     // Marks that follow an earlier frame go before this one.
-    this.#releaseMarks(this.#recoder.framesPut);
+    this.#releaseMarks(this.#transcoder.framesPut);
     this.#outbox.push({ track, payload: payload.slice() }); // the encoder uses its memory again
   }
 

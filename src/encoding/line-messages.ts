@@ -9,7 +9,6 @@ import type { ContainerName, FileHeader } from '../codecs/container.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import type { ErrorCode } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { PayloadForm } from './transcoder.js';
 
 /** Sound that is still to be encoded, or was encoded before: the latter for a playout only. */
 export type SegmentSource = SoundSegment | KeptSegment;
@@ -103,6 +102,12 @@ export interface LineSettings {
   readonly trim: TrimOptions;
 }
 
+/** Codec and frame length of payloads. */
+export interface PayloadForm {
+  readonly codec: CodecName;
+  readonly frameMs: number;
+}
+
 /** Another playout replaced one: queued payloads, and those that follow, are transcoded for it. */
 export interface HandoverMessage {
   readonly type: 'handover';
@@ -145,7 +150,7 @@ export interface SegmentStarted {
   readonly index: number;
   readonly firstFrame: number;
   readonly trimmedStartMs: number;
-  /** When the sink took the segment's first frame, in milliseconds of the monotonic clock. */
+  /** Time at which the sink took the segment's first frame, in milliseconds of the monotonic clock. */
   readonly queuedAtMs: number;
 }
 
@@ -167,7 +172,7 @@ export type LineMessage =
       /** Milliseconds of the worker's time that the line took. */
       readonly workMs: number;
       /** File header that replaces the streamed one, if they differ. Containers only. */
-      readonly header?: FileHeader;
+      readonly header?: FileHeader | undefined;
     }
   /**
    * Padding of a handover: of the track's first `frames` frames in the new playout, the last ends with

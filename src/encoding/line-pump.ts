@@ -1,4 +1,5 @@
-// One line inside an encoder worker: segments in, frames into the sink.
+// The lines inside an encoder worker: LinePump turns the segments of one line into frames for its sink, LineScheduler
+// gives the lines of a worker their turns.
 //
 //   ring ─▶ SegmentSound ─▶ LineSound ─▶ frame ─▶ FrameSink
 //           trim            pause, stretch,      encode, hand over
@@ -14,7 +15,7 @@
 // in every line.
 import { asParleyError, ParleyError } from '../errors.js';
 import { DueMarks } from './marks.js';
-import type { FrameSink, PayloadSink } from './frame-sink.js';
+import type { FrameSink } from './frame-sink.js';
 import { type KeptFrames, ReadySegment, SegmentKeeper } from './kept-frames.js';
 import type { SegmentEncoded, SegmentStarted } from './line-messages.js';
 import { CHUNK_SAMPLES, LineSound, SegmentSound } from './line-sound.js';
@@ -34,7 +35,7 @@ export interface LineReports {
 }
 
 /** `more`: call again. `waiting`: the pump says when. `over`: never again. */
-export type Turn = 'more' | 'waiting' | 'over';
+type Turn = 'more' | 'waiting' | 'over';
 
 interface SegmentSizes {
   readonly index: number;
@@ -70,14 +71,14 @@ export class LinePump {
   #ending: 'no' | 'asked' | 'flushed' | 'finished' = 'no';
   #over = false;
   #workMs = 0;
-  /** When the turn that runs now began. */
+  /** Start time of the present turn. */
   #turnBegan = 0;
   /** Position of the current segment's first sample, in samples of the line. */
   #segmentStart = 0;
 
   /**
-   * `wake` is called when a waiting pump may go on; `now` is the monotonic clock in milliseconds; `speed` is that
-   * of the line's sound against its segments'.
+   * `wake` is called when a waiting pump may go on. `now` is the monotonic clock in milliseconds. `speed` is the speed
+   * of the line relative to its segments.
    */
   constructor(
     sink: FrameSink,
@@ -201,7 +202,7 @@ export class LinePump {
     if (payload !== undefined) this.#keeper.frame(payload);
   }
 
-  #payloads(): PayloadSink {
+  #payloads(): NonNullable<FrameSink['payloads']> {
     if (this.#sink.payloads !== undefined) return this.#sink.payloads;
     throw new ParleyError('WRONG_STATE', 'only a playout has payloads that can be kept');
   }
@@ -375,5 +376,58 @@ export class LinePump {
     this.#current?.abort(this.#wake);
     for (const segment of this.#segments) segment.abort(this.#wake);
     this.#segments.length = 0;
+  }
+}
+
+const TURN_FRAMES = 5; // 100 ms of sound
+const STARTING_TURN_FRAMES = 2; // many that start together all have their first packet soon
+const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
+const CUSHION_FRAMES = 10; // 200 ms of sound
+
+/**
+ * Decides which line works next in an encoder worker. Lines take turns of a few frames. A line that has not given its
+ * call a cushion yet goes before those that have: its first packet is due, while the others have hundreds of
+ * milliseconds queued. The event loop runs between two passes, so an abort takes effect within one pass.
+ */
+export class LineScheduler {
+  readonly #starting: LinePump[] = [];
+  readonly #running: LinePump[] = [];
+  readonly #waiting = new Set<LinePump>();
+  #scheduled = false;
+
+  /** The line may be able to work. */
+  readonly wake = (pump: LinePump): void => {
+    if (this.#waiting.has(pump)) return;
+    this.#waiting.add(pump);
+    this.#queueOf(pump).push(pump);
+    this.#schedule();
+  };
+
+  #queueOf(pump: LinePump): LinePump[] {
+    return pump.framesPut < CUSHION_FRAMES ? this.#starting : this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#pass();
+    });
+  }
+
+  #pass(): void {
+    const again: LinePump[] = [];
+    for (let frames = 0; frames < PASS_FRAMES;) {
+      const turnFrames = this.#starting.length > 0 ? STARTING_TURN_FRAMES : TURN_FRAMES;
+      const pump = this.#starting.shift() ?? this.#running.shift();
+      if (pump === undefined) break;
+      this.#waiting.delete(pump);
+      const before = pump.framesPut;
+      if (pump.turn(turnFrames) === 'more') again.push(pump);
+      frames += Math.max(1, pump.framesPut - before);
+    }
+    for (const pump of again) this.wake(pump);
+    if (this.#waiting.size > 0) this.#schedule();
   }
 }

@@ -187,7 +187,7 @@ interface SegmentForm {
 export class LineSound {
   readonly #sampleRate: number;
   readonly #lineSpeed: number;
-  /** With that of the segment. */
+  /** Speed of the line times that of the segment. */
   #speed: number;
   readonly #queue = new SampleQueue(QUEUE_SAMPLES);
   /** Undefined at speed 1, which most calls use. */
@@ -235,8 +235,9 @@ export class LineSound {
   }
 
   /**
-   * As `begin`, for a segment that shares no frame with what came before. That is filled up with silence; answers
-   * how many frames of silence lie between, which are not read from here. Without a segment no sound is taken.
+   * Begins a segment that shares no frame with the sound before it. The last frame of that sound is filled up with
+   * silence. Returns the number of silent frames between both, which are not read from here. A segment that is
+   * undefined takes no sound.
    */
   beginApart(segment: SegmentForm | undefined, pauseMs: number, frameSamples: number): number {
     const pause = this.#pauseSamples(pauseMs);

@@ -48,7 +48,7 @@ export const SENTENCE_PAUSE_MS = 160;
 export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'>;
 
 interface EncoderOptions {
-  readonly trim?: TrimOptions;
+  readonly trim?: TrimOptions | undefined;
 }
 
 export interface EncoderSource {

@@ -1,4 +1,4 @@
-// The real encoder worker, which dies when it is told of a segment at 12,345 Hz.
+// The real encoder worker, which dies on a segment at 12,345 Hz.
 import { parentPort } from 'node:worker_threads';
 import type { ToWorker } from '../../src/encoding/line-messages.js';
 import '../../src/encoding/encoder-worker.js';
@@ -10,5 +10,5 @@ function isFatal(message: ToWorker): boolean {
 }
 
 parentPort?.on('message', (messages: readonly ToWorker[]) => {
-  if (messages.some(isFatal)) throw new Error('the worker was told to die');
+  if (messages.some(isFatal)) throw new Error('a segment at the fatal rate came');
 });

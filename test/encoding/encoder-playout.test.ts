@@ -29,7 +29,7 @@ interface Rig {
   close(): void;
 }
 
-/** A playout that captures what it sends; silence is told by the marks' counts, not sent. */
+/** A playout that captures what it sends; silence shows in the counts of the marks and is not sent. */
 function openRig(codec: Codec, frameMs = 20): Rig {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: 0, wallMs: 0 });
   const playout = plane.openStream({
@@ -203,7 +203,7 @@ test('a full playout stops the pull: the ring stays full until the clock made ro
     ring.end();
   })();
   while (rig.playout.stats().queuedMs < 1500) await new Promise(setImmediate);
-  // A writer that waits is told when half of the ring is free.
+  // A waiting writer is notified when half of the ring is free.
   while ((ring.status()?.writable ?? 0) >= 2000) await new Promise(setImmediate);
   // 75 frames are queued; the line holds one frame, part of the next, and a chunk; the rest is in the ring.
   const taken = (ring.status()?.written ?? 0) - (ring.status()?.readable ?? 0);
@@ -216,7 +216,7 @@ test('a full playout stops the pull: the ring stays full until the clock made ro
   rig.close();
 });
 
-test('a cleared playout ends its line with ABORTED, and the engine is told', async () => {
+test('a cleared playout ends its line with ABORTED, and the engine is notified', async () => {
   const rig = openRig(PCMU);
   const ring = PcmRing.open(8000, 4000);
   const line = pool.open(sinkOf(rig, PCMU));

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ByteRing, PcmRing } from '../../src/audio/pcm-ring.js';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/audio/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
+import { Outbox } from '../../src/encoding/line-messages.js';
 import { joined, loud, resampled } from './line-fakes.js';
 
 const CRASHING = new URL('./crashing-worker.js', import.meta.url);
-const DEAF = new URL('./deaf-worker.js', import.meta.url);
-const STILLBORN = new URL('./stillborn-worker.js', import.meta.url);
+/** A worker that never reads a message. */
+const DEAF = new URL('data:text/javascript,Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)');
+/** A worker that dies before it is ready. */
+const UNSTARTABLE = new URL('data:text/javascript,throw new Error("the addon is missing")');
 const FATAL_RATE = 12_345;
 
 /** A ring with the whole sound in it, ended. */
@@ -202,10 +206,10 @@ test('a worker that dies fails its lines with ENCODER_FAILED, and the next one w
   const fatal = lines[1]?.segment({ ring: rings[1].handle, rate: FATAL_RATE });
   await assert.rejects(healthy as Promise<unknown>, { code: 'ENCODER_FAILED' });
   await assert.rejects(fatal as Promise<unknown>, { code: 'ENCODER_FAILED' });
-  assert.equal(rings[1].write(new Float32Array(1)), -1, 'the engine is told');
+  assert.equal(rings[1].write(new Float32Array(1)), -1, 'the engine is notified');
   for (const out of outs) {
     await readAll(out);
-    assert.equal(out.status()?.error, 'ENCODER_FAILED', 'the reader is told');
+    assert.equal(out.status()?.error, 'ENCODER_FAILED', 'the reader is notified');
     out.close();
   }
   for (const line of lines) {
@@ -229,7 +233,7 @@ test('a worker that dies fails its lines with ENCODER_FAILED, and the next one w
 
 test('a worker that cannot start is tried three times, then the pool says so', async () => {
   let deaths = 0;
-  await using pool = new EncoderPool({ workers: 1, script: STILLBORN, onWorkerLost: () => deaths++ });
+  await using pool = new EncoderPool({ workers: 1, script: UNSTARTABLE, onWorkerLost: () => deaths++ });
   const out = ByteRing.open(1000);
   const line = pool.open(bytesSink(out));
   assert.equal(pool.usable, true, 'it is being started');
@@ -260,7 +264,7 @@ test('closing ends lines and threads, and every caller waits for the same end', 
   assert.equal(watchedHandles(), 0);
 });
 
-test('who reads a line hears of its end though the worker had to be ended by force', async () => {
+test('the reader of a line is notified of its end although the worker had to be ended by force', async () => {
   const pool = new EncoderPool({ workers: 1, script: DEAF });
   const out = ByteRing.open(1000);
   pool.open(bytesSink(out));
@@ -301,4 +305,34 @@ test('settings that no encoder takes lose the line by name', async () => {
   out.close();
   ring.close();
   assert.throws(() => new EncoderPool({ workers: 0 }), { code: 'INVALID_FIELD', field: 'workers' });
+});
+
+function outbox() {
+  const lists: (readonly number[])[] = [];
+  return { lists, box: new Outbox<number>((messages) => lists.push(messages)) };
+}
+
+test('messages of one turn and its microtasks leave as one list, in order', async () => {
+  const { lists, box } = outbox();
+  box.add(1);
+  void Promise.resolve()
+    .then(() => box.add(2))
+    .then(() => box.add(3));
+  assert.deepEqual(lists, []);
+  await turn();
+  box.add(4);
+  await turn();
+  assert.deepEqual(lists, [[1, 2, 3], [4]]);
+});
+
+test('flushed messages leave at once, dropped ones never, and the next is not lost', async () => {
+  const { lists, box } = outbox();
+  box.add(1);
+  box.flush();
+  assert.deepEqual(lists, [[1]]);
+  box.add(2);
+  box.drop();
+  box.add(3);
+  await turn();
+  assert.deepEqual(lists, [[1], [3]]);
 });

@@ -100,7 +100,7 @@ test('a segment apart begins with a frame of its own after whole frames of silen
   ]);
 });
 
-test('what is not kept begins with a frame of its own after what is, and the other way round', () => {
+test('a segment that is not kept begins with a frame of its own after a kept one, and the other way round', () => {
   const queue = new RecordingQueue();
   const line = playoutLine(PCMA, queue);
   const parts = [loud(100, 1), loud(200, 2), loud(300, 3), loud(50, 4)] as const;
@@ -164,7 +164,7 @@ test('kept payloads go out in the place of their segment: same frames, marks and
   );
 });
 
-test('what a segment becomes does not depend on what was said before it', () => {
+test('the payloads of a segment do not depend on the speech before it', () => {
   for (const codec of [OPUS, PCMU, PCMA]) {
     const sound = loud(7000, 9);
     const alone = payloadsOf(keptAlone(codec, sound, 24_000));

@@ -2,15 +2,20 @@
 import { Resampler } from '../../src/audio/resampler.js';
 import type { TrimOptions } from '../../src/audio/trimmer.js';
 import type { ErrorCode } from '../../src/errors.js';
-import { type ByteSink, BytesSink, type FrameSink, PlayoutSink } from '../../src/encoding/frame-sink.js';
-import type { PayloadQueue } from '../../src/encoding/payload-queue.js';
+import {
+  type ByteSink,
+  BytesSink,
+  type FrameSink,
+  type PayloadQueue,
+  PlayoutSink,
+} from '../../src/encoding/frame-sink.js';
 import { CODECS, type Codec } from '../../src/codecs/codec.js';
 import type { Container, ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
 import { EncoderShelf, frameEncoder, type FrameEncoder } from '../../src/codecs/frame-encoder.js';
 import { ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
 import type { RingPart } from '../../src/encoding/line-messages.js';
-import { LinePump, type Turn } from '../../src/encoding/line-pump.js';
+import { LinePump } from '../../src/encoding/line-pump.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/line-sound.js';
 
@@ -90,7 +95,7 @@ export class MemoryRing implements SampleSource {
 export class RecordingQueue implements PayloadQueue {
   readonly log: (readonly number[] | number)[] = [];
   readonly ends: number[] = [];
-  /** Lengths of the log at which the line told that its text pauses. */
+  /** Lengths of the log at which the line paused its input. */
   readonly rests: number[] = [];
   dry = false;
   readonly waiting = new Set<() => void>();
@@ -235,9 +240,9 @@ export class TestLine {
     pauseBeforeMs = 0,
     keep = false,
     part?: RingPart,
-    manner: { readonly speed?: number; readonly gain?: number } = {},
+    options: { readonly speed?: number; readonly gain?: number } = {},
   ): void {
-    const place = { index: this.#count++, rate, pauseBeforeMs, keep, part, ...manner };
+    const place = { index: this.#count++, rate, pauseBeforeMs, keep, part, ...options };
     this.pump.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
   }
 
@@ -246,8 +251,8 @@ export class TestLine {
   }
 
   /** Turns until the line waits or is over; then the last answer. */
-  run(maxFrames = 5): Turn {
-    let turn: Turn;
+  run(maxFrames = 5): ReturnType<LinePump['turn']> {
+    let turn: ReturnType<LinePump['turn']>;
     do {
       this.#woken = false;
       turn = this.pump.turn(maxFrames);

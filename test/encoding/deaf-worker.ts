@@ -1,2 +1,0 @@
-// A worker that never reads what it is told.
-Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

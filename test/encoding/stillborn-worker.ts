@@ -1,2 +1,0 @@
-// A worker that dies before it is ready.
-throw new Error('the addon is missing');
