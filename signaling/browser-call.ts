@@ -5,7 +5,8 @@
 //
 // The port is handed out when the handshake is done: only then are there keys
 // for the native stream. Until then the set-up may be given up at any moment.
-import type { Call, MediaPort } from '../src/call/call.js';
+import type { Call } from '../src/call/call.js';
+import type { MediaPort } from '../src/call/call-route.js';
 import type { Time } from '../src/time.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { ticksPerFrame } from '../src/codecs/codec.js';

@@ -1,6 +1,8 @@
 // The session of one page's data channel with its call: texts and interruptions in, events out, all JSON. It checks each
 // message of the page field by field before it acts on it. No message of the page ends the call.
-import type { Call, CallEvent, Interruption } from '../src/call/call.js';
+import type { Call } from '../src/call/call.js';
+import type { CallEvent } from '../src/call/utterance.js';
+import type { Interruption } from '../src/call/utterance-queue.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';

@@ -150,7 +150,7 @@ function openSwitchboard(parts: Omit<Parts, 'switchboard'>): Switchboard {
     {
       maxCalls: config.maxCalls,
       clientLimits: clientLimits(config),
-      newId: (door) => `${door === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
+      newId: (protocol) => `${protocol === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
     },
   );
 }

@@ -5,7 +5,7 @@
 //                                        └─────▶ OutgoingVoice: the playout of the MediaPort
 //
 // It holds its ports until its owner closes it.
-import type { MediaPort } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/media/caller-audio.js';
 import type { DtlsCertificate } from '../../src/media/dtls-association.js';

@@ -1,7 +1,7 @@
 // Handles incoming calls: routes them, answers or refuses them, and speaks once the caller has acknowledged
 // the answer.
 import { callClients } from '../../src/call/client-limits.js';
-import type { MediaPort } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { asParleyError, type ParleyError } from '../../src/errors.js';
@@ -109,7 +109,7 @@ export class InboundCalls {
     const { address } = session.peer;
     // An allowed network belongs to a trunk or PBX with the calls of many clients.
     const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
-    switchboard.open(makePort, { door: 'sip', clients, confirmed }).then(
+    switchboard.open(makePort, { protocol: 'sip', clients, confirmed }).then(
       (call) => book.get(call.id).talks(call),
       (error: unknown) =>
         refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),

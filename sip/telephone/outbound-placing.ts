@@ -1,5 +1,5 @@
 // Places outbound calls, for applications and for transfers.
-import type { MediaPort } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import type { PhoneCallRequest, PhoneCallView } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
@@ -92,7 +92,7 @@ export class OutboundPlacing {
         return phone.port;
       };
       const clients = request.owner === undefined ? [] : [`key ${request.owner}`];
-      switchboard.open(makePort, { door: 'sip', clients, dialled: true }).then(
+      switchboard.open(makePort, { protocol: 'sip', clients, dialled: true }).then(
         (call) => phone?.talks(call),
         (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
       );

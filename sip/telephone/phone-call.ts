@@ -1,6 +1,8 @@
 // One telephone call, inbound or outbound: it joins the leg (signalling and media), the speech, the digits,
 // and the end.
-import type { Call, Interruption, MediaPort, SpeakOptions } from '../../src/call/call.js';
+import type { Call, SpeakOptions } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
+import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
   CallRecord,
   DigitsRequest,

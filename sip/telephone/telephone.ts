@@ -5,7 +5,7 @@
 //   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Interruption } from '../../src/call/call.js';
+import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
   CallRecord,
   DigitsRequest,

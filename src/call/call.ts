@@ -14,14 +14,11 @@ import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
 import type { LineOptions } from '../speaking/speech-line.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
-import type { Utterance, UtteranceEvent } from './utterance.js';
+import type { Utterance, CallEvent } from './utterance.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
 
-export type { MediaPort } from './call-route.js';
-export type { Interruption } from './utterance-queue.js';
-
-export interface CallLimits extends TextLimits, LastWords {
+interface CallLimits extends TextLimits, LastWords {
   /** Texts that may wait behind the one being spoken. */
   readonly maxWaitingUtterances: number;
 }
@@ -32,11 +29,11 @@ interface CallLog {
 }
 
 interface CallMetrics {
-  callOpened(door: string): void;
-  callClosed(door: string, reason: string): void;
+  callOpened(protocol: string): void;
+  callClosed(protocol: string, reason: string): void;
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;
   /** Milliseconds from the arrival of a text to its first packet, if nothing else was being spoken. */
-  firstAudio(ms: number, door: string): void;
+  firstAudio(ms: number, protocol: string): void;
 }
 
 export interface CallParts {
@@ -60,11 +57,10 @@ export interface SpeakOptions extends Omit<TextRequest, 'text'> {
   readonly receivedAtMs?: number;
 }
 
-export type CallEvent = UtteranceEvent;
-
 export class Call {
   readonly id: string;
-  readonly door: string;
+  /** `webrtc` or `sip`. */
+  readonly protocol: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;
   /** Called with each event, in order. The owner of the conversation sets it. */
@@ -76,9 +72,9 @@ export class Call {
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
-  constructor(id: string, door: string, port: MediaPort, parts: CallParts) {
+  constructor(id: string, protocol: string, port: MediaPort, parts: CallParts) {
     this.id = id;
-    this.door = door;
+    this.protocol = protocol;
     this.#parts = parts;
     this.#turns = parts.turns ?? new TextTurns();
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
@@ -89,7 +85,7 @@ export class Call {
       say: async (phrase) => (this.#refuseClosed(), this.#say(phrase, {}).ended),
       close: (reason) => this.close(reason),
     });
-    parts.log.info({ call: id, door, codec: port.codec.name, path: port.path }, 'call opened');
+    parts.log.info({ call: id, door: protocol, codec: port.codec.name, path: port.path }, 'call opened');
   }
 
   get codec(): Codec {
@@ -191,7 +187,7 @@ export class Call {
     const { log, metrics } = this.#parts;
     const call = this.id;
     if (event.type === 'utterance.started') {
-      if (metric) metrics.firstAudio(event.firstPacketMs, this.door);
+      if (metric) metrics.firstAudio(event.firstPacketMs, this.protocol);
       const { utterance, firstPacketMs, queuedMs } = event;
       log.info({ call, utterance, firstPacketMs, queuedMs }, 'first packet');
     } else if (event.type === 'utterance.failed') {
@@ -231,7 +227,7 @@ export class Call {
       log.warn({ call: this.id, err: error }, 'port not closed cleanly');
     } finally {
       const { packets, silencePackets, underruns, lateTicks } = this.stats(); // as they were at the end
-      metrics.callClosed(this.door, reason);
+      metrics.callClosed(this.protocol, reason);
       log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
       this.#resolveClosed(reason);
     }

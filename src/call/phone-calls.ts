@@ -3,7 +3,8 @@
 import type { CodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
-import type { CallEvent, Interruption } from './call.js';
+import type { CallEvent } from './utterance.js';
+import type { Interruption } from './utterance-queue.js';
 
 /**
  *   dialling ─▶ ringing ─▶ connected ◀─▶ held
@@ -18,7 +19,7 @@ export interface PhoneCallRequest {
   readonly owner?: string;
   /** A SIP or tel URI, or a number that the trunk's domain completes. */
   readonly to: string;
-  /** The same for the caller; that of the trunk, if absent. */
+  /** URI or number of the caller; that of the trunk, if absent. */
   readonly from?: string;
   readonly displayName?: string;
   /** Name of a configured trunk; absent: the first that works. */
@@ -84,7 +85,7 @@ export interface PhoneCallView {
   readonly headers?: Readonly<Record<string, string>>;
   readonly trunk?: string;
   readonly codec?: CodecName;
-  /** Whether media is encrypted, once it flows. */
+  /** Encryption of the media, once it flows. */
   readonly srtp?: 'none' | 'sdes' | 'dtls';
   /** All of them milliseconds since 1970. */
   readonly createdAt: number;
@@ -170,7 +171,7 @@ export interface CallRecord {
   readonly callId?: string;
   readonly from?: string;
   readonly to?: string;
-  /** Header fields of the INVITE of an inbound call, as applications are shown them. */
+  /** Header fields of the INVITE of an inbound call, as SIP_CALL_HEADERS lets them through. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly trunk?: string;
   /** Name of the route that answered the call. */
@@ -194,7 +195,7 @@ export interface CallRecord {
     readonly jitterMs: number;
     readonly mos: number;
   };
-  /** As the far end reports it. */
+  /** Figures that the far end reported. */
   readonly remote?: { readonly loss: number; readonly jitterMs: number; readonly rttMs: number | null };
   readonly digits: number;
   readonly transferredTo?: string;

@@ -1,7 +1,8 @@
 // Opens calls, keeps the open ones by id, limits their number, and closes them when the server ends.
 import { ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-limits.js';
-import { Call, type CallParts, type MediaPort, type SpeakOptions } from './call.js';
+import { Call, type CallParts, type SpeakOptions } from './call.js';
+import type { MediaPort } from './call-route.js';
 import { isMarkup, TextTurns } from '../speaking/text-source.js';
 import type { Time } from '../time.js';
 import { checkText } from '../speaking/whole-text.js';
@@ -17,16 +18,17 @@ export function mayUseCall(key: string | undefined, owner: string | undefined): 
   return key === undefined || owner === undefined || key === owner || key === ADMIN_KEY;
 }
 
-export interface SwitchboardOptions {
+interface SwitchboardOptions {
   readonly maxCalls: number;
   /** Unguessable. */
-  readonly newId: (door: string) => string;
+  readonly newId: (protocol: string) => string;
   /** No limits if absent. */
   readonly clientLimits?: ClientLimits;
 }
 
-export interface CallOrigin {
-  readonly door: string;
+interface CallOrigin {
+  /** `webrtc` or `sip`. */
+  readonly protocol: string;
   /** The names under which the call is counted for its client; absent: for no client. */
   readonly clients?: readonly string[];
   /** The server itself places the call: it may ring for long, and does not count as half-open. */
@@ -56,7 +58,7 @@ export class Switchboard {
     return this.#calls.size + this.#opening.size;
   }
 
-  /** Whether new calls are refused, because the server is about to end. */
+  /** True if new calls are refused, because the server is about to end. */
   get draining(): boolean {
     return this.#draining || this.#closing !== undefined;
   }
@@ -84,14 +86,14 @@ export class Switchboard {
         retryAfterSeconds: 5,
       });
     }
-    const { door, clients = [], dialled = false, confirmed } = origin;
+    const { protocol, clients = [], dialled = false, confirmed } = origin;
     const place = this.#clients.take(clients, !dialled);
     let making: Promise<MediaPort> | undefined;
     try {
-      const id = newId(door);
+      const id = newId(protocol);
       making = makePort(id);
       this.#opening.add(making);
-      const call = new Call(id, door, await making, this.#parts);
+      const call = new Call(id, protocol, await making, this.#parts);
       if (confirmed === undefined) place.opened();
       else void confirmed.then(() => place.opened());
       void call.closed.then(() => place.release());
@@ -107,7 +109,7 @@ export class Switchboard {
 
   #connect(call: Call): void {
     this.#calls.set(call.id, call);
-    this.#parts.metrics.callOpened(call.door);
+    this.#parts.metrics.callOpened(call.protocol);
     void call.closed.then(() => this.#calls.delete(call.id));
     // The server began to close while the port was being made.
     if (this.#closing !== undefined) void call.close('server closing');

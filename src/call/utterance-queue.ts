@@ -8,7 +8,7 @@ import { callPace } from '../speaking/pace.js';
 import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
-import { Utterance, type UtteranceEnd, type UtteranceEvent } from './utterance.js';
+import { Utterance, type UtteranceEnd, type CallEvent } from './utterance.js';
 
 export interface Interruption {
   /** The text that was heard of all interrupted utterances. */
@@ -73,7 +73,7 @@ export class UtteranceQueue {
   }
 
   /** Makes an utterance behind the queued ones; the caller then passes it to `start`. */
-  make(receivedAtMs: number, options: LineOptions, emit: (event: UtteranceEvent) => void): Utterance {
+  make(receivedAtMs: number, options: LineOptions, emit: (event: CallEvent) => void): Utterance {
     const number = ++this.#count;
     const { client, frames, continuity, time, onEnd } = this.#parts;
     const track = new CallTrack(number, this.#route, frames);

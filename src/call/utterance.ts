@@ -36,7 +36,7 @@ interface Failure {
   readonly message: string;
 }
 
-export type UtteranceEvent =
+export type CallEvent =
   | { type: 'utterance.started'; utterance: number; firstPacketMs: number; queuedMs: number }
   | { type: 'sentence.started'; utterance: number; sentence: number; text: string }
   | { type: 'sentence.spoken'; utterance: number; sentence: number; text: string }
@@ -60,7 +60,7 @@ interface UtteranceParts {
   readonly sound: UtteranceSound;
   /** Arrival of the text, on the clock of the media plane. */
   readonly receivedAtMs: number;
-  readonly emit: (event: UtteranceEvent) => void;
+  readonly emit: (event: CallEvent) => void;
 }
 
 function toTenths(ms: number): number {

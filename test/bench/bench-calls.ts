@@ -4,7 +4,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
 import { Switchboard } from '../../src/call/switchboard.js';
-import type { MediaPort } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import { systemTime } from '../../src/time.js';
 import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
 import { OPUS, ticksPerFrame, type Codec } from '../../src/codecs/codec.js';
@@ -96,7 +96,9 @@ export class BenchCalls {
     const socket = createSocket('udp4');
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     this.#sockets.push(socket);
-    const call = await this.#switchboard.open(async () => this.#port(plan, socket, port), { door: 'bench' });
+    const call = await this.#switchboard.open(async () => this.#port(plan, socket, port), {
+      protocol: 'bench',
+    });
     const channel = {
       bufferedAmount: 0,
       send: (text: string) => opened.onMessage(JSON.parse(text) as ServerMessage),

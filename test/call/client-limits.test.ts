@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallParts, MediaPort } from '../../src/call/call.js';
+import type { CallParts } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import { callClients, ClientCalls, clientLimits, MessageRate } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import { PCMU } from '../../src/codecs/codec.js';
@@ -96,8 +97,11 @@ test('a call that is given up before it is set up gives its place back, at once 
     },
   ];
   for (const makePort of [...failing, ...failing, ...failing]) {
-    await assert.rejects(switchboard.open(makePort, { door: 'sip', clients: ['a'] }), noPort);
-    await assert.rejects(switchboard.open(makePort, { door: 'sip', clients: ['a'], dialled: true }), noPort);
+    await assert.rejects(switchboard.open(makePort, { protocol: 'sip', clients: ['a'] }), noPort);
+    await assert.rejects(
+      switchboard.open(makePort, { protocol: 'sip', clients: ['a'], dialled: true }),
+      noPort,
+    );
   }
   assert.equal(switchboard.size, 0);
 });
@@ -120,7 +124,7 @@ test('a call whose peer has not shown that it is there counts as half-open, unti
   const confirms: (() => void)[] = [];
   const open = () => {
     const confirmed = new Promise<void>((resolve) => confirms.push(resolve));
-    const origin = { door: 'sip', clients: ['a'], confirmed };
+    const origin = { protocol: 'sip', clients: ['a'], confirmed };
     return switchboard.open(() => Promise.resolve(openPort(PCMU, FRAME_MS)), origin);
   };
   const [first] = [await open(), await open()];
@@ -165,7 +169,7 @@ test('a message counts what it costs; one above every burst waits for a full buc
   assert.equal(rate.waitMs(500), 1010);
 });
 
-test('whoever waits as long as told is admitted, at any rate', () => {
+test('a client that waits as long as stated is admitted, at any rate', () => {
   for (const perSecond of [3, 7, 333, 1e6 / 3]) {
     const rate = new MessageRate({ perSecond, burst: 1 }, 0);
     for (let nowMs = 0, n = 0; n < 1000; n++) {

@@ -56,14 +56,14 @@ test('without a phrase the call ends at once', async () => {
   assert.deepEqual(typesOf(under), ['utterance.failed']);
 });
 
-test('where nobody can say the phrase the call ends all the same', async () => {
+test('if no engine can say the phrase, the call ends all the same', async () => {
   const under = openLosing('Nobody says this.');
   under.call.speak('One.');
   assert.equal(await closing(under), 'engine lost');
   assert.deepEqual(typesOf(under), ['utterance.failed', 'utterance.failed']);
 });
 
-test('a call that is held ends though nobody hears the phrase', async () => {
+test('a held call ends although the phrase is not heard', async () => {
   const under = openLosing(PHRASE);
   under.call.speak('One.');
   await passing(under, () => under.engine.begun.includes(PHRASE));

@@ -17,7 +17,7 @@ function openCall(): CallUnderTest {
   return calls.open();
 }
 
-test('held for fifteen minutes, a call goes on with the next frame and nobody was late', async () => {
+test('held for fifteen minutes, a call goes on with the next frame and without an underrun', async () => {
   const { call, engine, pass, sent } = openCall();
   engine.sounds.set('Hello there.', rising(1000));
   const utterance = call.speak('Hello there.');

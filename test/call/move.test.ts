@@ -2,7 +2,7 @@
 // network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MediaPort } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
@@ -165,12 +165,12 @@ test('sequence numbers and timestamps go on through a change of codec', async ()
   }
 });
 
-/** Everything that is told of the sentences, and how often. */
-function told({ events }: CallUnderTest): string[] {
+/** Every event of the sentences, in order. */
+function reported({ events }: CallUnderTest): string[] {
   return events.map((event) => ('sentence' in event ? `${event.type} ${event.sentence}` : event.type));
 }
 
-const ALL_TOLD = [
+const ALL_EVENTS = [
   'utterance.started',
   'sentence.started 0',
   'sentence.spoken 0',
@@ -189,7 +189,7 @@ function twoSentences(form: Form): CallUnderTest {
   return under;
 }
 
-test('marks are told once each, at whatever frame the call moves', async () => {
+test('marks are reported once each, at whatever frame the call moves', async () => {
   for (const atMs of [0, 20, 980, 1000, 1020, 1140, 1160, 1180, 2140]) {
     const under = twoSentences([PCMU, 20]);
     const utterance = under.call.speak(TWO);
@@ -197,12 +197,12 @@ test('marks are told once each, at whatever frame the call moves', async () => {
     await time.pass(atMs);
     move(under, [PCMA, 20], under.port);
     await time.end();
-    assert.deepEqual(told(under), ALL_TOLD, `moved at ${atMs} ms`);
+    assert.deepEqual(reported(under), ALL_EVENTS, `moved at ${atMs} ms`);
     assert.deepEqual(await utterance.ended, { end: 'spoken', text: TWO, durationMs: 2160 });
   }
 });
 
-test('a mark that was reached is told although its playout is closed before the event loop turns', async () => {
+test('a mark that was reached is reported although its playout is closed before the event loop turns', async () => {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const playout = plane.openStream({
     ssrc: 1,
@@ -218,21 +218,21 @@ test('a mark that was reached is told although its playout is closed before the 
     cname: 'call',
     rtcpIntervalMs: 0,
   });
-  const told: number[] = [];
-  playout.onMark = (_track, mark) => void told.push(mark);
+  const reported: number[] = [];
+  playout.onMark = (_track, mark) => void reported.push(mark);
   playout.target({ capture: true });
   playout.push(playout.generation, 1, PCMU.silence(10));
   playout.mark(playout.generation, 1, 77, true);
   const untilMs = performance.now() + 10_000;
-  while (playout.sent(1) === 0 && performance.now() < untilMs); // nothing is told meanwhile
+  while (playout.sent(1) === 0 && performance.now() < untilMs); // nothing is reported meanwhile
   playout.close();
-  assert.deepEqual(told, []);
-  await until(() => told.length > 0);
-  assert.deepEqual(told, [77]);
+  assert.deepEqual(reported, []);
+  await until(() => reported.length > 0);
+  assert.deepEqual(reported, [77]);
   plane.close();
 });
 
-test('what was heard after a move and an interruption is exact', async () => {
+test('the text heard after a move and an interruption is exact', async () => {
   for (const [form, atMs, heardMs] of [
     [[PCMA, 20], 400, 40],
     [[OPUS, 20], 600, 100],
@@ -262,13 +262,13 @@ test('what was heard after a move and an interruption is exact', async () => {
     under.pass(500);
     assert.ok(sounding(heardOf(under.sent())).length < 50 * (RATE / 1000), 'nothing old follows');
     assert.deepEqual(
-      told(under).filter((type) => type === 'utterance.interrupted'),
+      reported(under).filter((type) => type === 'utterance.interrupted'),
       ['utterance.interrupted'],
     );
   }
 });
 
-test('an interruption while what waits is on its way drops it, and the call speaks on', async () => {
+test('an interruption during a handover drops the queued sound, and the call speaks on', async () => {
   const under = twoSentences([PCMU, 20]);
   const first = under.call.speak(TWO);
   await new Passing(under, first).pass(300);
@@ -283,7 +283,7 @@ test('an interruption while what waits is on its way drops it, and the call spea
   for (const { likeness } of found.slice(1, -1)) assert.ok(likeness > 0.97);
 });
 
-test('texts that wait are spoken in the new codec alone, after what was on its way', async () => {
+test('texts that wait are spoken in the new codec alone, after the sound that was handed over', async () => {
   const under = twoSentences([PCMU, 20]);
   under.engine.sounds.set('Third.', rising(500));
   const first = under.call.speak(TWO);
@@ -293,7 +293,7 @@ test('texts that wait are spoken in the new codec alone, after what was on its w
   await new Passing(under, first).end();
   await new Passing(under, second).end();
   assert.deepEqual((await second.ended).durationMs, 500);
-  assert.deepEqual(told(under).slice(0, 6), ALL_TOLD);
+  assert.deepEqual(reported(under).slice(0, 6), ALL_EVENTS);
   assert.equal(under.call.codec.name, 'G722');
   assert.equal(under.call.stats().underruns, 0);
   assert.equal(under.events.at(-1)?.type, 'utterance.spoken');
@@ -349,7 +349,7 @@ test('a call moves in silence, twice in a row, and in the middle of a sentence t
   port = move(under, [OPUS, 20], port);
   port = move(under, [PCMA, 20], port);
   await time.end();
-  assert.deepEqual(told(under), ALL_TOLD);
+  assert.deepEqual(reported(under), ALL_EVENTS);
   assert.equal((await utterance.ended).durationMs, 2160);
 });
 
@@ -374,7 +374,7 @@ test('a call that is transferred goes on at the other leg, and its old one falls
   const port = under.openPort(PCMU, 20);
   under.call.moveTo(port);
   await time.end();
-  assert.deepEqual(told(under), ALL_TOLD);
+  assert.deepEqual(reported(under), ALL_EVENTS);
   const packets = under.sent();
   const [old, other] = [0, 1].map((leg) =>
     packets.filter(({ ssrc }) => ssrc - (packets[0]?.ssrc ?? 0) === leg),

@@ -61,13 +61,13 @@ async function play(
 
 /** Tells the events of sentences with the number of frames that had left. */
 async function eventsOf(under: CallUnderTest, utterance: Utterance): Promise<string[]> {
-  const told: string[] = [];
+  const reported: string[] = [];
   let frames = 0;
   under.call.onEvent = (event) => {
-    if ('sentence' in event) told.push(`${event.type} ${event.sentence} at ${frames}: ${event.text}`);
+    if ('sentence' in event) reported.push(`${event.type} ${event.sentence} at ${frames}: ${event.text}`);
   };
   await play(under, utterance, { fromFull: true, leaves: () => frames++ });
-  return told;
+  return reported;
 }
 
 const EVENTS = [
@@ -79,7 +79,7 @@ const EVENTS = [
   'sentence.spoken 2 at 147: Three is far away.',
 ];
 
-test('a text that is there whole is one generation without pauses, and its sentences are told in order', async () => {
+test('a text that is there whole is one generation without pauses, and its sentences are reported in order', async () => {
   const under = openCall();
   const utterance = under.call.speak(TEXT);
   assert.deepEqual(await eventsOf(under, utterance), EVENTS);
@@ -120,7 +120,7 @@ test('an engine that reads faster than it speaks has its text before its sound i
   assert.equal((await utterance.ended).text, TEXT);
 });
 
-test('where the text pauses the generation waits, and nobody is late', async () => {
+test('the generation waits while the text pauses, without an underrun', async () => {
   const under = openCall();
   const tokens = new TokenSource();
   const utterance = under.call.speak(tokens);
@@ -160,7 +160,7 @@ for (const [frames, heard] of [
   });
 }
 
-test('a generation that waits for text ends with the interruption, and its producer is told', async () => {
+test('a generation that waits for text ends with the interruption, and its producer is notified', async () => {
   const under = openCall();
   const tokens = new TokenSource();
   const utterance = under.call.speak(tokens);
@@ -238,7 +238,7 @@ test('an engine that fails in the middle fails the text after what was made of i
   const under = openCall();
   under.engine.failsAt = 'Two';
   const tokens = new TokenSource();
-  const told = await rejectionsOf(async () => {
+  const reported = await rejectionsOf(async () => {
     const utterance = under.call.speak(tokens);
     tokens.push('One is here. Two is there. And three');
     // The text has not ended, but nothing waits for it any more.
@@ -247,7 +247,7 @@ test('an engine that fails in the middle fails the text after what was made of i
     assert.deepEqual([end, error?.code], ['failed', 'ENGINE_FAILED']);
     assert.equal(text, 'One is here. Two is there.');
   });
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
   await until(() => tokens.returned);
 });
 

@@ -1,7 +1,9 @@
 // Calls for tests, on a media plane whose clock the test advances. Everything is real but the engine, the network and
 // time. The calls of a test file share one pool of encoders and are closed after each test.
 import { after, afterEach, before } from 'node:test';
-import { Call, type CallEvent, type CallLimits, type MediaPort } from '../../src/call/call.js';
+import { Call, type CallParts } from '../../src/call/call.js';
+import type { MediaPort } from '../../src/call/call-route.js';
+import type { CallEvent } from '../../src/call/utterance.js';
 import { type Codec, PCMU, ticksPerFrame } from '../../src/codecs/codec.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
@@ -30,7 +32,7 @@ export interface SentPacket {
   readonly payload: Uint8Array;
 }
 
-const LIMITS: CallLimits = { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 };
+const LIMITS: CallParts['limits'] = { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 };
 
 export interface CallUnderTest {
   readonly call: Call;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
 import type { ClientLimits } from '../../src/call/client-limits.js';
-import { Switchboard, type SwitchboardOptions } from '../../src/call/switchboard.js';
+import { Switchboard } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
@@ -98,7 +98,7 @@ export async function openDoor(
 }
 
 function openSwitchboard(
-  limits: Pick<SwitchboardOptions, 'maxCalls' | 'clientLimits'>,
+  limits: Pick<ConstructorParameters<typeof Switchboard>[1], 'maxCalls' | 'clientLimits'>,
   time: Time,
   write: (fields: Record<string, unknown>, message: string) => void,
 ): Switchboard {

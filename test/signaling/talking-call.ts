@@ -1,7 +1,8 @@
 // A call that only remembers what it is told, and a channel that keeps what it
 // is given.
-import type { CallEvent, Interruption, SpeakOptions } from '../../src/call/call.js';
-import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
+import type { SpeakOptions } from '../../src/call/call.js';
+import type { Interruption } from '../../src/call/utterance-queue.js';
+import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';
 import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/codecs/codec.js';
 import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';

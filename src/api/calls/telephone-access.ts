@@ -1,6 +1,6 @@
 // Gives each client access to its own telephone calls: commands, idempotent placing, and errors that name the fields of
 // requests. Routes and sockets share it. `TelephoneAccess.forClient` hides the calls of other API keys.
-import type { Interruption } from '../../call/call.js';
+import type { Interruption } from '../../call/utterance-queue.js';
 import type {
   DigitsRequest,
   PhoneCallEvent,

@@ -1,7 +1,7 @@
 // Fakes of browser calls and telephone calls. Their state is in memory, and the tests change it.
 import type { BrowserCalls, Offer } from '../../../src/api/calls/browser-calls.js';
 import type { SoundReader } from '../../../src/api/calls/telephone-access.js';
-import type { Interruption } from '../../../src/call/call.js';
+import type { Interruption } from '../../../src/call/utterance-queue.js';
 import type {
   DigitsRequest,
   PhoneCallEvent,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import type { TestContext } from 'node:test';
-import type { MediaPort } from '../../../src/call/call.js';
+import type { MediaPort } from '../../../src/call/call-route.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';
 import { RtpPorts } from '../../../src/media/media-socket.js';
 import { CallMedia, type CallMediaParts } from '../../../sip/media/call-media.js';

@@ -1,6 +1,8 @@
 // A far end and its media in memory: they record what a telephone call asks of them, and the test triggers
 // their callbacks.
-import type { Call, CallEvent, MediaPort } from '../../../src/call/call.js';
+import type { Call } from '../../../src/call/call.js';
+import type { MediaPort } from '../../../src/call/call-route.js';
+import type { CallEvent } from '../../../src/call/utterance.js';
 import type { CallRecord, PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/codecs/codec.js';

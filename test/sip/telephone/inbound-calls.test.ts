@@ -7,9 +7,9 @@ import { Answering } from '../../../sip/telephone/answering.js';
 import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
 import { incomingMediaRequest } from '../../../sip/telephone/media-supply.js';
 import { PhoneBook } from '../../../sip/telephone/phone-book.js';
-import type { MediaPort } from '../../../src/call/call.js';
+import type { MediaPort } from '../../../src/call/call-route.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
-import type { CallOrigin } from '../../../src/call/switchboard.js';
+import type { Switchboard } from '../../../src/call/switchboard.js';
 import { ParleyError } from '../../../src/errors.js';
 import { linesOf, negotiation, valueOf } from '../sdp/negotiation-under-test.js';
 import {
@@ -47,7 +47,10 @@ function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOp
     book,
     answering: new Answering(table, { text: 'Hello.' }, ringMs),
     switchboard: {
-      open: async (makePort: (id: string) => Promise<MediaPort>, { clients = [], confirmed }: CallOrigin) => {
+      open: async (
+        makePort: (id: string) => Promise<MediaPort>,
+        { clients = [], confirmed }: Parameters<Switchboard['open']>[1],
+      ) => {
         counted.push(...clients);
         void confirmed?.then(() => counts.confirmed++);
         if (failing.open !== undefined) throw failing.open;

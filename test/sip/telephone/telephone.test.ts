@@ -5,7 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
-import type { MediaPort } from '../../../src/call/call.js';
+import type { MediaPort } from '../../../src/call/call-route.js';
 import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
 import type { Result } from '../../../sip/message/refusal.js';
