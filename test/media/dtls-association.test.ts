@@ -5,11 +5,22 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { DtlsClient, DtlsServer } from 'werift';
 import { DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
-import type { SrtpProfile } from '../../src/media/media-addon.js';
+import type { SrtpKeys } from '../../src/media/media-addon.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { FORGED, record } from './forged-records.js';
-import { fingerprintOf, LOOPBACK, materialOf, OpensslPeer, pemPair, Told, UdpAssociation, type PemPair, type Terms } from './dtls-peers.js'; // prettier-ignore
+import {
+  fingerprintOf,
+  FORGED,
+  LOOPBACK,
+  materialOf,
+  OpensslPeer,
+  pemPair,
+  type PemPair,
+  record,
+  Reports,
+  type Terms,
+  UdpAssociation,
+} from './dtls-peers.js';
 
 let pair: PemPair;
 let ours: DtlsCertificate;
@@ -26,7 +37,7 @@ after(() => {
 
 const EXPORT = ['-keymatexport', 'EXTRACTOR-dtls_srtp'];
 // OpenSSL's names, ours, and the octets of both keys and salts.
-const PROFILES: readonly [string, SrtpProfile, number][] = [
+const PROFILES: readonly [string, SrtpKeys['profile'], number][] = [
   ['SRTP_AEAD_AES_128_GCM', 'AEAD_AES_128_GCM', 56],
   ['SRTP_AEAD_AES_256_GCM', 'AEAD_AES_256_GCM', 88],
   ['SRTP_AES128_CM_SHA1_80', 'AES_CM_128_HMAC_SHA1_80', 60],
@@ -40,8 +51,8 @@ for (const [name, profile, bytes] of PROFILES) {
     end.begin({ role: 'passive', fingerprints: [pair.fingerprint] });
     const options = ['-connect', `${LOOPBACK}:${port}`, '-use_srtp', name, ...EXPORT];
     const peer = new OpensslPeer('s_client', pair, [...options, '-keymatexportlen', String(bytes)]);
-    await until(() => end.told.keys.length > 0 && peer.material !== undefined);
-    const [keys] = end.told.keys;
+    await until(() => end.reported.keys.length > 0 && peer.material !== undefined);
+    const [keys] = end.reported.keys;
     assert.ok(keys !== undefined);
     assert.equal(keys.send.profile, profile);
     assert.equal(materialOf(keys.receive, keys.send), peer.material);
@@ -58,8 +69,8 @@ for (const [name, profile, bytes] of PROFILES) {
     await until(() => peer.output.includes('ACCEPT'));
     const end = new UdpAssociation(port);
     end.begin({ role: 'active', fingerprints: [fingerprintOf(pair.cert, 'sha384')] });
-    await until(() => end.told.keys.length > 0 && peer.material !== undefined);
-    const [keys] = end.told.keys;
+    await until(() => end.reported.keys.length > 0 && peer.material !== undefined);
+    const [keys] = end.reported.keys;
     assert.ok(keys !== undefined);
     assert.equal(keys.send.profile, profile);
     assert.equal(materialOf(keys.send, keys.receive), peer.material);
@@ -69,9 +80,19 @@ for (const [name, profile, bytes] of PROFILES) {
 }
 
 for (const [what, options, code, reason] of [
-  ['a certificate that was not announced', ['-use_srtp', 'SRTP_AES128_CM_SHA1_80'], 'FINGERPRINT_MISMATCH', /fingerprint/],
+  [
+    'a certificate that was not announced',
+    ['-use_srtp', 'SRTP_AES128_CM_SHA1_80'],
+    'FINGERPRINT_MISMATCH',
+    /fingerprint/,
+  ],
   ['no SRTP', [], 'DTLS_FAILED', /no protection profile of SRTP is common/],
-  ['ciphers without authenticated encryption', ['-use_srtp', 'SRTP_AES128_CM_SHA1_80', '-cipher', 'ECDHE-ECDSA-AES128-SHA'], 'DTLS_FAILED', /no shared cipher/],
+  [
+    'ciphers without authenticated encryption',
+    ['-use_srtp', 'SRTP_AES128_CM_SHA1_80', '-cipher', 'ECDHE-ECDSA-AES128-SHA'],
+    'DTLS_FAILED',
+    /no shared cipher/,
+  ],
 ] as const) {
   test(`openssl with ${what} gets no keys, and an alert`, async () => {
     const end = new UdpAssociation();
@@ -79,28 +100,33 @@ for (const [what, options, code, reason] of [
     const stranger = code === 'FINGERPRINT_MISMATCH' ? ours.fingerprint : pair.fingerprint;
     end.begin({ role: 'passive', fingerprints: [stranger] });
     const peer = new OpensslPeer('s_client', pair, ['-connect', `${LOOPBACK}:${port}`, ...options]);
-    await until(() => end.told.failures.length > 0);
-    assert.equal(end.told.code, code);
-    assert.match(end.told.failures[0]?.message ?? '', reason);
-    assert.equal(end.told.keys.length, 0);
+    await until(() => end.reported.failures.length > 0);
+    assert.equal(end.reported.code, code);
+    assert.match(end.reported.failures[0]?.message ?? '', reason);
+    assert.equal(end.reported.keys.length, 0);
     if (options.length > 0) await until(() => /alert/.test(peer.output));
     await peer.close();
     await end.close();
   });
-} // prettier-ignore
+}
 
 test('openssl that quits says goodbye', async () => {
   const end = new UdpAssociation();
   const port = await end.listen();
   end.begin({ role: 'passive', fingerprints: [fingerprintOf(pair.cert, 'sha512')] });
-  const peer = new OpensslPeer('s_client', pair, ['-connect', `${LOOPBACK}:${port}`, '-use_srtp', 'SRTP_AES128_CM_SHA1_80']);
-  await until(() => end.told.keys.length > 0);
+  const peer = new OpensslPeer('s_client', pair, [
+    '-connect',
+    `${LOOPBACK}:${port}`,
+    '-use_srtp',
+    'SRTP_AES128_CM_SHA1_80',
+  ]);
+  await until(() => end.reported.keys.length > 0);
   peer.quit();
-  await until(() => end.told.closed > 0);
-  assert.deepEqual([end.told.closed, end.told.failures, end.association?.over], [1, [], true]);
+  await until(() => end.reported.closed > 0);
+  assert.deepEqual([end.reported.closed, end.reported.failures, end.association?.over], [1, [], true]);
   await peer.close();
   await end.close();
-}); // prettier-ignore
+});
 
 for (const role of ['active', 'passive'] as const) {
   test(`werift is met by us as the ${role} end, with the same keys`, async () => {
@@ -129,8 +155,8 @@ for (const role of ['active', 'passive'] as const) {
     const peer = role === 'active' ? new DtlsServer(options) : new DtlsClient(options);
     end.begin({ role, fingerprints: [pair.fingerprint] });
     if (peer instanceof DtlsClient) await peer.connect();
-    await until(() => end.told.keys.length > 0 && peer.connected);
-    const [keys] = end.told.keys;
+    await until(() => end.reported.keys.length > 0 && peer.connected);
+    const [keys] = end.reported.keys;
     const { localKey, localSalt, remoteKey, remoteSalt } = peer.extractSessionKeys(16, 14) as Record<
       string,
       Uint8Array
@@ -148,32 +174,37 @@ for (const role of ['active', 'passive'] as const) {
 
 /** Two of ours in one process; what is sent goes through `path` in both directions. */
 function twoOfOurs(path: (data: Uint8Array, deliver: () => void) => void, terms: Partial<Terms> = {}) {
-  const make = (certificate: DtlsCertificate, peer: () => DtlsAssociation, role: Terms['role'], expected: DtlsCertificate) => {
-    const told = new Told();
+  const make = (
+    certificate: DtlsCertificate,
+    peer: () => DtlsAssociation,
+    role: Terms['role'],
+    expected: DtlsCertificate,
+  ) => {
+    const reported = new Reports();
     const association: DtlsAssociation = new DtlsAssociation({
       certificate,
       role,
       fingerprints: [expected.fingerprint],
       time: new ManualTime(),
       send: (data) => path(data, () => peer().receive(data)),
-      onKeys: (keys) => told.keys.push(keys),
-      onFailed: (error) => told.failures.push(error),
-      onClosed: () => told.closed++,
+      onKeys: (keys) => reported.keys.push(keys),
+      onFailed: (error) => reported.failures.push(error),
+      onClosed: () => reported.closed++,
       ...terms,
     });
-    return { association, told };
+    return { association, reported };
   };
   const active = make(ours, () => passive.association, 'active', theirs);
   const passive: typeof active = make(theirs, () => active.association, 'passive', ours);
   return { active, passive };
-} // prettier-ignore
+}
 
 test('two of ours agree on keys crosswise, and no timer is left', () => {
   const time = new ManualTime();
   const { active, passive } = twoOfOurs((_data, deliver) => deliver(), { time });
   passive.association.start();
   active.association.start();
-  const [a, p] = [active.told.keys[0], passive.told.keys[0]];
+  const [a, p] = [active.reported.keys[0], passive.reported.keys[0]];
   assert.ok(a !== undefined && p !== undefined);
   assert.deepEqual([a.send, a.receive], [p.receive, p.send]);
   assert.notDeepEqual(a.send.key, a.receive.key);
@@ -181,9 +212,9 @@ test('two of ours agree on keys crosswise, and no timer is left', () => {
   assert.ok(active.association.open && passive.association.open);
   active.association.close();
   active.association.close();
-  assert.deepEqual([active.told.closed, passive.told.closed], [0, 1]);
+  assert.deepEqual([active.reported.closed, passive.reported.closed], [0, 1]);
   passive.association.close();
-  assert.deepEqual([...active.told.failures, ...passive.told.failures], []);
+  assert.deepEqual([...active.reported.failures, ...passive.reported.failures], []);
 });
 
 for (const role of ['active', 'passive'] as const) {
@@ -198,10 +229,10 @@ for (const role of ['active', 'passive'] as const) {
     passive.association.start();
     forge(under[role].association);
     active.association.start();
-    const { association, told } = under[role];
-    assert.equal(told.keys.length, 1);
+    const { association, reported } = under[role];
+    assert.equal(reported.keys.length, 1);
     forge(association);
-    assert.deepEqual([association.open, told.failures, told.closed], [true, [], 0]);
+    assert.deepEqual([association.open, reported.failures, reported.closed], [true, [], 0]);
     active.association.close();
     passive.association.close();
   });
@@ -214,7 +245,7 @@ test('a forged record with a high number does not make those that follow look li
   });
   passive.association.start();
   active.association.start();
-  assert.deepEqual([passive.told.keys.length, passive.told.failures], [1, []]);
+  assert.deepEqual([passive.reported.keys.length, passive.reported.failures], [1, []]);
   active.association.close();
   passive.association.close();
 });
@@ -225,18 +256,18 @@ test('an unprotected alert does not end a handshake, but the error of the time l
   active.association.start();
   active.association.receive(record(21, 0, '0228')); // fatal, handshake_failure
   time.advance(14_999);
-  assert.equal(active.told.failures.length, 0);
+  assert.equal(active.reported.failures.length, 0);
   time.advance(1);
-  assert.equal(active.told.code, 'TIMEOUT');
-  assert.match(String(active.told.failures[0]), /an unprotected alert came, number 40$/);
+  assert.equal(active.reported.code, 'TIMEOUT');
+  assert.match(String(active.reported.failures[0]), /an unprotected alert came, number 40$/);
 });
 
-test('what comes before the start is kept for it', () => {
+test('datagrams that come before the start are kept for it', () => {
   const { active, passive } = twoOfOurs((_data, deliver) => deliver());
   active.association.start();
-  assert.equal(active.told.keys.length, 0);
+  assert.equal(active.reported.keys.length, 0);
   passive.association.start();
-  assert.equal(active.told.keys.length, 1);
+  assert.equal(active.reported.keys.length, 1);
   active.association.close();
   passive.association.close();
 });
@@ -254,7 +285,7 @@ test('a datagram that is lost is sent again', async () => {
     // The first flight, and the first half of the next one.
     send: (data) => (lost++ < 2 ? undefined : other.socket.send(data, port, LOOPBACK)),
   });
-  await until(() => end.told.keys.length > 0 && other.told.keys.length > 0);
+  await until(() => end.reported.keys.length > 0 && other.reported.keys.length > 0);
   assert.ok(lost > 2);
   await other.close();
   await end.close();
@@ -266,9 +297,9 @@ for (const role of ['active', 'passive'] as const) {
     const { [role]: end } = twoOfOurs(() => undefined, { time });
     end.association.start();
     time.advance(14_999);
-    assert.deepEqual(end.told.failures, []);
+    assert.deepEqual(end.reported.failures, []);
     time.advance(1);
-    assert.equal(end.told.code, 'TIMEOUT');
+    assert.equal(end.reported.code, 'TIMEOUT');
     assert.equal(time.waiting, 0);
     assert.ok(end.association.over);
   });
@@ -282,10 +313,10 @@ test('closing in the middle of a handshake leaves no timer and tells nothing', (
   active.association.close();
   assert.equal(time.waiting, 0);
   time.advance(60_000);
-  assert.deepEqual([active.told.keys, active.told.failures, active.told.closed], [[], [], 0]);
+  assert.deepEqual([active.reported.keys, active.reported.failures, active.reported.closed], [[], [], 0]);
 });
 
-test('a certificate that is closed serves nobody new', () => {
+test('a closed certificate serves no new association', () => {
   const certificate = DtlsCertificate.make();
   assert.match(certificate.fingerprint.digest, /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/);
   certificate.close();

@@ -1,6 +1,5 @@
-// Ends of a DTLS association that talk over UDP on loopback: ours, and OpenSSL's
-// command line as another.
-import { spawn, type ChildProcess } from 'node:child_process';
+// Peers of a DTLS association over UDP on loopback: ours, OpenSSL's command line, and an attacker without keys.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -9,19 +8,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSelfSignedCertificate } from 'werift';
 import type { ParleyError } from '../../src/errors.js';
-import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
 import {
   type AssociationOptions,
   type CertificateFingerprint,
   DtlsAssociation,
   DtlsCertificate,
 } from '../../src/media/dtls-association.js';
+import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
 import { systemTime } from '../../src/time.js';
 
 export const LOOPBACK = '127.0.0.1';
 
 /** Events that an association reported. */
-export class Told {
+export class Reports {
   readonly keys: DtlsKeys[] = [];
   readonly failures: ParleyError[] = [];
   closed = 0;
@@ -36,7 +35,7 @@ export type Terms = Pick<AssociationOptions, 'role' | 'fingerprints'> & Partial<
 /** A local association on a UDP socket. It sends to the source of the latest datagram. */
 export class UdpAssociation {
   readonly certificate = DtlsCertificate.make();
-  readonly told = new Told();
+  readonly reported = new Reports();
   readonly socket: Socket = createSocket('udp4');
   /** Lengths of what was sent. */
   readonly sent: number[] = [];
@@ -58,7 +57,7 @@ export class UdpAssociation {
   }
 
   begin(terms: Terms): DtlsAssociation {
-    const { told } = this;
+    const { reported } = this;
     this.association = new DtlsAssociation({
       certificate: this.certificate,
       time: systemTime,
@@ -66,9 +65,9 @@ export class UdpAssociation {
         this.sent.push(data.length);
         this.socket.send(data, this.peerPort, LOOPBACK);
       },
-      onKeys: (keys) => told.keys.push(keys),
-      onFailed: (error) => told.failures.push(error),
-      onClosed: () => told.closed++,
+      onKeys: (keys) => reported.keys.push(keys),
+      onFailed: (error) => reported.failures.push(error),
+      onClosed: () => reported.closed++,
       ...terms,
     });
     this.association.start();
@@ -144,3 +143,37 @@ export function materialOf(client: SrtpKeys, server: SrtpKeys): string {
   const parts = [client.key, server.key, client.salt, server.salt];
   return Buffer.concat(parts).toString('hex').toUpperCase();
 }
+
+const ALERT = '0100'; // warning, close_notify
+
+export function record(
+  type: number,
+  epoch: number,
+  fragment: string,
+  version = 0xfefd,
+  sequence = 0,
+): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt8(type, 0);
+  header.writeUInt16BE(version, 1);
+  header.writeUInt16BE(epoch, 3);
+  header.writeUIntBE(sequence, 5, 6);
+  header.writeUInt16BE(fragment.length / 2, 11);
+  return Buffer.concat([header, Buffer.from(fragment, 'hex')]);
+}
+
+const types = Array.from({ length: 256 }, (_, type) => type);
+
+/** One record each, several records in one datagram, and datagrams that are no records. */
+export const FORGED: readonly Buffer[] = [
+  ...types.flatMap((type) => [0, 1].map((epoch) => record(type, epoch, ALERT))),
+  ...types.map((type) => Buffer.concat([record(23, 1, ALERT), record(type, 0, ALERT), record(21, 1, ALERT)])),
+  ...types.map((type) => record(type, 0, '')),
+  ...[2, 3, 0xffff].flatMap((epoch) => [20, 21, 22, 23, 24].map((type) => record(type, epoch, ALERT))),
+  ...[0x0000, 0x0303, 0xfeff, 0xfefc].map((version) => record(21, 0, ALERT, version)),
+  ...[20, 21, 22, 23, 63].flatMap((type) =>
+    Array.from({ length: 30 }, (_, length) => Buffer.alloc(length + 1, type)),
+  ),
+  ...['0101', '0228', '0000', '01', ''].map((alert) => record(21, 0, alert)),
+  Buffer.concat([record(21, 0, ALERT), Buffer.from([1])]),
+];
