@@ -4,7 +4,7 @@ import { CODECS } from '../../src/codecs/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
 import type { IceComponent } from '../../src/media/ice-lite.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
-import type { MediaSocket, PayloadFormat, Whereabouts } from '../../src/media/media-socket.js';
+import type { MediaSocket, PayloadFormat, RemoteMedia } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
@@ -22,7 +22,7 @@ export class IncomingVoice {
   readonly #formats = new Map<number, PayloadFormat>();
   readonly #codecs = new Map<number, AudioCodecName>();
   readonly #networks: readonly string[];
-  #where: Whereabouts = {};
+  #remote: RemoteMedia = {};
   #signalling = '';
   #mux = false;
   #onAudio: ((sound: CallerSound) => void) | undefined;
@@ -49,10 +49,10 @@ export class IncomingVoice {
     this.#mux = agreed.remoteRtcp === undefined;
     const { remote, remoteRtcp, ice } = agreed;
     // An ICE check will show the address; until then no packet is accepted.
-    if (ice !== undefined) return this.#learn({ ...this.#where, announcedOnly: true });
+    if (ice !== undefined) return this.#learn({ ...this.#remote, announcedOnly: true });
     // The address is not known yet: another description will bring it.
     if (isUnknown(remote.address)) {
-      if (this.#where.address === undefined) this.#learn({});
+      if (this.#remote.address === undefined) this.#learn({});
       return;
     }
     const { address, port } = remote;
@@ -70,7 +70,7 @@ export class IncomingVoice {
   /** A check or handshake has shown the far end's address. */
   found(address: string, port: number, component: IceComponent): void {
     const rtcp = { rtcpAddress: address, rtcpPort: port };
-    this.#learn(component === 1 ? { ...this.#where, address, port } : { ...this.#where, ...rtcp });
+    this.#learn(component === 1 ? { ...this.#remote, address, port } : { ...this.#remote, ...rtcp });
   }
 
   /** Undefined stops. */
@@ -83,11 +83,11 @@ export class IncomingVoice {
     });
   }
 
-  #learn(where: Whereabouts): void {
-    this.#where = where;
-    const [signalling, networks, { address = '' }] = [this.#signalling, this.#networks, where];
+  #learn(remote: RemoteMedia): void {
+    this.#remote = remote;
+    const [signalling, networks, { address = '' }] = [this.#signalling, this.#networks, remote];
     const anywhere = isUnroutable(address, signalling);
-    this.#socket.learn({ ...where, mux: this.#mux, signalling, networks, anywhere });
+    this.#socket.learn({ ...remote, mux: this.#mux, signalling, networks, anywhere });
   }
 
   #learnFormats({ receivable, receive, eventClockRate }: AgreedAudio): void {

@@ -15,7 +15,7 @@ export interface CallerSound {
   readonly samples: Int16Array;
   /** Hz: 8000 for G.711, 16,000 for G.722 and Opus. */
   readonly sampleRate: number;
-  /** When the first packet of it came. */
+  /** Arrival of its first packet. */
   readonly atMs: number;
   /** Samples of it that stand for lost packets. */
   readonly concealed: number;

@@ -87,7 +87,7 @@ export class DtlsAssociation {
     }
   }
 
-  /** The far end has proved who it is, and there are keys. */
+  /** The far end is authenticated and there are keys. */
   get open(): boolean {
     return this.#open && !this.#over;
   }
@@ -219,7 +219,7 @@ function errorOf({ failure, reason }: DtlsStep): ParleyError {
   return new ParleyError('DTLS_FAILED', `the DTLS handshake failed: ${reason}`);
 }
 
-/** As in `a=fingerprint` (RFC 8122). */
+/** Fingerprint as written in `a=fingerprint` (RFC 8122). */
 export interface CertificateFingerprint {
   /** In small letters: `sha-256`, `sha-384` or `sha-512`; others never fit. */
   readonly hash: string;

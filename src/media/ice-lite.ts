@@ -39,7 +39,7 @@ interface IceLiteOptions {
 interface Nominated {
   readonly source: string;
   readonly priority: number;
-  /** When it was last nominated, in milliseconds. */
+  /** Time of the last nomination, in milliseconds. */
   readonly atMs: number;
 }
 
@@ -77,7 +77,7 @@ export class IceLite {
     this.#credentials = options.credentials;
   }
 
-  /** When the far end last passed a check, on the clock of `time`; undefined before the first. */
+  /** Time of the last check that the far end passed, on the clock of `time`; undefined before the first. */
   get lastCheckMs(): number | undefined {
     return this.#lastCheckMs;
   }
@@ -127,7 +127,7 @@ export class IceLite {
   #authenticate(request: StunMessage): IceCredentials | Refusal {
     const username = valueOf(request, ATTRIBUTE.username);
     if (username === undefined || request.sealed === undefined) return BAD_REQUEST;
-    // RFC 8445 section 7.3: ours, a colon, and theirs, which may not have been told to us yet.
+    // RFC 8445 section 7.3: our fragment, a colon, and theirs, which may be unknown yet.
     const [ufrag, theirs] = Buffer.from(username).toString('utf8').split(':', 2);
     const known = [this.#credentials, this.#previous].find((held) => held?.localUfrag === ufrag);
     if (known === undefined || theirs === undefined) return UNAUTHENTICATED;

@@ -3,8 +3,8 @@
 // with null or -1 instead of throwing.
 import { loadAddon } from '../addon.js';
 
-/** By the names of SDES (RFC 4568, RFC 6188, RFC 7714). */
-export type SrtpProfile =
+/** Names as in SDES (RFC 4568, RFC 6188, RFC 7714). */
+type SrtpProfile =
   | 'AES_CM_128_HMAC_SHA1_80'
   | 'AES_CM_128_HMAC_SHA1_32'
   | 'AES_256_CM_HMAC_SHA1_80'
@@ -251,7 +251,7 @@ export interface SocketStats {
   /** Null until a report answered one of ours. */
   readonly rttMs: number | null;
 
-  /** When the last one came, on the plane's clock; null: none yet. */
+  /** Arrival of the last one, on the plane's clock; null before the first. */
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;
   readonly bye: boolean;

@@ -71,12 +71,12 @@ export class MediaHandshake {
     this.#takeForeign();
   }
 
-  /** The far end has proved who it is. */
+  /** The far end is authenticated. */
   get secured(): boolean {
     return this.#association.open;
   }
 
-  /** When the last check of ICE came, on the clock of `time`; undefined without ICE and before the first. */
+  /** Time of the last ICE check, on the clock of `time`; undefined without ICE and before the first. */
   get lastCheckMs(): number | undefined {
     return this.#ice?.lastCheckMs;
   }
@@ -185,7 +185,7 @@ export class MediaHandshake {
     }
   }
 
-  /** With ICE the first check begins it: before, there is nowhere to send to. */
+  /** The first check begins the handshake if ICE is used, because no address is known before. */
   #begin(): void {
     this.#cancelLimit?.();
     if (this.#ice === undefined) this.#untilMs ??= this.#options.time.now() + HANDSHAKE_LIMIT_MS;
@@ -283,15 +283,15 @@ export function sameAssociation(
   before: Omit<HandshakeTerms, 'ice'>,
   after: Omit<HandshakeTerms, 'ice'>,
 ): boolean {
-  const told = ({ setup, tlsId, fingerprints }: Omit<HandshakeTerms, 'ice'>) => [
+  const descriptionOf = ({ setup, tlsId, fingerprints }: Omit<HandshakeTerms, 'ice'>) => [
     setup,
     tlsId ?? '',
     ...fingerprints.map(({ hash, digest }) => `${hash} ${digest}`).toSorted(),
   ];
-  return told(before).join() === told(after).join();
+  return descriptionOf(before).join() === descriptionOf(after).join();
 }
 
-export interface Source {
+interface Source {
   readonly address: string;
   readonly port: number;
 }
@@ -313,7 +313,7 @@ const CLIENT_HELLO = 1;
 const RECORD_HEAD = 13;
 
 /**
- * Decides which source may take part in the DTLS handshake when there is no ICE and nobody has proved an identity yet.
+ * Decides which source may take part in the DTLS handshake without ICE, before the far end is authenticated.
  * The far end may be behind a NAT, and anybody can send a datagram.
  *
  *     the announced address      always; a handshake with another source makes way for it

@@ -21,7 +21,7 @@ import {
 import type { Playout } from './playout.js';
 
 export interface SocketOptions {
-  /** Without ports nothing is received but what `feed` brings, and a bound playout keeps its own target. */
+  /** A socket without ports receives only what `feed` brings, and a bound playout keeps its own target. */
   readonly ports?: RtpPorts;
   /** RTCP shares the port of RTP (RFC 5761), which needs no second one; `learn` may decide so later too. */
   readonly mux: boolean;
@@ -34,16 +34,17 @@ export interface PayloadFormat {
   readonly clockRate: number;
 }
 
-export interface Whereabouts {
+/** Media address that the far end announced, and the other addresses that media may come from. */
+export interface RemoteMedia {
   /** IP address and port of the description. */
   readonly address?: string;
   readonly port?: number;
   /**
-   * Whether the answer accepts rtcp-mux; if absent, as the socket was opened. Reports are accepted on either
+   * True if the answer accepts rtcp-mux; if absent, as the socket was opened. Reports are accepted on either
    * port.
    */
   readonly mux?: boolean;
-  /** Without mux: where reports go, the port after `port` (or that one, where there is none) unless it says otherwise. */
+  /** Address of reports without mux; if absent, the port after `port`, or `port` itself if it is the last. */
   readonly rtcpAddress?: string;
   readonly rtcpPort?: number;
   /** After its first packet a source has settled for so long; and a source that is silent for so long may be replaced. */
@@ -55,8 +56,8 @@ export interface Whereabouts {
   /** The announced address cannot be routed: media may come from any. */
   readonly anywhere?: boolean;
   /**
-   * Nothing is learned: only the announced address is sent to, and heard, but for what SRTP proves. For peers that are
-   * known not to stand behind a translator, or whose way through it is known.
+   * No address is learned: packets go to the announced address and are accepted from there, or if SRTP proves them.
+   * For peers that are known not to be behind a NAT, or whose mapped address is known.
    */
   readonly announcedOnly?: boolean;
 }
@@ -135,11 +136,11 @@ export class MediaSocket {
    * The address that the far end announces: packets are sent there at once. The socket follows the far end to another
    * address only after several packets in sequence from one that is allowed. To be called with every description.
    */
-  learn(where: Whereabouts): void {
-    const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = where;
-    const { signalling = '', networks = [], anywhere = false } = where;
-    const { rtcpAddress = address, rtcpPort = portAfter(port) } = where;
-    const { mux = this.#mux } = where;
+  learn(remote: RemoteMedia): void {
+    const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = remote;
+    const { signalling = '', networks = [], anywhere = false } = remote;
+    const { rtcpAddress = address, rtcpPort = portAfter(port) } = remote;
+    const { mux = this.#mux } = remote;
     const rules = { windowMs, announcedOnly, signalling, networks, anywhere };
     this.#addon.socketLearn(this.handle, { address, port, rtcpAddress, rtcpPort, mux, ...rules });
   }

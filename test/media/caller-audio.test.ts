@@ -74,11 +74,14 @@ test('a pause that was not sent is silence of its length, comfort noise or not',
   caller.take([heard(0, 10)]);
   assert.deepEqual(caller.take([heard(1, 0, { payloadType: 13, payload: Uint8Array.of(60) })]), []);
   const sound = one(caller.take([heard(11, 20)]));
-  assert.deepEqual(runs(sound?.samples), [[0, 10 * 160], [mu(20), 160]]); // prettier-ignore
+  assert.deepEqual(runs(sound?.samples), [
+    [0, 10 * 160],
+    [mu(20), 160],
+  ]);
   assert.equal(sound?.concealed, 0);
 });
 
-test('what comes too late is left out, and time never runs back', () => {
+test('payloads that come too late are left out, and time never runs back', () => {
   const caller = audio();
   caller.take([heard(0, 10)]);
   caller.take([heard(2, 20, { lostBefore: 1 })]);
@@ -111,7 +114,10 @@ function toneFrames(codec: Codec, count: number): Uint8Array[] {
 
 for (const codec of [G722, OPUS]) {
   test(`${codec.name} is heard at 16 kHz, and a codec after it begins anew`, () => {
-    const caller = new CallerAudio([[9, codec.name], [0, 'PCMU']]); // prettier-ignore
+    const caller = new CallerAudio([
+      [9, codec.name],
+      [0, 'PCMU'],
+    ]);
     const ticks = codec.clockRate / 50;
     const payloads = toneFrames(codec, 10).map((payload, n) =>
       heard(0, 0, { payloadType: 9, payload, timestamp: START + n * ticks }),
@@ -137,7 +143,7 @@ for (const codec of [G722, OPUS]) {
   });
 }
 
-test('what is no packet of Opus is no sound', () => {
+test('a malformed Opus packet gives no sound', () => {
   const caller = new CallerAudio([[96, 'opus']]);
   for (const payload of [new Uint8Array(), Uint8Array.of(0xff), new Uint8Array(1400).fill(0xfb)]) {
     const sound = one(caller.take([heard(0, 0, { payloadType: 96, payload })]));

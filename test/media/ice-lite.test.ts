@@ -114,7 +114,11 @@ for (const [what, options, code] of [
   ['a username without a colon', { username: 'ours' }, 401],
   ['another password', { password: 'another password' }, 401],
   ['the password of the far end', { password: CREDENTIALS.remotePwd }, 401],
-  ['the role that only we can have', { more: [{ type: ATTRIBUTE.iceControlled, value: new Uint8Array(8) }] }, 487],
+  [
+    'the role that only we can have',
+    { more: [{ type: ATTRIBUTE.iceControlled, value: new Uint8Array(8) }] },
+    487,
+  ],
   ['an attribute that must be understood', { more: [{ type: 0x7fee, value: new Uint8Array(0) }] }, 420],
 ] as const) {
   test(`a check with ${what} is refused with ${code}, and counts for nothing`, () => {
@@ -124,10 +128,14 @@ for (const [what, options, code] of [
     assert.equal(answer?.class, 'error');
     // Only responses to authenticated requests carry MESSAGE-INTEGRITY.
     assert.equal(answer.sealed !== undefined, code > 401);
-    if (code === 420) assert.deepEqual([...(valueOf(answer, ATTRIBUTE.unknownAttributes) ?? [])], [0x7f, 0xee]);
-    assert.deepEqual([held.nominated, held.ice.lastCheckMs, held.ice.hasChecked(NEAR, 4000)], [[], undefined, false]);
+    if (code === 420)
+      assert.deepEqual([...(valueOf(answer, ATTRIBUTE.unknownAttributes) ?? [])], [0x7f, 0xee]);
+    assert.deepEqual(
+      [held.nominated, held.ice.lastCheckMs, held.ice.hasChecked(NEAR, 4000)],
+      [[], undefined, false],
+    );
   });
-} // prettier-ignore
+}
 
 for (const [what, data] of [
   ['an indication', check({ kind: 'indication' })],
@@ -143,7 +151,7 @@ for (const [what, data] of [
   });
 }
 
-test('the sample request of RFC 5769, whose sender would be controlled, is told to change its role', () => {
+test('the sample request of RFC 5769, whose sender would be controlled, must change its role', () => {
   const held = new Held();
   const credentials = { ...CREDENTIALS, localUfrag: 'evtj', localPwd: 'VOkJxbRl1RmTxUk/WvJxBt' };
   held.ice.restart(credentials);
@@ -160,7 +168,7 @@ test('strangers get at most twenty refusals a second, the far end its answers al
   assert.equal(codeOf(held.take({ password: 'wrong' })), 401);
 });
 
-test('a nomination is told once for each address', () => {
+test('a nomination is reported once for each address', () => {
   const held = new Held();
   held.take({ nominate: true });
   held.take({ nominate: true });
@@ -201,12 +209,15 @@ test('a restart answers with the new secrets, the old pair is only kept alive', 
   const old = held.take({ nominate: true }, 4001);
   assert.equal(old?.class, 'success');
   assert.deepEqual(held.nominated, [`${NEAR} 4000 1`]);
-  const answer = held.take({ username: 'new1:new2', password: FRESH.localPwd, nominate: true, priority: 10 }, 4002);
+  const answer = held.take(
+    { username: 'new1:new2', password: FRESH.localPwd, nominate: true, priority: 10 },
+    4002,
+  );
   assert.ok(answer !== undefined && isSealedWith(answer, Buffer.from(FRESH.localPwd)));
   assert.deepEqual(held.nominated, [`${NEAR} 4000 1`, `${NEAR} 4002 1`]);
   held.ice.restart({ ...FRESH, localUfrag: 'new3' });
   assert.equal(codeOf(held.take()), 401);
-}); // prettier-ignore
+});
 
 test('addresses that were checked are forgotten only when there are more than 64', () => {
   const held = new Held();

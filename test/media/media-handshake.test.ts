@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { IceCredentials } from '../../src/media/ice-lite.js';
+import { DtlsSourceFilter } from '../../src/media/media-handshake.js';
 import { ATTRIBUTE, BINDING, readStun, writeStun } from '../../src/media/stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { LOOPBACK, SecuredLeg } from './secured-leg.js';
 
 const ICE: IceCredentials = {
@@ -89,11 +90,14 @@ test('another certificate than the announced one is refused on both sides', asyn
   passive.begin({ setup: 'passive', fingerprints: [passive.fingerprint] });
   active.begin({ setup: 'active', fingerprints: [passive.fingerprint] });
   await until(() => passive.failures.length > 0 && active.failures.length > 0);
-  assert.deepEqual([passive.failures[0]?.code, active.failures[0]?.code], ['FINGERPRINT_MISMATCH', 'DTLS_FAILED']);
+  assert.deepEqual(
+    [passive.failures[0]?.code, active.failures[0]?.code],
+    ['FINGERPRINT_MISMATCH', 'DTLS_FAILED'],
+  );
   assert.match(active.failures[0]?.message ?? '', /bad certificate/);
   assert.deepEqual([passive.keys, active.keys], [[], []]);
   close();
-}); // prettier-ignore
+});
 
 test('a re-offer with the same names keeps the keys, another name makes new ones', async () => {
   const { active, passive, close } = twoLegs(43_400);
@@ -257,7 +261,10 @@ async function helloOf(portMin: number): Promise<Uint8Array> {
 
 const FATAL_ALERT = Uint8Array.of(21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40); // handshake_failure, in plain
 
-for (const [where, isBehind] of [['is announced', false], ['stands behind a translator', true]] as const) {
+for (const [where, isBehind] of [
+  ['is announced', false],
+  ['stands behind a translator', true],
+] as const) {
   for (const [what, datagrams] of [
     ['an alert', async () => [FATAL_ALERT]],
     ['a handshake that is never gone on with', async () => [await helloOf(44_600)]],
@@ -278,9 +285,9 @@ for (const [where, isBehind] of [['is announced', false], ['stands behind a tran
       close();
     });
   }
-} // prettier-ignore
+}
 
-test('a stranger who goes through a whole handshake proves only who it is not', async () => {
+test('a stranger that completes a handshake without the announced certificate does not end ours', async () => {
   const { active, passive, close } = twoLegs(44_800);
   const other = new SecuredLeg({ portMin: 44_900 });
   other.socket.learn({ address: LOOPBACK, port: passive.socket.port });
@@ -308,7 +315,7 @@ test('an answer of a stranger does not end a handshake that we began', async () 
   close();
 });
 
-test('once the far end has said goodbye nobody begins another handshake without a description', async () => {
+test('after close_notify of the far end, no source begins another handshake without a description', async () => {
   const time = new ManualTime();
   const active = new SecuredLeg({ portMin: 45_300 });
   const passive = new SecuredLeg({ portMin: 45_300, time });
@@ -331,13 +338,16 @@ test('once the far end has said goodbye nobody begins another handshake without 
   const last = Uint8Array.of(99);
   passive.socket.sendForeign(last, LOOPBACK, far.port);
   await until(() => far.got.length > 0);
-  assert.deepEqual(far.got.map((data) => [...data]), [[...last]]); // prettier-ignore
+  assert.deepEqual(
+    far.got.map((data) => [...data]),
+    [[...last]],
+  );
   assert.deepEqual([passive.failures, passive.keys.length], [[], 1]);
   for (const end of [active, passive]) end.close();
   far.socket.close();
 });
 
-test('where only strangers come the call is told why the first of them was refused, when the time is over', async () => {
+test('if only strangers come, the call learns at the time limit why the first one was refused', async () => {
   const time = new ManualTime();
   const passive = new SecuredLeg({ portMin: 45_100, time });
   const other = new SecuredLeg({ portMin: 45_200 });
@@ -350,13 +360,16 @@ test('where only strangers come the call is told why the first of them was refus
   time.advance(9999);
   assert.deepEqual(passive.failures, []);
   time.advance(1);
-  assert.deepEqual(passive.failures.map(({ code }) => code), ['FINGERPRINT_MISMATCH']); // prettier-ignore
+  assert.deepEqual(
+    passive.failures.map(({ code }) => code),
+    ['FINGERPRINT_MISMATCH'],
+  );
   assert.equal(time.waiting, 0);
   passive.close();
   other.close();
 });
 
-test('no check within 30 seconds, no handshake within 15: the call is told', () => {
+test('no check within 30 seconds, no handshake within 15: the call is notified', () => {
   const time = new ManualTime();
   const fingerprints = [DtlsCertificate.make()].map((certificate) => {
     certificate.close();
@@ -378,7 +391,7 @@ test('no check within 30 seconds, no handshake within 15: the call is told', () 
   without.close();
 });
 
-test('what is closed has no timer, and hears nothing', () => {
+test('a closed handshake has no timer and reads nothing', () => {
   const time = new ManualTime();
   const leg = new SecuredLeg({ portMin: 44_300, time });
   leg.begin({ setup: 'active', fingerprints: [leg.fingerprint], ice: ICE });
@@ -390,4 +403,62 @@ test('what is closed has no timer, and hears nothing', () => {
   assert.equal(leg.socket.onForeign, undefined);
   assert.deepEqual(leg.failures, []);
   leg.close();
+});
+
+const ANNOUNCED = { address: '192.0.2.1', port: 1 };
+const OTHER = { address: '192.0.2.1', port: 2 };
+const THIRD = { address: '192.0.2.3', port: 1 };
+const HELLO = Uint8Array.of(22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1);
+const FLIGHT = Uint8Array.of(22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 11);
+const ALERT = Uint8Array.of(21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40);
+
+function decision(role: 'active' | 'passive') {
+  const time = new ManualTime(5000);
+  return { time, decision: new DtlsSourceFilter({ role, time, announced: () => ANNOUNCED }) };
+}
+
+test('waiting: the announced address may say anything, another one may begin, and no other may end', () => {
+  const { decision: it } = decision('passive');
+  for (const data of [HELLO, FLIGHT, ALERT]) assert.equal(it.decide(data, ANNOUNCED, undefined), 'take');
+  assert.equal(it.decide(HELLO, OTHER, undefined), 'take');
+  for (const data of [FLIGHT, ALERT, new Uint8Array(0)])
+    assert.equal(it.decide(data, OTHER, undefined), 'drop');
+});
+
+test('waiting: the source of the present handshake is heard; the announced address takes its place at once, others after a second', () => {
+  const { time, decision: it } = decision('passive');
+  for (const data of [FLIGHT, ALERT]) assert.equal(it.decide(data, OTHER, OTHER), 'take');
+  assert.equal(it.decide(HELLO, ANNOUNCED, OTHER), 'anew');
+  for (const data of [FLIGHT, ALERT]) assert.equal(it.decide(data, ANNOUNCED, OTHER), 'drop');
+  time.advance(999);
+  assert.equal(it.decide(FLIGHT, OTHER, OTHER), 'take');
+  time.advance(999);
+  assert.equal(it.decide(HELLO, THIRD, OTHER), 'drop');
+  time.advance(1);
+  assert.equal(it.decide(HELLO, THIRD, OTHER), 'anew');
+  assert.equal(it.decide(FLIGHT, THIRD, OTHER), 'drop');
+});
+
+test('connecting: others may answer where the announced address has been silent for a second, and it takes over', () => {
+  const { time, decision: it } = decision('active');
+  assert.equal(it.decide(FLIGHT, ANNOUNCED, undefined), 'take');
+  time.advance(999);
+  assert.equal(it.decide(FLIGHT, OTHER, undefined), 'drop');
+  time.advance(1);
+  assert.equal(it.decide(FLIGHT, OTHER, undefined), 'take');
+  assert.equal(it.decide(ALERT, OTHER, undefined), 'drop');
+  assert.equal(it.decide(FLIGHT, ANNOUNCED, OTHER), 'restart');
+  assert.equal(it.decide(FLIGHT, THIRD, OTHER), 'restart');
+  assert.equal(it.decide(ALERT, ANNOUNCED, OTHER), 'drop');
+});
+
+test('after sixteen handshakes that came to nothing the announced address alone is heard', () => {
+  const { time, decision: it } = decision('passive');
+  for (let n = 0; n < 16; n++) {
+    assert.equal(it.decide(HELLO, OTHER, undefined), 'take');
+    it.again();
+  }
+  time.advance(2000);
+  assert.equal(it.decide(HELLO, OTHER, undefined), 'drop');
+  assert.equal(it.decide(HELLO, ANNOUNCED, undefined), 'take');
 });

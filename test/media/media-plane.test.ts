@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mediaAddon, type StreamOptions } from '../../src/media/media-addon.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import { contents, holdPlane, parseRtp, START_MS, TELEPHONE, WALL_MS } from './plane-under-test.js';
+import { RtpPorts } from '../../src/media/media-socket.js';
+import { contents, FAR, holdPlane, parseRtp, rtp, START_MS, TELEPHONE, WALL_MS } from './plane-under-test.js';
 
 test('frames leave at their exact due times with one sequence number and one step of timestamp each', () => {
   const { plane, push, pass } = holdPlane();
@@ -170,7 +171,7 @@ test('a stall of many streams disturbs the order of none', () => {
   plane.close();
 });
 
-test('what was sent, told late and left out is counted for the plane', () => {
+test('packets sent, late and left out are counted for the plane', () => {
   const { plane, push, pass } = holdPlane();
   push(1, 1, 2);
   pass(101);
@@ -195,7 +196,7 @@ test('what was sent, told late and left out is counted for the plane', () => {
   assert.throws(() => plane.openStream(TELEPHONE), { code: 'WRONG_STATE' });
 });
 
-test('a capture that nobody takes is bounded and counted', () => {
+test('a capture that is not taken is bounded and counted', () => {
   const { plane, playout } = holdPlane({ silence: new Uint8Array(1000) });
   plane.advance(START_MS + 40_000);
   const { captureOverflow, packets } = plane.stats();
@@ -251,4 +252,65 @@ test('a stream that finds no room leaves the one that it was to continue as it w
   assert.deepEqual(contents(packets.slice(0, 2)), [7, 'silence']);
   assert.equal(packets[0]?.sequence, sequence);
   plane.close();
+});
+
+function open(): MediaPlane {
+  return MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+}
+
+test('while the tap is on, each received packet is copied with its source address and arrival time', () => {
+  const plane = open();
+  const socket = plane.openSocket({ mux: false });
+  const packet = Buffer.from(rtp({ sequence: 1, timestamp: 160 }));
+  const stray = Buffer.from('no packet at all');
+  socket.feed(packet, FAR.address, FAR.port);
+  assert.deepEqual(socket.takeTapped(), { packets: [], missed: 0 });
+  socket.tap(true);
+  socket.feed(packet, FAR.address, FAR.port);
+  plane.advance(START_MS + 5);
+  socket.feed(stray, '2001:db8::7', 9, true);
+  socket.tap(false);
+  socket.feed(packet, FAR.address, FAR.port);
+  const { packets } = socket.takeTapped();
+  assert.deepEqual(
+    packets.map(({ data, ...rest }) => ({ ...rest, data: Buffer.from(data) })),
+    [
+      { sent: false, rtcpPort: false, atMs: START_MS, ...FAR, data: packet },
+      { sent: false, rtcpPort: true, atMs: START_MS + 5, address: '2001:db8::7', port: 9, data: stray },
+    ],
+  );
+  socket.close();
+  assert.deepEqual(socket.takeTapped(), { packets: [], missed: 0 });
+  plane.close();
+});
+
+test('copies that are not taken are counted as missed, not kept', () => {
+  const plane = open();
+  const socket = plane.openSocket({ mux: true });
+  socket.tap(true);
+  for (let count = 0; count < 1000; count++) socket.feed(Buffer.alloc(1000, 0x80), FAR.address, FAR.port);
+  const { packets, missed } = socket.takeTapped();
+  assert.ok(packets.length > 200 && missed > 0);
+  assert.equal(packets.length + missed, 1000);
+  plane.close();
+});
+
+test('sent packets are copied, too', () => {
+  const plane = open();
+  const ports = RtpPorts.open({
+    address: '127.0.0.1',
+    portMin: 43_100,
+    portMax: 43_199,
+    drainMs: 0,
+    dscp: 46,
+  });
+  const socket = plane.openSocket({ ports, mux: true });
+  socket.tap(true);
+  assert.ok(socket.sendForeign(Buffer.from('to port nine'), '127.0.0.1', 9));
+  const [copy, ...others] = socket.takeTapped().packets;
+  assert.deepEqual(others, []);
+  assert.deepEqual([copy?.sent, copy?.address, copy?.port], [true, '127.0.0.1', 9]);
+  assert.equal(Buffer.from(copy?.data ?? []).toString(), 'to port nine');
+  plane.close();
+  ports.close();
 });

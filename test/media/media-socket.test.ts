@@ -5,8 +5,23 @@ import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { type HeardPayload, type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
-import { FAR, event, receiverReport, rtp, STRANGER, Telephone } from './far-end.js';
-import { CM_KEYS, holdPlane, parseReport, parseRtp, splitRtcp, START_MS, TELEPHONE, WALL_MS, within } from './plane-under-test.js'; // prettier-ignore
+import {
+  CM_KEYS,
+  event,
+  FAR,
+  holdPlane,
+  parseReport,
+  parseRtp,
+  receiverReport,
+  rtp,
+  splitRtcp,
+  START_MS,
+  STRANGER,
+  Telephone,
+  TELEPHONE,
+  WALL_MS,
+  within,
+} from './plane-under-test.js';
 
 const FORMATS = [
   { payloadType: 0, kind: 'sound', clockRate: 8000 },
@@ -34,7 +49,7 @@ function holdSocket(mux = true): Held {
   return { plane, socket, digits, phone: new Telephone(socket), pass };
 }
 
-test('a key is told once, when it is released, with its length', () => {
+test('a key is reported once, when it is released, with its length', () => {
   const { plane, digits, phone, pass } = holdSocket();
   for (const packet of phone.keyPackets(5, 5)) {
     phone.send(packet);
@@ -52,7 +67,7 @@ test('a key is told once, when it is released, with its length', () => {
   plane.close();
 });
 
-test('a key is told exactly once whichever of its packets arrive', () => {
+test('a key is reported exactly once, whichever of its packets arrive', () => {
   const frames = 4;
   for (let arrive = 1; arrive < 2 ** (frames + 2); arrive++) {
     const { plane, digits, phone, pass } = holdSocket();
@@ -177,7 +192,10 @@ test('no packet from elsewhere takes the media of a call whose announced address
   assert.deepEqual(whereOf(socket), [FAR.address, FAR.port, false]);
   assert.equal(socket.stats().strangers, 250);
   phone.speak();
-  assert.deepEqual([whereOf(socket), socket.stats().received + socket.stats().packets], [[FAR.address, FAR.port, true], 0]); // prettier-ignore
+  assert.deepEqual(
+    [whereOf(socket), socket.stats().received + socket.stats().packets],
+    [[FAR.address, FAR.port, true], 0],
+  );
   assert.equal(socket.stats().departures, 0);
   plane.close();
 });
@@ -204,12 +222,37 @@ for (const [what, from, rules, isLatched] of [
   ['the host of the signalling', STRANGER, { signalling: STRANGER.address }, true],
   ['an allowed network', STRANGER, { networks: NETWORKS }, true],
   ['any host, if the announced address cannot be routed', STRANGER, { anywhere: true }, true],
-  ['any other host', STRANGER, { signalling: '203.0.113.1', networks: ['192.0.2.0/24', '2001:db8::/32'] }, false],
-  ['a port below 1024', { address: FAR.address, port: 1023 }, { anywhere: true, signalling: FAR.address }, false],
-  ['the host of the signalling over IPv6', { address: '2001:db8::5', port: 4000 }, { signalling: '2001:db8::5' }, true],
-  ['an allowed network of IPv6', { address: '2001:db8:7::5', port: 4000 }, { networks: ['2001:db8::/33'] }, true],
+  [
+    'any other host',
+    STRANGER,
+    { signalling: '203.0.113.1', networks: ['192.0.2.0/24', '2001:db8::/32'] },
+    false,
+  ],
+  [
+    'a port below 1024',
+    { address: FAR.address, port: 1023 },
+    { anywhere: true, signalling: FAR.address },
+    false,
+  ],
+  [
+    'the host of the signalling over IPv6',
+    { address: '2001:db8::5', port: 4000 },
+    { signalling: '2001:db8::5' },
+    true,
+  ],
+  [
+    'an allowed network of IPv6',
+    { address: '2001:db8:7::5', port: 4000 },
+    { networks: ['2001:db8::/33'] },
+    true,
+  ],
   ['an allowed network in the form of IPv6', STRANGER, { networks: ['::ffff:198.51.100.0/120'] }, true],
-  ['the neighbour of such a network', { address: '2001:db8:8000::5', port: 4000 }, { networks: ['2001:db8::/33'] }, false],
+  [
+    'the neighbour of such a network',
+    { address: '2001:db8:8000::5', port: 4000 },
+    { networks: ['2001:db8::/33'] },
+    false,
+  ],
 ] as const) {
   test(`${what} is latched ${isLatched ? 'at its fourth packet in sequence' : 'never'}`, () => {
     const { plane, socket } = holdSocket();
@@ -225,7 +268,7 @@ for (const [what, from, rules, isLatched] of [
     assert.deepEqual([whereOf(socket), socket.stats().departures], [expected, isLatched ? 1 : 0]);
     plane.close();
   });
-} // prettier-ignore
+}
 
 test('packets of several sources, or of changing SSRC, are no sequence', () => {
   const { plane, socket } = holdSocket();
@@ -285,7 +328,7 @@ test('a description that repeats the address keeps the learned one until somebod
 
 const BEHIND = { address: '192.0.2.77', port: 7000 }; // a translator's face of the far end
 
-test('a description that repeats the address lets nobody take the place of a far end that is heard', () => {
+test('a description that repeats the address lets no other source replace a far end that is heard', () => {
   const { plane, socket, pass } = holdSocket();
   socket.learn({ ...FAR, networks: NETWORKS });
   const [behind, stranger] = [new Telephone(socket, BEHIND), new Telephone(socket, STRANGER)];
@@ -315,7 +358,10 @@ test('where the far end has gone silent, another one is learned after a new desc
   plane.close();
 });
 
-for (const [what, heardMs] of [['long', 10_000], ['hardly', 500]] as const) {
+for (const [what, heardMs] of [
+  ['long', 10_000],
+  ['hardly', 500],
+] as const) {
   test(`a far end that was ${what} heard, was silent and comes back takes its place back, whoever was learned meanwhile`, () => {
     const { plane, socket, pass } = holdSocket();
     socket.learn({ ...FAR, networks: NETWORKS });
@@ -339,7 +385,7 @@ for (const [what, heardMs] of [['long', 10_000], ['hardly', 500]] as const) {
     assert.deepEqual([socket.stats().port, socket.stats().strangers], [BEHIND.port, strangers + 1]);
     plane.close();
   });
-} // prettier-ignore
+}
 
 test('a far end behind a translator comes back after one packet that pretends to be of the announced address', () => {
   const { plane, socket, pass, phone } = holdSocket();
@@ -422,7 +468,7 @@ test('another SSRC is believed at its second packet', () => {
   plane.close();
 });
 
-test('what is heard comes in order, with its losses, and without the keys', () => {
+test('payloads come in order, with its losses, and without the keys', () => {
   const { plane, socket, phone, pass } = holdSocket();
   const heard: HeardPayload[] = [];
   socket.listen((payloads) => heard.push(...payloads));
@@ -437,10 +483,26 @@ test('what is heard comes in order, with its losses, and without the keys', () =
   assert.deepEqual(
     heard.map(({ payload, lostBefore }) => [payload[0], lostBefore]),
     [
-      [1, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0], [7, 0], [9, 0],
-      [12, 2], [13, 0], [14, 0], [15, 0], [16, 0], [17, 0], [18, 0], [19, 0], [20, 0], [21, 0],
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [4, 0],
+      [5, 0],
+      [6, 0],
+      [7, 0],
+      [9, 0],
+      [12, 2],
+      [13, 0],
+      [14, 0],
+      [15, 0],
+      [16, 0],
+      [17, 0],
+      [18, 0],
+      [19, 0],
+      [20, 0],
+      [21, 0],
     ],
-  ); // prettier-ignore
+  );
   const times = heard.map(({ timestamp }) => timestamp);
   assert.deepEqual(
     times.map((timestamp) => timestamp - (times[0] ?? 0)),
@@ -453,7 +515,7 @@ test('what is heard comes in order, with its losses, and without the keys', () =
   plane.close();
 });
 
-test('comfort noise is heard as what it is', () => {
+test('comfort noise is passed on as comfort noise', () => {
   const { plane, socket, phone, pass } = holdSocket();
   const heard: number[] = [];
   socket.listen((payloads) => heard.push(...payloads.map(({ payloadType }) => payloadType)));
@@ -528,7 +590,7 @@ test('reports go to the port that the description, or the far end itself, gives 
   plane.close();
 });
 
-test('a BYE is told once, and only the one of the source', () => {
+test('a BYE is reported once, and only the one of the source', () => {
   const { plane, socket, phone, pass } = holdSocket();
   let byes = 0;
   socket.onBye = () => byes++;
@@ -550,12 +612,12 @@ test('a BYE is told once, and only the one of the source', () => {
 
 test('STUN and DTLS on the media port are handed up', () => {
   const { plane, socket, phone, pass } = holdSocket();
-  let told = 0;
-  socket.onForeign = () => told++;
+  let reported = 0;
+  socket.onForeign = () => reported++;
   phone.send(Uint8Array.of(0, 1, 0, 0));
   phone.send(Uint8Array.of(22, 254, 253));
   pass(1);
-  assert.equal(told, 1);
+  assert.equal(reported, 1);
   assert.deepEqual(
     socket.takeForeign().map(({ address, port, data }) => [address, port, data[0]]),
     [
@@ -624,7 +686,7 @@ test('ports are even, and rest after a call', () => {
   plane.close();
 });
 
-test('nobody can tell the port of the next call from those before', () => {
+test('the port of the next call cannot be predicted from those before', () => {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
   const ports = RtpPorts.open({ ...PORTS, portMin: 41_600, portMax: 41_999 });
   const taken = Array.from({ length: 100 }, () => plane.openSocket({ ports, mux: true }).port);
@@ -690,7 +752,7 @@ for (const address of ['127.0.0.1', '::1']) {
   });
 }
 
-test('what comes from port 0 is nobody’s, and nothing is sent there', () => {
+test('packets from port 0 are ignored, and nothing is sent there', () => {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
   const ports = RtpPorts.open({ ...PORTS, portMin: 41_500, portMax: 41_503 });
   const socket = plane.openSocket({ ports, mux: true });
@@ -709,7 +771,7 @@ test('the last port has none after it, where reports could go', () => {
   plane.close();
 });
 
-test('a callback that throws is told of with its socket, and the other sockets hear', () => {
+test('a callback that throws is reported with its socket, and the other sockets hear', () => {
   const { plane, socket, phone } = holdSocket();
   const other = plane.openSocket({ mux: true });
   other.formats(FORMATS);

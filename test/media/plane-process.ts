@@ -15,5 +15,5 @@ playout.onMark = () => {
   clearTimeout(patience);
   parentPort?.postMessage('sent');
 };
-// A plane keeps no process alive; until the mark is told this does.
+// A plane keeps no process alive; until the mark is reported this does.
 const patience = setTimeout(() => process.exit(1), 10_000);

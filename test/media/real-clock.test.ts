@@ -47,7 +47,7 @@ test('frames arrive on a real socket, encrypted, in order, while the socket stay
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const playout = plane.openStream({ ...TELEPHONE, srtp: CM_KEYS, rtcpIntervalMs: 5000 });
   const arrived: Uint8Array[] = [];
-  const told = new Promise<number>(
+  const reported = new Promise<number>(
     (resolve) => (playout.onMark = (_track, _mark, sentAtMs) => resolve(sentAtMs)),
   );
   const goodbye = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ test('frames arrive on a real socket, encrypted, in order, while the socket stay
   const openedAtMs = plane.nowMs;
   const { port } = receiver.address();
   playout.target({ fd: descriptorOf(sender), address: '127.0.0.1', port });
-  const sentAtMs = await within('the mark', told);
+  const sentAtMs = await within('the mark', reported);
   assert.ok(sentAtMs - openedAtMs > 179 && sentAtMs <= plane.nowMs);
   playout.close();
   await within('the BYE', goodbye);
@@ -159,7 +159,7 @@ for (const [how, code] of [
   });
 }
 
-test('a callback that throws is told of, and ends neither the thread nor what is told next', async () => {
+test('a callback that throws is reported, and ends neither the thread nor the next report', async () => {
   const failures: unknown[] = [];
   const plane = MediaPlane.open({ clock: 'real', seed: 1, failed: (error) => failures.push(error) });
   const playout = plane.openStream(TELEPHONE);

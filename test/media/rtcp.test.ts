@@ -18,7 +18,7 @@ const SENDER_REPORT = 200;
 const DESCRIPTION = 202;
 const GOODBYE = 203;
 
-/** A receiver report without blocks, told from others by the number in its extension. */
+/** A receiver report without blocks, distinguished by the number in its extension. */
 function receiverReport(number: number, ssrc = TELEPHONE.ssrc): Uint8Array {
   const data = new Uint8Array(12);
   const view = new DataView(data.buffer);

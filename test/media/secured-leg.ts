@@ -1,4 +1,4 @@
-// One end of an encrypted call as a door will have it: real sockets on loopback,
+// One end of an encrypted call: real sockets on loopback,
 // a handshake, and a tone that flows as soon as there are keys.
 import type { ParleyError } from '../../src/errors.js';
 import type { DtlsKeys } from '../../src/media/media-addon.js';

@@ -13,7 +13,14 @@ import {
   writeStun,
   xorMappedAddress,
 } from '../../src/media/stun-message.js';
-import { IPV4_RESPONSE, IPV6_RESPONSE, LONG_TERM_REQUEST, PASSWORD, REQUEST, TRANSACTION } from './rfc5769.js'; // prettier-ignore
+import {
+  IPV4_RESPONSE,
+  IPV6_RESPONSE,
+  LONG_TERM_REQUEST,
+  PASSWORD,
+  REQUEST,
+  TRANSACTION,
+} from './rfc5769.js';
 
 const KEY = Buffer.from(PASSWORD);
 
@@ -74,20 +81,31 @@ test('without its fingerprint a changed octet breaks the integrity', () => {
   }
 });
 
-test('what stands behind the integrity is not read', () => {
-  const sealed = writeStun({ class: 'request', method: BINDING, transaction: TRANSACTION, attributes: [], key: KEY });
-  const behind = Buffer.concat([sealed.subarray(0, sealed.length - 8), Buffer.from('0025000000060004617a3a62', 'hex')]);
+test('attributes after MESSAGE-INTEGRITY are not read', () => {
+  const sealed = writeStun({
+    class: 'request',
+    method: BINDING,
+    transaction: TRANSACTION,
+    attributes: [],
+    key: KEY,
+  });
+  const behind = Buffer.concat([
+    sealed.subarray(0, sealed.length - 8),
+    Buffer.from('0025000000060004617a3a62', 'hex'),
+  ]);
   behind.writeUInt16BE(behind.length - 20, 2);
   const message = readStun(behind);
   assert.ok(message !== undefined && isSealedWith(message, KEY));
   assert.deepEqual(message.attributes, []);
-}); // prettier-ignore
+});
 
-test('what is written is what is read', () => {
+test('a written message is read back unchanged', () => {
   const attribute = fc.record({
-    type: fc.integer({ min: 0, max: 0xffff }).filter((type) => type !== ATTRIBUTE.integrity && type !== ATTRIBUTE.fingerprint),
+    type: fc
+      .integer({ min: 0, max: 0xffff })
+      .filter((type) => type !== ATTRIBUTE.integrity && type !== ATTRIBUTE.fingerprint),
     value: fc.uint8Array({ maxLength: 50 }),
-  }); // prettier-ignore
+  });
   const property = fc.property(
     fc.constantFrom<StunClass>('request', 'indication', 'success', 'error'),
     fc.integer({ min: 0, max: 0xfff }),
@@ -98,8 +116,14 @@ test('what is written is what is read', () => {
       const message = readStun(writeStun({ class: kind, method, transaction, attributes, key }));
       assert.ok(message !== undefined);
       const plain = message.attributes.map(({ type, value }) => ({ type, value: [...value] }));
-      assert.deepEqual(plain, attributes.map(({ type, value }) => ({ type, value: [...value] }))); // prettier-ignore
-      assert.deepEqual([message.class, message.method, [...message.transaction]], [kind, method, [...transaction]]); // prettier-ignore
+      assert.deepEqual(
+        plain,
+        attributes.map(({ type, value }) => ({ type, value: [...value] })),
+      );
+      assert.deepEqual(
+        [message.class, message.method, [...message.transaction]],
+        [kind, method, [...transaction]],
+      );
       assert.equal(message.sealed !== undefined, key !== undefined);
       if (key !== undefined) assert.ok(isSealedWith(message, key));
     },
@@ -116,12 +140,15 @@ test('whatever comes is read or refused, never thrown at', () => {
     return data.subarray(0, data.length - (data.length % 4));
   });
   const mutated = fc
-    .tuple(fc.constantFrom(REQUEST, IPV6_RESPONSE, LONG_TERM_REQUEST), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 6 }))
+    .tuple(
+      fc.constantFrom(REQUEST, IPV6_RESPONSE, LONG_TERM_REQUEST),
+      fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 6 }),
+    )
     .map(([message, changes]) => {
       const data = Uint8Array.from(message);
       for (const [at, byte] of changes) if (at < data.length) data[at] = byte;
       return data;
-    }); // prettier-ignore
+    });
   const property = fc.property(fc.oneof(noise, mutated), (data) => {
     const message = readStun(data);
     if (message === undefined) return;
@@ -133,12 +160,19 @@ test('whatever comes is read or refused, never thrown at', () => {
 });
 
 test('more attributes than any check has are refused', () => {
-  const attributes = (count: number) => Array.from({ length: count }, () => ({ type: 0x8022, value: new Uint8Array(1) }));
+  const attributes = (count: number) =>
+    Array.from({ length: count }, () => ({ type: 0x8022, value: new Uint8Array(1) }));
   const message = (count: number) =>
-    writeStun({ class: 'request', method: BINDING, transaction: TRANSACTION, attributes: attributes(count), key: undefined });
+    writeStun({
+      class: 'request',
+      method: BINDING,
+      transaction: TRANSACTION,
+      attributes: attributes(count),
+      key: undefined,
+    });
   assert.equal(readStun(message(31))?.attributes.length, 31);
   assert.equal(readStun(message(32)), undefined);
-}); // prettier-ignore
+});
 
 for (const [text, hex] of [
   ['192.0.2.1', 'c0000201'],

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { ParleyError } from '../../../src/errors.js';
-import { rtp } from '../../media/far-end.js';
-import { contents, splitRtcp } from '../../media/plane-under-test.js';
+import { contents, rtp, splitRtcp } from '../../media/plane-under-test.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 

@@ -1,7 +1,7 @@
 // Sends digits between two legs over real loopback sockets (RFC 4733).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { event, rtp } from '../../media/far-end.js';
+import { event, rtp } from '../../media/plane-under-test.js';
 import { valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 

@@ -6,7 +6,7 @@ import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';
-import { event, rtp } from '../../media/far-end.js';
+import { event, rtp } from '../../media/plane-under-test.js';
 
 test('the last port of all has no port after it: sound goes there, and reports with it', async (t) => {
   const { leg } = stage(t);
