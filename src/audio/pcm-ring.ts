@@ -65,7 +65,7 @@ class Waiters {
     this.#rest();
   }
 
-  /** Calls back everybody: the ring is gone and they find that out. */
+  /** Calls all callbacks: the ring is gone, and their next call reports that. */
   release(): void {
     this.#fire('read');
     this.#fire('write');
@@ -177,7 +177,7 @@ export class ByteRing<T extends Uint8Array | Float32Array = Uint8Array> {
     this.#waiters.delete('write', callback);
   }
 
-  /** The opener's close ends the ring for everybody, another's only its own use. Idempotent. */
+  /** Closing by the opener ends the ring for all; closing elsewhere ends only that use. Idempotent. */
   close(): void {
     if (this.#owner) addon().ringClose(this.handle);
     this.#waiters.release();

@@ -119,7 +119,7 @@ export class TimeStretch {
     return Math.round(this.#block * this.#hop * this.speed);
   }
 
-  /** With these inputs every candidate can be heard and followed, and a hop of the exact length is left for the end. */
+  /** Inputs at which every candidate and its successor are complete, with one hop of the exact length for the end. */
   #inputsNeeded(): number {
     const heard = this.#ideal() + this.#seek + 2 * this.#hop;
     return Math.max(heard, Math.ceil((this.#block + 2) * this.#hop * this.speed) + 1);

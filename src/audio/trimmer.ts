@@ -3,7 +3,7 @@
 //   silence   lead-in   sound ... silence ... sound   tail   silence
 //   dropped │ kept ──────────────────────────────────────── │ held, then dropped at the end
 //
-// Whether a silence is a pause or the end is known only when sound follows, so
+// Only the sound that follows shows whether a silence is a pause or the end, so
 // what is longer than the tail is held back until then. A sample is sound when
 // its magnitude reaches the threshold: no window, so nothing audible is ever
 // cut and the answer does not depend on how the segment was chunked.

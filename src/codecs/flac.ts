@@ -17,7 +17,7 @@ export class FlacContainer implements Container {
   readonly header: Uint8Array;
   readonly #encoder: FlacEncoder;
   readonly #samples: Int16Array;
-  /** The same samples, as the checksum reads them. */
+  /** View of the samples as bytes, for the checksum. */
   readonly #bytes: Uint8Array;
   readonly #md5 = createHash('md5');
   #sampleCount = 0;

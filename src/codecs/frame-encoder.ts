@@ -12,7 +12,7 @@ export interface FrameEncoder {
   readonly frameSamples: number;
   /** The payload is valid until the next call: it may be the encoder's own memory. */
   encode(frame: Float32Array): Uint8Array;
-  /** As if newly made: the next frame depends on nothing before it. */
+  /** Forgets the sound before: the next frame depends on no earlier one. */
   reset(): void;
 }
 

@@ -123,7 +123,7 @@ export class OpusFrameEncoder {
     return payload;
   }
 
-  /** As if newly made, with the same settings. */
+  /** Returns to the initial state and keeps the settings. */
   reset(): void {
     if (this.#inBandFec) this.#forgetFec();
     this.#native.applyEncoderCTL(RESET_STATE, 0);
@@ -131,7 +131,7 @@ export class OpusFrameEncoder {
     this.#first = true;
   }
 
-  /** Whether the last frame carried error correction survives a reset; a frame without any overwrites it. */
+  /** An Opus reset keeps the flag that the last frame carried error correction. A frame without any clears it. */
   #forgetFec(): void {
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 0);
     this.#samples.fill(0);

@@ -42,7 +42,7 @@ function g722(clockRate: number): PayloadDecoder {
 export interface FrameDecoder {
   /** The samples at the codec's rate; valid until the next call. */
   decode(payload: Uint8Array): Int16Array;
-  /** As if newly made. */
+  /** Returns to the initial state. */
   reset(): void;
 }
 

@@ -89,9 +89,9 @@ test('wrong arguments are named', () => {
 test('a waiting writer goes on when half of the ring is free, a waiting reader at the first sample', async () => {
   const ring = PcmRing.open(RATE, 16);
   const block = new Float32Array(4);
-  const told: string[] = [];
-  ring.onReadable(() => told.push('readable'));
-  assert.deepEqual(told, []);
+  const calls: string[] = [];
+  ring.onReadable(() => calls.push('readable'));
+  assert.deepEqual(calls, []);
   const written = ring.writeAll(Float32Array.from({ length: 40 }, (_, i) => i)).then(() => ring.end());
   const seen: number[] = [];
   while (ring.status()?.ended !== true || (ring.status()?.readable ?? 0) > 0) {
@@ -101,7 +101,7 @@ test('a waiting writer goes on when half of the ring is free, a waiting reader a
     await new Promise((resolve) => setImmediate(resolve));
   }
   await written;
-  assert.deepEqual(told, ['readable']);
+  assert.deepEqual(calls, ['readable']);
   assert.deepEqual(
     seen,
     Array.from({ length: 40 }, (_, i) => i),

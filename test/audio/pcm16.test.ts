@@ -17,7 +17,7 @@ test('every 16-bit value survives the way to Float32 and back', () => {
   assert.deepEqual(back, all);
 });
 
-test('what is too loud is clamped and never wraps', () => {
+test('a sample that is too loud is clamped and never wraps', () => {
   assert.deepEqual(
     int16Of(1, -1, 1.5, -1.5, 1e30, -1e30),
     [32_767, -32_768, 32_767, -32_768, 32_767, -32_768],
@@ -25,7 +25,7 @@ test('what is too loud is clamped and never wraps', () => {
   assert.deepEqual(int16Of(Infinity, -Infinity), [32_767, -32_768]);
 });
 
-test('what is not a number is silence', () => {
+test('NaN is silence', () => {
   assert.deepEqual(int16Of(NaN, 0, -0), [0, 0, 0]);
 });
 

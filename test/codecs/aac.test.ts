@@ -33,7 +33,7 @@ test('every frame but the first completes a unit, and the end completes two: the
   );
 });
 
-test('what is left of the last frame is silence, whatever the frame held', () => {
+test('the rest of the last frame is silence, whatever the frame held', () => {
   const sound = voiceLike(RATE_HZ, AAC_FRAME_SAMPLES / RATE_HZ);
   const silent = Float32Array.from(sound, (value, n) => (n < 500 ? value : 0));
   const [short, padded] = (
@@ -142,7 +142,7 @@ test('a frame says that it is mono AAC-LC, at which rate, and how long it is', (
   assert.equal(parseInt(bits(long).slice(30, 43), 2), 1536);
 });
 
-test('what no header can say is refused', () => {
+test('parameters that no header can state are refused', () => {
   assert.equal(adtsFrame(new Uint8Array(8184), 48_000).length, 8191);
   assert.throws(() => adtsFrame(new Uint8Array(8185), 48_000), { code: 'ENCODER_FAILED' });
   assert.throws(() => adtsFrame(new Uint8Array(1), 10_000), { code: 'ENCODER_FAILED', message: /10000 Hz/ });

@@ -51,7 +51,7 @@ test('a frame of any wrong length is refused and the process lives', () => {
   }
 });
 
-test('what is not a Float32Array is refused, even with the right length', () => {
+test('input other than a Float32Array is refused, even with the right length', () => {
   const encoder = new OpusFrameEncoder(20);
   const wrong: unknown[] = [
     new Int16Array(FRAME),
