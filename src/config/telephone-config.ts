@@ -8,7 +8,7 @@ type DigestName = (typeof DIGEST_NAMES)[number];
 
 /** A destination that outbound calls may reach. */
 export interface Destination {
-  /** In lower case: a prefix of the called user, `@host` for any user there, or `*` for everything else. */
+  /** A lower-case pattern: a prefix of the called user, `@host` for any user there, or `*` for everything else. */
   readonly prefix: string;
   /** 0 allows none; undefined sets no limit. */
   readonly callsPerMinute: number | undefined;
@@ -256,7 +256,7 @@ function checkSip(config: SipConfig, read: Reader): void {
     if (isWildcard && !publicAddresses.some((address) => isIP(address) === family)) {
       read.problem(
         'PUBLIC_ADDRESS',
-        `must have an IPv${family} address that phones are told, as SIP_HOST is ${host}`,
+        `must have an IPv${family} address for phones to use, because SIP_HOST is ${host}`,
       );
     }
   }
@@ -271,13 +271,13 @@ function checkSip(config: SipConfig, read: Reader): void {
     );
   }
   if (config.tlsPort !== undefined && (config.tlsCert === undefined || config.tlsKey === undefined)) {
-    read.problem('SIP_TLS_PORT', 'wants SIP_TLS_CERT and SIP_TLS_KEY, or TLS_CERT and TLS_KEY');
+    read.problem('SIP_TLS_PORT', 'needs SIP_TLS_CERT and SIP_TLS_KEY, or TLS_CERT and TLS_KEY');
   }
   if (config.clientCertificates && config.tlsCa === undefined) {
-    read.problem('SIP_TLS_CLIENT_CERTS', 'wants SIP_TLS_CA, the authorities that they are believed by');
+    read.problem('SIP_TLS_CLIENT_CERTS', 'needs SIP_TLS_CA, the authorities that sign the certificates');
   }
   if (config.challenge.length > 0 && config.usersFile === undefined) {
-    read.problem('SIP_CHALLENGE', 'wants SIP_USERS_FILE, the callers and their passwords');
+    read.problem('SIP_CHALLENGE', 'needs SIP_USERS_FILE, the callers and their passwords');
   }
   if (sessionSeconds !== 0 && sessionSeconds < leastSessionSeconds) {
     read.problem('SIP_SESSION_EXPIRES', `must be 0 or at least SIP_MIN_SE=${leastSessionSeconds}`);
@@ -352,7 +352,8 @@ function readCollector(read: Reader): CollectorConfig | undefined {
   const raw = read.raw('HEP_COLLECTOR');
   if (raw === undefined) {
     for (const name of ['HEP_ID', 'HEP_KEY'] as const) {
-      if (read.raw(name) !== undefined) read.problem(name, 'wants HEP_COLLECTOR, whom it is told');
+      if (read.raw(name) !== undefined)
+        read.problem(name, 'needs HEP_COLLECTOR, the address of the collector');
     }
     return undefined;
   }
@@ -376,7 +377,7 @@ function readFiles(read: Reader): CaptureFilesConfig | undefined {
   };
   if (folder !== undefined) return files.calls === 'off' ? undefined : { folder, ...files };
   for (const name of ['PCAP_CALLS', 'PCAP_RTP', 'PCAP_BYTES', 'PCAP_KEEP_DAYS', 'PCAP_KEEP_BYTES'] as const) {
-    if (read.raw(name) !== undefined) read.problem(name, 'wants PCAP_DIR, the folder of the files');
+    if (read.raw(name) !== undefined) read.problem(name, 'needs PCAP_DIR, the folder of the files');
   }
   return undefined;
 }

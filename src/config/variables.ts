@@ -84,7 +84,7 @@ export const SECTIONS = {
   'Native engine': {
     DEVICE: {
       meaning:
-        'what the native engine computes on: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
+        'device of the native engine: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
       default: 'auto',
       values: 'auto, cpu, cuda, cuda:N',
     },
@@ -150,7 +150,7 @@ export const SECTIONS = {
       meaning: 'folder of voices that were created over HTTP; servers may share one',
       default: 'voices',
     },
-    VOICE_CACHE_MAX: { meaning: 'of these voices, the number kept in memory' },
+    VOICE_CACHE_MAX: { meaning: 'voices of VOICES_DIR that are kept in memory' },
     REFERENCE_URLS: {
       meaning:
         '1 allows reference audio by http(s) URL; never from private addresses, nor from ports below 1024 other than 80 and 443',
@@ -165,7 +165,7 @@ export const SECTIONS = {
     },
     MAX_HALF_OPEN_PER_CLIENT: {
       meaning:
-        'of these, the calls that may be in set-up (SIP: until the ACK, or media from the caller); 0 means a quarter of MAX_CALLS, but at least 4',
+        'calls of one key or address that may be in set-up (SIP: until the ACK, or media from the caller); 0 means a quarter of MAX_CALLS, but at least 4',
     },
     SETUP_TIMEOUT: { meaning: 'seconds within which a browser call must be connected' },
     DRAIN_TIMEOUT: {
@@ -264,10 +264,10 @@ export const SECTIONS = {
     },
     SIP_SESSION_EXPIRES: {
       meaning:
-        'seconds after which a call that nobody refreshed is ended, at least SIP_MIN_SE; 0 asks for no refreshes',
+        'seconds without a session refresh (RFC 4028) after which a call is ended, at least SIP_MIN_SE; 0 asks for no refreshes',
     },
-    SIP_MIN_SE: { meaning: 'shortest such time that is accepted from others' },
-    SIP_TRANSFERS: { meaning: 'whether callers may have this server call somebody else (REFER)' },
+    SIP_MIN_SE: { meaning: 'shortest session time that is accepted from peers, in seconds' },
+    SIP_TRANSFERS: { meaning: 'callers who may have this server place a call for them (REFER)' },
     SIP_CODECS: {
       meaning: 'comma-separated codecs of telephone calls, preferred first',
       default: 'G722,opus,PCMU,PCMA',

@@ -249,7 +249,7 @@ test('callers are challenged with MD5, or with the hashes that SIP_DIGEST names,
   ]);
 });
 
-test("a file may map ids of ElevenLabs' voices, and its mistakes are told with all others", (t) => {
+test("a file may map ids of ElevenLabs' voices, and its mistakes are reported with all others", (t) => {
   const file = join(temporaryFolder(t), 'voices.json');
   const problems = (text: string, env: Record<string, string> = {}) => {
     writeFileSync(file, text);
@@ -290,7 +290,7 @@ function noticesIn(env: Record<string, string>): readonly string[] {
   return readConfig(env).notices;
 }
 
-test('a name that is nearly one of ours is told with the one that was meant', () => {
+test('a mistyped name is reported with the one that was meant', () => {
   for (const [name, meant] of [
     ['MAX_CALL', 'MAX_CALLS'],
     ['API_KEY', 'API_KEYS'],

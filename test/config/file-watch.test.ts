@@ -7,7 +7,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
 
-test('a file that is written, renamed over or put behind a link is told at once', async (t) => {
+test('a file that is written, renamed over or put behind a link is reported at once', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'keys');
   writeFileSync(path, 'one');

@@ -24,7 +24,7 @@ function write(file: string, text: string): string {
   return file;
 }
 
-/** As `hf download` leaves it in the folder of a cache; the checkpoint's own folder. */
+/** Makes a cache as `hf download` leaves it. Returns the checkpoint's own folder. */
 function fetchInto(cache: string, id: string, commit = COMMIT): string {
   const model = join(cache, `models--${id.replace('/', '--')}`);
   write(join(model, 'refs', 'main'), `${commit}\n`);

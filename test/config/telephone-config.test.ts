@@ -35,7 +35,7 @@ test('how long captures are kept, and how many bytes of them, can be set or left
   assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0.5', PCAP_KEEP_BYTES: '1000' }), [43_200_000, 1000]);
   assert.deepEqual(kept({ PCAP_KEEP_DAYS: '0', PCAP_KEEP_BYTES: '0' }), [0, 0]);
   assert.deepEqual(problemsOf({ PCAP_KEEP_DAYS: '1' }), [
-    'PCAP_KEEP_DAYS wants PCAP_DIR, the folder of the files',
+    'PCAP_KEEP_DAYS needs PCAP_DIR, the folder of the files',
   ]);
 });
 
@@ -68,13 +68,13 @@ test('a collector is a host and a port', () => {
   }
 });
 
-test('what means nothing by itself is a mistake, told with the others', () => {
+test('a variable without effect is a mistake, reported with the others', () => {
   assert.deepEqual(problemsOf({ HEP_KEY: 'k', HEP_ID: '-1', PCAP_RTP: '1', PCAP_BYTES: '5' }), [
     'HEP_ID must be a number from 0 to 4294967295, not "-1"',
-    'HEP_ID wants HEP_COLLECTOR, whom it is told',
-    'HEP_KEY wants HEP_COLLECTOR, whom it is told',
+    'HEP_ID needs HEP_COLLECTOR, the address of the collector',
+    'HEP_KEY needs HEP_COLLECTOR, the address of the collector',
     'PCAP_BYTES must be a number from 100000 to 1099511627776, not "5"',
-    'PCAP_RTP wants PCAP_DIR, the folder of the files',
-    'PCAP_BYTES wants PCAP_DIR, the folder of the files',
+    'PCAP_RTP needs PCAP_DIR, the folder of the files',
+    'PCAP_BYTES needs PCAP_DIR, the folder of the files',
   ]);
 });
