@@ -204,7 +204,7 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
     env,
     prepared: new PreparedSpeech({ routing, encoders, frames, limits: config, time: systemTime }),
     time: systemTime,
-    recorded: (record) => reports.tell(record),
+    recorded: (record) => reports.callEnded(record),
     onResponse: (...exchange) => metrics.sip.answered(...exchange),
   });
 }

@@ -28,7 +28,7 @@ export class CallReports {
     this.#webhook = new Webhook({ url, secret, time, wallClock: Date.now, random: Math.random, log });
   }
 
-  tell(record: CallRecord): void {
+  callEnded(record: CallRecord): void {
     const { config, metrics, log } = this.#parts;
     metrics.callEnded(record);
     log.info(callRecordLine(record, { numbers: config.logNumbers }), 'call ended');

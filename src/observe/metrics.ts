@@ -46,7 +46,7 @@ export class Metrics {
   readonly sip: SipMetrics;
   readonly #calls = new Gauge<'door'>({
     name: 'parley_calls',
-    help: 'calls open now, by the door they came through',
+    help: 'calls open now, by the way they came in (door)',
     labelNames: ['door'],
     registers: [this.#registry],
   });
@@ -64,7 +64,7 @@ export class Metrics {
   });
   readonly #firstAudio = new Histogram<'door'>({
     name: 'parley_time_to_first_audio_seconds',
-    help: 'from the arrival of a text to its first packet (calls) or first byte of sound (HTTP)',
+    help: 'time from the arrival of a text to its first packet (calls) or first byte of audio (HTTP)',
     labelNames: ['door'],
     buckets: FIRST_AUDIO_SECONDS,
     registers: [this.#registry],
@@ -77,7 +77,7 @@ export class Metrics {
   });
   readonly #requestSeconds = new Histogram<'method' | 'route'>({
     name: 'parley_http_request_duration_seconds',
-    help: 'from the head of an HTTP request to the end of its answer',
+    help: 'time from the head of an HTTP request to the end of its response',
     labelNames: ['method', 'route'],
     buckets: REQUEST_SECONDS,
     registers: [this.#registry],
@@ -148,33 +148,33 @@ class SpeechMetrics {
     const registers = [registry];
     this.#requests = new Counter({
       name: 'tts_requests_total',
-      help: 'requests for speech answered, by address, format and status',
+      help: 'speech requests answered, by endpoint, format and status',
       labelNames: ['endpoint', 'format', 'status'],
       registers,
     });
     this.#seconds = new Histogram({
       name: 'tts_request_duration_seconds',
-      help: 'from the head of a request for speech to the end of its sound',
+      help: 'time from the head of a speech request to the end of its audio',
       labelNames: ['endpoint'],
       buckets: REQUEST_SECONDS,
       registers,
     });
     this.#inferSeconds = new Histogram({
       name: 'tts_inference_duration_seconds',
-      help: 'time that engines took for one request, over its sentences; requests answered from the cache have none',
+      help: 'engine time of one request, summed over its sentences; cached renderings are not counted',
       buckets: REQUEST_SECONDS,
       registers,
     });
     this.#synthesisSeconds = new Histogram({
       name: 'tts_synthesis_duration_seconds',
-      help: 'time that engines and encoders took for one request, by the voice and language that spoke and the format',
+      help: 'engine and encoder time of one request, by voice, language and format',
       labelNames: ['voice', 'language', 'format'],
       buckets: REQUEST_SECONDS,
       registers,
     });
     this.#errors = new Counter({
       name: 'tts_errors_total',
-      help: 'requests for speech that were refused or broke off, by the code that their client was told',
+      help: 'speech requests that were refused or broke off, by error code',
       labelNames: ['code'],
       registers,
     });
@@ -230,7 +230,7 @@ export class SocketMetrics {
     });
     this.#refused = new Counter({
       name: 'parley_sockets_refused_total',
-      help: 'requests for a WebSocket that were refused, by status',
+      help: 'WebSocket upgrades that were refused, by status',
       labelNames: ['status'],
       registers,
     });

@@ -7,11 +7,11 @@ export interface ScrapedFigures {
   readonly frameCache?: () => CacheFigures;
   /** Sentences that wait for an engine. */
   readonly queueDepth?: () => number;
-  /** The same by class: each has a limit of its own. */
+  /** Sentences that wait for an engine, by class: each class has its own limit. */
   readonly queueDepthByClass?: () => Readonly<Record<string, number>>;
-  /** The plane's figures now; undefined while there is no plane. */
+  /** Undefined while there is no media plane. */
   readonly plane?: () => PlaneFigures | undefined;
-  /** Whether the engine that speaks by default is loaded. */
+  /** True while the default engine is loaded. */
   readonly modelLoaded?: () => boolean;
   /** Work of the native engine. */
   readonly engineWork?: () => EngineWorkFigures;
@@ -68,7 +68,12 @@ export interface EngineWorkFigures {
 
 const METRICS = [
   ['tts_gpu_allocated_bytes', 'gauge', 'memoryUsedBytes', 'bytes of GPU memory that the engines hold'],
-  ['parley_gpu_memory_used_bytes', 'gauge', 'memoryUsedBytes', 'the same, as parley_gpu_memory_total_bytes'],
+  [
+    'parley_gpu_memory_used_bytes',
+    'gauge',
+    'memoryUsedBytes',
+    'bytes of GPU memory that the engines hold; compare parley_gpu_memory_total_bytes',
+  ],
   [
     'parley_gpu_memory_total_bytes',
     'gauge',
@@ -79,14 +84,14 @@ const METRICS = [
     'parley_gpu_lists_bytes',
     'gauge',
     'listBytes',
-    "bytes of the server's memory that remembered lists of work for the GPU take",
+    'bytes of host memory that cached launches of GPU work take',
   ],
   ['parley_engine_streams', 'gauge', 'streams', 'sentences that the native engine is speaking'],
   [
     'parley_engine_busy_ratio',
     'gauge',
     'busyShare',
-    'share of the last seconds that the native engine worked, 0 to 1',
+    'share of the last seconds in which the native engine worked, 0 to 1',
   ],
   [
     'parley_engine_busy_seconds_total',
@@ -106,7 +111,7 @@ function engineMetrics(work: () => EngineWorkFigures): ReturnType<typeof readAtS
   const lists = () =>
     LISTS.map(([way, field]) => ({ value: readable(() => work()[field]), labels: { way } }));
   const help =
-    'lists of work for the GPU since the engine was loaded: run grid by grid (eager), made into graphs (captured), run as graphs (launched)';
+    'launches of GPU work since the engine was loaded: without a graph (eager), captured as a graph (captured), as a graph (launched)';
   return [
     ...METRICS.map(([name, type, field, what]) =>
       readAtScrape(name, what, type, () => [{ value: readable(() => work()[field]) }]),
@@ -140,14 +145,19 @@ interface CacheFigures {
 
 const AUDIO_CACHE = [
   ['parley_audio_cache_entries', 'gauge', 'entries', 'renderings kept in memory'],
-  ['parley_audio_cache_bytes', 'gauge', 'bytes', 'bytes of sound kept in memory, those being made included'],
+  [
+    'parley_audio_cache_bytes',
+    'gauge',
+    'bytes',
+    'bytes of audio kept in memory, including renderings in progress',
+  ],
   ['parley_audio_cache_hits_total', 'counter', 'hits', 'requests answered without an engine of their own'],
-  ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests for which an engine was asked'],
+  ['parley_audio_cache_misses_total', 'counter', 'misses', 'requests that needed an engine'],
 ] as const;
 
 const FRAME_CACHE = [
-  ['parley_frame_cache_entries', 'gauge', 'entries', 'sentences of calls kept as payloads'],
-  ['parley_frame_cache_bytes', 'gauge', 'bytes', 'bytes that they take'],
+  ['parley_frame_cache_entries', 'gauge', 'entries', 'sentences of calls kept as encoded payloads'],
+  ['parley_frame_cache_bytes', 'gauge', 'bytes', 'bytes of the sentences of calls that are kept'],
   ['parley_frame_cache_hits_total', 'counter', 'hits', 'sentences sent without an engine or an encoder'],
   ['parley_frame_cache_misses_total', 'counter', 'misses', 'sentences of calls that were rendered'],
 ] as const;
@@ -156,8 +166,8 @@ const PLANE_COUNTERS = [
   ['parley_packets_total', 'packets', 'RTP packets sent, silence included'],
   ['parley_silence_packets_total', 'silencePackets', 'RTP packets sent that carried silence'],
   ['parley_underruns_total', 'underruns', 'ticks at which a speaking stream had no frame ready'],
-  ['parley_late_ticks_total', 'lateTicks', 'ticks later than one millisecond'],
-  ['parley_skipped_ticks_total', 'skippedTicks', 'ticks given up because they were too late to be of use'],
+  ['parley_late_ticks_total', 'lateTicks', 'ticks more than one millisecond late'],
+  ['parley_skipped_ticks_total', 'skippedTicks', 'ticks skipped because they were too late'],
   ['parley_send_errors_total', 'sendErrors', 'packets that the system refused to send'],
 ] as const;
 
@@ -172,9 +182,7 @@ export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
     queueDepthByClass === undefined ? [] : queueMetric(queueDepthByClass),
     modelLoaded === undefined
       ? []
-      : gauge('tts_model_loaded', '1 while the engine that speaks by default is loaded', () =>
-          Number(modelLoaded()),
-        ),
+      : gauge('tts_model_loaded', '1 while the default engine is loaded', () => Number(modelLoaded())),
     engineWork === undefined ? [] : engineMetrics(engineWork),
     audioCache === undefined ? [] : cacheMetrics(AUDIO_CACHE, audioCache),
     frameCache === undefined ? [] : cacheMetrics(FRAME_CACHE, frameCache),
@@ -199,7 +207,7 @@ function cacheMetrics(metrics: CacheMetrics, cache: () => CacheFigures): Metric[
 
 function planeMetrics(plane: () => PlaneFigures | undefined): Metric[] {
   const pacing =
-    'how much later than due a packet left; the sum is made of upper bounds, as the clock keeps none';
+    'lateness of packets against their due time; the sum is computed from the upper bounds of the buckets';
   return [
     ...PLANE_COUNTERS.map(([name, field, help]) =>
       readAtScrape(name, help, 'counter', () => [{ value: plane()?.[field] ?? 0 }]),

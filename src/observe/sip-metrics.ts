@@ -62,31 +62,31 @@ export class SipMetrics {
     const registers = [registry];
     this.#requests = new Counter({
       name: 'parley_sip_requests_total',
-      help: 'SIP requests that came in or went out, without repetitions',
+      help: 'SIP requests received or sent, without retransmissions',
       labelNames: ['method', 'direction'],
       registers,
     });
     this.#responses = new Counter({
       name: 'parley_sip_responses_total',
-      help: 'final SIP responses, without repetitions, by the direction of their requests',
+      help: 'final SIP responses, without retransmissions, by the direction of their requests',
       labelNames: ['method', 'status', 'direction'],
       registers,
     });
     this.#calls = new Counter({
       name: 'parley_sip_calls_total',
-      help: 'telephone calls that have ended, by direction, reason and the cause of Q.850',
+      help: 'telephone calls that have ended, by direction, reason and Q.850 cause',
       labelNames: ['direction', 'end', 'cause'],
       registers,
     });
     this.#setupSeconds = new Histogram({
       name: 'parley_sip_setup_seconds',
-      help: 'from INVITE to its final response',
+      help: 'time from an INVITE to its final response',
       buckets: SETUP_SECONDS,
       registers,
     });
     this.#mos = new Histogram({
       name: 'parley_call_mos',
-      help: 'how telephone calls sounded here, as mean opinion scores estimated by the E-model',
+      help: 'mean opinion score of the received audio of telephone calls, estimated by the E-model',
       buckets: MOS,
       registers,
     });
@@ -145,29 +145,29 @@ function scraped(figures: SipFigures) {
   return [
     counted(
       'parley_sip_dropped_total',
-      'SIP requests and connections that were turned away',
+      'SIP requests and connections that were rejected, by cause',
       'cause',
       dropped,
     ),
     total(
       'parley_sip_retransmissions_total',
-      'SIP requests that came once more and were absorbed',
+      'SIP requests that were received again and absorbed',
       retransmissions,
     ),
     registrations === undefined ? [] : standing(registrations),
     total(
       'parley_rtp_latch_departures_total',
-      'times that the RTP of a call was found at another address than the announced one',
+      'times that the RTP of a call came from another address than the announced one',
       latchDepartures,
     ),
     rtpPorts === undefined
       ? []
-      : readAtScrape('parley_rtp_ports', 'pairs of RTP ports: free, used, resting', 'gauge', () =>
+      : readAtScrape('parley_rtp_ports', 'pairs of RTP ports, by state: free, used, resting', 'gauge', () =>
           byName('state', rtpPorts),
         ),
-    total('parley_rtp_received_packets_total', 'RTP packets that came in', receivedPackets),
-    total('parley_rtp_lost_packets_total', 'RTP packets that never came, by their numbers', lostPackets),
-    counted('parley_webhooks_total', 'call records by what became of them', 'outcome', webhooks),
+    total('parley_rtp_received_packets_total', 'RTP packets received', receivedPackets),
+    total('parley_rtp_lost_packets_total', 'RTP packets lost, by their sequence numbers', lostPackets),
+    counted('parley_webhooks_total', 'call records by the outcome of their webhook', 'outcome', webhooks),
   ].flat();
 }
 
@@ -196,7 +196,7 @@ function standing(read: NonNullable<SipFigures['registrations']>) {
     );
   return readAtScrape(
     'parley_sip_registrations',
-    'trunks by the state of their registration',
+    '1 for the registration state that a trunk is in, 0 for the others',
     'gauge',
     () => {
       try {

@@ -171,7 +171,7 @@ export class Webhook {
     const restMs = Math.max(waitMs, fullMs * (1 - random() / 2));
     if (time.now() + restMs - sentAtMs > expiryMs) {
       this.#figures.expired++;
-      log.warn({ call, attempts, status }, 'call record given up: nobody took it in time');
+      log.warn({ call, attempts, status }, 'call record given up: the webhook did not accept it in time');
       return;
     }
     if (this.#waiting.size >= this.#limits.maxWaiting) this.#dropOldest();

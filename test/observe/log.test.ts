@@ -1,6 +1,10 @@
+// The lines of the log: what is masked, the fields that every line has, and those of the lines about a call.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, type LogLevel } from '../../src/observe/log.js';
+import { openCalls } from '../fakes/call-under-test.js';
+
+const calls = openCalls();
 
 function logInto(lines: string[], options: { level?: LogLevel; logText?: boolean } = {}) {
   return createLog({
@@ -67,4 +71,17 @@ test('lines below the level are not written', () => {
   log.info('not this');
   log.error('this');
   assert.equal(lines.length, 1);
+});
+
+test('a call logs how its audio leaves when it opens, and its packets when it closes', async () => {
+  const { call, log, pass } = calls.open();
+  assert.deepEqual(log, ['call opened {"call":"call-1","door":"test","codec":"PCMU","path":"captured"}']);
+  const utterance = call.speak('Hello.');
+  await utterance.pushed;
+  pass(1000);
+  await utterance.ended;
+  await call.close('peer hung up');
+  const figures = { packets: 51, silencePackets: 45, underruns: 0, lateTicks: 0 };
+  const closed = { call: 'call-1', reason: 'peer hung up', ...figures };
+  assert.equal(log.at(-1), `call closed ${JSON.stringify(closed)}`);
 });

@@ -65,7 +65,7 @@ test('the lateness of packets becomes a cumulative histogram in seconds at the m
   assert.deepEqual(await linesOf(metrics, 'parley_packets_total'), ['parley_packets_total 0']);
 });
 
-test('a method that nobody routes is counted under one name', async () => {
+test('a method without a route is counted under one name', async () => {
   const metrics = new Metrics();
   for (const method of ['PROPFIND', 'X1', 'X2']) {
     metrics.requestAnswered({ method, route: 'none', status: 404, seconds: 0.001 });
@@ -136,7 +136,7 @@ test('a figure that cannot be read leaves the others readable', async () => {
   assert.deepEqual(await linesOf(metrics, 'tts_queue_depth'), ['tts_queue_depth 3']);
 });
 
-test('the queue is told by class, each of which has a limit of its own', async () => {
+test('the queue is measured by class, each of which has its own limit', async () => {
   const metrics = new Metrics({ queueDepthByClass: () => ({ call: 1, interactive: 0, http: 7 }) });
   assert.deepEqual(await linesOf(metrics, 'parley_queue_depth'), [
     'parley_queue_depth{class="call"} 1',

@@ -179,7 +179,10 @@ test('a record that nobody takes is given up when its time is over', async (t) =
   await until(() => webhook.figures.expired === 1);
   assert.equal(heard.length, 4);
   assert.deepEqual(lines, [
-    [{ call: 'call_1', attempts: 4, status: 500 }, 'call record given up: nobody took it in time'],
+    [
+      { call: 'call_1', attempts: 4, status: 500 },
+      'call record given up: the webhook did not accept it in time',
+    ],
   ]);
   assert.equal(time.waiting, 0);
 });
