@@ -4,7 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
 import { SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
-import { readLexiconFile } from './speaking/lexicon-file.js';
+import { withLexicon } from './speaking/lexicon-file.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
 
@@ -137,8 +137,8 @@ export async function normalizeCommand(args: readonly string[], terminal: Termin
   try {
     const { words, language, format, lexiconFile, isJson } = options;
     const text = words.length > 0 ? words.join(' ') : await readAll(terminal.stdin);
-    const lexicon = lexiconFile === undefined ? {} : { lexicon: readLexiconFile(lexiconFile) };
-    const request = { text, format, ...lexicon, ...(language === undefined ? {} : { language }) };
+    const { lexicon } = withLexicon({ lexiconFile });
+    const request = { text, format, language, lexicon };
     const read = readText(request, { maxTextLength: MOST_TEXT });
     terminal.out(isJson ? `${JSON.stringify(read, undefined, 2)}\n` : shown(read));
     return 0;

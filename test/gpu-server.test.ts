@@ -42,7 +42,7 @@ function isSilent(payload: Uint8Array): boolean {
 
 test('a call whose GPU is lost is told so, hears the hang-up phrase from the other engine, and ends', async (t) => {
   const server = GpuServer.start(t);
-  assert.deepEqual(await server.health().then(({ code, told }) => [code, told.cuda]), [200, true]);
+  assert.deepEqual(await server.health().then(({ code, body }) => [code, body.cuda]), [200, true]);
   const client = await spokenTo(t, server);
   server.becomes('lost');
   const failed = await client.until(
@@ -71,15 +71,15 @@ test('a server whose GPU is lost is not ready and says why; what needs it is ref
   await assert.rejects(async () => {
     while (!(await reader.read()).done);
   }, 'a sound that broke off is not whole');
-  const { code, told } = await server.until('unreadiness', async () => {
+  const { code, body } = await server.until('unreadiness', async () => {
     const health = await server.health();
     return health.code === 503 ? health : undefined;
   });
   assert.deepEqual(
-    [code, told.status, (told.engines as { qwen3: boolean }).qwen3],
+    [code, body.status, (body.engines as { qwen3: boolean }).qwen3],
     [503, 'engine down', false],
   );
-  assert.match(String(told.reason), LOSS);
+  assert.match(String(body.reason), LOSS);
   assert.match(String((await server.logged('engine lost')).reason), LOSS);
   await server.logged('engine load failed');
   assert.deepEqual(await codeIn(await server.say({ input: 'Hello.', voice: 'vivian' })), [
@@ -89,7 +89,7 @@ test('a server whose GPU is lost is not ready and says why; what needs it is ref
   const other = await server.say({ input: 'Hello there.' });
   assert.equal(other.status, 200);
   assert.ok((await other.arrayBuffer()).byteLength > 10_000);
-  assert.match(String((await server.health()).told.reason), /fallen off the bus/);
+  assert.match(String((await server.health()).body.reason), /fallen off the bus/);
 });
 
 test('a request that the GPU is lost for before its first sound is refused as such', async (t) => {
@@ -104,7 +104,7 @@ test('a request that the GPU is lost for before its first sound is refused as su
     503,
     'engine_unavailable',
   ]);
-  assert.equal((await server.health()).told.status, 'no engine');
+  assert.equal((await server.health()).body.status, 'no engine');
 });
 
 test('a GPU that answers again is used again, and the server is ready again', async (t) => {
@@ -117,7 +117,7 @@ test('a GPU that answers again is used again, and the server is ready again', as
   await server.until('readiness', async () => ((await server.health()).code === 200 ? true : undefined));
   const answer = await server.say({ input: 'Hello once more.', voice: 'vivian' });
   assert.equal(answer.status, 200);
-  assert.equal('reason' in (await server.health()).told, false);
+  assert.equal('reason' in (await server.health()).body, false);
 });
 
 test('memory of the GPU that runs out while it speaks ends what needed it, and nothing else', async (t) => {
@@ -139,10 +139,10 @@ test('a GPU on which the model does not fit is an error that says how much is fr
     503,
     'engine_unavailable',
   ]);
-  const { code, told } = await server.health();
-  assert.deepEqual([code, told.status], [503, 'engine down']);
+  const { code, body } = await server.health();
+  assert.deepEqual([code, body.status], [503, 'engine down']);
   assert.match(
-    String(told.reason),
+    String(body.reason),
     /the model does not fit into the 7168 MiB that are free of 8192; another process/,
   );
 });
@@ -153,7 +153,7 @@ test('a GPU whose memory another process has is an error; when it is given back,
     503,
     'engine_unavailable',
   ]);
-  assert.match(String((await server.health()).told.reason), /of the GPU's memory only 12 MiB are free/);
+  assert.match(String((await server.health()).body.reason), /of the GPU's memory only 12 MiB are free/);
   server.becomes('well');
   await server.logged('engine loaded', 'qwen3');
   assert.equal((await server.health()).code, 200);
@@ -187,9 +187,9 @@ for (const [what, machine, why] of [
 
   test(`${what} leaves the processor where it may choose, and health says why`, async (t) => {
     const server = GpuServer.start(t, { ...machine, environment: { DEVICE: 'auto' } });
-    const { code, told } = await server.health();
-    assert.deepEqual([code, told.cuda], [200, false]);
-    assert.match(String(told.no_cuda), why);
+    const { code, body } = await server.health();
+    assert.deepEqual([code, body.cuda], [200, false]);
+    assert.match(String(body.no_cuda), why);
     assert.match(String((await server.logged('engine loaded', 'qwen3')).cuda), why);
   });
 }
@@ -203,11 +203,11 @@ async function valueOf(server: GpuServer, name: string): Promise<number> {
 test('memory, work and lists of a GPU are in /metrics and /health', async (t) => {
   const server = GpuServer.start(t);
   await (await server.say({ input: 'Hello there.', voice: 'vivian' })).arrayBuffer();
-  const { told } = await server.health();
-  assert.equal(told.gpu_total_mb, 8192);
-  assert.deepEqual([told.streams, told.cuda], [0, true]);
-  assert.ok(Number(told.busy) >= 0 && Number(told.busy) <= 1);
-  const lists = told.gpu_lists as { eager: number; captured: number; launched: number; mb: number };
+  const { body } = await server.health();
+  assert.equal(body.gpu_total_mb, 8192);
+  assert.deepEqual([body.streams, body.cuda], [0, true]);
+  assert.ok(Number(body.busy) >= 0 && Number(body.busy) <= 1);
+  const lists = body.gpu_lists as { eager: number; captured: number; launched: number; mb: number };
   assert.deepEqual([lists.eager, lists.captured, lists.launched > 10, lists.mb], [1, 1, true, 3]);
   assert.equal(await valueOf(server, 'parley_gpu_memory_total_bytes'), 8 * 2 ** 30);
   const used = await valueOf(server, 'parley_gpu_memory_used_bytes');
@@ -221,10 +221,10 @@ test('memory, work and lists of a GPU are in /metrics and /health', async (t) =>
 
 test('what the environment asks of a GPU reaches its backend', async (t) => {
   const server = GpuServer.start(t, { environment: { FULL_VECTORS: '1', CUDA_GRAPHS: '0' } });
-  assert.equal((await server.health()).told.gpu_name, 'cuda Fake GPU, no graphs, full vectors');
+  assert.equal((await server.health()).body.gpu_name, 'cuda Fake GPU, no graphs, full vectors');
 });
 
 test('else its backend makes graphs and rounds vectors', async (t) => {
   const server = GpuServer.start(t);
-  assert.equal((await server.health()).told.gpu_name, 'cuda Fake GPU');
+  assert.equal((await server.health()).body.gpu_name, 'cuda Fake GPU');
 });

@@ -28,9 +28,9 @@ interface SoundSegment extends SegmentPlace {
   /** The ring holds more than this segment. */
   readonly part?: RingPart;
   /** Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to 4. */
-  readonly speed?: number;
+  readonly speed?: number | undefined;
   /** Times its loudness. */
-  readonly gain?: number;
+  readonly gain?: number | undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface RingPart {
    * First sample of the next part, counted in the ring. If absent, it is unknown or the end of the ring; a
    * CutMessage may set it later.
    */
-  readonly endAt?: number;
+  readonly endAt?: number | undefined;
 }
 
 /** Sets or corrects the end of a part. Samples already read beyond it stay in the part. */

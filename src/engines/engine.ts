@@ -69,18 +69,18 @@ export interface SynthesisRequest {
    * needs words that have not come: such a wait is no hang, its bound is the text's. An iteration that throws ends the
    * synthesis with that error. When the synthesis is over, for whatever reason, the engine asks for nothing more.
    */
-  readonly more?: AsyncIterable<string>;
+  readonly more?: AsyncIterable<string> | undefined;
   /** Empty where the engine has none of its own; then there is a reference. */
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
   /** Place in the engine's queue; UNHURRIED by default. */
   readonly urgency?: Urgency;
-  readonly options?: SpeechOptions;
+  readonly options?: SpeechOptions | undefined;
   /** Voice to use instead of `voice`; only for engines that can clone (sample) or design (prompt). */
-  readonly reference?: VoiceReference;
+  readonly reference?: VoiceReference | undefined;
   /** Called when the engine has the whole sound before its ring has room for all of it. */
-  readonly onRendered?: (sound: Pick<SpeechEnd, 'samples' | 'words'>) => void;
+  readonly onRendered?: ((sound: Pick<SpeechEnd, 'samples' | 'words'>) => void) | undefined;
 }
 
 export interface WordTime {

@@ -16,11 +16,11 @@ import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
 
 export interface VoiceRequest {
-  readonly voice?: string;
+  readonly voice?: string | undefined;
   /** BCP 47 tag. */
-  readonly language?: string;
+  readonly language?: string | undefined;
   /** A voice that comes with the request; only engines that can clone or design it are considered. */
-  readonly reference?: VoiceReference;
+  readonly reference?: VoiceReference | undefined;
 }
 
 export interface ResolvedVoice {

@@ -23,7 +23,7 @@ interface AudioCacheFigures {
 }
 
 /** A rendering on its way to one request; a `hit` costs no engine. */
-export interface CachedStream extends SoundSource {
+interface CachedStream extends SoundSource {
   readonly cache: 'hit' | 'miss';
   /** The rendering came from the tier behind, because it was not in memory. */
   readonly shared: boolean;
@@ -260,7 +260,7 @@ const MAX_LAG_BYTES = 4 * 1024 * 1024; // between two readers of a rendering tha
 
 /**
  * A rendering in progress, with any number of readers. The reader that is ahead pulls from the source, so the fastest
- * one sets the pace and nothing is made that nobody reads. The others read the chunks that are kept. The rendering is
+ * one sets the pace and no unread chunk is made. The others read the chunks that are kept. The rendering is
  * given up when its last reader leaves.
  */
 export class SharedRendering {
@@ -337,7 +337,7 @@ export class SharedRendering {
       (source) => source.cancel(),
       () => undefined,
     );
-    this.#finish({ error: new ParleyError('ABORTED', 'everybody who asked for it left') });
+    this.#finish({ error: new ParleyError('ABORTED', 'every client that requested it left') });
   }
 
   /** The chunk at a position; undefined if it is not made yet. */

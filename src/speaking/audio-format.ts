@@ -1,5 +1,4 @@
 // The audio formats of files and streams: their names in requests and answers, and their sample rates.
-import { SPEEDS as STRETCH_SPEEDS } from '../audio/time-stretch.js';
 import { AAC_RATES_HZ } from '../codecs/aac.js';
 import type { ContainerName } from '../codecs/container.js';
 import { mp3Kbps, MP3_RATES_HZ } from '../codecs/mp3.js';
@@ -16,9 +15,6 @@ export interface AudioFormat {
   /** Sample encoding of a format without a header. */
   readonly raw?: { readonly encoding: 's16le' | 'mulaw' | 'alaw'; readonly bits: number };
 }
-
-/** Factor of the voice's own pace, at the same pitch. */
-export const SPEEDS: readonly [least: number, most: number] = STRETCH_SPEEDS;
 
 export const SAMPLE_RATES_HZ: readonly [least: number, most: number] = [8000, 48_000];
 // Every usual rate is a multiple, and between multiples no resampling filter is long.

@@ -146,7 +146,7 @@ export class CachedSpeech {
   }
 
   // The key has every field that a request has or will have, except who asks, how soon the sound is wanted and how
-  // it is sent. A field that is forgotten here would give somebody the wrong sound.
+  // it is sent. If a field were missing here, a client could get the wrong sound.
   #key({
     client: _client,
     cache: _cache,

@@ -1,15 +1,14 @@
 // Chooses the language of each sentence: the one that the request states, or the one that the text shows.
 //
-// A sentence that is clearly in one language is taken for it. An unclear one
-// follows the sentence before it, unless it looks like a whole sentence of
-// English, which is never beyond doubt; at the beginning of a text that is all
-// there, it follows the first clear one ("OK. Das mache ich."). A courtesy
-// ("Hola!") decides only where it is all there is: before English it is part of it.
+// A clear sentence decides for itself. An unclear one follows the sentence before it, unless it looks like a whole
+// sentence of English, which never counts as clear. At the beginning of a whole text an unclear sentence follows the first
+// clear one ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the only sentence: before English it is part
+// of it.
 import { tagOfName } from '../engines/language-names.js';
 import { identifyLanguage } from '../text/language.js';
 
-const SENTENCE_WORDS = 4; // fewer are too few to call the speaker back from another language
-const BEGINNING_WORDS = 3; // and fewer than these to begin in English: OK. Das mache ich.
+const SENTENCE_WORDS = 4; // of an unclear sentence that changes the language to English
+const BEGINNING_WORDS = 3; // of an unclear sentence that begins a text in English
 
 export class LanguagePlan {
   readonly #stated: string | undefined;

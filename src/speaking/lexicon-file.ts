@@ -7,7 +7,7 @@ import { readLexicon } from '../text/lexicon-entries.js';
 
 const MOST_ENTRIES = 100_000;
 
-/** Adds the lexicon of the named file to the configuration. Throws CONFIG_INVALID. */
+/** Adds the lexicon of the named file. Throws CONFIG_INVALID, naming the file, the entry and its field. */
 export function withLexicon<T extends { readonly lexiconFile?: string | undefined }>(
   config: T,
 ): T & { readonly lexicon: Lexicon | undefined } {
@@ -15,8 +15,7 @@ export function withLexicon<T extends { readonly lexiconFile?: string | undefine
   return { ...config, lexicon: lexiconFile === undefined ? undefined : readLexiconFile(lexiconFile) };
 }
 
-/** Throws CONFIG_INVALID, naming the file, the entry and its field. */
-export function readLexiconFile(path: string): Lexicon {
+function readLexiconFile(path: string): Lexicon {
   const fail = (what: string) => new ParleyError('CONFIG_INVALID', `LEXICON_FILE ${path}: ${what}`);
   let text: string;
   try {

@@ -6,13 +6,6 @@ import type { WordTime } from '../engines/engine.js';
 import type { WrittenSentence } from './line-piece.js';
 import { placedWord, type SpokenSegment, writtenTimes } from './spoken-text.js';
 
-/** A sentence with its place in the sound of the line, which is known once it is encoded. */
-export interface PlacedSegment extends SpokenSegment {
-  readonly place: { readonly startMs: number; readonly endMs: number } | undefined;
-  /** Word times of the engine, for the words that it got. */
-  readonly engineWords: readonly WordTime[];
-}
-
 /** The source of a segment's sound, while that is made. */
 interface SoundInMaking {
   /** Milliseconds made so far. */
@@ -39,7 +32,7 @@ export function ringSound(ring: PcmRing): SoundInMaking {
   };
 }
 
-export class LineSegment implements PlacedSegment {
+export class LineSegment implements SpokenSegment {
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
   readonly delivery: WrittenSentence['delivery'];
@@ -92,6 +85,7 @@ export class LineSegment implements PlacedSegment {
     return ms === undefined ? undefined : ms / this.#speed;
   }
 
+  /** Word times of the engine, for the words that it got. */
   get engineWords(): readonly WordTime[] {
     const { words } = this.asMade;
     if (this.#speed === 1) return words;

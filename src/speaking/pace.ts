@@ -3,7 +3,7 @@ import type { SpeechClass, Urgency } from '../engines/engine.js';
 import type { Time } from '../time.js';
 
 /** The state of a line's sound. */
-export interface LineProgress {
+interface LineProgress {
   /** The engine has got a sentence already. */
   readonly begun: boolean;
   /** Sound made, in milliseconds. */
@@ -43,7 +43,10 @@ export function callPace(
 export function replyPace(
   client: string,
   time: Time,
-  { kind = 'http', dueAtMs }: { readonly kind?: SpeechClass; readonly dueAtMs?: number } = {},
+  {
+    kind = 'http',
+    dueAtMs,
+  }: { readonly kind?: SpeechClass | undefined; readonly dueAtMs?: number | undefined } = {},
 ): Pace {
   return ({ begun, madeMs, queuedAtMs }) => ({
     class: kind,

@@ -6,7 +6,7 @@
 // time, and sentences of calls come first.
 import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting } from '../engines/routing.js';
-import { stated, type TextRequest } from './speech-request.js';
+import type { TextRequest } from './speech-request.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { FrameCache, LineFrames } from './frame-cache.js';
@@ -14,8 +14,7 @@ import type { SpokenSentence } from './line-piece.js';
 import { preparedPace } from './pace.js';
 import { type EncoderSource, type SentenceFrames, SpeechLine } from './speech-line.js';
 import { spokenText } from './spoken-text.js';
-import { isMarkup, sentencesOf, type TextLimits } from './text-source.js';
-import { VoicePlan } from './voice-plan.js';
+import { isMarkup, type TextLimits } from './text-source.js';
 import { wholeText } from './whole-text.js';
 
 const MOST_WAITING = 16; // texts; a telephone number has a greeting or two
@@ -66,7 +65,7 @@ export class PreparedSpeech {
     }
     const { text, voice, language } = speech;
     const markup = isMarkup(text);
-    const pieces = wholeText(text, { ...stated({ voice, language }), markup }, routing, limits);
+    const pieces = wholeText(text, { voice, language, markup }, routing, limits);
     const sentences = pieces.filter((piece) => 'voice' in piece); // tones and silence need no preparing
     this.#waiting++;
     const prepared = this.#turn.then(() => this.#render(speech, sentences, frames));
@@ -172,11 +171,10 @@ export function warmUpTexts(routing: SpeechRouting): void {
 /** Runs what the main thread does for a text before an engine gets it, and after an interruption. */
 function speakWithoutSound(routing: SpeechRouting): void {
   for (let round = 0; round < ROUNDS; round++) {
-    const plan = new VoicePlan(routing, {});
-    const sentences = sentencesOf(WARM_UP_TEXT, { maxTextLength: WARM_UP_TEXT.length, textIdleMs: 1 });
-    for (const { text } of plan.whole(sentences)) {
+    const limits = { maxTextLength: WARM_UP_TEXT.length, textIdleMs: 1 };
+    for (const piece of wholeText(WARM_UP_TEXT, {}, routing, limits)) {
       const segment = {
-        text,
+        text: 'text' in piece ? piece.text : '',
         firstFrame: 0,
         frames: 10,
         soundMs: 200,

@@ -32,17 +32,10 @@ export function synthesisOf(
   options: SpeechOptions | undefined,
   urgency: Urgency,
 ): SynthesisRequest {
-  return {
-    text,
-    voice,
-    language,
-    urgency,
-    ...(options === undefined ? {} : { options }),
-    ...(reference === undefined ? {} : { reference }),
-  };
+  return { text, voice, language, urgency, options, reference };
 }
 
-interface RunParts {
+interface RunOptions {
   readonly voice: ResolvedVoice;
   readonly options: SpeechOptions | undefined;
   readonly pace: SpeechPace;
@@ -51,12 +44,13 @@ interface RunParts {
 }
 
 export class SentenceRun {
-  readonly #parts: RunParts;
-  readonly #sentences: RunPart[] = [];
+  readonly #options: RunOptions;
+  readonly #parts: RunPart[] = [];
   #text = '';
   /** The text after that with which the engine began. */
   #more: TokenStream | undefined;
   #open = true;
+  #wakeReader: (() => void) | undefined;
   #ring: PcmRing | undefined;
   /** Known once all of the sound is made. */
   #end: SpeechEnd | undefined;
@@ -64,8 +58,8 @@ export class SentenceRun {
   /** Settles as the synthesis does, which begins at the turn of the first sentence. */
   readonly synthesized: Promise<SpeechEnd>;
 
-  constructor(parts: RunParts) {
-    this.#parts = parts;
+  constructor(options: RunOptions) {
+    this.#options = options;
     this.synthesized = new Promise((resolve) => (this.#resolve = resolve));
     this.synthesized.then(
       (end) => this.#made(end),
@@ -74,12 +68,12 @@ export class SentenceRun {
   }
 
   get voice(): ResolvedVoice {
-    return this.#parts.voice;
+    return this.#options.voice;
   }
 
   /** Hz. */
   get rate(): number {
-    const { engine, voice } = this.#parts.voice;
+    const { engine, voice } = this.voice;
     return engine.sampleRate(voice);
   }
 
@@ -88,29 +82,32 @@ export class SentenceRun {
     return this.#open;
   }
 
+  /** Number of sentences so far. */
+  get size(): number {
+    return this.#parts.length;
+  }
+
   /** True if this generation can speak the sentence: same voice and language, no pause of its own, and enough room. */
   takes(sentence: SpokenSentence): boolean {
-    const { engine } = this.#parts.voice;
     const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
     return (
       this.#open &&
       sentence.delivery?.pauseBeforeMs === undefined &&
-      isSameVoice(sentence.voice, this.#parts.voice) &&
-      bytes <= (engine.mostText ?? 0) &&
-      this.#sentences.length < MOST_SENTENCES
+      isSameVoice(sentence.voice, this.voice) &&
+      bytes <= (this.voice.engine.mostText ?? 0) &&
+      this.size < MOST_SENTENCES
     );
   }
 
   /** Adds the first sentence, or one for which `takes` is true. */
   add(sentence: WrittenSentence): RunPart {
-    const joint = this.#joint();
-    const place = { index: this.#sentences.length, offset: this.#text.length + joint.length };
-    const part = new RunPart(this, sentence, place, this.#sentences.at(-1)?.encoded);
-    const words = wordsOf(sentence);
-    this.#text += joint + words;
-    this.#sentences.push(part);
-    this.#share(); // before its sound is made
-    this.#more?.push(joint + words);
+    const text = this.#joint() + wordsOf(sentence);
+    this.#text += text;
+    const part = new RunPart(this, sentence, this.#text.length, this.#parts.at(-1));
+    this.#parts.push(part);
+    this.#reportEnds(); // before its sound is made
+    this.#more?.push(text);
+    this.#wakeReader?.();
     return part;
   }
 
@@ -118,18 +115,30 @@ export class SentenceRun {
   end(): void {
     this.#open = false;
     this.#more?.end();
+    this.#wakeReader?.();
+  }
+
+  /** The sentences as they are added, for one reader. */
+  async *parts(): AsyncGenerator<RunPart, void, undefined> {
+    for (let next = 0; ; next++) {
+      while (next >= this.size && this.#open) {
+        await new Promise<void>((resolve) => (this.#wakeReader = resolve));
+      }
+      const part = this.#parts[next];
+      if (part === undefined) return;
+      yield part;
+    }
   }
 
   /** Starts the engine, unless it has started. A text that is complete by then is passed as a whole. */
   begin(urgency: () => Urgency): void {
     if (this.#ring !== undefined) return;
-    const { voice, options, signal } = this.#parts;
+    const { voice, options, signal } = this.#options;
     const ring = PcmRing.open(this.rate, this.rate * RING_SECONDS);
     this.#ring = ring;
-    const request = synthesisOf(this.#text, voice, options, urgency());
     if (this.#open) this.#more = new TokenStream();
-    const more = this.#more === undefined ? {} : { more: this.#more };
-    this.#resolve(voice.engine.synthesize({ ...request, ...more }, ring, signal));
+    const request = { ...synthesisOf(this.#text, voice, options, urgency()), more: this.#more };
+    this.#resolve(voice.engine.synthesize(request, ring, signal));
     void this.#closeAtEnd(ring, signal);
   }
 
@@ -143,18 +152,14 @@ export class SentenceRun {
     this.#ring?.abort();
   }
 
-  /** Sample of the ring at which a sentence ends, as far as is known. */
-  endOf(index: number): number {
-    const part = this.#sentences[index];
-    if (part === undefined) return 0;
-    if (part.endedAt !== undefined) return part.endedAt;
-    const units = part.offset + part.length;
-    if (this.#end !== undefined) return Math.round((this.#end.samples * units) / this.#text.length);
-    return Math.round((units * this.#parts.pace.msPerCharacter * this.rate) / 1000);
+  /** The estimated sample of the ring at which so many characters of the text have been spoken. */
+  sampleAt(characters: number): number {
+    if (this.#end !== undefined) return Math.round((this.#end.samples * characters) / this.#text.length);
+    return Math.round((characters * this.#options.pace.msPerCharacter * this.rate) / 1000);
   }
 
-  isLast({ index }: RunPart): boolean {
-    return index === this.#sentences.length - 1;
+  isLast(part: RunPart): boolean {
+    return part === this.#parts.at(-1);
   }
 
   /** Milliseconds of sound that no encoder has taken yet. */
@@ -164,7 +169,7 @@ export class SentenceRun {
 
   /** Words of the whole text, timed from the first sample; undefined while the engine may still report them. */
   get words(): readonly WordTime[] | undefined {
-    return this.#end?.words ?? (this.#parts.voice.engine.capabilities.wordTimes ? undefined : []);
+    return this.#end?.words ?? (this.voice.engine.capabilities.wordTimes ? undefined : []);
   }
 
   #joint(): string {
@@ -174,23 +179,22 @@ export class SentenceRun {
   #made(end: SpeechEnd): void {
     this.end();
     this.#end = end;
-    this.#parts.pace.spoke((end.samples * 1000) / this.rate, this.#text.length);
-    this.#share();
+    this.#options.pace.spoke((end.samples * 1000) / this.rate, this.#text.length);
+    this.#reportEnds();
   }
 
-  /** Sets the end of each sentence but the last, which ends with the ring. */
-  #share(): void {
-    for (const part of this.#sentences.slice(0, -1)) part.endsAt(this.endOf(part.index));
+  #reportEnds(): void {
+    for (const part of this.#parts) if (part.endAt !== undefined) part.onEndAt?.(part.endAt);
   }
 
   /** Closes the ring when all of its sound is encoded, or when the run was aborted. */
   async #closeAtEnd(ring: PcmRing, signal: AbortSignal): Promise<void> {
     await this.synthesized.catch(() => undefined);
-    const gone = new Promise<void>((resolve) => {
+    const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.race([Promise.allSettled(this.#sentences.map(({ encoded }) => encoded)), gone]);
+    await Promise.race([Promise.allSettled(this.#parts.map(({ encoded }) => encoded)), aborted]);
     ring.close();
   }
 }
@@ -203,47 +207,31 @@ export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;
 /** One sentence of a run: a piece for a line. */
 export class RunPart implements WrittenSentence {
   readonly run: SentenceRun;
-  /** Position in the run, from 0. */
-  readonly index: number;
+  /** The sentence before it in the run. */
+  readonly previous: RunPart | undefined;
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
   readonly delivery: WrittenSentence['delivery'];
-  /** Its length in the run's text, in UTF-16 units. */
-  readonly length: number;
-  /** Its beginning in the run's text, in UTF-16 units. */
-  readonly offset: number;
-  /** Resolves when the sentence before it is encoded, rejects if that failed. */
-  readonly before: Promise<void>;
+  /** Its beginning and end in the run's text, in UTF-16 units. */
+  readonly #span: { readonly start: number; readonly end: number };
   /** Resolves when its encoder has all of it, rejects if it failed. */
   readonly encoded: Promise<void>;
+  #settle!: (encoded?: Promise<never>) => void;
+  /** Called with `endAt` each time a better estimate is known. */
+  onEndAt: ((sample: number) => void) | undefined;
   /** Sample of the ring at which it ended. */
-  endedAt: number | undefined;
-  /** Called with the sample at which it ends, each time a better estimate is known. */
-  onEndsAt: ((endAt: number) => void) | undefined;
-  #endAt: number | undefined;
-  #settle!: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+  #endedAt: number | undefined;
 
   /** Use `SentenceRun.add`. */
-  constructor(
-    run: SentenceRun,
-    sentence: WrittenSentence,
-    { index, offset }: { readonly index: number; readonly offset: number },
-    before: Promise<void> = Promise.resolve(),
-  ) {
+  constructor(run: SentenceRun, sentence: WrittenSentence, end: number, previous: RunPart | undefined) {
     this.run = run;
-    this.index = index;
+    this.previous = previous;
     this.text = sentence.text;
     this.spoken = sentence.spoken;
     this.delivery = sentence.delivery;
-    this.length = wordsOf(sentence).length;
-    this.offset = offset;
-    this.before = before;
-    this.encoded = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.#span = { start: end - wordsOf(sentence).length, end };
+    this.encoded = new Promise((resolve) => (this.#settle = resolve));
     this.encoded.catch(() => undefined);
-  }
-
-  get isFirst(): boolean {
-    return this.index === 0;
   }
 
   /** True if no sentence follows it. */
@@ -253,14 +241,14 @@ export class RunPart implements WrittenSentence {
 
   /** Sample of the ring at which it ends; undefined while no sentence follows it. */
   get endAt(): number | undefined {
-    return this.#endAt;
+    return this.run.isLast(this) ? undefined : this.#end;
   }
 
   // The next members implement SoundInMaking.
 
   /** An estimate until it is encoded. */
   get madeMs(): number {
-    return this.#ms(Math.max(0, (this.endedAt ?? this.run.endOf(this.index)) - this.#begin));
+    return this.#ms(Math.max(0, this.#end - this.#begin));
   }
 
   get shareMs(): number {
@@ -273,42 +261,39 @@ export class RunPart implements WrittenSentence {
   }
 
   get soundMs(): number | undefined {
-    return this.endedAt === undefined || this.run.words === undefined ? undefined : this.madeMs;
+    return this.#endedAt === undefined || this.run.words === undefined ? undefined : this.madeMs;
   }
 
   get words(): readonly WordTime[] {
-    const end = this.offset + this.length;
+    const { start, end } = this.#span;
     const beginMs = this.#ms(this.#begin);
-    const own = (this.run.words ?? []).filter(
-      ({ textOffset }) => textOffset >= this.offset && textOffset < end,
-    );
+    const own = (this.run.words ?? []).filter(({ textOffset }) => textOffset >= start && textOffset < end);
     return own.map((word) => ({
       ...placedWord(word, (ms) => Math.max(0, ms - beginMs)),
-      textOffset: word.textOffset - this.offset,
+      textOffset: word.textOffset - start,
     }));
   }
 
   get #begin(): number {
-    return this.isFirst ? 0 : this.run.endOf(this.index - 1);
+    return this.previous === undefined ? 0 : this.previous.#end;
+  }
+
+  get #end(): number {
+    return this.#endedAt ?? this.run.sampleAt(this.#span.end);
   }
 
   #ms(samples: number): number {
     return (samples * 1000) / this.run.rate;
   }
 
-  endsAt(sample: number): void {
-    this.#endAt = sample;
-    this.onEndsAt?.(sample);
-  }
-
-  done({ samplesIn }: SegmentEncoded): void {
-    this.endedAt = this.#begin + samplesIn;
-    this.#settle.resolve();
+  done({ samplesIn }: Pick<SegmentEncoded, 'samplesIn'>): void {
+    this.#endedAt = this.#begin + samplesIn;
+    this.#settle();
   }
 
   failed(error: unknown): void {
     this.run.giveUp();
-    this.#settle.reject(asParleyError(error, 'ENGINE_FAILED'));
+    this.#settle(Promise.reject(asParleyError(error, 'ENGINE_FAILED')));
   }
 }
 
@@ -348,25 +333,5 @@ export class SpeechPace {
     if (this.#characters <= MOST_CHARACTERS) return;
     this.#ms /= 2;
     this.#characters /= 2;
-  }
-}
-
-const MOST_VOICES = 1000; // the oldest one is forgotten first
-
-/** The paces of a server's voices. */
-export class SpeechPaces {
-  readonly #paces = new Map<string, SpeechPace>();
-
-  of({ engine, voice, language, reference }: ResolvedVoice): SpeechPace {
-    const key = JSON.stringify([engine.name, voice, language, reference?.hash]);
-    const known = this.#paces.get(key);
-    if (known !== undefined) return known;
-    const pace = new SpeechPace(language);
-    this.#paces.set(key, pace);
-    for (const oldest of this.#paces.keys()) {
-      if (this.#paces.size <= MOST_VOICES) break;
-      this.#paces.delete(oldest);
-    }
-    return pace;
   }
 }

@@ -27,17 +27,10 @@ import {
   wordsOf,
   type WrittenSentence,
 } from './line-piece.js';
-import { LineSegment, type PlacedSegment, ringSound } from './line-segment.js';
-import type { LineProgress, Pace } from './pace.js';
+import { LineSegment, ringSound } from './line-segment.js';
+import type { Pace } from './pace.js';
 import type { SpeechSettings } from './speech-request.js';
-import {
-  RING_SECONDS,
-  RunPart,
-  type SentenceRun,
-  synthesisOf,
-  type LinePiece,
-  type LinePieces,
-} from './sentence-run.js';
+import { RING_SECONDS, RunPart, synthesisOf, type LinePiece, type LinePieces } from './sentence-run.js';
 import { NO_TIME, type SoundTiming } from './sound.js';
 
 const LIVE_RINGS = 2;
@@ -86,14 +79,12 @@ export class SpeechLine {
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
-  /** The run of the latest sentence. */
-  #run: SentenceRun | undefined;
   #line: EncoderLine | undefined;
   #over = false;
   #flushed = false;
   #failure: ParleyError | undefined;
   /** True if the encoder knows that the text pauses, and no sentence has come since. */
-  #pauseTold = false;
+  #textPaused = false;
 
   /** `frames` is the cache for the codec of the outlet, if that is a call's. */
   constructor(outlet: LineOutlet, pace: Pace, options: LineOptions = {}, frames?: SentenceFrames) {
@@ -103,7 +94,7 @@ export class SpeechLine {
     this.#frames = frames;
   }
 
-  get segments(): readonly PlacedSegment[] {
+  get segments(): readonly LineSegment[] {
     return this.#segments;
   }
 
@@ -144,8 +135,8 @@ export class SpeechLine {
 
   /** The producer of the text pauses: all sound made so far is handed over to the last sample. */
   textPauses(): void {
-    if (this.#pauseTold || this.#over) return;
-    this.#pauseTold = true;
+    if (this.#textPaused || this.#over) return;
+    this.#textPaused = true;
     this.#line?.pauseInput();
   }
 
@@ -187,7 +178,7 @@ export class SpeechLine {
     };
     line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
     this.#line = line;
-    if (this.#pauseTold) line.pauseInput();
+    if (this.#textPaused) line.pauseInput();
     return line;
   }
 
@@ -195,30 +186,30 @@ export class SpeechLine {
     const { continuity, options } = this.#options;
     const isKept = (sentence: SpokenSentence) =>
       this.#frames?.has(this.#frames.keyOf(this.#settingsOf(sentence))) === true;
-    const onRead = () => void (this.#pauseTold = false);
+    const onRead = () => void (this.#textPaused = false);
     return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
   }
 
   async #pipeline(pieces: LinePieces, opened: Promise<EncoderLine>, signal: AbortSignal): Promise<void> {
     let encoding: Promise<void> = Promise.resolve();
-    /** Resolves when the next piece outside the run may be made. */
-    let run: Promise<unknown> = encoding;
+    /** Resolves when the next sentence or run may be made. */
+    let made: Promise<unknown> = encoding;
     let last: LinePiece | undefined;
     try {
       for await (const piece of pieces) {
         last = piece;
         const before = encoding;
-        const continues = piece instanceof RunPart && !piece.isFirst;
-        if (!continues) await run;
+        const continues = piece instanceof RunPart && piece.previous !== undefined;
+        if (!continues) await made;
         const work = this.#speak(piece, opened, signal);
         encoding = work.encoded;
         if (continues) continue;
-        run = Promise.all([work.synthesized, before]);
-        run.catch(() => undefined);
-        if (!(piece instanceof RunPart)) await run;
+        made = Promise.all([work.synthesized, before]);
+        made.catch(() => undefined);
+        if (!(piece instanceof RunPart)) await made;
       }
       // If the run goes on in another line, its sound ends only when that line reads.
-      if (!(last instanceof RunPart) || last.endsRun) await run;
+      if (!(last instanceof RunPart) || last.endsRun) await made;
     } catch (error) {
       // Sound from before the failure is still heard. If the encoder failed, the engine only saw its ring aborted.
       const cause: unknown = await encoding.then(
@@ -235,7 +226,7 @@ export class SpeechLine {
     const usualMs = this.#segments.length === 0 ? undefined : SENTENCE_PAUSE_MS;
     const pauseBeforeMs = pauseBefore(piece.delivery, this.#options, usualMs);
     if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
-    this.#pauseTold = false;
+    this.#textPaused = false;
     if ('write' in piece) {
       const { delivery } = piece;
       return this.#render({ text: '', delivery }, piece, { pauseBeforeMs }, opened, signal);
@@ -244,8 +235,8 @@ export class SpeechLine {
     const kept = this.#frames?.find(this.#frames.keyOf(settings));
     if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
     const sound = this.#synthesis(piece);
-    const keep = this.#frames === undefined ? {} : { settings };
-    return this.#render(piece, sound, { pauseBeforeMs, ...keep }, opened, signal);
+    const toKeep = this.#frames === undefined ? undefined : settings;
+    return this.#render(piece, sound, { pauseBeforeMs, settings: toKeep }, opened, signal);
   }
 
   #settingsOf(sentence: SpokenSentence): SentenceSettings {
@@ -255,27 +246,25 @@ export class SpeechLine {
 
   /** Speaks one sentence of a run; the first one starts the engine. */
   #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
-    const { run, isFirst } = part;
+    const { run, previous } = part;
+    const isFirst = previous === undefined;
     run.begin(() => this.#pace(this.#progress()));
     const segment = new LineSegment(part, part);
     const index = this.#segments.push(segment) - 1;
-    // Parts in the same line are in order already.
-    const turn = isFirst || run === this.#run ? opened : part.before.then(() => opened);
-    this.#run = run;
+    // Another line speaks the sentence before. In one line they are in order already.
+    const turn = index > 0 || isFirst ? opened : previous.encoded.then(() => opened);
     const encoded = turn
       .then((line) => {
-        part.onEndsAt = (endAt) => line.cut(index, endAt);
-        const { endAt } = part;
-        const place = { first: isFirst, ...(endAt === undefined ? {} : { endAt }) };
-        const told = line.segment({
+        part.onEndAt = (endAt) => line.cut(index, endAt);
+        const encoding = line.segment({
           ring: run.ring.handle,
           rate: run.rate,
           pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
-          part: place,
+          part: { first: isFirst, endAt: part.endAt },
         });
         // The part was read ahead, and the text has paused since.
-        if (this.#pauseTold && run.open) line.pauseInput();
-        return told;
+        if (this.#textPaused && run.open) line.pauseInput();
+        return encoding;
       })
       .then((place) => {
         part.done(place);
@@ -316,14 +305,17 @@ export class SpeechLine {
     const urgency = this.#pace(this.#progress());
     const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#options.options, urgency);
     const write: SoundPiece['write'] = (out, signal, onRendered) =>
-      engine.synthesize({ ...request, ...(onRendered === undefined ? {} : { onRendered }) }, out, signal);
+      engine.synthesize({ ...request, onRendered }, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };
   }
 
   #render(
     sentence: WrittenSentence,
     piece: SoundPiece,
-    { pauseBeforeMs, settings }: { readonly pauseBeforeMs: number; readonly settings?: SentenceSettings },
+    {
+      pauseBeforeMs,
+      settings,
+    }: { readonly pauseBeforeMs: number; readonly settings?: SentenceSettings | undefined },
     opened: Promise<EncoderLine>,
     signal: AbortSignal,
   ): Work {
@@ -374,7 +366,7 @@ export class SpeechLine {
     };
   }
 
-  #progress(): LineProgress {
+  #progress(): Parameters<Pace>[0] {
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     return {
       begun: this.#segments.length > 0,
@@ -425,10 +417,8 @@ function pauseBefore(
 function soundingOf(
   { speed, gain }: Delivery = {},
   { speed: own = 1 }: LineTempo,
-): { readonly speed?: number; readonly gain?: number } {
+): { readonly speed: number | undefined; readonly gain: number | undefined } {
   const [least, most] = SPEEDS;
-  return {
-    ...(speed === undefined ? {} : { speed: Math.min(Math.max(own * speed, least), most) / own }),
-    ...(gain === undefined ? {} : { gain }),
-  };
+  const within = speed === undefined ? undefined : Math.min(Math.max(own * speed, least), most) / own;
+  return { speed: within, gain };
 }

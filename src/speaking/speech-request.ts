@@ -11,13 +11,13 @@ import type { TextFormat } from './text-source.js';
 /** Settings for reading a text: its voice, and how its words are chosen. */
 export interface TextSettings extends VoiceRequest {
   /** The text is SSML. A text that arrives in tokens never is. */
-  readonly markup?: boolean;
+  readonly markup?: boolean | undefined;
   /** If false, the engine gets the text as it is written. */
-  readonly normalize?: boolean;
+  readonly normalize?: boolean | undefined;
   /** Pronunciations for this text. They take precedence over those of the server. */
-  readonly lexicon?: Lexicon;
+  readonly lexicon?: Lexicon | undefined;
   /** API key or address of the client, among which the engine's time is shared fairly. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** Settings for speaking any text of a client. */
@@ -26,35 +26,35 @@ export interface SpeechSettings extends TextSettings {
   /** Hz; a rate that the format has. */
   readonly sampleRate: number;
   /** 0.25 to 4 times the voice's own pace, at the same pitch. */
-  readonly speed?: number;
-  readonly options?: SpeechOptions;
+  readonly speed?: number | undefined;
+  readonly options?: SpeechOptions | undefined;
   /** If false, the silence around each sentence stays. */
-  readonly trimSilence?: boolean;
+  readonly trimSilence?: boolean | undefined;
   /** If false, the rendering is neither looked up in the cache nor kept there. */
-  readonly cache?: boolean;
+  readonly cache?: boolean | undefined;
   /** Class of the listener that waits for the audio; `http` if absent. */
-  readonly kind?: SpeechClass;
+  readonly kind?: SpeechClass | undefined;
   /** Milliseconds of silence before the first sound: the pause after what another stream said. */
-  readonly leadMs?: number;
+  readonly leadMs?: number | undefined;
   /** When the listener will have heard the streams before this one, in milliseconds of the monotonic clock. */
-  readonly dueAtMs?: number;
+  readonly dueAtMs?: number | undefined;
 }
 
 /** A text for a call, or to be shown as it would be spoken. */
 export interface TextRequest extends Pick<TextSettings, 'voice' | 'language' | 'normalize' | 'lexicon'> {
   readonly text: string;
   /** `auto` if absent. */
-  readonly format?: TextFormat;
+  readonly format?: TextFormat | undefined;
 }
 
 export interface SpeechRequest extends SpeechSettings {
   readonly text: string;
   /** A sample of the voice to speak with, which becomes the `reference`. */
-  readonly sample?: VoiceSample;
+  readonly sample?: VoiceSample | undefined;
   /** All at once, or as events while it is made; if absent, as bytes while it is made. */
-  readonly delivery?: 'whole' | 'events';
+  readonly delivery?: 'whole' | 'events' | undefined;
   /** Fields that have no effect, as the client named them. */
-  readonly ignoredFields?: readonly string[];
+  readonly ignoredFields?: readonly string[] | undefined;
 }
 
 /** The fields that a client stated: those that are not undefined. */

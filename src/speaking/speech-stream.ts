@@ -7,7 +7,7 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
-import type { PlacedSegment } from './line-segment.js';
+import type { LineSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart, LinePieces } from './sentence-run.js';
 import { SpeechLine, type EncoderSource, type LineOptions, type LineOutlet } from './speech-line.js';
@@ -162,8 +162,7 @@ export class SpeechService {
 
 function outcomeOf({ segments, timing, fileHeader }: SpeechLine, speed: number): SoundOutcome {
   const sentences = segments.map((segment) => sentencePlace(segment, speed));
-  const header = fileHeader === undefined ? {} : { header: fileHeader };
-  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, ...header };
+  return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, header: fileHeader };
 }
 
 /** The places of the sentences before the first one that is not encoded whole or has no word times yet. */
@@ -173,7 +172,7 @@ function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace
 }
 
 /** Maps word times: the engine counts them from its own first sample and at its own speed. */
-function sentencePlace(segment: PlacedSegment, speed: number): SentencePlace {
+function sentencePlace(segment: LineSegment, speed: number): SentencePlace {
   const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
   const { startMs = 0, endMs = 0 } = place ?? {};
   const heard = (times: readonly WordTime[]) =>

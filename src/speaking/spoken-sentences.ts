@@ -9,6 +9,7 @@ import { GIVEN_UP, ParleyError } from '../errors.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Sound, SoundSource } from './sound.js';
 import { systemTime, type Time } from '../time.js';
+import type { CachedSpeech } from './cached-speech.js';
 import type { Continuity } from './continuity.js';
 import type { SpokenSentence } from './line-piece.js';
 import { Listener } from './pace.js';
@@ -43,12 +44,7 @@ export interface SentenceSpeaker {
 }
 
 interface SentenceParts {
-  readonly speech: {
-    find(request: SpeechRequest): Sound | undefined;
-    has(request: SpeechRequest): boolean;
-    openStream(request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
-    openPart(part: RunPart, request: SpeechRequest, signal: AbortSignal): Promise<SoundSource>;
-  };
+  readonly speech: Pick<CachedSpeech, 'find' | 'has' | 'openStream' | 'openPart'>;
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly time?: Time;
@@ -173,7 +169,7 @@ class Reading {
   /** Opens a sentence of a run. Only the first one has a pause before it. */
   async #part(part: RunPart, index: number): Promise<SpokenSentenceSound> {
     const { speech } = this.#parts;
-    const continues = !part.isFirst;
+    const continues = part.previous !== undefined;
     const leadMs = continues ? 0 : index === 0 ? undefined : SENTENCE_PAUSE_MS;
     const request = this.#request({ text: part.text, voice: part.run.voice }, leadMs);
     const sound = await this.#opened(speech.openPart(part, request, this.#signal));
@@ -219,9 +215,9 @@ class Reading {
       text,
       language: settings.language ?? voice.language,
       kind: 'interactive',
-      ...(name === undefined ? {} : { voice: name }),
-      ...(leadMs === undefined ? {} : { leadMs }),
-      ...(dueAtMs === undefined ? {} : { dueAtMs }),
+      voice: name,
+      leadMs: leadMs ?? settings.leadMs,
+      dueAtMs: dueAtMs ?? settings.dueAtMs,
     };
   }
 }

@@ -10,7 +10,7 @@ import type { Span } from '../text/markup/source-map.js';
 import { spokenForm, type FormOptions } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { TextRequest } from './speech-request.js';
-import { isMarkup, nothingToSay, sentencesOf, tooLong, type Turn } from './text-source.js';
+import { atOnce, isMarkup, nothingToSay, sentencesOf, type TextSteps, tooLong } from './text-source.js';
 
 const MOST_REQUEST_ENTRIES = 1000; // entries of a lexicon that comes with a request
 
@@ -18,21 +18,21 @@ interface FiredRule {
   readonly rule: string;
   readonly written: string;
   readonly spoken: string;
-  /** In the text of the request. */
+  /** Offsets in the text of the request. */
   readonly place: Span;
 }
 
-export interface ReadSentence {
+interface ReadSentence {
   readonly kind: 'sentence';
   readonly written: string;
   readonly spoken: string;
   readonly language: string;
-  /** In the text of the request. */
+  /** Offsets in the text of the request. */
   readonly place: Span;
   readonly rules: readonly FiredRule[];
   /** Present for markup only, as the next three. */
   readonly manner?: MarkedManner;
-  readonly pauseBeforeMs?: number;
+  readonly pauseBeforeMs?: number | undefined;
   readonly marksBefore?: readonly string[];
   readonly marksAfter?: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface ReadText {
 }
 
 export interface ReadingLimits {
-  /** In UTF-16 units. */
+  /** UTF-16 units. */
   readonly maxTextLength: number;
   /** Lexicon of the server. */
   readonly lexicon?: Lexicon | undefined;
@@ -63,36 +63,18 @@ export function unheededMarkup(source: string): string[] {
 
 /** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for invalid SSML. */
 export function readText(request: TextRequest, limits: ReadingLimits): ReadText {
-  const steps = readingSteps(request, limits);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
+  return atOnce(readingOf(request, limits));
 }
 
-/** Does the work of `readText`, one sentence at each turn. Rejects with its errors and those of `turn`. */
-export async function readLongText(
-  request: TextRequest,
-  limits: ReadingLimits,
-  turn: Turn,
-): Promise<ReadText> {
-  const steps = readingSteps(request, limits);
-  let step = steps.next();
-  while (step.done !== true) {
-    await turn();
-    step = steps.next();
-  }
-  return step.value;
-}
-
-/** Yields before each sentence. */
-function* readingSteps(request: TextRequest, limits: ReadingLimits): Generator<void, ReadText> {
+/** Reads a text. Throws the errors of `readText`. */
+export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSteps<ReadText> {
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
   const languages = new LanguagePlan(language);
   const reader = new Reader(languages, lexicons);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
-    const sentences = sentencesOf(text, { ...limits, textIdleMs: 0 }, language);
+    const sentences = yield* sentencesOf(text, limits, language);
     const isOnly = sentences.length === 1;
     languages.begin(sentences);
     const read: ReadSentence[] = [];
@@ -138,7 +120,7 @@ class Reader {
     return {
       ...this.#read(text, { language, parts, context }, place, source),
       manner,
-      ...(pauseBeforeMs === undefined ? {} : { pauseBeforeMs }),
+      pauseBeforeMs,
       ...(marksBefore.length === 0 ? {} : { marksBefore }),
       ...(marksAfter.length === 0 ? {} : { marksAfter }),
     };

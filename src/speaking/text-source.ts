@@ -18,6 +18,26 @@ const MOST_OF_CLIENT = 256 * 1024; // UTF-16 units of a client's long texts in w
 /** Resolves when the next slice may be read; rejects with ABORTED when the text is given up. */
 export type Turn = () => Promise<void>;
 
+/** Work on a text. It yields before each slice and each sentence. */
+export type TextSteps<T> = Generator<void, T, void>;
+
+/** Does the whole work now. */
+export function atOnce<T>(steps: TextSteps<T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** Does each step at a turn. Rejects with the errors of the work and those of `turn`. */
+export async function inTurns<T>(steps: TextSteps<T>, turn: Turn): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    await turn();
+    step = steps.next();
+  }
+  return step.value;
+}
+
 export class TextTurns {
   readonly #mostOfClient: number;
   readonly #characters = new Map<string, number>();
@@ -83,11 +103,23 @@ export function nothingToSay(): ParleyError {
   });
 }
 
-/** The sentences of a whole text in its stated language. Throws TEXT_TOO_LONG and TEXT_EMPTY. */
-export function sentencesOf(text: string, limits: TextLimits, language?: string): Sentence[] {
-  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+/**
+ * The sentences of a whole text in its stated language. They are the same however the text is cut. Throws TEXT_TOO_LONG
+ * and TEXT_EMPTY.
+ */
+export function* sentencesOf(
+  text: string,
+  { maxTextLength }: Pick<TextLimits, 'maxTextLength'>,
+  language?: string,
+): TextSteps<Sentence[]> {
+  if (text.length > maxTextLength) throw tooLong(maxTextLength);
   const stream = new SentenceStream({ language });
-  const sentences = [...stream.push(text), ...stream.end()];
+  const sentences: Sentence[] = [];
+  for (let at = 0; at < text.length; at += SLICE) {
+    yield;
+    sentences.push(...stream.push(text.slice(at, at + SLICE)));
+  }
+  sentences.push(...stream.end());
   if (sentences.length === 0) throw nothingToSay();
   return sentences;
 }
@@ -199,7 +231,7 @@ export class TokenStream implements AsyncIterable<string> {
     this.#wake?.();
   }
 
-  /** For one reader. */
+  /** The tokens, for one reader. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string, void, undefined> {
     try {
       for (;;) {

@@ -12,7 +12,7 @@ import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import type { TextSettings } from './speech-request.js';
-import { nothingToSay, type Turn } from './text-source.js';
+import { nothingToSay, type TextSteps } from './text-source.js';
 
 type Marked = Pick<MarkedSentence, 'manner' | 'parts' | 'context'>;
 
@@ -34,21 +34,12 @@ export class VoicePlan {
   }
 
   /** Every sentence of a text with its voice. Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY if none has words. */
-  whole(sentences: readonly { readonly text: string }[]): SpokenSentence[] {
-    const isOnly = sentences.length === 1;
-    this.#languages.begin(sentences);
-    const spoken = sentences.flatMap(({ text }) => this.#sentence(text, isOnly) ?? []);
-    if (spoken.length === 0) throw nothingToSay();
-    return spoken;
-  }
-
-  /** Does the work of `whole`, one sentence at each turn. */
-  async wholeInTurns(sentences: readonly { readonly text: string }[], turn: Turn): Promise<SpokenSentence[]> {
+  *whole(sentences: readonly { readonly text: string }[]): TextSteps<SpokenSentence[]> {
     const isOnly = sentences.length === 1;
     this.#languages.begin(sentences);
     const spoken: SpokenSentence[] = [];
     for (const { text } of sentences) {
-      await turn();
+      yield;
       const sentence = this.#sentence(text, isOnly);
       if (sentence !== undefined) spoken.push(sentence);
     }
@@ -80,12 +71,11 @@ export class VoicePlan {
     const voice = this.#next(text, isOnly, marked?.manner);
     const { normalize = true } = this.#settings;
     const { parts = [], context } = marked ?? {};
-    const around = context === undefined ? {} : { context };
     const spoken = spokenForm(text, {
       language: voice.language,
       normalize,
       parts,
-      ...around,
+      context,
       lexicons: this.#lexicons,
     });
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
@@ -96,11 +86,7 @@ export class VoicePlan {
     const language = manner?.language ?? this.#languages.of(sentence, isOnly);
     const voice = manner?.voice ?? this.#settings.voice;
     const reference = manner?.voice === undefined ? this.#settings.reference : undefined;
-    const request: VoiceRequest = {
-      ...(voice === undefined ? {} : { voice }),
-      ...(reference === undefined ? {} : { reference }),
-      ...(language === undefined ? {} : { language }),
-    };
+    const request: VoiceRequest = { voice, reference, language };
     return manner?.language === undefined
       ? this.#routing.resolve(request)
       : this.#inLanguage(manner.language, request);

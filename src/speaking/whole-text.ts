@@ -9,15 +9,17 @@ import {
 } from '../text/markup/marked-sentences.js';
 import { PlaceFinder } from '../text/markup/markup-error.js';
 import { readMarkup } from '../text/markup/read-markup.js';
-import { type Sentence, SentenceStream } from '../text/sentences.js';
-import { type Delivery, SILENCE, type SpokenSentence, tonePiece } from './line-piece.js';
+import { type Delivery, SILENCE, tonePiece } from './line-piece.js';
 import type { LinePiece, LinePieces } from './sentence-run.js';
 import type { TextSettings } from './speech-request.js';
 import {
+  atOnce,
+  inTurns,
   nothingToSay,
   sentencesOf,
   SLICE,
   type TextLimits,
+  type TextSteps,
   type TextTurns,
   tooLong,
   type Turn,
@@ -28,58 +30,35 @@ import { VoicePlan } from './voice-plan.js';
  * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and column for
  * invalid SSML.
  */
-export function wholeText(
+export function wholeText(...request: Parameters<typeof piecesOf>): LinePiece[] {
+  return atOnce(piecesOf(...request));
+}
+
+/** The pieces of a whole text. Throws the errors of `wholeText`. */
+export function* piecesOf(
   text: string,
   settings: TextSettings,
   routing: SpeechRouting,
   limits: TextLimits,
-): LinePiece[] {
+): TextSteps<LinePiece[]> {
   const plan = new VoicePlan(routing, settings, limits);
-  if (settings.markup !== true) return plan.whole(sentencesOf(text, limits, settings.language));
+  const { markup = false, language } = settings;
+  if (!markup) return yield* plan.whole(yield* sentencesOf(text, limits, language));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  const speech = sentencesOfMarkup(readMarkup(text), settings.language);
-  const pieces = markedPieces(speech, text, (sentence, isOnly) => plan.marked(sentence, isOnly));
+  yield;
+  const pieces = yield* markedPieces(sentencesOfMarkup(readMarkup(text), language), text, plan);
   if (pieces.length === 0) throw nothingToSay();
   return pieces;
 }
 
-/** Does the work of `wholeText`, a slice at each turn. Rejects with its errors and those of `turn`. */
-export async function longText(
-  text: string,
-  settings: TextSettings,
-  routing: SpeechRouting,
-  limits: TextLimits,
-  turn: Turn,
-): Promise<LinePiece[]> {
-  const plan = new VoicePlan(routing, settings, limits);
-  if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
-  if (settings.markup !== true)
-    return await plan.wholeInTurns(await sentencesInTurns(text, turn, settings.language), turn);
-  await turn();
-  const speech = sentencesOfMarkup(readMarkup(text), settings.language);
-  const isOnly = speech.sentences.length === 1;
-  const spoken = new Map<MarkedSentence, () => SpokenSentence | undefined>();
-  for (const sentence of speech.sentences) {
-    if (sentence.kind === 'bleep') continue;
-    await turn();
-    spoken.set(
-      sentence,
-      settled(() => plan.marked(sentence, isOnly)),
-    );
-  }
-  const pieces = markedPieces(speech, text, (sentence) => spoken.get(sentence)?.());
-  if (pieces.length === 0) throw nothingToSay();
-  return pieces;
-}
-
-/** The parts that reading a text needs. Long texts take `turns`. */
+/** The parts that reading a text needs. A long text is read in `turns`. */
 interface TextReader {
   readonly routing: SpeechRouting;
   readonly limits: TextLimits;
   readonly turns: TextTurns;
 }
 
-/** The pieces of a text of any length. Rejects as `longText` and `turns` do. */
+/** The pieces of a text of any length. Rejects as `wholeText` and `turns` do. */
 export async function readPieces(
   text: string,
   settings: TextSettings,
@@ -87,7 +66,7 @@ export async function readPieces(
   signal: AbortSignal,
 ): Promise<LinePiece[]> {
   if (text.length <= SLICE) return wholeText(text, settings, routing, limits);
-  const work = (turn: Turn) => longText(text, settings, routing, limits, turn);
+  const work = (turn: Turn) => inTurns(piecesOf(text, settings, routing, limits), turn);
   return await turns.read(settings.client ?? '', text.length, work, signal);
 }
 
@@ -118,46 +97,19 @@ export function callPieces(
   };
 }
 
-/** Does the work now; the returned function throws its error, because only `markedPieces` knows the place. */
-function settled<T>(work: () => T): () => T {
-  try {
-    const value = work();
-    return () => value;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
-
-/** The sentences of a text are the same however it is cut into tokens. */
-async function sentencesInTurns(text: string, turn: Turn, language?: string): Promise<Sentence[]> {
-  const stream = new SentenceStream({ language });
-  const sentences: Sentence[] = [];
-  for (let at = 0; at < text.length; at += SLICE) {
-    await turn();
-    sentences.push(...stream.push(text.slice(at, at + SLICE)));
-  }
-  sentences.push(...stream.end());
-  if (sentences.length === 0) throw nothingToSay();
-  return sentences;
-}
-
-/** Undefined if nothing of the sentence is spoken. */
-type SentenceOf = (sentence: MarkedSentence, isOnly: boolean) => SpokenSentence | undefined;
-
 /** The pieces of an SSML document; empty if nothing is heard. `source` is the document, for errors. */
-function markedPieces(
+function* markedPieces(
   { sentences, endPauseMs }: MarkedSpeech,
   source: string,
-  sentenceOf: SentenceOf,
-): LinePiece[] {
+  plan: VoicePlan,
+): TextSteps<LinePiece[]> {
   const pieces: LinePiece[] = [];
   const isOnly = sentences.length === 1;
   let skipped = NOTHING;
   for (const one of sentences) {
+    yield;
     const spoken =
-      one.kind === 'bleep' ? tonePiece(one.ms) : placed(one, source, () => sentenceOf(one, isOnly));
+      one.kind === 'bleep' ? tonePiece(one.ms) : placed(one, source, () => plan.marked(one, isOnly));
     const delivery = deliveryOf(one, skipped);
     skipped = spoken === undefined ? delivery : NOTHING;
     if (spoken !== undefined) pieces.push(delivery === NOTHING ? spoken : { ...spoken, delivery });

@@ -17,7 +17,7 @@ export interface FormOptions {
   /** In order, not overlapping. */
   readonly parts?: readonly MarkedPart[];
   /** Text around this one that is not spoken with it. */
-  readonly context?: { readonly before: string; readonly after: string };
+  readonly context?: { readonly before: string; readonly after: string } | undefined;
   /** In order of precedence. */
   readonly lexicons?: readonly Lexicon[];
 }

@@ -1,6 +1,6 @@
 // A speaker whose sound has a known length, as 16-bit samples of its rate, and
 // which the test may hold.
-import { sentencesFrom, sentencesOf } from '../../src/speaking/text-source.js';
+import { atOnce, sentencesFrom, sentencesOf } from '../../src/speaking/text-source.js';
 import type { Time } from '../../src/time.js';
 import type { SentenceSpeaker, SpokenSentenceSound } from '../../src/speaking/spoken-sentences.js';
 import type { SpeechSettings } from '../../src/speaking/speech-request.js';
@@ -129,7 +129,8 @@ export class ScriptedSpeaker implements SentenceSpeaker {
     signal.addEventListener('abort', abort, { once: true });
     if (this.refusal !== undefined) throw this.refusal;
     const options = { limits: LIMITS, time: this.#time, signal, onPause: () => undefined };
-    const sentences = typeof text === 'string' ? sentencesOf(text, LIMITS) : sentencesFrom(text, options);
+    const sentences =
+      typeof text === 'string' ? atOnce(sentencesOf(text, LIMITS)) : sentencesFrom(text, options);
     for await (const sentence of sentences) {
       const index = call.sentences.push(sentence.text) - 1;
       const leadMs = index === 0 ? (settings.leadMs ?? 0) : PAUSE_MS;

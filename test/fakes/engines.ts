@@ -57,7 +57,7 @@ export class ScriptedEngine implements SpeechEngine, SpeechRouting {
     return Promise.resolve([{ name: 'buzz', engine: this.name, languages: ['en'], description: 'one tone' }]);
   }
 
-  resolve(_wish?: VoiceRequest): ResolvedVoice {
+  resolve(_request?: VoiceRequest): ResolvedVoice {
     return { engine: this, voice: 'buzz', language: 'en' };
   }
 
@@ -304,14 +304,14 @@ export class InstantEngine implements SpeechEngine, SpeechRouting {
   }
 
   /** Implements SpeechRouting: its one voice speaks every request that is not for another language. */
-  resolve(wish: VoiceRequest): ResolvedVoice {
+  resolve(request: VoiceRequest): ResolvedVoice {
     const [first = 'en'] = this.#options.languages;
-    const language = wish.language ?? first;
+    const language = request.language ?? first;
     if (!this.#options.languages.includes(language)) {
       throw new ParleyError('LANGUAGE_UNAVAILABLE', `instant does not speak ${language}`);
     }
-    if (wish.voice !== undefined && wish.voice !== 'instant') {
-      throw new ParleyError('VOICE_UNKNOWN', `there is no voice "${wish.voice}"`);
+    if (request.voice !== undefined && request.voice !== 'instant') {
+      throw new ParleyError('VOICE_UNKNOWN', `there is no voice "${request.voice}"`);
     }
     return { engine: this, voice: 'instant', language };
   }

@@ -36,7 +36,7 @@ export function decoded(file: Uint8Array, raw: readonly string[] = []): Float32A
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
-/** The same from a file on disk: of an MP3 that comes through a pipe ffmpeg believes no stated length. */
+/** Decodes a file on disk: ffmpeg ignores the stated length of an MP3 that comes through a pipe. */
 export function decodedFromDisk(file: Uint8Array, raw: readonly string[] = []): Float32Array {
   const folder = mkdtempSync(join(tmpdir(), 'parley-sound-'));
   try {

@@ -159,9 +159,9 @@ export class GpuServer {
     return { code, said: this.#errors + this.log.map((line) => JSON.stringify(line)).join('\n') };
   }
 
-  async health(): Promise<{ readonly code: number; readonly told: LogLine }> {
+  async health(): Promise<{ readonly code: number; readonly body: LogLine }> {
     const answer = await fetch(`${await this.url()}/health`);
-    return { code: answer.status, told: (await answer.json()) as LogLine };
+    return { code: answer.status, body: (await answer.json()) as LogLine };
   }
 
   async metric(name: string): Promise<string | undefined> {

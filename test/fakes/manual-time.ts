@@ -18,7 +18,7 @@ export class ManualTime implements Time {
     return this.#nowMs;
   }
 
-  /** Timers that were set and neither fired nor called off. */
+  /** Timers that were set and neither fired nor cancelled. */
   get waiting(): number {
     return this.#timers.size;
   }

@@ -3,9 +3,9 @@
 /** The unhandled rejections until the action is over. */
 export async function rejectionsOf(action: () => unknown): Promise<unknown[]> {
   const runner = process.listeners('unhandledRejection');
-  const told: unknown[] = [];
+  const rejections: unknown[] = [];
   process.removeAllListeners('unhandledRejection');
-  process.on('unhandledRejection', (error) => told.push(error));
+  process.on('unhandledRejection', (error) => rejections.push(error));
   try {
     await action();
     await new Promise((resolve) => setImmediate(resolve));
@@ -13,5 +13,5 @@ export async function rejectionsOf(action: () => unknown): Promise<unknown[]> {
     process.removeAllListeners('unhandledRejection');
     for (const listener of runner) process.on('unhandledRejection', listener);
   }
-  return told;
+  return rejections;
 }

@@ -4,7 +4,7 @@ export class TokenSource implements AsyncIterable<string> {
   readonly #waiting: string[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
-  /** Whether the consumer has left. */
+  /** True once the consumer has left. */
   returned = false;
 
   push(token: string): void {

@@ -1,4 +1,4 @@
-// Waiting for what another thread or the network does in its own time.
+// Waits for work of another thread or of the network, which has no fixed time.
 const LIMIT_MS = 10_000;
 
 /** Resolves once the condition holds; rejects, naming it, when it does not within 10 s. */

@@ -5,7 +5,6 @@ import { renderingKey } from '../../src/engines/rendering-key.js';
 import { ParleyError } from '../../src/errors.js';
 import {
   AudioCache,
-  type CachedStream,
   type LookedUp,
   type RenderingTier,
   SharedRendering,
@@ -245,7 +244,7 @@ test('what is too large to keep still reaches its readers, and a late one begins
   source.last.push('eight');
   const late = (async () => {
     while (cache.figures.bytes > 0 || source.streams.length === 1) {
-      const stream: CachedStream = await cache.follow('a', source.start, never);
+      const stream: Awaited<ReturnType<AudioCache['follow']>> = await cache.follow('a', source.start, never);
       if (stream.cache === 'miss') return stream;
       stream.cancel();
       await new Promise((resolve) => setImmediate(resolve));

@@ -42,7 +42,7 @@ function openSpeech(
   };
 }
 
-/** Whether it was there, rendering it where it was not. */
+/** True if the rendering was stored; otherwise it is rendered now. */
 async function ask(speech: CachedSpeech, request: SpeechRequest): Promise<string> {
   if (speech.find(request) !== undefined) return 'found';
   const stream = await speech.openStream(request, never);
@@ -50,7 +50,7 @@ async function ask(speech: CachedSpeech, request: SpeechRequest): Promise<string
   return stream.cache ?? 'not asked';
 }
 
-test('the same words are rendered once, whoever asks', async () => {
+test('the same words are rendered once for all clients', async () => {
   const { speech, requests } = openSpeech();
   assert.equal(await ask(speech, { ...PLAIN, client: 'a' }), 'miss');
   assert.equal(await ask(speech, { ...PLAIN, client: 'b' }), 'found');
@@ -128,14 +128,14 @@ test('a voice that is not there is refused before anything is looked up', () => 
   assert.throws(() => speech.find({ ...PLAIN, voice: 'nobody' }), { code: 'VOICE_UNKNOWN' });
 });
 
-test('what an engine can do is told for a voice and language, and an unknown voice is refused', () => {
+test('the abilities of an engine are reported for a voice and language, and an unknown voice is refused', () => {
   const { speech } = openSpeech();
   const { engine, clone, sampling } = speech.abilities({ language: 'en' });
   assert.deepEqual({ engine, clone, sampling }, { engine: 'instant', clone: false, sampling: false });
   assert.throws(() => speech.abilities({ voice: 'nobody' }), { code: 'VOICE_UNKNOWN' });
 });
 
-test('a sample of a voice is for whoever makes voices of them, and refused where nobody does', async () => {
+test('a sample of a voice goes to the part that makes voices of them, and is refused without one', async () => {
   const { speech } = openSpeech();
   const sample = { source: 'data:audio/wav;base64,AA==' };
   await assert.rejects(speech.reference(sample, never), { code: 'CAPABILITY_MISSING', field: 'ref_audio' });

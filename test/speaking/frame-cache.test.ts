@@ -70,8 +70,8 @@ test('the first rendering of a sentence stays, and one without sound is not kept
 
 test('everything that changes the payloads is another sentence', () => {
   const cache = new FrameCache(1000, SETTINGS);
-  const keyOf = (manner: Partial<SentenceSettings>, codec = PCMU, frameMs = 20, settings = SETTINGS) =>
-    new FrameCache(1000, settings).of(codec, frameMs)?.keyOf({ ...PLAIN, ...manner });
+  const keyOf = (changes: Partial<SentenceSettings>, codec = PCMU, frameMs = 20, settings = SETTINGS) =>
+    new FrameCache(1000, settings).of(codec, frameMs)?.keyOf({ ...PLAIN, ...changes });
   const reference = { kind: 'prompt', hash: 'one', prompt: 'A calm voice.' } as const;
   const keys = [
     keyOf({}),

@@ -18,7 +18,7 @@ import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/cal
 import { ManualTime } from '../fakes/manual-time.js';
 import { buzz, ENGINE_RATE, ScriptedEngine, StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
-import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { stated, type SpeechRequest } from '../../src/speaking/speech-request.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };
@@ -170,15 +170,15 @@ test('what is written in SSML is refused before any sound where it is none', asy
 
 /** Speaks English and German, each with a voice of its own. */
 class TwoVoices extends ScriptedEngine {
-  readonly wishes: VoiceRequest[] = [];
+  readonly requests: VoiceRequest[] = [];
 
-  override resolve(wish: VoiceRequest = {}): ResolvedVoice {
-    this.wishes.push(wish);
-    const language = wish.language?.slice(0, 2) ?? 'en';
+  override resolve(request: VoiceRequest = {}): ResolvedVoice {
+    this.requests.push(stated(request));
+    const language = request.language?.slice(0, 2) ?? 'en';
     if (!['en', 'de'].includes(language))
       throw new ParleyError('LANGUAGE_UNAVAILABLE', `nobody speaks ${language}`);
     const own = language === 'en' ? 'ann' : 'bert';
-    const { voice = own } = wish;
+    const { voice = own } = request;
     if (!['ann', 'bert'].includes(voice))
       throw new ParleyError('VOICE_UNKNOWN', `there is no voice "${voice}"`);
     if (voice !== own) throw new ParleyError('LANGUAGE_UNAVAILABLE', `${voice} does not speak ${language}`);
@@ -193,7 +193,7 @@ test('voice and language change with the part that states them', async () => {
     ssml('It is 3. <lang xml:lang="de-AT">Es sind 3.</lang> <voice name="ann">So 3.</voice>'),
   );
   assert.deepEqual(engine.begun, ['It is three.', 'Es sind drei.', 'So three.']);
-  assert.deepEqual(engine.wishes, [
+  assert.deepEqual(engine.requests, [
     { language: 'en' },
     { language: 'de-AT' },
     { voice: 'ann', language: 'en' },
@@ -203,7 +203,7 @@ test('voice and language change with the part that states them', async () => {
 test('where the voice of the request does not speak the language of a part, a voice that does speaks it', async () => {
   const engine = new TwoVoices();
   await heard(engine, ssml('One. <lang xml:lang="de">Zwei.</lang>', { voice: 'ann' }));
-  assert.deepEqual(engine.wishes.at(-1), { language: 'de' });
+  assert.deepEqual(engine.requests.at(-1), { language: 'de' });
 });
 
 test('a voice or language that is not here is refused with the place of its part', async () => {
@@ -269,7 +269,7 @@ function named(events: CallUnderTest['events']): string[] {
   );
 }
 
-test('marks of a call are told in order with its sentences, each when what stands before it was heard', async () => {
+test('marks of a call are reported in order with its sentences, each when what stands before it was heard', async () => {
   const { call, events, pass, engine } = openCall();
   for (const text of ['One two.', 'Three.']) engine.sounds.set(text, buzz(100, 0.5));
   const text =
@@ -389,7 +389,7 @@ test('a greeting in SSML is prepared sentence by sentence', async () => {
   const text = '<speak>One.<break time="1s"/><prosody rate="fast">Two.</prosody></speak>';
   assert.equal(await prepared.prepare({ text, codec: PCMU, frameMs: FRAME_MS }), 2);
   const { call, engine: own, pass } = openCall(frames);
-  // The same routing: names are all that a key has of an engine.
+  // One routing for all, because a key holds only the names of an engine.
   const utterance = call.speak(text);
   await utterance.pushed;
   pass(5000);
@@ -414,7 +414,7 @@ test('over a WebSocket a document is one sound', async () => {
   const cache = new AudioCache({ maxEntries: 10, maxBytes: 1_000_000 });
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const speaker = new SpokenSentences({ speech, routing: engine, limits: LIMITS });
-  const manner = {
+  const settings = {
     format: formatNamed('pcm'),
     sampleRate: ENGINE_RATE,
     client: 'test',
@@ -422,7 +422,7 @@ test('over a WebSocket a document is one sound', async () => {
     markup: true,
   } as const;
   const sizes: number[] = [];
-  for await (const { sound } of speaker.speak('<speak>One.<break time="1s"/>Two.</speak>', manner, never)) {
+  for await (const { sound } of speaker.speak('<speak>One.<break time="1s"/>Two.</speak>', settings, never)) {
     let size = 0;
     for await (const chunk of sound) size += chunk.length;
     sizes.push(size / 2 / PER_MS);

@@ -1,5 +1,5 @@
 // Texts that are spoken in other words than they are written: engines get the
-// words, everybody else is told of what was written.
+// words, and everything else gets the written text.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
@@ -192,7 +192,7 @@ test('what was prepared is found by the call that says it', async () => {
   await prepared.close();
 });
 
-test('sentences of one breath are given as words, and told as they were written', async () => {
+test('sentences of one breath are given as words, and reported as they were written', async () => {
   const engine = new StreamingEngine({ msPerCharacter: 20, wordTimes: true });
   const under = openCall(undefined, { engine, continuity: new Continuity('utterance') });
   const { text } = await hear(under, under.call.speak('It costs $3.50. Call 911 now.'));
@@ -246,9 +246,9 @@ test('a rendering that was not to be read out is another one', async () => {
   const cache = new AudioCache({ maxEntries: 8, maxBytes: 1_000_000 });
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const request = { text: 'Pay $5.', format: formatNamed('pcm'), sampleRate: 24_000 } as const;
-  for (const wish of [request, request, { ...request, normalize: false }]) {
-    if (speech.find(wish) !== undefined) continue;
-    for await (const chunk of await speech.openStream(wish, never)) void chunk;
+  for (const variant of [request, request, { ...request, normalize: false }]) {
+    if (speech.find(variant) !== undefined) continue;
+    for await (const chunk of await speech.openStream(variant, never)) void chunk;
   }
   assert.deepEqual(
     engine.requests.map(({ text }) => text),
@@ -256,19 +256,19 @@ test('a rendering that was not to be read out is another one', async () => {
   );
 });
 
-test('dialects are told the written sentence, and its engine the words', async () => {
+test('dialects get the written sentence, and the engine the words', async () => {
   const engine = new InstantEngine();
   const service = new SpeechService(engine, encoders, LIMITS);
   const cache = new AudioCache({ maxEntries: 0, maxBytes: 0 });
   const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
   const speaker = new SpokenSentences({ speech, routing: engine, limits: LIMITS });
-  const told: string[] = [];
-  const manner = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' } as const;
-  for await (const { text, sound } of speaker.speak('Pay $5.\n\n```js\n\nThanks.', manner, never)) {
-    told.push(text);
+  const written: string[] = [];
+  const settings = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' } as const;
+  for await (const { text, sound } of speaker.speak('Pay $5.\n\n```js\n\nThanks.', settings, never)) {
+    written.push(text);
     for await (const chunk of sound) void chunk;
   }
-  assert.deepEqual(told, ['Pay $5.', 'Thanks.']);
+  assert.deepEqual(written, ['Pay $5.', 'Thanks.']);
   assert.deepEqual(
     engine.requests.map(({ text }) => text),
     ['Pay five dollars.', 'Thanks.'],

@@ -29,7 +29,7 @@ const PLACES = [
   { startMs: 1690, endMs: 2925 },
 ];
 const ASKED = { text: TEXT, format: formatNamed('pcm'), sampleRate: ENGINE_RATE } as const;
-const MANNER = { format: formatNamed('pcm'), sampleRate: ENGINE_RATE, client: 'key 0' } as const;
+const SETTINGS = { format: formatNamed('pcm'), sampleRate: ENGINE_RATE, client: 'key 0' } as const;
 const BYTES_PER_MS = (ENGINE_RATE * 2) / 1000;
 
 const never = new AbortController().signal;
@@ -50,8 +50,8 @@ function open(options: StreamingEngineOptions = {}, maxEntries = 8, mode: Contin
   const speech = new CachedSpeech(service, { cache, routing: engine, settings, continuity });
   const time = new ManualTime();
   const speaker = new SpokenSentences({ speech, routing: engine, limits: LIMITS, time, continuity });
-  const speak = (text: string | AsyncIterable<string>, manner: object = {}) =>
-    speaker.speak(text, { ...MANNER, ...manner }, never);
+  const speak = (text: string | AsyncIterable<string>, changes: object = {}) =>
+    speaker.speak(text, { ...SETTINGS, ...changes }, never);
   return { engine, cache, speech, speak, time };
 }
 
@@ -61,7 +61,7 @@ async function bytesOf(sound: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test('a text over HTTP is one generation, whose sentences and words are told at their places', async () => {
+test('a text over HTTP is one generation, whose sentences and words are reported at their places', async () => {
   const { engine, speech } = open({ wordTimes: true });
   const stream = await speech.openStream(ASKED, never);
   assert.equal((await bytesOf(stream)).length, 2925 * BYTES_PER_MS);
@@ -105,24 +105,24 @@ for (const [how, share] of [
   ['an engine that speaks all that it has read', 1],
   ['an engine that reads ahead of its speech', 0.25],
 ] as const) {
-  test(`over a WebSocket sentences are told one by one, in one breath, by ${how}`, async () => {
+  test(`over a WebSocket sentences are sent one by one, in one breath, by ${how}`, async () => {
     const { engine, cache, speak } = open({ share });
     for (const text of ['whole', 'tokens'] as const) {
       const tokens = new TokenSource();
       for (const token of TEXT.split(/(?<= )/)) tokens.push(token);
       tokens.end();
-      const told: (string | number | boolean)[] = [];
+      const sent: (string | number | boolean)[] = [];
       for await (const { text: sentence, index, sound, continues } of speak(
         text === 'whole' ? TEXT : tokens,
       )) {
         const bytes = await bytesOf(sound);
-        told.push(index, sentence, continues === true, bytes.length / BYTES_PER_MS);
+        sent.push(index, sentence, continues === true, bytes.length / BYTES_PER_MS);
         assert.deepEqual(
           (await sound.outcome)?.sentences.map((one) => one.text),
           [sentence],
         );
       }
-      assert.deepEqual(told, [
+      assert.deepEqual(sent, [
         0,
         'One is here.',
         false,
@@ -146,7 +146,7 @@ for (const [how, share] of [
 test('over a WebSocket a text spoken before by itself is found, and begins a new generation', async () => {
   const { engine, speech, speak } = open();
   // The request is that of the sentence, with the pause before it.
-  const second = { ...MANNER, text: 'Two is there.', language: 'en', voice: 'buzz', leadMs: 160 };
+  const second = { ...SETTINGS, text: 'Two is there.', language: 'en', voice: 'buzz', leadMs: 160 };
   await bytesOf(await speech.openStream(second, never));
   const lengths: number[] = [];
   for await (const { sound } of speak(`${TEXT} Four is last.`, { voice: 'buzz' })) {
@@ -156,7 +156,7 @@ test('over a WebSocket a text spoken before by itself is found, and begins a new
   assert.deepEqual(lengths, [780, 160 + 845, 160 + 1170, 910]);
 });
 
-test('a listener who leaves ends the generation, and one who waits too long for text is told so after what was said', async () => {
+test('a listener who leaves ends the generation, and one who waits too long for text gets TIMEOUT after what was said', async () => {
   const { engine, speak, time } = open();
   const tokens = new TokenSource();
   tokens.push('One is here. Two is there. Three');
@@ -255,7 +255,7 @@ test('the native engine speaks a text in one breath: whole, and as it comes', as
   const service = new SpeechService(routing, encoders, LIMITS, { continuity });
   const speech = new CachedSpeech(service, { cache, routing, settings: encoders.settings, continuity });
   const speaker = new SpokenSentences({ speech, routing, limits: LIMITS, continuity });
-  const manner = { ...MANNER, sampleRate: 24_000, trimSilence: false, options: { seed: 5 } };
+  const nativeSettings = { ...SETTINGS, sampleRate: 24_000, trimSilence: false, options: { seed: 5 } };
   const sentences = ['Hello there.', 'How are you?'];
   const tokens = new TokenSource();
   for (const token of ['Hello there.', ' How are', ' you?']) tokens.push(token);
@@ -265,7 +265,7 @@ test('the native engine speaks a text in one breath: whole, and as it comes', as
   ] as const) {
     const heard: string[] = [];
     let bytes = 0;
-    const spoken = speaker.speak(text, manner, never);
+    const spoken = speaker.speak(text, nativeSettings, never);
     for await (const { text: sentence, sound } of spoken) {
       heard.push(sentence);
       tokens.end();

@@ -64,18 +64,18 @@ test('a prompt that the server prepares has no listener, and comes last', () => 
 test('each sentence of a call says by when it is needed', async (t) => {
   const { call, engine, close } = openCall(encoders);
   t.after(close);
-  const told: (Urgency | undefined)[] = [];
+  const urgencies: (Urgency | undefined)[] = [];
   const synthesize = engine.synthesize.bind(engine);
   engine.synthesize = (request, out, signal) => {
-    told.push(request.urgency);
+    urgencies.push(request.urgency);
     return synthesize(request, out, signal);
   };
   engine.sounds.set('One.', buzz(1000, 0.5));
   call.speak('One. Two.');
-  await until(() => told.length === 2);
+  await until(() => urgencies.length === 2);
   const nowMs = 10_000; // the clock of the test stands still
-  assert.deepEqual(told[0], { class: 'call', client: 'call-1', deadlineMs: nowMs, begun: false });
-  const second = told[1];
+  assert.deepEqual(urgencies[0], { class: 'call', client: 'call-1', deadlineMs: nowMs, begun: false });
+  const second = urgencies[1];
   assert.deepEqual([second?.class, second?.begun], ['call', true]);
   // All of the first sentence lies in its ring, in the playout, or in the encoder between them.
   assert.ok(second !== undefined && second.deadlineMs >= nowMs && second.deadlineMs <= nowMs + 1000);

@@ -1,18 +1,18 @@
-// Writes a rendering to the Redis whose address it is given, reads it back, and ends.
+// Writes a rendering to the Redis at the given address, reads it back, and ends.
 import { systemTime } from '../../src/time.js';
 import { openRedisTier } from '../../src/speaking/rendering-store.js';
 import { NO_TIME } from '../../src/speaking/sound.js';
 import { until } from '../fakes/until.js';
 
 const [, , url = ''] = process.argv;
-let told = false;
+let hasLogged = false;
 const say = (_fields: unknown, message: string) => {
-  told = true;
+  hasLogged = true;
   console.log(message);
 };
 const log = { info: say, warn: say } as unknown as Parameters<typeof openRedisTier>[0]['log'];
 const tier = openRedisTier({ url, ttlSeconds: 60, time: systemTime, log });
-await until(() => told);
+await until(() => hasLogged);
 const outcome = { durationMs: 0, sentences: [], timing: NO_TIME };
 let text = '';
 // A look that a busy machine makes too late is a miss, with nowhere to leave what was made.

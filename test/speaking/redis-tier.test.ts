@@ -42,7 +42,7 @@ function openServer(t: TestContext, url: string) {
     clear: () => cache.clear(),
     /** Loses what is in memory, and nothing else. */
     forget: () => (cache = new AudioCache({ maxEntries: 1000, maxBytes: 1_000_000 }, tier)),
-    /** Whether it came from Redis; its text is checked. */
+    /** True if it came from Redis; its text is checked. */
     async say(text: string): Promise<boolean> {
       const start = () => {
         rendered++;
@@ -158,7 +158,7 @@ test('a Redis that is deaf is given up, and taken back when it hears', async (t)
   await sharedSoon(server, 'before');
 });
 
-test('a password is used and never told, right or wrong', async (t) => {
+test('a password is used and never logged, right or wrong', async (t) => {
   const { port } = await openRedis(t, ['--requirepass', 'open sesame']);
   const right = openServer(t, `redis://:open%20sesame@127.0.0.1:${port}/0`);
   await until(() => right.log.length === 1);

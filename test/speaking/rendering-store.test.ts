@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_TIME, packSound, type Sound } from '../../src/speaking/sound.js';
-import { RenderingStore, type StoreConnection } from '../../src/speaking/rendering-store.js';
+import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
+import { packSound, RenderingStore, type StoreConnection } from '../../src/speaking/rendering-store.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
 const KEY = 'parley:rendering:a';
@@ -95,7 +95,7 @@ class FakeConnection implements StoreConnection {
 
 function openStore(fake = new FakeStore()) {
   const time = new ManualTime();
-  const told: string[] = [];
+  const notices: string[] = [];
   let generations = 0;
   const store = new RenderingStore({
     connect: fake.connect,
@@ -103,11 +103,11 @@ function openStore(fake = new FakeStore()) {
     time,
     random: () => 1,
     newGeneration: () => `g${++generations}`,
-    onLost: (reason) => void told.push(`lost ${(reason as { code?: string } | undefined)?.code ?? ''}`),
-    onThere: () => void told.push('there'),
-    onRefused: () => void told.push('refused'),
+    onLost: (reason) => void notices.push(`lost ${(reason as { code?: string } | undefined)?.code ?? ''}`),
+    onThere: () => void notices.push('there'),
+    onRefused: () => void notices.push('refused'),
   });
-  return { fake, time, told, store };
+  return { fake, time, notices, store };
 }
 
 /** Everything that is only waiting for its turn has had it. */
@@ -135,21 +135,21 @@ test('what one server leaves another finds, for as long as it was said to', asyn
   assert.equal(await textAt(second.store), 'hello');
   const { sound } = await second.store.look('a');
   assert.deepEqual([sound?.contentType, sound?.outcome], ['audio/wav', soundOf('').outcome]);
-  assert.deepEqual([first.told, second.told], [['there'], ['there']]);
+  assert.deepEqual([first.notices, second.notices], [['there'], ['there']]);
 });
 
 test('before there is a connection every look is a miss at once', async () => {
   const fake = new FakeStore();
   fake.hanging = true;
-  const { store, time, told } = openStore(fake);
+  const { store, time, notices } = openStore(fake);
   assert.deepEqual(await store.look('a'), {});
   fake.hanging = false;
   time.advance(3000); // a connection that is not made by then is given up
   await settled();
-  assert.deepEqual([told, fake.attempts], [['lost '], 1]);
+  assert.deepEqual([notices, fake.attempts], [['lost '], 1]);
   time.advance(100);
   await settled();
-  assert.deepEqual([told, fake.attempts], [['lost ', 'there'], 2]);
+  assert.deepEqual([notices, fake.attempts], [['lost ', 'there'], 2]);
   await put(store, 'hello');
 });
 
@@ -168,7 +168,7 @@ test('a look waits 50 ms at most, and what comes later is nothing', async () => 
 });
 
 test('after three times that looks waited in vain nobody waits any more', async () => {
-  const { store, fake, time, told } = openStore();
+  const { store, fake, time, notices } = openStore();
   await settled();
   fake.silent = true;
   for (const expected of [['there'], ['there'], ['there', 'lost TIMEOUT']]) {
@@ -178,7 +178,7 @@ test('after three times that looks waited in vain nobody waits any more', async 
       await Promise.all(looks),
       Array.from({ length: 10 }, () => ({})),
     );
-    assert.deepEqual(told, expected);
+    assert.deepEqual(notices, expected);
   }
   assert.deepEqual([fake.last.closed, fake.last.gets], [true, 30]);
   for (let n = 0; n < 100; n++) assert.deepEqual(await store.look('a'), {});
@@ -187,7 +187,7 @@ test('after three times that looks waited in vain nobody waits any more', async 
 });
 
 test('one late answer among good ones changes nothing', async () => {
-  const { store, fake, time, told } = openStore();
+  const { store, fake, time, notices } = openStore();
   await settled();
   await put(store, 'hello');
   for (let round = 0; round < 10; round++) {
@@ -198,11 +198,11 @@ test('one late answer among good ones changes nothing', async () => {
     fake.silent = false;
     assert.equal(await textAt(store), 'hello');
   }
-  assert.deepEqual(told, ['there']);
+  assert.deepEqual(notices, ['there']);
 });
 
 test('a connection that ends is made again, ever more slowly, with one line when lost and one when back', async () => {
-  const { store, fake, time, told } = openStore();
+  const { store, fake, time, notices } = openStore();
   await settled();
   await put(store, 'hello');
   time.advance(60_000);
@@ -217,11 +217,11 @@ test('a connection that ends is made again, ever more slowly, with one line when
     if (fake.attempts > before) attempts.push(ms + 100);
   }
   assert.deepEqual(attempts, [100, 300, 700, 1500, 3100, 6300, 12_700, 22_700, 32_700]);
-  assert.deepEqual(told, ['there', 'lost ECONNRESET']);
+  assert.deepEqual(notices, ['there', 'lost ECONNRESET']);
   fake.reachable = true;
   time.advance(10_000);
   await settled();
-  assert.deepEqual(told, ['there', 'lost ECONNRESET', 'there']);
+  assert.deepEqual(notices, ['there', 'lost ECONNRESET', 'there']);
   assert.equal(await textAt(store), 'hello');
 });
 
@@ -308,14 +308,14 @@ test('what is too large is not written, and no more waits to be written than is 
   await settled();
 });
 
-test('a write that is not answered gives the connection up; one that is refused is told once', async () => {
-  const { store, fake, time, told } = openStore();
+test('a write that is not answered gives the connection up; one that is refused is reported once', async () => {
+  const { store, fake, time, notices } = openStore();
   await settled();
   const looked = await Promise.all(['a', 'b', 'c', 'd'].map((key) => store.look(key)));
   fake.refusal = new Error('OOM command not allowed');
   for (const { leave } of looked.slice(0, 2)) leave?.(soundOf('x'));
   await settled();
-  assert.deepEqual(told, ['there', 'refused']);
+  assert.deepEqual(notices, ['there', 'refused']);
   fake.refusal = undefined;
   looked[2]?.leave?.(soundOf('x'));
   await settled();
@@ -323,7 +323,7 @@ test('a write that is not answered gives the connection up; one that is refused 
   looked[3]?.leave?.(soundOf('x'));
   time.advance(5000);
   await settled();
-  assert.deepEqual(told, ['there', 'refused', 'lost TIMEOUT']);
+  assert.deepEqual(notices, ['there', 'refused', 'lost TIMEOUT']);
 });
 
 test('so many looks wait at once, and no more', async () => {
@@ -341,14 +341,14 @@ test('a closed store has no connection, no timer, and says nothing more', async 
     const fake = new FakeStore();
     fake.hanging = state === 'connecting';
     fake.reachable = state !== 'waiting';
-    const { store, time, told } = openStore(fake);
+    const { store, time, notices } = openStore(fake);
     await settled();
-    const before = [...told];
+    const before = [...notices];
     await store.close();
     await store.close();
     assert.equal(time.waiting, 0, state);
     assert.ok(fake.connections.every(({ closed }) => closed));
-    assert.deepEqual([await store.look('a'), told], [{}, before]);
+    assert.deepEqual([await store.look('a'), notices], [{}, before]);
     store.clear();
   }
 });

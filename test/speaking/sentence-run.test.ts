@@ -8,7 +8,6 @@ import {
   RunPart,
   SentenceRun,
   SpeechPace,
-  SpeechPaces,
   type LinePiece,
   type LinePieces,
 } from '../../src/speaking/sentence-run.js';
@@ -36,14 +35,14 @@ test('while a run is spoken its places follow the pace of the voice, and then th
   const engine = new StreamingEngine({ msPerCharacter: 40 });
   const run = runOf(engine);
   const [first, second] = [run.add({ text: 'One is here.' }), run.add({ text: 'Two is there.' })];
-  const told: number[] = [];
-  first.onEndsAt = (endAt) => told.push(endAt);
+  const reported: number[] = [];
+  first.onEndAt = (endAt) => reported.push(endAt);
   assert.equal(first.endAt, 12 * 65 * SAMPLES_PER_MS);
   assert.equal(second.endAt, undefined); // with the ring
   run.end();
   run.begin(() => UNHURRIED);
   await run.synthesized;
-  assert.deepEqual(told, [12 * 40 * SAMPLES_PER_MS]);
+  assert.deepEqual(reported, [12 * 40 * SAMPLES_PER_MS]);
   assert.equal(first.shareMs, 12 * 40);
   assert.equal(second.shareMs, 14 * 40); // and the space before it
 });
@@ -57,8 +56,8 @@ test('what was read as part of a sentence stays part of it, and the words of the
   run.begin(() => UNHURRIED);
   await run.synthesized;
   assert.equal(first.soundMs, undefined);
-  first.done({ ...NO_PLACE, samplesIn: 540 * SAMPLES_PER_MS });
-  second.done({ ...NO_PLACE, index: 1, samplesIn: 460 * SAMPLES_PER_MS });
+  first.done({ samplesIn: 540 * SAMPLES_PER_MS });
+  second.done({ samplesIn: 460 * SAMPLES_PER_MS });
   assert.deepEqual([first.soundMs, second.soundMs], [540, 460]);
   assert.deepEqual(
     first.words.map(({ word, startMs }) => [word, startMs]),
@@ -87,9 +86,9 @@ test('a sentence for which the estimate left no sound was spoken when the one be
 });
 
 test('a pace is learnt from what was heard of a voice', async () => {
-  const paces = new SpeechPaces();
+  const continuity = new Continuity('utterance');
   const engine = new StreamingEngine({ msPerCharacter: 45 });
-  const pace = paces.of(engine.resolve());
+  const pace = continuity.paceOf(engine.resolve());
   assert.equal(pace.msPerCharacter, 65);
   for (let n = 0; n < 8; n++) {
     const run = runOf(engine, pace);
@@ -100,8 +99,8 @@ test('a pace is learnt from what was heard of a voice', async () => {
     run.giveUp();
   }
   assert.ok(pace.msPerCharacter > 45 && pace.msPerCharacter < 50, `${pace.msPerCharacter}`);
-  assert.equal(paces.of(engine.resolve()), pace);
-  assert.equal(paces.of(engine.resolve({ language: 'fr' })).msPerCharacter, 65);
+  assert.equal(continuity.paceOf(engine.resolve()), pace);
+  assert.equal(continuity.paceOf(engine.resolve({ language: 'fr' })).msPerCharacter, 65);
   assert.equal(new SpeechPace('zh').msPerCharacter, 220);
 });
 
@@ -144,25 +143,30 @@ test('a run whose engine ends it early takes no more', async () => {
   assert.equal(run.takes(sentence(engine, 'Two.')), false);
 });
 
-function told(piece: LinePiece): string {
+/** The place of a sentence in its run, the state of the run's text, and the sentence. */
+function described(piece: LinePiece): string {
   if ('write' in piece) return 'sound';
-  return piece instanceof RunPart
-    ? `${piece.index}/${piece.run.open ? 'open' : 'whole'} ${piece.text}`
-    : piece.text;
+  if (!(piece instanceof RunPart)) return piece.text;
+  let index = 0;
+  for (let part = piece.previous; part !== undefined; part = part.previous) index++;
+  return `${index}/${piece.run.open ? 'open' : 'whole'} ${piece.text}`;
 }
 
 function join(pieces: LinePieces, options?: { maxNewTokens: number }): LinePieces {
   return new Continuity('utterance').join(pieces, { options, signal: gone.signal });
 }
 
-test('what is said in one breath: neither a sound, nor a sentence by itself, nor one with a limit of its own', () => {
+test('what is said in one breath: neither a sound, nor a sentence by itself, nor one with a limit of its own', async () => {
   const engine = new StreamingEngine({ mostText: 20 });
   const [one, two] = [sentence(engine, 'One.'), sentence(engine, 'Two.')];
   const long = sentence(engine, 'This sentence has no room.');
   const sound = { sampleRate: 8000, write: () => Promise.reject(new Error('not played')) };
-  const whole = (pieces: readonly LinePiece[], options?: { maxNewTokens: number }) =>
-    [...(join(pieces, options) as Iterable<LinePiece>)].map(told);
-  assert.deepEqual(whole([one, two, sound, one, long, one, two]), [
+  const whole = async (pieces: readonly LinePiece[], options?: { maxNewTokens: number }) => {
+    const joined: string[] = [];
+    for await (const piece of join(pieces, options)) joined.push(described(piece));
+    return joined;
+  };
+  assert.deepEqual(await whole([one, two, sound, one, long, one, two]), [
     '0/whole One.',
     '1/whole Two.',
     'sound',
@@ -171,8 +175,8 @@ test('what is said in one breath: neither a sound, nor a sentence by itself, nor
     '0/whole One.',
     '1/whole Two.',
   ]);
-  assert.deepEqual(whole([one]), ['One.']);
-  assert.deepEqual(whole([one, two], { maxNewTokens: 100 }), ['One.', 'Two.']);
+  assert.deepEqual(await whole([one]), ['One.']);
+  assert.deepEqual(await whole([one, two], { maxNewTokens: 100 }), ['One.', 'Two.']);
 });
 
 test('what arrives is read ahead while a run takes it, and no further', async () => {
@@ -186,20 +190,20 @@ test('what arrives is read ahead while a run takes it, and no further', async ()
   }
   const joined = (join(arriving()) as AsyncIterable<LinePiece>)[Symbol.asyncIterator]();
   const first = await joined.next();
-  assert.equal(first.done === true ? '' : told(first.value), '0/open One.');
+  assert.equal(first.done === true ? '' : described(first.value), '0/open One.');
   await until(() => read.length === 4);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(read.length, 4); // the last one belongs to the next run, which begins when these are taken
   const rest: string[] = [];
   for (let next = await joined.next(); next.done !== true; next = await joined.next())
-    rest.push(told(next.value));
+    rest.push(described(next.value));
   assert.deepEqual(
     rest.map((one) => one.replace(/open|whole/, '')),
     ['1/ Two.', '2/ Three.', '0/ Four is not in it.', '0/ Five is nowhere.', '0/ Six.'],
   );
 });
 
-test('a reader who leaves, or is told of a failure, leaves the source', async () => {
+test('a reader that leaves, or gets a failure, leaves the source', async () => {
   const engine = new StreamingEngine();
   let left = 0;
   async function* endless(): AsyncGenerator<SpokenSentence> {
@@ -211,7 +215,7 @@ test('a reader who leaves, or is told of a failure, leaves the source', async ()
     }
   }
   for await (const piece of join(endless())) {
-    assert.equal(told(piece), '0/open One.');
+    assert.equal(described(piece), '0/open One.');
     break;
   }
   engine.failsAt = 'One';

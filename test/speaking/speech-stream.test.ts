@@ -50,7 +50,7 @@ function serviceOf(engine: InstantEngine | ScriptedEngine): SpeechService {
   return new SpeechService(engine, { open }, LIMITS);
 }
 
-function wish(text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest {
+function requestOf(text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest {
   return { text, language: 'en', format: formatNamed('pcm'), sampleRate: ENGINE_RATE, ...changes };
 }
 
@@ -72,7 +72,7 @@ async function bodyOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 test('a piece of sound holds no more memory than its bytes', async () => {
-  const stream = await serviceOf(new InstantEngine()).openStream(wish('Hello there. Goodbye.'), never());
+  const stream = await serviceOf(new InstantEngine()).openStream(requestOf('Hello there. Goodbye.'), never());
   let pieces = 0;
   for await (const piece of stream) {
     assert.equal(piece.buffer.byteLength, piece.byteLength);
@@ -86,7 +86,7 @@ test('the outcome of a file has the header that states its length', async () => 
   engine.sounds.set('Hello there.', buzz(70, 0.5));
   for (const container of ['wav', 'flac', 'mp3', 'aac', 'ogg', 'pcm'] as const) {
     const stream = await serviceOf(engine).openStream(
-      wish('Hello there.', { format: formatNamed(container) }),
+      requestOf('Hello there.', { format: formatNamed(container) }),
       never(),
     );
     const body = await bodyOf(stream);
@@ -111,7 +111,7 @@ test('two sentences are a WAV of both with 160 ms between, sample for sample', a
   const engine = new ScriptedEngine();
   engine.sounds.set('Hello there.', buzz(70, 0.5));
   engine.sounds.set('Goodbye.', buzz(50, 0.25));
-  const request = wish('Hello there. Goodbye.', { format: formatNamed('wav') });
+  const request = requestOf('Hello there. Goodbye.', { format: formatNamed('wav') });
   const stream = await serviceOf(engine).openStream(request, never());
   assert.equal(stream.contentType, 'audio/wav');
   const sound = s16le(buzz(70, 0.5), new Float32Array(8 * PAUSE_MS), buzz(50, 0.25));
@@ -123,7 +123,10 @@ test('sound at another rate is resampled as one piece, whatever pieces it came i
   const sounds = [loud(4001, 1), loud(2000, 2)] as const;
   engine.sounds.set('First.', sounds[0]);
   engine.sounds.set('Second.', sounds[1]);
-  const stream = await serviceOf(engine).openStream(wish('First. Second.', { sampleRate: 24_000 }), never());
+  const stream = await serviceOf(engine).openStream(
+    requestOf('First. Second.', { sampleRate: 24_000 }),
+    never(),
+  );
   assert.equal(stream.contentType, 'audio/pcm');
   const [first, second] = sounds.map((sound) => resampled(sound, ENGINE_RATE, 24_000)) as [
     Float32Array,
@@ -140,7 +143,7 @@ test('hundreds of streams read in the smallest pieces lose not one byte', async 
   const oneStream = async (number: number) => {
     const text = `Number ${'so '.repeat(number % 13)}many.`;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of await service.openStream(wish(text), never())) chunks.push(chunk);
+    for await (const chunk of await service.openStream(requestOf(text), never())) chunks.push(chunk);
     reads += chunks.length;
     assert.deepEqual(Buffer.concat(chunks), s16le(engine.soundOf(text)), `stream ${number}`);
   };
@@ -181,9 +184,12 @@ test('an engine that fails before the first byte refuses the stream with its own
   for (const code of ['ENGINE_FAILED', 'ENGINE_BUSY'] as const) {
     engine.behaviour = { kind: 'fail', code };
     for (const container of ['wav', 'pcm'] as const) {
-      await assert.rejects(service.openStream(wish('Hello.', { format: formatNamed(container) }), never()), {
-        code,
-      });
+      await assert.rejects(
+        service.openStream(requestOf('Hello.', { format: formatNamed(container) }), never()),
+        {
+          code,
+        },
+      );
       await until(nothingLeft);
     }
   }
@@ -194,7 +200,7 @@ test('an engine that fails after the first byte makes the reading fail, with not
   engine.failing.add('Bad.');
   let fail: () => void = () => undefined;
   engine.gate = (text) => (text === 'Bad.' ? new Promise((resolve) => (fail = resolve)) : Promise.resolve());
-  const stream = await serviceOf(engine).openStream(wish('Good. Bad. Never.'), never());
+  const stream = await serviceOf(engine).openStream(requestOf('Good. Bad. Never.'), never());
   const heard: Uint8Array[] = [];
   await assert.rejects(
     async () => {
@@ -219,17 +225,17 @@ test('without an encoder the stream is refused', async () => {
     throw new ParleyError('ENCODER_FAILED', 'no encoder worker can be started');
   };
   const service = new SpeechService(engine, { open }, LIMITS);
-  await assert.rejects(service.openStream(wish('Hello.'), never()), { code: 'ENCODER_FAILED' });
+  await assert.rejects(service.openStream(requestOf('Hello.'), never()), { code: 'ENCODER_FAILED' });
 });
 
 test('what can be known of a request is refused before an engine or an encoder sees it', async () => {
   const engine = new InstantEngine({ rate: ENGINE_RATE });
   const service = serviceOf(engine);
   const refused = (request: SpeechRequest) => service.openStream(request, never());
-  await assert.rejects(refused(wish('x'.repeat(4097))), { code: 'TEXT_TOO_LONG', field: 'text' });
-  await assert.rejects(refused(wish(' ... ')), { code: 'TEXT_EMPTY', field: 'text' });
-  await assert.rejects(refused(wish('Hello.', { voice: 'nobody' })), { code: 'VOICE_UNKNOWN' });
-  await assert.rejects(refused(wish('Bonjour.', { language: 'fr' })), { code: 'LANGUAGE_UNAVAILABLE' });
+  await assert.rejects(refused(requestOf('x'.repeat(4097))), { code: 'TEXT_TOO_LONG', field: 'text' });
+  await assert.rejects(refused(requestOf(' ... ')), { code: 'TEXT_EMPTY', field: 'text' });
+  await assert.rejects(refused(requestOf('Hello.', { voice: 'nobody' })), { code: 'VOICE_UNKNOWN' });
+  await assert.rejects(refused(requestOf('Bonjour.', { language: 'fr' })), { code: 'LANGUAGE_UNAVAILABLE' });
   assert.deepEqual([engine.requests.length, sinks.length], [0, 0]);
 });
 
@@ -245,7 +251,7 @@ class WatchedEngine extends InstantEngine {
 
 const LONG = 'And so it went on and on and on. '.repeat(20); // far longer than the rings
 
-test('whoever stops, in whatever way, frees the rings, the line and the engine', async () => {
+test('a stop, in whatever way, frees the rings, the line and the engine', async () => {
   const ways: Record<string, (stream: SpeechStream, leave: () => void) => Promise<void>> = {
     'cancel before reading': async (stream) => stream.cancel(),
     'cancel twice while reading': async (stream) => {
@@ -262,7 +268,7 @@ test('whoever stops, in whatever way, frees the rings, the line and the engine',
   for (const [way, stop] of Object.entries(ways)) {
     const engine = new WatchedEngine({ rate: ENGINE_RATE, msPerCharacter: 200 });
     const client = new AbortController();
-    const stream = await serviceOf(engine).openStream(wish(LONG), client.signal);
+    const stream = await serviceOf(engine).openStream(requestOf(LONG), client.signal);
     await until(() => engine.active > 0);
     assert.deepEqual(encoders.lines, [1], way);
     await stop(stream, () => client.abort());
@@ -277,12 +283,12 @@ test('an abort while nothing is there yet refuses the stream', async () => {
   const engine = new WatchedEngine({ rate: ENGINE_RATE });
   engine.behaviour = { kind: 'hang' };
   const client = new AbortController();
-  const opening = serviceOf(engine).openStream(wish('Hello.'), client.signal);
+  const opening = serviceOf(engine).openStream(requestOf('Hello.'), client.signal);
   await until(() => engine.active === 1);
   client.abort();
   await assert.rejects(opening, { code: 'ABORTED' });
   await until(() => engine.active === 0 && engine.rings.every((ring) => ring.status() === null));
-  const late = serviceOf(engine).openStream(wish('Hello.'), client.signal);
+  const late = serviceOf(engine).openStream(requestOf('Hello.'), client.signal);
   await assert.rejects(late, { code: 'ABORTED' });
 });
 
@@ -290,7 +296,7 @@ test('a reader that takes its time holds the engine up: no more is kept than the
   const engine = new WatchedEngine({ rate: ENGINE_RATE, msPerCharacter: 2000 });
   const text = 'Twenty-six is what I say.'; // 50 s, 800,000 bytes
   const service = serviceOf(engine);
-  const stream = await service.openStream(wish(text), never());
+  const stream = await service.openStream(requestOf(text), never());
   const [bytes = -1] = sinks;
   const [sound] = engine.rings;
   // A writer is woken when half of its ring is free.
@@ -307,7 +313,7 @@ const RATE = 8000;
 for (const maxEntries of [0, 8]) {
   const how = maxEntries === 0 ? 'without a cache' : 'through the cache';
 
-  test(`a sentence is told with its words before the next one is made, ${how}`, async () => {
+  test(`a sentence is reported with its words before the next one is made, ${how}`, async () => {
     const engine = new InstantEngine({ rate: RATE, msPerCharacter: 10, words: true });
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -331,8 +337,8 @@ for (const maxEntries of [0, 8]) {
     const stream = await speech.openStream(asked, new AbortController().signal);
     const chunks = stream[Symbol.asyncIterator]();
     await chunks.next();
-    const told = () => stream.placed?.() ?? [];
-    await until(() => told().length > 0);
+    const placed = () => stream.placed?.() ?? [];
+    await until(() => placed().length > 0);
     const first = {
       text: 'Hello there.',
       startMs: 0,
@@ -342,12 +348,12 @@ for (const maxEntries of [0, 8]) {
         { word: 'there.', textOffset: 6, startMs: 60 },
       ],
     };
-    assert.deepEqual(told(), [first]);
+    assert.deepEqual(placed(), [first]);
     letGo();
     while ((await chunks.next()).done !== true);
     const outcome = await stream.outcome;
-    assert.deepEqual(told(), outcome?.sentences);
-    assert.equal(told().length, 2);
-    assert.equal(told()[1]?.startMs, 280); // after 160 ms of pause
+    assert.deepEqual(placed(), outcome?.sentences);
+    assert.equal(placed().length, 2);
+    assert.equal(placed()[1]?.startMs, 280); // after 160 ms of pause
   });
 }

@@ -5,7 +5,7 @@ import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { SpeechService } from '../../src/speaking/speech-stream.js';
 import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
-import { sentencesOf } from '../../src/speaking/text-source.js';
+import { atOnce, sentencesOf } from '../../src/speaking/text-source.js';
 import { ParleyError } from '../../src/errors.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import type { VoiceRequest } from '../../src/engines/routing.js';
@@ -15,11 +15,11 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { FakeStream } from '../api/fake-speech.js';
-import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
+import { type SpeechRequest, type SpeechSettings, stated } from '../../src/speaking/speech-request.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 400, textIdleMs: 1000 };
-const MANNER: SpeechSettings = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' };
+const SETTINGS: SpeechSettings = { format: formatNamed('pcm'), sampleRate: 24_000, client: 'key 0' };
 const TEXT = 'One is here. Two is there. Three is far away.';
 const SENTENCES = ['One is here.', 'Two is there.', 'Three is far away.'];
 
@@ -67,8 +67,8 @@ function open() {
   const routing = new InstantEngine({ languages: ['en', 'fr'] });
   const speaker = new SpokenSentences({ speech, routing, limits: LIMITS, time });
   const controller = new AbortController();
-  const speak = (text: string | AsyncIterable<string>, manner: Partial<SpeechSettings> = {}) =>
-    speaker.speak(text, { ...MANNER, ...manner }, controller.signal);
+  const speak = (text: string | AsyncIterable<string>, changes: Partial<SpeechSettings> = {}) =>
+    speaker.speak(text, { ...SETTINGS, ...changes }, controller.signal);
   return { speech, time, speak, controller };
 }
 
@@ -98,8 +98,8 @@ test('every sentence but the first begins with the pause and is due when those b
   await sentences.next();
   await nextTurn();
   const { text: _text, ...asked } = speech.requests[0] ?? { text: '' };
-  assert.deepEqual(asked, {
-    ...MANNER,
+  assert.deepEqual(stated(asked), {
+    ...SETTINGS,
     speed: 2,
     voice: 'instant',
     cache: false,
@@ -233,7 +233,7 @@ test('an abort while tokens are awaited ends at once, with nothing left', async 
   await until(() => tokens.returned);
 });
 
-test('a failure of the sentence ahead is told when its turn comes', async () => {
+test('a failure of the sentence ahead is reported when its turn comes', async () => {
   const { speech, speak } = open();
   speech.failing.set('Two is there.', new ParleyError('ENGINE_FAILED', 'told to fail'));
   const sentences = speak(TEXT);
@@ -260,11 +260,11 @@ test('a sentence cut out of a text is one sentence again', () => {
   const text = `Dr. Smith paid 3.14 at 9 a.m. (so he said!) "Really?" she asked. 1. First
     2. Second — e.g. this one... And then?! ${'and so on, '.repeat(80)}the end. Voilà! ... U.S. troops left.`;
   const limits = { ...LIMITS, maxTextLength: 4096 };
-  const sentences = sentencesOf(text, limits);
+  const sentences = atOnce(sentencesOf(text, limits));
   assert.ok(sentences.length > 8);
   for (const { text: sentence } of sentences) {
     assert.deepEqual(
-      sentencesOf(sentence, limits).map((again) => again.text),
+      atOnce(sentencesOf(sentence, limits)).map((again) => again.text),
       [sentence],
     );
   }
@@ -276,7 +276,10 @@ test('with everything real, a listener who leaves in the middle leaves no work b
   t.after(() => encoders.close());
   const engine = new InstantEngine({ rate: 24_000 });
   const service = new SpeechService(engine, encoders, LIMITS);
-  const routing = { resolve: (wish: VoiceRequest) => engine.resolve(wish), voices: () => engine.voices() };
+  const routing = {
+    resolve: (request: VoiceRequest) => engine.resolve(request),
+    voices: () => engine.voices(),
+  };
   for (const maxEntries of [0, 8]) {
     let portions = 10; // 100 ms each: no sentence is complete before the listener leaves
     const next = (): Promise<void> => (portions-- > 0 ? Promise.resolve() : new Promise(() => undefined));
@@ -284,9 +287,9 @@ test('with everything real, a listener who leaves in the middle leaves no work b
     const cache = new AudioCache({ maxEntries, maxBytes: 1_000_000 });
     const speech = new CachedSpeech(service, { cache, routing: engine, settings: encoders.settings });
     const speaker = new SpokenSentences({ speech, routing, limits: LIMITS });
-    const manner = { ...MANNER, trimSilence: false };
+    const settings = { ...SETTINGS, trimSilence: false };
     const long = 'This goes on and on, and nobody knows what to do about it. '.repeat(5);
-    for await (const { sound } of speaker.speak(long, manner, new AbortController().signal)) {
+    for await (const { sound } of speaker.speak(long, settings, new AbortController().signal)) {
       for await (const chunk of sound) {
         assert.ok(chunk.byteLength > 0 && engine.active > 0);
         break;

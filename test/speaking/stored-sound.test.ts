@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { NO_TIME, packSound, type Sound, unpackSound } from '../../src/speaking/sound.js';
+import { packSound, unpackSound } from '../../src/speaking/rendering-store.js';
+import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
 
 const SENTENCE = {
   text: 'Grüß Gott.',

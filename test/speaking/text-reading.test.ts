@@ -3,25 +3,27 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readLexiconFile, withLexicon } from '../../src/speaking/lexicon-file.js';
-import { type ReadSentence, readText, requestLexicon } from '../../src/speaking/text-reading.js';
+import { withLexicon } from '../../src/speaking/lexicon-file.js';
+import { type ReadText, readText, requestLexicon } from '../../src/speaking/text-reading.js';
 import { Lexicon } from '../../src/text/lexicon.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
 
 const LIMITS = { maxTextLength: 1000 };
 
+type ReadSentence = Extract<ReadText['sentences'][number], { readonly kind: 'sentence' }>;
+
 function sentencesOf(request: TextRequest, lexicon?: Lexicon): ReadSentence[] {
   return readText(request, { ...LIMITS, lexicon }).sentences.filter((one) => one.kind === 'sentence');
 }
 
-/** Every place that is told holds what it is told to hold. */
+/** Checks that each reported place holds the reported text. */
 function checkPlaces(text: string, sentences: readonly ReadSentence[]): void {
   for (const { rules } of sentences) {
     for (const { written, place } of rules) assert.equal(text.slice(place.start, place.end), written);
   }
 }
 
-test('an unclear beginning is told in the language in which it is spoken', () => {
+test('an unclear beginning is read in the language in which it is spoken', () => {
   const sentences = sentencesOf({ text: 'OK. Das mache ich gern für Sie.' });
   assert.deepEqual(
     sentences.map(({ language }) => language),
@@ -29,7 +31,7 @@ test('an unclear beginning is told in the language in which it is spoken', () =>
   );
 });
 
-test('each sentence is told with its words, its language, and each rule that fired with its place', () => {
+test('each sentence is reported with its words, its language, and each rule that fired with its place', () => {
   const text = 'It costs $3.50.  Das kostet 5 € und ist nicht teuer.';
   const sentences = sentencesOf({ text });
   assert.deepEqual(
@@ -58,7 +60,7 @@ test('a stated language is that of every sentence', () => {
   );
 });
 
-test('of SSML places are those in the document, and what is between sentences is told', () => {
+test('of SSML places are those in the document, and what is between sentences is reported', () => {
   const text =
     '<speak>\n<s>It is <sub alias="five">5</sub> &amp; $6.</s><break time="1s"/><mark name="m"/><prosody rate="slow" pitch="high">So.</prosody></speak>';
   const { sentences, unheeded, endPauseMs } = readText({ text, language: 'en' }, LIMITS);
@@ -119,7 +121,7 @@ test('the file that the configuration names is read at the start', (t) => {
 
 test('a file that cannot be used is named with what is wrong in it', (t) => {
   const refused = (path: string, message: RegExp) =>
-    assert.throws(() => readLexiconFile(path), { code: 'CONFIG_INVALID', message });
+    assert.throws(() => withLexicon({ lexiconFile: path }), { code: 'CONFIG_INVALID', message });
   refused('/nowhere/words.json', /^LEXICON_FILE \/nowhere\/words\.json: cannot be read: ENOENT$/);
   refused(fileOf(t, '[{'), /^LEXICON_FILE .*words\.json: is not JSON: /);
   refused(

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SpeechRouting } from '../../src/engines/routing.js';
 import { ParleyError } from '../../src/errors.js';
-import { readLongText, readText } from '../../src/speaking/text-reading.js';
+import type { LinePiece } from '../../src/speaking/sentence-run.js';
+import type { TextSettings } from '../../src/speaking/speech-request.js';
+import { readingOf, readText } from '../../src/speaking/text-reading.js';
 import {
+  atOnce,
+  inTurns,
   sentencesFrom,
   sentencesOf,
   SLICE,
@@ -11,7 +15,8 @@ import {
   TokenStream,
   type Turn,
 } from '../../src/speaking/text-source.js';
-import { checkText, longText, wholeText } from '../../src/speaking/whole-text.js';
+import { checkText, piecesOf, wholeText } from '../../src/speaking/whole-text.js';
+import { SentenceStream } from '../../src/text/sentences.js';
 import { openCalls } from '../fakes/call-under-test.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { ScriptedEngine } from '../fakes/engines.js';
@@ -36,20 +41,20 @@ function open() {
 
 test('a whole text becomes its sentences', () => {
   assert.deepEqual(
-    sentencesOf('One is here. Two is there.', LIMITS).map(({ text }) => text),
+    atOnce(sentencesOf('One is here. Two is there.', LIMITS)).map(({ text }) => text),
     ['One is here.', 'Two is there.'],
   );
 });
 
 test('a whole text over the limit is refused with the limit named', () => {
-  assert.throws(() => sentencesOf('x'.repeat(41), LIMITS), {
+  assert.throws(() => atOnce(sentencesOf('x'.repeat(41), LIMITS)), {
     code: 'TEXT_TOO_LONG',
     message: /40 characters/,
   });
 });
 
 test('a text with nothing to speak is refused', () => {
-  assert.throws(() => sentencesOf(' … !!! 🙂 ', LIMITS), { code: 'TEXT_EMPTY' });
+  assert.throws(() => atOnce(sentencesOf(' … !!! 🙂 ', LIMITS)), { code: 'TEXT_EMPTY' });
 });
 
 test('a sentence comes as soon as its end is certain, before the text has ended', async () => {
@@ -64,7 +69,7 @@ test('a sentence comes as soon as its end is certain, before the text has ended'
   assert.equal((await sentences.next()).done, true);
 });
 
-test('a wait for the producer is told as a pause, tokens that are there already are none', async () => {
+test('a wait for the producer is reported as a pause, tokens that are there already are none', async () => {
   const { tokens, sentences, pauses, time } = open();
   tokens.push('One is here. ');
   tokens.push('Two is');
@@ -136,6 +141,10 @@ const ROUTING: SpeechRouting = {
 const calls = openCalls();
 const NOW: Turn = () => Promise.resolve();
 
+function longText(text: string, settings: TextSettings, turn: Turn): Promise<LinePiece[]> {
+  return inTurns(piecesOf(text, settings, ROUTING, LONG_LIMITS), turn);
+}
+
 function refused(code: string) {
   return (error: unknown) => error instanceof ParleyError && error.code === code;
 }
@@ -143,11 +152,11 @@ function refused(code: string) {
 test('a text that is read in turns has the pieces that it has at once', async () => {
   const markup = `<speak>${'One $3.50. <break time="1s"/> Two. <mark name="m"/> '.repeat(40)}</speak>`;
   for (const text of [...TEXTS, markup]) {
-    const wish = { markup: text === markup };
-    const inTurns = await longText(text, wish, ROUTING, LONG_LIMITS, NOW);
-    assert.ok(inTurns.length > 1);
-    assert.equal(JSON.stringify(inTurns), JSON.stringify(wholeText(text, wish, ROUTING, LONG_LIMITS)));
-    const read = await readLongText({ text }, LONG_LIMITS, NOW);
+    const settings = { markup: text === markup };
+    const pieces = await longText(text, settings, NOW);
+    assert.ok(pieces.length > 1);
+    assert.equal(JSON.stringify(pieces), JSON.stringify(wholeText(text, settings, ROUTING, LONG_LIMITS)));
+    const read = await inTurns(readingOf({ text }, LONG_LIMITS), NOW);
     assert.equal(JSON.stringify(read), JSON.stringify(readText({ text }, LONG_LIMITS)));
   }
 });
@@ -159,16 +168,16 @@ test('what is wrong with a text is refused in turns as it is at once', async () 
     [`<speak>${'One. '.repeat(200)}<break time="soon"/>`, { markup: true }],
     [`<speak>${'One. '.repeat(200)}<voice name="nobody">Two.</voice></speak>`, { markup: true }],
   ] as const;
-  for (const [text, wish] of cases) {
+  for (const [text, settings] of cases) {
     let thrown: unknown;
     try {
-      wholeText(text, wish, ROUTING, LONG_LIMITS);
+      wholeText(text, settings, ROUTING, LONG_LIMITS);
     } catch (error) {
       thrown = error;
     }
     assert.ok(thrown instanceof ParleyError);
     const { code, message } = thrown;
-    await assert.rejects(longText(text, wish, ROUTING, LONG_LIMITS, NOW), { code, message });
+    await assert.rejects(longText(text, settings, NOW), { code, message });
   }
 });
 
@@ -182,7 +191,7 @@ test('between two slices of twenty long texts the event loop goes round', async 
   };
   setImmediate(look);
   let slices = 0;
-  const counted = (turn: Turn) => longText(WORST, {}, ROUTING, LONG_LIMITS, () => (slices++, turn()));
+  const counted = (turn: Turn) => longText(WORST, {}, () => (slices++, turn()));
   await Promise.all(Array.from({ length: 20 }, () => turns.read('client', WORST.length, counted)));
   isOver = true;
   assert.ok(slices >= 20 * 20, `${slices} slices`);
@@ -220,7 +229,7 @@ test('a text that is given up is read no further', async () => {
   const reading = turns.read(
     'client',
     WORST.length,
-    (turn) => longText(WORST, {}, ROUTING, LONG_LIMITS, () => (slices++, turn())),
+    (turn) => longText(WORST, {}, () => (slices++, turn())),
     controller.signal,
   );
   controller.abort();
@@ -228,7 +237,7 @@ test('a text that is given up is read no further', async () => {
   assert.equal(slices, 1);
 });
 
-test('a long text of a call is read in turns, and told at once what can be known of it', async () => {
+test('a long text of a call is read in turns, and refused at once where that is possible', async () => {
   const { call, engine } = calls.open();
   const long = 'One is here. '.repeat(60);
   const first = call.speak(long);
@@ -262,8 +271,13 @@ test('a long token is read in slices, with a round of the event loop between two
   for await (const { text } of sentencesFrom(one(), options)) sentences.push(text);
   isOver = true;
   assert.ok(rounds >= WORST.length / SLICE - 1, `${rounds} rounds`);
-  const whole = sentencesOf(WORST, LONG_LIMITS).map(({ text }) => text);
-  assert.deepEqual(sentences, whole);
+  const stream = new SentenceStream();
+  const whole = [...stream.push(WORST), ...stream.end()];
+  assert.deepEqual(
+    sentences,
+    whole.map(({ text }) => text),
+  );
+  assert.deepEqual(atOnce(sentencesOf(WORST, LONG_LIMITS)), whole);
 });
 
 async function allOf(tokens: AsyncIterable<string>): Promise<string[]> {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { SpeechRouting } from '../../src/engines/routing.js';
 import { ParleyError } from '../../src/errors.js';
 import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
+import { atOnce } from '../../src/speaking/text-source.js';
 import { VoicePlan } from '../../src/speaking/voice-plan.js';
 import { ScriptedEngine } from '../fakes/engines.js';
 
@@ -17,7 +18,7 @@ const routing: SpeechRouting = {
 
 function languages(texts: readonly string[], language?: string): string[] {
   const plan = new VoicePlan(routing, language === undefined ? {} : { language });
-  return plan.whole(texts.map((text) => ({ text }))).map(({ voice }) => voice.language);
+  return atOnce(plan.whole(texts.map((text) => ({ text })))).map(({ voice }) => voice.language);
 }
 
 test('English takes the default voice', () => {

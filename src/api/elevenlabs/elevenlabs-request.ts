@@ -1,13 +1,13 @@
 // Decodes what ElevenLabs' clients send: the bodies of HTTP requests, the query of a socket's address, the messages on
 // it, and the names of sound formats (codec, rate in Hz, and kb/s where the codec has any; the encoders choose the kb/s
 // themselves). Unknown fields and parameters are ignored; null in a message counts as absent.
+import { SPEEDS } from '../../audio/time-stretch.js';
 import {
   AUDIO_FORMATS,
   type AudioFormat,
   bytesPerSecond,
   hasRate,
   ratesOf,
-  SPEEDS,
 } from '../../speaking/audio-format.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { type SpeechRequest, stated } from '../../speaking/speech-request.js';

@@ -2,7 +2,8 @@
 // /v1/audio/speech has too. Each refusal names the field and its allowed values. Null counts as absent. A dialect
 // that must not ignore unknown fields calls refuseUnknown.
 import { ParleyError } from '../../errors.js';
-import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf, SPEEDS } from '../../speaking/audio-format.js';
+import { SPEEDS } from '../../audio/time-stretch.js';
+import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from '../../speaking/audio-format.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';

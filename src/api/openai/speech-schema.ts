@@ -1,6 +1,7 @@
 // The schemas of requests for speech: the fields that all of them share, and POST /v1/audio/speech with the fields of
 // OpenAI, of vLLM-Omni and of this server.
-import { AUDIO_FORMATS, SAMPLE_RATES_HZ, SPEEDS } from '../../speaking/audio-format.js';
+import { SPEEDS } from '../../audio/time-stretch.js';
+import { AUDIO_FORMATS, SAMPLE_RATES_HZ } from '../../speaking/audio-format.js';
 import { TEXT_FORMATS } from '../../speaking/text-source.js';
 import {
   type Answer,

@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import {
   type ReadingLimits,
-  readLongText,
+  readingOf,
   readText,
   type ReadText,
   requestLexicon,
 } from '../../speaking/text-reading.js';
-import { SLICE, TextTurns } from '../../speaking/text-source.js';
+import { inTurns, SLICE, TextTurns } from '../../speaking/text-source.js';
 import {
   INTEGER,
   jsonAnswer,
@@ -107,7 +107,7 @@ export function addTextRoutes(app: FastifyInstance, limits: SpeechFieldLimits & 
       ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
     };
     if (text.length <= SLICE) return answerOf(readText(request, limits));
-    const read = await turns.read(client, text.length, (turn) => readLongText(request, limits, turn));
+    const read = await turns.read(client, text.length, (turn) => inTurns(readingOf(request, limits), turn));
     return answerOf(read);
   });
 }
