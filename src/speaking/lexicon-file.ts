@@ -2,8 +2,7 @@
 // {"word": "SQL", "say": "sequel", "case": "ignore", "language": "en"}.
 import { readFileSync } from 'node:fs';
 import { ParleyError } from '../errors.js';
-import type { Lexicon } from '../text/lexicon.js';
-import { readLexicon } from '../text/lexicon-entries.js';
+import { type Lexicon, readLexicon } from '../text/lexicon.js';
 
 const MOST_ENTRIES = 100_000;
 

@@ -1,8 +1,7 @@
 // Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each change. It
 // asks no engine and no voice.
 import { identifyLanguage } from '../text/language.js';
-import type { Lexicon } from '../text/lexicon.js';
-import { readLexicon } from '../text/lexicon-entries.js';
+import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedManner, Unheeded } from '../text/markup/marked-text.js';
 import { readMarkup } from '../text/markup/read-markup.js';

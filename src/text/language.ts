@@ -6,8 +6,268 @@
 // A short text is proved only if every word is known in that language, one of them (or a phrase) is neither
 // English nor a usual name, and no other language meets this as well.
 import { eld } from 'eld/extrasmall';
-import { ENGLISH_WORDS, LANGUAGE_WORDS, type LanguageWords, type LatinLanguage } from './language-words.js';
-import { HONORIFICS, NEVER_TELLING, SHORT_TEXT_WORDS } from './short-text-words.js';
+
+// These small words tell the European languages apart.
+//
+// Telling words are those that a sentence can hardly do without (pronouns,
+// auxiliaries, negation, question words, courtesies) and that neither English
+// nor a name, dish or company borrows. Linking words also appear in names
+// ("de la", "der"), so alone they prove nothing.
+
+type LatinLanguage = 'de' | 'fr' | 'pt' | 'es' | 'it';
+
+interface LanguageWords {
+  readonly telling: ReadonlySet<string>;
+  readonly linking: ReadonlySet<string>;
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
+
+const LANGUAGE_WORDS: Readonly<Record<LatinLanguage, LanguageWords>> = {
+  de: {
+    telling: words(`
+      ich wir ihr ihnen ihm ihre ihren ihrem ihrer mein meine meinen meiner dein deine deinen unser unsere unseren
+      sie du dich mich mir dir uns euch sich ist sind bin bist sein seine seinen seit wird werden wurde wurden worden
+      habe haben hast hatte hatten kann können konnte konnten muss müssen musste soll sollte sollten möchte möchten
+      nicht kein keine keinen keiner nichts nie niemand und oder aber sondern denn weil dass ob wenn als wie wo wer
+      warum wann wohin welche welcher welches auch noch schon nur sehr immer heute morgen gestern jetzt hier dort dann
+      bitte danke guten gute tag hallo ja nein es er einen einem einer eines dieser diese dieses diesen jeder jede
+      gibt geht gehen macht machen kommt kommen sagt sagen weiß viel viele mehr wieder durch über unter nach vor
+      beim zum zur vom hinter zwischen gegen ohne um
+    `),
+    linking: words(`der die das den dem des ein eine und von mit für auf bei aus zu im am an in`),
+  },
+  fr: {
+    telling: words(`
+      je tu il elle nous vous ils elles j' c' n' qu' s' m' t' ça cela ceci ce cet cette ces c'est est sont suis êtes
+      sommes était étaient être été ai avons avez ont avait avoir fait faire fais font peux peut peuvent pouvez pouvoir
+      veux veut voulez voudrais dois doit devez faut va vais allez vont aller ne pas jamais rien personne plus que qui
+      quoi quand où comment pourquoi combien quel quelle quels quelles mais donc car parce si alors puis aussi encore
+      déjà toujours très trop beaucoup peu bien ici là maintenant aujourd'hui hier demain merci bonjour bonsoir salut
+      monsieur madame oui mon ma mes ton ta tes notre nos votre vos leur leurs tout tous toute toutes avec sans dans
+      pour par sur sous chez depuis pendant avant après entre autre autres même chaque une
+    `),
+    linking: words(`le la les un une des du de et à au aux en a l' d' ou dans sur pour avec`),
+  },
+  es: {
+    telling: words(`
+      yo tú él ella nosotros ustedes usted ellos ellas mí ti le les lo nos se te es está están estoy estás estamos son
+      soy eres somos era eran fue fueron ser estar hay había tengo tiene tienes tienen tenemos tener ha han hemos
+      puedo puede pueden puedes poder quiero quiere quieres quisiera debe deben hacer hace hago va voy van vamos qué
+      que quién quien cuándo cuando dónde donde cómo como cuál cuánto cuánta por porque pero si sí también ya muy más
+      menos mucho mucha muchos muchas todo toda todos todas nada nunca siempre aquí allí ahora hoy ayer mañana gracias
+      hola buenos buenas días noches favor mi mis tu tus su sus nuestro nuestra este esta esto estos estas ese esa eso
+      una unos unas sin sobre hasta desde entre me gusta gustaría llegó llega señor señora
+    `),
+    linking: words(`el la los las un una de del y en con para al a o no`),
+  },
+  pt: {
+    telling: words(`
+      eu você vocês ele ela eles elas nós lhe isso isto aquilo é são está estão estou estamos era foi foram ser estar
+      há tenho tem têm temos ter tinha posso pode podem poder quero quer queria deve devem fazer faz vai vou vão vamos
+      não nunca nada sempre que quem quando onde como qual quanto quantos por porque mas se sim também já muito muita
+      muitos muitas mais menos tudo todo toda todos todas aqui ali lá agora hoje ontem amanhã obrigado obrigada olá
+      bom boa dia noite favor meu minha meus minhas seu sua seus suas nosso nossa este esta esse essa uma umas sem
+      sobre até desde entre pelo pela pelos pelas num numa ao aos às gosto gostaria fala falo senhor senhora
+    `),
+    linking: words(`o a os as um uma de do da dos das e em no na nos nas com para à`),
+  },
+  it: {
+    telling: words(`
+      io tu lui lei noi voi loro mi ti si lo gli è sono sei siamo siete era erano stato stata essere ho hai ha
+      abbiamo avete hanno aveva avere posso può puoi possono potere voglio vuole vuoi vorrei deve devo devono fare fa
+      faccio va vado vanno andare non mai niente nulla sempre che chi quando dove come quale quanto quanti perché ma
+      se sì anche già molto molta molti molte più meno tutto tutta tutti tutte qui lì là adesso ora oggi ieri domani
+      grazie ciao buongiorno buonasera prego favore mio mia miei mie tuo tua suo sua nostro nostra questo questa
+      questi queste quello quella una uno senza sopra fino fra tra c'è dov'è cos'è piace signor signora nel nella nei
+      nelle sul sulla dal dalla al alla ai alle del della dei delle degli
+    `),
+    linking: words(
+      `il lo la i gli le un una di da in con su per e ed o a del della l' d' dell' all' un' ci vi`,
+    ),
+  },
+};
+
+/** Words of English sentences; those that another language shares are left out of its proof. */
+const ENGLISH_WORDS = words(`
+  i you he she it we they me him her us them my your his its our their mine yours this that these those
+  is are was were be been being am do does did done have has had having can could will would shall should may might must
+  not no yes and or but if then else because although while when where who what which why how than as so
+  the a an of to in on at by for from with without about into over under between after before during through up down out
+  there here all any both each few more most other some such only own same too very just also now again once
+  please thank thanks hello hi ha ho er um let's don't i'm it's that's
+  baby one two three four five six seven eight nine ten first second last next new
+  die war hat man also art an was see tag mal so gut du or pour son on comment pain chat champ come male sale
+  me no sin pan red as do no se a dove fare fine more pasta mia via per vs dame notes note page table plus si
+  van hay font dir vie et al non la le les los las el del
+`);
+
+// Words of greetings, courtesies and short answers, as data: a text of a few
+// words has no room for the small words of a sentence. They are known besides
+// those of `LANGUAGE_WORDS`.
+
+interface ShortTextWords {
+  /** Prove the language even as the only word. */
+  readonly alone: ReadonlySet<string>;
+  /** Prove it where every other word is known as well. */
+  readonly telling: ReadonlySet<string>;
+  /** Known, but prove nothing: English, names or other languages have them too. */
+  readonly common: ReadonlySet<string>;
+  /** Prove it together, though their words may not; in small letters, an elided word apart. */
+  readonly phrases: readonly string[];
+}
+
+const SHORT_TEXT_WORDS: Readonly<Record<LatinLanguage, ShortTextWords>> = {
+  de: {
+    alone: words(`
+      danke dankeschön bitte bitteschön nein entschuldigung verzeihung tschüss tschüß natürlich willkommen
+      selbstverständlich wirklich vielleicht verstanden einverstanden genau
+    `),
+    telling: words(`
+      vielen dank schönen schönes frohe frohes herzlich herzlichen herzliche wiedersehen wiederhören geht's gern
+      gerne geschehen grüß leid klar besserung wochenende weihnachten geburtstag glückwunsch spaß glück ahnung
+      stimmt verstehe liebt brauche kannst willst hilfe später schön schlecht fertig richtig falsch alles
+      etwas zusammen zurück bahnhof uhr lautet fürs warten
+    `),
+    common: words(`
+      gut abend nacht reise appetit moment augenblick problem bis bald da los mal was gott jahr neues tut liebe
+      herr herrn frau hotel taxi bett zeit haus auto euro eins zwei drei name zimmer wasser bier kaffee code nummer
+    `),
+    phrases: ['auf wiedersehen', 'auf wiederhören', 'bis bald', 'was ist los', 'wer ist da'],
+  },
+  fr: {
+    alone: words(`
+      bonjour bonsoir merci oui salut désolé désolée bienvenue félicitations entendu volontiers allô
+      évidemment absolument exactement
+    `),
+    telling: words(`
+      bonne bonnes revoir bientôt journée soirée année nuit plaisir excusez pardonnez sûr sais sait comprends
+      compris attendez écoutez regardez voici aime appelle appelles marche heure noël anniversaire
+      problème quelqu'un gare vrai prêt prête parfait français patienté patienter
+    `),
+    common: words(`
+      non joyeux vie ca vu on bon chance service mal instant moment soir matin jour jours accord moi toi lui
+      chat pain train hotel hôtel taxi mademoiselle messieurs mesdames mille temps table vite deux trois
+      monde nom chambre eau vin café
+    `),
+    phrases: [
+      'de rien',
+      "d' accord",
+      'et moi',
+      'et toi',
+      'comment ca va',
+      'bien sur',
+      'joyeux noël',
+      'bonne année',
+    ],
+  },
+  es: {
+    alone: words(`
+      gracias hola adiós perdón sí bienvenido bienvenida bienvenidos bienvenidas disculpe disculpa
+      felicidades igualmente claramente también encantado encantada
+    `),
+    telling: words(`
+      buen tardes siento luego vemos supuesto acuerdo cuesta cumpleaños navidad año años pasa llamo sé sabe
+      entiendo hablo inglés español viaje suerte salud permiso ayuda espere bueno buena tarde entonces nadie
+      alguien mismo esperar código entendido
+    `),
+    common: words(`
+      feliz tal bien dias claro momento minuto nuevo verdad pronto vista casa tiempo mundo problema hotel
+      taxi tres dos nombre agua vino café baño estación mesa mil señorita doña día noche gusto listo vale
+      llama he
+    `),
+    phrases: [
+      'por favor',
+      'de nada',
+      'mucho gusto',
+      'hasta pronto',
+      'que tal',
+      'claro que si',
+      'no hay problema',
+      'buenos días',
+      'buenas tardes',
+      'buenas noches',
+      'feliz navidad',
+    ],
+  },
+  pt: {
+    alone: words(`
+      obrigado obrigada olá não desculpe desculpa tchau parabéns também perdão adeus
+    `),
+    telling: words(`
+      bem prazer licença vindo vinda vindos certeza sorte viagem aniversário entendo espere ajuda inglês
+      português ninguém alguém feliz aí então esperar entendi código
+    `),
+    common: words(`
+      tarde logo breve natal sei claro momento problema oi ano novo novamente casa tempo mundo pena
+      hotel taxi táxi nome água vinho café mesa dois três mil
+    `),
+    phrases: [
+      'por favor',
+      'de nada',
+      'bom dia',
+      'boa tarde',
+      'boa noite',
+      'não sei',
+      'sim claro',
+      'sim senhor',
+      'sim senhora',
+      'sem problema',
+      'feliz natal',
+    ],
+  },
+  it: {
+    alone: words(`
+      grazie buongiorno buonasera buonanotte arrivederci scusi scusate sì certo certamente benvenuto
+      benvenuta benvenuti auguri esatto perfetto piacere
+    `),
+    telling: words(`
+      buon buona giorno sera notte giornata serata stai bene dispiace scusa capisco capito vediamo attimo
+      compleanno viaggio appetito stazione bagno aiuto inglese italiano chiama chiami chiamo giusto allora
+      aspetti conoscerla nessun codice attesa
+    `),
+    common: words(`
+      no amo mille presto sta ore so costa momento problema anno nuovo tempo mondo natale casa bello vero
+      ecco accordo hotel taxi c' nome acqua vino caffè conto tavolo due tre signore signorina dottore
+    `),
+    phrases: [
+      "d' accordo",
+      'come va',
+      'come sta',
+      'a presto',
+      'non lo so',
+      'che ore sono',
+      'chi è',
+      'è vero',
+      'ti amo',
+      'buona sera',
+      'buon natale',
+    ],
+  },
+};
+
+/** Forms of address: a name may follow. */
+const HONORIFICS = words(`
+  herr herrn frau monsieur madame mademoiselle señor señora señorita doña senhor senhora
+  signor signora signorina
+`);
+
+/**
+ * English words, abbreviations and usual names: as telling words they are good
+ * enough for a sentence, where others stand beside them, but not for a short text.
+ */
+const NEVER_TELLING = words(`
+  als bin es hallo hast ja mir nie ob seine sie über unter vom wer wo
+  ai avant car ce cet dans déjà doit elle encore entre est hier il ma mes mon nos nous ne par pas personne que
+  qui sans sous ta tes ton tout tu va
+  como debe ella era eran ese esta este favor hace han hasta lo mi mis mucho nada por ser sobre soy su sus te ti
+  todo todos tus una unos unas ya yo
+  ali ao bom boa deve dia é ele ela eu faz foi isto mais mas num numa pode qual quer sem sim sua tem ter uma vai
+  alla alle che chi ci ciao dal dei della è fa fra gli hai io lei lui mai mio nel noi nulla ora quale sei sono
+  tra uno vi voi
+`);
 
 const MOST_WORDS = 5; // elided ones and names included; more words are judged as a sentence
 const SPANISH_MARK = /[¿¡]/; // no other language opens a question or an exclamation

@@ -1,7 +1,7 @@
 // Parsed SSML as plain data: pieces of text, each with one set of voice settings, and the pauses and tones
 // between them.
 import type { Place } from './markup-error.js';
-import type { SayAsKind } from './say-as-kinds.js';
+import type { SayAsKind } from './elements.js';
 import type { SourceMap } from './source-map.js';
 
 /** Voice settings that markup sets for a piece of text. */

@@ -4,13 +4,17 @@ import type { ParleyError } from '../../errors.js';
 import {
   type AttributeRule,
   breakMs,
+  type ElementRule,
+  ELEMENTS,
   gainOf,
+  isFormal,
   LONGEST_BREAK_MS,
   MOST_GAIN,
   rateOf,
   RATES,
-} from './attributes.js';
-import { type ElementRule, ELEMENTS, isFormal, unknownElement } from './elements.js';
+  sayAsKind,
+  unknownElement,
+} from './elements.js';
 import {
   type BleepPiece,
   type MarkAt,
@@ -24,7 +28,6 @@ import {
   type Unheeded,
 } from './marked-text.js';
 import { markupError, PlaceFinder } from './markup-error.js';
-import { sayAsKind } from './say-as-kinds.js';
 import { SourceMap } from './source-map.js';
 import { readXml, type Tag, type XmlReader } from './xml.js';
 

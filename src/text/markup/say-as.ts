@@ -5,7 +5,7 @@ import { normalize } from '../normalize/normalize.js';
 import { type Numeral, numeralOf, readNumeral, withoutZeros } from '../normalize/numerals.js';
 import type { Around } from '../normalize/reading.js';
 import { romanNumeral } from '../normalize/recognise/words.js';
-import type { SayAsKind } from './say-as-kinds.js';
+import type { SayAsKind } from './elements.js';
 
 type Part = 'd' | 'm' | 'y';
 
@@ -59,9 +59,9 @@ function say({ d, m, y }: Parts, language: Language, around: Around): string | u
     return speech.ordinal(withoutZeros(d ?? ''), around, usual);
   }
   const date: WrittenDate = {
-    ...(d === undefined ? {} : { day: withoutZeros(d) }),
+    day: d === undefined ? undefined : withoutZeros(d),
     month,
-    ...(y === undefined ? {} : { year: y }),
+    year: y,
     style: d !== undefined && y !== undefined ? 'numeric' : 'name',
   };
   return speech.date(date, around)?.trim();
@@ -113,8 +113,8 @@ function sayTime(text: string, language: Language, around: Around): string | und
   const time: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(half === undefined ? {} : { half }),
+    seconds,
+    half,
   };
   return language.speech.time(time, around);
 }

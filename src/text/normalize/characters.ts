@@ -7,7 +7,7 @@
 export const SPACE = 1;
 export const LETTER = 2;
 export const DIGIT = 3;
-export const MARK = 4;
+const MARK = 4;
 /** Han, kana and Hangul: they stand beside a number without a space and do not make it part of a word. */
 export const IDEOGRAPH = 5;
 /** Never spoken and never a boundary: controls, zero-width and direction marks, halves of surrogate pairs. */

@@ -9,12 +9,12 @@ export interface Noun {
   readonly forms: readonly string[];
   readonly gender?: 'm' | 'f' | 'n';
   /** Said before the number instead of behind it, or whatever else the language's functions look for. */
-  readonly form?: string;
+  readonly form?: string | undefined;
 }
 
 export interface Currency extends Noun {
   /** A hundredth of it, where it has one. */
-  readonly minor?: Noun;
+  readonly minor?: Noun | undefined;
 }
 
 /** Million, billion, ...: what multiplies the number before it. */
@@ -27,12 +27,12 @@ export interface Magnitude extends Noun {
 export interface Quantity {
   readonly number: Numeral;
   /** End of a range. */
-  readonly to?: Numeral;
-  readonly magnitude?: Magnitude;
+  readonly to?: Numeral | undefined;
+  readonly magnitude?: Magnitude | undefined;
   /** The magnitude was written behind both: 5万〜10万. */
-  readonly repeated?: true;
+  readonly repeated?: true | undefined;
   /** As in 3 1/2. */
-  readonly fraction?: Fraction;
+  readonly fraction?: Fraction | undefined;
 }
 
 export interface Fraction {
@@ -42,13 +42,13 @@ export interface Fraction {
 
 export interface WrittenDate {
   /** 1 to 31, as digits without zeros. */
-  readonly day?: string;
+  readonly day?: string | undefined;
   /** Last day of a range within the month. */
-  readonly dayTo?: string;
+  readonly dayTo?: string | undefined;
   /** 1 to 12. */
   readonly month?: number;
   /** As written: two or four digits. */
-  readonly year?: string;
+  readonly year?: string | undefined;
   /** 0 (Monday) to 6, where an abbreviation names it. */
   readonly weekday?: number;
   /** Written form of the month: a name, or a number between marks. */
@@ -60,12 +60,12 @@ export interface WrittenTime {
   readonly hours: string;
   /** Two digits; '' if not written. */
   readonly minutes: string;
-  readonly seconds?: string;
+  readonly seconds?: string | undefined;
   /** The written half of the day, if any. */
-  readonly half?: string;
+  readonly half?: string | undefined;
   /** The language's word for "o'clock", where it is written. */
-  readonly word?: string;
-  readonly zone?: string;
+  readonly word?: string | undefined;
+  readonly zone?: string | undefined;
 }
 
 interface DateFormat {

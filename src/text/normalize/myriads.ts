@@ -42,7 +42,7 @@ function groupWords(four: string, group: number, names: MyriadNames): string {
 }
 
 /** The number with its decimal mark moved: 3.5 by 10^6 is 3,500,000. */
-export function multiplied(numeral: Numeral, power: number): Numeral {
+function multiplied(numeral: Numeral, power: number): Numeral {
   const { negative, grouped, whole, decimals } = numeral;
   const moved = decimals.slice(0, power).padEnd(power, '0');
   return { negative, grouped, whole: withoutZeros(whole + moved), decimals: decimals.slice(power) };
@@ -69,7 +69,7 @@ export function inMyriads(quantity: Quantity): Quantity {
   if (magnitude?.form !== WESTERN) return quantity;
   return {
     number: multiplied(number, magnitude.power),
-    ...(to && { to: multiplied(to, magnitude.power) }),
-    ...(fraction && { fraction }),
+    to: to && multiplied(to, magnitude.power),
+    fraction,
   };
 }

@@ -219,7 +219,16 @@ export function lettered(
 }
 
 /** A recogniser, the characters that decide whether it is asked, and those behind a word that do so, too. */
-type Table = readonly (readonly [where: RegExp, recognise: Recogniser, behind?: RegExp])[];
+type TableRule = readonly [where: RegExp, recognise: Recogniser, behind?: RegExp];
+type Table = readonly TableRule[];
+
+/**
+ * The recognisers of one subject, in order, by the table of the language that they join. A table asks its rules in
+ * order. A subject has a second list where rules of another subject come between.
+ */
+export type Rules<OwnRule = TableRule> = Readonly<
+  Record<string, readonly (OwnRule | TableRule | Recogniser)[]>
+>;
 
 interface Row {
   readonly recognise: Recogniser;

@@ -2,8 +2,9 @@
 import type { Currency } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { SPEECH } from './speech.js';
-import { CURRENCIES } from './units.js';
+import { WRITING } from './writing.js';
 
 const NUMBER = String.raw`\d{1,3}(?:[.'’ ]\d{3}){1,3}|\d{1,9}`;
 const NAME = String.raw`€|EUR|Euro|CHF|Franken|S?Fr\.|SFr|sFr\.?`;
@@ -19,7 +20,7 @@ const PRICED =
 const LONGEST_LEAD = 24; // units before a sum that may say that it is one
 
 function currencyOf(name: string): Currency | undefined {
-  return CURRENCIES[/^(?:€|E)/.test(name) ? 'EUR' : 'CHF'];
+  return WRITING.currencies[/^(?:€|E)/.test(name) ? 'EUR' : 'CHF'];
 }
 
 /** 5,– or 5,-- €, 24.– Fr.: no cents. */
@@ -40,13 +41,13 @@ export function wholeAmountBehind(reading: Reading): Found | undefined {
 }
 
 /** Fr. 24.50, but Fr. 12.04. is a day. */
-export function francs(reading: Reading): Found | undefined {
+function francs(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(FRANKEN) : undefined;
   if (match === undefined) return undefined;
   const [written, number = '', decimals = ''] = match;
   const isDay = Number(number) <= 31 && (decimals === '' || Number(decimals) <= 12);
   if (written.startsWith('Fr') && isDay && !isPriced(reading)) return undefined;
-  return sum(reading, written, number, CURRENCIES['CHF'], decimals);
+  return sum(reading, written, number, WRITING.currencies['CHF'], decimals);
 }
 
 function isPriced({ text, at }: Reading): boolean {
@@ -65,3 +66,11 @@ function sum(
   const number = { ...numeralOf(digits.replace(/[.'’ ]/g, '')), decimals };
   return { end, spoken: SPEECH.money({ number }, currency, reading.around(end)), rule: 'currency' };
 }
+
+/** In the order in which the language asks them. */
+export const amountRules = {
+  atLetter: [
+    [/[ECFSs]/, wholeAmountBehind, /[.\d]/],
+    [/[FSs]/, francs, /[.\d]/],
+  ],
+} satisfies Rules;

@@ -2,6 +2,7 @@
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -12,7 +13,7 @@ const CALLING =
 const LONGEST_LEAD = 56; // units before a number that may say that it is called
 
 /** Rufen Sie die 110 oder 112. */
-export function emergency(reading: Reading): Found | undefined {
+function emergency(reading: Reading): Found | undefined {
   if (reading.text[reading.at] !== '1' || reading.runEnd - reading.at !== 3) return undefined;
   const match = reading.isFresh ? reading.match(EMERGENCY) : undefined;
   if (match === undefined) return undefined;
@@ -92,7 +93,7 @@ const FEWEST = 4; // digits of a number that is not counted with
 const LONGEST_CODED = 48; // units before a code that may say that it is one
 
 /** Ihr Verifizierungscode lautet 482 913; a Hausnummer is no code. */
-export function coded(reading: Reading): Found | undefined {
+function coded(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   const match = reading.isFresh && runEnd - at > 1 ? reading.match(CODE) : undefined;
   const before = text.slice(Math.max(0, at - LONGEST_CODED), at);
@@ -127,3 +128,8 @@ export function sentenceOfLaw(reading: Reading): Found | undefined {
   if (match === undefined || !BEHIND_PARAGRAPH.test(text.slice(Math.max(0, at - 16), at))) return undefined;
   return { end: at + 2, spoken: 'Satz', rule: 'abbreviation' };
 }
+
+/** In the order in which the language asks them. */
+export const codeRules = {
+  atDigit: [emergency, coded],
+} satisfies Rules;

@@ -2,9 +2,10 @@
 import { isDigitAt } from '../characters.js';
 import { digitsEnd, numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
-import { upper } from './nouns.js';
+import type { Rules } from '../shared-forms.js';
+import { upper } from './grammar.js';
 import { cardinal, decade, decimal } from './numbers.js';
-import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
 
 const NUMBER = String.raw`\d{1,3}(?:\.\d{3})+|\d{1,4}(?:,\d{1,2})?`;
 const ENDING = '(?:e[nrsm]?)?';
@@ -35,7 +36,7 @@ function numberEnd({ text, runEnd }: Reading): number {
 }
 
 /** 16-jährig, 3fach, 2-3-mal: one word; 18-Jährige begins with a capital. */
-export function adjective(reading: Reading): Found | undefined {
+function adjective(reading: Reading): Found | undefined {
   const { text } = reading;
   const end = numberEnd(reading);
   if (text[end] === ' ')
@@ -46,7 +47,7 @@ export function adjective(reading: Reading): Found | undefined {
 }
 
 /** 10%ig */
-export function percent(reading: Reading): Found | undefined {
+function percent(reading: Reading): Found | undefined {
   if (!reading.text.slice(reading.runEnd, reading.runEnd + LONGEST_RANGE).includes('%')) return undefined;
   return joined(reading, PERCENT, (suffix) => `prozent${suffix}`);
 }
@@ -68,7 +69,7 @@ function inWord(written: string): string {
 }
 
 /** Die 68er, in den 80ern, ein 10er-Pack. */
-export function group(reading: Reading): Found | undefined {
+function group(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(GROUP) : undefined;
   if (match === undefined) return undefined;
   const [written, digits = '', ending = '', noun] = match;
@@ -83,13 +84,23 @@ function groupName(digits: string): string {
 }
 
 /** 1- bis 2-mal, a 1-Zimmer-Wohnung, a 200-g-Packung. */
-export function hanging(reading: Reading): Found | undefined {
+function hanging(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.text[numberEnd(reading)] !== '-') return undefined;
   if (reading.match(HANGING) !== undefined) return { end: reading.at + 1, spoken: 'ein', rule: 'cardinal' };
   const match = reading.match(UNIT);
   const [written = '', number = '', unit = ''] = match ?? [];
-  const name = unit === '€' ? 'Euro' : UNITS[unit]?.forms[0];
+  const name = unit === '€' ? 'Euro' : WRITING.units[unit]?.forms[0];
   if (match === undefined || name === undefined) return undefined;
   const spoken = `${inWord(number)} ${name}`.replaceAll(' ', '-');
   return { end: reading.at + written.length - 1, spoken, rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const compoundRules = {
+  behindDigits: [
+    [/[-–.,%\p{L}]/u, adjective],
+    [/[-–.,%]/, percent],
+    [/e/, group],
+    [/[-.,]/, hanging],
+  ],
+} satisfies Rules;

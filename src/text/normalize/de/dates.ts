@@ -4,6 +4,7 @@ import type { WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { alternatives } from '../recognise/dates.js';
+import type { Rules } from '../shared-forms.js';
 import { ordinalEnding } from './grammar.js';
 import { year } from './numbers.js';
 import { governorOfOrdinal, ordinalWord } from './ordinals.js';
@@ -107,7 +108,7 @@ const MONTH_NUMBERS = new Map(
 );
 
 /** Vom 1.-3.3., am 1. und 2. April, am 5./6. Mai 2024: one month for several days. */
-export function days(reading: Reading): Found | undefined {
+function days(reading: Reading): Found | undefined {
   if (!/^\. ?[-–/+&,uobs]/.test(reading.text.slice(reading.runEnd, reading.runEnd + 3))) return undefined;
   const match = reading.isFresh ? reading.match(ROW) : undefined;
   if (match === undefined) return undefined;
@@ -146,7 +147,7 @@ export function monthOfYear(reading: Reading): Found | undefined {
 }
 
 /** Gültig bis 12/26, and 05/23, which is no fraction. */
-export function expiry(reading: Reading): Found | undefined {
+function expiry(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(EXPIRY) : undefined;
   if (match === undefined || Number(match[2]) < 13) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
@@ -158,3 +159,11 @@ function sayMonth(reading: Reading, [written, month = '', year = '']: RegExpExec
   const end = reading.at + written.length;
   return { end, spoken: monthAndYear({ month: Number(month), year, style: 'numeric' }, ''), rule: 'date' };
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/[.]/, days],
+    [/\//, expiry],
+  ],
+} satisfies Rules;

@@ -4,72 +4,58 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
-  betweenAmounts,
   byFirstLetter,
   byMark,
   coefficient,
   coordinates,
   formula,
   negativePower,
+  betweenAmounts,
   perWord,
   schoolYear,
 } from '../shared-forms.js';
-import * as amounts from './amounts.js';
-import * as codes from './codes.js';
-import * as compounds from './compounds.js';
-import * as dates from './dates.js';
-import { weekday } from './dates.js';
+import { amountRules, wholeAmount, wholeAmountBehind } from './amounts.js';
+import { codeRules, numberName, order, plate, section, sentenceOfLaw } from './codes.js';
+import { compoundRules } from './compounds.js';
+import { dateRules, monthOfYear, weekday } from './dates.js';
 import { cardinal, year } from './numbers.js';
 import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
-import * as own from './own.js';
-import * as pairs from './pairs.js';
-import * as places from './places.js';
+import { officeNumber, ownRules } from './own.js';
+import { courtFile, pairRules } from './pairs.js';
+import { door, placeRules, street } from './places.js';
 import { SPEECH } from './speech.js';
-import * as times from './times.js';
-import { PER } from './units.js';
+import { hours, onClock, timeRules } from './times.js';
 import { WRITING } from './writing.js';
 
+const PARTS = { degree: 'Grad', minute: 'Minuten', second: 'Sekunden' };
+const DIRECTIONS = { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' };
+const position = coordinates((digits, part) => `${cardinal(digits)} ${PARTS[part]}`, DIRECTIONS);
+
 /** By the character behind the digits, and one space. */
-const atDigit: Recogniser = behindDigits([
-  [/[.]/, codes.section],
-  [/[.]/, groupedOrdinal],
-  [/[.]/, dates.days],
-  [/[.]/, ordinalPair],
-  [/[.]/, dates.monthOfYear],
-  [/[.]/, times.dotted],
-  [/[.–-]/, times.beforeOthers],
-  [/[.,'’\d]/, amounts.wholeAmount],
-  [/[a-z/]/, places.door],
+const atNumber: Recogniser = behindDigits([
+  [/[a-z/]/, door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
-  [/\//, dates.expiry],
-  [/\//, pairs.partOfInch],
-  [/\//, pairs.ratio],
-  [/[-–]/, pairs.pages],
-  [/\./, pairs.numberOfBook],
   [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥' })],
-  [/[-/]/, codes.order],
-  [/[-–.,%\p{L}]/u, compounds.adjective],
-  [/[-–.,%]/, compounds.percent],
-  [/e/, compounds.group],
-  [/[-.,]/, compounds.hanging],
-  [/[A-Z]/, pairs.courtFile],
-  [/\p{Lu}/u, places.postcode],
-  [/[h,–-]/, times.hours],
+  [/[.]/, section],
+  [/[.]/, groupedOrdinal],
+  ...dateRules.behindDigits,
+  [/[.]/, ordinalPair],
+  [/[.]/, monthOfYear],
+  ...timeRules.behindDigits,
+  [/[.,'’\d]/, wholeAmount],
+  ...pairRules.behindDigits,
+  [/[-/]/, order],
+  ...compoundRules.behindDigits,
+  [/[h,–-]/, hours],
   [/[-:]/, standard(cardinal, year)],
-  [/:/, own.lasting],
-  [/:/, times.onClock],
-  [/:/, pairs.scale],
-  [/[x×,]/, own.sizes],
-  [/[x×,]/, own.timesAsMuch],
-  [/[a-h]/, places.houseNumber],
-  [/["″”]/, own.inches],
-  [/[°º,.]/, own.directed],
+  ...ownRules.behindDigits,
+  [/[°º]/, position],
+  [/:/, onClock],
+  ...pairRules.behindDigitsLater,
+  ...placeRules.behindDigits,
   [/[a-f]/, commitHash(SPEECH)],
-  [/\./, own.stoppageTime],
-  [/v/, own.oneOf],
-  [/[°º]/, coordinates((digits, part) => `${cardinal(digits)} ${{ degree: 'Grad', minute: 'Minuten', second: 'Sekunden' }[part]}`, { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' })],
-  [/\//, own.perUnit],
-]); // prettier-ignore
+]);
+
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
 const TRADED = currencyPair({
@@ -85,23 +71,20 @@ const LETTERS = letterPair(SPEECH);
 const INITIALS = 'MDFSECsIVXNOWxGLJRKPATH';
 const INITIAL = byFirstLetter([
   [/[MDFS]/, weekday],
-  [/[ECFSs]/, amounts.wholeAmountBehind, /[.\d]/],
-  [/[FSs]/, amounts.francs, /[.\d]/],
-  [/S/, codes.sentenceOfLaw, /\./],
-  [/[GELNDJRSKCPMATH]/, pairs.verse, /[.\d]/],
-  [/[IVX]/, pairs.sectionOfLaw],
-  [/x/, own.timesSign, /\d/],
-  [/[NSOW]/, own.windward],
+  ...amountRules.atLetter,
+  [/S/, sentenceOfLaw, /\./],
+  ...pairRules.atLetter,
+  ...ownRules.atLetter,
   [/[IVX]/, romanOrdinal, /\./],
-  [/[IVX]/, pairs.courtFile, /[A-Z]/],
+  [/[IVX]/, courtFile, /[A-Z]/],
 ]);
 
 /** Most words have none of these behind them, or before. */
 function byMarkBehind(reading: Reading): Found | undefined {
   const mark = reading.text[reading.runEnd] ?? ' ';
   if (mark === ' ') return undefined;
-  if (mark === '.') return places.street(reading) ?? codes.numberName(reading);
-  if (mark === '-') return codes.plate(reading) ?? codes.numberName(reading);
+  if (mark === '.') return street(reading) ?? numberName(reading);
+  if (mark === '-') return plate(reading) ?? numberName(reading);
   if (mark === '/') return TRADED(reading) ?? LETTERS(reading);
   return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
 }
@@ -110,20 +93,25 @@ function atInitial(reading: Reading): Found | undefined {
   return INITIALS.includes(reading.text[reading.at] ?? ' ') ? INITIAL(reading) : undefined;
 }
 
+const OWN: NonNullable<Language['own']> = {
+  atDigit: [atNumber, ...codeRules.atDigit, officeNumber],
+  atLetter: [byMarkBehind, atInitial],
+  atMark: [
+    byMark([
+      [/\//, perWord(WRITING.per)],
+      [/\//, betweenAmounts],
+      [/[⁻^]/, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
+      ...ownRules.atMark,
+      [/€/, wholeAmountBehind],
+    ]),
+  ],
+};
+
 export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
   speech: SPEECH,
-  own: {
-    atDigit: [atDigit, codes.emergency, codes.coded, own.officeNumber],
-    atLetter: [byMarkBehind, atInitial],
-    atMark: [
-      byMark([
-        [/[*#]/, own.namedKey], [/\+/, own.ticker], [/\*/, own.born], [/[-–]/, own.extension], [/€/, amounts.wholeAmountBehind], [/\//, perWord(PER)], [/\//, betweenAmounts],
-        [/[⁻^]/, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
-      ]),
-    ],
-  },
+  own: OWN,
   symbols: {
     inAddress: {
       '@': 'at', '.': 'Punkt', '/': 'Schrägstrich', '\\': 'Backslash', '-': 'Bindestrich', _: 'Unterstrich', ':': 'Doppelpunkt', '#': 'Raute',

@@ -3,8 +3,7 @@
 import { isDigitAt } from '../characters.js';
 import { type Around, type Found, type Reading, wordAfter, wordBefore } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { asksForOrdinal, ordinalEnding } from './grammar.js';
-import { genderOf, isPlural, upper } from './nouns.js';
+import { asksForOrdinal, genderOf, isPlural, ordinalEnding, upper } from './grammar.js';
 import { ordinalStem } from './numbers.js';
 
 const MONTH = '(?:Jan|Feb|Mär|Mrz|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jän)\\p{L}{0,6}\\.?';
@@ -28,7 +27,7 @@ const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.){1,${MOST_MEMBERS}} ?
 const FROM = /^(?:ab|seit|von)$/;
 const LONGEST_ROW = 72; // units before an ordinal that may belong to its row
 
-export interface Governor {
+interface Governor {
   /** In small letters; '' if nothing governs. */
   readonly word: string;
   /** An ordinal of the same row stands before. */

@@ -1,6 +1,7 @@
 // Tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, the keys of a telephone.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal, ordinalStem } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -20,7 +21,7 @@ const BEFORE_LASTING = new Set([
 ]);
 
 /** Er lief 1:05:20 Stunden: that is no time of day. */
-export function lasting(reading: Reading): Found | undefined {
+function lasting(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(LASTING) : undefined;
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds = ''] = match;
@@ -47,7 +48,7 @@ const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
 const TIMES_AS_MUCH = new RegExp(`(${NUMBER})[x×](?![\\p{L}\\p{N}]| ?\\d)`, 'uy');
 
 /** 10 x 20 m: all but the last number, which may have a unit. */
-export function sizes(reading: Reading): Found | undefined {
+function sizes(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/[x×]/.test(text.slice(Math.max(0, at - 2), reading.runEnd + LONGEST_SIZE))) return undefined;
   const behindOne = at === reading.tokenEnd && /[x×] ?$/.test(text.slice(at - 2, at));
@@ -58,7 +59,7 @@ export function sizes(reading: Reading): Found | undefined {
 }
 
 /** 3x so schnell, 2,5x */
-export function timesAsMuch(reading: Reading): Found | undefined {
+function timesAsMuch(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(TIMES_AS_MUCH) : undefined;
   if (match === undefined) return undefined;
   const [written, number = ''] = match;
@@ -78,7 +79,7 @@ function sayDecimal(written: string): string {
 const TICKER = /\+{3}(?!\+)/y;
 
 /** +++ Eilmeldung +++ */
-export function ticker(reading: Reading): Found | undefined {
+function ticker(reading: Reading): Found | undefined {
   if (reading.text[reading.at] !== '+') return undefined;
   return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
 }
@@ -86,7 +87,7 @@ export function ticker(reading: Reading): Found | undefined {
 const BORN = /\* ?(?=(?:1\d|20)\d\d(?!\d)|\d{1,2}\. )/y;
 
 /** Goethe (* 1749; † 1832) */
-export function born(reading: Reading): Found | undefined {
+function born(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (text[at] !== '*' || text[at - 1] !== '(') return undefined;
   return reading.match(BORN) && { end: at + 1, spoken: 'geboren', rule: 'symbol' };
@@ -95,7 +96,7 @@ export function born(reading: Reading): Found | undefined {
 const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
 
 /** Durchwahl -42 */
-export function extension(reading: Reading): Found | undefined {
+function extension(reading: Reading): Found | undefined {
   const match = /[-–]/.test(reading.text[reading.at] ?? '') ? reading.match(EXTENSION) : undefined;
   if (
     match === undefined ||
@@ -111,7 +112,7 @@ const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;
 const LONGEST_QUOTE = 60; // units in which a quote may have been opened
 
 /** 27" where no quote has been opened. */
-export function inches(reading: Reading): Found | undefined {
+function inches(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.isFresh ? reading.match(INCHES) : undefined;
   if (match === undefined || /["„“»]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
@@ -123,7 +124,7 @@ const PER_UNIT =
 const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
 
 /** Puls 72/min */
-export function perUnit(reading: Reading): Found | undefined {
+function perUnit(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
   if (match === undefined) return undefined;
   const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
@@ -148,7 +149,7 @@ export function officeNumber(reading: Reading): Found | undefined {
 const KEY = /[*#](?=[\s.,;!?)“”"]|$)/y;
 
 /** Drücken Sie die *: behind the article the sign is a key. */
-export function namedKey(reading: Reading): Found | undefined {
+function namedKey(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (text[at] !== '*' && text[at] !== '#') return undefined;
   if (!/(?<!\p{L})[dD](?:ie|er) $/u.test(text.slice(Math.max(0, at - 5), at))) return undefined;
@@ -157,7 +158,7 @@ export function namedKey(reading: Reading): Found | undefined {
 }
 
 /** M8 x 50, 3,5 m x 4,2 m: a sign that stands apart. */
-export function timesSign({ text, at }: Reading): Found | undefined {
+function timesSign({ text, at }: Reading): Found | undefined {
   if (!/^x \d/.test(text.slice(at, at + 3))) return undefined;
   if (!/\d(?: ?(?:[cmk]?m|Zoll))? $/.test(text.slice(Math.max(0, at - 8), at))) return undefined;
   return { end: at + 1, spoken: 'mal', rule: 'math' };
@@ -169,7 +170,7 @@ const POINTS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** 47,3769° N */
-export function directed(reading: Reading): Found | undefined {
+function directed(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(DIRECTED) : undefined;
   if (match === undefined) return undefined;
   const [written, number = '', point = ''] = match;
@@ -180,7 +181,7 @@ export function directed(reading: Reading): Found | undefined {
 const POINT = /[NSOW]{1,2}(?![\p{L}\p{N}])/uy;
 
 /** Wind aus NW */
-export function windward(reading: Reading): Found | undefined {
+function windward(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const written = reading.isFresh ? reading.match(POINT)?.[0] : undefined;
   const name = POINTS[written ?? ''];
@@ -194,7 +195,7 @@ export function windward(reading: Reading): Found | undefined {
 const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;
 
 /** In der 90.+3 Minute */
-export function stoppageTime(reading: Reading): Found | undefined {
+function stoppageTime(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(STOPPAGE) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} plus ${ordinalStem(match[2] ?? '')}en`;
@@ -204,7 +205,7 @@ export function stoppageTime(reading: Reading): Found | undefined {
 const ONE_OF = /1(?= von (?:\d{1,6}|drei|vier|fünf|zehn|zwanzig|hundert) (\p{Lu}\p{L}+))/uy;
 
 /** 1 von 5 Anrufern is einer of them, 1 von 5 Frauen eine. */
-export function oneOf(reading: Reading): Found | undefined {
+function oneOf(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(ONE_OF) : undefined;
   const noun = match?.[1] ?? '';
   if (match === undefined || !noun.endsWith('n') || /(?:Punkten|Sternen|Prozent|Seiten)$/.test(noun))
@@ -216,3 +217,27 @@ export function oneOf(reading: Reading): Found | undefined {
       : 'einer';
   return { end: reading.at + 1, spoken, rule: 'cardinal' };
 }
+
+/** In the order in which the language asks them. */
+export const ownRules = {
+  behindDigits: [
+    [/:/, lasting],
+    [/[x×,]/, sizes],
+    [/[x×,]/, timesAsMuch],
+    [/["″”]/, inches],
+    [/[°º,.]/, directed],
+    [/\./, stoppageTime],
+    [/v/, oneOf],
+    [/\//, perUnit],
+  ],
+  atLetter: [
+    [/x/, timesSign, /\d/],
+    [/[NSOW]/, windward],
+  ],
+  atMark: [
+    [/[*#]/, namedKey],
+    [/\+/, ticker],
+    [/\*/, born],
+    [/[-–]/, extension],
+  ],
+} satisfies Rules;

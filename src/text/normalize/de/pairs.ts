@@ -3,6 +3,7 @@ import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { romanNumeral } from '../recognise/words.js';
 import { isBeforeDigit } from '../shared-codes.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -14,7 +15,7 @@ const UNIT = /^ ?(?:[kMG]?Hz|[kM]?W|k?V|m?A|GB|TB|km|Mbit|MBit)(?!\p{L})/u;
 const LONGEST_LEAD = 60; // units before a blood pressure that may say that it is one
 
 /** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
-export function ratio(reading: Reading): Found | undefined {
+function ratio(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
   const tyre = reading.match(TYRE);
   if (tyre !== undefined) {
@@ -73,7 +74,7 @@ export function courtFile(reading: Reading): Found | undefined {
 }
 
 /** Maßstab 1:25.000 */
-export function scale(reading: Reading): Found | undefined {
+function scale(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SCALE) : undefined;
   if (match === undefined) return undefined;
   const large = cardinal((match[1] ?? '').replace(/[. ]/g, ''));
@@ -84,7 +85,7 @@ const PARAGRAPH_OF_LAW = /(?:§|§§|Art\.|Artikel|Paragraf|Paragraph) ?\d{1,4}[
 const SECTION_OF_LAW = /[IVX]{1,4}(?=[ ,.;)]|$)/y;
 
 /** § 823 I BGB, Art. 99 II */
-export function sectionOfLaw(reading: Reading): Found | undefined {
+function sectionOfLaw(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const written = reading.isFresh ? reading.match(SECTION_OF_LAW)?.[0] : undefined;
   const value = written === undefined ? undefined : romanNumeral(written);
@@ -101,7 +102,7 @@ const BOOKS: Readonly<Record<string, string>> = {
 const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */
-export function verse(reading: Reading): Found | undefined {
+function verse(reading: Reading): Found | undefined {
   const match = isBeforeDigit(reading) && reading.isFresh ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
@@ -116,7 +117,7 @@ export function verse(reading: Reading): Found | undefined {
 const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
 
 /** 1. Kor 13,4 */
-export function numberOfBook(reading: Reading): Found | undefined {
+function numberOfBook(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(NUMBERED_BOOK) : undefined;
   if (match === undefined) return undefined;
   return {
@@ -129,7 +130,7 @@ export function numberOfBook(reading: Reading): Found | undefined {
 const PAGES = /(\d{2,4})[-–](\d{1,3})(?![\p{L}\p{N}]|[-–.,]\d)/uy;
 
 /** S. 101–15: the end is written without its hundreds. */
-export function pages(reading: Reading): Found | undefined {
+function pages(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = /(?:S\.|Seiten?) $/.test(text.slice(Math.max(0, at - 8), at))
     ? reading.match(PAGES)
@@ -143,7 +144,7 @@ export function pages(reading: Reading): Found | undefined {
 const PARTS_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
 
 /** 3/4"-Rohr */
-export function partOfInch(reading: Reading): Found | undefined {
+function partOfInch(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PARTS_OF_INCH) : undefined;
   const [written = '', numerator = '', denominator = ''] = match ?? [];
   if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
@@ -152,3 +153,21 @@ export function partOfInch(reading: Reading): Found | undefined {
     ? undefined
     : { end: reading.at + written.length, spoken: `${said} Zoll`, rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const pairRules = {
+  behindDigits: [
+    [/\//, partOfInch],
+    [/\//, ratio],
+    [/[-–]/, pages],
+    [/\./, numberOfBook],
+  ],
+  behindDigitsLater: [
+    [/[A-Z]/, courtFile],
+    [/:/, scale],
+  ],
+  atLetter: [
+    [/[GELNDJRSKCPMATH]/, verse, /[.\d]/],
+    [/[IVX]/, sectionOfLaw],
+  ],
+} satisfies Rules;

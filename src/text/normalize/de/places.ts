@@ -1,5 +1,6 @@
 // German, Austrian and Swiss addresses: streets, house numbers, postcodes.
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -26,7 +27,7 @@ const COUNTED = /^ (?:Euro|Menschen|Personen|Stück)/u;
 const LONGEST_LEAD = 12; // units
 
 /** Said digit by digit. */
-export function postcode(reading: Reading): Found | undefined {
+function postcode(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || runEnd - at < 4 || reading.match(POSTCODE) === undefined) return undefined;
   const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
@@ -52,7 +53,7 @@ const NUMBERED =
 const LONGEST_NAME = 24; // units
 
 /** Hauptstr. 12a, Gleis 5a, § 8b */
-export function houseNumber(reading: Reading): Found | undefined {
+function houseNumber(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HOUSE) : undefined;
   if (
     match === undefined ||
@@ -83,3 +84,11 @@ export function door(reading: Reading): Found | undefined {
     );
   return { end: reading.at + match[0].length, spoken: parts.join(' Schrägstrich '), rule: 'cardinal' };
 }
+
+/** In the order in which the language asks them. */
+export const placeRules = {
+  behindDigits: [
+    [/\p{Lu}/u, postcode],
+    [/[a-h]/, houseNumber],
+  ],
+} satisfies Rules;

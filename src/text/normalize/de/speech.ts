@@ -4,8 +4,7 @@ import type { Currency, Fraction, Noun, Quantity, Speech, WrittenTime } from '..
 import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { date } from './dates.js';
-import { type Case, caseOf, one, oneBeforeNoun, takesDativeOfMany } from './grammar.js';
-import { genderOf, upper } from './nouns.js';
+import { type Case, caseOf, genderOf, one, oneBeforeNoun, takesDativeOfMany, upper } from './grammar.js';
 import { cardinal, decade, decimal, ordinalStem, spellDigits, year } from './numbers.js';
 import { ordinal } from './ordinals.js';
 
@@ -77,7 +76,7 @@ function amount(quantity: Quantity, noun: Noun | undefined, grammatical: Case): 
         ? counting(number, counted, grammatical)
         : beforeRange(number, counted)
       : mixed(number, fraction);
-  return `${first}${range}${magnitude === undefined ? '' : ` ${formOf(magnitude, { number, ...(to && { to }) })}`}`;
+  return `${first}${range}${magnitude === undefined ? '' : ` ${formOf(magnitude, { number, to })}`}`;
 }
 
 function counting(number: Numeral, noun: Noun | undefined, grammatical: Case): string {

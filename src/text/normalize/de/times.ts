@@ -2,9 +2,10 @@
 import { isDigitAt } from '../characters.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
 
 const DOTTED =
   /(\d{1,2})\.(\d\d)(?: ?h(?!\p{L}))?(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
@@ -22,7 +23,7 @@ function sayTime(hours: string, minutes: string, reading: Reading, end: number):
 }
 
 /** Um 15.30: no sum, no measure. */
-export function dotted(reading: Reading): Found | undefined {
+function dotted(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || !isDigitAt(text, runEnd + 1) || runEnd - at > 2) return undefined;
   if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(text.slice(Math.max(0, at - 7), at))) return undefined;
@@ -33,7 +34,7 @@ export function dotted(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'time' };
 }
 
-export function beforeOthers(reading: Reading): Found | undefined {
+function beforeOthers(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
   const match = reading.match(BEFORE_OTHERS);
   if (match === undefined) return undefined;
@@ -92,12 +93,20 @@ export function hours(reading: Reading): Found | undefined {
   const lasts =
     BEFORE_LASTING.test(text.slice(Math.max(0, at - 12), at)) ||
     BEHIND_LASTING.test(text.slice(end, end + 16));
-  const unit = UNITS['h'];
+  const unit = WRITING.units['h'];
   if (!lasts || unit === undefined) return undefined;
   const [whole = '', decimals = ''] = number.split(',');
   const quantity = {
     number: { ...numeralOf(withoutZeros(whole)), decimals },
-    ...(to && { to: numeralOf(to) }),
+    to: to ? numeralOf(to) : undefined,
   };
   return { end, spoken: SPEECH.measure(quantity, unit, reading.around(end)), rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const timeRules = {
+  behindDigits: [
+    [/[.]/, dotted],
+    [/[.–-]/, beforeOthers],
+  ],
+} satisfies Rules;

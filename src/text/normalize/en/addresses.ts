@@ -3,6 +3,7 @@ import type { Around, Recogniser } from '../reading.js';
 import { endsSentenceAt } from '../../sentence-end.js';
 import { shortFormsOf } from '../../short-forms.js';
 import type { Saying } from '../language.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, pairs, spellDigits } from './numbers.js';
 
 const STATE = /[A-Z]{2}(?= \d{5}(?!\d)|[.,;)!?]|$|\s[\p{Ll}(])/uy;
@@ -82,7 +83,7 @@ const BEFORE_STREET = new RegExp(String.raw`^ ${NAME}${SUFFIX}(?![\p{L}\p{N}])`,
 const WIND = /\b(?:winds?|breeze|gusts?|heading|moving)(?: (?:from|out of|to) the| from| is| are|:)? $/i;
 
 /** 12 W 34th St, Ave. NW, I-95 N, winds NE */
-export const direction: Recogniser = (reading) => {
+const direction: Recogniser = (reading) => {
   const match = reading.match(POINTED);
   const name = COMPASS[(match?.[1] ?? '').replace('.', '')];
   if (match === undefined || name === undefined) return undefined;
@@ -109,7 +110,7 @@ export const direction: Recogniser = (reading) => {
 const ROAD = /(I|US|SR|CR)-(\d{3})(?![\p{L}\p{N}]|-\d)/uy;
 
 /** I-405 is four oh five. */
-export const road: Recogniser = (reading) => {
+const road: Recogniser = (reading) => {
   const match = reading.match(ROAD);
   if (match === undefined) return undefined;
   const spoken = `${Array.from(match[1] ?? '').join(' ')} ${pairs(match[2] ?? '')}`;
@@ -171,3 +172,11 @@ export const doctorOrDrive: Saying = (around) => {
   }
   return around.previousWord === '' ? 'Doctor' : 'Drive';
 };
+
+/** In the order in which the language asks them. */
+export const addressRules = {
+  atCapital: [
+    [/[NSEW]/, direction],
+    [/[IUSC]/, road],
+  ],
+} satisfies Rules;

@@ -1,7 +1,7 @@
 // Formulas as English speakers read them: 2x + 3y, 1e-5, 10^-3, x² - 3, 5!, "is > 5".
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { negativePower } from '../shared-forms.js';
+import { negativePower, type Rules } from '../shared-forms.js';
 import { sayDecimal } from './amounts.js';
 import { cardinal } from './numbers.js';
 
@@ -36,7 +36,7 @@ export const scientific: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'math' };
 };
 
-export const power: Recogniser = negativePower(
+const power: Recogniser = negativePower(
   (digits) => `to the power of minus ${cardinal(withoutZeros(digits))}`,
 );
 
@@ -45,7 +45,7 @@ const LEFT = /(?:(?:^|[^\p{L}'’])[a-zA-Z]|[²³)]) $/u;
 const RIGHT = /^ (?:\d|\(|[a-zA-Z](?![\p{L}'’]))/u;
 
 /** The minus of x² - 3: between a variable and what is taken from it. */
-export function minusOfFormula({ text, at }: Reading): Found | undefined {
+function minusOfFormula({ text, at }: Reading): Found | undefined {
   if (text[at] !== '-') return undefined;
   const [before, behind] = [text.slice(Math.max(0, at - 24), at), text.slice(at + 1, at + 25)];
   if (!LEFT.test(before) || !RIGHT.test(behind) || !FORMULA.test(before + behind)) return undefined;
@@ -53,7 +53,7 @@ export function minusOfFormula({ text, at }: Reading): Found | undefined {
 }
 
 /** 5! = 120 */
-export function factorial({ text, at }: Reading): Found | undefined {
+function factorial({ text, at }: Reading): Found | undefined {
   if (text[at] !== '!' || !/(?:\d|(?:^|\s)[a-z])$/.test(text.slice(Math.max(0, at - 2), at)))
     return undefined;
   return /^ ?[=+×*/÷)]/u.test(text.slice(at + 1, at + 3))
@@ -72,7 +72,7 @@ const VERBS = new Set("is are was were be been being isn't aren't stays remains 
 const PREPOSITIONS = new Set('need needs needed require requires required with of for at by in takes took has have had to use using contains costs cost want wants and or'.split(' ')); // prettier-ignore
 
 /** "He is > 5", "we need >= 3": the verb is there already. */
-export function relation(reading: Reading): Found | undefined {
+function relation(reading: Reading): Found | undefined {
   const match = reading.match(RELATION);
   if (match === undefined) return undefined;
   const [, sign = '', space = ''] = match;
@@ -93,3 +93,13 @@ export function piOfFormula({ text, at }: Reading): Found | undefined {
     ? { end: at + 1, spoken: 'pi', rule: 'math' }
     : undefined;
 }
+
+/** In the order in which the language asks them. */
+export const algebraRules = {
+  atMark: [
+    [/[<>≤≥]/, relation],
+    [/-/, minusOfFormula],
+    [/!/, factorial],
+    [/[\^⁻]/, power],
+  ],
+} satisfies Rules;

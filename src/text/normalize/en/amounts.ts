@@ -1,9 +1,11 @@
 // Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm, 11 st 4 lb.
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { isAttribute, SPEECH } from './speech.js';
-import { CURRENCIES, CURRENCY_SIGNS, UNITS } from './units.js';
+import { WRITING } from './writing.js';
 
 export function sayDecimal(written: string): string {
   const [whole = '', decimals = ''] = written.split('.');
@@ -14,7 +16,7 @@ const COMMA = /([€$£]) ?(\d{1,3}(?:\.\d{3}){0,3}),(\d{2})(?![\d\p{L}]|[,.]\d)
 const COMMA_BEHIND = /(\d{1,3}(?:\.\d{3}){0,3}),(\d{2}) ?(€|EUR\b|euros?\b)/y;
 
 function sayComma(sign: string, whole: string, decimals: string): string | undefined {
-  const currency = CURRENCIES[CURRENCY_SIGNS[sign] ?? 'EUR'];
+  const currency = WRITING.currencies[WRITING.currencySigns[sign] ?? 'EUR'];
   const number = {
     negative: false,
     whole: withoutZeros(whole.replaceAll('.', '')),
@@ -25,7 +27,7 @@ function sayComma(sign: string, whole: string, decimals: string): string | undef
 }
 
 /** €5,00: two decimals behind a comma, as the neighbours write them. */
-export const commaBefore: Recogniser = (reading) => {
+const commaBefore: Recogniser = (reading) => {
   const match = reading.match(COMMA);
   const spoken = match && sayComma(match[1] ?? '', match[2] ?? '', match[3] ?? '');
   return spoken === undefined || match === undefined
@@ -34,7 +36,7 @@ export const commaBefore: Recogniser = (reading) => {
 };
 
 /** 12,50 € */
-export const commaBehind: Recogniser = (reading) => {
+const commaBehind: Recogniser = (reading) => {
   const match = reading.match(COMMA_BEHIND);
   const spoken = match && sayComma('€', match[1] ?? '', match[2] ?? '');
   return spoken === undefined || match === undefined
@@ -53,7 +55,7 @@ const PERIODS: Readonly<Record<string, string>> = {
 };
 
 /** At most 8/day */
-export const perPeriod: Recogniser = (reading) => {
+const perPeriod: Recogniser = (reading) => {
   const match = reading.match(PER_PERIOD);
   if (match === undefined) return undefined;
   const [written, digits = '', period = ''] = match;
@@ -64,7 +66,7 @@ export const perPeriod: Recogniser = (reading) => {
 const VOLTS_AND_AMPS = /(\d{1,3}(?:\.\d)?)V ?\/ ?(\d{1,3}(?:\.\d{1,2})?)A(?![\p{L}\p{N}])/uy;
 
 /** 5V/3A */
-export const voltsAndAmps: Recogniser = (reading) => {
+const voltsAndAmps: Recogniser = (reading) => {
   const match = reading.match(VOLTS_AND_AMPS);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
@@ -79,11 +81,11 @@ const HYPHENATED =
   /([€$£])(\d[\d,]{0,11}(?:\.\d{1,2})?)-(?:(thousand|million|billion|trillion)(?![\p{L}\p{N}])|(?=\p{Ll}))/uy;
 
 /** A $10-million gift, a $5-per-month plan. */
-export const hyphenatedMoney: Recogniser = (reading) => {
+const hyphenatedMoney: Recogniser = (reading) => {
   const match = reading.match(HYPHENATED);
   if (match === undefined) return undefined;
   const [written, sign = '', number = '', magnitude] = match;
-  const currency = CURRENCIES[CURRENCY_SIGNS[sign] ?? '']?.forms[0] ?? '';
+  const currency = WRITING.currencies[WRITING.currencySigns[sign] ?? '']?.forms[0] ?? '';
   const amount = sayDecimal(number.replaceAll(',', ''));
   const end = reading.at + written.length;
   if (magnitude === undefined) return { end: end - 1, spoken: `${amount}-${currency}`, rule: 'currency' };
@@ -93,7 +95,7 @@ export const hyphenatedMoney: Recogniser = (reading) => {
 const PENCE = /(\d{1,2})p(?![\p{L}\p{N}]|['’]\p{L})/uy;
 
 /** 50p */
-export const pence: Recogniser = (reading) => {
+const pence: Recogniser = (reading) => {
   const match = reading.match(PENCE);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
@@ -103,14 +105,14 @@ export const pence: Recogniser = (reading) => {
 };
 
 /** Rs. 500/-: nothing follows the rupees. */
-export function onlyRupees({ text, at }: Reading): Found | undefined {
+function onlyRupees({ text, at }: Reading): Found | undefined {
   const written = /^\/[-–=](?![\p{L}\p{N}])/u.exec(text.slice(at, at + 4))?.[0];
   if (written === undefined || !/\d$/.test(text.slice(Math.max(0, at - 1), at))) return undefined;
   return { end: at + written.length, spoken: '', rule: 'currency' };
 }
 
 /** The balance is –$12.50: a dash that touches the sum behind it, but nothing before. */
-export function dashedMinus({ text, at }: Reading): Found | undefined {
+function dashedMinus({ text, at }: Reading): Found | undefined {
   if (text[at] !== '–' || !/^(?:|.*[\s(])$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
   const behind = text.slice(at + 1, at + 3);
   const negative =
@@ -129,7 +131,7 @@ const INCHES = /(?:(\d{1,3}(?:\.\d{1,2})?)["″]? ?[-–] ?)?(\d{1,3}(?:\.\d{1,2
 const LONGEST_QUOTE = 120; // units in which an open quote is looked for
 
 /** 5'10" is five foot ten, 6ft 2in is six feet two inches. */
-export const feetAndInches: Recogniser = (reading) => {
+const feetAndInches: Recogniser = (reading) => {
   const short = reading.match(FEET);
   const [written, feet = '', inches = ''] = short ?? reading.match(FEET_IN_WORDS) ?? [];
   if (written === undefined) return feetAlone(reading);
@@ -150,14 +152,14 @@ function feetAlone(reading: Reading): Found | undefined {
   const end = reading.at + match[0].length;
   const spoken = SPEECH.measure(
     { number: { negative: false, whole: withoutZeros(match[1] ?? ''), decimals: '', grouped: false } },
-    UNITS['ft'] ?? { forms: ['foot', 'feet'] },
+    WRITING.units['ft'] ?? { forms: ['foot', 'feet'] },
     reading.around(end),
   );
   return { end, spoken, rule: 'measure' };
 }
 
 /** A 27" monitor, 2-3" of snow; within quotes the sign closes them. */
-export const inches: Recogniser = (reading) => {
+const inches: Recogniser = (reading) => {
   const match = reading.match(INCHES);
   if (match === undefined) return undefined;
   const [written, from, number = ''] = match;
@@ -203,7 +205,7 @@ const SIDES = new RegExp(String.raw`${SIDE} ?[x×] ?${SIDE}(?: ?[x×] ?${SIDE})?
 const SIDE_NAMES: Readonly<Record<string, string>> = { inch: 'in.', inches: 'in.', in: 'in.', feet: 'ft', "'": 'ft', '′': 'ft', '"': 'in.', '″': 'in.' }; // prettier-ignore
 
 /** 5 cm x 3 cm */
-export const sides: Recogniser = (reading) => {
+const sides: Recogniser = (reading) => {
   const match = reading.match(SIDES);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
@@ -211,7 +213,7 @@ export const sides: Recogniser = (reading) => {
   const said: string[] = [];
   for (let index = 1; index < match.length; index += 2) {
     const [number, unit = ''] = [match[index], match[index + 1]];
-    const forms = UNITS[SIDE_NAMES[unit] ?? unit]?.forms ?? ['', ''];
+    const forms = WRITING.units[SIDE_NAMES[unit] ?? unit]?.forms ?? ['', ''];
     if (number !== undefined)
       said.push(`${sayDecimal(number)} ${forms[single || number === '1' ? 0 : 1] ?? ''}`);
   }
@@ -223,7 +225,7 @@ const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3}
 const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
 
 /** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */
-export function sizes(reading: Reading): Found | undefined {
+function sizes(reading: Reading): Found | undefined {
   const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
   const behindOne =
     reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
@@ -245,7 +247,7 @@ const TIMES_AS_MUCH =
 const PER: Readonly<Record<string, string>> = { wk: 'week', mo: 'month', yr: 'year' };
 
 /** 2x faster, 3x/day */
-export const timesAsMuch: Recogniser = (reading) => {
+const timesAsMuch: Recogniser = (reading) => {
   const match = reading.match(TIMES_AS_MUCH);
   if (match === undefined) return undefined;
   const [written, number = '', unit] = match;
@@ -261,7 +263,7 @@ export const timesAsMuch: Recogniser = (reading) => {
 const TIMES_RANGE = /(\d{1,3}(?:\.\d)?) ?[-–] ?(\d{1,3}(?:\.\d)?)x(?![\p{L}\p{N}])/uy;
 
 /** 2–3x more */
-export const timesRange: Recogniser = (reading) => {
+const timesRange: Recogniser = (reading) => {
   const match = reading.match(TIMES_RANGE);
   if (match === undefined) return undefined;
   const [written, from = '', to = ''] = match;
@@ -292,7 +294,7 @@ const FAHRENHEIT = /(\d{1,3}) ?F(?![\p{L}\p{N}])/uy;
 const WARM = /\b(?:highs?|lows?|temps?|temperatures?|feels like|outside|oven)\b(?!.*\bseat\b)[^.!?]{0,24}$/i;
 
 /** A 2L bottle, a high of 75F. */
-export const lettered: Recogniser = (reading) => {
+const lettered: Recogniser = (reading) => {
   const { text, at } = reading;
   const lead = text.slice(Math.max(0, at - 40), at);
   const warm = WARM.test(lead) ? reading.match(FAHRENHEIT) : undefined;
@@ -325,7 +327,7 @@ export function timesSum({ text, at }: Reading): Found | undefined {
 const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 
 /** 1,000th */
-export const groupedOrdinal: Recogniser = (reading) => {
+const groupedOrdinal: Recogniser = (reading) => {
   const match = reading.match(GROUPED_ORDINAL);
   if (match === undefined) return undefined;
   const digits = withoutZeros((match[1] ?? '').replaceAll(',', ''));
@@ -336,7 +338,7 @@ const DIRECTED = /(\d{1,3}(?:\.\d{1,6})?)[°º] ?([NSEW])(?![\p{L}\p{N}])/uy;
 export const DIRECTIONS: Readonly<Record<string, string>> = { N: 'north', S: 'south', E: 'east', W: 'west' };
 
 /** 40.7° N */
-export const directed: Recogniser = (reading) => {
+const directed: Recogniser = (reading) => {
   const match = reading.match(DIRECTED);
   if (match === undefined) return undefined;
   const [written, number = '', letter = ''] = match;
@@ -347,7 +349,7 @@ export const directed: Recogniser = (reading) => {
 const RACE = /(\d{1,3})[kK](?![\p{L}\p{N}])/uy;
 
 /** A 5k run is five k. */
-export const race: Recogniser = (reading) => {
+const race: Recogniser = (reading) => {
   const match = reading.match(RACE);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
@@ -359,3 +361,35 @@ export const race: Recogniser = (reading) => {
   if (!run && !(ran && /^(?:an?|the|my|first)$/.test(previousWord))) return undefined;
   return { end, spoken: `${cardinal(withoutZeros(match[1] ?? ''))} K`, rule: 'identifier' };
 };
+
+/** In the order in which the language asks them. */
+export const amountRules = {
+  behindDigits: [
+    [/\//, /(?!)/, perPeriod],
+    [/V/, /(?!)/, voltsAndAmps],
+    [/,/, /(?!)/, groupedOrdinal],
+  ],
+  behindDigitsLater: [
+    [/[,.]/, /(?!)/, commaBehind],
+    [/[mcikfyp"″'′.]/, /[mcify]/, sides],
+    [/["'’′f]/, /f/, feetAndInches],
+    [/["″.–-]/, /[–-]/, inches],
+    [/[x×.]/, /[x×]/, sizes],
+  ],
+  behindDigitsLast: [
+    [/[x.,]/, /(?!)/, timesAsMuch],
+    [/[-–.]/, /(?!)/, timesRange],
+    [/[kK]/, /(?!)/, race],
+    [/p/, /(?!)/, pence],
+  ],
+  behindDigitsAtEnd: [
+    [/[°º.]/, /(?!)/, directed],
+    [/[LF]/, /F/, lettered],
+  ],
+  atMark: [
+    [/–/, dashedMinus],
+    [/\//, onlyRupees],
+    [/[$€£]/, commaBefore],
+    [/[$€£]/, hyphenatedMoney],
+  ],
+} satisfies Rules<DigitRule>;

@@ -1,6 +1,8 @@
 // Times and durations that English writes in ways of its own: 0630 hours, 7.30pm, 8a–5p, 9am PT/12pm ET, a timeout of 30s.
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, ohBefore, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -15,7 +17,7 @@ function inHours(hours: string, minutes: string): string {
 }
 
 /** 0630 hours is oh six thirty; 1400 hours of work are counted. */
-export const military: Recogniser = (reading) => {
+const military: Recogniser = (reading) => {
   if (reading.runEnd - reading.at !== 4) return undefined;
   const match = reading.match(MILITARY);
   const [written = '', hours = '', minutes = ''] = match ?? [];
@@ -27,7 +29,7 @@ export const military: Recogniser = (reading) => {
 };
 
 /** 17:30 hrs */
-export const clockHours: Recogniser = (reading) => {
+const clockHours: Recogniser = (reading) => {
   const match = reading.match(ON_THE_HOUR);
   const [written = '', hours = '', minutes = ''] = match ?? [];
   if (match === undefined || Number(hours) > 24 || Number(minutes) > 59) return undefined;
@@ -38,7 +40,7 @@ export const clockHours: Recogniser = (reading) => {
 const DOTTED = /(\d{1,2})\.([0-5]\d)(?: ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?)? ?([ap])(?:m\b|\.m\.?)/iy;
 
 /** 7.30pm */
-export const dottedTime: Recogniser = (reading) => {
+const dottedTime: Recogniser = (reading) => {
   const match = reading.match(DOTTED);
   const [written = '', hours = '', minutes = '', hoursTo, minutesTo = '', half = ''] = match ?? [];
   if (match === undefined || Number(hours) > 12 || Number(hoursTo ?? 1) > 12) return undefined;
@@ -56,7 +58,7 @@ export const dottedTime: Recogniser = (reading) => {
 const SHORT_HALVES = /(\d{1,2})(?::(\d{2}))?([ap]) ?[-–] ?(\d{1,2})(?::(\d{2}))?([ap])(?![\p{L}\p{N}])/uy;
 
 /** 8a–5p */
-export const shortHalves: Recogniser = (reading) => {
+const shortHalves: Recogniser = (reading) => {
   const match = reading.match(SHORT_HALVES);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', half, hoursTo = '', minutesTo = '', halfTo] = match;
@@ -71,7 +73,7 @@ export const shortHalves: Recogniser = (reading) => {
 const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}])/uy;
 
 /** Sunrise 6:42a */
-export const shortHalf: Recogniser = (reading) => {
+const shortHalf: Recogniser = (reading) => {
   const match = reading.match(SHORT_HALF);
   const [written = '', hours = '', minutes = '', half = ''] = match ?? [];
   if (match === undefined || Number(hours) > 12) return undefined;
@@ -138,7 +140,7 @@ const MANY: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** 100s of hours */
-export const hundreds: Recogniser = (reading) => {
+const hundreds: Recogniser = (reading) => {
   const match = reading.match(HUNDREDS);
   const spoken = MANY[(match?.[1] ?? '').replaceAll(',', '')];
   if (match === undefined || spoken === undefined) return undefined;
@@ -157,7 +159,7 @@ const COUNTDOWN = /00?:(\d{2})(?![\d:])/y;
 const BEFORE_COUNTDOWN = /\b(?:left|remaining|duration|length|elapsed|timer|countdown)\b[^.!?]{0,8}$/i;
 
 /** It took 1:05:20: that is no time of day. */
-export const lasting: Recogniser = (reading) => {
+const lasting: Recogniser = (reading) => {
   const match = reading.match(LASTING);
   const lead = reading.text.slice(Math.max(0, reading.at - 48), reading.at);
   if (match === undefined) return countdown(reading, lead);
@@ -191,7 +193,7 @@ function countdown(reading: Reading, lead: string): Found | undefined {
 const LAP = /(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\d])/uy;
 
 /** A lap of 1:23.456 */
-export const lap: Recogniser = (reading) => {
+const lap: Recogniser = (reading) => {
   const match = reading.match(LAP);
   if (match === undefined) return undefined;
   const [written, minutes = '', rest = '', parts = ''] = match;
@@ -202,7 +204,7 @@ export const lap: Recogniser = (reading) => {
 const DAYS_LEFT = /(\d{1,3})d ?(\d{1,2})h(?: ?(\d{1,2})m(?:in)?)?(?![\p{L}\p{N}])/uy;
 
 /** 1d 4h */
-export const daysAndHours: Recogniser = (reading) => {
+const daysAndHours: Recogniser = (reading) => {
   const match = reading.match(DAYS_LEFT);
   if (match === undefined) return undefined;
   const [written, days = '', hours = '', minutes] = match;
@@ -232,7 +234,7 @@ const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
 const BEFORE_HOURS = new Set('open hours from daily weekdays f fri friday sat saturday sun sunday works work'.split(' ')); // prettier-ignore
 
 /** Open 9-5: the second hour is one of the afternoon. */
-export const openingHours: Recogniser = (reading) => {
+const openingHours: Recogniser = (reading) => {
   const match = reading.match(HOURS);
   const [written = '', from = '', to = ''] = match ?? [];
   if (match === undefined || Number(from) > 12 || Number(to) > 12 || Number(to) >= Number(from))
@@ -241,3 +243,23 @@ export const openingHours: Recogniser = (reading) => {
   const spoken = `${cardinal(withoutZeros(from))} to ${cardinal(withoutZeros(to))}`;
   return { end: reading.at + written.length, spoken, rule: 'time' };
 };
+
+/** In the order in which the language asks them. */
+export const clockRules = {
+  behindDigits: [
+    [/[s,]/, /(?!)/, hundreds],
+    [/:/, /(?!)/, clockHours],
+  ],
+  behindDigitsLater: [
+    [/[hZ]/, /h/, military],
+    [/\./, /(?!)/, dottedTime],
+    [/[ap:]/, /(?!)/, shortHalves],
+    [/:/, /(?!)/, shortHalf],
+    [/:/, /(?!)/, lap],
+    [/:/, /(?!)/, lasting],
+    [/s/, /(?!)/, seconds],
+    [/d/, /(?!)/, daysAndHours],
+    [/i/, /(?!)/, about],
+    [/[-–]/, /(?!)/, openingHours],
+  ],
+} satisfies Rules<DigitRule>;

@@ -3,6 +3,8 @@
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { isBeforeDigit } from '../shared-codes.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
@@ -11,7 +13,7 @@ const STATUS = /[1-5]\d{2}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 const BEFORE_STATUS = new Set(['http', 'https', 'error', 'status', 'code']);
 
 /** HTTP 404 is four oh four, 500 is five hundred, 418 is four eighteen. */
-export function httpStatus(reading: Reading): Found | undefined {
+function httpStatus(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at !== 3) return undefined;
   const around = reading.around(reading.runEnd);
   const before = around.previousShort;
@@ -28,7 +30,7 @@ const STANDARDS = new Set(['iso', 'iec', 'ansi', 'bs', 'en', 'astm']);
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
 
 /** Room 204 is two oh four, Suite 1500 is fifteen hundred, English 101 is one oh one. */
-export function place(reading: Reading): Found | undefined {
+function place(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at < 3) return undefined;
   const { text, at, runEnd } = reading;
   const before = reading.around(runEnd).previousShort;
@@ -57,7 +59,7 @@ const PLACES = /([1-9]\d{2,3}) ?[-–] ?([1-9]\d{2,3})(?![\p{L}\p{N}]|[-.,:/]\d)
 const MANY_PLACES = /\b(?:rooms?|suites?|gates?|apartments?|offices?|buildings?) $/i;
 
 /** Rooms 101-110 */
-export const places: Recogniser = (reading) => {
+const places: Recogniser = (reading) => {
   const match = reading.match(PLACES);
   if (match === undefined || !MANY_PLACES.test(leadOf(reading))) return undefined;
   const spoken = `${pairs(match[1] ?? '')} to ${pairs(match[2] ?? '')}`;
@@ -73,7 +75,7 @@ const BARE_AIRCRAFT =
   /7[0-8]7(?= ?(?:MAX|Max|Dreamliner|NG|jets?|jetliners?|aircraft|planes?|airliners?|freighters?)\b)/y;
 
 /** 737-800, 787-9, a 747 jet. */
-export const aircraft: Recogniser = (reading) => {
+const aircraft: Recogniser = (reading) => {
   const bare = reading.match(BARE_AIRCRAFT);
   if (bare !== undefined) return { end: reading.at + 3, spoken: pairs(bare[0]), rule: 'identifier' };
   const match = reading.match(AIRCRAFT);
@@ -92,7 +94,7 @@ export const aircraft: Recogniser = (reading) => {
 const SCREEN = /(240|360|480|540|576|720|1080|1440|2160|4320)([pi])(?:(?=\d{2}\b)|(?![\p{L}\p{N}]))/uy;
 
 /** 1080p */
-export const screen: Recogniser = (reading) => {
+const screen: Recogniser = (reading) => {
   const match = reading.match(SCREEN);
   if (match === undefined) return undefined;
   const [written, lines = '', letter = ''] = match;
@@ -107,7 +109,7 @@ const SUBSECTION = /(\d{1,4})((?:\([a-z\d]{1,2}\)){1,4})(?![\p{L}\p{N}(])/uy;
 const PLANS = /(401|403|457|529)([kb])(?![\p{L}\p{N}])/uy;
 
 /** A 401(k), section 501(c)(3), Rule 12(b)(6). */
-export const subsection: Recogniser = (reading) => {
+const subsection: Recogniser = (reading) => {
   const plan = reading.match(PLANS);
   if (plan !== undefined) {
     const spoken = `${pairs(plan[1] ?? '')} ${(plan[2] ?? '').toUpperCase()}`;
@@ -135,7 +137,7 @@ const ASKED = /(number|no|num|id|nr|is|was|are|in|box|ports?|[:#])[.:#]{0,2} ?#?
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 
 /** Case No. 22-1234, Reference: 2024-00123, P.O. Box 4567. */
-export function numbered(reading: Reading): Found | undefined {
+function numbered(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh) return undefined;
   const lead = leadOf(reading);
@@ -156,7 +158,7 @@ const HEXADECIMAL = /0x([\dA-Fa-f]{1,16})(?![\p{L}\p{N}])/uy;
 const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
 
 /** 0x80070057, and a commit such as 3f2a9bc. */
-export function hexadecimal(reading: Reading): Found | undefined {
+function hexadecimal(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || !/[a-fx\d]/.test(text[runEnd] ?? '')) return undefined;
   const match = reading.match(HEXADECIMAL);
@@ -179,7 +181,7 @@ const BEFORE_SIGN = new Set(
 );
 
 /** Gate #A-12, but #COVID19 is a hashtag. */
-export function numberSign(reading: Reading): Found | undefined {
+function numberSign(reading: Reading): Found | undefined {
   const match = reading.match(NUMBER_SIGN);
   if (match === undefined) return undefined;
   const { text, at } = reading;
@@ -212,7 +214,7 @@ export const network: Recogniser = (reading) => {
 const DOCKET = /(\d{1,2})-(cv|cr|mc|md|bk)-(\d{3,6})(?![\p{L}\p{N}])/uy;
 
 /** No. 21-cv-04567 */
-export const docket: Recogniser = (reading) => {
+const docket: Recogniser = (reading) => {
   const match = reading.match(DOCKET);
   if (match === undefined) return undefined;
   const [written, court = '', kind = '', number = ''] = match;
@@ -234,7 +236,7 @@ export const zip: Recogniser = (reading) => {
 const WIRELESS = /802\.(\d{1,2})([a-z]{0,2})(?![\p{L}\p{N}])/uy;
 
 /** 802.11ac */
-export const wireless: Recogniser = (reading) => {
+const wireless: Recogniser = (reading) => {
   const match = reading.match(WIRELESS);
   if (match === undefined) return undefined;
   const [written, part = '', letters = ''] = match;
@@ -249,7 +251,7 @@ export const wireless: Recogniser = (reading) => {
 const MODELS = /([A-Z]{1,3})-?(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
 
 /** F-16s, B-52s */
-export const models: Recogniser = (reading) => {
+const models: Recogniser = (reading) => {
   const match = reading.match(MODELS);
   if (match === undefined) return undefined;
   const [written, letters = '', number = ''] = match;
@@ -261,7 +263,7 @@ const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
 const BEFORE_SEVERAL = new Set('two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(' ')); // prettier-ignore
 
 /** Two 6s, three 737s. */
-export const several: Recogniser = (reading) => {
+const several: Recogniser = (reading) => {
   const match = reading.match(SEVERAL);
   const digits = withoutZeros(match?.[1] ?? '');
   if (match === undefined || !BEFORE_SEVERAL.has(reading.around(reading.at).previousWord)) return undefined;
@@ -273,7 +275,7 @@ export const several: Recogniser = (reading) => {
 const LETTERED_MODEL = /([A-Z]{2,5})-(\d{1,3})([a-rt-z])(?![\p{L}\p{N}])/uy;
 
 /** GPT-4o */
-export const letteredModel: Recogniser = (reading) => {
+const letteredModel: Recogniser = (reading) => {
   const match = reading.match(LETTERED_MODEL);
   if (match === undefined) return undefined;
   const [written, letters = '', number = '', letter = ''] = match;
@@ -284,7 +286,7 @@ export const letteredModel: Recogniser = (reading) => {
 const STAGED = /(\d{1,4})\.(\d{1,4})-(alpha|beta|rc)[.-]?(\d{0,3})(?![\p{L}\p{N}])/uy;
 
 /** 2.0-beta.1 */
-export const staged: Recogniser = (reading) => {
+const staged: Recogniser = (reading) => {
   const match = reading.match(STAGED);
   if (match === undefined) return undefined;
   const [written, major = '', minor = '', stage = '', count = ''] = match;
@@ -324,7 +326,7 @@ const TEXT_TO = /\b(?:text|send|reply|texting|sms)\b[^.!?]{0,32} (?:to |(?:or )?
 const TEXT_ITSELF = /\b(?:text|texting) $/i;
 
 /** Text HELP to 40404. */
-export function textedTo(reading: Reading): Found | undefined {
+function textedTo(reading: Reading): Found | undefined {
   const length = reading.runEnd - reading.at;
   const digits = (length === 5 || length === 6) && reading.isFresh ? reading.match(TEXTED)?.[0] : undefined;
   if (digits === undefined) return undefined;
@@ -345,7 +347,7 @@ const FEW = /[1-9]\d{1,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const CALL_WORD = /^(?:call|text|ring|mobile|cell|dial|phone|fax)$/;
 
 /** Call 911, 411, or 311; we call 250 customers, who are counted. */
-export function shortNumber(reading: Reading): Found | undefined {
+function shortNumber(reading: Reading): Found | undefined {
   const length = reading.runEnd - reading.at;
   if (length < 2 || length > 4 || !reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
@@ -367,7 +369,7 @@ const POUND = /#\d{1,3}(?![\p{L}\p{N}#*])/uy;
 const PRESSING = /\b(?:press|hit|push|dial|pressing)\b[^.!?]{0,24}$/i;
 
 /** Press *1 or #2 */
-export function poundKey(reading: Reading): Found | undefined {
+function poundKey(reading: Reading): Found | undefined {
   const written = reading.match(POUND)?.[0];
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
   if (written === undefined || !PRESSING.test(lead)) return undefined;
@@ -377,7 +379,7 @@ export function poundKey(reading: Reading): Found | undefined {
 const EXTENSION = /x\.? ?(\d{2,6})(?![\p{L}\p{N}])/uy;
 
 /** 800.555.0123 x45 */
-export const extension: Recogniser = (reading) => {
+const extension: Recogniser = (reading) => {
   const match = reading.match(EXTENSION);
   if (match === undefined) return undefined;
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
@@ -385,3 +387,37 @@ export const extension: Recogniser = (reading) => {
   const spoken = `extension ${spellDigits(match[1] ?? '')}`;
   return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
 };
+
+/** In the order in which the language asks them. */
+export const codeRules = {
+  behindDigits: [
+    [/[pi]/, /(?!)/, screen],
+    [/[-MDNjapf]/, /[MDNjapf]/, aircraft],
+    [/[-–]/, /[-–]/, places],
+    [/[(kb]/, /(?!)/, subsection],
+  ],
+  behindDigitsLater: [
+    [/\./, /(?!)/, staged],
+    [/s/, /(?!)/, several],
+  ],
+  behindDigitsLast: [
+    [/-/, /(?!)/, docket],
+    [/-/, /(?!)/, zip],
+    [/\./, /(?!)/, wireless],
+  ],
+  atDigit: [httpStatus, place, textedTo, hexadecimal],
+  atDigitLater: [numbered, shortNumber],
+  atCapital: [
+    [/I/, network],
+    [/[A-Z]/, models],
+    [/[A-Z]/, letteredModel],
+  ],
+  atSmall: [
+    [/x/, extension],
+    [/[a-f]/, network],
+  ],
+  atMark: [
+    [/#/, poundKey],
+    [/#/, numberSign],
+  ],
+} satisfies Rules<DigitRule>;

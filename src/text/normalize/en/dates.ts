@@ -3,6 +3,8 @@ import { isWordAt } from '../characters.js';
 import type { Saying } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, ohBefore, ordinal, year } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -21,7 +23,7 @@ const WEEK_OF =
 const NO_PARTS = new Set([13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31]);
 
 /** On 3/1, Tue 3/5, 3/17: elsewhere that is a fraction. */
-export const shortDate: Recogniser = (reading) => {
+const shortDate: Recogniser = (reading) => {
   const match = reading.match(SHORT_DATE);
   if (match === undefined || match[0] === '9/11') return undefined;
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
@@ -46,7 +48,7 @@ const SHORT_DATES =
   /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9]) ?[-–] ?(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 
 /** 3/15–4/2, but 1/2–3/4 of a cup. */
-export const shortDates: Recogniser = (reading) => {
+const shortDates: Recogniser = (reading) => {
   const match = reading.match(SHORT_DATES);
   const [written = '', month = '', day = '', monthTo = '', dayTo = ''] = match ?? [];
   const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
@@ -84,7 +86,7 @@ export const cardDate: Recogniser = (reading) => {
 const YEAR_MONTH = /((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d\p{L}]|[-./]\d)/uy;
 
 /** 2024-01 is a month; the season of 2010-11 is two years. */
-export const yearMonth: Recogniser = (reading) => {
+const yearMonth: Recogniser = (reading) => {
   const match = reading.match(YEAR_MONTH);
   const [written = '', digits = '', month = ''] = match ?? [];
   if (match === undefined || Number(digits.slice(-2)) + 1 === Number(month)) return undefined;
@@ -96,7 +98,7 @@ export const yearMonth: Recogniser = (reading) => {
 const ORDINALS = /(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 
 /** The 16th-18th */
-export const ordinalRange: Recogniser = (reading) => {
+const ordinalRange: Recogniser = (reading) => {
   const match = reading.match(ORDINALS);
   const [written = '', from = '', to = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -107,7 +109,7 @@ export const ordinalRange: Recogniser = (reading) => {
 const ERA = /(\d{1,4}) ?(B\.?C\.?E\b\.?|B\.C\.|BC|A\.D\.|AD|C\.E\.|CE)(?![\p{L}\p{N}])/uy;
 
 /** 44 B.C., 800 AD: no bytes, no amperes. */
-export const era: Recogniser = (reading) => {
+const era: Recogniser = (reading) => {
   const match = reading.match(ERA);
   const [written = '', digits = '', name = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -153,7 +155,7 @@ const HYPHENATED =
   /(\d{1,2})-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}-(\d{4}|\d{2})(?![\p{L}\p{N}-])/iuy;
 
 /** 15-Jan-2024 */
-export const hyphenated: Recogniser = (reading) => {
+const hyphenated: Recogniser = (reading) => {
   const match = reading.match(HYPHENATED);
   const [written = '', day = '', month = '', digits = ''] = match ?? [];
   if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
@@ -204,3 +206,17 @@ function dayAtEnd(
 ): string | undefined {
   return /^[^\S\n]*[^\s"'”’)]/.test(text.slice(end, end + 4)) || previousWord === 'on' ? name : undefined;
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/\//, /(?!)/, shortDates],
+    [/\//, /(?!)/, shortDate],
+    [/-/, /(?!)/, hyphenated],
+  ],
+  behindDigitsLater: [
+    [/-/, /(?!)/, yearMonth],
+    [/[snrt]/, /(?!)/, ordinalRange],
+    [/[BAC]/, /[BAC]/, era],
+  ],
+} satisfies Rules<DigitRule>;

@@ -1,38 +1,27 @@
 // Assembles English, and orders its own recognisers by the character that decides.
 // Words are American where the two differ and the text does not decide.
-import { isDigitAt } from '../characters.js';
-import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { betweenAmounts, byFirstLetter, coordinates, formula, perWord } from '../shared-forms.js';
+import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
+import { betweenAmounts, byFirstLetter, byMark, coordinates, formula, perWord } from '../shared-forms.js';
 import { initials, shouted, unsayable } from './abbreviations.js';
-import { direction, house, road, state, STATES } from './addresses.js';
-import * as algebra from './algebra.js';
-import * as amounts from './amounts.js';
-import * as clock from './clock.js';
-import * as codes from './codes.js';
-import { extension, poundKey, shortNumber, textedTo } from './codes.js';
-import {
-  cardDate,
-  era,
-  hyphenated,
-  ordinalRange,
-  shortDate,
-  shortDates,
-  shortYear,
-  yearMonth,
-} from './dates.js';
+import { addressRules, house, state, STATES } from './addresses.js';
+import { algebraRules, coefficient, piOfFormula, scientific } from './algebra.js';
+import { age, amountRules, DIRECTIONS, partOfInch, stones, timesSum } from './amounts.js';
+import { clockRules, offset, timeBesideTime } from './clock.js';
+import { codeRules, network, verse } from './codes.js';
+import { cardDate, dateRules, shortYear } from './dates.js';
+import { bySign } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, year } from './numbers.js';
-import * as ratios from './ratios.js';
+import { always, pairOf, ratioRules, result } from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
-import { PER } from './units.js';
 import { WRITING } from './writing.js';
 
 const PARTS = { degree: ['degree', 'degrees'], minute: ['minute', 'minutes'], second: ['second', 'seconds'] };
 const position = coordinates(
   (digits, part) => `${cardinal(digits)} ${PARTS[part][digits === '1' ? 0 : 1] ?? ''}`,
-  amounts.DIRECTIONS,
+  DIRECTIONS,
 );
 
 const edition = standard(ofStandard, year);
@@ -42,55 +31,38 @@ const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' }); // prettier-ignore
 
 const NONE = /(?!)/;
-const DOT = /\./; // the decimal point
 
-/**
- * Recognisers by the characters behind the digits, directly or after a space. The more certain come first.
- */
-const BY_SIGN: readonly (readonly [touching: RegExp, parted: RegExp, recognise: Recogniser])[] = [
-  [/[:a-f]/, NONE, codes.network], [/[-:]/, NONE, edition], [/\//, NONE, ratios.always], [/\//, NONE, cardDate], [/\//, NONE, ratios.tire], [/\//, NONE, ratios.quotient], [/\//, NONE, ratios.twoRates], [/\//, NONE, ratios.manyForSum], [/\//, NONE, amounts.perPeriod], [/V/, NONE, amounts.voltsAndAmps],
-  [/[/.]/, NONE, ratios.pairOf], [/[-/]/, /\d/, amounts.partOfInch], [/\//, NONE, ratios.pressure], [/\//, NONE, ratios.step], [/[/.]/, NONE, ratios.rating],
-  [/\//, NONE, shortDates], [/\//, NONE, shortDate], [/-/, NONE, hyphenated], [/,/, NONE, amounts.groupedOrdinal], [/[,.]/, NONE, amounts.commaBehind], [/[s,]/, NONE, clock.hundreds],
-  [/[mcikfyp"″'′.]/, /[mcify]/, amounts.sides], [/["'’′f]/, /f/, amounts.feetAndInches], [/["″.–-]/, /[–-]/, amounts.inches], [/s/, /s/, amounts.stones],
-  [/[x×.]/, /[x×]/, amounts.sizes], [/[a-zπ.]/, NONE, algebra.coefficient], [/[x.,]/, NONE, amounts.timesAsMuch], [/[-–.]/, NONE, amounts.timesRange], [/[eE.]/, NONE, algebra.scientific],
-  [/[°º]/, NONE, position], [/[°º.]/, NONE, amounts.directed], [/[kK]/, NONE, amounts.race], [/p/, NONE, amounts.pence], [/[pi]/, NONE, codes.screen],
-  [/[-MDNjapf]/, /[MDNjapf]/, codes.aircraft], [/[-–]/, /[-–]/, codes.places], [/[(kb]/, NONE, codes.subsection], [DOT, NONE, codes.staged],
-  [/[A-Z]/, /[\p{Lu}\d]/u, house], [/-/, NONE, yearMonth], [/[snrt]/, NONE, ordinalRange], [/[BAC]/, /[BAC]/, era],
-  [/[hZ]/, /h/, clock.military], [/:/, NONE, clock.clockHours], [DOT, NONE, clock.dottedTime], [/[ap:]/, NONE, clock.shortHalves], [/:/, NONE, clock.shortHalf], [/:/, NONE, clock.lap],
-  [/:/, NONE, clock.lasting], [/s/, NONE, codes.several], [/s/, NONE, clock.seconds], [/d/, NONE, clock.daysAndHours], [/i/, NONE, clock.about],
-  [/[-–]/, NONE, clock.openingHours], [/-/, NONE, codes.docket], [/-/, NONE, codes.zip], [/[-–]/, NONE, ratios.result], [DOT, NONE, codes.wireless],
-  [/[-y]/, /[-y]/, amounts.age], [/[LF]/, /F/, amounts.lettered],
-]; // prettier-ignore
+/** The more certain come first. */
+const atNumber = bySign([
+  [/[°º]/, NONE, position],
+  [/\//, NONE, always],
+  [/\//, NONE, cardDate],
+  ...ratioRules.behindDigits,
+  ...amountRules.behindDigits,
+  [/[:a-f]/, NONE, network],
+  [/[-:]/, NONE, edition],
+  [/[/.]/, NONE, pairOf],
+  [/[-/]/, /\d/, partOfInch],
+  ...ratioRules.behindDigitsLater,
+  ...dateRules.behindDigits,
+  ...amountRules.behindDigitsLater,
+  ...clockRules.behindDigits,
+  [/s/, /s/, stones],
+  [/[a-zπ.]/, NONE, coefficient],
+  ...amountRules.behindDigitsLast,
+  ...codeRules.behindDigits,
+  [/[eE.]/, NONE, scientific],
+  [/[A-Z]/, /[\p{Lu}\d]/u, house],
+  ...dateRules.behindDigitsLater,
+  ...amountRules.behindDigitsAtEnd,
+  ...codeRules.behindDigitsLater,
+  ...clockRules.behindDigitsLater,
+  ...codeRules.behindDigitsLast,
+  [/[-–]/, NONE, result],
+  [/[-y]/, /[-y]/, age],
+]);
 
-const bySign = new Map<string, readonly Recogniser[]>();
-
-function askedBehind(sign: string): readonly Recogniser[] {
-  let list = bySign.get(sign);
-  if (list === undefined) {
-    const parted = sign.startsWith(' ');
-    const character = sign.slice(-1);
-    list = BY_SIGN.filter((row) => row[parted ? 1 : 0].test(character)).map(([, , recognise]) => recognise);
-    bySign.set(sign, list);
-  }
-  return list;
-}
-
-/** A stop that ends the sentence is behind no decimals. */
-function behindDigits(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
-  const { text, runEnd } = reading;
-  const sign = text[runEnd] ?? '';
-  if (sign === '' || (sign === '.' && !isDigitAt(text, runEnd + 1))) return undefined;
-  for (const recognise of askedBehind(sign === ' ' ? text.slice(runEnd, runEnd + 2) : sign)) {
-    const found = recognise(reading);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const AT_DIGIT: readonly Recogniser[] = [
-  codes.httpStatus, codes.place, textedTo, codes.hexadecimal, behindDigits, codes.numbered, shortNumber,
-]; // prettier-ignore
+const AT_DIGIT: readonly Recogniser[] = [...codeRules.atDigit, atNumber, ...codeRules.atDigitLater];
 
 /** C++17 */
 function standardOfCpp({ text, at }: Reading): Found | undefined {
@@ -101,14 +73,27 @@ function standardOfCpp({ text, at }: Reading): Found | undefined {
 }
 
 const atCapital = byFirstLetter([
-  [/C/, standardOfCpp], [/[A-Z]/, state], [/[UIAWEODLPRS]/, shouted], [/[IVXLC]/, roman], [/[NSEW]/, direction], [/[IUSC]/, road], [/[UG]/, clock.offset],
-  [/I/, codes.network], [/[A-Z]/, codes.models], [/[A-Z]/, codes.letteredModel], [/[A-Z]/, initials], [/[A-Z]/, traded], [/[A-Z]/, letterPair(SPEECH)], [/[A-Z]/, unsayable], [/[A-Z]/, molecule],
-]); // prettier-ignore
+  [/C/, standardOfCpp],
+  [/[A-Z]/, state],
+  [/[UIAWEODLPRS]/, shouted],
+  [/[IVXLC]/, roman],
+  ...addressRules.atCapital,
+  [/[UG]/, offset],
+  ...codeRules.atCapital,
+  [/[A-Z]/, initials],
+  [/[A-Z]/, traded],
+  [/[A-Z]/, letterPair(SPEECH)],
+  [/[A-Z]/, unsayable],
+  [/[A-Z]/, molecule],
+]);
 const atSmall = byFirstLetter([
-  [/[ivx]/, smallRoman], [/x/, extension], [/x/, amounts.timesSum], [/π/, algebra.piOfFormula], [/[a-f]/, codes.network],
-]); // prettier-ignore
+  [/[ivx]/, smallRoman],
+  ...codeRules.atSmall,
+  [/x/, timesSum],
+  [/π/, piOfFormula],
+]);
 
-const atBook = byFirstLetter([[/[GELNDJSKCPIRMTH]/, codes.verse]]);
+const atBook = byFirstLetter([[/[GELNDJSKCPIRMTH]/, verse]]);
 
 /** A word that has its second letter small is none of them, unless it is a molecule. */
 const AT_LETTER: readonly Recogniser[] = [
@@ -186,23 +171,21 @@ function party(reading: Reading): Found | undefined {
   };
 }
 
-const BY_MARK: Readonly<Record<string, readonly Recogniser[]>> = {
-  '#': [poundKey, codes.numberSign],
-  "'": [shortYear], '’': [shortYear], '.': [battingAverage],
-  '<': [algebra.relation], '>': [algebra.relation], '≤': [algebra.relation], '≥': [algebra.relation],
-  '-': [through, algebra.minusOfFormula], '–': [through, amounts.dashedMinus], '!': [algebra.factorial],
-  '^': [algebra.power], '⁻': [algebra.power], '+': [keyCombination], '★': [star], '⭐': [star], '☆': [star], '(': [party], '/': [perWord(PER), amounts.onlyRupees, clock.timeBesideTime, betweenAmounts],
-  $: [amounts.commaBefore, amounts.hyphenatedMoney], '€': [amounts.commaBefore, amounts.hyphenatedMoney], '£': [amounts.commaBefore, amounts.hyphenatedMoney],
-}; // prettier-ignore
-
 const AT_MARK: readonly Recogniser[] = [
-  (reading) => {
-    for (const recognise of BY_MARK[reading.text[reading.at] ?? ''] ?? []) {
-      const found = recognise(reading);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  },
+  byMark([
+    [/\./, battingAverage],
+    [/[-–]/, through],
+    [/\+/, keyCombination],
+    [/[★⭐☆]/, star],
+    [/\(/, party],
+    [/\//, perWord(WRITING.per)],
+    ...algebraRules.atMark,
+    ...amountRules.atMark,
+    ...codeRules.atMark,
+    [/\//, timeBesideTime],
+    [/\//, betweenAmounts],
+    [/['’]/, shortYear],
+  ]),
 ];
 
 export const ENGLISH: Language = {

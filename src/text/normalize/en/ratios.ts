@@ -2,6 +2,8 @@
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { cardinal, decimal, ohBefore, pairs } from './numbers.js';
 import { numeralOf } from '../numerals.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 
 const PAIR = /(\d{1,3}(?:\.\d{1,2})?)\/(\d{1,3})(?![\d/]|\.\d)/y;
 const LONGEST_LEAD = 48; // units before the numbers that may say what they are
@@ -35,7 +37,7 @@ function sayPoints(written: string): string {
 }
 
 /** 9.5/10 is nine point five out of ten; 8/10 is where something is rated. */
-export const rating: Recogniser = (reading) => {
+const rating: Recogniser = (reading) => {
   const match = reading.match(PAIR);
   if (match === undefined) return undefined;
   const [written, points = '', most = ''] = match;
@@ -55,7 +57,7 @@ export const rating: Recogniser = (reading) => {
 };
 
 /** Step 3/5. */
-export const step: Recogniser = (reading) => {
+const step: Recogniser = (reading) => {
   const match = reading.match(PAIR);
   const [written = '', part = '', all = ''] = match ?? [];
   if (match === undefined || part.includes('.') || Number(part) > Number(all) || !STEP.test(lead(reading))) {
@@ -65,7 +67,7 @@ export const step: Recogniser = (reading) => {
 };
 
 /** Blood pressure: 120/80 is one twenty over eighty. */
-export const pressure: Recogniser = (reading) => {
+const pressure: Recogniser = (reading) => {
   const match = reading.match(PAIR);
   const [written = '', systolic = '', diastolic = ''] = match ?? [];
   const [high, low] = [Number(systolic), Number(diastolic)];
@@ -85,7 +87,7 @@ export const pressure: Recogniser = (reading) => {
 };
 
 /** 225/45 R17 */
-export const tire: Recogniser = (reading) => {
+const tire: Recogniser = (reading) => {
   const match = reading.match(TIRE);
   if (match === undefined) return undefined;
   const spoken = `${pairs(match[1] ?? '')} ${ohBefore(match[2] ?? '')}`;
@@ -147,7 +149,7 @@ export const result: Recogniser = (reading) => {
 };
 
 /** 100/4=25: before the sign of equality that is a division. */
-export function quotient(reading: Reading): Found | undefined {
+function quotient(reading: Reading): Found | undefined {
   const match = reading.match(QUOTIENT);
   const [written = '', above = '', below = ''] = match ?? [];
   if (match === undefined || Number(above) <= Number(below)) return undefined;
@@ -158,7 +160,7 @@ export function quotient(reading: Reading): Found | undefined {
 const TWO_RATES = /(\d{2,3})\/(\d{2,3})(?= ?(?:mpg|Hz|V|VAC)(?![\p{L}\p{N}]))/uy;
 
 /** 20/26 mpg, 50/60 Hz, 110/220V: two amounts of one unit. */
-export const twoRates: Recogniser = (reading) => {
+const twoRates: Recogniser = (reading) => {
   const match = reading.match(TWO_RATES);
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
@@ -168,8 +170,23 @@ export const twoRates: Recogniser = (reading) => {
 const MANY_FOR_SUM = /([2-9]|1\d)\/(?=\$\d{1,3}(?:\.\d\d)?(?![\d,]))/y;
 
 /** Tacos are 2/$3. */
-export const manyForSum: Recogniser = (reading) => {
+const manyForSum: Recogniser = (reading) => {
   const match = reading.match(MANY_FOR_SUM);
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} for `, rule: 'currency' };
 };
+
+/** In the order in which the language asks them. */
+export const ratioRules = {
+  behindDigits: [
+    [/\//, /(?!)/, tire],
+    [/\//, /(?!)/, quotient],
+    [/\//, /(?!)/, twoRates],
+    [/\//, /(?!)/, manyForSum],
+  ],
+  behindDigitsLater: [
+    [/\//, /(?!)/, pressure],
+    [/\//, /(?!)/, step],
+    [/[/.]/, /(?!)/, rating],
+  ],
+} satisfies Rules<DigitRule>;

@@ -44,8 +44,7 @@ import {
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
-import { CURRENCIES, MAGNITUDES, noun, PER } from './units.js';
-import { WRITING } from './writing.js';
+import { noun, WRITING } from './writing.js';
 
 const MAGNIFIED = /(\d[\d.,]{0,12}) ?(k|K|M|MM|mill\.) ?(€|£|\$|EUR|USD)(?![\p{L}\p{N}])/uy;
 
@@ -55,7 +54,10 @@ function magnifiedMoney(reading: Reading): Found | undefined {
   const match = reading.match(MAGNIFIED);
   const [written = '', digits = '', short = '', sign = ''] = match ?? [];
   const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
-  const [magnitude, currency] = [MAGNITUDES[short], CURRENCIES[WRITING.currencySigns[sign] ?? sign]];
+  const [magnitude, currency] = [
+    WRITING.magnitudes[short],
+    WRITING.currencies[WRITING.currencySigns[sign] ?? sign],
+  ];
   if (number === undefined || number.end !== reading.at + digits.length || !magnitude || !currency)
     return undefined;
   const end = reading.at + written.length;
@@ -78,19 +80,19 @@ function namedMoney(reading: Reading): Found | undefined {
   const number = match && readNumeral(reading.text, at, WRITING.numbers);
   if (number === undefined || number.end !== at + digits.length) return undefined;
   const currency = currencyOf(name);
-  const known = magnitude === undefined ? undefined : MAGNITUDES[magnitude.trim()];
+  const known = magnitude === undefined ? undefined : WRITING.magnitudes[magnitude.trim()];
   const end = reading.at + written.length;
-  const quantity = { number: number.numeral, ...(known && { magnitude: known }) };
+  const quantity = { number: number.numeral, magnitude: known };
   return { end, spoken: SPEECH.money(quantity, currency, reading.around(end)), rule: 'currency' };
 }
 
 function currencyOf(name: string): Currency {
-  const { USD, PESO } = CURRENCIES;
+  const { USD, PESO } = WRITING.currencies;
   const pesos = { ...PESO, forms: ['peso', 'pesos'] };
   if (name === 'dólares') return { ...USD, forms: ['dólar', 'dólares'] };
   const nation = /^pesos (\p{L}+)$/u.exec(name)?.[1];
   if (nation !== undefined) return { ...pesos, forms: [`peso ${nation.slice(0, -1)}`, name] };
-  return CURRENCIES[name] ?? pesos;
+  return WRITING.currencies[name] ?? pesos;
 }
 
 const APOSTROPHE = /(\d{1,4})['’´](\d{2}) ?(?:€|euros?)(?!\p{L})/uy;
@@ -99,7 +101,7 @@ const APOSTROPHE = /(\d{1,4})['’´](\d{2}) ?(?:€|euros?)(?!\p{L})/uy;
 function shopPrice(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/['’´]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(APOSTROPHE);
-  const { EUR } = CURRENCIES;
+  const { EUR } = WRITING.currencies;
   if (match === undefined || EUR === undefined) return undefined;
   const [written, whole = '', decimals = ''] = match;
   const end = reading.at + written.length;
@@ -240,7 +242,7 @@ function dottedTime(reading: Reading): Found | undefined {
   )
     return undefined;
   const word = reading.match(HOUR_WORD, around.end)?.[0] ?? '';
-  const time = { hours: withoutZeros(hours), minutes, ...(word !== '' && { word: 'horas' }) };
+  const time = { hours: withoutZeros(hours), minutes, word: word === '' ? undefined : 'horas' };
   const spoken = SPEECH.time(time, around);
   return spoken === undefined ? undefined : { end: around.end + word.length, spoken, rule: 'time' };
 }
@@ -369,7 +371,7 @@ const AT_DIGIT = behindDigits([
       score: (home, guest) => SPEECH.score(home, guest),
     }),
   ],
-  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
   [/[.,]/, dottedTime],
   [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
@@ -396,7 +398,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
-  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
+  [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
@@ -419,7 +421,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\$/, namedMoney],
       [/['’]/, shortYear],
       [/#/, dayHashtag(cardinal)],
-      [/\//, perWord(PER)],
+      [/\//, perWord(WRITING.per)],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

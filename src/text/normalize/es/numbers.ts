@@ -86,7 +86,7 @@ export function spellDigits(digits: string): string {
 }
 
 /** 3,14 tres coma catorce; 3,05 tres coma cero cinco; 3,1 km tres coma un; more than three digits one by one. */
-export function decimals(digits: string, agreement: Agreement = 'alone'): string {
+function decimals(digits: string, agreement: Agreement = 'alone'): string {
   if (digits.length > 3 || /^0+$/.test(digits)) return spellDigits(digits);
   const zeros = /^0*/.exec(digits)?.[0] ?? '';
   const rest = cardinal(digits.slice(zeros.length), agreement);

@@ -3,12 +3,12 @@ import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
+import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
-import { CURRENCIES, CURRENCY_SIGNS, SYMBOLS, WRITING } from './writing.js';
+import { SYMBOLS, WRITING } from './writing.js';
 import { isFeminine } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { MAGNITUDES } from './units.js';
 
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
@@ -47,7 +47,7 @@ const english = new Quantities({
 });
 
 /** 3.5 GHz is a decimal; Python 3.11 a version. */
-export function pointed(reading: Reading): Found | undefined {
+function pointed(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
   const found = english.atDigit(reading);
@@ -71,7 +71,7 @@ export function pointedMoney(reading: Reading): Found | undefined {
 }
 
 /** Le 14/07. */
-export function shortDate(reading: Reading): Found | undefined {
+function shortDate(reading: Reading): Found | undefined {
   const around = reading.around(reading.at);
   const before = SHORT_DAY.test(around.previousShort) ? around.previousShort : around.previousWord;
   const match =
@@ -97,7 +97,7 @@ function isDayOfMonth(reading: Reading, before: string): boolean {
 }
 
 /** 4,5/5 */
-export function rating(reading: Reading): Found | undefined {
+function rating(reading: Reading): Found | undefined {
   const match = reading.match(RATING);
   if (match === undefined) return undefined;
   const [written, grade = '', best = ''] = match;
@@ -107,23 +107,23 @@ export function rating(reading: Reading): Found | undefined {
 }
 
 /** 12,50 euros, 3.50 dollars: with two decimals the name of the currency counts hundredths, too. */
-export function namedMoney(reading: Reading): Found | undefined {
+function namedMoney(reading: Reading): Found | undefined {
   const format =
     reading.match(POINTED) === undefined ? WRITING.numbers : ({ decimal: '.', grouping: [','] } as const);
   const read = readNumeral(reading.text, reading.at, format);
   if (read?.numeral.decimals.length !== 2) return undefined;
   const name = reading.match(NAMED_MONEY, read.end);
-  const currency = CURRENCIES[name?.[1]?.startsWith('e') ? 'EUR' : 'USD'];
+  const currency = WRITING.currencies[name?.[1]?.startsWith('e') ? 'EUR' : 'USD'];
   if (name === undefined || currency === undefined) return undefined;
   const spoken = money({ number: read.numeral }, currency);
   return { end: read.end + name[0].length, spoken, rule: 'currency' };
 }
 
 /** 4€50 */
-export function euroBetween(reading: Reading): Found | undefined {
+function euroBetween(reading: Reading): Found | undefined {
   const match = reading.match(EURO_BETWEEN);
   const [written = '', whole = '', decimals = ''] = match ?? [];
-  const currency = CURRENCIES['EUR'];
+  const currency = WRITING.currencies['EUR'];
   if (match === undefined || currency === undefined) return undefined;
   return {
     end: reading.at + written.length,
@@ -133,19 +133,22 @@ export function euroBetween(reading: Reading): Found | undefined {
 }
 
 /** 3,5 M€, 45 k€, 2 Md€ */
-export function bigMoney(reading: Reading): Found | undefined {
+function bigMoney(reading: Reading): Found | undefined {
   const read = readNumeral(reading.text, reading.at, WRITING.numbers);
   const match = read && reading.match(BIG, read.end);
   if (read === undefined || match === undefined) return undefined;
   const [written, size = '', sign = ''] = match;
-  const [magnitude, currency] = [MAGNITUDES[size], CURRENCIES[CURRENCY_SIGNS[sign] ?? '']];
+  const [magnitude, currency] = [
+    WRITING.magnitudes[size],
+    WRITING.currencies[WRITING.currencySigns[sign] ?? ''],
+  ];
   if (magnitude === undefined || currency === undefined) return undefined;
   const spoken = money({ number: read.numeral, magnitude }, currency);
   return { end: read.end + written.length, spoken, rule: 'currency' };
 }
 
 /** 2 ½ heures is "deux heures et demie", 3 1/2 premiers mois "trois premiers mois et demi". */
-export function andHalf(reading: Reading): Found | undefined {
+function andHalf(reading: Reading): Found | undefined {
   const match = reading.match(AND_HALF);
   const [written = '', number = '', adjective = '', noun = ''] = match ?? [];
   if (match === undefined || (number === '1' ? NO_NOUN.has(noun) : !noun.endsWith('s'))) return undefined;
@@ -155,7 +158,7 @@ export function andHalf(reading: Reading): Found | undefined {
 }
 
 /** 04.78.00.10.20 is no version. */
-export function dottedTelephone(reading: Reading): Found | undefined {
+function dottedTelephone(reading: Reading): Found | undefined {
   const match = reading.match(DOTTED_TELEPHONE);
   if (match === undefined) return undefined;
   const spoken = SPEECH.telephone(match[0].split('.'), false);
@@ -163,7 +166,7 @@ export function dottedTelephone(reading: Reading): Found | undefined {
 }
 
 /** Score final : 2-0; what does not grow is no range: 6-4. */
-export function announcedScore(reading: Reading): Found | undefined {
+function announcedScore(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(SCORE);
   if (match === undefined || /[-–/.,:]/.test(text[at - 1] ?? '')) return undefined;
@@ -174,7 +177,7 @@ export function announcedScore(reading: Reading): Found | undefined {
 }
 
 /** 12bis, 12 ter */
-export function houseNumber(reading: Reading): Found | undefined {
+function houseNumber(reading: Reading): Found | undefined {
   const match = reading.match(HOUSE);
   if (match === undefined) return undefined;
   const [written, number = '', letter = ''] = match;
@@ -182,8 +185,29 @@ export function houseNumber(reading: Reading): Found | undefined {
 }
 
 /** In "les 2 s'aiment" no second is counted. */
-export function uncounted(reading: Reading): Found | undefined {
+function uncounted(reading: Reading): Found | undefined {
   const match = reading.match(ELIDED);
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'cardinal' };
 }
+
+/** In the order in which the language asks them. */
+export const figureRules = {
+  behindDigits: [
+    [/€/, euroBetween],
+    [/\./, dottedTelephone],
+    [/[btq]/, houseNumber],
+  ],
+  behindDigitsLater: [
+    [/[,.kKM\d]/, bigMoney],
+    [/[½1]/, andHalf],
+    [/[-–]/, announcedScore],
+    [/\//, shortDate],
+    [/,/, rating],
+    [/[\d,.]/, namedMoney],
+  ],
+  behindDigitsLast: [
+    [/[cdjlmnst]/, uncounted],
+    [/[.,]/, pointed],
+  ],
+} satisfies Rules;

@@ -5,94 +5,13 @@ import type { Found, Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark, expiry } from '../shared-forms.js';
-import {
-  andHalf,
-  announcedScore,
-  bigMoney,
-  dottedTelephone,
-  euroBetween,
-  houseNumber,
-  namedMoney,
-  pointed,
-  pointedMoney,
-  rating,
-  shortDate,
-  uncounted,
-} from './figures.js';
+import { figureRules, pointedMoney } from './figures.js';
 import { of } from './grammar.js';
-import {
-  accountNumber,
-  dayOrHour,
-  fileNumber,
-  insuranceNumber,
-  namedByLetters,
-  offset,
-  plate,
-  versionedName,
-} from './names.js';
+import { fileNumber, insuranceNumber, nameRules, offset } from './names.js';
 import { cardinal } from './numbers.js';
-import {
-  area,
-  height,
-  hoursAndPart,
-  lawNumber,
-  millions,
-  relay,
-  roundMillions,
-  solid,
-  timesPer,
-  trunkZero,
-} from './pairs.js';
-import {
-  appeal,
-  bare,
-  decade,
-  edition,
-  elided,
-  fewer,
-  fewOf,
-  firstOfMonth,
-  greatWar,
-  inches,
-  keyed,
-  keys,
-  lastDigits,
-  lettersOfLaw,
-  multiplied,
-  partOfInch,
-  planes,
-  portion,
-  rate,
-  shortNumber,
-  timesEach,
-  verse,
-  verseNumber,
-  windward,
-} from './phrases.js';
-import {
-  abroad,
-  american,
-  andAHalf,
-  attachedUnit,
-  below,
-  chemical,
-  dates,
-  days,
-  dayTag,
-  halfOf,
-  longDurations,
-  minutes,
-  named,
-  part,
-  per,
-  place,
-  plus,
-  prime,
-  related,
-  season,
-  secondsAnd,
-  times,
-} from './signs.js';
+import { pairRules, trunkZero } from './pairs.js';
+import { elided, phraseRules } from './phrases.js';
+import { chemical, days, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
@@ -243,31 +162,46 @@ const traded = currencyPair({
 /** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/\//, portion], [/["'”″’,]/, inches], [/-/, greatWar], [/-/, planes], [/[-:]/, edition], [/e/, firstOfMonth], [/[a-z]/, multiplied], [ANY, shortNumber], [/[-\d]/, keyed], [ANY, lastDigits], [/[a-f]/, commitHash(SPEECH)], [/-/, appeal], [/,/, bare],
-    [/[/.]/, dates], [/[A-Z]/, named], [/€/, euroBetween], [/\d/, insuranceNumber],
-    [/[-.)\d]/, american], [/\./, dottedTelephone], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/°/, place], [/[m'’′]/, minutes], [/['’′]/, prime],
-    [/[x×]/, times], [/\//, season], [/\//, part], [/\//, andAHalf], [/\//, halfOf], [/[,KMGTWV]/, attachedUnit], [/m/, height], [/[xf]/, timesPer],
-    [/[,M]/, millions], [/[\d.]/, roundMillions], [/[x×]/, relay], [/[xX×,]/, solid], [/h/, hoursAndPart], [/[x×]/, area], [/[-/]/, lawNumber], [/[hHjJ/s]/, outOf], [/[-–—hH]/, hours], [/[,.kKM\d]/, bigMoney],
-    [/[½1]/, andHalf], [/[-–]/, announcedScore], [/\//, shortDate], [/,/, rating], [/[\d,.]/, namedMoney], [/[btq]/, houseNumber],
-    [ANY, fileNumber], [/[cdjlmnst]/, uncounted], [/[.,]/, pointed],
+    [/\//, cardExpiry],
+    ...phraseRules.behindDigits,
+    [/[a-f]/, commitHash(SPEECH)],
+    [/\d/, insuranceNumber],
+    ...signRules.behindDigits,
+    ...figureRules.behindDigits,
+    ...pairRules.behindDigits,
+    [/[hHjJ/s]/, outOf],
+    [/[-–—hH]/, hours],
+    ...figureRules.behindDigitsLater,
+    [ANY, fileNumber],
+    ...figureRules.behindDigitsLast,
   ]),
-]; // prettier-ignore
+];
 
 const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, traded, /\//], [/[A-Z]/, letterPair(SPEECH), /\//], [/[NSEO]/, windward], [/[GELNDJRSCPQIMAHOT]/, verse, /[.\d]/], [/[acfv]/, lettersOfLaw],
-    [/[A-Z]/, chemical, /[₀-₉]/], [/[ald]/, toMonth, /\d/], [/[dDqQ]/, elided, /1/], [/x/, timesEach, /\d/], [/[lmjvsd]/i, days, /[-–.aà]/i], [/[IVXLCDM]/, romanOrdinal], [/[IVXLC]/, kingOrChapter],
-    [/[A-Z]/, accountNumber, /\d/], [/[A-Z]/, plate, /[-\d]/], [/\p{Lu}/u, versionedName, /-/], [/[JHD]/, dayOrHour, /[-+]/], [/\p{Lu}/u, namedByLetters, /[-\d]/],
+    [/[A-Z]/, traded, /\//],
+    [/[A-Z]/, letterPair(SPEECH), /\//],
+    ...phraseRules.atLetter,
+    [/[ald]/, toMonth, /\d/],
+    [/[A-Z]/, chemical, /[₀-₉]/],
+    [/[dDqQ]/, elided, /1/],
+    [/[lmjvsd]/i, days, /[-–.aà]/i],
+    [/[IVXLCDM]/, romanOrdinal],
+    [/[IVXLC]/, kingOrChapter],
+    ...nameRules.atLetter,
   ]),
-]; // prettier-ignore
+];
 
 const atMark = [
   byMark([
-    [/[#*]/, keys], [/[-–]/, fewer], [/['’]/, decade], [/\(/, abroad], [/#/, dayTag], [/\(/, american], [/[<>≤≥≈]/, related],
-    [/\+/, plus], [/[⁻^]/, below], [/\//, per], [/½/, andAHalf], [/½/, halfOf], [/\+/, trunkZero], [/[-−+]/, offset],
-    [/[-−$€£¥]/, pointedMoney], [/\//, betweenAmounts],
+    ...phraseRules.atMark,
+    ...signRules.atMark,
+    [/\//, betweenAmounts],
+    [/\+/, trunkZero],
+    [/[-−+]/, offset],
+    [/[-−$€£¥]/, pointedMoney],
   ]),
-]; // prettier-ignore
+];
 
 export const FRENCH: Language = {
   tag: 'fr',

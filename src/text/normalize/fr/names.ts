@@ -1,5 +1,6 @@
 // Names of letters and figures: A380, J-7, UTC+2, account numbers.
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -16,7 +17,7 @@ const FILE =
 const LONGEST_FILE = 40; // units before the number
 
 /** AB-123-CD; with spaces only where it is said to be a plate. */
-export function plate(reading: Reading): Found | undefined {
+function plate(reading: Reading): Found | undefined {
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, first = '', mark, digits = '', last = ''] = match;
@@ -38,7 +39,7 @@ export function insuranceNumber(reading: Reading): Found | undefined {
 }
 
 /** Airbus A380 is "A trois cent quatre-vingts". */
-export function namedByLetters(reading: Reading): Found | undefined {
+function namedByLetters(reading: Reading): Found | undefined {
   const match = reading.match(THREE_FIGURES);
   if (match === undefined || reading.around(reading.at).previousWord === 'vol') return undefined;
   const [written, letters = '', digits = ''] = match;
@@ -47,7 +48,7 @@ export function namedByLetters(reading: Reading): Found | undefined {
 }
 
 /** GPT-4.5: the hyphen is no minus, the point no comma. */
-export function versionedName(reading: Reading): Found | undefined {
+function versionedName(reading: Reading): Found | undefined {
   const match = reading.match(VERSIONED);
   if (match === undefined) return undefined;
   const [written, name = '', whole = '', rest = ''] = match;
@@ -57,7 +58,7 @@ export function versionedName(reading: Reading): Found | undefined {
 }
 
 /** J-7, H+2 */
-export function dayOrHour(reading: Reading): Found | undefined {
+function dayOrHour(reading: Reading): Found | undefined {
   const match = reading.match(DAY);
   if (match === undefined) return undefined;
   const [written, letter = '', sign, days = ''] = match;
@@ -89,7 +90,7 @@ export function offset(reading: Reading): Found | undefined {
 }
 
 /** FR76 3000 6000 ...: each character by its name. */
-export function accountNumber(reading: Reading): Found | undefined {
+function accountNumber(reading: Reading): Found | undefined {
   const match = reading.match(ACCOUNT);
   if (match === undefined) return undefined;
   const spoken = match[0]
@@ -104,3 +105,14 @@ export function accountNumber(reading: Reading): Found | undefined {
     .join(', ');
   return { end: reading.at + match[0].length, spoken, rule: 'digits' };
 }
+
+/** In the order in which the language asks them. */
+export const nameRules = {
+  atLetter: [
+    [/[A-Z]/, accountNumber, /\d/],
+    [/[A-Z]/, plate, /[-\d]/],
+    [/\p{Lu}/u, versionedName, /-/],
+    [/[JHD]/, dayOrHour, /[-+]/],
+    [/\p{Lu}/u, namedByLetters, /[-\d]/],
+  ],
+} satisfies Rules;

@@ -1,10 +1,11 @@
 // Two figures that belong together: 1m80, 1920x1080, n° 2004-575, 3x/jour, 3M abonnés, +33 (0)6.
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { isCounted, of } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { MAGNITUDES, PER } from './units.js';
+import { WRITING } from './writing.js';
 
 const HEIGHT = /(\d{1,2}) ?m ?(\d{2})(?![\p{L}\p{N}])/uy;
 const AREA = /(\d{1,5})( ?x ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
@@ -21,7 +22,7 @@ function found(reading: Reading, written: string, spoken: string, rule: Found['r
 }
 
 /** 1m80 is "un mètre quatre-vingts". */
-export function height(reading: Reading): Found | undefined {
+function height(reading: Reading): Found | undefined {
   const match = reading.match(HEIGHT);
   if (match === undefined) return undefined;
   const [written, metres = '', rest = ''] = match;
@@ -30,7 +31,7 @@ export function height(reading: Reading): Found | undefined {
 }
 
 /** 1920x1080, 3 x 4 m; 3 x 4 = 12 is a product. A second figure that stands apart may have a unit. */
-export function area(reading: Reading): Found | undefined {
+function area(reading: Reading): Found | undefined {
   const match = reading.match(AREA);
   if (match === undefined) return undefined;
   const [written, first = '', mark = '', second = ''] = match;
@@ -45,7 +46,7 @@ export function area(reading: Reading): Found | undefined {
 const SOLID = /(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?)(?![\p{N}]|[.,]\d)/uy;
 
 /** 30x20x15 cm: the last figure is read with its unit. */
-export function solid(reading: Reading): Found | undefined {
+function solid(reading: Reading): Found | undefined {
   const match = reading.match(SOLID);
   if (match === undefined) return undefined;
   const [written, first = '', second = '', third = ''] = match;
@@ -59,7 +60,7 @@ export function solid(reading: Reading): Found | undefined {
 const RELAY = /([2-9]|1\d) ?[x×] ?(?=(?:50|60|100|200|250|400|800|1000|1500) ?m(?!\p{L}))/uy;
 
 /** Le relais 4x100 m */
-export function relay(reading: Reading): Found | undefined {
+function relay(reading: Reading): Found | undefined {
   const match = reading.match(RELAY);
   return match && found(reading, match[0], `${cardinal(match[1] ?? '', true)} fois `, 'math');
 }
@@ -67,7 +68,7 @@ export function relay(reading: Reading): Found | undefined {
 const HOURS_AND_PART = /(\d{1,2}) ?h ?(?:(1\/2|½)|(1\/4|¼)|(3\/4|¾))(?![\p{L}\d/])/uy;
 
 /** 1h1/2 */
-export function hoursAndPart(reading: Reading): Found | undefined {
+function hoursAndPart(reading: Reading): Found | undefined {
   const match = reading.match(HOURS_AND_PART);
   if (match === undefined) return undefined;
   const [written, hours = '', half, quarter] = match;
@@ -77,16 +78,16 @@ export function hoursAndPart(reading: Reading): Found | undefined {
 }
 
 /** 3x/jour */
-export function timesPer(reading: Reading): Found | undefined {
+function timesPer(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   const [written = '', number = '', period = ''] = match ?? [];
-  const per = PER[period];
+  const per = WRITING.per[period];
   if (match === undefined || per === undefined) return undefined;
   return found(reading, written, `${cardinal(number, true)} fois ${per}`, 'measure');
 }
 
 /** Loi n° 2004-575, article L. 121-1 */
-export function lawNumber(reading: Reading): Found | undefined {
+function lawNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LAW);
   if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at)))
@@ -102,10 +103,10 @@ export function lawNumber(reading: Reading): Found | undefined {
 }
 
 /** 3M abonnés, 1,5 Md d'euros */
-export function millions(reading: Reading): Found | undefined {
+function millions(reading: Reading): Found | undefined {
   const match = reading.match(MILLIONS);
   const [written = '', whole = '', decimals = '', size = '', noun = ''] = match ?? [];
-  const magnitude = MAGNITUDES[size];
+  const magnitude = WRITING.magnitudes[size];
   if (match === undefined || magnitude === undefined || !isCounted(noun)) return undefined;
   const number = decimal({ ...numeralOf(whole), decimals });
   const name = magnitude.forms[Number(whole) < 2 ? 0 : 1] ?? '';
@@ -113,7 +114,7 @@ export function millions(reading: Reading): Found | undefined {
 }
 
 /** 2 000 000 habitants: with "de", because the number ends with a noun. */
-export function roundMillions(reading: Reading): Found | undefined {
+function roundMillions(reading: Reading): Found | undefined {
   const match = reading.match(ROUND);
   const [written = '', number = '', noun = ''] = match ?? [];
   if (match === undefined || !isCounted(noun)) return undefined;
@@ -129,3 +130,18 @@ export function trunkZero(reading: Reading): Found | undefined {
   const groups = [country, digits.slice(0, 1), ...(digits.slice(1).match(/\d\d/g) ?? [])];
   return found(reading, written, SPEECH.telephone(groups, true), 'telephone');
 }
+
+/** In the order in which the language asks them. */
+export const pairRules = {
+  behindDigits: [
+    [/m/, height],
+    [/[xf]/, timesPer],
+    [/[,M]/, millions],
+    [/[\d.]/, roundMillions],
+    [/[x×]/, relay],
+    [/[xX×,]/, solid],
+    [/h/, hoursAndPart],
+    [/[x×]/, area],
+    [/[-/]/, lawNumber],
+  ],
+} satisfies Rules;

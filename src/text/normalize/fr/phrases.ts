@@ -2,11 +2,11 @@
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
-import { coefficient } from '../shared-forms.js';
+import { coefficient, type Rules } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
 import { SPEECH } from './speech.js';
-import { PER } from './units.js';
+import { WRITING } from './writing.js';
 
 const ELIDED =
   /(de|que) (?=1(?: (?!(?:à|et|ou|sur|pour|contre|puis|en|est|a|par)(?!\p{L}))\p{L}| ?[€$£%]| ?(?:h|km|kg|m|g|l|min|cm|mm)(?!\p{L})))/iuy;
@@ -38,7 +38,7 @@ export function elided(reading: Reading): Found | undefined {
 }
 
 /** 24/48 h, 2/3 jours: from the one to the other; 4/5 étoiles is a grade. */
-export function fewOf(reading: Reading): Found | undefined {
+function fewOf(reading: Reading): Found | undefined {
   const match = reading.match(FEW);
   const [written = '', few = '', more = '', unit, word = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -59,7 +59,7 @@ export function fewOf(reading: Reading): Found | undefined {
 }
 
 /** 3/4 tasse */
-export function portion(reading: Reading): Found | undefined {
+function portion(reading: Reading): Found | undefined {
   const match = reading.match(PORTION);
   const [written = '', numerator = '', denominator = '', noun = ''] = match ?? [];
   if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
@@ -69,13 +69,13 @@ export function portion(reading: Reading): Found | undefined {
 }
 
 /** The keys # and * of a telephone. */
-export const keys = telephoneKeys(
+const keys = telephoneKeys(
   { '#': 'dièse', '*': 'étoile' },
   /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu,
 );
 
 /** Les - de 12 ans. */
-export function fewer(reading: Reading): Found | undefined {
+function fewer(reading: Reading): Found | undefined {
   const match = reading.match(FEWER);
   if (match === undefined || !/^(?:les|des|aux|et|ou|chez)$/.test(reading.around(reading.at).previousWord))
     return undefined;
@@ -83,10 +83,10 @@ export function fewer(reading: Reading): Found | undefined {
 }
 
 /** 10 ml x 3/jour */
-export function timesEach(reading: Reading): Found | undefined {
+function timesEach(reading: Reading): Found | undefined {
   const match = reading.match(TIMES_PER);
   const [written = '', number = '', period = ''] = match ?? [];
-  const per = PER[period];
+  const per = WRITING.per[period];
   if (match === undefined || per === undefined) return undefined;
   return {
     end: reading.at + written.length,
@@ -96,7 +96,7 @@ export function timesEach(reading: Reading): Found | undefined {
 }
 
 /** La guerre de 14-18. */
-export function greatWar(reading: Reading): Found | undefined {
+function greatWar(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(WAR);
   if (match === undefined || !/guerre/i.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
@@ -106,7 +106,7 @@ export function greatWar(reading: Reading): Found | undefined {
 }
 
 /** Un écran de 27" */
-export function inches(reading: Reading): Found | undefined {
+function inches(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(INCHES);
   if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
@@ -116,14 +116,14 @@ export function inches(reading: Reading): Found | undefined {
 }
 
 /** Votre code est le 482 913, commande 2024-00158. */
-export const keyed = keyedGroups(KEYED, spellDigits);
+const keyed = keyedGroups(KEYED, spellDigits);
 
 const LAST_DIGITS = /\d{3,4}(?![\p{L}\d]|[.,:/-]\d)/uy;
 const ENDING =
   /(?:se terminant|finissant|terminant|terminée?|se termine|finit) par(?: le)? $|(?<!\p{L})code(?: \p{L}+){0,2} est le $/iu;
 
 /** Carte se terminant par 4242, votre code est le 4711. */
-export function lastDigits(reading: Reading): Found | undefined {
+function lastDigits(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (reading.runEnd - at < 3 || reading.runEnd - at > 4 || text[at - 1] !== ' ') return undefined;
   const digits = reading.match(LAST_DIGITS)?.[0];
@@ -135,7 +135,7 @@ const SHORT_NUMBER =
   /3[0269]\d\d(?= (?:est|n['’]est|reste|sera) (?:joignable|gratuit|accessible|ouvert|disponible|pas|surtaxé|facturé))/uy;
 
 /** Le 3949 est joignable. */
-export function shortNumber(reading: Reading): Found | undefined {
+function shortNumber(reading: Reading): Found | undefined {
   if (reading.runEnd - reading.at !== 4) return undefined;
   const match = reading.match(SHORT_NUMBER);
   const called =
@@ -166,39 +166,39 @@ function calledNumber(reading: Reading): RegExpExecArray | undefined {
 const DECADE = /['’]\d0(?!\d)/uy;
 
 /** Les années '80. */
-export function decade(reading: Reading): Found | undefined {
+function decade(reading: Reading): Found | undefined {
   const match = reading.match(DECADE);
   if (match === undefined || reading.around(reading.at).previousWord !== 'années') return undefined;
   return { end: reading.at + match[0].length, spoken: rank(match[0].slice(1)), rule: 'decade' };
 }
 
 /** 2x + 1 */
-export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
 /** ISO 9001:2015 */
-export const edition = standard(cardinal, rank);
+const edition = standard(cardinal, rank);
 
 const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
 
 /** Le 1er/05 */
-export function firstOfMonth(reading: Reading): Found | undefined {
+function firstOfMonth(reading: Reading): Found | undefined {
   const match = reading.match(FIRST_OF_MONTH);
   const [written = '', month = '', year] = match ?? [];
   if (match === undefined) return undefined;
-  const date = { day: '1', month: Number(month), ...(year && { year }), style: 'name' } as const;
+  const date = { day: '1', month: Number(month), year, style: 'name' } as const;
   const spoken = SPEECH.date(date, reading.around(reading.at));
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
 }
 
-export const planes = planeType(cardinal);
+const planes = planeType(cardinal);
 
 const RATE = /(\d{1,3})\/(jour|j|semaine|sem|mois|an|heure)(?![\p{L}\p{N}])/uy;
 
 /** Max. 4/jour */
-export function rate(reading: Reading): Found | undefined {
+function rate(reading: Reading): Found | undefined {
   const match = reading.match(RATE);
   const [written = '', number = '', period = ''] = match ?? [];
-  const per = PER[period];
+  const per = WRITING.per[period];
   if (match === undefined || per === undefined) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
 }
@@ -206,7 +206,7 @@ export function rate(reading: Reading): Found | undefined {
 const APPEAL = /(\d{2})-(\d{2})\.(\d{3})(?![\p{L}\d]|[.,]\d)/uy;
 
 /** Cass., n° 19-12.345 */
-export function appeal(reading: Reading): Found | undefined {
+function appeal(reading: Reading): Found | undefined {
   const match = /n°|numéro|pourvoi/.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at))
     ? reading.match(APPEAL)
     : undefined;
@@ -236,7 +236,7 @@ const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
 const WIND = /vents?(?: \p{Ll}+){0,3} (?:de|du|d['’]) ?$/iu;
 
 /** Vent de NO */
-export function windward(reading: Reading): Found | undefined {
+function windward(reading: Reading): Found | undefined {
   const written = reading.match(POINT)?.[0];
   const name = POINTS[written ?? ''];
   if (written === undefined || name === undefined) return undefined;
@@ -250,7 +250,7 @@ const PLURALS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** Les art. 5 et 6 */
-export function lettersOfLaw(reading: Reading): Found | undefined {
+function lettersOfLaw(reading: Reading): Found | undefined {
   if (reading.text[reading.runEnd] !== '.') return undefined;
   const match = reading.match(OF_LAW);
   if (match === undefined || !/^(?:les|des|aux|ces)$/.test(reading.around(reading.at).previousWord))
@@ -265,7 +265,7 @@ export function lettersOfLaw(reading: Reading): Found | undefined {
 const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
 
 /** Un tuyau de 3/4" */
-export function partOfInch(reading: Reading): Found | undefined {
+function partOfInch(reading: Reading): Found | undefined {
   const match = reading.match(PART_OF_INCH);
   const [written = '', numerator = '', denominator = ''] = match ?? [];
   if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
@@ -283,7 +283,7 @@ const BOOKS: Readonly<Record<string, string>> = {
 const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Jn 3, 16: chapter and verse. */
-export function verse(reading: Reading): Found | undefined {
+function verse(reading: Reading): Found | undefined {
   const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
   const book = BOOKS[match?.[1] ?? ''];
   if (match === undefined || book === undefined) return undefined;
@@ -296,7 +296,7 @@ export function verse(reading: Reading): Found | undefined {
 const VERSE_NUMBER = /([12]) (?=(?:Co|Th|Tm|R|S|Ch|P)\.? \d{1,3}, ?\d)/y;
 
 /** 1 Co 13, 4 */
-export function verseNumber(reading: Reading): Found | undefined {
+function verseNumber(reading: Reading): Found | undefined {
   const match = reading.match(VERSE_NUMBER);
   return (
     match && {
@@ -306,3 +306,36 @@ export function verseNumber(reading: Reading): Found | undefined {
     }
   );
 }
+
+/** In the order in which the language asks them. */
+export const phraseRules = {
+  behindDigits: [
+    [/\//, partOfInch],
+    [/[A-Z]/, verseNumber],
+    [/\//, fewOf],
+    [/\//, rate],
+    [/\//, portion],
+    [/["'”″’,]/, inches],
+    [/-/, greatWar],
+    [/-/, planes],
+    [/[-:]/, edition],
+    [/e/, firstOfMonth],
+    [/[a-z]/, multiplied],
+    [/^/, shortNumber],
+    [/[-\d]/, keyed],
+    [/^/, lastDigits],
+    [/-/, appeal],
+    [/,/, bare],
+  ],
+  atLetter: [
+    [/[NSEO]/, windward],
+    [/[GELNDJRSCPQIMAHOT]/, verse, /[.\d]/],
+    [/[acfv]/, lettersOfLaw],
+    [/x/, timesEach, /\d/],
+  ],
+  atMark: [
+    [/[#*]/, keys],
+    [/[-–]/, fewer],
+    [/['’]/, decade],
+  ],
+} satisfies Rules;

@@ -21,9 +21,9 @@ import {
   relation,
   schoolYear,
   twoDates,
+  type Rules,
 } from '../shared-forms.js';
 import { SYMBOLS, WRITING } from './writing.js';
-import { PER } from './units.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;
@@ -71,7 +71,7 @@ export function minutes(reading: Reading): Found | undefined {
 }
 
 /** 48°51′24″ N */
-export function place(reading: Reading): Found | undefined {
+function place(reading: Reading): Found | undefined {
   const match = reading.match(PLACE);
   if (match === undefined) return undefined;
   const [written, degrees = '', past = '', seconds, direction] = match;
@@ -82,7 +82,7 @@ export function place(reading: Reading): Found | undefined {
 }
 
 /** 10x plus rapide */
-export function times(reading: Reading): Found | undefined {
+function times(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   if (match === undefined) return undefined;
   return {
@@ -105,7 +105,7 @@ export function days(reading: Reading): Found | undefined {
 }
 
 /** 1/2 heure is "une demi-heure"; behind "une" the article is not said again. */
-export function halfOf(reading: Reading): Found | undefined {
+function halfOf(reading: Reading): Found | undefined {
   const match = reading.match(HALF);
   const [written = '', name = ''] = match ?? [];
   if (match === undefined || NO_NOUN.has(name)) return undefined;
@@ -119,7 +119,7 @@ export function halfOf(reading: Reading): Found | undefined {
 }
 
 /** 3 ans et 1/2 is "trois ans et demi", 2 heures et 1/2 "et demie". */
-export function andAHalf(reading: Reading): Found | undefined {
+function andAHalf(reading: Reading): Found | undefined {
   const match = reading.match(AND_A_HALF);
   const around = reading.around(reading.at);
   if (match === undefined || around.previousWord !== 'et') return undefined;
@@ -129,7 +129,7 @@ export function andAHalf(reading: Reading): Found | undefined {
 }
 
 /** 1/10e de seconde */
-export function part(reading: Reading): Found | undefined {
+function part(reading: Reading): Found | undefined {
   const match = reading.match(PART);
   if (match === undefined || Number(match[2]) < 2) return undefined;
   const spoken = sayFraction({ numerator: match[1] ?? '', denominator: match[2] ?? '' }, 'part', false);
@@ -137,7 +137,7 @@ export function part(reading: Reading): Found | undefined {
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
-export function attachedUnit(reading: Reading): Found | undefined {
+function attachedUnit(reading: Reading): Found | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
 
@@ -148,17 +148,17 @@ const RELATIONS: Readonly<Record<string, string>> = {
   '≥': 'au moins',
   '≈': 'environ',
 };
-export const related = relation(
+const related = relation(
   RELATIONS,
   new Set('de à en pour dans sous soit ou et les des délai âge'.split(' ')),
 );
-export const season = schoolYear(rank);
-export const longDurations = longDuration((parts) =>
+const season = schoolYear(rank);
+const longDurations = longDuration((parts) =>
   parts
     .map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND))
     .join(' '),
 );
-export const secondsAnd = hundredths(
+const secondsAnd = hundredths(
   (seconds, rest, minutes) =>
     `${minutes === undefined ? '' : `${counted(minutes, MINUTE)} `}${counted(seconds, SECOND)} ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
@@ -166,23 +166,54 @@ export const chemical = formula(
   (letters) => SPEECH.letters(letters),
   (digits) => cardinal(digits),
 );
-export const plus = plusBetween('plus');
-export const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
-export const per = perWord(PER);
-export const dates = twoDates({
+const plus = plusBetween('plus');
+const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
+const per = perWord(WRITING.per);
+const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
-export const prime = primed((digits) => counted(digits, MINUTE));
-export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
-export const named = lettered(isNumbered, rank);
-export const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
+const prime = primed((digits) => counted(digits, MINUTE));
+const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
+const named = lettered(isNumbered, rank);
+const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
 
 /** 514-555-1234: in America figure by figure. */
-export function american(reading: Reading): Found | undefined {
+function american(reading: Reading): Found | undefined {
   const match = reading.match(AMERICAN);
   if (match === undefined) return undefined;
   const groups = match.slice(1).filter((group) => group !== undefined);
   const spoken = groups.map((group) => (group === '800' ? 'huit cent' : SPEECH.digits(group))).join(', ');
   return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
 }
+
+/** In the order in which the language asks them. */
+export const signRules = {
+  behindDigits: [
+    [/[/.]/, dates],
+    [/[A-Z]/, named],
+    [/[-.)\d]/, american],
+    [/h/, longDurations],
+    [/["'’″”]/, secondsAnd],
+    [/°/, place],
+    [/[m'’′]/, minutes],
+    [/['’′]/, prime],
+    [/[x×]/, times],
+    [/\//, season],
+    [/\//, part],
+    [/\//, andAHalf],
+    [/\//, halfOf],
+    [/[,KMGTWV]/, attachedUnit],
+  ],
+  atMark: [
+    [/\(/, abroad],
+    [/#/, dayTag],
+    [/\(/, american],
+    [/[<>≤≥≈]/, related],
+    [/\+/, plus],
+    [/[⁻^]/, below],
+    [/\//, per],
+    [/½/, andAHalf],
+    [/½/, halfOf],
+  ],
+} satisfies Rules;

@@ -99,7 +99,7 @@ export function monthRange(
   for (const [index, names] of months.entries())
     for (const name of names) byName.set(name.replace('.', ''), index + 1);
   const say = (month: number | undefined, around: Around, year?: string): string | undefined =>
-    month === undefined ? undefined : date({ month, style: 'name', ...(year && { year }) }, around);
+    month === undefined ? undefined : date({ month, style: 'name', year }, around);
   return (reading: Reading): Found | undefined => {
     const { text, runEnd } = reading;
     if (!/[-–/.]/.test(text[runEnd] ?? '') || runEnd - reading.at > 4) return undefined;

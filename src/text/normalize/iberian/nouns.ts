@@ -54,7 +54,7 @@ export function currencies(
   return Object.fromEntries(
     Object.entries(names).map(([code, named]) => {
       const minor = without.has(code) ? undefined : (own[code] ?? usual);
-      return [code, { ...noun(named), ...(minor && { minor }) }];
+      return [code, { ...noun(named), minor }];
     }),
   );
 }

@@ -4,7 +4,7 @@ import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { betweenNumbers, genderAhead, isFeminine, isNumbered, isPlural, one } from './grammar.js';
 import { cardinal, decimal, ordinal, type Gender } from './numbers.js';
-import { RATIO } from './units.js';
+import { RATIO } from './writing.js';
 
 const THOUSAND = 3;
 /** Behind these a noun is joined with "di": due milioni di euro. */

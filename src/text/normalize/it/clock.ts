@@ -2,10 +2,11 @@
 import type { WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { before, words } from './grammar.js';
 import { cardinal } from './numbers.js';
-import { UNITS } from './units.js';
+import { WRITING } from './writing.js';
 
 const HOUR = '(\\d{1,2})';
 const MINUTES = '[.:]([0-5]\\d)';
@@ -73,7 +74,7 @@ function withSeconds(hours: string, minutes: string, seconds: string, around: Ar
 }
 
 function counted(digits: string, unit: 'h' | 'min' | 's'): string {
-  const noun = UNITS[unit];
+  const noun = WRITING.units[unit];
   return noun === undefined ? cardinal(digits) : withNoun({ number: numeralOf(digits) }, noun);
 }
 
@@ -102,7 +103,7 @@ function sayTime(hours: string, minutes: string | undefined): string | undefined
 }
 
 /** Alle 8.30: behind such a word a full stop (or a comma) parts hours and minutes. */
-export function dottedTime(reading: Reading): Found | undefined {
+function dottedTime(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '')) return undefined;
   const both = dottedRange(reading);
@@ -134,7 +135,7 @@ function dottedRange(reading: Reading): Found | undefined {
 }
 
 /** Lun.-ven. 9-18 */
-export function bareRange(reading: Reading): Found | undefined {
+function bareRange(reading: Reading): Found | undefined {
   const match = reading.match(BARE_RANGE);
   const before = reading.around(reading.at).previousShort;
   if (
@@ -154,7 +155,7 @@ export function bareRange(reading: Reading): Found | undefined {
 }
 
 /** "Ore 9-13" is "dalle nove alle tredici". */
-export function hourRange(reading: Reading): Found | undefined {
+function hourRange(reading: Reading): Found | undefined {
   const match = reading.match(HOURS);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes, hoursTo = '', minutesTo] = match;
@@ -167,7 +168,7 @@ export function hourRange(reading: Reading): Found | undefined {
 }
 
 /** "Alle 1" is "all'una". */
-export function oneOclock(reading: Reading): Found | undefined {
+function oneOclock(reading: Reading): Found | undefined {
   const match = reading.match(ONE_OCLOCK);
   if (match === undefined) return elidedOne(reading);
   const [written, preposition, minutes] = match;
@@ -203,7 +204,7 @@ function elidedOne(reading: Reading): Found | undefined {
 }
 
 /** 2h30, 3'25": how long something takes. */
-export function length(reading: Reading): Found | undefined {
+function length(reading: Reading): Found | undefined {
   const long = reading.match(LENGTH);
   const match = long ?? reading.match(MINUTES_SECONDS);
   if (match === undefined) return undefined;
@@ -240,3 +241,16 @@ export function offset(reading: Reading): Found | undefined {
     rule: 'zone',
   };
 }
+
+/** In the order in which the language asks them. */
+export const clockRules = {
+  behindDigits: [
+    [/[.,:]/, dottedTime],
+    [/[-–.:]/, bareRange],
+    [/[h'’′]/, length],
+  ],
+  atLetter: [
+    [/o/i, hourRange, /\d/],
+    [/[adls]/i, oneOclock, /[o01'’]/i],
+  ],
+} satisfies Rules;

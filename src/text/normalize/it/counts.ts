@@ -1,6 +1,7 @@
 // Numbers that count something: un'amica, 35enne, due ore e mezza, due milioni di abitanti, tre a uno.
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { genderAhead, isFeminine, isNumbered, isPlural, one, words } from './grammar.js';
 import { aged, cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -36,7 +37,7 @@ const SINGULAR: Readonly<Record<string, string>> = {
 };
 
 /** 2 1/2 ore is "due ore e mezza". */
-export function andHalf(reading: Reading): Found | undefined {
+function andHalf(reading: Reading): Found | undefined {
   const match = reading.match(AND_HALF);
   const [written = '', number = '', noun = ''] = match ?? [];
   if (match === undefined || OF_MILLIONS.has(noun) || noun.length < 3) return undefined;
@@ -48,13 +49,13 @@ export function andHalf(reading: Reading): Found | undefined {
 }
 
 /** In "1 su 4 ha votato" no hectare is counted. */
-export function beforeHas(reading: Reading): Found | undefined {
+function beforeHas(reading: Reading): Found | undefined {
   const match = reading.match(BEFORE_HAS);
   return match && { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'cardinal' };
 }
 
 /** In "i 2 l'hanno visto" no litre is counted. */
-export function uncounted(reading: Reading): Found | undefined {
+function uncounted(reading: Reading): Found | undefined {
   const match = reading.match(ELIDED);
   return match && { end: reading.at + match[0].length, spoken: cardinal(match[0]), rule: 'cardinal' };
 }
@@ -72,7 +73,7 @@ export function roundMillions(reading: Reading): Found | undefined {
 }
 
 /** 1 amica is "un'amica": no space stands behind the apostrophe. */
-export function oneElided(reading: Reading): Found | undefined {
+function oneElided(reading: Reading): Found | undefined {
   const match = reading.match(ONE_ELIDED);
   if (match === undefined || /['’,.-]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const around = reading.around(reading.at + 1);
@@ -82,7 +83,7 @@ export function oneElided(reading: Reading): Found | undefined {
 }
 
 /** 35enne, 20enni */
-export function age(reading: Reading): Found | undefined {
+function age(reading: Reading): Found | undefined {
   const match = reading.match(AGED);
   const [written = '', digits = '', ending = ''] = match ?? [];
   const spoken = match && aged(digits, ending);
@@ -90,7 +91,7 @@ export function age(reading: Reading): Found | undefined {
 }
 
 /** Risultato finale: 2-0, Inter-Milan 2-1; what does not grow is no range: 6-4. */
-export function announcedScore(reading: Reading): Found | undefined {
+function announcedScore(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(SCORE);
   if (match === undefined || /[-–/.,:]/.test(text[at - 1] ?? '')) return undefined;
@@ -101,7 +102,7 @@ export function announcedScore(reading: Reading): Found | undefined {
 }
 
 /** 3M di iscritti, 1,5M visite */
-export function millions(reading: Reading): Found | undefined {
+function millions(reading: Reading): Found | undefined {
   const match = reading.match(MILLIONS);
   if (match === undefined) return undefined;
   const [written, whole = '', decimals = '', of] = match;
@@ -123,3 +124,19 @@ export function andAHalf(reading: Reading): Found | undefined {
   const feminine = isFeminine(SINGULAR[noun] ?? noun);
   return { end: reading.at + match[0].length, spoken: feminine ? 'mezza' : 'mezzo', rule: 'fraction' };
 }
+
+/** In the order in which the language asks them. */
+export const countRules = {
+  behindDigits: [
+    [/h/, beforeHas],
+    [/[,M]/, millions],
+  ],
+  behindDigitsLater: [
+    [/\//, andAHalf],
+    [/[-‑e]/, age],
+    [/[½1e]/, andHalf],
+    [/[-–]/, announcedScore],
+    [/\p{L}/u, oneElided],
+    [/[cdlmnstv]/, uncounted],
+  ],
+} satisfies Rules;

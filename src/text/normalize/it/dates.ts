@@ -1,6 +1,7 @@
 // Dates and years as Italians write them: l'8/3, il 14/07, 12-15 maggio, anni '90, 5 set 2024.
 import type { WrittenDate } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { before, words } from './grammar.js';
 import { cardinal } from './numbers.js';
 
@@ -77,7 +78,7 @@ export function shortDate(reading: Reading): Found | undefined {
 }
 
 /** 5 set 2024: without its year it is a set of a match. */
-export function shortMonth(reading: Reading): Found | undefined {
+function shortMonth(reading: Reading): Found | undefined {
   const match = reading.match(SHORT_MONTH);
   if (match === undefined) return undefined;
   const [written, digits = '', name, year = ''] = match;
@@ -95,7 +96,7 @@ const LOOK_AHEAD = 20; // units
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
 
 /** 12-15/03, 28/12 - 6/1 */
-export function dateRange(reading: Reading): Found | undefined {
+function dateRange(reading: Reading): Found | undefined {
   const match = reading.match(DATE_RANGE);
   if (match === undefined || /[.,:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const [written, from = '', monthFrom, to = '', month = '', year] = match;
@@ -157,7 +158,7 @@ export function shortWeekday(reading: Reading): Found | undefined {
 }
 
 /** 2 sett. di ferie are weeks, 2 sett. a day. */
-export function shortWeeks(reading: Reading): Found | undefined {
+function shortWeeks(reading: Reading): Found | undefined {
   const match = reading.match(WEEKS);
   if (match === undefined) return undefined;
   const [written, digits = ''] = match;
@@ -187,3 +188,12 @@ export function dateToDate(from: string, to: string, around: Around): string | u
   if (!MONTHS.some((month) => from.includes(` ${month}`))) return undefined;
   return `${/^dal(?:l['’])?$/.test(word) ? from : before('dal', from)} ${before('al', to)}`;
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/[-–/]/, dateRange],
+    [/s/, shortWeeks],
+    [/[sa]/, shortMonth],
+  ],
+} satisfies Rules;

@@ -3,11 +3,11 @@ import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
+import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
-import { CURRENCIES, CURRENCY_SIGNS, SYMBOLS, WRITING } from './writing.js';
+import { SYMBOLS, WRITING } from './writing.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { MAGNITUDES } from './units.js';
 
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|(?:0|[1-9]\d*)\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
@@ -59,7 +59,7 @@ export function pointedMoney(reading: Reading): Found | undefined {
 }
 
 /** 4,5/5 */
-export function rating(reading: Reading): Found | undefined {
+function rating(reading: Reading): Found | undefined {
   const match = reading.match(RATING);
   if (match === undefined) return undefined;
   const [written, grade = '', best = ''] = match;
@@ -82,7 +82,7 @@ export function namedMoney(reading: Reading): Found | undefined {
   const read = readNumeral(reading.text, reading.at, format);
   if (read?.numeral.decimals.length !== 2) return undefined;
   const name = reading.match(NAMED_MONEY, read.end);
-  const currency = CURRENCIES[NAMED[name?.[1] ?? ''] ?? ''];
+  const currency = WRITING.currencies[NAMED[name?.[1] ?? ''] ?? ''];
   if (name === undefined || currency === undefined) return undefined;
   return {
     end: read.end + name[0].length,
@@ -92,12 +92,15 @@ export function namedMoney(reading: Reading): Found | undefined {
 }
 
 /** 3,5 M€, 45 k€, 2 mld€ */
-export function bigMoney(reading: Reading): Found | undefined {
+function bigMoney(reading: Reading): Found | undefined {
   const read = readNumeral(reading.text, reading.at, WRITING.numbers);
   const match = read && reading.match(BIG, read.end);
   if (read === undefined || match === undefined) return undefined;
   const [written, size = '', sign = ''] = match;
-  const [magnitude, currency] = [MAGNITUDES[size], CURRENCIES[CURRENCY_SIGNS[sign] ?? '']];
+  const [magnitude, currency] = [
+    WRITING.magnitudes[size],
+    WRITING.currencies[WRITING.currencySigns[sign] ?? ''],
+  ];
   if (magnitude === undefined || currency === undefined) return undefined;
   return {
     end: read.end + written.length,
@@ -105,3 +108,11 @@ export function bigMoney(reading: Reading): Found | undefined {
     rule: 'currency',
   };
 }
+
+/** In the order in which the language asks them. */
+export const figureRules = {
+  behindDigits: [
+    [/[,.kKMm\d]/, bigMoney],
+    [/,/, rating],
+  ],
+} satisfies Rules;

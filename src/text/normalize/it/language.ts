@@ -5,79 +5,15 @@ import type { Found, Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
-import { bareRange, dottedTime, hourRange, length, offset, oneOclock } from './clock.js';
-import {
-  age,
-  andAHalf,
-  andHalf,
-  announcedScore,
-  beforeHas,
-  millions,
-  oneElided,
-  roundMillions,
-  uncounted,
-} from './counts.js';
-import { dateRange, shortDate, shortMonth, shortWeekday, shortWeeks, shortYear } from './dates.js';
-import { bigMoney, billions, namedMoney, pointed, pointedMoney, rating } from './figures.js';
+import { clockRules, offset } from './clock.js';
+import { andAHalf, countRules, roundMillions } from './counts.js';
+import { dateRules, shortDate, shortWeekday, shortYear } from './dates.js';
+import { billions, figureRules, namedMoney, pointed, pointedMoney } from './figures.js';
 import { words } from './grammar.js';
-import {
-  beforePostcode,
-  dottedForm,
-  euroName,
-  fileNumber,
-  houseNumber,
-  lawNumber,
-  namedByLetters,
-  plate,
-  postcode,
-  province,
-  saint,
-  taxCode,
-  versionedName,
-} from './names.js';
+import { beforePostcode, nameRules, province, taxCode } from './names.js';
 import { cardinal, type Gender, ordinal } from './numbers.js';
-import {
-  cardExpiry,
-  codeGroups,
-  edition,
-  fewOf,
-  gramsOf,
-  greatWar,
-  inches,
-  keys,
-  multiplied,
-  ofPostcode,
-  partOfInch,
-  planes,
-  portion,
-  rate,
-  scale,
-  solid,
-  timesPer,
-  toMonth,
-  verse,
-  verseNumber,
-  windward,
-} from './phrases.js';
-import {
-  abroad,
-  area,
-  attachedUnit,
-  below,
-  by,
-  chemical,
-  dates,
-  dayTag,
-  longDurations,
-  named,
-  per,
-  plus,
-  prime,
-  related,
-  season,
-  secondsAnd,
-  times,
-} from './signs.js';
+import { keys, phraseRules, verse, windward } from './phrases.js';
+import { area, by, chemical, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
@@ -155,7 +91,6 @@ function roman(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'roman' };
 }
 
-const ANY = /^/;
 const traded = currencyPair({
   EUR: 'euro',
   USD: 'dollaro',
@@ -169,31 +104,58 @@ const traded = currencyPair({
 /** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
-    [/\//, cardExpiry], [/:/, scale], [/\//, partOfInch], [/[A-Z]/, verseNumber], [/\//, fewOf], [/\//, rate], [/-/, planes], [/-/, greatWar], [/[a-f]/, commitHash(SPEECH)], [/[-:]/, edition], [/\//, portion], [/[xX×,]/, solid], [/["'”″’,.]/, inches], [/[-\d]/, codeGroups], [/[a-z]/, multiplied],
-    [/[/.]/, dates], [/[A-Z]/, named], [/h/, beforeHas],
-    [/[-–/]/, dateRange], [/\//, season], [/h/, longDurations], [/["'’″”]/, secondsAnd], [/[-–]/, beforePostcode], [/[,KMGTPWV]/, attachedUnit],
-    [/\./, billions], [/[,M]/, millions], [/\//, andAHalf], [/[.,:]/, dottedTime], [/[-–.:]/, bareRange], [/[h'’′]/, length], [/['’′]/, prime], [/s/, shortWeeks], [/[sa]/, shortMonth],
-    [/\//, shortDate], [/\//, lawNumber], [/[-‑e]/, age], [/[,.kKMm\d]/, bigMoney], [/[½1e]/, andHalf], [/[-–]/, announcedScore], [/,/, rating],
-    [/[\d,.'’]/, namedMoney], [/[\d.]/, roundMillions], [/\p{L}/u, oneElided], [/[cdlmnstv]/, uncounted], [/[x×]/, times], [/[,xX×]/, area], [/[-/btqs]/, houseNumber],
-    [/[,\p{Lu}]/u, postcode], [ANY, fileNumber], [/[.,]/, pointed],
+    [/[a-f]/, commitHash(SPEECH)],
+    ...phraseRules.behindDigits,
+    ...signRules.behindDigits,
+    ...dateRules.behindDigits,
+    ...countRules.behindDigits,
+    ...signRules.behindDigitsLater,
+    [/[-–]/, beforePostcode],
+    [/\./, billions],
+    ...clockRules.behindDigits,
+    ...figureRules.behindDigits,
+    ...countRules.behindDigitsLater,
+    ...signRules.behindDigitsLast,
+    [/\//, shortDate],
+    [/[\d,.'’]/, namedMoney],
+    [/[,xX×]/, area],
+    [/[\d.]/, roundMillions],
+    ...nameRules.behindDigits,
+    [/[.,]/, pointed],
   ]),
-]; // prettier-ignore
+];
 
 const atLetter = [
   byFirstLetter([
-    [/C/, ofPostcode, /[.:\d]/], [/[A-Z]/, traded, /\//], [/[A-Z]/, letterPair(SPEECH), /\//], [/[NSEO]/, windward],
-    [/[A-Z]/, chemical, /[₀-₉]/], [/[acdlps]/i, dottedForm, /\./], [/S/, saint, /\./], [/[aid]/, toMonth, /\d/], [/g/i, gramsOf, /[.\d]/], [/e/i, euroName, /\d/], [/[A-Z]/, taxCode, /\d/], [/[lmgvsd]/i, shortWeekday],
-    [/o/i, hourRange, /\d/], [/[adls]/i, oneOclock, /[o01'’]/i], [/[IVXLCDM]/, roman], [/x/, timesPer, /\d/], [/x/i, by, /\d/], [/[GELNDSQIMACRFT]/, verse, /[.\d]/], [/\p{Lu}/u, versionedName, /-/], [/[A-Z]/, plate, /[-\d]/],
-    [/\p{Lu}/u, namedByLetters, /[-\d]/],
+    ...phraseRules.atLetter,
+    [/[A-Z]/, traded, /\//],
+    [/[A-Z]/, letterPair(SPEECH), /\//],
+    [/[NSEO]/, windward],
+    [/[A-Z]/, chemical, /[₀-₉]/],
+    ...nameRules.atLetter,
+    ...phraseRules.atLetterLater,
+    [/[A-Z]/, taxCode, /\d/],
+    [/[lmgvsd]/i, shortWeekday],
+    ...clockRules.atLetter,
+    [/[IVXLCDM]/, roman],
+    [/[GELNDSQIMACRFT]/, verse, /[.\d]/],
+    [/x/i, by, /\d/],
+    ...nameRules.atLetterLater,
   ]),
-]; // prettier-ignore
+];
 
 const atMark = [
   byMark([
-    [/[#*]/, keys], [/\(/, abroad], [/#/, dayTag], [/\+/, plus], [/[<>≤≥≈]/, related], [/[⁻^]/, below], [/\//, per],
-    [/['’]/, shortYear], [/½/, andAHalf], [/[-−+]/, offset], [/[-−$€£¥]/, pointedMoney], [/\(/, province], [/\//, betweenAmounts],
+    [/[#*]/, keys],
+    ...signRules.atMark,
+    [/\//, betweenAmounts],
+    [/['’]/, shortYear],
+    [/½/, andAHalf],
+    [/[-−+]/, offset],
+    [/[-−$€£¥]/, pointedMoney],
+    [/\(/, province],
   ]),
-]; // prettier-ignore
+];
 
 export const ITALIAN: Language = {
   tag: 'it',

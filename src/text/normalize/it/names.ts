@@ -1,6 +1,7 @@
 // Names of letters and figures: A320, targa AB 123 CD, ordine n. 45781, 12/B, CAP, S. Pietro, (MI).
 import type { Found, Reading } from '../reading.js';
 import { LiteralTable } from '../literals.js';
+import type { Rules } from '../shared-forms.js';
 import { words } from './grammar.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -43,13 +44,13 @@ const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], [
   ['c.p.p.', 'codice di procedura penale'], ['c.d.s.', 'codice della strada'],
 ]); // prettier-ignore
 
-export function dottedForm(reading: Reading): Found | undefined {
+function dottedForm(reading: Reading): Found | undefined {
   const literal = DOTTED.at(reading.text, reading.at);
   return literal && { end: reading.at + literal.written.length, spoken: literal.value, rule: 'abbreviation' };
 }
 
 /** S. Pietro, S. Maria, S. Antonio, S. Stefano: only of names that saints bear. */
-export function saint(reading: Reading): Found | undefined {
+function saint(reading: Reading): Found | undefined {
   const match = reading.match(SAINT);
   const [written = '', name = ''] = match ?? [];
   if (match === undefined || !SAINTS.has(name)) return undefined;
@@ -64,7 +65,7 @@ export function saint(reading: Reading): Found | undefined {
 }
 
 /** Airbus A320 is "A trecentoventi". */
-export function namedByLetters(reading: Reading): Found | undefined {
+function namedByLetters(reading: Reading): Found | undefined {
   const match = reading.match(THREE_FIGURES);
   if (match === undefined) return undefined;
   const [written, letters = '', digits = ''] = match;
@@ -72,7 +73,7 @@ export function namedByLetters(reading: Reading): Found | undefined {
 }
 
 /** GPT-4.5: the hyphen is no minus, the point no comma. */
-export function versionedName(reading: Reading): Found | undefined {
+function versionedName(reading: Reading): Found | undefined {
   const match = reading.match(VERSIONED);
   if (match === undefined) return undefined;
   const [written, name = '', whole = '', rest = ''] = match;
@@ -85,7 +86,7 @@ export function versionedName(reading: Reading): Found | undefined {
 }
 
 /** AB 123 CD */
-export function plate(reading: Reading): Found | undefined {
+function plate(reading: Reading): Found | undefined {
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, first = '', digits = '', last = ''] = match;
@@ -94,7 +95,7 @@ export function plate(reading: Reading): Found | undefined {
 }
 
 /** Ordine n. 45781, pratica 20318: a name, not a count. */
-export function fileNumber(reading: Reading): Found | undefined {
+function fileNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(FILE_NUMBER);
   if (match === undefined) return undefined;
@@ -104,7 +105,7 @@ export function fileNumber(reading: Reading): Found | undefined {
 }
 
 /** Via Roma 12/B, 12 bis */
-export function houseNumber(reading: Reading): Found | undefined {
+function houseNumber(reading: Reading): Found | undefined {
   const slashed = reading.match(HOUSE);
   const match = slashed ?? reading.match(SUFFIX);
   if (match === undefined) return undefined;
@@ -124,7 +125,7 @@ export function taxCode(reading: Reading): Found | undefined {
 }
 
 /** Euro 6 is a norm, Euro 2024 a championship. */
-export function euroName(reading: Reading): Found | undefined {
+function euroName(reading: Reading): Found | undefined {
   const match = reading.match(EURO_NAME);
   if (match === undefined) return undefined;
   const [written, name = '', number = ''] = match;
@@ -138,7 +139,7 @@ export function beforePostcode(reading: Reading): Found | undefined {
 }
 
 /** 00184 Roma, 20121 Milano */
-export function postcode(reading: Reading): Found | undefined {
+function postcode(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(POSTCODE);
   if (match === undefined || !BEFORE_POSTCODE.test(text.slice(Math.max(0, at - 6), at))) return undefined;
@@ -146,7 +147,7 @@ export function postcode(reading: Reading): Found | undefined {
 }
 
 /** Legge 104/92, decreto n. 231/2001: the slash has a name. */
-export function lawNumber(reading: Reading): Found | undefined {
+function lawNumber(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LAW);
   if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_FILE), at)))
@@ -169,3 +170,23 @@ export function province(reading: Reading): Found | undefined {
     rule: 'acronym',
   };
 }
+
+/** In the order in which the language asks them. */
+export const nameRules = {
+  behindDigits: [
+    [/\//, lawNumber],
+    [/[-/btqs]/, houseNumber],
+    [/[,\p{Lu}]/u, postcode],
+    [/^/, fileNumber],
+  ],
+  atLetter: [
+    [/[acdlps]/i, dottedForm, /\./],
+    [/S/, saint, /\./],
+    [/e/i, euroName, /\d/],
+  ],
+  atLetterLater: [
+    [/\p{Lu}/u, versionedName, /-/],
+    [/[A-Z]/, plate, /[-\d]/],
+    [/\p{Lu}/u, namedByLetters, /[-\d]/],
+  ],
+} satisfies Rules;

@@ -1,12 +1,12 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
-import { coefficient, expiry } from '../shared-forms.js';
+import { coefficient, expiry, type Rules } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
 import { numeralOf } from '../numerals.js';
 import { SPEECH } from './speech.js';
-import { PER } from './units.js';
+import { WRITING } from './writing.js';
 import { MEASURES_OF } from './grammar.js';
 
 /** Behind these words two figures and two are a month and a year. */
@@ -25,7 +25,7 @@ function monthOf(month: string, year: string, reading: Reading): string | undefi
 }
 
 /** Scade il 12/26 is "a dicembre"; the day has no place there. */
-export function toMonth(reading: Reading): Found | undefined {
+function toMonth(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(MONTH);
   const [written = '', article = '', month = '', year = ''] = match ?? [];
@@ -38,12 +38,12 @@ export function toMonth(reading: Reading): Found | undefined {
 }
 
 /** Scadenza: 12/26 */
-export const cardExpiry = expiry(EXPIRING, ({ month, year }, around) =>
+const cardExpiry = expiry(EXPIRING, ({ month, year }, around) =>
   SPEECH.date({ month, year, style: 'name' }, around),
 );
 
 /** 2/3 tazza d'olio */
-export function portion(reading: Reading): Found | undefined {
+function portion(reading: Reading): Found | undefined {
   const match = reading.match(PORTION);
   const [written = '', numerator = '', denominator = '', noun = ''] = match ?? [];
   if (match === undefined || !MEASURES_OF.has(noun) || Number(numerator) >= Number(denominator))
@@ -54,7 +54,7 @@ export function portion(reading: Reading): Found | undefined {
 }
 
 /** 55x40x23 cm */
-export function solid(reading: Reading): Found | undefined {
+function solid(reading: Reading): Found | undefined {
   const match = reading.match(SOLID);
   if (match === undefined) return undefined;
   const [written, first = '', second = '', third = ''] = match;
@@ -71,7 +71,7 @@ export function solid(reading: Reading): Found | undefined {
 }
 
 /** Uno schermo da 27" */
-export function inches(reading: Reading): Found | undefined {
+function inches(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(INCHES);
   if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
@@ -83,32 +83,32 @@ export const keys = telephoneKeys(
   { '#': 'cancelletto', '*': 'asterisco' },
   /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
 );
-export const codeGroups = keyedGroups(
+const codeGroups = keyedGroups(
   /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
   spellDigits,
 );
 /** 2x + 1 */
-export const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
+const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
 /** ISO 9001:2015 */
-export const edition = standard(cardinal, cardinal);
+const edition = standard(cardinal, cardinal);
 
 const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
 
 /** Scala 1:1000 */
-export function scale(reading: Reading): Found | undefined {
+function scale(reading: Reading): Found | undefined {
   const match = reading.match(SCALE);
   const digits = (match?.[1] ?? '').replaceAll('.', '');
   if (match === undefined || Number(digits) < 100) return undefined;
   return { end: reading.at + match[0].length, spoken: `uno a ${cardinal(digits)}`, rule: 'score' };
 }
 
-export const planes = planeType(cardinal);
+const planes = planeType(cardinal);
 
 const GRAMS = /gr?\.? ?(\d{1,4})(?= d(?:i |['’]|el))/iuy;
 
 /** Gr. 100 di farina */
-export function gramsOf(reading: Reading): Found | undefined {
+function gramsOf(reading: Reading): Found | undefined {
   const match = reading.match(GRAMS);
   if (match === undefined || match[1] === '1') return undefined;
   return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} grammi`, rule: 'measure' };
@@ -117,7 +117,7 @@ export function gramsOf(reading: Reading): Found | undefined {
 const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!\p{L}))/uy;
 
 /** 20/25 minuti: from the one to the other. */
-export function fewOf(reading: Reading): Found | undefined {
+function fewOf(reading: Reading): Found | undefined {
   const match = reading.match(FEW);
   const [few, more] = [Number(match?.[1]), Number(match?.[2])];
   if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined; // lun. 3/6 ore 9
@@ -129,10 +129,10 @@ export function fewOf(reading: Reading): Found | undefined {
 const RATE = /(\d{1,3})\/(giorno|die|settimana|mese|anno|ora)(?![\p{L}\p{N}])/uy;
 
 /** Max. 4/giorno */
-export function rate(reading: Reading): Found | undefined {
+function rate(reading: Reading): Found | undefined {
   const match = reading.match(RATE);
   const [written = '', number = '', period = ''] = match ?? [];
-  const per = PER[period];
+  const per = WRITING.per[period];
   if (match === undefined || per === undefined) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
 }
@@ -140,7 +140,7 @@ export function rate(reading: Reading): Found | undefined {
 const WAR = /(15)-(18)|(40)-(45)/uy;
 
 /** La guerra del 15-18 */
-export function greatWar(reading: Reading): Found | undefined {
+function greatWar(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(WAR);
   if (match === undefined || !/guerra/i.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)))
@@ -152,7 +152,7 @@ export function greatWar(reading: Reading): Found | undefined {
 const POSTCODE = /Cap\.?:? (?=\d{5}(?!\d))/uy;
 
 /** Cap. 20121: no chapter has so high a number. */
-export function ofPostcode(reading: Reading): Found | undefined {
+function ofPostcode(reading: Reading): Found | undefined {
   const match = reading.match(POSTCODE);
   return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
 }
@@ -179,7 +179,7 @@ export function windward(reading: Reading): Found | undefined {
 const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
 
 /** Un tubo da 3/4" */
-export function partOfInch(reading: Reading): Found | undefined {
+function partOfInch(reading: Reading): Found | undefined {
   const match = reading.match(PART_OF_INCH);
   const [written = '', numerator = '', denominator = ''] = match ?? [];
   if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
@@ -193,9 +193,9 @@ export function partOfInch(reading: Reading): Found | undefined {
 const TIMES_PER = /x ?(\d{1,2})\/(die|dì|giorno|settimana|sett\.?|mese)(?!\p{L})/uy;
 
 /** 1 cp x 3/die */
-export function timesPer(reading: Reading): Found | undefined {
+function timesPer(reading: Reading): Found | undefined {
   const match = reading.match(TIMES_PER);
-  const per = PER[match?.[2] ?? ''];
+  const per = WRITING.per[match?.[2] ?? ''];
   if (match === undefined || per === undefined) return undefined;
   const times = match[1] === '1' ? 'una volta' : `${cardinal(match[1] ?? '')} volte`;
   return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
@@ -224,7 +224,7 @@ export function verse(reading: Reading): Found | undefined {
 const VERSE_NUMBER = /([12]) (?=(?:Cor|Ts|Tm|Re|Sam|Cr|Pt|Gv)\.? \d{1,3}, ?\d)/y;
 
 /** 1 Cor 13,4 */
-export function verseNumber(reading: Reading): Found | undefined {
+function verseNumber(reading: Reading): Found | undefined {
   const match = reading.match(VERSE_NUMBER);
   return (
     match && {
@@ -234,3 +234,31 @@ export function verseNumber(reading: Reading): Found | undefined {
     }
   );
 }
+
+/** In the order in which the language asks them. */
+export const phraseRules = {
+  behindDigits: [
+    [/\//, cardExpiry],
+    [/:/, scale],
+    [/\//, partOfInch],
+    [/[A-Z]/, verseNumber],
+    [/\//, fewOf],
+    [/\//, rate],
+    [/-/, planes],
+    [/-/, greatWar],
+    [/[-:]/, edition],
+    [/\//, portion],
+    [/[xX×,]/, solid],
+    [/["'”″’,.]/, inches],
+    [/[-\d]/, codeGroups],
+    [/[a-z]/, multiplied],
+  ],
+  atLetter: [
+    [/C/, ofPostcode, /[.:\d]/],
+    [/x/, timesPer, /\d/],
+  ],
+  atLetterLater: [
+    [/[aid]/, toMonth, /\d/],
+    [/g/i, gramsOf, /[.\d]/],
+  ],
+} satisfies Rules;

@@ -16,12 +16,12 @@ import {
   relation,
   schoolYear,
   twoDates,
+  type Rules,
 } from '../shared-forms.js';
 import { isNumbered, words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
-import { PER } from './units.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
@@ -43,7 +43,7 @@ export function area(reading: Reading): Found | undefined {
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
-export function attachedUnit(reading: Reading): Found | undefined {
+function attachedUnit(reading: Reading): Found | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
 
@@ -61,7 +61,7 @@ export function by({ text, at }: Reading): Found | undefined {
 }
 
 /** 10x più veloce */
-export function times(reading: Reading): Found | undefined {
+function times(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} volte`, rule: 'cardinal' };
@@ -74,26 +74,52 @@ const RELATIONS: Readonly<Record<string, string>> = {
   '≥': 'almeno',
   '≈': 'circa',
 };
-export const related = relation(RELATIONS, words('di a da in per entro con e o ogni età durata tempo'));
-export const season = schoolYear(cardinal);
-export const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
-export const secondsAnd = hundredths(
+const related = relation(RELATIONS, words('di a da in per entro con e o ogni età durata tempo'));
+const season = schoolYear(cardinal);
+const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
+const secondsAnd = hundredths(
   (seconds, rest, minutes) =>
     `${minutes === undefined ? '' : `${SPEECH.duration([[minutes, 'min']], NOWHERE)}, `}${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
 export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
-export const plus = plusBetween('più');
-export const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
-export const per = perWord(PER);
-export const dates = twoDates({
+const plus = plusBetween('più');
+const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
+const per = perWord(WRITING.per);
+const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
 /** Al 90' is "al novantesimo", 5' are five minutes. */
-export const prime = primed((digits, around) => {
+const prime = primed((digits, around) => {
   if (/^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(around.previousWord)) return ordinal(digits);
   return SPEECH.duration([[digits, 'min']], around);
 });
-export const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
-export const named = lettered(isNumbered, cardinal);
-export const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
+const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
+const named = lettered(isNumbered, cardinal);
+const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
+
+/** In the order in which the language asks them. */
+export const signRules = {
+  behindDigits: [
+    [/[/.]/, dates],
+    [/[A-Z]/, named],
+    [/["'’″”]/, secondsAnd],
+    [/[,KMGTPWV]/, attachedUnit],
+  ],
+  behindDigitsLater: [
+    [/\//, season],
+    [/h/, longDurations],
+  ],
+  behindDigitsLast: [
+    [/['’′]/, prime],
+    [/[x×]/, times],
+  ],
+  atMark: [
+    [/\(/, abroad],
+    [/#/, dayTag],
+    [/\+/, plus],
+    [/[<>≤≥≈]/, related],
+    [/[⁻^]/, below],
+    [/\//, per],
+  ],
+} satisfies Rules;

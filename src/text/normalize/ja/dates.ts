@@ -4,6 +4,7 @@ import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { time } from './speech.js';
 
@@ -14,7 +15,7 @@ const ERA = /([MTSHR])\.?(\d{1,2})(?:年|\.(\d{1,2})\.(\d{1,2})(?![\d.]))/y;
 const ERAS: Readonly<Record<string, string>> = { M: '明治', T: '大正', S: '昭和', H: '平成', R: '令和' };
 
 /** 1月15日(月): the weekday is said in full. */
-export function weekday(reading: Reading): Found | undefined {
+function weekday(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 3), reading.at);
   if (!/(?:日|\d)$/.test(before)) return undefined;
   const match = reading.match(WEEKDAY);
@@ -38,7 +39,7 @@ export function padded(reading: Reading): Found | undefined {
 }
 
 /** R6年, H30.4.1. */
-export function era(reading: Reading): Found | undefined {
+function era(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(ERA) : undefined;
   if (match === undefined) return undefined;
   const [written, name = '', year = '', month, day] = match;
@@ -58,7 +59,7 @@ const SCORE_AFTER =
   /^(?:[(（]\d{1,2}[-–ー−]\d{1,2}[)）])?(?:[、,] ?\d{1,3}[-–ー−:]\d{1,3}(?:[(（]\d{1,2}[-–ー−]\d{1,2}[)）])?){0,4} ?(?:で[^。、\d]{0,12}(?:破った|破り|下した|制した|敗れ|敗れた|勝利|勝った|勝ち|快勝|大勝|辛勝|逆転|引き分け|惜敗|完封|リード|優勝|敗退|突破|先制)|で(?:勝|負|敗|快勝|勝利|下し|破|逆転|引き分)|の(?:スコア|割合|比|引き分け|同点|ドロー|接戦|判定|[快大辛完]?勝))/;
 
 /** 15:30, 9:05 PM. */
-export function clock(reading: Reading): Found | undefined {
+function clock(reading: Reading): Found | undefined {
   if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
@@ -71,8 +72,8 @@ export function clock(reading: Reading): Found | undefined {
   const said: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
-    ...(seconds && { seconds }),
-    ...(half && { half: halfName(half) }),
+    seconds: seconds || undefined, // '' of an hour alone
+    half: half && halfName(half),
   };
   return { end, spoken: time(said), rule: 'time' };
 }
@@ -91,7 +92,7 @@ function lasting([first = '', second = '', third]: readonly (string | undefined)
 }
 
 /** AM 9:00. */
-export function halfFirst(reading: Reading): Found | undefined {
+function halfFirst(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HALF_FIRST) : undefined;
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: halfName(match[1] ?? ''), rule: 'time' };
@@ -101,7 +102,7 @@ function halfName(letter: string): string {
   return letter.toLowerCase() === 'p' ? '午後' : '午前';
 }
 
-export function isScore(reading: Reading, end: number): boolean {
+function isScore(reading: Reading, end: number): boolean {
   const { text, at } = reading;
   return SCORE_NEAR.test(text.slice(Math.max(0, at - 40), at)) || SCORE_AFTER.test(text.slice(end, end + 48));
 }
@@ -123,7 +124,7 @@ function isGame({ text, at }: Reading, end: number): boolean {
 }
 
 /** 3-1で勝利. */
-export function score(reading: Reading): Found | undefined {
+function score(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SCORE) : undefined;
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
@@ -141,7 +142,7 @@ const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|�
 const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
 
 /** 9:00〜18:00, 月曜〜金曜, 東京〜大阪, 10:00〜; but ですよ〜 is a tone. */
-export function rangeMark(reading: Reading): Found | undefined {
+function rangeMark(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const before = text.slice(Math.max(0, at - 6), at).trimEnd();
   const start = text[at - 1] === ' ' ? at - 1 : at;
@@ -174,7 +175,7 @@ const SHARE =
 const LAST_DAY = 31;
 
 /** 5/3は, 1/15(月), 1/15から: no fraction; 1/3 alone is one. */
-export function monthDay(reading: Reading): Found | undefined {
+function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
@@ -207,7 +208,7 @@ function isCard(before: string): boolean {
 const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?mmHg)?/y;
 
 /** 血圧は120/80. */
-export function pressure(reading: Reading): Found | undefined {
+function pressure(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[reading.runEnd] !== '/') return undefined;
   const match = reading.match(PRESSURE);
@@ -224,7 +225,23 @@ export function pressure(reading: Reading): Found | undefined {
 }
 
 /** '98年: the apostrophe is not said. */
-export function shortYear({ text, at }: Reading): Found | undefined {
+function shortYear({ text, at }: Reading): Found | undefined {
   if (!/['’‘]/.test(text[at] ?? '') || !/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
   return { end: at + 3, spoken: cardinal(withoutZeros(text.slice(at + 1, at + 3))), rule: 'year' };
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/\//, pressure],
+    [/\//, monthDay],
+    [/[-–ー−:]/, score],
+    [/[:aApP]/, clock],
+  ],
+  atLetter: [era, halfFirst],
+  atMark: [
+    [/[(（]/, weekday],
+    [/['’‘]/, shortYear],
+    [/[-–—~～〜]/, rangeMark],
+  ],
+} satisfies Rules;

@@ -1,6 +1,5 @@
 // Assembles Japanese, and orders its own recognisers by the character that decides.
 // Numbers are spoken in kanji and digits in katakana; numbers.ts gives the reason.
-import { currencyPair } from '../shared-codes.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import {
@@ -31,6 +30,7 @@ import {
   starBetween,
   sum,
 } from '../recognise/formulas.js';
+import { currencyPair } from '../shared-codes.js';
 import {
   behindDigits,
   bracketedCountry,
@@ -39,47 +39,12 @@ import {
   formula,
   negativePower,
 } from '../shared-forms.js';
-import {
-  clock,
-  era,
-  halfFirst,
-  monthDay,
-  padded,
-  pressure,
-  rangeMark,
-  score,
-  shortYear,
-  weekday,
-} from './dates.js';
-import {
-  battingRate,
-  face,
-  flight,
-  floor,
-  hundredths,
-  laughter,
-  page,
-  perCurrency,
-  printSize,
-  share,
-  testName,
-} from './names.js';
-import {
-  areaCode,
-  dialled,
-  emergency,
-  house,
-  key,
-  KEYWORDS,
-  longCount,
-  parts,
-  postcode,
-  roman,
-  sign,
-} from './numbered.js';
+import { dateRules, padded } from './dates.js';
+import { hundredths, laughter, nameRules } from './names.js';
+import { KEYWORDS, numberedRules, roman } from './numbered.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { CURRENCIES, UNITS, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 /** ▲5%: of accounts, a minus. */
 function loss({ text, at }: Reading): Found | undefined {
@@ -120,21 +85,10 @@ const OWN: NonNullable<Language['own']> = {
       [ANY, padded],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[.:]/, ratio(SPEECH)],
-      [/\//, pressure],
-      [/\//, monthDay],
-      [/[-–ー−:]/, score],
-      [/[:aApP]/, clock],
-      [ANY, postcode],
-      [ANY, dialled],
-      [/[)）]/, share],
-      [/F/, floor],
-      [/L/, printSize],
-      [/[A-Z]/, flight],
-      [/\./, battingRate],
+      ...dateRules.behindDigits,
+      ...numberedRules.behindDigits,
+      ...nameRules.behindDigits,
       [ANY, keyed(SPEECH, KEYWORDS)],
-      [/[-−ー–]/, house],
-      [/番/, emergency],
-      [/分/, parts],
       [
         /[eE.]/,
         scientific(
@@ -143,10 +97,10 @@ const OWN: NonNullable<Language['own']> = {
             `${number}かける十の${negative ? 'マイナス' : ''}${cardinal(exponent)}乗`,
         ),
       ],
-      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
-      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, WRITING.units)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
-      [ANY, longCount],
+      ...numberedRules.behindDigitsLater,
     ]),
     numberOfName(SPEECH),
   ],
@@ -154,14 +108,10 @@ const OWN: NonNullable<Language['own']> = {
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
     crossBetween('かける'),
-    currencyPair(CURRENCIES, ''),
+    currencyPair(WRITING.currencies, ''),
     codeTwice,
-    era,
-    halfFirst,
-    floor,
-    flight,
-    page,
-    testName,
+    ...dateRules.atLetter,
+    ...nameRules.atLetter,
     roman,
     laughter,
   ],
@@ -178,24 +128,18 @@ const OWN: NonNullable<Language['own']> = {
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
       [/→/, arrow],
-      [/\//, perCurrency],
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
-      [/[(（]/, weekday],
-      [/[(（]/, face],
-      [/[*＊#＃]/, key],
-      [/（/, areaCode],
-      [/['’‘]/, shortYear],
-      [/\./, battingRate],
       [/×/, crossBetween('かける')],
-      [/\*/, starBetween('かける')],
       [/\+/, plusOfNames('プラス')],
-      [/[-–—~～〜]/, rangeMark],
       [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],
       [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
-      [/[<>≤≥≦≧。…]/u, sign],
+      ...dateRules.atMark,
+      ...nameRules.atMark,
+      ...numberedRules.atMark,
+      [/\*/, starBetween('かける')],
     ]),
   ],
 };

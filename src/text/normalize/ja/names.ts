@@ -2,12 +2,13 @@
 import { isDigitAt } from '../characters.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 
 const FLIGHT = /([A-Z]{2,3}|[A-Z]\d|\d[A-Z]) ?(\d{1,4})(?=便)/y;
 
 /** JL516便: the flight is counted. */
-export function flight(reading: Reading): Found | undefined {
+function flight(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(FLIGHT);
   if (match === undefined) return undefined;
@@ -19,7 +20,7 @@ const FLOOR = /(\d{1,3})F(?![A-Za-z\d-])/y;
 const BASEMENT = /B(\d{1,2})(?:F(?![A-Za-z\d-])|階)/y;
 
 /** 3F, B1F. */
-export function floor(reading: Reading): Found | undefined {
+function floor(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const basement = reading.text[reading.at] === 'B' ? reading.match(BASEMENT) : undefined;
   const match = basement ?? (reading.text[reading.runEnd] === 'F' ? reading.match(FLOOR) : undefined);
@@ -32,7 +33,7 @@ const SHARE = /(\d{4})(?=[)）])/y;
 const TRADED = /^[)）].{0,12}?(?:株|続伸|続落|反発|反落|急騰|急落|上場|決算|高値|安値|買|売|証券|増益|減益)/;
 
 /** トヨタ(7203)が反発: the number of a share. */
-export function share(reading: Reading): Found | undefined {
+function share(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/[\p{L}ー] ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
   const digits = reading.match(SHARE)?.[1];
@@ -43,7 +44,7 @@ export function share(reading: Reading): Found | undefined {
 const RATE = /0?\.(\d)(\d)(\d)(?!\d)/y;
 
 /** 打率.325 is 三割二分五厘. */
-export function battingRate(reading: Reading): Found | undefined {
+function battingRate(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (
     !/[0.]/.test(text[at] ?? '') ||
@@ -87,7 +88,7 @@ export function laughter(reading: Reading): Found | undefined {
 const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
 
 /** p.25, pp.10-15 */
-export function page(reading: Reading): Found | undefined {
+function page(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
   if (match === undefined) return undefined;
@@ -100,7 +101,7 @@ const FACE =
   /[(（](?:[\^＾][_.oO▽∀ω-]?[\^＾]|[TＴ][_.][TＴ]|;_;|>_?<|≧▽≦|・∀・|´▽`|´・ω・`|\._\.)[;*/ﾉ]{0,2}[)）]/y;
 
 /** (^^) is a face. */
-export function face(reading: Reading): Found | undefined {
+function face(reading: Reading): Found | undefined {
   const match = reading.match(FACE);
   return match && { end: reading.at + match[0].length, spoken: '', rule: 'emoji' };
 }
@@ -110,7 +111,7 @@ const MONEY_BEFORE = new RegExp(`${MONEY}$`);
 const MONEY_BEHIND = new RegExp(`^/${MONEY}(?:[はがのを相、。]|$)`);
 
 /** ドル/円は: nothing is said for the slash. */
-export function perCurrency({ text, at }: Reading): Found | undefined {
+function perCurrency({ text, at }: Reading): Found | undefined {
   if (!MONEY_BEFORE.test(text.slice(Math.max(0, at - 4), at)) || !MONEY_BEHIND.test(text.slice(at, at + 6)))
     return undefined;
   return { end: at + 1, spoken: '', rule: 'symbol' };
@@ -119,7 +120,7 @@ export function perCurrency({ text, at }: Reading): Found | undefined {
 const SIZE = /(\d)L(?=サイズ|版|判|プリント)/y;
 
 /** 2Lサイズ is no volume. */
-export function printSize(reading: Reading): Found | undefined {
+function printSize(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SIZE) : undefined;
   return match && { end: reading.at + 2, spoken: `${cardinal(match[1] ?? '')}L`, rule: 'identifier' };
 }
@@ -127,7 +128,24 @@ export function printSize(reading: Reading): Found | undefined {
 const TEST_NAME = /HbA1c(?=\d)/y;
 
 /** HbA1c5.8%: a name that ends with a letter, and a value. */
-export function testName(reading: Reading): Found | undefined {
+function testName(reading: Reading): Found | undefined {
   const match = reading.isFresh && reading.text[reading.at] === 'H' ? reading.match(TEST_NAME) : undefined;
   return match && { end: reading.at + match[0].length, spoken: match[0], rule: 'identifier' };
 }
+
+/** In the order in which the language asks them. */
+export const nameRules = {
+  behindDigits: [
+    [/[)）]/, share],
+    [/F/, floor],
+    [/L/, printSize],
+    [/[A-Z]/, flight],
+    [/\./, battingRate],
+  ],
+  atLetter: [floor, flight, page, testName],
+  atMark: [
+    [/\//, perCurrency],
+    [/[(（]/, face],
+    [/\./, battingRate],
+  ],
+} satisfies Rules;

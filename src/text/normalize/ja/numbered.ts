@@ -3,6 +3,7 @@
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 
 const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
@@ -12,7 +13,7 @@ const NAME =
 const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
 
 /** 西新宿2-8-1 is 二の八の一. */
-export function house(reading: Reading): Found | undefined {
+function house(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 14), reading.at);
   if (!reading.isFresh || !NAME.test(before)) return undefined;
   const match = reading.match(HOUSE);
@@ -29,7 +30,7 @@ export function house(reading: Reading): Found | undefined {
 const POSTCODE = /(\d{3})-?(\d{4})(?![\d-])( ?)/y;
 
 /** 〒100-0001, 郵便番号は100-0001. */
-export function postcode(reading: Reading): Found | undefined {
+function postcode(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 6), reading.at);
   if (!reading.isFresh || !/(?:〒|郵便番号(?:は|:|：)?) ?$/.test(before)) return undefined;
   const match = reading.match(POSTCODE);
@@ -42,7 +43,7 @@ export function postcode(reading: Reading): Found | undefined {
 const EMERGENCY = /110(?=番)/y;
 
 /** 110番 has a reading of its own. */
-export function emergency(reading: Reading): Found | undefined {
+function emergency(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.match(EMERGENCY) === undefined) return undefined;
   return { end: reading.at + 3, spoken: 'ひゃくとお', rule: 'telephone' };
 }
@@ -50,7 +51,7 @@ export function emergency(reading: Reading): Found | undefined {
 const PARTS = /(\d{1,6})分の(\d{1,6})(?!\d)/y;
 
 /** 3分の2. */
-export function parts(reading: Reading): Found | undefined {
+function parts(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PARTS) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}分の${cardinal(withoutZeros(match[2] ?? ''))}`;
@@ -60,7 +61,7 @@ export function parts(reading: Reading): Found | undefined {
 const LONG_COUNT = /^ ?[人円件個台回世票株]/;
 
 /** 12345678円 is counted, however long. */
-export function longCount(reading: Reading): Found | undefined {
+function longCount(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
   if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
@@ -89,7 +90,7 @@ const STOPS = /。{2,}/y;
 const DOTS = /…{2,}/y;
 
 /** 。。。 and …… are tones of writing; ≦ is the sign of this country for ≤. */
-export function sign(reading: Reading): Found | undefined {
+function sign(reading: Reading): Found | undefined {
   const stops = reading.match(STOPS);
   if (stops !== undefined) return { end: reading.at + stops[0].length, spoken: '。', rule: 'punctuation' };
   const dots = reading.match(DOTS);
@@ -117,7 +118,7 @@ const SHORT_NEAR = /(?:時報|天気予報|局番なし|番号案内|ダイヤ�
 const SHORT_AFTER = /^番?(?:に|へ|まで|で)?(?:お?電話|ダイヤル|通報|相談|おかけ|かけ|ご相談|ご連絡|連絡)/;
 
 /** 03の1234の5678; 117 and 188 where they are called. */
-export function dialled(reading: Reading): Found | undefined {
+function dialled(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
   const spoken = text[runEnd] === 'の' ? reading.match(SPOKEN) : undefined;
@@ -134,7 +135,7 @@ export function dialled(reading: Reading): Found | undefined {
 const AREA = /（(0\d{1,4})） ?(\d{1,4})[-−‐– ]?(\d{4})(?!\d)/y;
 
 /** （03）1234-5678: the brackets are not said. */
-export function areaCode(reading: Reading): Found | undefined {
+function areaCode(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '（' ? reading.match(AREA) : undefined;
   if (match === undefined) return undefined;
   const spoken = match
@@ -148,7 +149,7 @@ const KEY =
   /[#＃*＊](?=[」』]?(?:を(?:押|入力|プッシュ|$)|キー|ボタン|で終|または|か[、#*]|を、|[、。」]|$))/y;
 
 /** #を押してください: the keys of a telephone. */
-export function key(reading: Reading): Found | undefined {
+function key(reading: Reading): Found | undefined {
   const sign = reading.text[reading.at] ?? '';
   if (!/[#＃*＊]/.test(sign) || /[A-Za-z\d*＊#]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   if (reading.match(KEY) === undefined) return undefined;
@@ -156,3 +157,22 @@ export function key(reading: Reading): Found | undefined {
   if (!/押|入力|キー|ボタン|プッシュ|終了/.test(near) || near.includes('**')) return undefined;
   return { end: reading.at + 1, spoken: /[#＃]/.test(sign) ? 'シャープ' : 'こめじるし', rule: 'symbol' };
 }
+
+/** In the order in which the language asks them. */
+export const numberedRules = {
+  behindDigits: [
+    [/^/, postcode],
+    [/^/, dialled],
+  ],
+  behindDigitsLater: [
+    [/[-−ー–]/, house],
+    [/番/, emergency],
+    [/分/, parts],
+    [/^/, longCount],
+  ],
+  atMark: [
+    [/[*＊#＃]/, key],
+    [/（/, areaCode],
+    [/[<>≤≥≦≧。…]/u, sign],
+  ],
+} satisfies Rules;

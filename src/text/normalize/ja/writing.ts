@@ -10,12 +10,12 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, named] of Object.entries(list)) {
     const [after = '', before] = named.split('|');
-    for (const form of written.split(' ')) found[form] = { forms: [after], ...(before !== undefined && { form: before }) };
+    for (const form of written.split(' ')) found[form] = { forms: [after], form: before };
   }
   return found;
 } // prettier-ignore
 
-export const UNITS: Readonly<Record<string, Noun>> = units({
+const UNITS: Readonly<Record<string, Noun>> = units({
   '% ％': 'パーセント', '‰': 'パーミル', 'km ㎞': 'キロメートル', m: 'メートル', 'cm ㎝ CM': 'センチメートル', 'mm ㎜ MM': 'ミリメートル', 'μm µm': 'マイクロメートル', nm: 'ナノメートル',
   'km² km2': '平方キロメートル', 'm² m2 ㎡': '平方メートル', 'cm² cm2': '平方センチメートル', 'm³ m3': '立方メートル', 'cm³ cm3 cc': '立方センチメートル', '回/分': '回毎分', '拍/分': '拍毎分', 'U/L': '単位パーリットル', '㎥': '立方メートル', 'mg/kg': 'ミリグラムパーキログラム',
   'kg ㎏ KG': 'キログラム', g: 'グラム', 'mg ㎎': 'ミリグラム', 'μg µg': 'マイクログラム', t: 'トン', lb: 'ポンド', oz: 'オンス', ha: 'ヘクタール',
@@ -36,10 +36,10 @@ const PER: Readonly<Record<string, string>> = Object.fromEntries(
 ); // prettier-ignore
 
 function currency(name: string, minor?: string): Currency {
-  return { forms: [name], ...(minor !== undefined && { minor: { forms: [minor] } }) };
+  return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
 }
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = {
+const CURRENCIES: Readonly<Record<string, Currency>> = {
   JPY: currency('円'), USD: currency('ドル', 'セント'), EUR: currency('ユーロ', 'セント'), GBP: currency('ポンド', 'ペンス'), CNY: currency('元'), RMB: currency('元'), KRW: currency('ウォン'), HKD: currency('香港ドル'), TWD: currency('台湾ドル'),
   SGD: currency('シンガポールドル'), AUD: currency('オーストラリアドル', 'セント'), CAD: currency('カナダドル', 'セント'), NZD: currency('ニュージーランドドル', 'セント'), CHF: currency('スイスフラン'), INR: currency('ルピー'), RUB: currency('ルーブル'),
   THB: currency('バーツ'), VND: currency('ドン'), PHP: currency('ペソ'), BRL: currency('レアル'), BTC: currency('ビットコイン'),

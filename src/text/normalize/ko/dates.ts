@@ -3,6 +3,7 @@
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
 
@@ -14,7 +15,7 @@ const MEMORIAL =
 const PADDED = /0(\d)(?= ?[월일시분초])/y;
 
 /** 1월 15일(월): the weekday is said in full. */
-export function weekday(reading: Reading): Found | undefined {
+function weekday(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 2), reading.at);
   if (!/(?:일|\d|\.) ?$/.test(before)) return undefined;
   const match = reading.match(WEEKDAY);
@@ -37,7 +38,7 @@ export function spacedDate(reading: Reading): Found | undefined {
 }
 
 /** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
-export function memorial(reading: Reading): Found | undefined {
+function memorial(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(MEMORIAL);
   if (match === undefined) return padded(reading);
@@ -64,7 +65,7 @@ function padded(reading: Reading): Found | undefined {
 }
 
 /** '24년 1월: the apostrophe stands for the century. */
-export function shortYear(reading: Reading): Found | undefined {
+function shortYear(reading: Reading): Found | undefined {
   if (!/['’‘]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(SHORT_YEAR);
   if (match === undefined) return undefined;
@@ -92,8 +93,8 @@ export function clock(reading: Reading): Found | undefined {
   const said: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
-    ...(seconds && { seconds }),
-    ...(half && { half: halfName(half) }),
+    seconds: seconds || undefined, // '' of an hour alone
+    half: half && halfName(half),
   };
   return { end, spoken: time(said), rule: 'time' };
 }
@@ -153,7 +154,7 @@ const TO =
 const TERM = /^(?:[.!?,\s)]|$)/;
 
 /** 9:00~18:00, 월~금, 서울~부산; but 네~ is a tone. */
-export function rangeMark(reading: Reading): Found | undefined {
+function rangeMark(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const before = text.slice(Math.max(0, at - 6), at).trimEnd();
   const start = text[at - 1] === ' ' ? at - 1 : at;
@@ -181,7 +182,7 @@ const SHARE = /^ ?(?:의 확률|의 비율|정도|이상|이하|크기|수준|�
 const LAST_DAY = 31;
 
 /** 1/15(월), 12/25: no fraction; 1/3 alone is one. */
-export function monthDay(reading: Reading): Found | undefined {
+function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
@@ -217,7 +218,7 @@ function isCard(before: string): boolean {
 const QUARTER = /([1-4])\/4(?=분기)/y;
 
 /** 3/4분기 is the third of four. */
-export function quarter(reading: Reading): Found | undefined {
+function quarter(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(QUARTER) : undefined;
   return match && { end: reading.at + 3, spoken: `${cardinal(match[1] ?? '')}사`, rule: 'date' };
 }
@@ -225,7 +226,7 @@ export function quarter(reading: Reading): Found | undefined {
 const PAIR = /(\d{1,4})\/(\d{1,4})(?![\d/]|\.\d)( ?mmHg)?/y;
 
 /** 혈압 120/80, 월세 1000/50. */
-export function pair(reading: Reading): Found | undefined {
+function pair(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[reading.runEnd] !== '/') return undefined;
   const match = reading.match(PAIR);
@@ -246,7 +247,7 @@ const SHORT_DATE = /(\d{2})\.(\d{1,2})\.(\d{1,2})(?![\d]|\.\d)\.?/y;
 const DATED = /^\.? ?(?:기준|부터|까지|자\b|현재|발행|시행|개정|작성|출시|업데이트|~|\()/;
 
 /** 24.05.03: a year of two digits, where a version would have no zeros. */
-export function shortDate(reading: Reading): Found | undefined {
+function shortDate(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[at + 2] !== '.') return undefined;
   const match = reading.match(SHORT_DATE);
@@ -265,15 +266,32 @@ export function shortDate(reading: Reading): Found | undefined {
 const OFFICIAL = /['’‘](\d{2})\. ?(\d{1,2})(?: ?월|\. ?(\d{1,2})(?:일|\.(?!\d))?)(?!\d)/y;
 
 /** '24.3월, '24.3.5.: dates of public offices. */
-export function officialDate(reading: Reading): Found | undefined {
+function officialDate(reading: Reading): Found | undefined {
   const match = reading.match(OFFICIAL);
   const [written = '', year = '', month = '', day] = match ?? [];
   const inYear = Number(month) >= 1 && Number(month) <= 12 && Number(day ?? '1') <= 31;
   if (match === undefined || !inYear) return undefined;
   const end = reading.at + written.length;
-  const parts = { month: Number(month), ...(day && { day: withoutZeros(day) }), style: 'name' } as const;
+  const parts = { month: Number(month), day: day && withoutZeros(day), style: 'name' } as const;
   const date = SPEECH.date(parts, reading.around(end));
   return date === undefined
     ? undefined
     : { end, spoken: `${cardinal(withoutZeros(year))}년 ${date}`, rule: 'date' };
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/\./, shortDate],
+    [/\//, quarter],
+    [/\//, pair],
+    [/\//, monthDay],
+    [/^/, memorial],
+  ],
+  atMark: [
+    [/[(（]/, weekday],
+    [/['’‘]/, officialDate],
+    [/['’‘]/, shortYear],
+    [/[-–—~～〜∼]/, rangeMark],
+  ],
+} satisfies Rules;

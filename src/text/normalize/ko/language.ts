@@ -1,6 +1,5 @@
 // Assembles Korean, and orders its own recognisers by the character that decides.
 // Numerals are Sino-Korean or native, depending on the noun that they count. Letters are spoken by name.
-import { currencyPair } from '../shared-codes.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import {
@@ -29,6 +28,7 @@ import {
   starBetween,
   sum,
 } from '../recognise/formulas.js';
+import { currencyPair } from '../shared-codes.js';
 import {
   behindDigits,
   bracketedCountry,
@@ -37,58 +37,13 @@ import {
   formula,
   negativePower,
 } from '../shared-forms.js';
-import {
-  clock,
-  halfFirst,
-  hundredths,
-  memorial,
-  monthDay,
-  officialDate,
-  pair,
-  quarter,
-  rangeMark,
-  shortDate,
-  shortYear,
-  spacedDate,
-  weekday,
-} from './dates.js';
-import {
-  car,
-  company,
-  emergency,
-  equals,
-  key,
-  KEYWORDS,
-  longCount,
-  lot,
-  optionalVowel,
-  particle,
-  parts,
-  plate,
-  postcode,
-  roman,
-} from './numbered.js';
+import { clock, dateRules, halfFirst, hundredths, spacedDate } from './dates.js';
+import { KEYWORDS, longCount, numberedRules, parts, roman } from './numbered.js';
 import { cardinal, letterNames } from './numbers.js';
-import { compared, limit } from './relations.js';
+import { relationRules } from './relations.js';
 import { SPEECH } from './speech.js';
-import {
-  arrow,
-  battingRate,
-  beforeWord,
-  capitals,
-  flight,
-  game,
-  generations,
-  letteredFlight,
-  longUnit,
-  page,
-  paper,
-  perCurrency,
-  pro,
-  spacedMagnitude,
-  tone,
-} from './words.js';
-import { CURRENCIES, UNITS, WRITING } from './writing.js';
+import { beforeWord, capitals, tone, wordRules } from './words.js';
+import { WRITING } from './writing.js';
 
 const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
@@ -124,27 +79,15 @@ const OWN: NonNullable<Language['own']> = {
       [/\./, spacedDate],
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
       [/[.:]/, ratio(SPEECH)],
-      [/\./, shortDate],
-      [/\//, quarter],
-      [/\//, pair],
-      [/\//, monthDay],
-      [ANY, memorial],
-      [/편/, flight],
-      [/[A-Z]/, letteredFlight],
-      [/\./, battingRate],
+      ...dateRules.behindDigits,
+      ...wordRules.behindDigits,
       [/[-–:대분\d]/, parts],
       [/[:aApP]/, clock],
-      [ANY, postcode],
-      [ANY, emergency],
-      [/[가-힣]/, plate],
+      ...numberedRules.behindDigits,
       [ANY, keyed(SPEECH, KEYWORDS)],
-      [/-/, car],
-      [/-/, lot],
-      [/-/, game],
-      [/[경조]/, longUnit],
-      [/프/, pro],
-      [/세/, generations],
-      [/[십백천만억조.,]/, spacedMagnitude],
+      [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
+      ...numberedRules.behindDigitsLater,
+      ...wordRules.behindDigitsLater,
       [
         /[eE.]/,
         scientific(
@@ -153,8 +96,7 @@ const OWN: NonNullable<Language['own']> = {
             `${number} 곱하기 십의 ${negative ? '마이너스 ' : ''}${cardinal(exponent)}제곱`,
         ),
       ],
-      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
-      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, WRITING.units)],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
@@ -165,12 +107,10 @@ const OWN: NonNullable<Language['own']> = {
     formula(letterNames, cardinal),
     processor(SPEECH),
     crossBetween(' 곱하기 '),
-    currencyPair(CURRENCIES),
+    currencyPair(WRITING.currencies),
     codeTwice,
     halfFirst,
-    paper,
-    page,
-    letteredFlight,
+    ...wordRules.atLetter,
     roman,
     capitals,
   ],
@@ -188,26 +128,17 @@ const OWN: NonNullable<Language['own']> = {
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore(' 밑줄 ')],
-      [/[(（]/, weekday],
-      [/[*＊#＃(]/, key],
-      [/[\^;~～]/, tone],
-      [/\./, battingRate],
-      [/\(/, optionalVowel],
-      [/['’‘]/, officialDate],
-      [/['’‘]/, shortYear],
-      [/[-–—~～〜∼]/, rangeMark],
-      [/[<>≥≤≠!]/, compared],
-      [/[<>≥≤]/, limit],
-      [/→/, arrow],
-      [/\//, perCurrency],
-      [/=/, equals],
       [/\+/, plusBetween(' 더하기 ')],
       [/\+/, plusOfNames(' 플러스 ')],
-      [/\*/, starBetween(' 곱하기 ')],
       [/[Ⅰ-Ⅻ①-⑳]/, circled],
+      ...wordRules.atMark,
+      ...dateRules.atMark,
+      ...numberedRules.atMark,
+      [/\*/, starBetween(' 곱하기 ')],
+      ...relationRules.atMark,
     ]),
   ],
-  atIdeograph: [particle, company, tone],
+  atIdeograph: [...numberedRules.atIdeograph, tone],
 };
 
 export const KOREAN: Language = {

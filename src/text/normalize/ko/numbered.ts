@@ -3,13 +3,14 @@
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
+import type { Rules } from '../shared-forms.js';
 import { isScore } from './dates.js';
 import { cardinal, finalOf, spellDigits } from './numbers.js';
 
 const POSTCODE = /\d{5}(?![\d,.-])/y;
 
 /** (우) 06236: each digit. */
-export function postcode(reading: Reading): Found | undefined {
+function postcode(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/\(우\) ?$/.test(reading.text.slice(Math.max(0, reading.at - 4), reading.at)))
     return undefined;
   const digits = reading.match(POSTCODE)?.[0];
@@ -42,7 +43,7 @@ export function parts(reading: Reading): Found | undefined {
 const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
 
 /** 역삼동 123-45번지: 다시 stands for the dash. */
-export function lot(reading: Reading): Found | undefined {
+function lot(reading: Reading): Found | undefined {
   if (
     !reading.isFresh ||
     !/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))
@@ -77,7 +78,7 @@ const PARTICLES: readonly (readonly [written: RegExp, closed: string, open: stri
 const OPTIONAL = /\((으|이)\)(?=로|나|라|랑|며|면|니|든|야|시|세|신|실)/y;
 
 /** 홍길동은(는), 사과을(를): the one that fits. */
-export function particle(reading: Reading): Found | undefined {
+function particle(reading: Reading): Found | undefined {
   if (reading.text[reading.at + 1] !== '(') return undefined;
   const final = finalOf(reading.text[reading.at - 1] ?? '');
   if (final === undefined) return undefined;
@@ -90,7 +91,7 @@ export function particle(reading: Reading): Found | undefined {
 }
 
 /** 서울(으)로, 학생(이)나. */
-export function optionalVowel(reading: Reading): Found | undefined {
+function optionalVowel(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '(' ? reading.match(OPTIONAL) : undefined;
   const final = finalOf(reading.text[reading.at - 1] ?? '');
   if (match === undefined || final === undefined) return undefined;
@@ -114,7 +115,7 @@ export function roman(reading: Reading): Found | undefined {
 const COMPANY = /㈜ ?/y;
 
 /** ㈜ is one character, and one of the script. */
-export function company(reading: Reading): Found | undefined {
+function company(reading: Reading): Found | undefined {
   const match = reading.match(COMPANY);
   return match && { end: reading.at + match[0].length, spoken: '주식회사 ', rule: 'abbreviation' };
 }
@@ -122,7 +123,7 @@ export function company(reading: Reading): Found | undefined {
 const EQUALS = /={1,2} ?(?=[-\d(]|[A-Za-z](?![A-Za-z]{3}))/y;
 
 /** 5 + 3 = 8: 은 or 는 by the number before it. */
-export function equals(reading: Reading): Found | undefined {
+function equals(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const before = text
     .slice(Math.max(0, at - 2), at)
@@ -138,7 +139,7 @@ export function equals(reading: Reading): Found | undefined {
 const CAR = /(\d{1,3})-(\d{1,2})(?=번 ?(?:칸|출입문|승강장|문|홈|버스))/y;
 
 /** 9-4번 칸: 다시 stands for the dash. */
-export function car(reading: Reading): Found | undefined {
+function car(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(CAR) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} 다시 ${cardinal(match[2] ?? '')}번`;
@@ -165,7 +166,7 @@ const CALLED_NEAR = /신고|구급|화재|범죄|긴급|응급|국번|콜센터|
 const NEAR = 16; // units on either side in which a word for calling is looked for
 
 /** 119에 신고, 화재는 119: each digit. */
-export function emergency(reading: Reading): Found | undefined {
+function emergency(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || text[at] !== '1' || runEnd - at > 4) return undefined;
   const digits = reading.match(EMERGENCY)?.[0];
@@ -182,7 +183,7 @@ const ATTACHED_PLATE =
   /(\d{2,3})([가나다라마거너더러머버서어저고노로모보소오구누두루무부수우하허])(\d{4})(?![\d억만천백원개명])/y;
 
 /** 차량번호 12가 3456: each digit. */
-export function plate(reading: Reading): Found | undefined {
+function plate(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   if (!reading.isFresh) return undefined;
   const named = /(?:차량|번호|차|\d{4},)(?:는|은|이|가|:)? ?$/.test(before);
@@ -197,7 +198,7 @@ const KEY =
   /\(?([#＃*＊])\)?(?:([을를])|([은는])|([이가](?= ))|([와과]))?(?= ?(?:버튼|키|표|눌러|누르|입력)|[ ,.)]|$)/y;
 
 /** #을 눌러 주세요: the keys of a telephone, with the particle that their names ask for. */
-export function key(reading: Reading): Found | undefined {
+function key(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/[#＃*＊(]/.test(text[at] ?? '')) return undefined;
   const match = reading.match(KEY);
@@ -224,3 +225,22 @@ export function key(reading: Reading): Found | undefined {
   const gap = /^(?:버튼|키)/.test(text.slice(at + written.length, at + written.length + 2)) ? ' ' : '';
   return { end: at + written.length, spoken: name + particle + gap, rule: 'symbol' };
 }
+
+/** In the order in which the language asks them. */
+export const numberedRules = {
+  behindDigits: [
+    [/^/, postcode],
+    [/^/, emergency],
+    [/[가-힣]/, plate],
+  ],
+  behindDigitsLater: [
+    [/-/, car],
+    [/-/, lot],
+  ],
+  atMark: [
+    [/[*＊#＃(]/, key],
+    [/\(/, optionalVowel],
+    [/=/, equals],
+  ],
+  atIdeograph: [particle, company],
+} satisfies Rules;

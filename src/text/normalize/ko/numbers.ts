@@ -61,7 +61,7 @@ const LAST_HANGUL = 0xd7a3;
 const FINALS = 28;
 const RIEUL = 8;
 
-export type Final = 'vowel' | 'rieul' | 'consonant';
+type Final = 'vowel' | 'rieul' | 'consonant';
 
 /** Final sound of a written character. It selects between 은 and 는, 을 and 를, 이 and 가. */
 export function finalOf(character: string): Final | undefined {

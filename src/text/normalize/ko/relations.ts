@@ -2,9 +2,10 @@
 import { LiteralTable } from '../literals.js';
 import { readNumeral } from '../numerals.js';
 import { skipSpaces, type Found, type Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { decimal, finalOf } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { UNITS, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const COMPARED =
   / ?(>=|<=|!=|[<>≥≤≠]) ?(-?\d{1,12}(?:\.\d{1,6})?|[a-zA-Z])(이면|면|일 ?때|인 경우|인|(?=[.,;)\n]|$))/y;
@@ -27,7 +28,7 @@ function ended(stem: string, ending: string): string {
 }
 
 /** The rest of x>5 behind its left side, which is copied. */
-export function compared(reading: Reading): Found | undefined {
+function compared(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const left = text.slice(Math.max(0, at - 2), at).trimEnd();
   if (!/(?:^|[^A-Za-z<])[A-Za-z]$|[\d)]$/.test(left)) return undefined;
@@ -49,11 +50,11 @@ const LIMITS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 const LIMIT = /(?:(>=|<=|[≥≤]) ?|([<>]))(?=\d)/y;
 const NAMES = new LiteralTable(
-  Object.entries(UNITS).filter(([written]) => !/^\p{Script=Hangul}/u.test(written)),
+  Object.entries(WRITING.units).filter(([written]) => !/^\p{Script=Hangul}/u.test(written)),
 );
 
 /** ≥60℃, <10ms: nothing on the left that could be compared. */
-export function limit(reading: Reading): Found | undefined {
+function limit(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/^$|[\s(:,가-힣]$/.test(text.slice(Math.max(0, at - 1), at))) return undefined;
   const match = reading.match(LIMIT);
@@ -70,3 +71,11 @@ export function limit(reading: Reading): Found | undefined {
   const said = unit ? SPEECH.measure(amount, unit.value, reading.around(end)) : decimal(number.numeral);
   return { end, spoken: `${said} ${name}`, rule: 'math' };
 }
+
+/** In the order in which the language asks them. */
+export const relationRules = {
+  atMark: [
+    [/[<>≥≤≠!]/, compared],
+    [/[<>≥≤]/, limit],
+  ],
+} satisfies Rules;

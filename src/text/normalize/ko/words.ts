@@ -4,9 +4,10 @@ import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { UNITS, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const CAPITALS = /[A-Z]{2,3}(?![A-Za-z\d.@_/-])/y;
 
@@ -29,7 +30,7 @@ export function capitals(reading: Reading): Found | undefined {
 }
 
 const HANGUL_UNITS = new LiteralTable(
-  Object.entries(UNITS)
+  Object.entries(WRITING.units)
     .filter(([written]) => /^[가-힣]$/.test(written))
     .map(([written]) => [written, written] as const),
 );
@@ -40,7 +41,7 @@ const SPACED_MAGNITUDE =
   /\d[\d,]{0,12}(?:\.\d{1,3})? (?=(?:[십백천]?[만억조])(?:[ ,.)]|$| ?(?:원|명|달러|여|개|건|표|톤|평|회|주|유로|엔)))/y;
 
 /** 100 만 원: the magnitude belongs to the number. */
-export function spacedMagnitude(reading: Reading): Found | undefined {
+function spacedMagnitude(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SPACED_MAGNITUDE) : undefined;
   const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
   const end = reading.at + (match?.[0].length ?? 0);
@@ -51,10 +52,10 @@ export function spacedMagnitude(reading: Reading): Found | undefined {
 const GAMES = /^ ?(경기|조각|조항)/;
 
 /** 34경기, 3조각: no 10^16 and no 10^12. */
-export function longUnit(reading: Reading): Found | undefined {
+function longUnit(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   const unit = reading.isFresh && runEnd - at <= 4 ? GAMES.exec(text.slice(runEnd, runEnd + 3)) : null;
-  const noun = UNITS[unit?.[1] ?? ''];
+  const noun = WRITING.units[unit?.[1] ?? ''];
   if (unit === null || text[at] === '0') return undefined;
   const end = runEnd + unit[0].length;
   const number = numeralOf(text.slice(at, runEnd));
@@ -79,7 +80,7 @@ export function beforeWord(reading: Reading): Found | undefined {
   if (unit === undefined || !/^[가-힣]/.test(rest) || BEHIND_UNIT.test(rest)) return undefined;
   if (
     /^0\d/.test(text.slice(at, number.end)) ||
-    UNITS[text.slice(number.end + 1, number.end + 3)] !== undefined
+    WRITING.units[text.slice(number.end + 1, number.end + 3)] !== undefined
   )
     return undefined;
   return { end: number.end, spoken: decimal(number.numeral), rule: 'cardinal' };
@@ -100,7 +101,7 @@ const FLIGHT = /(\d{2,4})(?=(편|열차))/y;
 const CARRIER = /(?:항공|에어|[A-Z]{2}|[A-Z]\d|\d[A-Z]|비행기|여객기) ?$/;
 
 /** 대한항공 201편: the number of a flight is no count of films. */
-export function flight(reading: Reading): Found | undefined {
+function flight(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (text[reading.runEnd] !== '편' || !CARRIER.test(text.slice(Math.max(0, at - 5), at))) return undefined;
   const match = reading.match(FLIGHT);
@@ -117,7 +118,7 @@ const PAPER =
 const SHEETS = ['제로', '원', '투', '쓰리', '포', '파이브', '식스'];
 
 /** A4 용지: the sizes of paper have the names of English. */
-export function paper(reading: Reading): Found | undefined {
+function paper(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PAPER) : undefined;
   if (match === undefined) return undefined;
   const [written, letter = '', size = ''] = match;
@@ -129,7 +130,7 @@ export function paper(reading: Reading): Found | undefined {
 const LETTERED_FLIGHT = /([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})편/y;
 
 /** KE123편. */
-export function letteredFlight(reading: Reading): Found | undefined {
+function letteredFlight(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(LETTERED_FLIGHT) : undefined;
   if (match === undefined) return undefined;
   const letters = Array.from(match[1] ?? '', (letter) =>
@@ -145,7 +146,7 @@ export function letteredFlight(reading: Reading): Found | undefined {
 const RATE = /0?\.(\d)(\d)(\d)(?!\d)/y;
 
 /** 타율 0.325 is 삼할 이푼 오리. */
-export function battingRate(reading: Reading): Found | undefined {
+function battingRate(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (
     !/[0.]/.test(text[at] ?? '') ||
@@ -167,7 +168,7 @@ const EXTRA = /^ ?\((?:연장|승부차기|PK|전반|후반)/;
 const HALF = /(?:전반|후반|연장|승부차기|합계|\d세트) ?$/;
 
 /** 한국 2-0 일본: a range would rise; 2-1(1-0), 전반 0-1. */
-export function game(reading: Reading): Found | undefined {
+function game(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.isFresh ? reading.match(MATCH) : undefined;
   if (match === undefined) return undefined;
@@ -182,7 +183,7 @@ export function game(reading: Reading): Found | undefined {
 const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～∼] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
 
 /** p.25, pp.10-15 */
-export function page(reading: Reading): Found | undefined {
+function page(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
   if (match === undefined) return undefined;
@@ -198,7 +199,7 @@ const RATE_OF = [
 ] as const;
 
 /** 원/달러 환율: nothing is said for the slash. */
-export function perCurrency({ text, at }: Reading): Found | undefined {
+function perCurrency({ text, at }: Reading): Found | undefined {
   const [before, behind] = RATE_OF;
   if (!before.test(text.slice(Math.max(0, at - 3), at)) || !behind.test(text.slice(at, at + 8)))
     return undefined;
@@ -206,7 +207,7 @@ export function perCurrency({ text, at }: Reading): Found | undefined {
 }
 
 /** → 다음: what begins a line points at it. */
-export function arrow({ text, at }: Reading): Found | undefined {
+function arrow({ text, at }: Reading): Found | undefined {
   return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
@@ -214,7 +215,7 @@ const MODEL = /(?:아이폰|갤럭시|맥북|서피스|픽셀|아이패드|에�
 const PRO = /\d{1,4}(?= ?프로)/y;
 
 /** 아이폰 15 프로 is no share. */
-export function pro(reading: Reading): Found | undefined {
+function pro(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !MODEL.test(text.slice(Math.max(0, at - 5), at))) return undefined;
   const digits = reading.match(PRO)?.[0];
@@ -226,8 +227,31 @@ export function pro(reading: Reading): Found | undefined {
 const GENERATIONS = /([1-6])0([1-6])0(?=세대)/y;
 
 /** 2030세대: people in their twenties and thirties. */
-export function generations(reading: Reading): Found | undefined {
+function generations(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(GENERATIONS) : undefined;
   if (match === undefined || Number(match[2]) !== Number(match[1]) + 1) return undefined;
   return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }
+
+/** In the order in which the language asks them. */
+export const wordRules = {
+  behindDigits: [
+    [/편/, flight],
+    [/[A-Z]/, letteredFlight],
+    [/\./, battingRate],
+  ],
+  behindDigitsLater: [
+    [/-/, game],
+    [/[경조]/, longUnit],
+    [/프/, pro],
+    [/세/, generations],
+    [/[십백천만억조.,]/, spacedMagnitude],
+  ],
+  atLetter: [paper, page, letteredFlight],
+  atMark: [
+    [/[\^;~～]/, tone],
+    [/\./, battingRate],
+    [/→/, arrow],
+    [/\//, perCurrency],
+  ],
+} satisfies Rules;

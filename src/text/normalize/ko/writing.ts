@@ -11,7 +11,7 @@ import { cardinal } from './numbers.js';
 function nouns(list: Readonly<Record<string, string>>, form?: string): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, said] of Object.entries(list)) {
-    for (const one of written.split(' ')) found[one] = { forms: [said], ...(form !== undefined && { form }) };
+    for (const one of written.split(' ')) found[one] = { forms: [said], form };
   }
   return found;
 }
@@ -52,7 +52,7 @@ const CLOSE = counters(`
   승 패 무 연승 연패 관왕 점 쪽 페이지 분기 사분기 라운드 강 타수 루 할 푼 리 도 번선 주기 형 종 부 부작 화 막 권역 구역 시리즈 세대 촌 인칭 진법 원칙 자 행 열 번대 절기 월호 일자 시즌 이닝 회말 회초 층짜리 단 인실 인조 교대
 `, 'close'); // prettier-ignore
 
-export const UNITS: Readonly<Record<string, Noun>> = {
+const UNITS: Readonly<Record<string, Noun>> = {
   ...MEASURES,
   ...SPEEDS,
   ...COUNTED,
@@ -75,10 +75,10 @@ const PER: Readonly<Record<string, string>> = Object.fromEntries(
 ); // prettier-ignore
 
 function currency(name: string, minor?: string): Currency {
-  return { forms: [name], ...(minor !== undefined && { minor: { forms: [minor] } }) };
+  return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
 }
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = {
+const CURRENCIES: Readonly<Record<string, Currency>> = {
   KRW: currency('원'), USD: currency('달러', '센트'), EUR: currency('유로', '센트'), GBP: currency('파운드', '펜스'), JPY: currency('엔'), CNY: currency('위안'), RMB: currency('위안'), HKD: currency('홍콩 달러'), TWD: currency('대만 달러'),
   SGD: currency('싱가포르 달러'), AUD: currency('호주 달러', '센트'), CAD: currency('캐나다 달러', '센트'), NZD: currency('뉴질랜드 달러', '센트'), CHF: currency('스위스 프랑'), INR: currency('루피'), RUB: currency('루블'), THB: currency('바트'),
   VND: currency('동'), PHP: currency('페소'), BRL: currency('헤알'), BTC: currency('비트코인'),

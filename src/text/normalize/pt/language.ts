@@ -44,8 +44,7 @@ import {
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
-import { CURRENCIES, noun, PER } from './units.js';
-import { WRITING } from './writing.js';
+import { noun, WRITING } from './writing.js';
 
 const BEFORE_DATE =
   'vence vencem venceu vencimento dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em';
@@ -95,7 +94,7 @@ function firstOfMonth(reading: Reading): Found | undefined {
     day: '1',
     month: Number(month),
     style: 'name',
-    ...(year !== undefined && { year }),
+    year,
   } as const;
   const spoken = SPEECH.date(date, reading.around(end));
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
@@ -210,7 +209,7 @@ const AT_DIGIT = behindDigits([
       score: (home, guest) => SPEECH.score(home, guest),
     }),
   ],
-  [/[x×.,]/, timesOver(VEZ, numbers, PER, SPEECH)],
+  [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
   [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
   [/\//, day],
@@ -230,7 +229,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
-  [/[A-Z]/, currencyPair(CURRENCIES), /\//],
+  [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
@@ -250,7 +249,7 @@ const OWN: NonNullable<Language['own']> = {
   atMark: [
     byMark([
       [/#/, dayHashtag(cardinal)],
-      [/\//, perWord(PER)],
+      [/\//, perWord(WRITING.per)],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

@@ -71,7 +71,7 @@ export function spellDigits(digits: string): string {
 }
 
 /** 3,14 três vírgula catorze; 3,05 três vírgula zero cinco; more than three digits one by one. */
-export function decimals(digits: string, gender: Gender = 'm'): string {
+function decimals(digits: string, gender: Gender = 'm'): string {
   if (digits.length > 3 || /^0+$/.test(digits)) return spellDigits(digits);
   const zeros = /^0*/.exec(digits)?.[0] ?? '';
   const rest = cardinal(digits.slice(zeros.length), gender);

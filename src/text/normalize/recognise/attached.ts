@@ -119,10 +119,7 @@ export function dateRange(speech: Speech): Recogniser {
     const style = yearTo === undefined ? 'name' : 'numeric'; // a date in figures has a year
     const [from, to] = [
       speech.date({ year, month: Number(month), day: withoutZeros(day), style: 'numeric' }, around),
-      speech.date(
-        { ...(yearTo && { year: yearTo }), month: Number(monthTo), day: withoutZeros(dayTo), style },
-        around,
-      ),
+      speech.date({ year: yearTo, month: Number(monthTo), day: withoutZeros(dayTo), style }, around),
     ];
     const inYear = [month, monthTo].every((one) => Number(one) >= 1 && Number(one) <= 12);
     const inMonth = [day, dayTo].every((one) => Number(one) >= 1 && Number(one) <= 31);

@@ -201,7 +201,7 @@ export class Dates {
     return this.#say(reading, end, {
       day: swapped ? month : day,
       month: Number(swapped ? day : month),
-      ...(year !== undefined && { year }),
+      year,
       style: 'numeric',
     });
   }
@@ -214,9 +214,9 @@ export class Dates {
     const [written, day = '', dayTo, name = '', year] = match;
     return this.#say(reading, reading.at + written.length, {
       day,
-      ...(dayTo !== undefined && { dayTo }),
+      dayTo,
       ...this.#month(name),
-      ...(year !== undefined && { year }),
+      year,
       style: 'name',
     });
   }
@@ -236,8 +236,8 @@ export class Dates {
       const found = this.#say(reading, reading.at + written.length, {
         ...this.#month(name),
         day,
-        ...(dayTo !== undefined && { dayTo }),
-        ...(year !== undefined && { year }),
+        dayTo,
+        year,
         style: 'name',
       });
       if (found !== undefined) return found;
@@ -259,8 +259,8 @@ export class Dates {
       return undefined;
     const plain = {
       ...date,
-      ...(day !== undefined && { day: withoutZeros(day) }),
-      ...(dayTo !== undefined && { dayTo: withoutZeros(dayTo) }),
+      day: day && withoutZeros(day),
+      dayTo: dayTo && withoutZeros(dayTo),
     };
     const spoken = this.#language.speech.date(plain, reading.around(end));
     return spoken === undefined ? undefined : { end, spoken, rule: 'date' };

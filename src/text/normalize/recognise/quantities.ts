@@ -288,9 +288,9 @@ export class Quantities {
     const to = range ?? (isRange ? second : undefined);
     const quantity: Quantity = {
       number,
-      ...(to && { to: to.numeral }),
-      ...(magnitude && { magnitude: magnitude.value }),
-      ...(isRange && { repeated: true as const }),
+      to: to?.numeral,
+      magnitude: magnitude?.value,
+      repeated: isRange ? true : undefined,
     };
     return { quantity, end };
   }

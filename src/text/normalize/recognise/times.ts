@@ -127,10 +127,10 @@ export class Times {
     const time: WrittenTime = {
       hours: withoutZeros(hours),
       minutes,
-      ...(seconds && { seconds }),
-      ...(half && { half: this.#halves[half.toLowerCase()] ?? half }),
-      ...(word && { word: words[word] ?? word }),
-      ...(zone && { zone: this.#zone(zone, sign, offset) }),
+      seconds: seconds || undefined, // a group that the language has no words for is ''
+      half: half ? (this.#halves[half.toLowerCase()] ?? half) : undefined,
+      word: word ? (words[word] ?? word) : undefined,
+      zone: zone ? this.#zone(zone, sign, offset) : undefined,
     };
     // In "(6 pm EST)" the bracket is not the zone's.
     const length = written.endsWith(')') && !written.includes('(') ? written.length - 1 : written.length;

@@ -3,9 +3,8 @@ import type { Currency, Fraction, Noun, Quantity } from '../language.js';
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { behindNumber, genitiveOf, inPlural, pluralOf, type Case } from './declension.js';
-import { caseBefore, countedBy, isRuled, wordAhead } from './grammar.js';
+import { caseBefore, COUNTED_TOGETHER, countedBy, isRuled, NO_NOUN, wordAhead } from './grammar.js';
 import { cardinal, collective, decimal, fractionWords, isCase, type Agreement } from './numbers.js';
-import { COUNTED_TOGETHER, NO_NOUN } from './vocabulary.js';
 
 const AWAY = /^ (?:от|к|над|под|ниже|выше|до|севернее|южнее|западнее|восточнее)(?!\p{L})/u;
 

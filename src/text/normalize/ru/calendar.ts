@@ -3,10 +3,11 @@ import { CharacterSet } from '../../character-set.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { type Around, type Found, type Reading, wordBefore } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { type Case, inCase, inPlural, noun } from './declension.js';
-import { caseBefore, wordAhead } from './grammar.js';
+import type { DigitRule } from './digit-rules.js';
+import { caseBefore, wordAhead, words } from './grammar.js';
 import { ordinal } from './numbers.js';
-import { words } from './vocabulary.js';
 
 /** In the genitive, as behind a day. */
 const MONTHS = 'января февраля марта апреля мая июня июля августа сентября октября ноября декабря'.split(' ');
@@ -106,7 +107,7 @@ function isDay(day: string): boolean {
 }
 
 /** 15 января 2024 года, 1–5 мая: with the year's own word, whether it was written or not. */
-export function namedDay(reading: Reading): Found | undefined {
+function namedDay(reading: Reading): Found | undefined {
   const { text, runEnd } = reading;
   if (text[runEnd] === ' ' && !BEGINNINGS.at(text, runEnd + 1) && !HYPHEN.at(text, runEnd + 1))
     return undefined;
@@ -155,7 +156,7 @@ function yearOf(year: string): string {
 }
 
 /** 15.01.2024, 15/01/24 г. */
-export function dayInFigures(reading: Reading): Found | undefined {
+function dayInFigures(reading: Reading): Found | undefined {
   if (!/[./]/.test(reading.text[reading.runEnd] ?? '') || /[.,:/-]/.test(reading.text[reading.at - 1] ?? ''))
     return undefined;
   const match = reading.match(FIGURES);
@@ -169,7 +170,7 @@ export function dayInFigures(reading: Reading): Found | undefined {
 }
 
 /** До 15.01: only behind a word that dates have. */
-export function shortDay(reading: Reading): Found | undefined {
+function shortDay(reading: Reading): Found | undefined {
   if (reading.text[reading.runEnd] !== '.' || /[.,:/-]/.test(reading.text[reading.at - 1] ?? ''))
     return undefined;
   const match = reading.match(SHORT_FIGURES);
@@ -189,7 +190,7 @@ export function shortDay(reading: Reading): Found | undefined {
 }
 
 /** The first days of "1, 2 и 3 мая", "с 1 по 5 мая". */
-export function dayInRow(reading: Reading): Found | undefined {
+function dayInRow(reading: Reading): Found | undefined {
   const match = reading.match(ROW);
   const [written = '', day = ''] = match ?? [];
   if (match === undefined || !isDay(day)) return undefined;
@@ -198,7 +199,7 @@ export function dayInRow(reading: Reading): Found | undefined {
 }
 
 /** Январь 2024, в мае 2024 г. */
-export function monthOfYear(reading: Reading): Found | undefined {
+function monthOfYear(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!BEGINNINGS.at(text, at) || runEnd - at > LONGEST_MONTH) return undefined;
   if (!/^\.? \d/.test(text.slice(runEnd, runEnd + 3))) return undefined;
@@ -229,7 +230,7 @@ const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?[-–—] 
 const SURE = /^(?:[.,:]? ?\d|[,:;)]|$| (?:и|или|до|по|с|—|–) |\.?,)/u;
 
 /** Пн–Пт: с понедельника по пятницу; в пт: в пятницу. "Ср." and "вт" alone may be other words. */
-export function weekday(reading: Reading): Found | undefined {
+function weekday(reading: Reading): Found | undefined {
   const match = reading.runEnd - reading.at === 2 ? reading.match(WEEKDAY) : undefined;
   const [written = '', first = '', last] = match ?? [];
   const from = WEEKDAYS.find(([short]) => short === first.toLowerCase());
@@ -337,3 +338,23 @@ export function quarter(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   return partOfYear(reading, reading.at + match[0].length, [Number(match[1])]);
 }
+
+/** In the order in which the language asks them. */
+export const calendarRules = {
+  behindDigits: [
+    [dayInFigures, 1, 2, /[./]/, /^[./]\d/],
+    [
+      namedDay,
+      1,
+      2,
+      /[гоеумяфисандЯФМАИСОНД–—-]/,
+      /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/,
+    ],
+    [dayInRow, 1, 2, /[,гоеумипдн-]/, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
+    [shortDay, 1, 2, /\./, /^\.[01]/],
+  ],
+  atLetter: [
+    [/[яфмаисонд]/i, monthOfYear, /[.\d]/],
+    [/[пвсч]/i, weekday],
+  ],
+} satisfies Rules<DigitRule>;

@@ -2,8 +2,10 @@
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { WrittenTime } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun, type Case } from './declension.js';
+import type { DigitRule } from './digit-rules.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { spellLetters } from './names.js';
 import { cardinal } from './numbers.js';
@@ -69,7 +71,7 @@ function isInside({ text, at }: Reading): boolean {
 }
 
 /** 9:00–18:00, 10.00-19.30: с девяти до восемнадцати часов. */
-export function span(reading: Reading): Found | undefined {
+function span(reading: Reading): Found | undefined {
   if (isInside(reading)) return undefined;
   const match = reading.match(SPAN) ?? hoursOnly(reading);
   if (match === undefined) return undefined;
@@ -100,7 +102,7 @@ const BEFORE_TIME = /^(?:в|во|начало|открытие|закрытие)
 const BETWEEN = /^(?:с|со|до|к|ко|после|около|на)$/;
 
 /** В 19.00, с 10.30 до 18.00: a full stop, but no date and no decimal. */
-export function dottedTime(reading: Reading): Found | undefined {
+function dottedTime(reading: Reading): Found | undefined {
   if (isInside(reading)) return undefined;
   const match = reading.match(DOTTED);
   const [written = '', hours = '', minutes = ''] = match ?? [];
@@ -114,7 +116,7 @@ export function dottedTime(reading: Reading): Found | undefined {
 }
 
 /** 15 ч 30 мин */
-export function hoursAndMinutes(reading: Reading): Found | undefined {
+function hoursAndMinutes(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(WITH_UNITS);
   const [written = '', hours = '', minutes = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -128,7 +130,7 @@ export function hoursAndMinutes(reading: Reading): Found | undefined {
 }
 
 /** The 1 of "в 1 ночи" is said "час". */
-export function oneOClock(reading: Reading): Found | undefined {
+function oneOClock(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (text.slice(at, runEnd) !== '1' || !/^ (?:ночи|дня)(?!\p{L})/u.test(text.slice(runEnd, runEnd + 6)))
     return undefined;
@@ -148,3 +150,13 @@ export function zoneOffset(reading: Reading): Found | undefined {
   const said = `${spellLetters(zone)} ${sign === '+' ? 'плюс' : 'минус'} ${cardinal(hours)}${rest}`;
   return { end: reading.at + written.length, spoken: said, rule: 'zone' };
 }
+
+/** In the order in which the language asks them. */
+export const clockRules = {
+  behindDigits: [
+    [span, 1, 2, /[:.–—-]/, /^(?:[:.]\d| ?[-–—])/],
+    [dottedTime, 1, 2, /\./, /^\.[0-5]/],
+    [hoursAndMinutes, 1, 2, /ч/, /^ ?ч/],
+    [oneOClock, 1, 1, /[нд]/, /^ [нд]/],
+  ],
+} satisfies Rules<DigitRule>;

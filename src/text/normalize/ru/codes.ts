@@ -3,6 +3,8 @@
 import { classAt, SPACE } from '../characters.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, sayGroup, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
@@ -30,7 +32,7 @@ export function ipAddress(reading: Reading): Found | undefined {
 }
 
 /** 101000, Москва */
-export function postcode(reading: Reading): Found | undefined {
+function postcode(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(POSTCODE);
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: spellDigits(match[0]), rule: 'digits' };
@@ -39,7 +41,7 @@ export function postcode(reading: Reading): Found | undefined {
 const PARAGRAPH = /\d{1,4}(?:\.\d{1,3})?(?=,? ч\. ?\d)/uy;
 
 /** Статья 105 ч. 2: not 105 hours. */
-export function article(reading: Reading): Found | undefined {
+function article(reading: Reading): Found | undefined {
   if (!/^(?:стать[яиеюё]|статей|ст|п|пункта?)$/u.test(reading.around(reading.at).previousShort))
     return undefined;
   const match = reading.match(PARAGRAPH);
@@ -54,7 +56,7 @@ export function article(reading: Reading): Found | undefined {
 const MASKED = /[*•·xх]{1,4} ?(\d{4})(?!\d)/uy;
 
 /** Карта *1234: its last digits. */
-export function masked(reading: Reading): Found | undefined {
+function masked(reading: Reading): Found | undefined {
   const match = reading.match(MASKED);
   if (match === undefined || !/^(?:карт|счёт|счет)/.test(wordBefore(reading.text, reading.at).toLowerCase()))
     return undefined;
@@ -78,7 +80,7 @@ export function cyrillicDomain(reading: Reading): Found | undefined {
 const NUMBERED = /\d{1,9}(?:-\d{1,12}){1,4}(?![\p{L}\p{N}-])/uy;
 
 /** № 2024-0153: part by part. */
-export function numbered(reading: Reading): Found | undefined {
+function numbered(reading: Reading): Found | undefined {
   const match = reading.match(NUMBERED);
   if (match === undefined) return undefined;
   const long = /-\d{7,9}(?!\d)|-\d{10}/.test(match[0]); // no range
@@ -96,7 +98,7 @@ export function numbered(reading: Reading): Found | undefined {
 const SERVICE = /\*(\d{1,6}(?:\*\d{1,6}){0,4})#/uy;
 
 /** Наберите *100#. */
-export function serviceCode(reading: Reading): Found | undefined {
+function serviceCode(reading: Reading): Found | undefined {
   const match = reading.match(SERVICE);
   if (match === undefined) return undefined;
   const groups = (match[1] ?? '').split('*').map(sayGroup);
@@ -109,7 +111,7 @@ const PRESSED = /(?:нажм|нажат|набер|набра|введ|клав�
 const LONGEST_PROMPT = 100; // units before a key that may tell of it
 
 /** Нажмите *. */
-export function phoneKey(reading: Reading): Found | undefined {
+function phoneKey(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/[\s«(]/u.test(text[at - 1] ?? '') || reading.match(KEY) === undefined) return undefined;
   if (!PRESSED.test(text.slice(Math.max(0, at - LONGEST_PROMPT), at))) return undefined;
@@ -148,7 +150,7 @@ const DICTATED = /\d{3} \d{3}(?![\d ]*\p{L})|\d{3,8}(?![\p{L}\d]|[.,:/-]\d| \p{L
 const LONGEST_LEAD = 60; // units
 
 /** Ваш код — 5521. */
-export function dictated(reading: Reading): Found | undefined {
+function dictated(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (text[at - 1] !== ' ' || !/[—–-]/.test(text[at - 2] ?? '')) return undefined;
   const match = reading.match(DICTATED);
@@ -160,7 +162,7 @@ export function dictated(reading: Reading): Found | undefined {
 const LAW = /(\d{1,5})-([А-Я]{1,4}|[а-я])(?![\p{L}\p{N}-])/uy;
 
 /** № 152-ФЗ */
-export function law(reading: Reading): Found | undefined {
+function law(reading: Reading): Found | undefined {
   const match = reading.match(LAW);
   const known = /^(?:ФЗ|ФКЗ)$/.test(match?.[2] ?? '');
   if (
@@ -176,7 +178,7 @@ const PLATE =
   /([АВЕКМНОРСТУХABEKMHOPCTYX]) ?(\d{3}) ?([АВЕКМНОРСТУХABEKMHOPCTYX]{2}) ?(\d{2,3})(?![\p{L}\p{N}])/uy;
 
 /** А123ВС77: the plate of a car. */
-export function plate(reading: Reading): Found | undefined {
+function plate(reading: Reading): Found | undefined {
   if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
@@ -188,7 +190,7 @@ export function plate(reading: Reading): Found | undefined {
 const CONTRACT = /([А-ЯA-Z]{1,4})-?(\d{1,8})\/(\d{1,6})(?![\p{L}\p{N}]|[-/]\d)/uy;
 
 /** Договор АБ-1234/56 */
-export function contract(reading: Reading): Found | undefined {
+function contract(reading: Reading): Found | undefined {
   if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(CONTRACT);
   if (match === undefined) return undefined;
@@ -200,10 +202,33 @@ export function contract(reading: Reading): Found | undefined {
 const FILE = /([А-Я])(\d{1,3})-(\d{1,6})\/((?:19|20)?\d\d)(?![\p{L}\d])/uy;
 
 /** Дело № А40-12345/2024 */
-export function courtFile(reading: Reading): Found | undefined {
+function courtFile(reading: Reading): Found | undefined {
   const match = reading.match(FILE);
   if (match === undefined) return undefined;
   const [written, letter = '', court = '', file = '', year = ''] = match;
   const spoken = `${SPEECH.letters(letter)} ${sayGroup(court)}, ${sayGroup(file)} дробь ${sayGroup(year)}`;
   return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
+
+/** In the order in which the language asks them. */
+export const codeRules = {
+  behindDigits: [
+    [article, 1, 4, /[,.ч]/, /^,? ч|^\.\d/],
+    [dictated, 3, 8, /^[^-]?$/u, /^(?!-)/],
+    [postcode, 6, 6, /[,г]/, /^(?:,| г)/],
+  ],
+  behindDigitsLater: [
+    [numbered, 1, 9, /-/, /^-\d/],
+    [law, 1, 5, /-/, /^-[А-Яа-я]/],
+  ],
+  atLetter: [
+    [/[A-ZА-Я]/, plate, /\d/],
+    [/[А-Я]/, courtFile, /\d/],
+    [/[A-ZА-Я]/, contract, /[-\d]/],
+  ],
+  atMark: [
+    [/\*/, serviceCode],
+    [/[*•·]/, masked],
+    [/[*#]/, phoneKey],
+  ],
+} satisfies Rules<DigitRule>;

@@ -3,25 +3,26 @@ import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { isDirect, withNoun } from './amounts.js';
 import { noun } from './declension.js';
+import type { DigitRule } from './digit-rules.js';
 import { caseBefore } from './grammar.js';
 import { cardinal, collective, decimal, ordinal } from './numbers.js';
-import { UNITS } from './units.js';
 import { WRITING } from './writing.js';
 
 const DIMENSIONS =
   /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
 const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$| (?:на|до|от|при|и|—) ))/uy;
 
-const units = new LiteralTable(Object.entries(UNITS));
+const units = new LiteralTable(Object.entries(WRITING.units));
 
 function isInside({ text, at }: Reading): boolean {
   return /[.,:/]/.test(text[at - 1] ?? '');
 }
 
 /** 10×15 см: десять на пятнадцать сантиметров; with = behind it is arithmetic. */
-export function dimensions(reading: Reading): Found | undefined {
+function dimensions(reading: Reading): Found | undefined {
   const { text } = reading;
   const match = isInside(reading) ? undefined : reading.match(DIMENSIONS);
   if (match === undefined) return undefined;
@@ -54,7 +55,7 @@ const PAGES = /\d{1,5}(?= ?стр\.(?! ?\d))/uy;
 const PAGE = noun('f страница страницы страниц');
 
 /** 300 стр., but not the стр. 2 behind a house. */
-export function pages(reading: Reading): Found | undefined {
+function pages(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(PAGES);
   if (match === undefined) return undefined;
   const end = reading.text.indexOf('стр.', reading.at) + 'стр.'.length;
@@ -68,7 +69,7 @@ const WEATHER =
   /([+−-]?)(\d{1,3}) ?(?:…|\.{2,3}|–|—) ?([+−-])(\d{1,3})(?: ?(°[CС]?)| ?(?=градус)|(?<=(?:…|\.\.) ?[+−-]\d{1,3})(?!\d))/uy;
 
 /** +5…+7 °C: от плюс пяти до плюс семи градусов. */
-export function temperatures(reading: Reading): Found | undefined {
+function temperatures(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (isWordAt(text, at - 1)) return undefined;
   const match = reading.match(WEATHER) ?? reading.match(DOTTED);
@@ -92,7 +93,7 @@ function signed(sign: string, digits: string): string {
 const DAYS = /(\d{1,3}) ?сут\.?(?!\p{L})/uy;
 
 /** Сутки have no singular: одни сутки, двое суток, пять суток. */
-export function wholeDays(reading: Reading): Found | undefined {
+function wholeDays(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(DAYS);
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -106,7 +107,7 @@ export function wholeDays(reading: Reading): Found | undefined {
 const STARS = /([1-7])\*(?![\d*])/uy;
 
 /** Отель 5*. */
-export function stars(reading: Reading): Found | undefined {
+function stars(reading: Reading): Found | undefined {
   const match = reading.match(STARS);
   if (match === undefined || !/^(?:отел|гостиниц|хостел)/.test(reading.around(reading.at).previousWord))
     return undefined;
@@ -132,7 +133,7 @@ export function seconds(reading: Reading): Found | undefined {
 const MINUTE_OF_GAME = /(\d{1,3})-й мин\.?(?!\p{L})/uy;
 
 /** На 89-й мин.: of a game. */
-export function minuteOfGame(reading: Reading): Found | undefined {
+function minuteOfGame(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(MINUTE_OF_GAME);
   if (match === undefined) return undefined;
   const before = reading.around(reading.at).previousWord;
@@ -144,10 +145,28 @@ export function minuteOfGame(reading: Reading): Found | undefined {
 const LITRE = /\/м?л(?!\p{L})/uy;
 
 /** 6,5×10⁹/л */
-export function perLitre(reading: Reading): Found | undefined {
+function perLitre(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (text[at] !== '/' || !/[⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(LITRE);
   const name = match?.[0] === '/мл' ? ' на миллилитр' : ' на литр';
   return match && { end: at + match[0].length, spoken: name, rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const countRules = {
+  behindDigits: [
+    [temperatures, 1, 3, /[….–—]/, /^ ?[….–—]/], // also 21..23°
+    [pages, 1, 5, /с/, /^ ?стр/],
+    [wholeDays, 1, 3, /с/, /^ ?сут/],
+    [stars, 1, 1, /\*/, /^\*/],
+  ],
+  behindDigitsLater: [
+    [dimensions, 1, 5, /[,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
+    [minuteOfGame, 1, 3, /-/, /^-й мин/],
+  ],
+  atMark: [
+    [/[+−-]/, temperatures],
+    [/\//, perLitre],
+  ],
+} satisfies Rules<DigitRule>;

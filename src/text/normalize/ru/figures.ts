@@ -3,10 +3,12 @@ import { isWordAt } from '../characters.js';
 import { numeralOf } from '../numerals.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
+import type { Rules } from '../shared-forms.js';
+import type { DigitRule } from './digit-rules.js';
 import { cardinal, sayGroup } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
-import { PREPOSITIONS } from './vocabulary.js';
+import { PREPOSITIONS } from './grammar.js';
 
 const POINTED = /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|\d+\.\d+)(?!\d|[.,:/]\d)/y;
 const RATIO = /(\d{1,3}):(\d{1,6})(?![\d:]|[.,]\d)/y;
@@ -26,7 +28,7 @@ function isInside({ text, at }: Reading): boolean {
 }
 
 /** 3.5 ГГц is a decimal, Python 3.11 and версия 2.5 are versions. */
-export function pointed(reading: Reading): Found | undefined {
+function pointed(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!/[.,]/.test(text[runEnd] ?? '') || isInside(reading) || reading.match(POINTED) === undefined)
     return undefined;
@@ -49,7 +51,7 @@ function isNameBefore({ text, at }: Reading): boolean {
 }
 
 /** $3.50 */
-export function pointedMoney(reading: Reading): Found | undefined {
+function pointedMoney(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥₽]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 3).search(/\d/);
@@ -57,7 +59,7 @@ export function pointedMoney(reading: Reading): Found | undefined {
 }
 
 /** 12,50 рубля: with two decimals the name counts hundredths, too. */
-export function namedMoney(reading: Reading): Found | undefined {
+function namedMoney(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(NAMED_MONEY);
   const [written = '', whole = '', decimals = '', name = ''] = match ?? [];
   const currency = WRITING.currencies[NAMES[name.slice(0, 3)] ?? ''];
@@ -74,7 +76,7 @@ const ANNOUNCED = /(?:счёт|счет|счёте|счётом|счетом|р�
 const TEAMS = /[»\p{L}] [—–-] [«\p{Lu}][^:,.!?]{1,20}[»\p{L}] ?[—–-]? $/u;
 
 /** Счёт 2:1 is "два один", a ratio 16:9 "шестнадцать к девяти". */
-export function ratio(reading: Reading): Found | undefined {
+function ratio(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = isInside(reading) ? undefined : reading.match(RATIO);
   const [written = '', one = '', two = ''] = match ?? [];
@@ -105,8 +107,21 @@ export function ratio(reading: Reading): Found | undefined {
 const DIFFERENCE = /-(?=\d{1,9} ?=)/uy;
 
 /** 10-7=3 */
-export function difference(reading: Reading): Found | undefined {
+function difference(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/\d/.test(text[at - 1] ?? '') || reading.match(DIFFERENCE) === undefined) return undefined;
   return { end: at + 1, spoken: ' минус ', rule: 'math' };
 }
+
+/** In the order in which the language asks them. */
+export const figureRules = {
+  behindDigits: [
+    [ratio, 1, 3, /:/, /^:/],
+    [namedMoney, 1, 9, /[,.\d]/, /^(?:[,.]\d| \d{3})/],
+    [pointed, 1, 99, /[.,]/, /^[.,]\d/],
+  ],
+  atMark: [
+    [/-/, difference],
+    [/[-−$€£¥₽]/, pointedMoney],
+  ],
+} satisfies Rules<DigitRule>;

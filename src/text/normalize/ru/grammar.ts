@@ -1,8 +1,138 @@
-// Russian grammar around a number: the case that the words before it ask for, the gender of the noun behind it.
-import { wordAfter, wordBefore, type Around } from '../reading.js';
-import { pluralOf, type Case, type Gender } from './declension.js';
+// Decides the Russian grammar around a number: the case that the words before it govern, the gender of the noun behind it.
+import { type Around, wordAfter, wordBefore } from '../reading.js';
+import { type Case, type Gender, pluralOf } from './declension.js';
 import type { Agreement } from './numbers.js';
-import * as known from './vocabulary.js';
+
+// The word lists below are in small letters.
+
+export function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/));
+}
+
+/** Prepositions, comparatives and nouns before a number in the genitive. */
+const BEFORE_GENITIVE = words(`
+  ни нет нету около без до от ото из изо у для с со более менее больше меньше свыше после кроме против вместо порядка среди ради вокруг вдоль внутри
+  участием участии исключением помощью протяжении истечении уровне пределах объёме объеме присутствии наличии возле вблизи накануне путём
+  течение размере количестве возрасте сумме расстоянии высоте глубине скорости температуре дистанции ширине длине частоте
+  старше младше моложе выше ниже чаще реже дороже дешевле дальше ближе дольше длиннее короче тяжелее легче быстрее раньше позже ранее позднее
+  достиг достигла достигло достигли достигает достигают достигнет достигать хватает хватило хватит
+`);
+const BEFORE_DATIVE = words(
+  'к ко благодаря согласно вопреки равно равен равна равны равняется равнялось равнялся соответствует',
+);
+const BEFORE_INSTRUMENTAL = words('между перед над');
+const BEFORE_PREPOSITIONAL = words('о об обо при');
+const BEFORE_ACCUSATIVE = words('на за через в во про спустя сквозь');
+
+/** A number behind one of these stands in a phrase with it; a range is then no "от … до". */
+export const PREPOSITIONS = words(`
+  около без до от из у для с со более менее больше меньше свыше после кроме порядка течение размере возрасте сумме к ко между перед над о об при
+  на за через в во про спустя по каждые каждый каждую каждое расстоянии высоте глубине скорости температуре
+`);
+
+/** Verbs in the past whose number is the subject: погибли 1000 человек. */
+const WITHOUT_OBJECT = words(`
+  были будет будут есть погибли пришли прибыли приехали вышли умерли стояли жили работали участвовали собрались приняли
+  был была пришла пришел пришёл прошли прошла прошёл поступил поступила поступили или ли если
+  ответ пакет билет совет бюджет комитет предмет счет счёт кабинет интернет кредит лимит депозит формат результат аппарат пункт продукт процент
+  объект проект маршрут автобус этап вариант пациент клиент студент документ элемент момент сайт опыт вылет прилет прилёт рейс расчёт расчет вес
+`);
+/** Behind 1 these nouns are counted: 1 страница is one page, not the first. */
+export const COUNTED_AS_ONE = words(`
+  страница строка глава часть том серия номер раздел буква пункт абзац статья зона палата позиция годовщина отделение издание окно столбец параграф
+  месяц урок заход автобус трамвай троллейбус вариант товар тип уровень сорт сектор маршрут неделя минута стадия лига попытка остановка ребро
+  сезон вагон канал корпус группа поправка линия выпуск съезд поколение заседание чтение
+`);
+
+/** Behind a number these are no noun that it counts. */
+export const NO_NOUN = words(`
+  и или а но да же бы ли не ни в во на за до по из изо от ото у с со к ко о об обо при про для без над под перед между через около после кроме
+  чтобы если когда где как что кто то это эта этот эти так уже ещё еще потом затем либо нет она они оно вы мы ты я вас нас их его её ему ей им
+  меня тебя себя мне тебе себе был была было были будет будут есть стал стала стали для три две два один она сегодня завтра
+  вчера только лишь будто чем была является являются также тоже нужна нужна можно нужно можете нажмите включительно
+`);
+
+/** Masculine although they end in -а, -я; and neuter: two of them are "два". */
+const MASCULINE_IN_A = words(
+  'мужчины дедушки папы судьи дяди юноши пути мужчина дедушка папа судья дядя юноша время имя знамя племя',
+);
+/** Feminine in the genitive, although they look like verbs in the past (стали). */
+const FEMININE_IN_LI = words(
+  'недели доли капли модели детали медали цели роли земли петли пули сабли туфли кастрюли педали мысли соли боли вафли параллели',
+);
+const FEMININE_SOFT =
+  /(?:ость|есть|ночь|часть|пись|дверь|кровать|тетрадь|площадь|лошадь|модель|очередь|связь|смерть|жизнь|роль|цель|сеть|степень|вещь|речь|печь|область|помощь|мысль|соль|боль|ечать|ость|треть|четверть|ветвь|церковь|осень|дочь|мать|ткань|сталь|медаль|деталь|раль|педаль|ступень|пристань|болезнь|капель|миль|параллель|тысяч)$/;
+
+/** Nouns that are counted with "двое", "трое", "четверо". */
+export const COUNTED_TOGETHER = words('суток детей ребят ножниц брюк ворот носилок близнецов джинсов саней');
+
+/** Masculine, though they end like the prepositional of feminine nouns. */
+const MASCULINE_IN_KE = words(
+  'человеке банке рынке парке веке участке списке порядке рисунке подарке поступке заголовке кошельке потолке отрывке переулке посёлке поселке городке значке блоге',
+);
+
+/** Parts of a day: в 2 ночи is a time. */
+const PARTS_OF_DAY = words('ночи дня утра вечера пополудни');
+
+/** They end like a dative, instrumental or prepositional plural, but are none. */
+const NOT_OBLIQUE = words(`
+  дам рам драм реклам программ телеграмм грамм килограмм миллиграмм храм экзам хлам гам шрам там сам нам вам нами вами ими ваших взмах страх
+  монах рубах черепах птах ах ям срам тарарам диаграмм панорам мам кардиограмм голограмм эпиграмм ям схем
+`);
+
+/** Singular nouns that a number in front of them orders, and does not count: 5 этаж, на 3 платформу. "stem gender" each. */
+export const ORDERED: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map(
+  Object.entries({
+    m: `этаж класс век квартал раунд тур сезон том раздел подъезд курс разряд вагон терминал период тайм ряд путь выпуск поток отряд
+      созыв корпус канал номер съезд параграф пункт столбец абзац триместр семестр чемпионат микрорайон батальон полк тип уровень сорт дивизион месяц товар урок заход автобус трамвай троллейбус вариант
+      сектор маршрут`,
+    f: `платформа серия глава группа линия категория очередь смена страница степень половина зона палата строка буква позиция дивизия
+      армия бригада четверть часть годовщина поправка статья стадия неделя лига минута попытка остановка`,
+    n: 'место ребро число отделение издание окно чтение поколение заседание полугодие воскресенье',
+  }).flatMap(([gender, list]) =>
+    list.split(/\s+/).map((word): [string, 'm' | 'f' | 'n'] => [word, gender as 'm']),
+  ),
+);
+
+/** Masculine nouns for people and animals in the genitive, which is their accusative, too: встретили 21 студента. */
+const LIVING =
+  /(?:ителя|ателя|иста|дента|иента|ёнка|бенка|человека|пассажира|солдата|актёра|актера|тренера|вратаря|депутата|кандидата|гражданина|менеджера|офицера|оператора|директора|инженера|курьера|партнёра|партнера|волонтёра|волонтера|продавца|покупателя|мигранта|(?:школь|уче|участ|сотруд|призыв|охот|наслед|залож|началь|работ|помощ|полков|племян|всад|худож|защит|против|преступ|выпуск|погранич)ника|чемпиона|претендента|(?<!\p{L})(?:врача|друга|брата|сына|игрока|гостя|агента|автора|доктора|бойца|кота|пса|слона|медведя|волка|тигра|коня|ученика))$/u;
+
+/** Genitive plurals without an ending. */
+const MANY_OF = words(`
+  человек людей женщин девушек девочек подруг детей лет раз минут секунд недель суток часов дней месяцев книг штук комнат квартир машин стран мест слов дел писем окон попыток
+  карт заявок статей рублей копеек тысяч семей лошадей гостей друзей мужей братьев сыновей дочерей сестёр сестер матерей учителей врачей собак кошек птиц рыб коров
+  задач проблем причин групп команд школ больниц компаний фирм точек строк страниц таблеток рук ног сторон улиц
+`);
+
+/** They decline like adjectives, and live: задержали двух подозреваемых. */
+const LIVING_PLURAL = words(`
+  подозреваемых раненых погибших пострадавших военных рабочих больных взрослых пленных задержанных служащих полицейских учащихся прохожих нападавших верующих заключённых
+  заключенных безработных знакомых близких родных военнослужащих животных насекомых дежурных пожарных участковых
+`);
+
+/** Nouns whose age may follow in the genitive: мальчик пяти лет. */
+const PERSONS = words(
+  'мальчик девочка ребёнок ребенок мужчина женщина юноша девушка подросток школьник школьница пациент пациентка сын дочь внук внучка женщины мужчины юноши девушки мальчики девочки подростки женщин мужчин детей мальчиков девочек подростков',
+);
+
+/** Verbs that ask for the genitive and the instrumental: лишился пяти зубов, владеет двадцатью процентами. */
+const GENITIVE_VERB =
+  /^(?:дости(?:г|гл[аои]|гнет|гнут|гает|гают|чь|гнуть|гать)|(?:доб(?:и|ь)|лиши|каса|придержива|опаса)\p{L}*с[ья]|избежа(?:л[аои]?|ть|т))$/u;
+const INSTRUMENTAL_VERB =
+  /^(?:(?:огранич|обо(?:йт|йд|шл|шёл|шел)|обменя|обмениваю?т)\p{L}*с[ья]|(?:располага|владе|облада|распоряжа|управля|завладе|рискова|пожертвова)(?:ет|ют|ем|ю|л|ла|ли|ло|ть)|рискует|рискуют)$/u;
+
+/** Words that take a class, stage or degree in the genitive: студент второго курса, ожог третьей степени. */
+export const OF_RANK =
+  /^(?:уче?ни|студент|учащ|школьник|выпускник|инвалид|врач|водител|мастер|слесар|электромонт|сварщик|токар|пассажир|жител|игрок|диабет|ожог|рак|опухол|гиперт|ожирен|депутат|преподавател|гепатит|обморож|сколиоз|недостаточност|билет|вагон|мест|мука|муки|товар|спортсмен|судь|повар|продав)/u;
+export const RANKS =
+  /^(?:типа|группы|степени|стадии|категории|класса|курса|разряда|уровня|сорта|ранга|созыва|подъезда|этажа|дивизиона|лиги)$/;
+/** Behind these one place is counted: осталось 1 место. */
+export const LEFT_OVER =
+  /^(?:остал|свободн|доступн|есть$|ещё$|еще$|только$|всего$|лишь$|брон|заброн|нужн|куп|имеется)/;
+/** One of them is one, not the first: через 1 неделю, 21 попытка; but на 1 неделе. */
+export const COUNTED_ALONE =
+  /^(?:месяц|недел|минут|попытк|остановк|товар|урок|заход|тип|вариант|уров|сорт|маршрут|автобус|трамва|троллейбус|сектор|лиг|ребр)/;
 
 const NEAR = 60; // units before a token that may hold the word which rules it
 const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
@@ -60,26 +190,26 @@ function adjectiveCase(word: string, near: string): Case {
 }
 
 function caseBehind(word: string): Case | undefined {
-  if (known.BEFORE_GENITIVE.has(word)) return 'genitive';
-  if (known.BEFORE_DATIVE.has(word)) return 'dative';
-  if (known.BEFORE_INSTRUMENTAL.has(word)) return 'instrumental';
-  if (known.BEFORE_PREPOSITIONAL.has(word)) return 'prepositional';
-  if (known.BEFORE_ACCUSATIVE.has(word)) return 'accusative';
+  if (BEFORE_GENITIVE.has(word)) return 'genitive';
+  if (BEFORE_DATIVE.has(word)) return 'dative';
+  if (BEFORE_INSTRUMENTAL.has(word)) return 'instrumental';
+  if (BEFORE_PREPOSITIONAL.has(word)) return 'prepositional';
+  if (BEFORE_ACCUSATIVE.has(word)) return 'accusative';
   if (word.length < 5) return undefined;
-  if (known.INSTRUMENTAL_VERB.test(word)) return 'instrumental';
-  return known.GENITIVE_VERB.test(word) ? 'genitive' : undefined;
+  if (INSTRUMENTAL_VERB.test(word)) return 'instrumental';
+  return GENITIVE_VERB.test(word) ? 'genitive' : undefined;
 }
 
 function takesObject(word: string): boolean {
-  return OBJECT.test(word) && !known.WITHOUT_OBJECT.has(word);
+  return OBJECT.test(word) && !WITHOUT_OBJECT.has(word);
 }
 
 /** Whether a preposition or the like rules the token. */
 export function isRuled(around: Around): boolean {
-  return known.PREPOSITIONS.has(wordAhead(around));
+  return PREPOSITIONS.has(wordAhead(around));
 }
 
-export interface Counted {
+interface Counted {
   readonly case: Case;
   readonly gender: Agreement;
   /** The noun is there, in small letters. */
@@ -91,12 +221,11 @@ export function countedBy(around: Around, whole: string): Counted {
   const first = around.nextWord.toLowerCase();
   if (isAge(around)) return { case: 'genitive', gender: 'm', noun: first };
   const before = caseBefore(around);
-  if (first === '' || known.NO_NOUN.has(first))
-    return { case: distributive(around, whole, before), gender: 'm' };
+  if (first === '' || NO_NOUN.has(first)) return { case: distributive(around, whole, before), gender: 'm' };
   if (pluralOf(whole) === 'one') return countedByOne(first, distributive(around, whole, before));
   const noun = nounAhead(around, first);
   const oblique = obliqueOf(noun) ?? obliqueOf(first) ?? severalOf(noun, whole, before);
-  const timed = known.PARTS_OF_DAY.has(first) && known.PREPOSITIONS.has(wordAhead(around));
+  const timed = PARTS_OF_DAY.has(first) && PREPOSITIONS.has(wordAhead(around));
   const gender = timed ? 'm' : genderOfFew(first, noun);
   return { case: oblique ?? distributive(around, whole, before), gender, noun };
 }
@@ -108,16 +237,16 @@ const OF_AGE = /(\p{L}+) (?:\d{1,3} и )?$/u;
 function isAge({ text, start, end }: Around): boolean {
   if (!AGED.test(text.slice(end, end + 14)) || /\D/.test(text.slice(start, end))) return false;
   const word = OF_AGE.exec(text.slice(Math.max(0, start - 24), start))?.[1] ?? '';
-  return known.PERSONS.has(word.toLowerCase());
+  return PERSONS.has(word.toLowerCase());
 }
 
 /** Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the singular. */
 function severalOf(noun: string, whole: string, before: Case): Case | undefined {
-  if (before === 'accusative' && known.LIVING_PLURAL.has(noun))
+  if (before === 'accusative' && LIVING_PLURAL.has(noun))
     return pluralOf(whole) === 'few' ? 'genitive' : undefined;
   return pluralOf(whole) === 'few' &&
-    (GENITIVE_PLURAL.test(noun) || known.MANY_OF.has(noun)) &&
-    !known.COUNTED_TOGETHER.has(noun)
+    (GENITIVE_PLURAL.test(noun) || MANY_OF.has(noun)) &&
+    !COUNTED_TOGETHER.has(noun)
     ? 'genitive'
     : undefined;
 }
@@ -140,7 +269,7 @@ function nounAhead(around: Around, first: string): string {
   for (let skipped = 0; skipped < MOST_ADJECTIVES && word.length > 3 && ADJECTIVE.test(word); skipped++) {
     end = around.text.indexOf(word.slice(1), end) + word.length - 1;
     const next = wordAfter(around.text, end).toLowerCase();
-    if (next === '' || known.NO_NOUN.has(next)) return word;
+    if (next === '' || NO_NOUN.has(next)) return word;
     word = next;
   }
   return word;
@@ -148,7 +277,7 @@ function nounAhead(around: Around, first: string): string {
 
 /** The case that the plural ending of a noun or adjective shows. */
 function obliqueOf(word: string): Case | undefined {
-  if (word.length < 4 || known.NOT_OBLIQUE.has(word)) return undefined;
+  if (word.length < 4 || NOT_OBLIQUE.has(word)) return undefined;
   if (/(?:[аяь]ми|[ыи]ми)$/.test(word)) return 'instrumental';
   if (/(?:[ая]м|[ыи]м)$/.test(word)) return 'dative';
   return /[ая]х$/.test(word) ? 'prepositional' : undefined;
@@ -157,9 +286,9 @@ function obliqueOf(word: string): Case | undefined {
 /** Behind two the genitive singular tells: две книги, два дня; and the adjective: две новые. */
 function genderOfFew(first: string, noun: string): Gender {
   if (/[ыи]е$/.test(first) && first.length > 3) return 'f';
-  if (noun.length < 3 || known.MASCULINE_IN_A.has(noun) || noun.endsWith('мени')) return 'm';
+  if (noun.length < 3 || MASCULINE_IN_A.has(noun) || noun.endsWith('мени')) return 'm';
   if (/(?:ли|ти|сь|йте)$/.test(noun)) {
-    return known.FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|[яа]ти)$/.test(noun) ? 'f' : 'm';
+    return FEMININE_IN_LI.has(noun) || /(?:ости|асти|сети|смерти|ерти|[яа]ти)$/.test(noun) ? 'f' : 'm';
   }
   return /[ыи]$/.test(noun) ? 'f' : 'm';
 }
@@ -197,9 +326,9 @@ function adjectiveAgreement(word: string, before: Case): Agreed | undefined {
 function nounAgreement(word: string, before: Case): Agreed {
   const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
   if (word === 'сутки') return { gender: 'p', case: before };
-  if (direct !== undefined && known.LIVING.test(word)) return { gender: 'living', case: 'accusative' };
+  if (direct !== undefined && LIVING.test(word)) return { gender: 'living', case: 'accusative' };
   if (/[ая]$/.test(word)) {
-    const masculine = known.MASCULINE_IN_A.has(word) || before === 'genitive';
+    const masculine = MASCULINE_IN_A.has(word) || before === 'genitive';
     return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };
   }
   if (/[ую]$/.test(word))
@@ -208,7 +337,7 @@ function nounAgreement(word: string, before: Case): Agreed {
   if (/(?:[оь]е|ие|о)$/.test(word)) return { gender: 'n', case: direct ?? before };
   if (word.endsWith('е')) {
     const feminine =
-      !known.MASCULINE_IN_KE.has(word) &&
+      !MASCULINE_IN_KE.has(word) &&
       /(?:[кцг]е|уте|нате|ртире|[нд]еле|уппе|оте|коле|ране|зоне|мме|орме|хеме|теме|арте)$/.test(word);
     const place = direct === undefined ? before : 'prepositional';
     return { gender: feminine ? 'f' : 'm', case: place };
@@ -217,5 +346,5 @@ function nounAgreement(word: string, before: Case): Agreed {
   if (together && /[оеё]м$/.test(word)) return { gender: 'm', case: 'instrumental' };
   if (/[ое]й$/.test(word) && before !== 'nominative')
     return { gender: 'f', case: direct === undefined ? before : 'instrumental' };
-  return { gender: known.FEMININE_SOFT.test(word) ? 'f' : 'm', case: direct ?? before };
+  return { gender: FEMININE_SOFT.test(word) ? 'f' : 'm', case: direct ?? before };
 }

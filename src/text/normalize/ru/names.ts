@@ -2,9 +2,9 @@
 // It also names letters and decides which words in capitals are spelled.
 import type { Found, Reading } from '../reading.js';
 import { planeType } from '../shared-codes.js';
-import { formula, negativePower } from '../shared-forms.js';
+import { formula, negativePower, type Rules } from '../shared-forms.js';
 import { cardinal, ordinal, sayGroup } from './numbers.js';
-import { words } from './vocabulary.js';
+import { words } from './grammar.js';
 
 const CYRILLIC: Readonly<Record<string, string>> = {
   А: 'а', Б: 'бэ', В: 'вэ', Г: 'гэ', Д: 'дэ', Е: 'е', Ё: 'ё', Ж: 'жэ', З: 'зэ', И: 'и', Й: 'и краткое', К: 'ка', Л: 'эль', М: 'эм', Н: 'эн', О: 'о', П: 'пэ', Р: 'эр',
@@ -61,7 +61,7 @@ const NOT_A_NAME = words(
 );
 
 /** Ту-154 "ту сто пятьдесят четыре": figures of a name are a number. */
-export function namedByNumber(reading: Reading): Found | undefined {
+function namedByNumber(reading: Reading): Found | undefined {
   const { text, runEnd } = reading;
   if (!/[-\d]/.test(text[runEnd] ?? '')) return undefined;
   const match = reading.match(NAMED) ?? reading.match(ATTACHED);
@@ -118,7 +118,7 @@ function carrierName(carrier: string): string {
 }
 
 /** А. С. Пушкин, Пушкин А. С.: the names of the letters. */
-export function initials(reading: Reading): Found | undefined {
+function initials(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (runEnd - at !== 1 || text[runEnd] !== '.') return undefined;
   const around = reading.around(at);
@@ -165,7 +165,7 @@ const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [
 ];
 
 /** До v2.1.3: в версии, к версии. */
-export function version(reading: Reading): Found | undefined {
+function version(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(VERSION) : undefined;
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined || (written.includes(' ') && !digits.includes('.'))) return undefined;
@@ -192,7 +192,19 @@ function letterOfFormula(text: string, at: number): string | undefined {
   return known ? name : undefined;
 }
 
-export function variable({ text, at, isFresh }: Reading): Found | undefined {
+function variable({ text, at, isFresh }: Reading): Found | undefined {
   const name = isFresh ? letterOfFormula(text, at) : undefined;
   return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'math' };
 }
+
+/** In the order in which the language asks them. */
+export const nameRules = {
+  atLetter: [
+    [/[vV]/, version, /[.\d]/],
+    [/[a-z]/, variable],
+  ],
+  atLetterLater: [
+    [/[А-ЯЁ]/, initials, /\./],
+    [/\p{Lu}/u, namedByNumber, /[-\d]/],
+  ],
+} satisfies Rules;

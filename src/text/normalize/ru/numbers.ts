@@ -230,7 +230,7 @@ export function decimal(numeral: Numeral, grammatical: Case = 'nominative', gend
 }
 
 /** Пять десятых, одна сотая. */
-export function partOf(numerator: string, stem: string, grammatical: Case = 'nominative'): string {
+function partOf(numerator: string, stem: string, grammatical: Case = 'nominative'): string {
   const number = withoutZeros(numerator);
   const direct = grammatical === 'nominative' || grammatical === 'accusative';
   const ending = isOne(number)

@@ -1,18 +1,20 @@
 // Russian ordinals in figures: 5-й этаж, 90-е годы, на 3 этаже, 25-летие, 5-ти.
 import type { Around, Found, Reading } from '../reading.js';
-import { wordAhead } from './grammar.js';
-import { pluralOf, type Case } from './declension.js';
-import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
+import type { Rules } from '../shared-forms.js';
 import {
   COUNTED_ALONE,
-  LEFT_OVER,
-  OF_RANK,
-  RANKS,
   COUNTED_AS_ONE,
   COUNTED_TOGETHER,
+  LEFT_OVER,
+  OF_RANK,
   ORDERED,
   PREPOSITIONS,
-} from './vocabulary.js';
+  RANKS,
+  wordAhead,
+} from './grammar.js';
+import { pluralOf, type Case } from './declension.js';
+import type { DigitRule } from './digit-rules.js';
+import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
 import { isDecade } from './years.js';
 
 /** Source of an expression: the end of an ordinal's word behind its digits. */
@@ -182,7 +184,7 @@ const EACH: Readonly<Record<string, Ordered>> = {
 }; // prettier-ignore
 
 /** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
-export function beforeOrdered(reading: Reading): Found | undefined {
+function beforeOrdered(reading: Reading): Found | undefined {
   const match = reading.match(SMALL_NUMBER);
   if (match === undefined || /[.,:/-]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const [digits] = match;
@@ -220,7 +222,7 @@ function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around
 const SCHOOL_CLASS = /(\d{1,2})(?: ?["«“„']?([А-Я])["»”']?)(?= (класс\p{L}{0,3})(?!\p{L}))/uy;
 
 /** Ученик 9 «А» класса, в 5Б классе. */
-export function schoolClass(reading: Reading): Found | undefined {
+function schoolClass(reading: Reading): Found | undefined {
   const match = reading.match(SCHOOL_CLASS);
   const [written = '', digits = '', letter = '', noun = ''] = match ?? [];
   const ordered = FORMS.get(noun);
@@ -236,7 +238,7 @@ const YEARS_OF_STUDY = /(\d{1,2}) ?[-–—] ?(\d{1,2})(?= (?:курсов|кл�
 const STUDYING = /^(?:студент|уче?ни|уча|школьник|дет|аспирант|выпускник|ребят|для)/;
 
 /** Ученики 5–7 классов. */
-export function yearsOfStudy(reading: Reading): Found | undefined {
+function yearsOfStudy(reading: Reading): Found | undefined {
   const match = reading.match(YEARS_OF_STUDY);
   if (match === undefined || !STUDYING.test(reading.around(reading.at).previousWord)) return undefined;
   const ends = [match[1] ?? '', match[2] ?? ''].map((digits) => ordinal(digits, 'genitive'));
@@ -249,7 +251,7 @@ const KILOMETRES: Readonly<Record<string, readonly [Case, string]>> = {
 }; // prettier-ignore
 
 /** На 141-м км. */
-export function kilometre(reading: Reading): Found | undefined {
+function kilometre(reading: Reading): Found | undefined {
   const match = reading.match(KILOMETRE);
   const [written = '', digits = '', mark = ''] = match ?? [];
   const [grammatical, name] = KILOMETRES[mark] ?? [];
@@ -264,7 +266,7 @@ export function kilometre(reading: Reading): Found | undefined {
 const STOREY = /(\d{1,2})\/(\d{1,2}) ?(?:эт\.?|этаж)(?!\p{L})/uy;
 
 /** 5/9 эт.: the fifth floor of nine. */
-export function storey(reading: Reading): Found | undefined {
+function storey(reading: Reading): Found | undefined {
   const match = reading.match(STOREY);
   const [written = '', floor = '', of = ''] = match ?? [];
   if (match === undefined || Number(floor) < 1) return undefined;
@@ -278,7 +280,7 @@ const PERCENT =
   /(\d{1,3})(?:[,.](\d{1,2}))? ?%-?н?(ый|ого|ому|ым|ом|ая|ой|ую|ое|ые|ых|ыми|й|го|му|м|я|ю|е|х)(?!\p{L})/uy;
 
 /** 25-летие двадцатипятилетие, 5-этажный пятиэтажный. */
-export function compound(reading: Reading): Found | undefined {
+function compound(reading: Reading): Found | undefined {
   const match = reading.match(COMPOUND);
   const [written = '', digits = '', word = ''] = match ?? [];
   if (match === undefined || word.length < 4 || digits.startsWith('0')) return undefined;
@@ -293,7 +295,7 @@ const FULL_ENDINGS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** 20%-ный раствор: двадцатипроцентный. */
-export function percentAdjective(reading: Reading): Found | undefined {
+function percentAdjective(reading: Reading): Found | undefined {
   const match = reading.match(PERCENT);
   const [written = '', digits = '', decimals, ending = ''] = match ?? [];
   if (match === undefined || decimals !== undefined) return undefined;
@@ -310,7 +312,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 /** 2-комн. кв., 1-к. квартиру */
-export function rooms(reading: Reading): Found | undefined {
+function rooms(reading: Reading): Found | undefined {
   const match = reading.match(ROOMS);
   const [written = '', digits = '', noun = ''] = match ?? [];
   if (match === undefined || digits === '0') return undefined;
@@ -320,3 +322,19 @@ export function rooms(reading: Reading): Found | undefined {
   const spoken = `${prefix(digits)}комнатн${ending} ${isShort ? 'квартира' : noun}`;
   return { end: reading.at + written.length, spoken, rule: 'ordinal' };
 }
+
+/** In the order in which the language asks them. */
+export const ordinalRules = {
+  behindDigits: [
+    [rooms, 1, 1, /-/, /^-к/],
+    [storey, 1, 2, /\//, /^\/\d/],
+  ],
+  behindDigitsLater: [
+    [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],
+    [percentAdjective, 1, 3, /[,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
+    [beforeOrdered, 1, 3, /\p{Ll}/u, /^ \p{Ll}/u],
+    [kilometre, 1, 4, /[йгм-]/, /^-?[йгм]/],
+    [schoolClass, 1, 2, /["«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
+    [yearsOfStudy, 1, 2, /[-–—]/, /^ ?[-–—] ?\d/],
+  ],
+} satisfies Rules<DigitRule>;

@@ -1,9 +1,10 @@
 // Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка 0-0-24.
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
-import { coefficient } from '../shared-forms.js';
+import { coefficient, type Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun } from './declension.js';
+import type { DigitRule } from './digit-rules.js';
 import { caseBefore } from './grammar.js';
 import { VARIABLES } from './names.js';
 import { cardinal } from './numbers.js';
@@ -27,7 +28,7 @@ const IN_A = new Map([
 ]);
 
 /** 2 р. в день, 3 р/сут: how often. */
-export function howOften(reading: Reading): Found | undefined {
+function howOften(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -41,7 +42,7 @@ export function howOften(reading: Reading): Found | undefined {
 }
 
 /** 2 г. 3 мес.: how old. */
-export function age(reading: Reading): Found | undefined {
+function age(reading: Reading): Found | undefined {
   const match = reading.match(AGE);
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -51,7 +52,7 @@ export function age(reading: Reading): Found | undefined {
 }
 
 /** Экран 6,7" */
-export function inches(reading: Reading): Found | undefined {
+function inches(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(INCHES);
   const [written = '', whole = '', decimals = ''] = match ?? [];
@@ -62,7 +63,7 @@ export function inches(reading: Reading): Found | undefined {
 }
 
 /** Рассрочка 0-0-24 */
-export function instalment(reading: Reading): Found | undefined {
+function instalment(reading: Reading): Found | undefined {
   const match = reading.match(INSTALMENT);
   if (match === undefined) return undefined;
   return {
@@ -75,7 +76,7 @@ export function instalment(reading: Reading): Found | undefined {
 const COEFFICIENT = coefficient(cardinal, { math: '+=×−<>≤≥' });
 
 /** 2x + 1 */
-export const multiplied: Recogniser = (reading) => {
+const multiplied: Recogniser = (reading) => {
   const found = COEFFICIENT(reading);
   const letter = VARIABLES[found?.spoken.slice(-1) ?? ''];
   return found && letter !== undefined ? { ...found, spoken: found.spoken.slice(0, -1) + letter } : found;
@@ -85,7 +86,7 @@ const POINTS = /\d{1,3}(?: \d{3})*,\d{1,2} ?п\.(?! ?[\dп])/uy;
 const POINT = noun('m пункт пункта пунктов');
 
 /** Индекс 1 099,34 п. */
-export function points(reading: Reading): Found | undefined {
+function points(reading: Reading): Found | undefined {
   const match = reading.match(POINTS);
   const [whole = '', decimals = ''] = (match?.[0] ?? '').replace(/ ?п\.$/, '').split(',');
   if (match === undefined) return undefined;
@@ -93,3 +94,15 @@ export function points(reading: Reading): Found | undefined {
   const number = { ...numeralOf(whole.replaceAll(' ', '')), decimals };
   return { end, spoken: withNoun({ number }, POINT, caseBefore(reading.around(end))), rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const prescriptionRules = {
+  behindDigits: [
+    [howOften, 1, 2, /р/, /^ ?р/],
+    [points, 1, 3, /[\d,]/, /^(?: \d{3}){0,2},\d{1,2} ?п/],
+    [age, 1, 3, /[гл]/, /^ ?[гл]\.? /],
+    [inches, 1, 3, /[.,'"”″’]/, /^(?:[.,]\d)?["'”″’]/],
+    [instalment, 1, 1, /[-–]/, /^[-–]0/],
+    [multiplied, 1, 3, /[a-z]/, /^[a-z]/],
+  ],
+} satisfies Rules<DigitRule>;

@@ -2,10 +2,9 @@
 import { wordAfter, wordBefore, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
-import { caseBefore, wordAhead } from './grammar.js';
+import { caseBefore, ORDERED, wordAhead, words } from './grammar.js';
 import { ordinal, type Agreement } from './numbers.js';
 import { partOfYear } from './calendar.js';
-import { ORDERED, words } from './vocabulary.js';
 
 const NUMERAL =
   /([IVXLCDMІХСМ]{1,9})(?: ?[-–—] ?([IVXLCDMІХСМ]{1,9}))?(?:-(?:й|го|му|м|я|ю|е|х))?(?![\p{L}\p{N}])/uy;

@@ -6,11 +6,10 @@ import { count, join, measure, money, sayFraction, withNoun } from './amounts.js
 import { sayDate } from './calendar.js';
 import { HOUR, MINUTE, sayTime, SECOND } from './clock.js';
 import { genitiveOf, inPlural } from './declension.js';
-import { caseBefore } from './grammar.js';
+import { caseBefore, words } from './grammar.js';
 import { spellLetters } from './names.js';
 import { cardinal, decimal, ordinal, sayGroup, spellDigits } from './numbers.js';
 import { marked } from './ordinals.js';
-import { words } from './vocabulary.js';
 import { bareYear } from './years.js';
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };

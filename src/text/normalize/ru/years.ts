@@ -1,9 +1,10 @@
 // Russian years and decades are ordinals: в 1998 году, 2024 г., 1941–1945 гг., с 1998 по 2004 год.
 import { Around, type Found, type Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import type { Case } from './declension.js';
-import { caseBefore, wordAhead } from './grammar.js';
+import type { DigitRule } from './digit-rules.js';
+import { caseBefore, wordAhead, words } from './grammar.js';
 import { ordinal } from './numbers.js';
-import { words } from './vocabulary.js';
 
 const FORMS: Readonly<Record<string, readonly [grammatical: Case, plural: boolean]>> = {
   год: ['nominative', false], года: ['genitive', false], году: ['prepositional', false], годом: ['instrumental', false], годе: ['prepositional', false],
@@ -77,7 +78,7 @@ function caseWritten(form: string, around: Around): readonly [Case, boolean] {
 }
 
 /** 2024 года, в 1998 г.; small numbers count years (100 год) unless their word shows an order. */
-export function year(reading: Reading): Found | undefined {
+function year(reading: Reading): Found | undefined {
   if (!isFree(reading)) return undefined;
   const match = reading.match(YEAR);
   const [written = '', digits = '', form, short] = match ?? [];
@@ -104,7 +105,7 @@ export function year(reading: Reading): Found | undefined {
 const OF_ERA = /(\d{1,4}) ?г\. ?(?=(?:до )?н\. ?э)/uy;
 
 /** 44 г. до н. э., 476 г. н. э.: no weight. */
-export function yearOfEra(reading: Reading): Found | undefined {
+function yearOfEra(reading: Reading): Found | undefined {
   const match = isFree(reading) ? reading.match(OF_ERA) : undefined;
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -139,7 +140,7 @@ function isFree({ text, at, runEnd }: Reading): boolean {
 }
 
 /** 1941–1945 гг., 2023/24 года. */
-export function years(reading: Reading): Found | undefined {
+function years(reading: Reading): Found | undefined {
   if (!isFree(reading)) return undefined;
   const match = reading.match(YEARS);
   const [written = '', from = '', last = '', form, short] = match ?? [];
@@ -174,7 +175,7 @@ const DECADE_CASES: Readonly<Record<string, Case>> = {
 const DECADE = /(\d0|(?:1\d|20)\d0)-?(е|х|м|ми) ?гг\.?(?!\p{L})/uy;
 
 /** В 1970-е гг., в 80-х гг.: годы, годах or годов. */
-export function decade(reading: Reading): Found | undefined {
+function decade(reading: Reading): Found | undefined {
   const match = isFree(reading) ? reading.match(DECADE) : undefined;
   const [written = '', digits = '', mark = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -186,7 +187,7 @@ export function decade(reading: Reading): Found | undefined {
 }
 
 /** 1960–1970-е, в 70–80-х годах. */
-export function decades(reading: Reading): Found | undefined {
+function decades(reading: Reading): Found | undefined {
   const match = isFree(reading) ? reading.match(DECADES) : undefined;
   const [written = '', from = '', to = '', mark = ''] = match ?? [];
   if (match === undefined) return undefined;
@@ -195,7 +196,7 @@ export function decades(reading: Reading): Found | undefined {
 }
 
 /** Сезон 2023/24, зимой 2020/21. */
-export function season(reading: Reading): Found | undefined {
+function season(reading: Reading): Found | undefined {
   const match = isFree(reading) ? reading.match(SEASON_YEARS) : undefined;
   const [written = '', from = '', last = ''] = match ?? [];
   const to = last.length === 2 ? from.slice(0, 2) + last : last;
@@ -205,7 +206,7 @@ export function season(reading: Reading): Found | undefined {
 }
 
 /** The first years of "с 1998 по 2004 год". */
-export function yearInRow(reading: Reading): Found | undefined {
+function yearInRow(reading: Reading): Found | undefined {
   if (!isFree(reading)) return undefined;
   const match = reading.match(ROW);
   const [written = ''] = match ?? [];
@@ -236,3 +237,16 @@ export function isDecade(digits: string, next: string): boolean {
   const round = digits.endsWith('0') && (digits.length === 2 || (digits.length === 4 && isYear(digits)));
   return round && !/(?:о|е|ие)$/.test(next);
 }
+
+/** In the order in which the language asks them. */
+export const yearRules = {
+  behindDigits: [
+    [decade, 2, 4, /[ехм-]/, /^-?[ехм]/],
+    [decades, 2, 4, /[-–—]/, /^ ?[-–—] ?\d/],
+    [years, 3, 4, /[-–—/]/, /^ ?[-–—/] ?\d/],
+    [year, 3, 4, /[гуфокбйм-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
+    [yearOfEra, 1, 4, /г/, /^ ?г\. ?(?:до )?н/],
+    [yearInRow, 4, 4, /[,ипдв—–]/, /^(?:,| и| или| по| до| в|—|–) /],
+    [season, 4, 4, /\//, /^\//],
+  ],
+} satisfies Rules<DigitRule>;

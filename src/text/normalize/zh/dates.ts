@@ -2,6 +2,7 @@
 // It also reads days without a year: 10/1放假, 截止日期12-31.
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 
 const YEAR_MONTH = /(\d{4}|\d{2}) ?年 ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?([日号號]))?/y;
@@ -22,7 +23,7 @@ const CLASS =
 const PADDED = /0(\d)(?= ?[月日号號时時点點])/y;
 
 /** 2024年, 24年1月, 98年出生 digit by digit; 100年 and 3000年前 are counted. */
-export function date(reading: Reading): Found | undefined {
+function date(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(YEAR_MONTH);
   if (match === undefined) return year(reading);
@@ -68,7 +69,7 @@ function isYear(digits: string, before: string, after: string): boolean {
 }
 
 /** 95后 are people, 5·12 and 3·15 days. */
-export function generation(reading: Reading): Found | undefined {
+function generation(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(GENERATION) ?? reading.match(FESTIVAL) ?? reading.match(DOTTED_DAY);
   if (match === undefined) return undefined;
@@ -79,7 +80,7 @@ export function generation(reading: Reading): Found | undefined {
 }
 
 /** 2024.06 where nothing is measured. */
-export function plainMonth(reading: Reading): Found | undefined {
+function plainMonth(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PLAIN_MONTH) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}年${cardinal(withoutZeros(match[2] ?? ''))}月`;
@@ -87,7 +88,7 @@ export function plainMonth(reading: Reading): Found | undefined {
 }
 
 /** 1080p, 618大促: each digit. */
-export function named(reading: Reading): Found | undefined {
+function named(reading: Reading): Found | undefined {
   const match = reading.isFresh
     ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS))
     : undefined;
@@ -98,7 +99,7 @@ export function named(reading: Reading): Found | undefined {
 }
 
 /** 2023-24赛季: both halves digit by digit. */
-export function season(reading: Reading): Found | undefined {
+function season(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(SEASON) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}到${spellDigits(match[2] ?? '')}`;
@@ -106,7 +107,7 @@ export function season(reading: Reading): Found | undefined {
 }
 
 /** 01月, 09点: the zero is not said. */
-export function padded(reading: Reading): Found | undefined {
+function padded(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PADDED) : undefined;
   if (match === undefined) return undefined;
   return { end: reading.at + 2, spoken: cardinal(match[1] ?? ''), rule: 'cardinal' };
@@ -120,7 +121,7 @@ const TO =
   /^(?:[\d¥$€£+]|-\d|[周週][一二三四五六日]|星期|礼拜|上午|下午|中午|晚|凌晨|早上|次日|翌日|今|至今)/;
 
 /** 9月-12月, 5%~10%, 周一-周五, 9:00–18:00. */
-export function rangeMark(reading: Reading): Found | undefined {
+function rangeMark(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const before = text.slice(Math.max(0, at - 6), at).trimEnd();
   const start = text[at - 1] === ' ' ? at - 1 : at;
@@ -142,7 +143,7 @@ const SHARE =
 const LAST_DAY = 31;
 
 /** 10/1 is no fraction, nor is 03/25; 1/3 is one unless something tells of a day. */
-export function monthDay(reading: Reading): Found | undefined {
+function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.第]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
@@ -181,7 +182,7 @@ const DASHED = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;
 const DATE_WORD = /(?:日期|截止|截至|生日)(?:是|为|為|[：:])? ?$/;
 
 /** 截止日期12-31. */
-export function dashedDay(reading: Reading): Found | undefined {
+function dashedDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (
     !reading.isFresh ||
@@ -198,7 +199,7 @@ export function dashedDay(reading: Reading): Found | undefined {
 const REPUBLIC = /(\d{2,3})([/.-])(\d{1,2})\2(\d{1,2})(?![\d/]|[.-]\d)/y;
 
 /** 民國113/5/20; three digits are a year of the Republic also without its name. */
-export function republic(reading: Reading): Found | undefined {
+function republic(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/[/.-]/.test(text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(REPUBLIC);
@@ -213,7 +214,7 @@ export function republic(reading: Reading): Found | undefined {
 const BRACKETED = /(?:19|20)\d{2}(?=[)）〕\]])/y;
 
 /** 国发〔2024〕5号, （2024）: a year alone in brackets. */
-export function bracketedYear(reading: Reading): Found | undefined {
+function bracketedYear(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[(（〔[]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const digits = reading.match(BRACKETED)?.[0];
   return digits === undefined
@@ -222,8 +223,30 @@ export function bracketedYear(reading: Reading): Found | undefined {
 }
 
 /** '98年: the apostrophe is not said. */
-export function shortYear({ text, at }: Reading): Found | undefined {
+function shortYear({ text, at }: Reading): Found | undefined {
   if (!/['’‘]/.test(text[at] ?? '') || !/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
   const digits = text.slice(at + 1, at + 3);
   return { end: at + 3, spoken: spellDigits(digits), rule: 'year' };
 }
+
+/** In the order in which the language asks them. */
+export const dateRules = {
+  behindDigits: [
+    [/年/, date],
+    [/\./, plainMonth],
+    [/[/.-]/, republic],
+    [/[pP届级級屆大购購年活期电]/, named],
+    [/[-–/]/, season],
+    [/[月日号號时時点點]/, padded],
+    [/[后後·・•.]/, generation],
+    [/[)）〕\]]/, bracketedYear],
+  ],
+  behindDigitsLater: [
+    [/\//, monthDay],
+    [/-/, dashedDay],
+  ],
+  atMark: [
+    [/['’‘]/, shortYear],
+    [/[-–—~～〜]/, rangeMark],
+  ],
+} satisfies Rules;

@@ -1,6 +1,5 @@
 // Assembles Mandarin, and orders its own recognisers by the character that decides.
 // All words are made in simplified characters. For a text of traditional characters they are converted.
-import { currencyPair } from '../shared-codes.js';
 import type { Language } from '../language.js';
 import {
   capitalUnit,
@@ -30,6 +29,7 @@ import {
   starBetween,
   sum,
 } from '../recognise/formulas.js';
+import { currencyPair } from '../shared-codes.js';
 import {
   behindDigits,
   bracketedCountry,
@@ -38,59 +38,13 @@ import {
   formula,
   negativePower,
 } from '../shared-forms.js';
-import {
-  bracketedYear,
-  dashedDay,
-  date,
-  generation,
-  monthDay,
-  named,
-  padded,
-  plainMonth,
-  rangeMark,
-  republic,
-  season,
-  shortYear,
-} from './dates.js';
-import {
-  called,
-  citizen,
-  clearly,
-  magnified,
-  modelMark,
-  myriads,
-  plate,
-  share,
-  standard,
-  stored,
-  thousands,
-  vehicle,
-} from './names.js';
-import {
-  another,
-  areaCode,
-  arrow,
-  below,
-  hotline,
-  inFront,
-  key,
-  KEYWORDS,
-  longCount,
-  more,
-  numberMark,
-  partOfYear,
-  parts,
-  perAmount,
-  roman,
-  score,
-  tone,
-  topic,
-  zone,
-} from './numbered.js';
+import { dateRules } from './dates.js';
+import { modelMark, nameRules } from './names.js';
+import { another, hotline, KEYWORDS, longCount, numberedRules } from './numbered.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { clock, halfFirst, hundredths, primed } from './times.js';
-import { CURRENCIES, UNITS, WRITING } from './writing.js';
+import { halfFirst, hundredths, timeRules } from './times.js';
+import { WRITING } from './writing.js';
 
 const IN_MATH: Readonly<Record<string, string>> = {
   '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
@@ -117,32 +71,16 @@ const OWN: NonNullable<Language['own']> = {
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
-      [/年/, date],
-      [/[HQ]/, partOfYear],
-      [/\./, plainMonth],
-      [/[/.-]/, republic],
-      [/[pP届级級屆大购購年活期电]/, named],
-      [/[-–/]/, season],
-      [/[月日号號时時点點]/, padded],
-      [/[后後·・•.]/, generation],
+      ...dateRules.behindDigits,
       [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
-      [/[分/-]/, parts],
-      [/[-–:]/, score],
+      ...numberedRules.behindDigits,
       [/[.:]/, ratio(SPEECH)],
-      [/[)）〕\]]/, bracketedYear],
-      [ANY, standard],
-      [/\//, monthDay],
-      [/-/, dashedDay],
-      [/[:aApP]/, clock],
-      [/['′’]/, primed],
-      [/[Xx]/, citizen],
+      ...nameRules.behindDigits,
+      ...timeRules.behindDigits,
+      ...dateRules.behindDigitsLater,
       [ANY, keyed(SPEECH, KEYWORDS)],
       [ANY, another],
-      [ANY, clearly],
-      [ANY, called],
-      [/[.)）]/, share],
-      [/[wW.]/, myriads],
-      [/[kK]/, thousands],
+      ...nameRules.behindDigitsLater,
       [
         /[eE.]/,
         scientific(
@@ -150,10 +88,9 @@ const OWN: NonNullable<Language['own']> = {
           (number, negative, exponent) => `${number}乘十的${negative ? '负' : ''}${cardinal(exponent)}次方`,
         ),
       ],
-      [/[mk]/, compoundMeasure(SPEECH, UNITS)],
-      [/[A-Za-z.,]/, capitalUnit(SPEECH, UNITS)],
-      [/[GMTK.]/, stored],
-      [/[xX×.]/, magnified],
+      [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
+      [/[A-Za-z.,]/, capitalUnit(SPEECH, WRITING.units)],
+      ...nameRules.behindDigitsLast,
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
@@ -163,13 +100,11 @@ const OWN: NonNullable<Language['own']> = {
     formula((letters) => letters, cardinal, ''),
     processor(SPEECH),
     crossBetween('乘'),
-    currencyPair(CURRENCIES, '兑'),
+    currencyPair(WRITING.currencies, '兑'),
     codeTwice,
     halfFirst,
-    plate,
-    vehicle,
-    roman,
-    zone,
+    ...nameRules.atLetter,
+    ...numberedRules.atLetter,
   ],
   atMark: [
     byMark([
@@ -185,25 +120,16 @@ const OWN: NonNullable<Language['own']> = {
       [/[¥$€£₩]/, signTwice()],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('下划线')],
-      [/#/, topic],
-      [/#/, numberMark],
-      [/→/, arrow],
-      [/[*＊#＃]/, key],
-      [/（/, areaCode],
-      [/['’‘]/, shortYear],
-      [/-/, modelMark],
-      [/-/, below],
-      [/[-–—~～〜]/, rangeMark],
       [/[<>≠≤≥≈]/u, relation(IN_MATH)],
-      [/\+/, inFront],
+      [/×/, crossBetween('乘')],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
+      [/-/, modelMark],
+      ...numberedRules.atMark,
       [/\+/, plusBetween('加')],
       [/\+/, plusOfNames('加')],
-      [/×/, crossBetween('乘')],
       [/\*/, starBetween('乘')],
-      [/\//, perAmount],
-      [/\+/, more],
-      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
-      [/[。…~～〜]/, tone],
+      ...dateRules.atMark,
+      ...numberedRules.atMarkLater,
     ]),
   ],
 };

@@ -2,6 +2,7 @@
 import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 
 const CLEARLY =
@@ -11,7 +12,7 @@ const ROOM_NEAR =
   /(?:单元|單元|\d ?[栋棟幢]|\d ?(?:号|號)(?:楼|樓)|[A-Z][座栋棟]|教学楼|教學樓|办公楼|辦公樓|实验楼|宿舍楼|图书馆|大厦|公寓|公车|公車|公交|巴士|[国國省县]道)[-－ ]?$/;
 
 /** 501室, 331路公交, 120急救, 2单元1801: each digit. */
-export function clearly(reading: Reading): Found | undefined {
+function clearly(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (runEnd - at < 3 || !reading.isFresh) return undefined;
   const room = ROOM_NEAR.test(text.slice(Math.max(0, at - 5), at)) ? reading.match(ROOM) : undefined;
@@ -27,7 +28,7 @@ const VEHICLE =
   /(?:航班号?|航班號|车次|車次|列车|列車|高铁|高鐵|动车|動車|火车|火車|乘坐|搭乘|班机|班機|航空|国航|东航|南航|海航|川航|厦航|华航|華航|長榮|(?:[GDCZTK]|[A-Z]{2})\d{1,4}(?:次)?[和、/])(?:是|为|為|[：:])? ?$/;
 
 /** G101次, 航班 CA1831. */
-export function vehicle(reading: Reading): Found | undefined {
+function vehicle(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !isDigitAt(text, reading.runEnd)) return undefined;
   const near = VEHICLE.test(text.slice(Math.max(0, at - 9), at));
@@ -41,7 +42,7 @@ const PLATE = /([A-Z])[·•・ ]?([A-Z\d]{5,6})(?![A-Za-z\d])/y;
 const PROVINCE = /[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼]$/;
 
 /** 京A12345, 沪B·88888. */
-export function plate(reading: Reading): Found | undefined {
+function plate(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !PROVINCE.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(PLATE);
@@ -66,7 +67,7 @@ const NAMED =
   /(?:985|211)(?=[、/和与及]?(?:985|211|双一流|高校|大学|院校|工程|毕业|本科|硕士|学校|名校))|(?:996|007|955|965)(?=工作制|加班|模式|上[班下]|制|福报|[、和](?:996|007|955|965))|520(?=快乐|礼物|表白|情人节|告白|限定|礼)|911(?=事件|恐袭|恐怖)|(?:315|618|1212)(?=晚会|消费者|打假)|3721|(?<=台北)101|101(?=大[楼樓])/y;
 
 /** 波音737-800, 985高校, 996工作制: each digit. */
-export function called(reading: Reading): Found | undefined {
+function called(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (runEnd - at < 3 || !reading.isFresh) return undefined;
   const name = reading.match(NAMED)?.[0];
@@ -89,7 +90,7 @@ const SHARE = /(\d{4,6})(?:\.(HK|SH|SZ|SS|BJ|TW|US|TWO))?(?=[)）])/y;
 const TRADED = /^[)）].{0,16}?(?:股|涨|漲|跌|收|市值|证券|證券|发布|公告|财报|財報|营收|營收|净利)/;
 
 /** （600519）, (0700.HK): the number of a share. */
-export function share(reading: Reading): Found | undefined {
+function share(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!reading.isFresh || !/\p{Script=Han} ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at)))
     return undefined;
@@ -106,7 +107,7 @@ const STANDARD = /(\d{1,6}(?:\.\d{1,2})?)(?:-((?:19|20)\d{2}|[6-9]\d))?(?![\d.]\
 const STANDARD_NEAR = /(?:\b(?:GB|ISO|IEC|IEEE|RFC|RTX|GTX|RX|DB|YY|HJ|JB|QB|CVE)(?:\/[TZ])?) ?$/;
 
 /** GB/T 7714-2015, RTX 4090: each digit. */
-export function standard(reading: Reading): Found | undefined {
+function standard(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!isCapitalAt(text, text[at - 1] === ' ' ? at - 2 : at - 1) || !reading.isFresh) return undefined;
   if (!STANDARD_NEAR.test(text.slice(Math.max(0, at - 8), at))) return undefined;
@@ -121,7 +122,7 @@ export function standard(reading: Reading): Found | undefined {
 const CITIZEN = /\d{17}[Xx](?![A-Za-z\d])/y;
 
 /** An identity number that ends in X. */
-export function citizen(reading: Reading): Found | undefined {
+function citizen(reading: Reading): Found | undefined {
   const digits = reading.isFresh ? reading.match(CITIZEN)?.[0] : undefined;
   if (digits === undefined) return undefined;
   return { end: reading.at + 18, spoken: `${spellDigits(digits.slice(0, 17))}X`, rule: 'digits' };
@@ -134,7 +135,7 @@ const PEOPLE =
   /(?:粉丝?|播放|阅读|浏览|年薪|月薪|销量|点赞|存款|下载|用户|收藏|曝光|投资|预算|赚|花了?|卖)[^\d]{0,4}$/;
 
 /** 年薪30w, 阅读量10W+; 65w快充 is a power. */
-export function myriads(reading: Reading): Found | undefined {
+function myriads(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   if (!reading.isFresh || !/[wW.]/.test(text[runEnd] ?? '')) return undefined;
   const number = readNumeral(text, at, { decimal: '.', grouping: [','] });
@@ -151,7 +152,7 @@ export function myriads(reading: Reading): Found | undefined {
 const THOUSANDS = /(\d{1,3})[kK] ?[-–~～到至] ?(\d{1,3})[kK](?![A-Za-z\d])/y;
 
 /** 月薪8K-12K: two amounts and no name. */
-export function thousands(reading: Reading): Found | undefined {
+function thousands(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(THOUSANDS) : undefined;
   if (match === undefined || Number(match[1]) >= Number(match[2])) return undefined;
   const spoken = `${cardinal(`${withoutZeros(match[1] ?? '')}000`)}到${cardinal(`${withoutZeros(match[2] ?? '')}000`)}`;
@@ -161,7 +162,7 @@ export function thousands(reading: Reading): Found | undefined {
 const STORED = /(\d{2,4}|\d{1,3}\.\d{1,2})([GMTK])(?![A-Za-z\d]|\/[A-Za-z])/y;
 
 /** 120G, 100M: counted, and the letter. */
-export function stored(reading: Reading): Found | undefined {
+function stored(reading: Reading): Found | undefined {
   const match =
     reading.isFresh && /[GMTK.]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
   const [whole = '', decimals = ''] = (match?.[1] ?? '').split('.');
@@ -174,7 +175,7 @@ const MAGNIFIED =
   /(\d{1,4}(?:\.\d{1,2})?)[xX×](?=倍|变焦|變焦|光学|光學|镜|鏡|速|放大|长焦|超广角|[，。、]|$)/y;
 
 /** 3x变焦, 0.75x倍率: that many times. */
-export function magnified(reading: Reading): Found | undefined {
+function magnified(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(MAGNIFIED) : undefined;
   if (match === undefined) return undefined;
   const [whole = '', decimals = ''] = (match[1] ?? '').split('.');
@@ -182,3 +183,23 @@ export function magnified(reading: Reading): Found | undefined {
   const times = /^倍(?!率)/.test(reading.text.slice(end, end + 2)) ? '' : '倍';
   return { end, spoken: countOf({ ...numeralOf(withoutZeros(whole)), decimals }) + times, rule: 'measure' };
 }
+
+/** In the order in which the language asks them. */
+export const nameRules = {
+  behindDigits: [
+    [/^/, standard],
+    [/[Xx]/, citizen],
+  ],
+  behindDigitsLater: [
+    [/^/, clearly],
+    [/^/, called],
+    [/[.)）]/, share],
+    [/[wW.]/, myriads],
+    [/[kK]/, thousands],
+  ],
+  behindDigitsLast: [
+    [/[GMTK.]/, stored],
+    [/[xX×.]/, magnified],
+  ],
+  atLetter: [plate, vehicle],
+} satisfies Rules;

@@ -6,10 +6,11 @@ import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading, Rule } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import { isWithHalf } from '../recognise/formulas.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
-import { PER } from './writing.js';
+import { WRITING } from './writing.js';
 
 const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
@@ -21,7 +22,7 @@ const BEAT = /(\d)\/(\d)(?=拍)/y;
 const CUT = /(\d{2,5})-(\d{1,4})(?!\d)/y;
 
 /** 3分之2, 第1/3页, 图3-1, 3/4拍, 满300-50. */
-export function parts(reading: Reading): Found | undefined {
+function parts(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
   const mark = text[runEnd] ?? '';
@@ -117,7 +118,7 @@ function isGame({ text, at }: Reading, end: number, home: number, guest: number)
 }
 
 /** 3-1战胜, 1:50000. */
-export function score(reading: Reading): Found | undefined {
+function score(reading: Reading): Found | undefined {
   const mark = reading.text[reading.runEnd] ?? '';
   if (!reading.isFresh || !/[-–:]/.test(mark)) return undefined;
   const scale = reading.match(SCALE);
@@ -134,7 +135,7 @@ export function score(reading: Reading): Found | undefined {
 const ZONE = /(UTC|GMT)([-+−])(\d{1,2})(?!\d|[.:]\d)/y;
 
 /** UTC+8: 加, where a number would have 正. */
-export function zone(reading: Reading): Found | undefined {
+function zone(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(ZONE) : undefined;
   if (match === undefined) return undefined;
   const [written, name = '', mark, hours = ''] = match;
@@ -165,7 +166,7 @@ const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[期型类類级級度部
 const ROMANS = 'I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
 /** III期, II型; an X型 is no number. */
-export function roman(reading: Reading): Found | undefined {
+function roman(reading: Reading): Found | undefined {
   const written = reading.isFresh ? reading.match(ROMAN)?.[0] : undefined;
   const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
   if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
@@ -175,7 +176,7 @@ export function roman(reading: Reading): Found | undefined {
 const TOPIC = /#([^#\s\d][^#\s]{0,29})#/y;
 
 /** #春节#: a topic between two signs. */
-export function topic(reading: Reading): Found | undefined {
+function topic(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
   if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
   const named = /[话話][题題][：: ]?$/.test(reading.text.slice(Math.max(0, reading.at - 3), reading.at));
@@ -187,7 +188,7 @@ export function topic(reading: Reading): Found | undefined {
 }
 
 /** 92#汽油, 3#楼: 号. */
-export function numberMark({ text, at }: Reading): Found | undefined {
+function numberMark({ text, at }: Reading): Found | undefined {
   const near = text.slice(Math.max(0, at - 2), at + 2);
   return /\d#[\p{Script=Han}]$/u.test(near) ? { end: at + 1, spoken: '号', rule: 'symbol' } : undefined;
 }
@@ -196,7 +197,7 @@ const HALF_OR_QUARTER =
   /(20[0-4]\d)年?(?:H([12])|Q([1-4]))(?![A-Za-z\d])|([1-4])([HQ])([12]\d)(?![A-Za-z\d])/y;
 
 /** 2024H1, 2024Q3, 3Q24: the parts of a year. */
-export function partOfYear(reading: Reading): Found | undefined {
+function partOfYear(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HALF_OR_QUARTER) : undefined;
   if (match === undefined) return undefined;
   const [written, year, half, quarter, part = '', kind, short = ''] = match;
@@ -212,7 +213,7 @@ export function partOfYear(reading: Reading): Found | undefined {
 }
 
 /** → 返回: what begins a line points at it. */
-export function arrow({ text, at }: Reading): Found | undefined {
+function arrow({ text, at }: Reading): Found | undefined {
   return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
@@ -221,7 +222,7 @@ const STOPS = /。{2,}/y;
 const DOTS = /…{2,}/y;
 
 /** 好的～, 。。。 and …… are tones of writing. */
-export function tone(reading: Reading): Found | undefined {
+function tone(reading: Reading): Found | undefined {
   const stops = reading.match(STOPS);
   if (stops !== undefined) return { end: reading.at + stops[0].length, spoken: '。', rule: 'punctuation' };
   const dots = reading.match(DOTS);
@@ -243,7 +244,7 @@ const BELOW = /-(?=\d{1,2}(?:\.\d)? ?[到至] ?-?\d{1,2}(?:\.\d)? ?(?:[度℃]|�
 const TWICE_BELOW = /-(\d{1,2}(?:\.\d)?) ?[~～] ?(?=-\d{1,2}(?:\.\d)? ?(?:[度℃]|°C|摄氏度|攝氏度))/y;
 
 /** -5到3度: 零下, as the degree behind the second number says. */
-export function below(reading: Reading): Found | undefined {
+function below(reading: Reading): Found | undefined {
   const twice = isWordAt(reading.text, reading.at - 1) ? undefined : reading.match(TWICE_BELOW);
   if (twice !== undefined) {
     const [whole = '', decimals = ''] = (twice[1] ?? '').split('.');
@@ -257,11 +258,11 @@ export function below(reading: Reading): Found | undefined {
 const PRICED = /(?:\d ?(?:L|kWh)|元|块|塊|圆|[¥$€£]\d[\d.,]{0,8})$/;
 const AMOUNT =
   /^\/\d{1,4}(?:\.\d)? ?(?:[kmμ]?g|KG|m?[lL]|[ck]?m|克|斤|公斤|千克|毫升|升|个|個|件|片|斤|次|人|平米|米|分钟|小时|天)/;
-const PER_LITERALS = new LiteralTable(Object.entries(PER));
+const PER_LITERALS = new LiteralTable(Object.entries(WRITING.per));
 const LITRE = /^\/[Ll](?![A-Za-z])/;
 
 /** 5.98元/500g; 10^9/L. */
-export function perAmount({ text, at }: Reading): Found | undefined {
+function perAmount({ text, at }: Reading): Found | undefined {
   if (text[at] !== '/') return undefined;
   const before = text.slice(Math.max(0, at - 12), at);
   const after = text.slice(at, at + 12);
@@ -333,7 +334,7 @@ export function hotline(reading: Reading): Found | undefined {
 const AREA = /（(0\d{2,3})） ?(\d{3,4})[- ]?(\d{4})(?!\d)/y;
 
 /** （021）62345678: the brackets are not said. */
-export function areaCode(reading: Reading): Found | undefined {
+function areaCode(reading: Reading): Found | undefined {
   const match = reading.text[reading.at] === '（' ? reading.match(AREA) : undefined;
   if (match === undefined) return undefined;
   const [written, area = '', first = '', second = ''] = match;
@@ -344,7 +345,7 @@ export function areaCode(reading: Reading): Found | undefined {
 const KEY = /([*＊#＃])(?=(号|號|键|鍵)?)/y;
 
 /** 按#, 按*号键: the keys of a telephone. */
-export function key(reading: Reading): Found | undefined {
+function key(reading: Reading): Found | undefined {
   const { text, at } = reading;
   if (!/[*＊#＃]/.test(text[at] ?? '') || !/[按以]下?[“"「‘']?$/.test(text.slice(Math.max(0, at - 3), at)))
     return undefined;
@@ -354,3 +355,27 @@ export function key(reading: Reading): Found | undefined {
   const rest = match[2] === undefined ? '号键' : /[键鍵]/.test(match[2]) ? '号' : '';
   return { end: at + 1, spoken: name + rest, rule: 'symbol' };
 }
+
+/** In the order in which the language asks them. */
+export const numberedRules = {
+  behindDigits: [
+    [/[HQ]/, partOfYear],
+    [/[分/-]/, parts],
+    [/[-–:]/, score],
+  ],
+  atLetter: [roman, zone],
+  atMark: [
+    [/#/, topic],
+    [/#/, numberMark],
+    [/→/, arrow],
+    [/[*＊#＃]/, key],
+    [/（/, areaCode],
+    [/-/, below],
+    [/\+/, inFront],
+    [/\//, perAmount],
+  ],
+  atMarkLater: [
+    [/\+/, more],
+    [/[。…~～〜]/, tone],
+  ],
+} satisfies Rules;

@@ -63,7 +63,7 @@ function degrees(quantity: Quantity): string {
 function money(quantity: Quantity, { forms }: Currency): string {
   const [after = '', before = ''] = forms;
   const { number, to } = quantity;
-  const said = amount({ ...quantity, number: rounded(number), ...(to && { to: rounded(to) }) }, countOf);
+  const said = amount({ ...quantity, number: rounded(number), to: to && rounded(to) }, countOf);
   return before + said + after;
 }
 

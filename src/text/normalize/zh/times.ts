@@ -2,6 +2,7 @@
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
 
@@ -15,7 +16,7 @@ const SCORE_AFTER =
   /^(?:[、，,] ?\d{1,3}[-–:]\d{1,3}){0,6} ?(?:战胜|戰勝|击败|擊敗|大胜|大勝|小胜|完胜|完勝|完败|横扫|领先|領先|落后|落後|获胜|獲勝|取胜|取勝|不敌|不敵|力克|战平|戰平|赢|贏|逆转|逆轉|的比[分例率]|破门|破門|晋级|晉級|夺冠|奪冠|险胜|險勝|绝杀|絕殺|告负|拿下|出局|淘汰|取得|零封|锁定|鎖定|握手言和|大捷|惜败|惜敗|失利|收获|[胜勝负負](?![率利者算败敗])|平(?=[。，,！!；;、\s）)]|$)|的?比赛结果)/;
 
 /** 15:30, 9:05 PM. */
-export function clock(reading: Reading): Found | undefined {
+function clock(reading: Reading): Found | undefined {
   if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
@@ -27,8 +28,8 @@ export function clock(reading: Reading): Found | undefined {
   const said: WrittenTime = {
     hours: withoutZeros(hours),
     minutes,
-    ...(seconds && { seconds }),
-    ...(half && { half: partOfDay(Number(hours), half.toLowerCase() === 'p') }),
+    seconds: seconds || undefined, // '' of an hour alone
+    half: half && partOfDay(Number(hours), half.toLowerCase() === 'p'),
   };
   return { end, spoken: time(said), rule: 'time' };
 }
@@ -80,7 +81,7 @@ function lasting(
 const PRIMES = /(\d{1,3})['′’] ?(\d{1,2})(?:["″”]|'')(?!\d)/y;
 
 /** 1'30". */
-export function primed(reading: Reading): Found | undefined {
+function primed(reading: Reading): Found | undefined {
   const match =
     reading.isFresh && /['′’]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(PRIMES) : undefined;
   if (match === undefined) return undefined;
@@ -100,3 +101,11 @@ export function hundredths(reading: Reading): Found | undefined {
   const said = digits.endsWith('0') ? digits.slice(0, 1) : digits;
   return { end: at + 2, spoken: spellDigits(said), rule: 'decimal' };
 }
+
+/** In the order in which the language asks them. */
+export const timeRules = {
+  behindDigits: [
+    [/[:aApP]/, clock],
+    [/['′’]/, primed],
+  ],
+} satisfies Rules;

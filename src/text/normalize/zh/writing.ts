@@ -10,7 +10,7 @@ import { cardinal } from './numbers.js';
 function nouns(list: Readonly<Record<string, string>>, form?: string): Record<string, Noun> {
   const found: Record<string, Noun> = {};
   for (const [written, said] of Object.entries(list)) {
-    for (const one of written.split(' ')) found[one] = { forms: [said], ...(form !== undefined && { form }) };
+    for (const one of written.split(' ')) found[one] = { forms: [said], form };
   }
   return found;
 }
@@ -51,7 +51,7 @@ const DEGREES = nouns({
   '℃ °C': '摄氏度', '℉ °F': '华氏度', '摄氏度 攝氏度': '摄氏度', '度 °': '度',
 }, 'degrees'); // prettier-ignore
 
-export const UNITS: Readonly<Record<string, Noun>> = {
+const UNITS: Readonly<Record<string, Noun>> = {
   ...MEASURES,
   ...COUNTERS,
   ...SCALES,
@@ -60,7 +60,7 @@ export const UNITS: Readonly<Record<string, Noun>> = {
   '‰': { forms: ['千分之'], form: 'part' },
 };
 
-export const PER: Readonly<Record<string, string>> = Object.fromEntries([
+const PER: Readonly<Record<string, string>> = Object.fromEntries([
   ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 加仑 加侖 张 張 份 位 套 台 辆 輛 瓶 盒 箱 袋 包 桶 罐 户 度 千瓦时 字 页 条 條 晚上 坪 平 百公里 剂 針 针'
     .split(' ')
     .map((word) => [word, `每${word === '分' ? '分钟' : word}`] as const),
@@ -73,7 +73,7 @@ function currency(after: string, before?: string): Currency {
   return before === undefined ? { forms: [after] } : { forms: [after, before] };
 }
 
-export const CURRENCIES: Readonly<Record<string, Currency>> = {
+const CURRENCIES: Readonly<Record<string, Currency>> = {
   CNY: currency('元', '人民币'), RMB: currency('元', '人民币'), YUAN: currency('元'), USD: currency('美元'), EUR: currency('欧元'), GBP: currency('英镑'), JPY: currency('日元'),
   KRW: currency('韩元'), HKD: currency('港元'), TWD: currency('元', '新台币'), NTD: currency('元', '新台币'), MOP: currency('澳门元'), SGD: currency('新加坡元'),
   AUD: currency('澳元'), CAD: currency('加元'), NZD: currency('新西兰元'), CHF: currency('瑞士法郎'), INR: currency('卢比'), RUB: currency('卢布'), THB: currency('泰铢'),
