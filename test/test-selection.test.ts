@@ -59,7 +59,7 @@ test('no change reaches no test', () => {
 test('browsers, telephones, clients and fuzz are left to the full run', () => {
   for (const path of [
     'test/interop/page.test.ts',
-    'test/interop/telephone/rtp.test.ts',
+    'test/interop/telephone/peers.test.ts',
     'test/clients/curl.test.ts',
     'test/telephone/process.test.ts',
     'test/sip/fuzz/field-fuzz.test.ts',

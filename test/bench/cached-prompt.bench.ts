@@ -12,11 +12,9 @@ import { OPUS, PCMU, type Codec } from '../../src/codecs/codec.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
 import { InstantEngine } from '../fakes/engines.js';
-import { spreadOf } from './arrivals.js';
+import { spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, type BenchCall } from './bench-calls.js';
-import { stolenSeconds } from './stolen-time.js';
-import { machine, table, type Row } from './table.js';
-import { UdpReceiver } from './udp-receiver.js';
+import { machine, type Row, stolenSeconds, table } from './table.js';
 
 const QUICK = process.argv.includes('--quick');
 const CALLS = QUICK ? 5 : 20;

@@ -11,10 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
 import { InstantEngine } from '../fakes/engines.js';
-import { spreadOf } from './arrivals.js';
+import { type Arrival, spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table, type Row } from './table.js';
-import { UdpReceiver, type Arrival } from './udp-receiver.js';
 
 const TEXTS = process.argv.includes('--quick') ? 30 : 200;
 const START_LIMIT_MS = 5000;

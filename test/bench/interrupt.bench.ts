@@ -7,10 +7,9 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InstantEngine } from '../fakes/engines.js';
-import { spreadOf } from './arrivals.js';
+import { type Arrival, spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table } from './table.js';
-import { UdpReceiver, type Arrival } from './udp-receiver.js';
 
 const QUICK = process.argv.includes('--quick');
 const CALLS = QUICK ? 50 : 200;

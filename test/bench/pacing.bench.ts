@@ -6,18 +6,43 @@
 //
 // Lateness is the kernel's time of arrival less the time the packet was due, so
 // it counts scheduling, encryption and the send call, for both senders alike.
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { pacingOf, type Schedule } from './arrivals.js';
-import { JsSender } from './js-sender.js';
-import { NativeSender, type NativeCounts } from './native-sender.js';
-import { assertSamePackets } from './same-packets.js';
-import { stolenSeconds } from './stolen-time.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
+import { type Arrivals, pacingOf, type Schedule, UdpReceiver } from './arrivals.js';
+import { JsSender, type RtpHeader, SrtpPacketWriter } from './js-sender.js';
+import { type NativeCounts, NativeSender, streamOptions } from './native-sender.js';
 import { streamPlans, TICKS_PER_MS } from './stream-plan.js';
-import { machine, table, type Row } from './table.js';
-import { UdpReceiver, type Arrivals } from './udp-receiver.js';
+import { machine, type Row, stolenSeconds, table } from './table.js';
+
+/** Throws unless both senders send the same bytes. */
+function assertSamePackets(): void {
+  const [plan] = streamPlans(1);
+  if (plan === undefined) throw new Error('no plan');
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: 0, wallMs: 0 });
+  const playout = plane.openStream(streamOptions(plan));
+  playout.target({ capture: true });
+  for (let frame = 0; frame < 3; frame++) playout.push(playout.generation, 1, plan.payload);
+  plane.advance(3 * plan.frameMs);
+  const packets = plane.takePackets().filter(({ kind }) => kind === 'rtp');
+  plane.close();
+  const writer = new SrtpPacketWriter(plan);
+  assert.ok(packets.length >= 3);
+  for (const [index, { data }] of packets.slice(0, 3).entries()) {
+    const sequence: number = plan.sequence + index;
+    const header: RtpHeader = {
+      marker: index === 0,
+      payloadType: plan.payloadType,
+      sequence,
+      timestamp: (plan.timestamp + index * plan.ticksPerFrame) >>> 0,
+      ssrc: plan.ssrc,
+    };
+    assert.deepEqual(Buffer.from(data), writer.write(header, plan.payload, sequence));
+  }
+}
 
 const QUICK = process.argv.includes('--quick');
 const RUN_MS = QUICK ? 3000 : 20_000;

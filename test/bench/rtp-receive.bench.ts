@@ -14,8 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import { keysOf, type SenderOrder } from './rtp-sender.js';
-import { stolenSeconds } from './stolen-time.js';
-import { machine, type Row, table } from './table.js';
+import { machine, type Row, stolenSeconds, table } from './table.js';
 
 const QUICK = process.argv.includes('--quick');
 const RUN_MS = QUICK ? 3000 : 10_000;

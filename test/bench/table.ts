@@ -1,4 +1,5 @@
-// Prints what a bench found as one table that Markdown understands, too.
+// Prints the figures of a bench as a Markdown table, and describes the machine that gave them.
+import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 export type Row = Readonly<Record<string, string | number>>;
@@ -23,4 +24,20 @@ function cell(value: string | number): string {
 export function machine(): string {
   const processors = cpus();
   return `${processors.length} × ${processors[0]?.model ?? 'unknown'}, Node ${process.version}, Linux`;
+}
+
+const STEAL_FIELD = 8; // field index in the "cpu" line of /proc/stat (proc(5))
+const TICKS_PER_SECOND = 100; // USER_HZ
+
+/**
+ * Seconds since boot that the host gave to other machines while this one wanted to run, of all processors together.
+ * Lateness cannot be less than this. 0 if the system does not count it.
+ */
+export function stolenSeconds(): number {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
+    return Number(line.split(/\s+/)[STEAL_FIELD] ?? 0) / TICKS_PER_SECOND;
+  } catch {
+    return 0;
+  }
 }

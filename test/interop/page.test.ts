@@ -1,4 +1,4 @@
-// The page in a real browser, with the server's half of a call played by the test.
+// Opens the pages of the server in a real browser. The test plays the server's half of a call.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -308,4 +308,34 @@ test('the end of a sentence is found in a text whatever the spaces between its w
   assert.equal(endOf('One two. Th', text, 0), 13);
   assert.equal(endOf('', text, 5), 5);
   assert.equal(endOf('four', text, 0), undefined);
+});
+
+test('the page shows every address without an error of its own, and can speak', async (t) => {
+  const { url, speech } = await openServer(t);
+  speech.whole = ['sound'];
+  const page = await browser.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  const errors: string[] = [];
+  const elsewhere: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(?:data|blob):/.test(request.url()))
+      elsewhere.push(request.url());
+  });
+  for (const path of ['/docs', '/docs/']) {
+    await page.goto(`${url}${path}`);
+    await page.locator('.opblock-summary-path', { hasText: '/v1/audio/speech' }).first().waitFor();
+  }
+  assert.ok((await page.locator('.opblock-summary-path').count()) > 8);
+  assert.deepEqual(errors, []);
+  await page.locator('#operations-Text_to_speech-post_v1_audio_speech .opblock-summary').click();
+  await page.getByRole('button', { name: 'Execute' }).click();
+  await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+  assert.deepEqual(
+    speech.requests.map(({ text, voice }) => [text, voice]),
+    [['Your order has shipped.', 'alloy']],
+  );
+  assert.deepEqual(elsewhere, []);
+  await page.close();
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import { Lexicon, type LexiconEntry } from '../../src/text/lexicon.js';
-import { readLexicon, type LexiconSource } from '../../src/text/lexicon-entries.js';
+import { Lexicon, type LexiconEntry, type LexiconSource, readLexicon } from '../../src/text/lexicon.js';
 
 /** The text with the words that its entries give. */
 function said(text: string, entries: readonly LexiconEntry[], language = 'en'): string {

@@ -6,15 +6,25 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts, isHeld } from '../../interop/telephone/free-port.js';
 import { ScratchFolder } from '../../interop/telephone/program.js';
-import type { Sound } from '../../interop/telephone/sound-shape.js';
-import { writeWav } from '../../interop/telephone/wav-file.js';
+import { type Sound, writeWav } from '../../interop/telephone/sound-shape.js';
+import { UdpReceiver } from '../arrivals.js';
 import type { Row } from '../table.js';
-import { UdpReceiver } from '../udp-receiver.js';
-import { bencoded } from './bencode.js';
 import { SERVER_CORE } from './bench-phone.js';
 import { PinnedProgram } from './pinned-program.js';
 import { SippLoad } from './sipp-load.js';
 import { idleCores, measured } from './standing-calls.js';
+
+// Dictionaries of strings as rtpengine's ng protocol writes them (bencode).
+
+/** `{command: 'ping'}` → `d7:command4:pinge`; keys in order, as the form demands. */
+function bencoded(dictionary: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(dictionary).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `d${entries.map((entry) => entry.map(text).join('')).join('')}e`;
+}
+
+function text(value: string): string {
+  return `${Buffer.byteLength(value)}:${value}`;
+}
 
 const RATE = 8000;
 const SECONDS = 120; // longer than any run

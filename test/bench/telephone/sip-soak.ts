@@ -9,9 +9,8 @@
 // the calls is left, and the second half of them added less than a tenth to what
 // was resident after the first. Garbage is collected before each look.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spreadOf } from '../arrivals.js';
+import { spreadOf, UdpReceiver } from '../arrivals.js';
 import { machine, table, type Row } from '../table.js';
-import { UdpReceiver } from '../udp-receiver.js';
 import { BenchPhone } from './bench-phone.js';
 import type { PhoneFigures } from './phone-server.js';
 import { SippLoad } from './sipp-load.js';

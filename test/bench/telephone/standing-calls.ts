@@ -1,10 +1,8 @@
 // Calls that stand and are spoken to all the time: what they cost a second, and
 // how punctually and regularly their packets leave.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spreadOf, type Spread } from '../arrivals.js';
-import { stolenSeconds } from '../stolen-time.js';
-import type { Row } from '../table.js';
-import { UdpReceiver, type Arrival } from '../udp-receiver.js';
+import { type Arrival, type Spread, spreadOf, UdpReceiver } from '../arrivals.js';
+import { type Row, stolenSeconds } from '../table.js';
 import { BenchPhone, LONG_GREETING, type BenchPhoneOptions } from './bench-phone.js';
 import type { PinnedProgram } from './pinned-program.js';
 import { SippLoad } from './sipp-load.js';

@@ -5,8 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { freePorts, isHeld } from './free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
-import type { Sound } from './sound-shape.js';
-import { readWav, writeWav } from './wav-file.js';
+import { readWav, type Sound, writeWav } from './sound-shape.js';
 
 const MODULES = '/usr/lib/baresip/modules';
 const START_LIMIT_MS = 15_000; // making a key for DTLS takes its time

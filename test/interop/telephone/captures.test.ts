@@ -11,8 +11,7 @@ import { type PcapPacket, readHep, readPcap } from '../../sip/capture/capture-re
 import { dissected, fieldOf } from '../../sip/capture/tshark.js';
 import { kept } from './kept.js';
 import { ScratchFolder } from './program.js';
-import { readRtp } from './rtp-packet.js';
-import { RtpPeer } from './rtp-peer.js';
+import { readRtp, RtpPeer } from './rtp-peer.js';
 import { Sipp } from './sipp.js';
 import { TelephoneServer } from './telephone-server.js';
 

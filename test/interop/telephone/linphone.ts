@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { freePorts, isHeld } from './free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
-import type { Sound } from './sound-shape.js';
-import { readWav, writeWav } from './wav-file.js';
+import { readWav, type Sound, writeWav } from './sound-shape.js';
 
 const START_LIMIT_MS = 10_000;
 const LIMIT_MS = 10_000;

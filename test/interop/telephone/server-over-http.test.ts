@@ -4,14 +4,12 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { until } from '../../fakes/until.js';
-import { assertHeldByServer } from './held-speech.js';
+import { assertHeldByServer, continuity, g711Sound, heardDigits } from './rtp-record.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';
-import { continuity, g711Sound, heardDigits } from './rtp-record.js';
 import { Sipp } from './sipp.js';
-import { likeness, voiced, type Sound } from './sound-shape.js';
+import { likeness, type Sound, voiced, wavBytes } from './sound-shape.js';
 import { GREETING, TelephoneServer } from './telephone-server.js';
-import { wavBytes } from './wav-file.js';
 
 const HELD_MS = 600;
 const RATE = 16_000;

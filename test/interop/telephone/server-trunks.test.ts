@@ -1,24 +1,79 @@
 // The server at trunks: registered at Kamailio, calling out through it and
 // called through it, and from one trunk to the next where one fails.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { after, before, test, type TestContext } from 'node:test';
-import { Closing } from '../../../src/shutdown.js';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Environment } from '../../../src/config/environment.js';
+import { Closing } from '../../../src/shutdown.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates } from '../../sip/transport/certificates.js';
 import { Baresip } from './baresip.js';
 import { freePorts } from './free-port.js';
-import { ScratchFolder } from './program.js';
-import { TlsFront } from './tls-front.js';
 import { Kamailio, type KamailioOptions } from './kamailio.js';
 import { kept } from './kept.js';
+import { ScratchFolder } from './program.js';
 import { RtpPeer } from './rtp-peer.js';
 import { continuity, g711Sound } from './rtp-record.js';
 import { Rtpengine } from './rtpengine.js';
-import { Sipp } from './sipp.js';
+import { type Address, Sipp } from './sipp.js';
 import { likeness } from './sound-shape.js';
 import { GREETING, TelephoneServer } from './telephone-server.js';
+
+// TLS in front of a peer that has none: what comes in encrypted goes on to it
+// over TCP, a connection for each, and back.
+
+interface FrontIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+class TlsFront {
+  readonly address: Address;
+  readonly #server: Server;
+  readonly #sockets: Set<TLSSocket>;
+  #closed: Promise<void> | undefined;
+
+  private constructor(server: Server, sockets: Set<TLSSocket>) {
+    this.#server = server;
+    this.#sockets = sockets;
+    this.address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  }
+
+  static async open(behind: Address, { cert, key }: FrontIdentity): Promise<TlsFront> {
+    const sockets = new Set<TLSSocket>();
+    const server = createServer({ cert, key }, (socket) => {
+      sockets.add(socket);
+      const plain = connect(behind.port, behind.host);
+      void pipeline(socket, plain, socket)
+        .catch(() => undefined) // either side was cut
+        .finally(() => {
+          plain.destroy();
+          socket.destroy();
+          sockets.delete(socket);
+        });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new TlsFront(server, sockets);
+  }
+
+  /** Connections that stand. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      for (const socket of this.#sockets) socket.destroy();
+    });
+    return this.#closed;
+  }
+}
 
 const USERS = { parley: 'one-of-a-test', bob: 'two-of-a-test' };
 const OPTIONS_S = 5; // the least that a trunk may have

@@ -13,7 +13,7 @@ export interface Case {
   readonly spoken: string;
 }
 
-export interface Behaviour {
+interface Behaviour {
   readonly title: string;
   readonly cases: readonly Case[];
 }

@@ -1,12 +1,14 @@
-// baresip with itself, over what a server will meet it with: proof of the harness, and of what baresip can do.
+// Proves that the telephones of the tests work: baresip calls itself, SIPp and Linphone call each other and baresip.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { until } from '../../fakes/until.js';
 import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
 import { kept } from './kept.js';
-import { Sipp } from './sipp.js';
+import { Linphone, type LinphoneOptions } from './linphone.js';
 import { RtpPeer } from './rtp-peer.js';
 import { continuity, g711Sound, heardDigits } from './rtp-record.js';
+import { Sipp } from './sipp.js';
 import { likeness, loudness, type Sound } from './sound-shape.js';
 
 const RATE = 16_000;
@@ -82,3 +84,47 @@ test('baresip answers SIPp by itself: its speech and its digits come as RTP', as
   assert.ok(likeness(heard, SPEECH).correlation > 0.9, loudness(heard.samples, 8000).join(' '));
   assert.deepEqual(heardDigits(rtp.heard).map(({ digit }) => digit), ['7']);
 }); // prettier-ignore
+
+const LINPHONE_RATE = 8000;
+const LINPHONE_SPEECH: Sound = {
+  rate: LINPHONE_RATE,
+  samples: Float32Array.from({ length: 1.2 * LINPHONE_RATE }, (_, n) => ([0.2, 0, 0.5, 0.3, 0, 0.4][Math.floor(n / (0.2 * LINPHONE_RATE))] ?? 0) * Math.sin((2 * Math.PI * 500 * n) / LINPHONE_RATE)),
+}; // prettier-ignore
+
+test('Linphone takes a call of SIPp, hears what is said, and presses a digit', async (t) => {
+  const rtp = await kept(t, RtpPeer.open());
+  const linphone = await kept(t, Linphone.start({ codecs: ['PCMU'] }));
+  const options = { keys: { rtp_port: rtp.port }, service: 'linphone', holdMs: 2500 };
+  const sipp = await kept(t, Sipp.call(linphone.address, 'call-basic', options));
+  await linphone.answer();
+  await linphone.established();
+  await until(() => rtp.source !== undefined);
+  linphone.press('5');
+  await rtp.stream(rtp.source ?? linphone.address).play(LINPHONE_SPEECH.samples);
+  await sipp.succeeded();
+  await linphone.ended();
+  assert.deepEqual(heardDigits(rtp.heard).map(({ digit }) => digit), ['5']);
+  const { correlation } = likeness(linphone.heard(), LINPHONE_SPEECH);
+  assert.ok(correlation > 0.9, `${correlation}`);
+}); // prettier-ignore
+
+const LINPHONE_KINDS: Readonly<
+  Record<string, readonly [LinphoneOptions, Parameters<typeof Baresip.start>[0]]>
+> = {
+  'TCP and SRTP by SDES': [
+    { transport: 'tcp', encryption: 'srtp', codecs: ['PCMA'] },
+    { transport: 'tcp', encryption: 'srtp-mand' },
+  ],
+  'UDP and SRTP by DTLS, in Opus': [{ encryption: 'dtls', codecs: ['opus'] }, { encryption: 'dtls_srtp' }],
+};
+
+for (const [kind, [linphones, baresips]] of Object.entries(LINPHONE_KINDS)) {
+  test(`Linphone calls baresip over ${kind} and is heard`, async (t) => {
+    const baresip = await kept(t, Baresip.start({ ...baresips, answers: 'auto' }));
+    const linphone = await kept(t, Linphone.start({ ...linphones, says: LINPHONE_SPEECH }));
+    linphone.dial(baresip.uri);
+    await linphone.established();
+    await baresip.until('hear it', 6000, () => likeness(baresip.heard(), LINPHONE_SPEECH).correlation > 0.9);
+    await linphone.hangUp();
+  });
+}
