@@ -72,8 +72,7 @@ export class CallRoute {
   /** Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on their way. */
   open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
     const { handle: playout, generation } = this.#port.playout;
-    const { codec, frameMs } = form;
-    const sink = { kind: 'playout', playout, generation, track, codec, frameMs, movable: true } as const;
+    const sink = { kind: 'playout', ...formOf(form), playout, generation, track, movable: true } as const;
     const line = this.#encoders.open(sink, { trim });
     this.#line = line;
     if (!isSame(form, this.#port)) this.#handOver(form, NOTHING_TAKEN, [line]);

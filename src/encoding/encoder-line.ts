@@ -4,36 +4,10 @@
 //   open ──▶ ending ──▶ over          over: ended, aborted or lost
 //     └────────────────▲
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
-import type { Codec } from '../codecs/codec.js';
-import type { ContainerName, FileHeader } from '../codecs/container.js';
+import type { FileHeader } from '../codecs/container.js';
 import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { LineMessage, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
-
-export type LineSink =
-  | {
-      readonly kind: 'playout';
-      /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
-      readonly playout: number;
-      readonly generation: number;
-      readonly track: number;
-      readonly codec: Codec;
-      readonly frameMs: number;
-      /** The line survives the loss of its playout: it waits for a handover, or for an abort. */
-      readonly movable?: boolean;
-    }
-  /** Nowhere: a line for `onSegmentKept`. */
-  | { readonly kind: 'kept'; readonly codec: Codec; readonly frameMs: number }
-  /** A ByteRing of a container's bytes; it is ended by the line, with an error code where it failed. */
-  | {
-      readonly kind: 'bytes';
-      readonly ring: number;
-      readonly container: ContainerName;
-      /** Hz; one that the container has. */
-      readonly rate: number;
-      /** 0.25 to 4 times the speed of the segments, at their pitch; 1 where it is not said. */
-      readonly speed?: number;
-    };
+import type { LineMessage, LineSink, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
 
 const MAX_SEGMENTS = 64; // waiting in one line; two are usual
 
@@ -157,13 +131,13 @@ export class EncoderLine {
 
   /** The worker is gone, or gave the line up; called by the pool. A line that is over only ends its byte ring. */
   lost(error: ParleyError): void {
-    if (this.#over) return this.#tellReader();
+    if (this.#over) return this.#endByteRing();
     this.#finish(error);
-    this.#tellReader();
+    this.#endByteRing();
   }
 
   /** Ends the byte ring with the failure, in case the worker could not. */
-  #tellReader(): void {
+  #endByteRing(): void {
     if (this.#sink.kind !== 'bytes' || this.#failure === undefined) return;
     ByteRing.attach(this.#sink.ring).end(this.#failure.code);
   }

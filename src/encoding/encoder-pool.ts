@@ -7,13 +7,13 @@ import { loadOpus, OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
 import type { Config } from '../config/config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
-import { Handover, EncoderLine, type LineSink } from './encoder-line.js';
+import { Handover, EncoderLine } from './encoder-line.js';
 import {
   type HandoverMessage,
   type FromWorker,
   type LineSettings,
+  type LineSink,
   Outbox,
-  type SinkMessage,
   type ToWorker,
 } from './line-messages.js';
 
@@ -80,7 +80,7 @@ export class EncoderPool {
       trim: { ...this.settings.trim, ...options.trim },
     };
     const line = ++this.#lineCount;
-    return thread.open(line, sink, { type: 'open', line, sink: messageOf(sink), settings });
+    return thread.open({ type: 'open', line, sink, settings });
   }
 
   /**
@@ -116,10 +116,6 @@ export class EncoderPool {
     if (first === undefined) throw new ParleyError('ENCODER_FAILED', 'no encoder worker can be started');
     return others.reduce((least, thread) => (thread.lines < least.lines ? thread : least), first);
   }
-}
-
-function messageOf(sink: LineSink): SinkMessage {
-  return sink.kind === 'bytes' ? sink : { ...sink, codec: sink.codec.name };
 }
 
 const MAX_FAILED_STARTS = 3; // workers in a row that die before `ready`; another start would fail, too
@@ -166,8 +162,9 @@ class EncoderThread {
     return this.#ready;
   }
 
-  open(number: number, sink: LineSink, message: ToWorker): EncoderLine {
-    const line = new EncoderLine(number, sink, {
+  open(message: Extract<ToWorker, { readonly type: 'open' }>): EncoderLine {
+    const number = message.line;
+    const line = new EncoderLine(number, message.sink, {
       post: (next) => {
         this.#outbox.add(next);
         // The worker must know where a part ends before samples beyond the end arrive.

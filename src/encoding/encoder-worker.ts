@@ -12,11 +12,10 @@ import { openContainer } from '../codecs/container-makers.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
 import { EncoderShelf, frameEncoder } from '../codecs/frame-encoder.js';
 import { OPUS_SPEECH } from '../codecs/opus.js';
-import { frameDecoder } from '../codecs/payload-decoder.js';
 import { asParleyError, ParleyError } from '../errors.js';
-import { PlayoutWriter, TakenEntries } from '../media/playout.js';
+import { PlayoutWriter } from '../media/playout.js';
 import { BytesSink, type FrameSink, HeldStart, NoQueue, PlayoutSink } from './frame-sink.js';
-import { HandoverQueue, Transcoder } from './handover-queue.js';
+import { HandoverQueue } from './handover-queue.js';
 import { ReadySegment } from './kept-frames.js';
 import {
   type FromWorker,
@@ -24,7 +23,7 @@ import {
   type LineSettings,
   Outbox,
   type SegmentSource,
-  type SinkMessage,
+  type LineSink,
   type ToWorker,
 } from './line-messages.js';
 import { LinePump, type LineReports, LineScheduler } from './line-pump.js';
@@ -63,7 +62,7 @@ const scratch = new Float32Array(CHUNK_SAMPLES);
 
 const outbox = new Outbox<FromWorker>((messages) => port.postMessage(messages));
 
-function tell(message: FromWorker): void {
+function post(message: FromWorker): void {
   outbox.add(message);
 }
 
@@ -71,21 +70,21 @@ function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-function openLine(line: number, message: SinkMessage, settings: LineSettings): void {
+function openLine(line: number, message: LineSink, settings: LineSettings): void {
   const { sink, start, fileHeader, dispose } = openSink(line, message, settings);
   const reports: LineReports = {
-    started: (segment) => tell({ type: 'started', line, segment }),
-    encoded: (segment) => tell({ type: 'encoded', line, segment }),
-    kept: (index, kept) => tell({ type: 'kept', line, index, kept }),
-    failed: (index, { code, message: text }) => tell({ type: 'failed', line, index, code, message: text }),
+    started: (segment) => post({ type: 'started', line, segment }),
+    encoded: (segment) => post({ type: 'encoded', line, segment }),
+    kept: (index, kept) => post({ type: 'kept', line, index, kept }),
+    failed: (index, { code, message: text }) => post({ type: 'failed', line, index, code, message: text }),
     ended: (workMs) => {
       const header = fileHeader?.();
       close(line);
-      tell({ type: 'ended', line, workMs, header });
+      post({ type: 'ended', line, workMs, header });
     },
     lost: ({ code, message: text }) => {
       close(line);
-      tell({ type: 'lost', line, code, message: text });
+      post({ type: 'lost', line, code, message: text });
     },
   };
   const speed = message.kind === 'bytes' ? message.speed : 1;
@@ -106,7 +105,7 @@ interface OpenSink {
   readonly dispose: () => void;
 }
 
-function openSink(line: number, sink: SinkMessage, { opus }: LineSettings): OpenSink {
+function openSink(line: number, sink: LineSink, { opus }: LineSettings): OpenSink {
   if (sink.kind === 'bytes') {
     const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
     const ring = ByteRing.attach(sink.ring);
@@ -139,34 +138,25 @@ function close(number: number): void {
 }
 
 /** Redirects the queued payloads of a playout, and everything its line still makes, to another playout. */
-function openHandover({ line: number, after, from, to, entries, settings: { opus } }: HandoverMessage): void {
+function openHandover(message: HandoverMessage): void {
+  const { line: number, after, to, settings } = message;
   const line = after.map((one) => lines.get(one)).find((one) => one !== undefined);
   const before =
     line?.handovers.at(-1) ?? after.map((one) => handovers.get(one)).find((one) => one !== undefined);
   if ((before?.depth ?? 0) === MAX_DEPTH) {
     throw new ParleyError('ENCODER_FAILED', `the call moved ${MAX_DEPTH} times during one utterance`);
   }
-  const encoder = shelf.take(to.codec, to.frameMs, opus);
-  const transcoder = new Transcoder(from, to, frameDecoder(from.codec), encoder);
+  const encoder = shelf.take(to.codec, to.frameMs, settings.opus);
   const reports = {
-    handedOver: () => tell({ type: 'ended', line: number, workMs: 0 }),
+    handedOver: () => post({ type: 'ended', line: number, workMs: 0 }),
     padded: (track: number, frames: number, padMs: number) =>
-      tell({ type: 'padded', line: number, track, frames, padMs }),
+      post({ type: 'padded', line: number, track, frames, padMs }),
     ended: () => {
       handovers.delete(number);
-      shelf.giveBack(encoder, to.codec, to.frameMs, opus);
+      shelf.giveBack(encoder, to.codec, to.frameMs, settings.opus);
     },
   };
-  const target = new PlayoutWriter(to.playout);
-  const depth = (before?.depth ?? 0) + 1;
-  const queue = new HandoverQueue(
-    target,
-    to.generation,
-    new TakenEntries(entries),
-    transcoder,
-    reports,
-    depth,
-  );
+  const queue = new HandoverQueue(message, encoder, reports, (before?.depth ?? 0) + 1);
   handovers.set(number, queue);
   line?.handovers.push(queue);
   (before ?? line?.start)?.redirect(queue);
@@ -221,7 +211,7 @@ function take(message: ToWorker): void {
     lines.get(message.line)?.pump.stop();
     close(message.line);
     const { code, message: text } = asParleyError(error, 'ENCODER_FAILED');
-    tell({ type: 'lost', line: message.line, code, message: text });
+    post({ type: 'lost', line: message.line, code, message: text });
   }
 }
 
@@ -276,4 +266,4 @@ port.on('message', (messages: readonly ToWorker[]) => {
 
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);
 warmUp();
-tell({ type: 'ready' });
+post({ type: 'ready' });

@@ -15,10 +15,10 @@ import { toFloat32 } from '../audio/pcm16.js';
 import { Resampler } from '../audio/resampler.js';
 import { CODECS, samplesPerFrame } from '../codecs/codec.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
-import type { FrameDecoder } from '../codecs/payload-decoder.js';
-import type { TakenEntries, TakenEntry } from '../media/playout.js';
+import { type FrameDecoder, frameDecoder } from '../codecs/payload-decoder.js';
+import { PlayoutWriter, TakenEntries, type TakenEntry } from '../media/playout.js';
 import type { PayloadQueue } from './frame-sink.js';
-import type { PayloadForm } from './line-messages.js';
+import type { HandoverMessage, PayloadForm } from './line-messages.js';
 
 /** Takes a finished payload; the bytes are valid until it returns. */
 type PutPayload = (payload: Uint8Array) => void;
@@ -31,7 +31,7 @@ type PutPayload = (payload: Uint8Array) => void;
  * The input up to `flush` is one continuous sound: filters keep their state, so that there is no seam. Positions count
  * samples of the new rate since the beginning of that sound, and are known before the samples have left the resampler.
  */
-export class Transcoder {
+class Transcoder {
   readonly #decoder: FrameDecoder;
   readonly #encoder: FrameEncoder;
   readonly #frameMs: number;
@@ -47,10 +47,10 @@ export class Transcoder {
   #framesPut = 0;
 
   /** `encoder` makes payloads of the form `to`. */
-  constructor(from: PayloadForm, to: PayloadForm, decoder: FrameDecoder, encoder: FrameEncoder) {
+  constructor(from: PayloadForm, to: PayloadForm, encoder: FrameEncoder) {
     const codec = CODECS[from.codec];
     const inputs = samplesPerFrame(codec, from.frameMs);
-    this.#decoder = decoder;
+    this.#decoder = frameDecoder(from.codec);
     this.#encoder = encoder;
     this.#frameMs = to.frameMs;
     this.#resampler = new Resampler(codec.sampleRate, CODECS[to.codec].sampleRate, inputs);
@@ -190,18 +190,17 @@ export class HandoverQueue implements PayloadQueue {
   readonly #drive = () => this.#work();
   readonly #put = (payload: Uint8Array) => this.#putPayload(payload);
 
+  /** `encoder` makes payloads for the new playout. */
   constructor(
-    target: PayloadQueue,
-    generation: number,
-    entries: TakenEntries,
-    transcoder: Transcoder,
+    { from, to, entries }: HandoverMessage,
+    encoder: FrameEncoder,
     reports: HandoverReports,
-    depth = 1,
+    depth: number,
   ) {
-    this.#target = target;
-    this.#generation = generation;
-    this.#entries = entries;
-    this.#transcoder = transcoder;
+    this.#target = new PlayoutWriter(to.playout);
+    this.#generation = to.generation;
+    this.#entries = new TakenEntries(entries);
+    this.#transcoder = new Transcoder(from, to, encoder);
     this.#reports = reports;
     this.depth = depth;
   }

@@ -121,17 +121,17 @@ export class SegmentKeeper {
 
   frame(payload: Uint8Array): void {
     if (this.#collector === undefined) return;
-    if (this.#collector.add(payload)) this.#tell(this.#collector);
+    if (this.#collector.add(payload)) this.#report(this.#collector);
     else this.drop();
   }
 
   /** Call this when no frame follows except those that are still being encoded. */
   ended(sizes: KeptSizes): void {
     this.#sizes = sizes;
-    if (this.#collector !== undefined) this.#tell(this.#collector);
+    if (this.#collector !== undefined) this.#report(this.#collector);
   }
 
-  #tell(collector: FrameCollector): void {
+  #report(collector: FrameCollector): void {
     if (this.#sizes === undefined || collector.frames < this.#sizes.frames) return;
     this.drop();
     const { index, ...sizes } = this.#sizes;

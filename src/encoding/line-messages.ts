@@ -75,37 +75,38 @@ export interface SegmentEncoded {
   readonly endMs: number;
 }
 
-/** A LineSink with its codec by name: functions cannot be sent. */
-export type SinkMessage =
-  | {
+/** Codec and frame length of payloads. */
+export interface PayloadForm {
+  readonly codec: CodecName;
+  readonly frameMs: number;
+}
+
+export type LineSink =
+  | (PayloadForm & {
       readonly kind: 'playout';
+      /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
       readonly playout: number;
       readonly generation: number;
       readonly track: number;
-      readonly codec: CodecName;
-      readonly frameMs: number;
-      /** True if the line survives the loss of its playout and waits for a HandoverMessage. */
+      /** True if the line survives the loss of its playout: it waits for a handover, or for an abort. */
       readonly movable?: boolean;
-    }
+    })
   /** The payloads go to `onSegmentKept` only. */
-  | { readonly kind: 'kept'; readonly codec: CodecName; readonly frameMs: number }
+  | (PayloadForm & { readonly kind: 'kept' })
+  /** A ByteRing of a container's bytes. The line ends it, with an error code after a failure. */
   | {
       readonly kind: 'bytes';
       readonly ring: number;
       readonly container: ContainerName;
+      /** Hz; one that the container has. */
       readonly rate: number;
+      /** 0.25 to 4 times the speed of the segments, at their pitch; 1 if absent. */
       readonly speed?: number;
     };
 
 export interface LineSettings {
   readonly opus: OpusSettings;
   readonly trim: TrimOptions;
-}
-
-/** Codec and frame length of payloads. */
-export interface PayloadForm {
-  readonly codec: CodecName;
-  readonly frameMs: number;
 }
 
 /** Another playout replaced one: queued payloads, and those that follow, are transcoded for it. */
@@ -127,7 +128,7 @@ export type ToWorker =
   | {
       readonly type: 'open';
       readonly line: number;
-      readonly sink: SinkMessage;
+      readonly sink: LineSink;
       readonly settings: LineSettings;
     }
   | OfLine

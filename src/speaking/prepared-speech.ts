@@ -99,7 +99,8 @@ export class PreparedSpeech {
     );
     if (missing.size === 0) return 0;
     const pinning = new Pinning(frames, (key, sentence) => this.#pin(key, sentence));
-    const outlet = { open: (options: object) => encoders.open({ kind: 'kept', codec, frameMs }, options) };
+    const sink = { kind: 'kept', codec: codec.name, frameMs } as const;
+    const outlet = { open: (options: object) => encoders.open(sink, options) };
     const line = new SpeechLine(outlet, preparedPace(CLIENT), {}, pinning);
     await line.run(missing.values(), Promise.resolve(), this.#controller.signal);
     if (pinning.failure !== undefined) throw pinning.failure;

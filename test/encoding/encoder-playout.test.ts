@@ -78,7 +78,7 @@ function sinkOf({ playout }: Rig, codec: Codec, frameMs = 20) {
     playout: playout.handle,
     generation: playout.generation,
     track: TRACK,
-    codec,
+    codec: codec.name,
     frameMs,
   } as const;
 }
