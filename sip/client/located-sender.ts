@@ -3,7 +3,7 @@
 import type { Time } from '../../src/time.js';
 import type { SipResponse } from '../message/message.js';
 import type { HeaderLine, RequestData } from '../message/serialiser.js';
-import { clientFailure, type InviteClientTransaction } from '../transaction/client-transaction.js';
+import { clientFailure, type ClientTransaction } from '../transaction/client-transaction.js';
 import type { SentAck } from '../transaction/outgoing-request.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
@@ -27,7 +27,7 @@ import type {
 } from './request-sender.js';
 
 interface LocatedSenderOptions {
-  readonly layer: Pick<TransactionLayer, 'send' | 'sendInvite' | 'sendAck'>;
+  readonly layer: Pick<TransactionLayer, 'send' | 'sendAck'>;
   /** A Locator. */
   readonly locator: TargetFinder;
   readonly time: Time;
@@ -76,14 +76,14 @@ export class LocatedSender implements RequestSender {
 
 /** One INVITE: a transaction for each attempt, until one is answered finally or the INVITE is cancelled. */
 class LocatedInvite implements SentInvite {
-  readonly #layer: Pick<TransactionLayer, 'sendInvite'>;
+  readonly #layer: Pick<TransactionLayer, 'send'>;
   readonly #attempts: Attempts;
   readonly #user: InviteUser;
-  #transaction: InviteClientTransaction | undefined;
+  #transaction: ClientTransaction | undefined;
   #credentials: readonly HeaderLine[] = [];
   #cancelled = false;
 
-  constructor(layer: Pick<TransactionLayer, 'sendInvite'>, attempts: Attempts, user: InviteUser) {
+  constructor(layer: Pick<TransactionLayer, 'send'>, attempts: Attempts, user: InviteUser) {
     this.#layer = layer;
     this.#attempts = attempts;
     this.#user = user;
@@ -120,7 +120,7 @@ class LocatedInvite implements SentInvite {
   #try({ data, target, credentials }: Attempt): Promise<SendOutcome | 'accepted'> {
     this.#credentials = credentials;
     return new Promise((resolve) => {
-      const transaction = this.#layer.sendInvite(data, target, {
+      const transaction = this.#layer.send(data, target, {
         response: (response) => resolveWith(response),
         failed: (failure) => resolve({ failure }),
       });

@@ -78,8 +78,7 @@ export class InviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.#state !== 'proceeding') return false;
     const { status } = response;
-    const answerable = { via: this.#context.viaIn(this.request), fields: this.request.fields };
-    const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
+    const bytes = bytesOf(response, this, this.#context);
     this.#repeat?.stop();
     this.#last = bytes;
     if (status >= 200) this.#context.inviteAnswered();
@@ -205,8 +204,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   respond(response: Omit<ResponseData, 'toTag'>): boolean {
     if (this.answered) return false;
     const { status } = response;
-    const answerable = { via: this.#context.viaIn(this.request), fields: this.request.fields };
-    const bytes = responseBytes(answerable, status === 100 ? response : { ...response, toTag: this.toTag });
+    const bytes = bytesOf(response, this, this.#context);
     this.#last = bytes;
     this.#state = status < 200 ? 'proceeding' : 'completed';
     this.#refused = status >= 300;
@@ -244,6 +242,15 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#context.serverGone(this.#key);
     this.user.ended?.(why);
   }
+}
+
+function bytesOf(
+  response: Omit<ResponseData, 'toTag'>,
+  { request, toTag }: ServerTransaction,
+  context: TransactionContext,
+): Buffer {
+  const answerable = { via: context.viaIn(request), fields: request.fields };
+  return responseBytes(answerable, response.status === 100 ? response : { ...response, toTag });
 }
 
 export class AcceptedAnswer {

@@ -8,13 +8,7 @@ import { type RequestData, responseBytes, type ResponseData } from '../message/s
 import { Via } from '../message/via.js';
 import type { Flow } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
-import {
-  cancelOf,
-  type ClientTransaction,
-  type ClientUser,
-  InviteClientTransaction,
-  NonInviteClientTransaction,
-} from './client-transaction.js';
+import { cancelOf, ClientTransaction, type ClientUser } from './client-transaction.js';
 import type { LoadGauge } from './load-gauge.js';
 import { OutgoingRequest, SentAck, type UnsentRequest, type Wire } from './outgoing-request.js';
 import {
@@ -68,14 +62,13 @@ export interface TransactionLayerOptions {
 }
 
 type AnyServer = InviteServerTransaction | NonInviteServerTransaction;
-type AnyClient = InviteClientTransaction | NonInviteClientTransaction;
 
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #limits: TransactionLimits;
   readonly #context: TransactionContext;
   readonly #servers = new Map<string, AnyServer>();
-  readonly #clients = new Map<string, AnyClient>();
+  readonly #clients = new Map<string, ClientTransaction>();
   readonly #counts = new Map<TransactionCount, number>();
   #pendingInvites = 0;
 
@@ -140,13 +133,7 @@ export class TransactionLayer {
    * Content-Length.
    */
   send(request: UnsentRequest, target: Target, user: ClientUser): ClientTransaction {
-    const outgoing = this.#outgoing(request, this.#branch(), target);
-    return request.method === 'INVITE' ? this.#startInvite(outgoing, user) : this.#start(outgoing, user);
-  }
-
-  /** Sends an INVITE, which can be cancelled. */
-  sendInvite(request: UnsentRequest, target: Target, user: ClientUser): InviteClientTransaction {
-    return this.#startInvite(this.#outgoing(request, this.#branch(), target), user);
+    return this.#start(this.#outgoing(request, this.#branch(), target), user);
   }
 
   /** Sends the ACK of a 2xx; call `again` when the same 2xx is received again. */
@@ -301,22 +288,15 @@ export class TransactionLayer {
     else transaction.received(response);
   }
 
-  #start(outgoing: OutgoingRequest, user: ClientUser): NonInviteClientTransaction {
+  #start(outgoing: OutgoingRequest, user: ClientUser): ClientTransaction {
     const key = `${outgoing.branch} ${outgoing.data.method}`;
-    const transaction = new NonInviteClientTransaction(outgoing, user, this.#context, key);
-    this.#clients.set(key, transaction);
-    return transaction;
-  }
-
-  #startInvite(outgoing: OutgoingRequest, user: ClientUser): InviteClientTransaction {
-    const key = `${outgoing.branch} INVITE`;
-    const transaction = new InviteClientTransaction(outgoing, user, this.#context, key);
+    const transaction = new ClientTransaction(outgoing, user, this.#context, key);
     this.#clients.set(key, transaction);
     return transaction;
   }
 
   #cancel(invite: OutgoingRequest): void {
-    this.#start(this.#outgoing(cancelOf(invite.data), invite.branch, invite.target), NOBODY);
+    this.#start(this.#outgoing(cancelOf(invite.data), invite.branch, invite.target), NO_USER);
   }
 
   #outgoing(request: UnsentRequest, branch: string, target: Target): OutgoingRequest {
@@ -341,7 +321,7 @@ const FULL: Wire = {
 };
 
 /** The outcome of a CANCEL is visible in its INVITE. */
-const NOBODY: ClientUser = { response: () => undefined, failed: () => undefined };
+const NO_USER: ClientUser = { response: () => undefined, failed: () => undefined };
 
 interface TransactionLimits {
   /**

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SipRequest } from '../../../sip/message/message.js';
 import { requestBytes } from '../../../sip/message/serialiser.js';
-import type { InviteClientTransaction } from '../../../sip/transaction/client-transaction.js';
+import type { ClientTransaction } from '../../../sip/transaction/client-transaction.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import { TransactionLayer, type TransactionUser } from '../../../sip/transaction/transaction-layer.js';
 import type { Wire } from '../../../sip/transaction/outgoing-request.js';
@@ -97,14 +97,14 @@ test('a layer under fire throws nothing, keeps to its limits, and forgets everyt
   const siege = new Besieged();
   const { layer, time, sent } = siege;
   const heard = new Heard();
-  const invites: InviteClientTransaction[] = [];
+  const invites: ClientTransaction[] = [];
   for (let wave = 0; wave < 40; wave++) {
     const attempt = (random: Random, show: (input: Buffer) => void): void => {
       siege.random = random;
       const from = flow(oneOf(['udp', 'tcp', 'ws'], random), below(250, random));
       const kind = random();
       const id = `c${below(1e6, random)}`;
-      if (kind < 0.02) invites.push(layer.sendInvite(request('INVITE', id), TARGET, heard));
+      if (kind < 0.02) invites.push(layer.send(request('INVITE', id), TARGET, heard));
       else if (kind < 0.05) layer.send(request(oneOf(['OPTIONS', 'BYE'], random), id), TARGET, heard);
       const bytes =
         kind < 0.4 && sent.length > 0

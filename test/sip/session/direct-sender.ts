@@ -34,7 +34,7 @@ export class DirectSender implements RequestSender {
   }
 
   invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite {
-    const transaction = this.#layer.sendInvite(make([]), this.#target(journey), {
+    const transaction = this.#layer.send(make([]), this.#target(journey), {
       response: (response) => {
         const { status } = response;
         if (status >= 300) user.refused({ response });

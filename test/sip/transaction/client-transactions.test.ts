@@ -152,7 +152,7 @@ test('an INVITE is taken back at once when the peer is there, else when it says 
     });
     network.layer(CALLEE, callee);
     const heard = new Heard();
-    const invite = caller.sendInvite(request(), TARGET, heard);
+    const invite = caller.send(request(), TARGET, heard);
     await network.pass(100);
     invite.cancel();
     invite.cancel();
@@ -167,7 +167,7 @@ test('an INVITE is taken back at once when the peer is there, else when it says 
 test('an INVITE that is taken back and never ends is given up after 64 T1', async () => {
   const { network, caller } = open('udp', new Callee((transaction) => transaction.respond({ status: 180 })));
   const heard = new Heard();
-  const invite = caller.sendInvite(request(), TARGET, heard);
+  const invite = caller.send(request(), TARGET, heard);
   await network.pass(100);
   invite.cancel();
   await network.pass(32_000);

@@ -43,7 +43,7 @@ for (const transport of ['udp', 'tcp'] as const) {
     const local = called.transports.local(transport);
     assert.ok(local !== undefined);
     const heard = new Heard();
-    const invite = layer.sendInvite(request(), { transport, ...local }, heard);
+    const invite = layer.send(request(), { transport, ...local }, heard);
     await until(() => heard.events.includes(180));
     invite.cancel();
     await until(() => callee.events.includes('acknowledged'));
