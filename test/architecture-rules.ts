@@ -59,7 +59,6 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   marked: ['src/api/http/guide.ts'],
   ws: ['src/api', 'signaling', 'sip'],
   werift: ['signaling'],
-  'sip.js': ['sip'],
   '@discordjs/opus': ['src/codecs/opus.ts'],
   'wasm-media-encoders': ['src/codecs/mp3.ts'],
   '@mediabunny/aac-encoder': ['src/codecs/aac.ts'],

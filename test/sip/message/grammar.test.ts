@@ -1,10 +1,11 @@
-// Compares our scanner with the grammar of sip.js, and checks URIs.
+// Compares what our scanner reads with the grammar of sip.js, an independent parser, and checks URIs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
-import { parsedValue } from '../../../sip/message/grammar.js';
 import { parseCSeq } from '../../../sip/message/parser.js';
+import { readReplaces } from '../../../sip/message/replaces.js';
+import { readSessionFields } from '../../../sip/session/session-timer.js';
 import { asRequestUri, parseNameAddr, parseUri, withoutHeaders } from '../../../sip/message/uri.js';
 import { parseVia } from '../../../sip/message/via.js';
 
@@ -110,15 +111,44 @@ test('CSeqs', () => {
   );
 });
 
-test('seldom values come from the grammar, the same one for the same text', () => {
-  const first = parsedValue('Replaces', '98732@sip.example.com;from-tag=r33th4x0r;to-tag=ff87ff') as object;
-  assert.deepEqual(
-    { ...first },
-    { call_id: '98732@sip.example.com', replaces_from_tag: 'r33th4x0r', replaces_to_tag: 'ff87ff' },
+interface GrammarReplaces {
+  readonly call_id: string;
+  readonly replaces_from_tag: string;
+  readonly replaces_to_tag: string;
+  readonly early_only?: boolean;
+}
+
+test('Replaces', () => {
+  const tags = fc.tuple(token, token, fc.boolean(), fc.boolean());
+  fc.assert(
+    fc.property(token, host, tags, (name, place, [toTag, fromTag, earlyOnly, fromFirst]) => {
+      const [to, from] = [`;to-tag=${toTag}`, `;from-tag=${fromTag}`];
+      const text = `${name}@${place}${fromFirst ? from + to : to + from}${earlyOnly ? ';early-only' : ''}`;
+      const theirs = Grammar.parse(text, 'Replaces') as GrammarReplaces | -1;
+      assert.ok(theirs !== -1, text);
+      assert.deepEqual(readReplaces(text), {
+        callId: theirs.call_id,
+        toTag: theirs.replaces_to_tag,
+        fromTag: theirs.replaces_from_tag,
+        earlyOnly: theirs.early_only ?? false,
+      });
+    }),
+    RUNS,
   );
-  assert.equal(parsedValue('Replaces', '98732@sip.example.com;from-tag=r33th4x0r;to-tag=ff87ff'), first);
-  assert.equal(parsedValue('Session_Expires', 'soon'), undefined);
-  assert.equal(parsedValue('Event', 'a'.repeat(2049)), undefined);
+  for (const text of ['98732@sip.example.com;from-tag=r33th4x0r', 'a;to-tag=1', ';to-tag=1;from-tag=2', '']) {
+    assert.deepEqual([Grammar.parse(text, 'Replaces'), readReplaces(text)], [-1, undefined], text);
+  }
+});
+
+test('Session-Expires', () => {
+  const fields = (sessionExpires: string) =>
+    readSessionFields({ sessionExpires, minSe: undefined, supported: [] });
+  for (const text of ['1800', '90;refresher=uac', '7200 ;refresher=uas']) {
+    const theirs = Grammar.parse(text, 'Session_Expires') as { deltaSeconds: number; refresher?: string };
+    const { intervalSeconds, refresher } = fields(text).value ?? {};
+    assert.deepEqual([intervalSeconds, refresher], [theirs.deltaSeconds, theirs.refresher], text);
+  }
+  assert.deepEqual([Grammar.parse('soon', 'Session_Expires'), fields('soon').refusal?.status], [-1, 400]);
 });
 
 test('a URI without its headers is whom to call, question marks in the user part or not', () => {
