@@ -2,7 +2,7 @@
 // locator finds, and last those that failed recently (PassedOver). A target whose connection closed
 // under the request is tried once more over a new one.
 import type { Time } from '../../src/time.js';
-import type { LocatedUri, Target as LocatedTarget } from '../locator/locator.js';
+import type { LocatedTarget, LocatedUri } from '../locator/locator.js';
 import type { Flow } from '../transport/flow.js';
 import type { Target } from '../transport/outbound.js';
 import type { Journey } from './request-sender.js';

@@ -3,11 +3,10 @@
 // only its own queries.
 import { isIP } from 'node:net';
 import type { Uri } from '../message/uri.js';
+import { defaultPort, type TransportName } from '../transport/flow.js';
 import type { NaptrRecord, Resolver, SrvRecord } from './resolver.js';
 
-export type TransportName = 'udp' | 'tcp' | 'tls' | 'ws' | 'wss';
-
-export interface Target {
+export interface LocatedTarget {
   readonly transport: TransportName;
   readonly family: 4 | 6;
   readonly address: string;
@@ -38,7 +37,6 @@ interface Place {
 }
 
 const MOST_TARGETS = 32;
-const PORTS: Readonly<Record<TransportName, number>> = { udp: 5060, tcp: 5060, tls: 5061, ws: 80, wss: 443 };
 const PREFIXES: Readonly<Record<TransportName, string>> = {
   udp: '_sip._udp',
   tcp: '_sip._tcp',
@@ -63,7 +61,7 @@ export class Locator {
   }
 
   /** Yields the targets on demand; none if the name resolves to nothing or to no usable transport. */
-  async *locate(uri: LocatedUri): AsyncGenerator<Target, void, void> {
+  async *locate(uri: LocatedUri): AsyncGenerator<LocatedTarget, void, void> {
     const seen = new Set<string>();
     const domain = uri.host;
     for await (const place of this.#places(uri)) {
@@ -86,7 +84,7 @@ export class Locator {
     const transport = stated === 'any' ? (uri.scheme === 'sips' ? 'tls' : 'udp') : stated;
     if (isIP(host) !== 0 || uri.port !== undefined) {
       if (this.#options.transports.includes(transport)) {
-        yield { transport, host, port: uri.port ?? PORTS[transport] };
+        yield { transport, host, port: uri.port ?? defaultPort(transport) };
       }
       return;
     }
@@ -98,7 +96,7 @@ export class Locator {
       yield place;
     }
     if (!found && this.#options.transports.includes(transport))
-      yield { transport, host, port: PORTS[transport] };
+      yield { transport, host, port: defaultPort(transport) };
   }
 
   /** Uses NAPTR records or, without them, the SRV records of every transport of this server. */
@@ -152,7 +150,7 @@ function statedTransport({ scheme, params }: LocatedUri): TransportName | 'any' 
   const text = params.get('transport')?.toLowerCase();
   if (text === undefined) return 'any';
   if (scheme === 'sips') return SECURE[text];
-  return Object.keys(PORTS).includes(text) ? (text as TransportName) : undefined;
+  return Object.hasOwn(PREFIXES, text) ? (text as TransportName) : undefined;
 }
 
 /** Orders records by priority and, within one priority, by a weighted random draw (RFC 2782). */

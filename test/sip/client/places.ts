@@ -1,6 +1,7 @@
 // Names and where they lead, for tests: a locator that knows what it was told.
 import type { TargetFinder } from '../../../sip/client/target-walk.js';
-import type { LocatedUri, Target, TransportName } from '../../../sip/locator/locator.js';
+import type { LocatedTarget, LocatedUri } from '../../../sip/locator/locator.js';
+import type { TransportName } from '../../../sip/transport/flow.js';
 import { parseUri, type Uri } from '../../../sip/message/uri.js';
 
 export class Places implements TargetFinder {
@@ -8,7 +9,7 @@ export class Places implements TargetFinder {
   readonly #addresses: Readonly<Record<string, readonly string[]>>;
   transport: TransportName = 'udp';
   port = 5060;
-  /** Whether the name server is silent. */
+  /** True if the name server does not answer. */
   silent = false;
 
   /** Names that are not among them are taken for addresses. */
@@ -16,7 +17,7 @@ export class Places implements TargetFinder {
     this.#addresses = addresses;
   }
 
-  async *locate({ host }: LocatedUri): AsyncGenerator<Target, void, void> {
+  async *locate({ host }: LocatedUri): AsyncGenerator<LocatedTarget, void, void> {
     this.asked.push(host);
     if (this.silent) await new Promise<never>(() => undefined);
     for (const address of this.#addresses[host] ?? [host]) {
