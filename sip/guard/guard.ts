@@ -39,14 +39,14 @@ export function readingBounds(requestsPerSecond: number): RateBounds {
 
 export const FAILURE_BOUNDS: RateBounds = { perSecond: 1 / 60, burst: 10, mostSources: 10_000 };
 
-interface Visit {
+interface GuardedRequest {
   readonly address: string;
   readonly method: string;
   readonly userAgent: string | undefined;
   /** The message belongs to a dialog or transaction of this server. */
   readonly expected: boolean;
   /** This server has sent to that address: its expected messages are admitted. */
-  readonly correspondent?: boolean;
+  readonly isRecentPeer?: boolean;
 }
 
 type Decision =
@@ -112,11 +112,11 @@ export class Guard {
     return this.#requests.take(source.key) === 0;
   }
 
-  decide({ address, method, userAgent, expected, correspondent = false }: Visit): Decision {
+  decide({ address, method, userAgent, expected, isRecentPeer = false }: GuardedRequest): Decision {
     const source = this.#sources.of(address);
     const allowed = this.#isAllowed(source);
     const mayCall = allowed || source.challenged;
-    if (!mayCall && !(expected && correspondent)) return this.#drop('stranger');
+    if (!mayCall && !(expected && isRecentPeer)) return this.#drop('stranger');
     const peer = knownPeer(source.name);
     // Expected messages are not limited: a refused BYE would keep a call open.
     if (expected) return this.#accept(peer);

@@ -62,8 +62,8 @@ export class Admission {
     const { address } = flow.remote;
     const { method } = request;
     const userAgent = request.first('user-agent');
-    const correspondent = this.#recentPeers.knows(address);
-    const decision = this.#guard.decide({ address, method, userAgent, expected, correspondent });
+    const isRecentPeer = this.#recentPeers.knows(address);
+    const decision = this.#guard.decide({ address, method, userAgent, expected, isRecentPeer });
     if (decision.kind === 'drop') return 'silence';
     if (decision.kind === 'refuse') return decision.refusal;
     if (decision.kind === 'accept') return undefined;

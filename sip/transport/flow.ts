@@ -36,7 +36,7 @@ export interface Flow {
 export type TransportFailure =
   | 'closed' // the flow was lost before an answer came
   | 'no-listener' // nothing is configured for this transport and address family
-  | 'refused' // nobody listens there
+  | 'refused' // that port has no listener
   | 'timeout' // no connection in time
   | 'tls' // the handshake failed, or the certificate is not the peer's
   | 'too-many' // as many connections are open as are allowed

@@ -4,7 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Time } from '../../src/time.js';
 import type { Flow, FlowTable, Place, TransportFailure, TransportName } from './flow.js';
 import { secureOptions, type TlsIdentity } from './listener-options.js';
-import type { ConnectionGate, TransportLimits } from './transport-limits.js';
+import type { ConnectionLimiter, TransportLimits } from './transport-limits.js';
 
 /** Destination of a request, as found by the locator. */
 export interface Target {
@@ -23,7 +23,7 @@ export interface Target {
 
 interface OutboundOptions {
   readonly table: FlowTable;
-  readonly gate: ConnectionGate;
+  readonly limiter: ConnectionLimiter;
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly tls: TlsIdentity;
@@ -93,14 +93,14 @@ export class Outbound {
   }
 
   async #open(target: Target, transport: 'tcp' | 'tls', limitMs: number): Promise<Flow | TransportFailure> {
-    const { gate, time, table, connected, from } = this.#options;
+    const { limiter, time, table, connected, from } = this.#options;
     const tls = this.#tls;
-    if (gate.full) return 'too-many';
+    if (limiter.full) return 'too-many';
     const { name, address, port } = target;
     const remote = { address, port };
     const socket = await connectStream({ transport, remote, name, from: from(target), tls, limitMs, time });
     if (typeof socket === 'string') return socket;
-    gate.keep(socket);
+    limiter.keep(socket);
     const flow = connected(socket, transport);
     table.add(flow, remote, name);
     return flow;

@@ -36,7 +36,7 @@ export class StreamFlow implements Flow {
   readonly #options: StreamFlowOptions;
   readonly #framer: StreamFramer;
   readonly #closing = new CloseListeners();
-  #heard = 0;
+  #received = 0;
   #heardMs: number;
   #begunMs: number | undefined; // start of the message that is being received
   #spoke = false; // true once a whole message or ping was received
@@ -68,7 +68,7 @@ export class StreamFlow implements Flow {
   }
 
   get received(): number {
-    return this.#heard;
+    return this.#received;
   }
 
   send(bytes: Buffer): boolean {
@@ -111,7 +111,7 @@ export class StreamFlow implements Flow {
   #take(chunk: Buffer): void {
     const now = this.#options.time.now();
     this.#heardMs = now;
-    this.#heard++;
+    this.#received++;
     const wasPending = this.#begunMs !== undefined;
     let isPinged = false;
     for (const framed of this.#framer.push(chunk)) {

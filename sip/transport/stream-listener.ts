@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
-import type { ConnectionGate, TransportCounts, TransportLimits } from './transport-limits.js';
+import type { ConnectionLimiter, TransportCounts, TransportLimits } from './transport-limits.js';
 import type { Place } from './flow.js';
 import { secureOptions, type TlsIdentity } from './listener-options.js';
 
@@ -11,7 +11,7 @@ interface StreamListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls?: TlsIdentity | undefined;
-  readonly gate: ConnectionGate;
+  readonly limiter: ConnectionLimiter;
   readonly limits: TransportLimits;
   readonly time: Time;
   readonly counts: TransportCounts;
@@ -67,23 +67,23 @@ export class StreamListener {
   }
 
   #plain(): Server {
-    const { gate, admits, accepted } = this.#options;
+    const { limiter, admits, accepted } = this.#options;
     return createServer((socket) => {
-      if (gate.admit(socket, admits)) accepted(socket, false);
+      if (limiter.admit(socket, admits)) accepted(socket, false);
     });
   }
 
   #secure(tls: TlsIdentity): TlsServer {
-    const { gate, admits, accepted, limits, counts } = this.#options;
+    const { limiter, admits, accepted, limits, counts } = this.#options;
     const requestCert = tls.clientCertificates === 'required';
     const more = { requestCert, rejectUnauthorized: requestCert, handshakeTimeout: limits.handshakeMs };
     const server = createTlsServer({ ...secureOptions(tls), ...more });
     // The raw socket is admitted first; its handshake is limited in time and number.
     server.prependListener('connection', (socket: Socket) => {
-      if (gate.admit(socket, admits) && gate.shake(socket)) this.#limitHandshake(socket);
+      if (limiter.admit(socket, admits) && limiter.shake(socket)) this.#limitHandshake(socket);
     });
     server.on('secureConnection', (socket: TLSSocket) => {
-      gate.shaken(socket);
+      limiter.shaken(socket);
       accepted(socket, requestCert && socket.authorized);
     });
     server.on('tlsClientError', (_, socket) => {
@@ -94,9 +94,9 @@ export class StreamListener {
   }
 
   #limitHandshake(socket: Socket): void {
-    const { gate, limits, counts, time } = this.#options;
+    const { limiter, limits, counts, time } = this.#options;
     const cancelTimer = time.after(limits.handshakeMs, () => {
-      if (!gate.shaken(socket)) return;
+      if (!limiter.shaken(socket)) return;
       counts.add('handshakes-slow');
       socket.destroy();
     });

@@ -1,9 +1,9 @@
-// Limits what peers may cost: sizes, times and numbers of connections. ConnectionGate enforces the
+// Limits what peers may cost: sizes, times and numbers of connections. ConnectionLimiter enforces the
 // number of connections for all transports, and TransportCounts counts what was refused or lost.
 import type { Socket } from 'node:net';
 import { plainAddress } from './flow.js';
 
-export class ConnectionGate {
+export class ConnectionLimiter {
   readonly #limits: TransportLimits;
   readonly #counts: TransportCounts;
   readonly #perAddress = new Map<string, number>();
@@ -34,9 +34,9 @@ export class ConnectionGate {
   admit(socket: Socket, admitted: (address: string) => boolean): boolean {
     const address = plainAddress(socket.remoteAddress ?? '');
     const standing = this.#perAddress.get(address) ?? 0;
-    if (address === '' || !admitted(address)) return this.#turnAway(socket, 'strangers');
+    if (address === '' || !admitted(address)) return this.#refuse(socket, 'strangers');
     if (this.full || standing >= this.#limits.connectionsPerAddress) {
-      return this.#turnAway(socket, 'connections-refused');
+      return this.#refuse(socket, 'connections-refused');
     }
     this.#perAddress.set(address, standing + 1);
     this.keep(socket);
@@ -60,7 +60,7 @@ export class ConnectionGate {
   /** Counts a handshake until `shaken` is called; destroys the socket if there are too many. */
   shake(socket: Socket): boolean {
     if (this.#handshakes.size >= this.#limits.handshakes)
-      return this.#turnAway(socket, 'connections-refused');
+      return this.#refuse(socket, 'connections-refused');
     const end = endOf(socket);
     this.#handshakes.set(end, socket);
     socket.once('close', () => {
@@ -91,7 +91,7 @@ export class ConnectionGate {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #turnAway(socket: Socket, why: 'strangers' | 'connections-refused'): false {
+  #refuse(socket: Socket, why: 'strangers' | 'connections-refused'): false {
     this.#counts.add(why);
     socket.on('error', () => undefined);
     socket.destroy();

@@ -28,7 +28,7 @@ import { Outbound, type Target } from './outbound.js';
 import { StreamFlow } from './stream-flow.js';
 import { StreamListener } from './stream-listener.js';
 import {
-  ConnectionGate,
+  ConnectionLimiter,
   TRANSPORT_LIMITS,
   TransportCounts,
   type TransportLimits,
@@ -48,7 +48,7 @@ export interface TransportsOptions {
   readonly admits?: (address: string, transport: TransportName) => boolean;
   readonly received: (bytes: Buffer, flow: Flow) => void;
   /** Receives a copy of every message. */
-  readonly tap?: MessageTap;
+  readonly tap?: MessageTap | undefined;
 }
 
 /** Builds the bytes of a request for a flow. */
@@ -71,9 +71,9 @@ export class Transports {
   readonly counts = new TransportCounts();
   readonly #options: TransportsOptions;
   readonly #limits: TransportLimits;
-  readonly #gate: ConnectionGate;
+  readonly #limiter: ConnectionLimiter;
   readonly #table = new FlowTable();
-  readonly #door: WebSocketListener;
+  readonly #webSockets: WebSocketListener;
   readonly #outbound: Outbound;
   readonly #listening: Listening[];
   readonly #received: (bytes: Buffer, flow: Flow) => void;
@@ -84,17 +84,17 @@ export class Transports {
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#limits = { ...TRANSPORT_LIMITS, ...options.limits };
-    this.#gate = new ConnectionGate(this.#limits, this.counts);
+    this.#limiter = new ConnectionLimiter(this.#limits, this.counts);
     const { time, client: tls = {} } = options;
     const both = { limits: this.#limits, time, counts: this.counts };
     this.#received = guarded(tapped(options));
     this.#sent = sentTo(options.tap);
     const wire = { received: this.#received, sent: this.#sent };
-    this.#door = new WebSocketListener({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
+    this.#webSockets = new WebSocketListener({ ...both, ...wire, opened: (flow) => this.#table.add(flow) });
     this.#outbound = new Outbound({
       ...both,
       table: this.#table,
-      gate: this.#gate,
+      limiter: this.#limiter,
       tls,
       datagrams: (target) => this.#datagrams(target),
       from: (target) => this.#from(target),
@@ -105,11 +105,11 @@ export class Transports {
 
   /** Number of open connections, and of handshakes in progress. */
   get connections(): number {
-    return this.#gate.connections;
+    return this.#limiter.connections;
   }
 
   get handshakes(): number {
-    return this.#gate.handshakes;
+    return this.#limiter.handshakes;
   }
 
   /** Longest wait of received datagrams, for LoadGauge. */
@@ -157,7 +157,7 @@ export class Transports {
 
   /** Takes a WebSocket upgrade of another server in this process. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
-    this.#door.upgrade(request, duplex, head, secure);
+    this.#webSockets.upgrade(request, duplex, head, secure);
   }
 
   /** Host and port for Via on this flow. */
@@ -222,12 +222,12 @@ export class Transports {
   }
 
   async #close(): Promise<void> {
-    this.#door.close();
+    this.#webSockets.close();
     const listeners = this.#listening.map(({ listener }) => listener.close());
     this.#table.closeAll();
-    this.#gate.cutHandshakes();
-    const cancelTimer = this.#options.time.after(FLUSH_MS, () => this.#gate.destroy());
-    await Promise.all([...listeners, this.#gate.drained()]);
+    this.#limiter.cutHandshakes();
+    const cancelTimer = this.#options.time.after(FLUSH_MS, () => this.#limiter.destroy());
+    await Promise.all([...listeners, this.#limiter.drained()]);
     cancelTimer();
   }
 
@@ -276,7 +276,7 @@ export class Transports {
       host,
       port,
       counts,
-      gate: this.#gate,
+      limiter: this.#limiter,
       limits: this.#limits,
       time: this.#options.time,
       tls: transport === 'tls' || transport === 'wss' ? tls : undefined,
@@ -295,8 +295,8 @@ export class Transports {
   #accepted(socket: Socket, transport: 'tcp' | 'tls' | 'ws' | 'wss', authenticated: boolean): void {
     if (transport === 'tcp' || transport === 'tls') {
       this.#table.add(this.#streamFlow(socket, transport, true, authenticated));
-    } else if (this.#gate.shake(socket)) {
-      this.#door.take(socket, transport === 'wss', () => this.#gate.shaken(socket));
+    } else if (this.#limiter.shake(socket)) {
+      this.#webSockets.take(socket, transport === 'wss', () => this.#limiter.shaken(socket));
     }
   }
 

@@ -1,6 +1,6 @@
 // Listens on a UDP socket and creates flows to remote places.
 //
-// The listener does not learn that nobody listens at the other end: Linux reports ICMP errors only to
+// The listener does not learn that the other end has no listener: Linux reports ICMP errors only to
 // a connected socket or through the error queue, and Node can use neither on a shared port (a second,
 // connected socket would let other programs share the port). The transactions time out instead.
 import { randomBytes } from 'node:crypto';

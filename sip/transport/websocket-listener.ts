@@ -116,7 +116,7 @@ class WebSocketFlow implements Flow {
   readonly #webSocket: WebSocket;
   readonly #options: WebSocketFlowOptions;
   readonly #closing = new CloseListeners();
-  #heard = 0;
+  #received = 0;
   #heardMs: number;
   #spoke = false;
   #stopWatch: () => void;
@@ -140,7 +140,7 @@ class WebSocketFlow implements Flow {
   }
 
   get received(): number {
-    return this.#heard;
+    return this.#received;
   }
 
   send(bytes: Buffer): boolean {
@@ -171,7 +171,7 @@ class WebSocketFlow implements Flow {
   #take(data: Buffer): void {
     if (this.closed) return;
     this.#heardMs = this.#options.time.now();
-    this.#heard++;
+    this.#received++;
     this.#spoke = true;
     const text = data.length <= 4 ? data.toString('latin1') : '';
     if (text === '\r\n\r\n') this.send(PONG);

@@ -28,7 +28,7 @@ for (const [announced, peer, expected] of [
   });
 }
 
-const visit = { method: 'INVITE', userAgent: undefined, expected: false };
+const request = { method: 'INVITE', userAgent: undefined, expected: false };
 
 test('a phone on this machine may call from any address of the machine, as long as the machine has it', () => {
   const time = new ManualTime(1000);
@@ -50,7 +50,7 @@ test('a phone on this machine may call from any address of the machine, as long 
     requests: REQUEST_BOUNDS,
     failures: REQUEST_BOUNDS,
   });
-  const heard = (address: string) => guard.decide({ ...visit, address }).kind === 'accept';
+  const heard = (address: string) => guard.decide({ ...request, address }).kind === 'accept';
   for (const address of ['192.0.2.2', '::ffff:192.0.2.2', '2001:db8::2', 'fe80::1%eth0']) {
     assert.equal(heard(address), true, address);
   }
