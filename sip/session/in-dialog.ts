@@ -5,6 +5,7 @@
 // tag of 101-199 and 2xx), passes every 2xx to `accepted`, and ends unused dialogs with `end`. `bye`
 // ends a confirmed dialog.
 import type { Journey } from '../client/request-sender.js';
+import type { KnownDialog } from './dialog-table.js';
 import type { Dialog } from './dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
@@ -30,7 +31,7 @@ interface InDialogOptions {
   /** Our Contact value. */
   readonly contact: string;
   /** May be set later; until then offers of the peer are postponed. */
-  readonly media?: SessionMedia;
+  readonly media?: SessionMedia | undefined;
   /** Receives digits and transfers. The session itself reports `established` and `ended`. */
   readonly user: () => SessionUser;
   readonly context: SessionContext;
@@ -44,7 +45,7 @@ interface InDialogOptions {
   readonly over: (end: SessionEnd) => void;
 }
 
-export class InDialog implements DialogContext {
+export class InDialog implements DialogContext, KnownDialog {
   readonly session: Session;
   readonly calling: boolean;
   readonly channel: DialogChannel;

@@ -3,13 +3,12 @@
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Journey, RequestMaker, RequestSender, SendOutcome } from '../client/request-sender.js';
-import { DialogTable } from './dialog-table.js';
+import { DialogTable, type KnownDialog } from './dialog-table.js';
 import type { Refusal } from '../message/refusal.js';
 import type { HeaderLine, ResponseData } from '../message/serialiser.js';
 import type { AcceptedAnswer, ServerTransaction } from '../transaction/server-transaction.js';
 import { lifetime, SIP_TIMERS, type SipTimers } from '../transaction/timer-queue.js';
 import type { TransactionLayer } from '../transaction/transaction-layer.js';
-import type { InDialog } from './in-dialog.js';
 import type { SessionMedia } from './session.js';
 
 export interface SessionContextOptions {
@@ -42,7 +41,7 @@ export class SessionContext {
   readonly sessionSeconds: number;
   readonly leastSeconds: number;
   readonly durations: SipTimers;
-  readonly dialogs: DialogTable<InDialog>;
+  readonly dialogs: DialogTable<KnownDialog>;
   readonly #product: string;
   readonly #onResponse: SessionContextOptions['onResponse'];
   readonly #carried: SessionContextOptions['carried'];

@@ -20,7 +20,7 @@ import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { serverKey } from '../transaction/transaction.js';
 import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
-import type { InDialog } from './in-dialog.js';
+import type { KnownDialog } from './dialog-table.js';
 import { InboundSession } from './inbound-session.js';
 import { describedIn } from '../message/body.js';
 import { SessionContext, type SessionContextOptions } from './session-context.js';
@@ -222,7 +222,7 @@ export class UserAgent implements TransactionUser {
   }
 
   /** Finds the call to replace, as far as RFC 3891 permits; undefined without Replaces. */
-  #replaced(request: SipRequest): Result<InDialog | undefined> {
+  #replaced(request: SipRequest): Result<KnownDialog | undefined> {
     const values = request.all('replaces');
     const [value] = values;
     if (value === undefined) return { value: undefined };

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { SipRequest } from '../../../sip/message/message.js';
 import { parseMessage } from '../../../sip/message/parser.js';
 import { FlowWatch, wayBack } from '../../../sip/session/dialog-channel.js';
+import { InDialog } from '../../../sip/session/in-dialog.js';
 import { CloseListeners, type Flow, type TransportName } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { Network } from '../transaction/network.js';
@@ -39,30 +40,30 @@ function flowOf(transport: TransportName): Closeable {
 
 function watching() {
   const time = new ManualTime();
-  const told = { lost: 0 };
-  const watch = new FlowWatch(time, PATIENCE_MS, () => told.lost++);
-  return { time, told, watch };
+  const seen = { lost: 0 };
+  const watch = new FlowWatch(time, PATIENCE_MS, () => seen.lost++);
+  return { time, seen, watch };
 }
 
 test('a WebSocket that was closed is given 32 s to be followed by another one', () => {
-  const { time, told, watch } = watching();
+  const { time, seen, watch } = watching();
   const [first, second] = [flowOf('wss'), flowOf('ws')];
   watch.follow(first.flow);
   first.close();
   time.advance(PATIENCE_MS - 1);
   watch.follow(second.flow);
   time.advance(PATIENCE_MS);
-  assert.equal(told.lost, 0);
+  assert.equal(seen.lost, 0);
   second.close();
   time.advance(PATIENCE_MS - 1);
-  assert.equal(told.lost, 0);
+  assert.equal(seen.lost, 0);
   time.advance(1);
-  assert.equal(told.lost, 1);
+  assert.equal(seen.lost, 1);
   assert.equal(time.waiting, 0);
 });
 
 test('of TCP, which can be connected to again, nothing is told, nor after the watch has ended', () => {
-  const { time, told, watch } = watching();
+  const { time, seen, watch } = watching();
   const [tcp, ws] = [flowOf('tcp'), flowOf('ws')];
   watch.follow(tcp.flow);
   tcp.close();
@@ -70,13 +71,13 @@ test('of TCP, which can be connected to again, nothing is told, nor after the wa
   ws.close();
   watch.close();
   time.advance(2 * PATIENCE_MS);
-  assert.deepEqual([told.lost, time.waiting], [0, 0]);
+  assert.deepEqual([seen.lost, time.waiting], [0, 0]);
 });
 
 /** A call whose callee reaches the caller over a WebSocket. */
 async function overWebSocket() {
   const ends = new TwoEnds();
-  const told = new Promise<ReturnType<TwoEnds['accept']>>((resolve) => {
+  const seen = new Promise<ReturnType<TwoEnds['accept']>>((resolve) => {
     ends.act = (session) => resolve(ends.accept(session));
   });
   const call = ends.call();
@@ -84,29 +85,29 @@ async function overWebSocket() {
   const dialogs = ends.called.agent.context.dialogs;
   const { callId, localTag, remoteTag } = call.inDialog.dialog;
   const called = dialogs.find({ callId, localTag: remoteTag, remoteTag: localTag });
-  assert.ok(called !== undefined);
+  assert.ok(called instanceof InDialog);
   const socket = flowOf('ws');
   called.channel.moveTo(socket.flow);
-  return { ends, call, called, socket, told: await told };
+  return { ends, call, called, socket, seen: await seen };
 }
 
 test('a call whose WebSocket is lost ends without a BYE when nobody has come back', async () => {
-  const { ends, socket, told } = await overWebSocket();
+  const { ends, socket, seen } = await overWebSocket();
   socket.close();
   await ends.network.pass(PATIENCE_MS - 1000, 500);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
   await ends.network.pass(2000, 500);
-  assert.deepEqual(told.events, ['established', 'ended transport']);
+  assert.deepEqual(seen.events, ['established', 'ended transport']);
   assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
 });
 
 test('a phone that comes back on another WebSocket is reached over that one, and the call goes on', async () => {
-  const { ends, called, socket, told } = await overWebSocket();
+  const { ends, called, socket, seen } = await overWebSocket();
   socket.close();
   const next = ends.network.flow(CALLEE, CALLER, 'ws');
   called.channel.heard(next);
   await ends.network.pass(2 * PATIENCE_MS, 500);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
   void called.hangUp();
   await ends.settle(1000);
   assert.equal(ends.called.sender.targets.at(-1)?.flow, next);
