@@ -58,7 +58,7 @@ export class BrowserServer {
           resolve({ id, sdp: await browser.answer() });
           return browser.port;
         },
-        { protocol: 'webrtc', ...(clients === undefined ? {} : { clients }) },
+        { protocol: 'webrtc', clients },
       );
       const joined = opened.then(
         (call) => this.#calls.get(call.id)?.join(call),

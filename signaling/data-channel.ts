@@ -111,11 +111,7 @@ export class DataChannelSession {
 
   #begin(message: TextMessage, receivedAtMs: number): void {
     const { token, last, voice, language } = message;
-    const options = {
-      receivedAtMs,
-      ...(voice === undefined ? {} : { voice }),
-      ...(language === undefined ? {} : { language }),
-    };
+    const options = { receivedAtMs, voice, language };
     if (last) {
       this.#call.speak(token, options);
       return;

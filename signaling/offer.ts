@@ -256,7 +256,7 @@ const QUOTED_CHARACTERS = 60;
 const SESSION_LINES = ['o', 's', 't']; // as RFC 8866 section 5 demands, besides v=
 
 interface SdpLine {
-  /** As an editor counts, from 1. */
+  /** Line number, counted from 1. */
   readonly number: number;
   /** The letter before the equals sign. */
   readonly type: string;

@@ -10,7 +10,7 @@
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"agent": "reception"}
 //   ]}
-import { FieldReader, isFields, type Fields } from './field-reader.js';
+import { FieldReader, isFields, type Fields, stated } from './fields.js';
 import {
   Pattern,
   type Ringing,
@@ -87,15 +87,7 @@ class RouteReader {
     }
     const ringing = this.#ringing(value, at);
     if (answer === undefined) return undefined;
-    return {
-      name,
-      headers,
-      answer,
-      ...(to === undefined ? {} : { to }),
-      ...(from === undefined ? {} : { from }),
-      ...(key === undefined ? {} : { key }),
-      ...(ringing === undefined ? {} : { ringing }),
-    };
+    return stated({ name, headers, answer, to, from, key, ringing });
   }
 
   #answer(route: Fields, at: string): RouteAnswer | undefined {
@@ -128,11 +120,7 @@ class RouteReader {
     const text = this.#text(value, 'text', at, most) ?? '';
     if (value['text'] === undefined) this.#read.problems.push(`${at}.text is missing`);
     const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
-    return {
-      text,
-      ...(voice === undefined ? {} : { voice }),
-      ...(language === undefined ? {} : { language }),
-    };
+    return stated({ text, voice, language });
   }
 
   /** Undefined where the call is answered, or refused, at once. */
@@ -158,7 +146,7 @@ class RouteReader {
       );
     }
     if (seconds === 0 && !early) return undefined;
-    return { seconds, early, ...(earlyText === undefined ? {} : { earlyText }) };
+    return stated({ seconds, early, earlyText });
   }
 
   #reject(value: Fields, at: string): RouteAnswer {
@@ -169,13 +157,7 @@ class RouteReader {
       this.#text(value, 'text', at, 200),
     ];
     const announcement = this.#announcement(value['announcement'], `${at}.announcement`);
-    return {
-      kind: 'reject',
-      status,
-      ...(cause === undefined ? {} : { cause }),
-      ...(text === undefined ? {} : { text }),
-      ...(announcement === undefined ? {} : { announcement }),
-    };
+    return stated({ kind: 'reject', status, cause, text, announcement });
   }
 
   #announcement(value: unknown, at: string): SpokenText | undefined {

@@ -24,7 +24,7 @@ interface DigestParts {
   readonly secret: Secret;
   readonly nonce: string;
   readonly method: string;
-  /** As written by the client. */
+  /** Spelt as the client wrote it. */
   readonly uri: string;
   /** Undefined for the form of RFC 2069, which has no nonce count. */
   readonly protection:

@@ -19,7 +19,7 @@ const MOST_FOUND = 64; // addresses of one peer; the least recent one is dropped
 
 export class PeerAccount {
   readonly #options: PeerAccountOptions;
-  /** By address; true if it was found over TLS alone. */
+  /** Keyed by address; true if it was found over TLS only. */
   readonly #found = new Map<string, boolean>();
 
   constructor(options: PeerAccountOptions) {

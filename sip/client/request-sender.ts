@@ -12,15 +12,15 @@ export interface Journey {
   /** The first Route, or the Request-URI. */
   readonly nextHop: Uri;
   /** Connection of the peer's own request, used while it is open. */
-  readonly flow?: Flow;
+  readonly flow?: Flow | undefined;
   /** Flow of the INVITE, used if the next hop resolves to nothing. */
-  readonly lastResort?: Flow;
+  readonly lastResort?: Flow | undefined;
   /** Local address of the call, from which its peer expects requests. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Large requests stay on UDP. */
-  readonly udpOnly?: boolean;
+  readonly udpOnly?: boolean | undefined;
   /** Account that answers challenges of its own peer only. */
-  readonly account?: PeerAccount;
+  readonly account?: PeerAccount | undefined;
   /**
    * The next hop leads to the account's peer, because it was configured or given by the registrar. Not set
    * within calls.

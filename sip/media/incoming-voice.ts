@@ -136,7 +136,7 @@ export class SilenceWatch {
     this.#onSilent = onSilent;
   }
 
-  /** Whether the far end is expected to send. */
+  /** True if the far end is expected to send. */
   expect(sound: boolean): void {
     if (sound === (this.#cancel !== undefined) || this.#timeoutMs === 0) return;
     if (!sound) return this.close();

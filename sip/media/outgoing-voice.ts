@@ -174,7 +174,7 @@ function newSource(random: RandomBytes): Source {
   };
 }
 
-/** The same text for the same keys. Never log it. */
+/** Text that identifies the keys. Never log it. */
 function identityOf(keys: SrtpKeys | undefined): string {
   if (keys === undefined) return 'plain';
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -204,8 +204,11 @@ export function descriptionIn(message: SipRequest | SipResponse): Buffer | undef
 }
 
 /** Content-Type and body for a message with this description. */
-export function withDescription(sdp: string | undefined): { headers: readonly HeaderLine[]; body?: string } {
-  return sdp === undefined ? { headers: [] } : { headers: [['Content-Type', SDP]], body: sdp };
+export function withDescription(sdp: string | undefined): {
+  readonly headers: readonly HeaderLine[];
+  readonly body: string | undefined;
+} {
+  return { headers: sdp === undefined ? [] : [['Content-Type', SDP]], body: sdp };
 }
 
 function found(

@@ -96,7 +96,7 @@ function headerField(line: string): HeaderField | undefined {
 }
 
 interface HeaderField {
-  /** As received. */
+  /** Spelt as received. */
   readonly name: string;
   /** Long and lower case. */
   readonly key: string;

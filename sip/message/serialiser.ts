@@ -12,14 +12,14 @@ export interface RequestData {
   readonly uri: string;
   /** Sent in this order. The serialiser adds Via, Content-Length and, if missing, Max-Forwards: 70. */
   readonly headers: readonly HeaderLine[];
-  readonly body?: Buffer | string;
+  readonly body?: Buffer | string | undefined;
 }
 
 export interface ResponseData {
   readonly status: number;
   readonly reason?: string;
   readonly headers?: readonly HeaderLine[];
-  readonly body?: Buffer | string;
+  readonly body?: Buffer | string | undefined;
   /** Set if To has no tag. */
   readonly toTag?: string;
 }

@@ -16,7 +16,7 @@ const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*$/;
 const OPAQUE = /^[\x21\x23-\x3b\x3d\x3f-\x7e]+$/; // no space, no quote, no angle brackets
 
 export interface Uri {
-  /** As received. */
+  /** Spelt as received. */
   readonly text: string;
   /** Lower case. */
   readonly scheme: string;

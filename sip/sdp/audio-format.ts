@@ -58,7 +58,7 @@ export function isComfortNoise({ name, clockRate }: Encoding): boolean {
   return name.toUpperCase() === 'CN' && clockRate === 8000;
 }
 
-/** The same key for the same encoding in any two descriptions. */
+/** Key that identifies an encoding in any description. */
 export function keyOf(format: Encoding): string {
   const { name, clockRate, channels } = codecOf(format) ?? format;
   return `${name}/${clockRate}/${channels}`.toLowerCase();

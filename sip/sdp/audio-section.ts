@@ -49,7 +49,7 @@ export interface AudioSection {
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
   /**
-   * From the sender's side. An address of zeros receives nothing (RFC 3264 section 8.4) unless ICE brings
+   * Seen from the sender's side. An address of zeros receives nothing (RFC 3264 section 8.4) unless ICE brings
    * another.
    */
   readonly direction: Direction;

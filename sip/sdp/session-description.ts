@@ -44,7 +44,7 @@ export interface MediaDescription {
   readonly protocol: string;
   readonly formats: readonly string[];
   readonly connection?: Connection;
-  /** As in `b=AS:64`, without the letter. */
+  /** Values of `b=` lines, such as `AS:64`. */
   readonly bandwidths: readonly string[];
   readonly attributes: readonly Attribute[];
 }

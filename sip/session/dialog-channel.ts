@@ -19,7 +19,7 @@ import type { SessionContext } from './session-context.js';
 
 export interface RequestContent {
   readonly headers: readonly HeaderLine[];
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 /** Content of the ACK of a 2xx. */
@@ -40,7 +40,7 @@ export class DialogChannel {
   onFlow: (flow: Flow | undefined) => void = () => undefined;
   readonly #way: Omit<Journey, 'nextHop' | 'flow'>;
   #flow: Flow | undefined;
-  /** By CSeq number of the INVITE. */
+  /** Keyed by the CSeq number of the INVITE. */
   readonly #acks = new Map<number, Acknowledgement>();
 
   constructor(dialog: Dialog, journey: Omit<Journey, 'nextHop'>, contact: string, context: SessionContext) {
@@ -125,11 +125,7 @@ export class DialogChannel {
   }
 
   #journey(): Journey {
-    return {
-      ...this.#way,
-      nextHop: this.dialog.nextHop,
-      ...(this.#flow === undefined ? {} : { flow: this.#flow }),
-    };
+    return { ...this.#way, nextHop: this.dialog.nextHop, flow: this.#flow };
   }
 }
 

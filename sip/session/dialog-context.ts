@@ -42,7 +42,7 @@ interface AckUser {
 
 export class AwaitedAcks {
   readonly #context: SessionContext;
-  /** By CSeq number of the INVITE. */
+  /** Keyed by the CSeq number of the INVITE. */
   readonly #awaited = new Map<number, Awaited>();
   #listeners: (() => void)[] = [];
 

@@ -1,11 +1,26 @@
 // Finds the early and confirmed dialogs of a user agent by the IDs of their requests. Ended dialogs
 // are remembered for a while, because RFC 3891 answers for them differently than for unknown ones.
 import type { Time } from '../../src/time.js';
+import type { SipRequest } from '../message/message.js';
+import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { dialogKey, type DialogId } from './dialog.js';
+import type { Session, SessionEnd } from './session.js';
 
 interface TabledDialog {
   readonly dialog: DialogId;
   readonly confirmed: boolean;
+}
+
+/** A dialog that a received request may name: in its tags, or in Replaces. */
+export interface KnownDialog extends TabledDialog {
+  readonly session: Session;
+  /** True if we sent the INVITE that began it. */
+  readonly calling: boolean;
+  readonly ended: boolean;
+  /** Handles a request within the dialog that the user agent has checked. */
+  request(request: SipRequest, transaction: ServerTransaction): void;
+  acknowledged(ack: SipRequest): void;
+  bye(end: SessionEnd): Promise<void>;
 }
 
 const MOST_ENDED = 10_000;

@@ -175,7 +175,7 @@ export class Dialog implements DialogId {
         ['CSeq', `${cseq} ${method}`],
         ...headers,
       ],
-      ...(body === undefined ? {} : { body }),
+      body,
     };
   }
 

@@ -80,9 +80,9 @@ export class Fork {
 
   async #acknowledge(rseq: number, { cseq }: SipResponse, answer: string | undefined): Promise<void> {
     const { headers, body } = withDescription(answer);
-    const content = { headers: [['RAck', `${rseq} ${cseq.number} INVITE`] as const, ...headers] };
+    const acknowledged = ['RAck', `${rseq} ${cseq.number} INVITE`] as const;
     // Without an answer to PRACK the response is repeated or the INVITE fails; nothing to do here.
-    await this.inDialog.channel.send('PRACK', body === undefined ? content : { ...content, body });
+    await this.inDialog.channel.send('PRACK', { headers: [acknowledged, ...headers], body });
   }
 }
 

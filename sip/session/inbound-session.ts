@@ -3,6 +3,7 @@
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { PeerJourney } from '../client/request-sender.js';
+import type { KnownDialog } from './dialog-table.js';
 import type { Dialog } from './dialog.js';
 import {
   readReason,
@@ -12,6 +13,7 @@ import {
   type Result,
   writeReason,
 } from '../message/refusal.js';
+import { stated } from '../fields.js';
 import type { SipRequest } from '../message/message.js';
 import { type HeaderLine, recordRoutesOf } from '../message/serialiser.js';
 import type { SessionAnswer } from './session-timer.js';
@@ -36,7 +38,7 @@ interface InboundSessionOptions {
   /** Answer to the INVITE's session timer. */
   readonly timing: SessionAnswer;
   /** Call to replace, ended when this one is accepted. The owner decides whether that is permitted. */
-  readonly replaces: InDialog | undefined;
+  readonly replaces: KnownDialog | undefined;
   readonly context: SessionContext;
   /** The sender of the INVITE has shown that it receives what is sent to it. */
   readonly proven: boolean;
@@ -48,7 +50,7 @@ interface InboundSessionOptions {
 
 /** Details of a refusal. */
 interface Rejection {
-  readonly reason?: Reason;
+  readonly reason?: Reason | undefined;
   readonly headers?: readonly HeaderLine[];
 }
 
@@ -85,15 +87,9 @@ export class InboundSession implements Session {
     this.#requires = this.request.all('require').some((tag) => tag.toLowerCase() === '100rel');
     this.#knows = optionTags(this.request).includes('100rel');
     this.#copied = recordRoutesOf(this.request);
-    const flow = wayBack(this.request, this.flow);
-    const from = this.flow.local.address;
     this.#inDialog = new InDialog({
       dialog,
-      journey: {
-        from,
-        ...(flow === undefined ? {} : { flow }),
-        ...journey,
-      },
+      journey: { from: this.flow.local.address, flow: wayBack(this.request, this.flow), ...journey },
       contact,
       user: () => this.user,
       context,
@@ -180,12 +176,12 @@ export class InboundSession implements Session {
     const because: HeaderLine[] = reason === undefined ? [] : [['Reason', writeReason(reason)]];
     this.#context.respond(this.#transaction, { status, headers: [...because, ...headers] });
     const why = reason ?? reasonAmong(headers);
-    this.#inDialog.end({ by: 'us', status, ...(why === undefined ? {} : { reason: why }) });
+    this.#inDialog.end(stated({ by: 'us', status, reason: why }));
   }
 
   hangUp(reason?: Reason): Promise<void> {
     if (this.#transaction.answered) return this.#inDialog.hangUp(reason);
-    this.reject(480, reason === undefined ? {} : { reason });
+    this.reject(480, { reason });
     return Promise.resolve();
   }
 
@@ -216,7 +212,7 @@ export class InboundSession implements Session {
     const response = {
       status: 200,
       headers: [...this.#headers(), SUPPORTED, ...timing.headers, ...headers],
-      ...(body === undefined ? {} : { body }),
+      body,
     };
     this.#quieten();
     this.#state = 'confirmed';
@@ -257,11 +253,7 @@ export class InboundSession implements Session {
         if (isDescribed) this.#described();
       });
     } else {
-      this.#context.respond(this.#transaction, {
-        status,
-        headers: all,
-        ...(body === undefined ? {} : { body }),
-      });
+      this.#context.respond(this.#transaction, { status, headers: all, body });
     }
     this.#cancelRepeat();
     this.#cancelRepeat = this.#context.time.after(REPEAT_MS, () =>
@@ -285,7 +277,7 @@ export class InboundSession implements Session {
       media === undefined ? { value: undefined } : this.#exchange.pracked(request, media, dialog.remoteTag);
     if (result.refusal === undefined || isAnswer) {
       const { headers, body } = withDescription(result.value);
-      this.#context.respond(transaction, { status: 200, headers, ...(body === undefined ? {} : { body }) });
+      this.#context.respond(transaction, { status: 200, headers, body });
     } else this.#context.refuse(transaction, result.refusal);
     // A bad answer cannot be refused, only the call can.
     if (result.refusal !== undefined && isAnswer) this.reject(result.refusal.status, { reason: NO_ANSWER });

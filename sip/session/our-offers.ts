@@ -132,7 +132,7 @@ export class OurOffers {
     const timing = confirmed ? timer.requestFields().filter(([name]) => name !== 'Supported') : [];
     return {
       headers: [channel.contact, ALLOW, SUPPORTED_WITHIN, ...timing, ...headers],
-      ...(body === undefined ? {} : { body }),
+      body,
     };
   }
 
@@ -213,8 +213,8 @@ const GONE = { protocol: 'sip', cause: 481, text: 'the dialog is gone' };
 const MOST_MS = 180_000; // for a peer that asks a user: as long as a proxy waits (RFC 3261, Timer C)
 
 /**
- * One re-INVITE of ours. A peer that has sent a provisional response may take its time and never answer. Nobody else can
- * offer meanwhile, so the re-INVITE is cancelled after a while.
+ * One re-INVITE of ours. A peer that has sent a provisional response may take its time and never answer. No other offer can be
+ * made meanwhile, so the re-INVITE is cancelled after a while.
  */
 class ReInvite {
   /**

@@ -3,6 +3,7 @@
 //   inviting ─ 18x ─▶ early ─ 2xx ─▶ confirmed ─▶ ended
 //       └─ final, hangUp ─┴─ no answer ──────────────▲
 import type { SendOutcome } from '../client/request-sender.js';
+import { stated } from '../fields.js';
 import type { SipResponse } from '../message/message.js';
 import { readReason, type Reason, refused, type Result } from '../message/refusal.js';
 import { unquoted } from '../message/scanner.js';
@@ -18,7 +19,7 @@ interface OtherWays {
   /** `rang` tells whether a phone has rung before. */
   next?(outcome: SendOutcome, rang: boolean): CallPlan | undefined;
   /** Plan for the target of a 3xx, five times per call at most. Redirections are not followed without it. */
-  redirected?(target: Uri): CallPlan | undefined;
+  redirected?: ((target: Uri) => CallPlan | undefined) | undefined;
 }
 
 export interface OutboundSessionOptions {
@@ -26,7 +27,7 @@ export interface OutboundSessionOptions {
   readonly context: SessionContext;
   readonly user: SessionUser;
   /** Milliseconds until an unanswered call is given up; 60,000 by default. */
-  readonly ringTimeoutMs?: number;
+  readonly ringTimeoutMs?: number | undefined;
   readonly ways?: OtherWays;
 }
 
@@ -78,7 +79,7 @@ export class OutboundSession implements Session {
 
   /** Resolves when BYE was answered or the cancelled INVITE ended, 64 T1 later at most. */
   async hangUp(reason?: Reason): Promise<void> {
-    if (this.#state !== 'confirmed') this.#giveUp({ by: 'us', ...(reason === undefined ? {} : { reason }) });
+    if (this.#state !== 'confirmed') this.#giveUp(stated({ by: 'us', reason }));
     else await this.inDialog?.hangUp(reason);
     await this.over;
     // If an answer has crossed, its BYE is pending.
@@ -185,13 +186,7 @@ function endBy(outcome: SendOutcome): SessionEnd {
   const { response } = outcome;
   const reasons = response.all('reason').flatMap((value) => readReason(value) ?? []);
   const reason = reasons.find(({ protocol }) => protocol === 'q.850') ?? reasons[0];
-  const text = saidIn(response);
-  return {
-    by: 'rejected',
-    status: response.status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(text === '' ? {} : { text }),
-  };
+  return stated({ by: 'rejected', status: response.status, reason, text: saidIn(response) || undefined });
 }
 
 /** Targets of a 3xx by preference (RFC 3261, section 8.1.3.4); SIP URIs only. */

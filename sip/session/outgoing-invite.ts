@@ -100,9 +100,9 @@ export class OutgoingInvite {
     const timing = this.#timer.requestFields().filter(([name]) => name !== 'Supported');
     const { headers, body } = withDescription(this.#offer);
     const make = (more: readonly HeaderLine[]) => {
-      const content = { headers: [...timing, ...context.userAgent, ...headers, ...more] };
+      const content = { headers: [...timing, ...context.userAgent, ...headers, ...more], body };
       const numbers = { callId: this.#callId, tag: this.#tag, cseq: ++this.#cseq };
-      return inviteOf(plan, numbers, body === undefined ? content : { ...content, body });
+      return inviteOf(plan, numbers, content);
     };
     this.#sent = context.sender.invite(make, plan.journey, {
       provisional: (response) => this.#provisional(response),
@@ -174,11 +174,7 @@ export class OutgoingInvite {
     void fork.inDialog.bye(end ?? { by: 'us' }, end === undefined ? ELSEWHERE : end.reason);
   }
 
-  #acknowledge(
-    fork: Fork,
-    response: SipResponse,
-    content: { readonly headers: readonly HeaderLine[]; readonly body?: string },
-  ): void {
+  #acknowledge(fork: Fork, response: SipResponse, content: RequestContent): void {
     const credentials = this.#sent?.credentials ?? [];
     fork.inDialog.accepted(response, () => ({ ...content, credentials }));
   }
@@ -259,10 +255,11 @@ export class OutgoingInvite {
       session,
       media: plan.media,
       journey: {
-        ...(sentOver === undefined ? {} : { from: sentOver.local.address, lastResort: sentOver }),
-        ...(flow === undefined ? {} : { flow }),
-        ...(account === undefined ? {} : { account }),
-        ...(udpOnly === undefined ? {} : { udpOnly }),
+        from: sentOver?.local.address,
+        lastResort: sentOver,
+        flow,
+        account,
+        udpOnly,
       },
       contact: plan.contact(sentOver),
       user: () => session.user,
@@ -356,6 +353,6 @@ function inviteOf(
       ...plan.headers,
       ...content.headers,
     ],
-    ...(content.body === undefined ? {} : { body: content.body }),
+    body: content.body,
   };
 }

@@ -14,7 +14,7 @@ interface Agreed {
   readonly timing: SessionAnswer;
 }
 
-const MOST_RETRY_SECONDS = 10; // RFC 3261, section 14.2
+const MOST_LATER_SECONDS = 10; // RFC 3261, section 14.2
 
 export class PeerOffers {
   readonly #life: DialogContext;
@@ -39,7 +39,7 @@ export class PeerOffers {
     const { sdp, timing } = agreed.value;
     const isLate = offer.value === undefined;
     const { headers, body } = withDescription(sdp);
-    const response = { status: 200, headers: [...this.#headers(timing), ...headers], ...withBody(body) };
+    const response = { status: 200, headers: [...this.#headers(timing), ...headers], body };
     channel.refreshed(request, transaction.flow);
     const isGiven = awaited.accept(transaction, response, {
       acknowledged: (ack) => {
@@ -72,7 +72,7 @@ export class PeerOffers {
     const { headers, body } = withDescription(sdp);
     channel.refreshed(request, transaction.flow);
     const given = [...this.#headers(confirmed ? timing : NO_TIMING), ...headers];
-    channel.context.respond(transaction, { status: 200, headers: given, ...withBody(body) });
+    channel.context.respond(transaction, { status: 200, headers: given, body });
     if (confirmed) timer.answered(timing);
   }
 
@@ -109,7 +109,7 @@ export class PeerOffers {
 
   #later(transaction: ServerTransaction): void {
     const { context } = this.#life.channel;
-    const seconds = String(context.randomInt(MOST_RETRY_SECONDS + 1));
+    const seconds = String(context.randomInt(MOST_LATER_SECONDS + 1));
     context.refuse(transaction, refusal(500, 'Server Internal Error', [['Retry-After', seconds]]));
   }
 }
@@ -119,8 +119,4 @@ const NO_TIMING: SessionAnswer = { headers: [], running: undefined };
 
 function crossed(): Result<never> {
   return refused(491, 'Request Pending');
-}
-
-function withBody(body: string | undefined): { body?: string } {
-  return body === undefined ? {} : { body };
 }

@@ -63,7 +63,7 @@ export interface SessionUser {
 export interface ReferTarget {
   readonly uri: string;
   /** For an attended transfer: the dialog at the target, with the tags as seen from its own side. */
-  readonly replaces?: Replaces;
+  readonly replaces?: Replaces | undefined;
 }
 
 export interface Session {

@@ -139,7 +139,7 @@ export class OurTransfers {
 }
 
 function outcomeOf({ status }: Subscription): Result<number> {
-  return status === 0 ? refused(408, 'the peer told nothing of the transfer') : { value: status };
+  return status === 0 ? refused(408, 'the peer did not report on the transfer') : { value: status };
 }
 
 /** True if the peer will send no NOTIFY (RFC 4488). */

@@ -1,6 +1,7 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
 import type { TextRequest } from '../../src/speaking/speech-request.js';
+import { stated } from '../fields.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
 import type { SipRequest } from '../message/message.js';
@@ -48,7 +49,7 @@ export class Answering {
 
   #by({ name, key, answer, ringing }: Route, invite: SipRequest): Answer {
     const what = this.#what(answer, invite);
-    const route = { route: name, ...(key === undefined ? {} : { owner: key }) };
+    const route = stated({ route: name, owner: key });
     if (what.refusal === undefined) {
       return { ...route, prelude: ringing === undefined ? AT_ONCE : this.#before(ringing, what.value), what };
     }
@@ -137,13 +138,7 @@ export function announcementIn(
   const tag = language?.replace('_', '-');
   if (tag !== undefined && !LANGUAGE.test(tag))
     return refused(400, 'the language is not a tag such as en-US');
-  return {
-    value: {
-      text,
-      ...(voice === undefined ? {} : { voice }),
-      ...(tag === undefined ? {} : { language: tag }),
-    },
-  };
+  return { value: stated({ text, voice, language: tag }) };
 }
 
 /** Decodes the text of a `data:` URL (RFC 2397); other URLs are not fetched for callers. */

@@ -1,6 +1,7 @@
 // The state of a telephone call, its numbered events, and the reasons of its end.
 import type { PhoneCallEnd, PhoneCallEvent, PhoneCallState } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
+import { stated } from '../fields.js';
 import type { Reason } from '../message/refusal.js';
 import type { SessionEnd } from '../session/session.js';
 
@@ -101,12 +102,8 @@ export function whyEnded(
   const detail = reason?.text ?? DETAILS[by];
   const refused = direction === 'inbound' ? 'rejected' : 'failed';
   const cause = reason?.protocol === 'q.850' ? reason.cause : undefined;
-  return {
-    reason: by === 'us' && status !== undefined ? refused : WORDS[by],
-    ...(status === undefined ? {} : { status }),
-    ...(cause === undefined ? {} : { cause }),
-    ...(detail === undefined ? {} : { detail }),
-  };
+  const outcome = by === 'us' && status !== undefined ? refused : WORDS[by];
+  return stated({ reason: outcome, status, cause, detail });
 }
 
 const CAUSES: Partial<Record<PhoneCallEnd['reason'], readonly [cause: number, text: string]>> = {

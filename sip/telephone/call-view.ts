@@ -9,19 +9,20 @@ import type {
   PressedDigit,
 } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
+import { stated } from '../fields.js';
 import type { CallFigures } from '../media/call-figures.js';
 import type { Leg } from './leg.js';
 
 export interface PhoneCallInfo {
   readonly id: string;
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   readonly direction: 'inbound' | 'outbound';
   readonly to: string;
   readonly from: string;
-  readonly displayName?: string;
+  readonly displayName?: string | undefined;
   /** Header fields of an inbound INVITE that applications may see. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly route?: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly route?: string | undefined;
 }
 
 /** The parts of a call that its view and record share. */
@@ -41,7 +42,7 @@ export function viewOf(
   const { id, owner, direction, to, from, displayName, headers } = info;
   const trunk = leg?.trunk?.();
   const srtp = leg?.media.figures().srtp;
-  return {
+  return stated({
     id,
     direction,
     to,
@@ -49,14 +50,14 @@ export function viewOf(
     state,
     ...times.view,
     digits: [...digits],
-    ...(owner === undefined ? {} : { owner }),
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(trunk === undefined ? {} : { trunk }),
-    ...(call === undefined ? {} : { codec: call.codec.name }),
-    ...(srtp === undefined || call === undefined ? {} : { srtp }),
-    ...(end === undefined ? {} : { end }),
-  };
+    owner,
+    displayName,
+    headers,
+    trunk,
+    codec: call?.codec.name,
+    srtp: call && srtp,
+    end,
+  });
 }
 
 /** Figures after everything was closed. */
@@ -74,7 +75,7 @@ export function recordOf(
   const { id, direction, from, to, headers, route } = info;
   const trunk = leg?.trunk?.();
   const callId = leg?.session.dialog?.callId;
-  return {
+  return stated({
     id,
     door: 'sip',
     direction,
@@ -83,18 +84,17 @@ export function recordOf(
     end,
     ...times.record,
     digits: digits.length,
-    ...(callId === undefined ? {} : { callId }),
-    ...(trunk === undefined ? {} : { trunk }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(route === undefined ? {} : { route }),
-    ...(media === undefined
-      ? {}
-      : { codec: media.codec, srtp: media.srtp, received: media.received, remote: media.remote }),
-    ...(sent === undefined
-      ? {}
-      : { sent: { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns } }),
-    ...(transferredTo === undefined ? {} : { transferredTo }),
-  };
+    callId,
+    trunk,
+    headers,
+    route,
+    codec: media?.codec,
+    srtp: media?.srtp,
+    received: media?.received,
+    remote: media?.remote,
+    sent: sent && { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns },
+    transferredTo,
+  });
 }
 
 // The times of a call's events, for its view and its record.
@@ -143,22 +143,14 @@ export class CallTimes {
     this.#endedAt ??= this.#wallMs();
   }
 
-  get view(): Pick<CallRecord, 'answeredAt'> & { readonly createdAt: number; readonly endedAt?: number } {
-    return {
-      createdAt: this.createdAt,
-      ...(this.#answeredAt === undefined ? {} : { answeredAt: this.#answeredAt }),
-      ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
-    };
+  /** Fields of the view; undefined before their event. */
+  get view() {
+    return { createdAt: this.createdAt, answeredAt: this.#answeredAt, endedAt: this.#endedAt };
   }
 
-  get record(): Pick<CallRecord, 'startedAt' | 'answeredAt' | 'endedAt' | 'setupMs' | 'firstAudioMs'> {
+  /** Fields of the record; undefined if their event did not happen. */
+  get record() {
     const { createdAt: startedAt, endedAt = this.#wallMs(), answeredAt } = this.view;
-    return {
-      startedAt,
-      endedAt,
-      ...(answeredAt === undefined ? {} : { answeredAt }),
-      ...(this.#setupMs === undefined ? {} : { setupMs: this.#setupMs }),
-      ...(this.#firstAudioMs === undefined ? {} : { firstAudioMs: this.#firstAudioMs }),
-    };
+    return { startedAt, endedAt, answeredAt, setupMs: this.#setupMs, firstAudioMs: this.#firstAudioMs };
   }
 }

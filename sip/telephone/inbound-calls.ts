@@ -93,7 +93,7 @@ export class InboundCalls {
     const makePort = (id: string): Promise<MediaPort> => {
       const media = openMedia(session.flow.local.address, mediaRequest(session));
       media.onceConfirmed(confirm);
-      const info = { ...this.#infoOf(id, session), route, ...(owner === undefined ? {} : { owner }) };
+      const info = { ...this.#infoOf(id, session), route, owner };
       const phone = new PhoneCall(info, this.#parts);
       book.add(phone);
       opened(phone);
@@ -152,8 +152,8 @@ export class InboundCalls {
       direction: 'inbound',
       to: request.uri.text,
       from: isPrivate || uri === undefined ? 'anonymous' : uri,
-      ...(isPrivate || displayName === undefined ? {} : { displayName }),
-      ...(headers === undefined ? {} : { headers }),
+      displayName: isPrivate ? undefined : displayName,
+      headers,
     };
   }
 }

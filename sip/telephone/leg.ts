@@ -80,7 +80,7 @@ export class TransferTarget {
     return true;
   }
 
-  /** The transfer has ended. Returns how the call ends if the far end has left and nobody replaced it. */
+  /** The transfer has ended. Returns how the call ends if the far end has left without a successor. */
   settled(leg: Leg | undefined): SessionEnd | undefined {
     return this.#left !== undefined && this.#left.leg === leg ? this.#left.end : undefined;
   }

@@ -111,9 +111,9 @@ export class MediaSupply {
     const { host, local, addresses } = this.#addressesFor(localAddress);
     const policy = {
       ...this.#policy,
-      ...(codecs === undefined ? {} : { codecs }),
-      ...(srtp === undefined ? {} : { security: srtp }),
-      ...(keyings === undefined ? {} : { keyings }),
+      codecs: codecs ?? this.#policy.codecs,
+      security: srtp ?? this.#policy.security,
+      keyings: keyings ?? this.#policy.keyings,
       offerIce,
     };
     return CallMedia.open({

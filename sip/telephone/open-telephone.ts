@@ -96,11 +96,7 @@ function partsOf(
   const { config, switchboard, time, log, recorded, onResponse } = around;
   const { sip } = config;
   const { greeting: text, greetingVoice: voice, greetingLanguage: language } = sip;
-  const greeting = {
-    text,
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-  };
+  const greeting = { text, voice, language };
   const recentPeers = new RecentPeers(time);
   return {
     config: sip,
@@ -190,13 +186,8 @@ async function prepare(
   const prompts = routes.routes.flatMap(promptsOf);
   for (const { text, voice, language } of [greeting, ...prompts.slice(0, MOST_PREPARED)]) {
     for (const codec of config.phoneMedia.sipCodecs) {
-      const speech = {
-        text,
-        ...(voice === undefined ? {} : { voice }),
-        ...(language === undefined ? {} : { language }),
-      };
       try {
-        await prepared.prepare({ ...speech, codec: CODECS[codec], frameMs: PACKET_MS });
+        await prepared.prepare({ text, voice, language, codec: CODECS[codec], frameMs: PACKET_MS });
       } catch (error) {
         log.warn(
           { codec, code: asParleyError(error, 'ENGINE_FAILED').code },

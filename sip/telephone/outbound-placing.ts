@@ -13,6 +13,7 @@ import { type MediaRequest, OutboundCalls } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { Trunk, Trunks } from '../trunk/trunk.js';
 import type { Leg } from './leg.js';
+import type { PhoneCallInfo } from './call-view.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { SipNetwork } from './sip-network.js';
@@ -106,13 +107,7 @@ export class OutboundPlacing {
   dial({ uri, replaces, referredBy, owner }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     const leg = this.#leg(
-      {
-        request: { to: uri, ...(owner === undefined ? {} : { owner }) },
-        ...(replaces === undefined ? {} : { replaces }),
-        ...(referredBy === undefined ? {} : { referredBy }),
-      },
-      exchanged,
-    );
+{ request: { to: uri, owner }, replaces, referredBy }, exchanged);
     if (leg.session.state !== 'ended') return leg;
     leg.media.close();
     throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');
@@ -142,11 +137,8 @@ export class OutboundPlacing {
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
     const { owner, to, from = '', displayName, say } = request;
-    const known = {
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(owner === undefined ? {} : { owner }),
-    };
-    const phone = new PhoneCall({ id, direction: 'outbound', to, from, ...known }, this.#parts);
+    const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner };
+    const phone = new PhoneCall(info, this.#parts);
     try {
       const leg = this.#leg({ request }, (media) => phone.carriedBy({ ...(phone.leg as Leg), media }));
       phone.carriedBy(leg);
@@ -169,7 +161,7 @@ export class OutboundPlacing {
 
   /** `exchanged` is called if another trunk needs other media; the media before is closed here. */
   #leg(
-    call: { request: PhoneCallRequest; replaces?: Replaces; referredBy?: string },
+    call: { request: PhoneCallRequest; replaces?: Replaces | undefined; referredBy?: string | undefined },
     exchanged: (media: CallMedia) => void,
   ): Leg {
     const { openMedia, config } = this.#parts;

@@ -68,7 +68,7 @@ export class SipNetwork {
       time,
       admits: (address) => admission.knows(address),
       received,
-      ...(taps === undefined ? {} : { tap: taps }),
+      tap: taps,
     });
     const { token } = this;
     this.agent = this.#agentOf(parts);
@@ -187,7 +187,7 @@ function familiesOf({ hosts }: SipConfig): (4 | 6)[] {
 function listenersOf(config: SipConfig, tls: TlsIdentity): ListenerOptions[] {
   return config.hosts.flatMap((host): ListenerOptions[] => {
     const advertised = config.publicAddresses.find((address) => isIP(address) === isIP(host));
-    const place = { host, ...(advertised === undefined ? {} : { advertised: { host: advertised } }) };
+    const place = { host, advertised: advertised === undefined ? undefined : { host: advertised } };
     const plain = (['udp', 'tcp'] as const).map((transport) => ({ ...place, transport, port: config.port }));
     return config.tlsPort === undefined
       ? plain

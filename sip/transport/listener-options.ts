@@ -15,7 +15,7 @@ export interface ListenerOptions {
    * Address for peers if it differs from the listening address (behind NAT, or when listening on every
    * address).
    */
-  readonly advertised?: { readonly host: string; readonly port?: number };
+  readonly advertised?: { readonly host: string; readonly port?: number } | undefined;
   /** Required for tls and wss. */
   readonly tls?: TlsIdentity;
 }
@@ -65,10 +65,5 @@ export interface TlsIdentity {
 }
 
 export function secureOptions({ cert, key, ca }: TlsIdentity): SecureContextOptions {
-  return {
-    minVersion: 'TLSv1.2',
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(ca === undefined ? {} : { ca }),
-  };
+  return { minVersion: 'TLSv1.2', cert, key, ca };
 }

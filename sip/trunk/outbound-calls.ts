@@ -25,7 +25,7 @@ export interface OutboundCallsOptions {
   readonly trunks: Trunks;
   readonly context: SessionContext;
   readonly contact: ContactMaker;
-  /** Whether SIP URIs of foreign domains are called without a trunk. */
+  /** True if SIP URIs of foreign domains are called without a trunk. */
   readonly direct: boolean;
   readonly rules: DestinationRules;
   /**
@@ -35,7 +35,7 @@ export interface OutboundCallsOptions {
   readonly srtp?: TrunkSettings['srtp'];
   /** Key agreements for calls whose trunk does not configure them; by the transport, if absent. */
   readonly keying?: readonly Keying[] | undefined;
-  /** Whether 3xx responses are followed, five at most. */
+  /** True if 3xx responses are followed, five at most. */
   readonly followsRedirections: boolean;
 }
 
@@ -60,9 +60,9 @@ interface CallToPlace {
   readonly media: (request: MediaRequest) => SessionMedia;
   readonly user: SessionUser;
   /** The call replaces this dialog at the peer (RFC 3891). */
-  readonly replaces?: Replaces;
+  readonly replaces?: Replaces | undefined;
   /** Value of Referred-By: the peer that asked for the call (RFC 3892). */
-  readonly referredBy?: string;
+  readonly referredBy?: string | undefined;
 }
 
 interface PlacedCall {
@@ -112,9 +112,9 @@ export class OutboundCalls {
       user: call.user,
       ways: {
         next: (outcome, rang) => way.next(outcome, rang),
-        ...(this.#options.followsRedirections ? { redirected: (target: Uri) => way.redirected(target) } : {}),
+        redirected: this.#options.followsRedirections ? (target) => way.redirected(target) : undefined,
       },
-      ...(ringTimeoutMs === undefined ? {} : { ringTimeoutMs }),
+      ringTimeoutMs,
     });
     void session.over.then(() => way.done());
     session.start();
@@ -165,7 +165,7 @@ class CallWay {
     this.plan = candidates === 'direct' ? this.#direct() : this.#first();
   }
 
-  /** Tries the next trunk if this one was unreachable or failed, and nobody's phone rang. */
+  /** Tries the next trunk if this one was unreachable or failed, and no phone rang. */
   next(outcome: SendOutcome, rang: boolean): CallPlan | undefined {
     if (rang) return undefined;
     if (isOfferRefused(outcome)) return this.#otherOffer();

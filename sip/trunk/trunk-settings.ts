@@ -12,7 +12,7 @@
 //
 // A password may be in the file itself, in an environment variable or in a file of its own.
 import type { CodecName } from '../../src/codecs/codec.js';
-import { FieldReader, type Fields, isFields } from '../field-reader.js';
+import { FieldReader, type Fields, isFields, stated } from '../fields.js';
 import { isNetwork } from '../guard/address-list.js';
 import { parseUri, type Uri } from '../message/uri.js';
 import type { Keying, Security } from '../sdp/media-policy.js';
@@ -140,17 +140,15 @@ class TrunkReader {
       callsPerSecond: this.#read.number(value, 'callsPerSecond', at, 0.01, 10_000),
       mostCalls: this.#read.integer(value, 'mostCalls', at, 1, 100_000),
     };
-    return {
+    return stated({
       name,
       domain,
-      ...given(account),
-      ...given(calls),
-      ...given({
-        ...this.#way(value, at),
-        ...this.#caller(value, at),
-        ...this.#upkeep(value, at),
-        ...this.#media(value, at),
-      }),
+      ...account,
+      ...calls,
+      ...this.#way(value, at),
+      ...this.#caller(value, at),
+      ...this.#upkeep(value, at),
+      ...this.#media(value, at),
       authRealms: this.#read.list(value, 'authRealms', at, 'realms', (realm) => realm !== '') ?? [
         domain.replace(/:\d+$/, ''),
       ],
@@ -159,7 +157,7 @@ class TrunkReader {
       addresses:
         this.#read.list(value, 'addresses', at, 'addresses and networks such as 192.0.2.0/24', isNetwork) ??
         [],
-    } as TrunkSettings; // undefined fields were left out
+    }) as TrunkSettings;
   }
 
   #name(trunk: Fields, at: string): string {
@@ -251,7 +249,7 @@ class TrunkReader {
     if (trunk['username'] === undefined && contactUser === undefined) {
       this.#read.problem(at, 'needs a username, or a contactUser, to register');
     }
-    return { expires, ...(contactUser === undefined ? {} : { contactUser }) };
+    return stated({ expires, contactUser });
   }
 
   #options(value: unknown, at: string): TrunkSettings['options'] {
@@ -269,9 +267,4 @@ class TrunkReader {
       this.#read.problem(`${at}.keying`, 'must name at least one way to agree on keys');
     return { codecs, keying, srtp: this.#read.word(trunk, 'srtp', at, ['require', 'prefer', 'off']) };
   }
-}
-
-/** Removes undefined fields. */
-function given(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -172,10 +172,7 @@ export class Trunk {
 
   /** Account and transport for requests within its calls. */
   get within(): PeerJourney {
-    return {
-      ...(this.account === undefined ? {} : { account: this.account }),
-      ...(this.settings.transport === 'udp' ? { udpOnly: true } : {}),
-    };
+    return { account: this.account, udpOnly: this.settings.transport === 'udp' || undefined };
   }
 
   /** The Contact URI of a user of this server for a request on this flow. */
@@ -202,11 +199,10 @@ export class Trunk {
   #journeyTo(nextHop: Uri): Journey {
     const flow = this.#registration?.flow;
     const { transport } = this.settings;
-    const account = this.account === undefined ? {} : { leadsToPeer: true };
     return {
       nextHop: transport === undefined ? nextHop : over(nextHop, transport),
-      ...(flow === undefined ? {} : { flow }),
-      ...account,
+      flow,
+      leadsToPeer: this.account !== undefined,
       ...this.within,
     };
   }
@@ -256,7 +252,7 @@ function over(uri: Uri, transport: TrunkTransport): Uri {
 /** Every hop to a sips URI uses TLS (RFC 3261, section 26.2.2). A flow without TLS is not used. */
 function secured({ flow, nextHop, ...journey }: Journey): Journey {
   const isSecure = flow?.transport === 'tls';
-  return { ...journey, nextHop: { ...nextHop, scheme: 'sips' }, ...(isSecure ? { flow } : {}) };
+  return { ...journey, nextHop: { ...nextHop, scheme: 'sips' }, flow: isSecure ? flow : undefined };
 }
 
 function homeOf({ domain, name }: TrunkSettings): Uri {

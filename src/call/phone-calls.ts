@@ -16,7 +16,7 @@ export type PhoneCallState = 'dialling' | 'ringing' | 'connected' | 'held' | 'en
 
 export interface PhoneCallRequest {
   /** Name of the API key that the call belongs to; absent: to every key. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** A SIP or tel URI, or a number that the trunk's domain completes. */
   readonly to: string;
   /** URI or number of the caller; that of the trunk, if absent. */

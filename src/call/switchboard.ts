@@ -30,7 +30,7 @@ interface CallOrigin {
   /** `webrtc` or `sip`. */
   readonly protocol: string;
   /** The names under which the call is counted for its client; absent: for no client. */
-  readonly clients?: readonly string[];
+  readonly clients?: readonly string[] | undefined;
   /** The server itself places the call: it may ring for long, and does not count as half-open. */
   readonly dialled?: boolean;
   /** Resolves when the peer has shown that it is there: until then the call is half-open. Absent: with its port. */
