@@ -90,9 +90,7 @@ type Stated<T> = {
 
 /** Leaves out the fields that are undefined. */
 export function stated<const T extends object>(fields: T): Stated<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Stated<T>;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Stated<T>;
 }
 
 export function isFields(value: unknown): value is Fields {

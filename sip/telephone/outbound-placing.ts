@@ -106,8 +106,7 @@ export class OutboundPlacing {
    */
   dial({ uri, replaces, referredBy, owner }: DialledTarget, exchanged: (media: CallMedia) => void): Leg {
     if (this.#closing) throw new ParleyError('CALL_CLOSED', 'the server is closing');
-    const leg = this.#leg(
-{ request: { to: uri, owner }, replaces, referredBy }, exchanged);
+    const leg = this.#leg({ request: { to: uri, owner }, replaces, referredBy }, exchanged);
     if (leg.session.state !== 'ended') return leg;
     leg.media.close();
     throw new ParleyError('ENGINE_UNAVAILABLE', 'the call could not be sent');

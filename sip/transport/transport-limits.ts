@@ -59,8 +59,7 @@ export class ConnectionLimiter {
 
   /** Counts a handshake until `shaken` is called; destroys the socket if there are too many. */
   shake(socket: Socket): boolean {
-    if (this.#handshakes.size >= this.#limits.handshakes)
-      return this.#refuse(socket, 'connections-refused');
+    if (this.#handshakes.size >= this.#limits.handshakes) return this.#refuse(socket, 'connections-refused');
     const end = endOf(socket);
     this.#handshakes.set(end, socket);
     socket.once('close', () => {

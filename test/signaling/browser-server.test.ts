@@ -6,7 +6,7 @@ import { Connection, crc32c, isDtls, RTCDtlsTransport } from 'werift';
 import { ParleyError } from '../../src/errors.js';
 import { number, type Members } from '../../signaling/werift-internals.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
-import { connect, openDoor, startedTransports } from './server-under-test.js';
+import { connect, openServer, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 function ssrcAndCname(sdp: string): { ssrc: number; cname: string } {
@@ -24,7 +24,7 @@ test('the hand-over is made for the werift that is installed, and that is pinned
 
 for (const codec of ['opus', 'PCMU', 'PCMA']) {
   test(`the native plane sends ${codec} in werift's place: its socket, its keys, the answer's SSRC and name`, async (t) => {
-    const under = await openDoor(t);
+    const under = await openServer(t);
     const { client, sdp, call, id } = await connect(t, under, new WeriftClient(codec));
     assert.equal(call.codec.name, codec);
     await client.until(() => client.packets.length >= 10, 'ten packets');
@@ -48,27 +48,27 @@ for (const codec of ['opus', 'PCMU', 'PCMA']) {
     assert.equal(call.stats().sendErrors, 0);
     assert.equal(call.stats().carried, 0);
     assert.equal(under.log[0], 'call opened: udp');
-    await under.door.hangUp(id);
+    await under.server.hangUp(id);
   });
 }
 
 test('a call is ended with its own API key, with that named admin, and with no other', async (t) => {
-  const { door } = await openDoor(t);
+  const { server } = await openServer(t);
   const [first, second, shared] = await Promise.all(
-    ['acme', 'acme', undefined].map((owner) => door.open({ sdp: chromiumOffer() }, owner)),
+    ['acme', 'acme', undefined].map((owner) => server.open({ sdp: chromiumOffer() }, owner)),
   );
   assert.ok(first !== undefined && second !== undefined && shared !== undefined);
-  assert.equal(await door.hangUp(first.id, 'other'), false);
-  assert.equal(door.size, 3);
-  assert.equal(await door.hangUp(first.id, 'acme'), true);
-  assert.equal(await door.hangUp(second.id, 'admin'), true);
-  assert.equal(await door.hangUp(shared.id, 'other'), true);
-  assert.equal(door.size, 0);
+  assert.equal(await server.hangUp(first.id, 'other'), false);
+  assert.equal(server.size, 3);
+  assert.equal(await server.hangUp(first.id, 'acme'), true);
+  assert.equal(await server.hangUp(second.id, 'admin'), true);
+  assert.equal(await server.hangUp(shared.id, 'other'), true);
+  assert.equal(server.size, 0);
 });
 
 test('what werift itself writes as RTCP leaves through the native plane, and RTP of its own cannot leave', async (t) => {
   const transports = startedTransports(t);
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, sdp } = await connect(t, under);
   const server = transports.find(({ iceTransport }) => iceTransport.role === 'controlled');
   assert.ok(server !== undefined);
@@ -86,7 +86,7 @@ test('what werift itself writes as RTCP leaves through the native plane, and RTP
 });
 
 test('no public STUN server is asked for addresses', async (t) => {
-  const { door } = await openDoor(t);
+  const { server } = await openServer(t);
   const asked: unknown[] = [];
   const prototype = Connection.prototype as unknown as Members;
   const original = prototype['getCandidatePromises'] as (...parameters: unknown[]) => unknown[];
@@ -95,13 +95,13 @@ test('no public STUN server is asked for addresses', async (t) => {
     asked.push(this.stunServer);
     return original.apply(this, parameters);
   };
-  const { id } = await door.open({ sdp: chromiumOffer() });
+  const { id } = await server.open({ sdp: chromiumOffer() });
   assert.deepEqual(asked, [undefined]);
-  await door.hangUp(id);
+  await server.hangUp(id);
 });
 
 test('no DTLS record number is used twice after the handshake', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const client = new WeriftClient();
   const records: string[] = [];
   client.connection.dtlsTransports[0]?.iceTransport.connection.onData.subscribe((data) => {
@@ -119,8 +119,8 @@ test('no DTLS record number is used twice after the handshake', async (t) => {
 });
 
 test('an answer names one codec, sends only, and agrees to nothing else', async (t) => {
-  const { door } = await openDoor(t);
-  const { id, sdp } = await door.open({ sdp: chromiumOffer() });
+  const { server } = await openServer(t);
+  const { id, sdp } = await server.open({ sdp: chromiumOffer() });
   assert.match(sdp, /^m=audio 9 UDP\/TLS\/RTP\/SAVPF 111\r$/m);
   assert.match(sdp, /^a=sendonly\r$/m);
   assert.match(sdp, /^a=setup:active\r$/m);
@@ -133,11 +133,11 @@ test('an answer names one codec, sends only, and agrees to nothing else', async 
     [...sdp.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+)/gm)].map(([, address]) => address),
     ['127.0.0.1', '127.0.0.1'],
   );
-  await door.hangUp(id);
+  await server.hangUp(id);
 });
 
 test('an answer has the transport protocols and the form of SCTP that were offered', async (t) => {
-  const { door } = await openDoor(t);
+  const { server } = await openServer(t);
   for (const [audio, data, sctp] of [
     ['UDP/TLS/RTP/SAVPF', 'UDP/DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
     ['UDP/TLS/RTP/SAVP', 'DTLS/SCTP webrtc-datachannel', 'sctp-port:5000'],
@@ -152,32 +152,32 @@ test('an answer has the transport protocols and the form of SCTP that were offer
       if (line.startsWith('m=application')) return `m=application 9 ${data}`;
       return line.startsWith('a=sctp-port') ? `a=${sctp}` : line;
     });
-    const { id, sdp } = await door.open({ sdp: offer });
+    const { id, sdp } = await server.open({ sdp: offer });
     assert.deepEqual(sdp.match(/^(?:m=|a=sctp).*$/gm), [
       `m=audio 9 ${audio} 111`,
       `m=application 9 ${data}`,
       `a=${sctp}`,
     ]);
-    await door.hangUp(id);
+    await server.hangUp(id);
   }
 });
 
 test('an answer in the older form of SCTP names our own port, whatever port was offered', async (t) => {
-  const { door } = await openDoor(t);
+  const { server } = await openServer(t);
   const offer = chromiumOffer((line) => {
     if (line.startsWith('m=application')) return 'm=application 9 DTLS/SCTP 5001';
     return line.startsWith('a=sctp-port') ? 'a=sctpmap:5001 webrtc-datachannel 1024' : line;
   });
-  const { id, sdp } = await door.open({ sdp: offer });
+  const { id, sdp } = await server.open({ sdp: offer });
   assert.deepEqual(sdp.match(/^(?:m=application|a=sctp).*$/gm), [
     'm=application 9 DTLS/SCTP 5000',
     'a=sctpmap:5000 webrtc-datachannel 65535',
   ]);
-  await door.hangUp(id);
+  await server.hangUp(id);
 });
 
 test('a browser that insists on starting the handshake, or on not starting it, is given its way', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   for (const [setup, answered] of [
     ['active', 'passive'],
     ['passive', 'active'],
@@ -185,7 +185,7 @@ test('a browser that insists on starting the handshake, or on not starting it, i
     const client = new WeriftClient();
     t.after(() => client.close());
     const offer = (await client.offer()).replaceAll('a=setup:actpass', `a=setup:${setup}`);
-    const { sdp } = await under.door.open({ sdp: offer });
+    const { sdp } = await under.server.open({ sdp: offer });
     assert.match(sdp, new RegExp(`^a=setup:${answered}\r$`, 'm'));
     await client.accept(sdp);
     await client.until(() => client.packets.length > 2, 'packets');
@@ -193,43 +193,43 @@ test('a browser that insists on starting the handshake, or on not starting it, i
 });
 
 test('a refused offer leaves nothing behind', async (t) => {
-  const { door, switchboard, plane } = await openDoor(t);
+  const { server, switchboard, plane } = await openServer(t);
   for (const [sdp, code] of [
     ['nonsense', 'SDP_INVALID'],
     [offerWith('m=audio', 'm=video 9 UDP/TLS/RTP/SAVPF 96'), 'NO_COMMON_CODEC'],
   ] as const) {
-    await assert.rejects(door.open({ sdp }), { code });
+    await assert.rejects(server.open({ sdp }), { code });
   }
-  assert.deepEqual([door.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
+  assert.deepEqual([server.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
 });
 
 test('calls that are still being set up count against the limit', async (t) => {
-  const { door } = await openDoor(t, { maxCalls: 2 });
-  const first = await door.open({ sdp: chromiumOffer() });
-  await door.open({ sdp: chromiumOffer() });
-  await assert.rejects(door.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
-  assert.equal(await door.hangUp(first.id), true);
-  await door.open({ sdp: chromiumOffer() });
+  const { server } = await openServer(t, { maxCalls: 2 });
+  const first = await server.open({ sdp: chromiumOffer() });
+  await server.open({ sdp: chromiumOffer() });
+  await assert.rejects(server.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
+  assert.equal(await server.hangUp(first.id), true);
+  await server.open({ sdp: chromiumOffer() });
 });
 
 test('one client cannot hold the places of others with calls that it never connects', async (t) => {
   const clientLimits = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
-  const under = await openDoor(t, { clientLimits });
-  const { door, time } = under;
-  const open = (client: string) => door.open({ sdp: chromiumOffer() }, undefined, [client]);
+  const under = await openServer(t, { clientLimits });
+  const { server, time } = under;
+  const open = (client: string) => server.open({ sdp: chromiumOffer() }, undefined, [client]);
   const first = await open('a');
   const second = await open('a');
   await assert.rejects(open('a'), { code: 'CLIENT_LIMIT' });
   await open('b');
-  await door.hangUp(first.id);
+  await server.hangUp(first.id);
   await open('a');
   await assert.rejects(open('a'), { code: 'CLIENT_LIMIT' });
   time.advance(20_000); // the set-up time
-  await door.hangUp(second.id); // waits for the same end
+  await server.hangUp(second.id); // waits for the same end
   await nextTurn();
   const client = new WeriftClient();
   t.after(() => client.close());
-  const connected = await door.open({ sdp: await client.offer() }, undefined, ['a']);
+  const connected = await server.open({ sdp: await client.offer() }, undefined, ['a']);
   await client.accept(connected.sdp);
   await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
   await open('a');
@@ -238,33 +238,33 @@ test('one client cannot hold the places of others with calls that it never conne
 });
 
 test('a browser that never connects is given up after the set-up time', async (t) => {
-  const { door, switchboard, time, log } = await openDoor(t);
-  const { id } = await door.open({ sdp: chromiumOffer() });
+  const { server, switchboard, time, log } = await openServer(t);
+  const { id } = await server.open({ sdp: chromiumOffer() });
   time.advance(19_999);
-  assert.equal(door.size, 1);
+  assert.equal(server.size, 1);
   time.advance(1);
-  await door.hangUp(id); // waits for the same end
+  await server.hangUp(id); // waits for the same end
   await nextTurn();
-  assert.deepEqual([door.size, switchboard.size, time.waiting], [0, 0, 0]);
+  assert.deepEqual([server.size, switchboard.size, time.waiting], [0, 0, 0]);
   assert.deepEqual(log, ['transport failed: TIMEOUT: the browser was not connected within 20000 ms']);
 });
 
 test('hanging up frees the call whenever it comes, and once', async (t) => {
-  const under = await openDoor(t);
-  const { door, switchboard, plane, time } = under;
-  const early = await door.open({ sdp: chromiumOffer() });
-  assert.deepEqual(await Promise.all([door.hangUp(early.id), door.hangUp(early.id)]), [true, true]);
+  const under = await openServer(t);
+  const { server, switchboard, plane, time } = under;
+  const early = await server.open({ sdp: chromiumOffer() });
+  assert.deepEqual(await Promise.all([server.hangUp(early.id), server.hangUp(early.id)]), [true, true]);
   const { id, client } = await connect(t, under);
   assert.equal(plane.stats().streams, 1);
-  assert.equal(await door.hangUp(id), true);
-  assert.equal(await door.hangUp(id), false);
-  assert.deepEqual([door.size, switchboard.size, plane.stats().streams, time.waiting], [0, 0, 0, 0]);
+  assert.equal(await server.hangUp(id), true);
+  assert.equal(await server.hangUp(id), false);
+  assert.deepEqual([server.size, switchboard.size, plane.stats().streams, time.waiting], [0, 0, 0, 0]);
   await client.until(() => client.channel.readyState === 'closed', 'closed channel');
   assert.deepEqual(under.log.slice(-1), ['call closed: hang-up']);
 });
 
 test('a page that closes its data channel, or aborts what carries it, ends its call', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   for (const leave of [
     (client: WeriftClient) => client.channel.close(),
     (client: WeriftClient) => void client.connection.sctpTransport?.sctp.abort(),
@@ -277,7 +277,7 @@ test('a page that closes its data channel, or aborts what carries it, ends its c
 });
 
 test('a data channel is acknowledged before anything is said on it', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const client = new WeriftClient();
   const firsts = new Map<number, string>();
   const note = (stream: number, _protocol: number, data: Buffer) => {
@@ -298,7 +298,7 @@ test('a data channel is acknowledged before anything is said on it', async (t) =
 });
 
 test('only the first data channel talks; another one is closed', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, call } = await connect(t, under);
   const second = client.connection.createDataChannel('second');
   await new Promise<void>((resolve) =>
@@ -312,7 +312,7 @@ test('only the first data channel talks; another one is closed', async (t) => {
 for (const options of [{ ordered: false }, { maxRetransmits: 3 }, { maxPacketLifeTime: 100 }]) {
   const [property] = Object.keys(options);
   test(`a channel that may lose or reorder tokens is told so and closed: ${property}`, async (t) => {
-    const under = await openDoor(t);
+    const under = await openServer(t);
     const { client, call } = await connect(t, under);
     const channel = client.connection.createDataChannel('fast', options);
     const said = new Promise((resolve) => channel.onMessage.subscribe((data) => resolve(String(data))));
@@ -326,7 +326,7 @@ for (const options of [{ ordered: false }, { maxRetransmits: 3 }, { maxPacketLif
 }
 
 test('damaged SCTP and unknown payloads neither end the process nor the call', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, call } = await connect(t, under);
   const rejections: unknown[] = [];
   const note = (error: unknown) => void rejections.push(error);
@@ -353,29 +353,29 @@ test('damaged SCTP and unknown payloads neither end the process nor the call', a
 });
 
 test('a missing internal of werift fails the call at set-up, by name, and nothing is left', async (t) => {
-  const { door, switchboard, plane } = await openDoor(t);
+  const { server, switchboard, plane } = await openServer(t);
   const prototype = RTCDtlsTransport.prototype as unknown as Members;
   const sendRtcp = prototype['sendRtcp'];
   t.after(() => (prototype['sendRtcp'] = sendRtcp));
   delete prototype['sendRtcp'];
-  await assert.rejects(door.open({ sdp: chromiumOffer() }), (error: unknown) => {
+  await assert.rejects(server.open({ sdp: chromiumOffer() }), (error: unknown) => {
     assert.ok(error instanceof ParleyError);
     assert.equal(error.code, 'TRANSPORT_UNSUPPORTED');
     assert.match(error.message, /werift has no method RTCDtlsTransport.sendRtcp, .*werift 0\.24\.4/);
     return true;
   });
-  assert.deepEqual([door.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
+  assert.deepEqual([server.size, switchboard.size, plane.stats().streams], [0, 0, 0]);
 });
 
 test('keys that cannot be read after the handshake end the set-up, and nothing is left', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   t.mock.method(RTCDtlsTransport.prototype, 'startSrtp', () => undefined);
   const client = new WeriftClient();
   t.after(() => client.close());
-  const { sdp } = await under.door.open({ sdp: await client.offer() });
+  const { sdp } = await under.server.open({ sdp: await client.offer() });
   await client.accept(sdp);
   await under.logged(/^transport failed/);
-  await under.door.close();
+  await under.server.close();
   assert.match(
     under.log[0] ?? '',
     /^transport failed: TRANSPORT_UNSUPPORTED: werift has no RTCDtlsTransport\.srtp/,
@@ -383,14 +383,14 @@ test('keys that cannot be read after the handshake end the set-up, and nothing i
   assert.equal(under.plane.stats().streams, 0);
 });
 
-test('a closing door refuses offers, ends its calls and those still being set up', async (t) => {
-  const under = await openDoor(t);
+test('a closing server refuses offers, ends its calls and those still being set up', async (t) => {
+  const under = await openServer(t);
   const { call } = await connect(t, under);
-  await under.door.open({ sdp: chromiumOffer() });
-  const closing = under.door.close();
-  assert.equal(under.door.close(), closing);
-  await assert.rejects(under.door.open({ sdp: chromiumOffer() }), { code: 'CALL_CLOSED' });
+  await under.server.open({ sdp: chromiumOffer() });
+  const closing = under.server.close();
+  assert.equal(under.server.close(), closing);
+  await assert.rejects(under.server.open({ sdp: chromiumOffer() }), { code: 'CALL_CLOSED' });
   await closing;
   assert.equal(await call.closed, 'server closing');
-  assert.deepEqual([under.door.size, under.switchboard.size, under.time.waiting], [0, 0, 0]);
+  assert.deepEqual([under.server.size, under.switchboard.size, under.time.waiting], [0, 0, 0]);
 });

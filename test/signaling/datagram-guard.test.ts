@@ -8,7 +8,7 @@ import { isSoundSctp } from '../../signaling/datagram-guard.js';
 import { dtlsOf, iceOf, members, type Members, method, socketsOf } from '../../signaling/werift-internals.js';
 import { ATTRIBUTE, BINDING, writeStun } from '../../src/media/stun-message.js';
 import { FORGED, record } from '../media/dtls-peers.js';
-import { connect, openDoor, startedTransports } from './server-under-test.js';
+import { connect, openServer, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 async function storm(send: (datagram: Buffer) => void): Promise<void> {
@@ -41,11 +41,11 @@ const ownSockets = ({ connection }: WeriftClient) => socketsOf(iceOf(dtlsOf(conn
 for (const setup of ['active', 'passive'] as const) {
   test(`no forged DTLS record ends a call or its set-up, when the browser is ${setup}`, async (t) => {
     const transports = startedTransports(t);
-    const under = await openDoor(t);
+    const under = await openServer(t);
     const client = new WeriftClient();
     t.after(() => client.close());
     const offer = (await client.offer()).replaceAll('a=setup:actpass', `a=setup:${setup}`);
-    const { id, sdp } = await under.door.open({ sdp: offer });
+    const { id, sdp } = await under.server.open({ sdp: offer });
     const port = portOf(sdp);
     const sockets = [await stranger(t, '127.0.0.1'), await stranger(t, '127.0.0.9'), ...ownSockets(client)];
     const forge = () =>
@@ -67,7 +67,7 @@ for (const setup of ['active', 'passive'] as const) {
 
 test('a request without the integrity of the call is not answered and changes nothing', async (t) => {
   const transports = startedTransports(t);
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, sdp } = await connect(t, under);
   const server = serverOf(transports);
   assert.ok(server !== undefined);
@@ -121,7 +121,7 @@ test('a request without the integrity of the call is not answered and changes no
 });
 
 test('an alert that the browser encrypted ends the call at once', async (t) => {
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, call, sdp } = await connect(t, under);
   const dtls = members(dtlsOf(client.connection)['dtls'], 'RTCDtlsTransport.dtls');
   const encrypt = method(members(dtls['cipher'], 'cipher'), 'encryptPacket', 'cipher');

@@ -11,7 +11,7 @@ import { readOffer } from '../../signaling/offer.js';
 import { mutated, randomFrom } from '../api/mutations.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
-import { connect, openDoor } from './server-under-test.js';
+import { connect, openServer } from './server-under-test.js';
 import { FakeCall, FakeChannel } from './talking-call.js';
 
 const MESSAGES = [
@@ -85,19 +85,19 @@ test('3,000 damaged offers are each understood or refused by code', () => {
 });
 
 test('every damaged offer that is understood is answered, and hanging up leaves nothing', async (t) => {
-  const { door, switchboard, plane, time } = await openDoor(t);
+  const { server, switchboard, plane, time } = await openServer(t);
   const random = randomFrom(4);
   let answered = 0;
   for (let index = 0; index < 600; index++) {
     const sdp = mutated(OFFERS[index % OFFERS.length] ?? '', random);
     if (codeOf(() => readOffer(sdp)) !== undefined) continue;
-    const call = await door.open({ sdp });
+    const call = await server.open({ sdp });
     assert.match(call.sdp, /^v=0\r\n/);
-    await door.hangUp(call.id);
+    await server.hangUp(call.id);
     answered++;
   }
   assert.ok(answered > 50, `only ${answered} were answered`);
-  assert.deepEqual([door.size, switchboard.size, plane.stats().streams, time.waiting], [0, 0, 0, 0]);
+  assert.deepEqual([server.size, switchboard.size, plane.stats().streams, time.waiting], [0, 0, 0, 0]);
 });
 
 /** The bytes with some of them another; the first `kept` stay. */
@@ -123,7 +123,7 @@ test('damaged SCTP, DTLS, STUN and RTP from a connected browser leave no rejecti
   const note = (error: unknown) => void rejections.push(error);
   process.on('unhandledRejection', note);
   t.after(() => process.off('unhandledRejection', note));
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { client, id, sdp } = await connect(t, under);
   const dtls = client.connection.dtlsTransports[0] as unknown as { sendData(data: Buffer): Promise<void> };
   const samples: Buffer[] = [];
@@ -147,7 +147,7 @@ test('damaged SCTP, DTLS, STUN and RTP from a connected browser leave no rejecti
     if (count % 50 === 0) await nextTurn();
   }
   await nextTurn();
-  await under.door.hangUp(id);
+  await under.server.hangUp(id);
   assert.deepEqual(rejections, []);
-  assert.deepEqual([under.door.size, under.plane.stats().streams], [0, 0]);
+  assert.deepEqual([under.server.size, under.plane.stats().streams], [0, 0]);
 });

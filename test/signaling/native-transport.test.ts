@@ -12,13 +12,13 @@ import {
   srtpKeysOf,
 } from '../../signaling/werift-internals.js';
 import type { IceInternals } from '../../signaling/werift-internals.js';
-import { connect, openDoor, startedTransports } from './server-under-test.js';
+import { connect, openServer, startedTransports } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
 /** A connected call and the ICE connection of its server side. */
 async function connected(t: TestContext) {
   const transports = startedTransports(t);
-  const under = await openDoor(t);
+  const under = await openServer(t);
   const { call, client, id } = await connect(t, under);
   const server = transports.find(({ iceTransport }) => iceTransport.role === 'controlled');
   assert.ok(server !== undefined);
@@ -77,11 +77,11 @@ test('a path without a socket of ours is carried by JavaScript, counted and name
 });
 
 test('ICE over TCP works, and its call says who carries the packets', async (t) => {
-  const under = await openDoor(t, { tcp: true });
+  const under = await openServer(t, { tcp: true });
   const client = new WeriftClient('opus', { tcp: true });
   t.after(() => client.close());
   const withoutUdp = (sdp: string) => sdp.replaceAll(/^a=candidate:\S+ 1 udp .*\r\n/gm, '');
-  const { id, sdp } = await under.door.open({ sdp: withoutUdp(await client.offer()) });
+  const { id, sdp } = await under.server.open({ sdp: withoutUdp(await client.offer()) });
   await client.accept(withoutUdp(sdp));
   await client.until(() => client.packets.length >= 10, 'ten packets');
   assert.equal(under.log[0], 'call opened: carried by JavaScript: tcp');
@@ -105,7 +105,7 @@ test('the socket is let go before it closes', async (t) => {
   assert.ok(socket !== undefined);
   let streams: number | undefined;
   socket.once('close', () => (streams = under.plane.stats().streams));
-  await under.door.hangUp(id);
+  await under.server.hangUp(id);
   assert.equal(streams, 0);
 });
 

@@ -1,5 +1,5 @@
-// The browser door with the real call room and media plane behind it, on the
-// loopback interface; nobody speaks, so there is no engine.
+// Opens the browser server with the real call room and media plane behind it, on the loopback interface.
+// There is no engine, because nothing is spoken.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
@@ -25,9 +25,9 @@ export function startedTransports(t: TestContext): RTCDtlsTransport[] {
 }
 
 /** A client with its call, once both can talk. */
-export async function connect(t: TestContext, under: DoorUnderTest, client = new WeriftClient()) {
+export async function connect(t: TestContext, under: ServerUnderTest, client = new WeriftClient()) {
   t.after(() => client.close());
-  const { id, sdp } = await under.door.open({ sdp: await client.offer() });
+  const { id, sdp } = await under.server.open({ sdp: await client.offer() });
   await client.accept(sdp);
   await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
   const call = under.switchboard.get(id);
@@ -37,8 +37,8 @@ export async function connect(t: TestContext, under: DoorUnderTest, client = new
 
 const MESSAGES = { perSecond: 500, burst: 1000 };
 
-interface DoorUnderTest {
-  readonly door: BrowserServer;
+interface ServerUnderTest {
+  readonly server: BrowserServer;
   readonly switchboard: Switchboard;
   readonly plane: MediaPlane;
   readonly time: ManualTime;
@@ -48,17 +48,17 @@ interface DoorUnderTest {
   logged(line: RegExp): Promise<void>;
 }
 
-interface DoorOptions {
+interface ServerOptions {
   readonly maxCalls?: number;
   readonly clientLimits?: ClientLimits;
   readonly tcp?: boolean;
   readonly udpPorts?: readonly [number, number];
 }
 
-export async function openDoor(
+export async function openServer(
   t: TestContext,
-  { maxCalls = 10, clientLimits, tcp = false, udpPorts }: DoorOptions = {},
-): Promise<DoorUnderTest> {
+  { maxCalls = 10, clientLimits, tcp = false, udpPorts }: ServerOptions = {},
+): Promise<ServerUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
   const log: string[] = [];
@@ -79,7 +79,7 @@ export async function openDoor(
       look();
     });
   const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
-  const door = new BrowserServer({
+  const server = new BrowserServer({
     switchboard,
     plane,
     certificate: await makeCertificate(),
@@ -90,11 +90,11 @@ export async function openDoor(
     limits: { maxTextLength: 1000, setupTimeoutMs: 20_000, messages: MESSAGES },
   });
   t.after(async () => {
-    await door.close();
+    await server.close();
     await switchboard.close();
     plane.close();
   });
-  return { door, switchboard, plane, time, log, logged };
+  return { server, switchboard, plane, time, log, logged };
 }
 
 function openSwitchboard(

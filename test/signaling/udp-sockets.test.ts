@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { bindUdp } from '../../signaling/werift-peer.js';
 import { randomFrom } from '../api/mutations.js';
 import { chromiumOffer } from './chromium-offer.js';
-import { openDoor } from './server-under-test.js';
+import { openServer } from './server-under-test.js';
 
 function sockets(t: TestContext, count: number): Socket[] {
   const made = Array.from({ length: count }, () => createSocket('udp4'));
@@ -68,15 +68,15 @@ test('without a range any port will do, and a later error ends nothing', async (
 
 test('calls that begin together share a range of ports; one too many is refused and leaves nothing', async (t) => {
   const udpPorts = await freePorts(4);
-  const { door, switchboard } = await openDoor(t, { udpPorts });
-  const calls = await Promise.all(Array.from({ length: 4 }, () => door.open({ sdp: chromiumOffer() })));
+  const { server, switchboard } = await openServer(t, { udpPorts });
+  const calls = await Promise.all(Array.from({ length: 4 }, () => server.open({ sdp: chromiumOffer() })));
   const ports = calls.map(({ sdp }) => Number(/^a=candidate:\S+ 1 udp \d+ \S+ (\d+)/m.exec(sdp)?.[1]));
   assert.deepEqual(
     ports.toSorted((a, b) => a - b),
     [0, 1, 2, 3].map((index) => udpPorts[0] + index),
   );
-  await assert.rejects(door.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
+  await assert.rejects(server.open({ sdp: chromiumOffer() }), { code: 'CALL_LIMIT' });
   assert.equal(switchboard.size, 4);
-  await door.hangUp(calls[0]?.id ?? '');
-  await door.open({ sdp: chromiumOffer() });
+  await server.hangUp(calls[0]?.id ?? '');
+  await server.open({ sdp: chromiumOffer() });
 });

@@ -140,13 +140,13 @@ test('an engine that dies in a call is told, the call stays and speaks again', a
   assert.ok(telephone !== undefined);
   await until(() => telephone.list()[0]?.state === 'connected');
   const { id } = telephone.list()[0] ?? { id: '' };
-  const told: string[] = [];
-  telephone.follow(id, 0, (event) => told.push(event.type === 'speech' ? event.event.type : event.type));
+  const seen: string[] = [];
+  telephone.follow(id, 0, (event) => seen.push(event.type === 'speech' ? event.event.type : event.type));
   telephone.say(id, { text: 'It breaks.' });
-  await until(() => told.includes('utterance.failed'));
-  const spoken = told.filter((type) => type === 'utterance.spoken').length;
+  await until(() => seen.includes('utterance.failed'));
+  const spoken = seen.filter((type) => type === 'utterance.spoken').length;
   telephone.say(id, { text: 'Again.' });
-  await until(() => told.filter((type) => type === 'utterance.spoken').length > spoken);
+  await until(() => seen.filter((type) => type === 'utterance.spoken').length > spoken);
   assert.equal(telephone.get(id).state, 'connected');
   await hangUp(caller, call);
 });

@@ -15,18 +15,18 @@ import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 
 const SECRET = 'only-the-two-of-us-know-it';
 
-interface Told {
+interface Delivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
 let server: TelephoneServer;
-const told: Told[] = [];
+const deliveries: Delivery[] = [];
 const target = createServer((request, reply) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    told.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    deliveries.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
     reply.end();
   });
 });
@@ -57,12 +57,12 @@ async function post(path: string, body: object, headers: Readonly<Record<string,
 test('a call that is placed once is rung, connected, spoken into and ended, and its record is signed and right', async (t) => {
   const rtp = await kept(t, RtpPeer.open());
   const sipp = await kept(t, Sipp.answer('answer-basic', { keys: { rtp_port: rtp.port } }));
-  const wish = {
+  const request = {
     to: `sip:+491701234567@127.0.0.1:${sipp.address.port}`,
     say: { text: 'Your parcel is here.', after: 'hangup' },
   };
   const key = { 'idempotency-key': 'once' };
-  const [placed, again] = [await post('', wish, key), await post('', wish, key)];
+  const [placed, again] = [await post('', request, key), await post('', request, key)];
   assert.deepEqual([placed.status, again.status, again.body['id']], [201, 201, placed.body['id']]);
   const events = await (
     await fetch(`${server.server.url}/v1/calls/${placed.body['id'] as string}/events`)
@@ -86,8 +86,8 @@ test('a call that is placed once is rung, connected, spoken into and ended, and 
   }
   assert.equal(server.telephone.list().length, 1);
 
-  await until(() => told.length > 0);
-  const [{ headers, body } = { headers: {}, body: '' }] = told;
+  await until(() => deliveries.length > 0);
+  const [{ headers, body } = { headers: {}, body: '' }] = deliveries;
   const stamp = String(headers['x-parley-signature']);
   const seconds = Number(/^t=(\d+),/.exec(stamp)?.[1]);
   assert.equal(stamp, signature(SECRET, body, seconds));
@@ -129,7 +129,7 @@ test('a menu is driven over the socket of the call: prompt, key, answer, end', a
   assert.ok(has({ type: 'state', state: 'ended' })());
   assert.equal(server.telephone.get(id).end?.reason, 'we hung up');
   const record = () =>
-    told
+    deliveries
       .map(({ body }) => JSON.parse(body) as { call: Record<string, unknown> })
       .find(({ call }) => call['id'] === id);
   await until(() => record() !== undefined);

@@ -112,7 +112,7 @@ test('callers are answered at each address, with signalling and sound where they
   await until(() => server.telephone.size === 0);
 });
 
-test('SIP_ENABLED=0 opens no telephone door, and its addresses say so', async (t) => {
+test('SIP_ENABLED=0 opens no telephone, and its addresses say so', async (t) => {
   const config = readConfig({
     PORT: '0',
     ENGINE: 'flite',

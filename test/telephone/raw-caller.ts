@@ -7,7 +7,7 @@ import { until } from '../fakes/until.js';
 import type { Address } from '../interop/telephone/sipp.js';
 
 let counter = 0;
-/** Nobody listens there. Nothing is sent to the discard port, 9. */
+/** A local port without a listener. Packets to the discard port, 9, are never sent. */
 const DEAF_PORT = 65_534;
 
 interface Wording {

@@ -1,4 +1,4 @@
-// Which calls are captured, what of their messages, and how their media comes in.
+// Tests which calls are captured, which of their messages, and how their media is captured.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

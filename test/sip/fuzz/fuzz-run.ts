@@ -11,7 +11,7 @@ const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);
 
 export type Random = () => number;
 
-/** From 0 to below `most`. */
+/** Returns an integer from 0 to below `most`. */
 export function below(most: number, random: Random): number {
   return Math.floor(random() * most);
 }

@@ -9,8 +9,8 @@ import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 
 /** Pushes frames numbered from `first` into the leg's current playout. */
-function speak({ told }: Leg, first: number, count: number, bytes = 160): void {
-  const playout = told.ports.at(-1)?.playout;
+function speak({ seen }: Leg, first: number, count: number, bytes = 160): void {
+  const playout = seen.ports.at(-1)?.playout;
   assert.ok(playout !== undefined);
   for (let n = first; n < first + count; n++) {
     assert.equal(playout.push(playout.generation, 1, new Uint8Array(bytes).fill(n)), 1);
@@ -22,8 +22,8 @@ test('an answer opens the stream: speech goes to the address of the offer, from 
   const phone = await Phone.open(t);
   const call = leg();
   const answer = valueOf(call.media.answer(phone.describe()));
-  assert.equal(call.told.ports.length, 1);
-  assert.deepEqual([call.told.ports[0]?.codec, call.told.ports[0]?.frameMs], [PCMU, 20]);
+  assert.equal(call.seen.ports.length, 1);
+  assert.deepEqual([call.seen.ports[0]?.codec, call.seen.ports[0]?.frameMs], [PCMU, 20]);
   speak(call, 1, 3);
   const raw = await phone.raw(pass(100));
 
@@ -39,7 +39,7 @@ test('another codec goes on with the source, the sequence numbers and the time o
   const before = pass(100);
   call.media.answer(phone.describe('8 101'));
   assert.deepEqual(
-    call.told.ports.map(({ codec }) => codec),
+    call.seen.ports.map(({ codec }) => codec),
     [PCMU, PCMA],
   );
   speak(call, 3, 2);
@@ -76,7 +76,7 @@ test('the packet time that is asked for is kept, and a new one has its own playo
     sent += packets.length;
   }
   assert.deepEqual(
-    call.told.ports.map(({ frameMs }) => frameMs),
+    call.seen.ports.map(({ frameMs }) => frameMs),
     [10, 30, 60],
   );
   assert.equal(call.media.figures().sent?.packets, sent);
@@ -92,7 +92,7 @@ test('a re-offer may move the codec to another payload type', async (t) => {
   const second = await phone.packets(pass(60));
   assert.deepEqual([first.at(-1)?.payloadType, second[0]?.payloadType], [96, 111]);
   assert.equal(second[0]?.ssrc, first[0]?.ssrc);
-  assert.equal(call.told.ports.length, 2);
+  assert.equal(call.seen.ports.length, 2);
 });
 
 test('a refresh changes nothing: the playout stays', async (t) => {
@@ -101,7 +101,7 @@ test('a refresh changes nothing: the playout stays', async (t) => {
   const call = leg();
   const first = valueOf(call.media.answer(phone.describe()));
   assert.equal(valueOf(call.media.answer(phone.describe())), first);
-  assert.equal(call.told.ports.length, 1);
+  assert.equal(call.seen.ports.length, 1);
 });
 
 for (const [how, hold] of [
@@ -117,10 +117,10 @@ for (const [how, hold] of [
     speak(call, 1, 10);
     const before = await phone.packets(pass(59, 1));
     valueOf(call.media.answer(hold(phone)));
-    assert.deepEqual(call.told.held, [true]);
+    assert.deepEqual(call.seen.held, [true]);
     assert.equal(pass(60_000), 0);
     valueOf(call.media.answer(phone.describe()));
-    assert.deepEqual(call.told.held, [true, false]);
+    assert.deepEqual(call.seen.held, [true, false]);
     const after = await phone.packets(pass(200, 1));
     const spoken = contents([...before, ...after]).filter((content) => content !== 'silence');
     assert.deepEqual(spoken, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -128,7 +128,7 @@ for (const [how, hold] of [
     assert.ok(last !== undefined && next !== undefined);
     assert.deepEqual([next.sequence - last.sequence, next.marker], [1, true]);
     assert.ok(next.timestamp - last.timestamp >= 60_000 * 8);
-    assert.equal(call.told.ports.length, 1);
+    assert.equal(call.seen.ports.length, 1);
     assert.equal(phone.waiting, 0);
   });
 }
@@ -139,7 +139,7 @@ test('what the application holds stays held, whatever descriptions come and go m
   const call = leg();
   valueOf(call.media.answer(phone.describe()));
   speak(call, 1, 3);
-  const playout = call.told.ports[0]?.playout;
+  const playout = call.seen.ports[0]?.playout;
   playout?.pause();
   call.media.hold(true);
   valueOf(call.media.answer(phone.describe('0 101', ['a=recvonly'])));
@@ -160,7 +160,7 @@ test('a call that begins held opens nothing to the far end until it is resumed',
   const phone = await Phone.open(t);
   const call = leg();
   valueOf(call.media.answer(phone.describe('0 101', [], { address: '0.0.0.0' })));
-  assert.deepEqual([call.told.ports.length, call.told.held], [1, [true]]);
+  assert.deepEqual([call.seen.ports.length, call.seen.held], [1, [true]]);
   assert.equal(pass(100), 0);
   valueOf(call.media.answer(phone.describe()));
   await phone.packets(pass(100));
@@ -177,7 +177,7 @@ test('while we hold, our descriptions say so, also to an offer of the far end', 
   assert.match(valueOf(call.media.answer(phone.describe())), /a=sendonly/);
   call.media.hold(false);
   assert.match(valueOf(call.media.answer(phone.describe())), /a=sendrecv/);
-  assert.deepEqual(call.told.held, []);
+  assert.deepEqual(call.seen.held, []);
 });
 
 test('another address of the far end is sent to from the agreement on', async (t) => {
@@ -189,7 +189,7 @@ test('another address of the far end is sent to from the agreement on', async (t
   valueOf(call.media.answer(other.describe()));
   await other.packets(pass(100));
   assert.equal(phone.waiting, 0);
-  assert.equal(call.told.ports.length, 1);
+  assert.equal(call.seen.ports.length, 1);
 });
 
 test('a telephone behind a translator is answered where it sends from', async (t) => {
@@ -318,7 +318,7 @@ test('closing says goodbye, gives the ports back, and leaves no timer; the figur
   const port = portIn(valueOf(call.media.answer(phone.describe('0 101', ['a=rtcp-mux']))));
   for (const sequence of [1, 2, 3, 5]) await phone.send(rtp({ sequence, timestamp: 160 * sequence }), port);
   const sent = pass(100);
-  await call.told.ports[0]?.close();
+  await call.seen.ports[0]?.close();
   const raw = await phone.raw(sent + 1);
   assert.deepEqual(
     splitRtcp(raw.at(-1)?.data ?? new Uint8Array()).map(({ type }) => type),
@@ -343,17 +343,17 @@ test('a far end that falls silent is told, and not while it is held', async (t) 
   const call = leg(PLAIN, { rtpTimeoutMs: 10_000 });
   const port = portIn(valueOf(call.media.answer(phone.describe())));
   pass(60_000, 1000);
-  assert.equal(call.told.silences, 0, 'nothing has come yet');
+  assert.equal(call.seen.silences, 0, 'nothing has come yet');
   await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
   pass(5000, 1000);
   valueOf(call.media.answer(phone.describe('0 101', ['a=sendonly'])));
   pass(60_000, 1000);
-  assert.equal(call.told.silences, 0);
+  assert.equal(call.seen.silences, 0);
   valueOf(call.media.answer(phone.describe()));
   pass(9000, 1000);
-  assert.equal(call.told.silences, 0);
+  assert.equal(call.seen.silences, 0);
   pass(1000, 1000);
-  assert.equal(call.told.silences, 1);
+  assert.equal(call.seen.silences, 1);
 });
 
 /** An INVITE with a receive-only description was answered; replies go to the phone's own address. */
@@ -481,7 +481,7 @@ test('the port of an offer is open before it is answered, and an answer in 183 i
   valueOf(call.media.accept(phone.describe(), 'early'));
   call.media.settle('early');
   valueOf(call.media.accept(phone.describe(), 'early'));
-  assert.equal(call.told.ports.length, 1);
+  assert.equal(call.seen.ports.length, 1);
 });
 
 test('of two phones that answer, the latest one is heard, and the one that has the call stays', async (t) => {
@@ -497,7 +497,7 @@ test('of two phones that answer, the latest one is heard, and the one that has t
   call.media.settle('one');
   const packets = await first.packets(pass(60));
   assert.deepEqual(
-    call.told.ports.map(({ codec }) => codec),
+    call.seen.ports.map(({ codec }) => codec),
     [PCMU, PCMA, PCMU],
   );
   assert.ok(packets.every(({ payloadType }) => payloadType === 0));
@@ -573,7 +573,7 @@ test('an offer that was refused leaves everything as it was, and the next one ma
   agree(caller, callee, 'a');
   agree(callee, caller, 'b');
   pass(100);
-  assert.deepEqual([caller.told.ports.length, callee.told.ports.length, caller.told.held], [1, 1, []]);
+  assert.deepEqual([caller.seen.ports.length, callee.seen.ports.length, caller.seen.held], [1, 1, []]);
 });
 
 test('a refused answer to a re-offer takes it back: another one may follow', async (t) => {

@@ -15,12 +15,12 @@ test('keys of one leg are heard at the other, each once, with its length', (t) =
   );
   assert.ok(callee.media.press('5', 200, 40));
   pass(1000);
-  assert.deepEqual(callee.told.digits, [
+  assert.deepEqual(callee.seen.digits, [
     ['1', 100],
     ['#', 100],
     ['D', 100],
   ]);
-  assert.deepEqual(caller.told.digits, [['5', 200]]);
+  assert.deepEqual(caller.seen.digits, [['5', 200]]);
 });
 
 test('digitsSent resolves when the last of the keys has left, and not before', async (t) => {
@@ -38,7 +38,7 @@ test('digitsSent resolves when the last of the keys has left, and not before', a
   assert.ok(!sent);
   pass(140);
   await done;
-  assert.equal(caller.told.ports[0]?.playout.stats().digitsWaiting, 0);
+  assert.equal(caller.seen.ports[0]?.playout.stats().digitsWaiting, 0);
 });
 
 test('keys that cannot be sent are refused, so that the owner may send them in INFO', (t) => {
@@ -66,7 +66,7 @@ test('keys that wait are pressed after a change of the codec, and the one under 
   for (const digit of '123') call.media.press(digit, 100, 60);
   let sent = pass(60);
   valueOf(call.media.answer(phone.describe('8 101')));
-  assert.equal(call.told.ports.length, 2);
+  assert.equal(call.seen.ports.length, 2);
   sent += pass(800);
   const events = (await phone.packets(sent)).filter(({ payloadType }) => payloadType === 101);
   const begun = new Map(events.map(({ timestamp, payload }) => [timestamp, payload[0]]));
@@ -103,7 +103,7 @@ test('a key without the marker bit counts, also under the payload type of a new 
   valueOf(call.media.answer(other));
   await press(8, 97, 20);
   await press(9, 101, 30);
-  assert.deepEqual(call.told.digits, [
+  assert.deepEqual(call.seen.digits, [
     ['7', 60],
     ['8', 60],
     ['9', 60],

@@ -43,22 +43,22 @@ test('each believes what the other one encrypts', (t) => {
 test('fifteen minutes of hold: sequence numbers and the index of SRTP go on where they stopped', (t) => {
   const { caller, callee, pass } = pair(t);
   pass(2000);
-  const playout = callee.told.ports[0]?.playout;
+  const playout = callee.seen.ports[0]?.playout;
   const before = playout?.stats();
   caller.media.hold(true);
   agree(caller, callee);
-  assert.deepEqual([callee.told.held, caller.told.held], [[true], []]);
+  assert.deepEqual([callee.seen.held, caller.seen.held], [[true], []]);
   pass(15 * MINUTE_MS, 1000);
   const during = playout?.stats();
   assert.equal(during?.sequence, before?.sequence);
   assert.equal(during?.packets, before?.packets);
   caller.media.hold(false);
   agree(caller, callee);
-  assert.deepEqual(callee.told.held, [true, false]);
+  assert.deepEqual(callee.seen.held, [true, false]);
   pass(2000);
   // All but the one that left in the last step.
   assert.deepEqual(heard(caller), { packets: (playout?.stats().packets ?? 0) - 1, loss: 0 });
-  assert.equal(callee.told.ports.length, 1, 'it is the same playout');
+  assert.equal(callee.seen.ports.length, 1, 'it is the same playout');
   const ticks = ((playout?.stats().timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0;
   assert.equal(ticks, (15 * MINUTE_MS + 2000) * 8, 'time has gone on');
 });
@@ -70,9 +70,9 @@ test('another codec in an encrypted call is believed at once, and the keys stay'
   pass(1000);
   agree(caller, callee);
   pass(1000);
-  for (const { told, media } of [caller, callee]) {
+  for (const { seen, media } of [caller, callee]) {
     assert.deepEqual(
-      told.ports.map(({ codec }) => codec),
+      seen.ports.map(({ codec }) => codec),
       [PCMA, PCMU, PCMA],
     );
     const { packets = 0, loss } = media.figures().received ?? {};
@@ -129,7 +129,7 @@ test('new keys of the far end count from the agreement on', (t) => {
   const { packets, loss } = heard(caller);
   assert.ok(packets > before + 20, String(packets - before));
   assert.equal(loss, 0);
-  assert.equal(caller.told.ports.length, 1, 'our own keys stay');
+  assert.equal(caller.seen.ports.length, 1, 'our own keys stay');
 });
 
 test('where SRTP is demanded, nothing plain is believed and nothing plain agreed on', async (t) => {
@@ -138,7 +138,7 @@ test('where SRTP is demanded, nothing plain is believed and nothing plain agreed
   const call = leg(SECURE);
   assert.equal(refusalOf(call.media.answer(phone.describe('0 101'))).status, 488);
   assert.equal(pass(100), 0);
-  assert.deepEqual(call.told.ports, []);
+  assert.deepEqual(call.seen.ports, []);
 });
 
 test('a suite that was left is never taken up again with the source that it had', async (t) => {
@@ -157,7 +157,7 @@ test('a suite that was left is never taken up again with the source that it had'
   }
   assert.equal(sources[0], sources[1]);
   assert.notEqual(sources[2], sources[0]);
-  assert.equal(call.told.ports.length, 3);
+  assert.equal(call.seen.ports.length, 3);
 });
 
 const DTLS = { ...PLAIN, security: 'require', keyings: ['dtls'], codecs: ['PCMU', 'PCMA'] } as const;
@@ -207,18 +207,18 @@ test('the port is told when the handshake has brought keys, and nothing leaves b
   const { secured, pass } = legs(t);
   const [caller, callee] = [secured(), secured()];
   agree(caller, callee);
-  assert.deepEqual([caller.told.ports.length, callee.told.ports.length], [0, 0]);
+  assert.deepEqual([caller.seen.ports.length, callee.seen.ports.length], [0, 0]);
   assert.ok(!caller.media.press('1', 100, 60));
   pass(1000);
   for (const leg of [caller, callee]) {
-    assert.equal(leg.told.ports[0]?.path, 'SRTP, keys by DTLS');
+    assert.equal(leg.seen.ports[0]?.path, 'SRTP, keys by DTLS');
     assert.equal(leg.media.figures().srtp, 'dtls');
     assert.ok(packetsOf(leg) > 30);
     assert.deepEqual(leg.failures, []);
   }
   caller.media.press('7', 100, 60);
   pass(400);
-  assert.deepEqual(callee.told.digits, [['7', 100]]);
+  assert.deepEqual(callee.seen.digits, [['7', 100]]);
 });
 
 test('hold, resume and another codec leave the association as it is', (t) => {
@@ -231,12 +231,12 @@ test('hold, resume and another codec leave the association as it is', (t) => {
   pass(5000);
   caller.media.hold(false);
   agree(caller, callee);
-  assert.deepEqual(callee.told.held, [true, false]);
+  assert.deepEqual(callee.seen.held, [true, false]);
   pass(500);
   agree(callee, caller);
   pass(500);
   assert.deepEqual(
-    caller.told.ports.map(({ codec }) => codec),
+    caller.seen.ports.map(({ codec }) => codec),
     [PCMA, PCMU],
   );
   assert.deepEqual([caller.media.figures().received?.loss, callee.media.figures().received?.loss], [0, 0]);
@@ -254,7 +254,7 @@ test('a certificate that is not the announced one fails the call, and no port is
     callee.failures.map(({ code }) => code),
     ['FINGERPRINT_MISMATCH'],
   );
-  assert.deepEqual(callee.told.ports, []);
+  assert.deepEqual(callee.seen.ports, []);
   assert.equal(packetsOf(callee), 0);
 });
 
@@ -266,7 +266,7 @@ test('another far end has an association of its own', (t) => {
   const before = packetsOf(caller);
   agree(other, caller);
   pass(1000);
-  assert.equal(caller.told.ports.length, 2, 'other keys need another playout');
+  assert.equal(caller.seen.ports.length, 2, 'other keys need another playout');
   assert.ok(packetsOf(caller) > before + 30 && packetsOf(other) > 30);
   assert.deepEqual(caller.failures, []);
 });
@@ -278,7 +278,7 @@ test('with ICE nothing is sent to the address of the description before a check 
   const ice = ['a=ice-ufrag:abcd', 'a=ice-pwd:abcdefghijklmnopqrstuvwx'];
   const answer = valueOf(call.media.answer(phone.describe('0 101', ice)));
   assert.equal(linesOf(answer, 'a=ice-ufrag:').length, 1);
-  assert.deepEqual(call.told.held, []);
+  assert.deepEqual(call.seen.held, []);
   pass(200);
   assert.equal(phone.waiting, 0);
   await phone.send(checkOf(answer), portIn(answer));

@@ -25,7 +25,7 @@ export const PLAIN: Partial<MediaPolicy> = {
 };
 
 /** Records the callbacks of a leg, in order. */
-interface Told {
+interface SeenEvents {
   readonly ports: MediaPort[];
   readonly digits: [string, number][];
   readonly held: boolean[];
@@ -34,7 +34,7 @@ interface Told {
 
 export interface Leg {
   readonly media: CallMedia;
-  readonly told: Told;
+  readonly seen: SeenEvents;
 }
 
 interface Stage {
@@ -85,7 +85,7 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
       });
       legs.push(media);
       if (confirmed) media.confirmed();
-      return { media, told: listenTo(media) };
+      return { media, seen: listenTo(media) };
     },
     pass,
   };
@@ -93,13 +93,13 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
 
 const SILENT = { info: () => undefined, warn: () => undefined };
 
-function listenTo(media: CallMedia): Told {
-  const told: Told = { ports: [], digits: [], held: [], silences: 0 };
-  media.onPort = (port) => told.ports.push(port);
-  media.onDigit = (digit, durationMs) => told.digits.push([digit, durationMs]);
-  media.onHeld = (held) => told.held.push(held);
-  media.onSilent = () => told.silences++;
-  return told;
+function listenTo(media: CallMedia): SeenEvents {
+  const seen: SeenEvents = { ports: [], digits: [], held: [], silences: 0 };
+  media.onPort = (port) => seen.ports.push(port);
+  media.onDigit = (digit, durationMs) => seen.digits.push([digit, durationMs]);
+  media.onHeld = (held) => seen.held.push(held);
+  media.onSilent = () => seen.silences++;
+  return seen;
 }
 
 /** Negotiates what the first leg offers. */

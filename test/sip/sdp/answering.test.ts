@@ -144,11 +144,11 @@ for (const [codec, ptime, maxptime, sent] of [
   ['opus', '60', undefined, 60],
 ] as const) {
   test(`${codec} with ptime ${ptime ?? 'unsaid'} and maxptime ${maxptime ?? 'unsaid'} goes in packets of ${sent} ms`, () => {
-    const wishes = [
+    const requests = [
       ...(ptime === undefined ? [] : [`a=ptime:${ptime}`]),
       ...(maxptime === undefined ? [] : [`a=maxptime:${maxptime}`]),
     ];
-    const offer = offerOf('m=audio 5004 RTP/AVP 0 96', 'a=rtpmap:96 opus/48000/2', ...wishes);
+    const offer = offerOf('m=audio 5004 RTP/AVP 0 96', 'a=rtpmap:96 opus/48000/2', ...requests);
     const { answer, agreed } = valueOf(negotiation({ codecs: [codec] }).answer(offer));
     assert.equal(agreed.packetTimeMs, sent);
     assert.deepEqual(linesOf(answer, 'a=ptime:'), [String(sent)]);
@@ -174,7 +174,7 @@ test('the first usable audio section is taken and every other one refused in its
   ]);
 });
 
-for (const [line, wish, direction] of [
+for (const [line, wanted, direction] of [
   ['a=sendrecv', 'sendrecv', 'sendrecv'],
   ['a=sendonly', 'sendrecv', 'recvonly'],
   ['a=recvonly', 'sendrecv', 'sendonly'],
@@ -183,8 +183,8 @@ for (const [line, wish, direction] of [
   ['a=sendonly', 'sendonly', 'inactive'],
   ['c=IN IP4 0.0.0.0', 'sendrecv', 'recvonly'],
 ] as const) {
-  test(`an offer with ${line} to one who would ${wish} is answered with ${direction}`, () => {
-    const { answer, agreed } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 0', line), wish));
+  test(`an offer with ${line} to one who would ${wanted} is answered with ${direction}`, () => {
+    const { answer, agreed } = valueOf(negotiation().answer(offerOf('m=audio 5004 RTP/AVP 0', line), wanted));
     assert.equal(agreed.direction, direction);
     assert.ok(answer.includes(`\r\na=${direction}\r\n`));
     assert.deepEqual(linesOf(answer, 'm=audio '), ['40000 RTP/AVP 0'], 'a held section is not a refused one');
@@ -376,11 +376,11 @@ test('an answer is a legal answer to its offer, time and again in one call', () 
       policies,
       fc.array(offers, { minLength: 1, maxLength: 4 }),
       directions,
-      (policy, texts, wish) => {
+      (policy, texts, wanted) => {
         const session = negotiation(policy);
         const meanings = new Map<string, string>();
         for (const text of texts) {
-          const judged = session.answer(text, wish);
+          const judged = session.answer(text, wanted);
           if (judged.refusal !== undefined) {
             assert.equal(judged.refusal.status, 488);
             continue;

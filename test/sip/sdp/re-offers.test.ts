@@ -46,8 +46,8 @@ for (const [what, line, changes] of [
     const session = negotiation();
     session.answer(OFFER);
     const maps = ['a=rtpmap:101 telephone-event/8000', 'a=rtpmap:96 telephone-event/8000'];
-    const { agreed, changes: told } = valueOf(session.answer(offerOf(line, ...maps)));
-    assert.deepEqual([...told], changes);
+    const { agreed, changes: seen } = valueOf(session.answer(offerOf(line, ...maps)));
+    assert.deepEqual([...seen], changes);
     assert.equal(session.agreed, agreed);
   });
 }

@@ -14,12 +14,12 @@ import type { TransactionLayer } from '../../../sip/transaction/transaction-laye
 import { Places, uriOf } from '../client/places.js';
 import { Network, seeded } from '../transaction/network.js';
 import { Callee, CALLEE, CALLER } from '../transaction/users.js';
-import { Told } from './two-ends.js';
+import { SeenEvents } from './two-ends.js';
 
 /** Media that keeps what it hears; a description is any text. */
 export class HeardMedia implements SessionMedia {
   readonly events: string[] = [];
-  /** Whether a description of the peer can be followed. */
+  /** False if no description of the peer can be followed. */
   follows: (text: string) => boolean = (text) => !text.includes('bad');
   offering = false;
   agreed = false;
@@ -66,7 +66,7 @@ function text(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString();
 }
 
-export class ToldOfCall extends Told {
+export class SeenCall extends SeenEvents {
   progressed(status: number): void {
     this.events.push(String(status));
   }
@@ -77,7 +77,7 @@ export interface ByHand {
   readonly headers?: readonly HeaderLine[];
   readonly body?: string;
   readonly contact?: boolean;
-  /** Whether To has a tag; it has, if the test says nothing. */
+  /** True by default: To has a tag. */
   readonly tagged?: boolean;
   /** Changes the text of the response. */
   readonly edit?: (text: string) => string;
@@ -90,7 +90,7 @@ export class CallingOut {
   readonly layer: TransactionLayer;
   readonly sender: LocatedSender;
   readonly media = new HeardMedia();
-  readonly told = new ToldOfCall();
+  readonly seen = new SeenCall();
   readonly callee: Callee;
   /** Handles each new request at the far end. Default: 200 to all but INVITE. */
   act: (transaction: ServerTransaction) => void = (transaction) => {
@@ -131,7 +131,7 @@ export class CallingOut {
 
   /** A session that has sent its INVITE. */
   async call(options: Partial<OutboundSessionOptions> = {}): Promise<OutboundSession> {
-    const session = new OutboundSession({ plan: this.plan(), context: this.agent.context, user: this.told, ...options });
+    const session = new OutboundSession({ plan: this.plan(), context: this.agent.context, user: this.seen, ...options });
     session.start();
     await this.network.pass(20);
     return session;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CALLEE, CALLER } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { Told, TwoEnds, requestsTo } from './two-ends.js';
+import { SeenEvents, TwoEnds, requestsTo } from './two-ends.js';
 
 /** Nothing is left of any call. */
 async function assertDone(ends: TwoEnds): Promise<void> {
@@ -17,23 +17,23 @@ async function assertDone(ends: TwoEnds): Promise<void> {
 
 void test('a call is rung, accepted, acknowledged and ended by the caller', async () => {
   const ends = new TwoEnds();
-  let told = new Told();
+  let seen = new SeenEvents();
   ends.act = (session) => {
     session.ring();
-    ends.network.time.after(500, () => (told = ends.accept(session)));
+    ends.network.time.after(500, () => (seen = ends.accept(session)));
   };
   const call = ends.call();
   await ends.network.pass(700);
   assert.deepEqual(call.statuses, [180, 200]);
-  assert.deepEqual(told.events, ['established']);
-  assert.deepEqual(call.told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
+  assert.deepEqual(call.seen.events, ['established']);
   assert.deepEqual(ends.called.agent.counts, { early: 0, confirmed: 1 });
   let hungUp = false;
   void call.inDialog.hangUp({ protocol: 'q.850', cause: 16, text: 'bye' }).then(() => (hungUp = true));
   await ends.network.pass(100);
   assert.equal(hungUp, true);
-  assert.deepEqual(told.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: 'bye' } });
-  assert.deepEqual(call.told.end, { by: 'us' });
+  assert.deepEqual(seen.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: 'bye' } });
+  assert.deepEqual(call.seen.end, { by: 'us' });
   await assertDone(ends);
 });
 
@@ -45,7 +45,7 @@ void test('a call is ended by the callee', async () => {
   void session?.hangUp();
   await ends.network.pass(100);
   assert.equal(session?.state, 'ended');
-  assert.deepEqual(call.told.events, ['established', 'ended peer']);
+  assert.deepEqual(call.seen.events, ['established', 'ended peer']);
   assert.equal(ends.network.sentBy(CALLER).at(-1)?.includes('200 OK'), true);
   assert.equal(ends.network.sentBy(CALLEE).at(-1)?.includes('BYE sip:192.0.2.1'), true);
   await assertDone(ends);
@@ -61,7 +61,7 @@ void test('both hang up at once, and both BYEs are answered with 200', async () 
   const last = (address: string): string[] => ends.network.sentBy(address).slice(-2).map((line) => line.replace(/^\d+ /, '')); // prettier-ignore
   assert.deepEqual(last(CALLER).sort(), ['BYE sip:192.0.2.2 SIP/2.0', 'SIP/2.0 200 OK']);
   assert.deepEqual(last(CALLEE).sort(), ['BYE sip:192.0.2.1 SIP/2.0', 'SIP/2.0 200 OK']);
-  assert.deepEqual(call.told.events, ['established', 'ended us']);
+  assert.deepEqual(call.seen.events, ['established', 'ended us']);
 });
 
 void test('responses say who answers, what it knows, and which proxies recorded themselves', async () => {
@@ -86,9 +86,9 @@ void test('responses say who answers, what it knows, and which proxies recorded 
 
 void test('a call that the caller takes back is answered 487 and told with its reason', async () => {
   const ends = new TwoEnds();
-  const told = new Told();
+  const seen = new SeenEvents();
   ends.act = (session) => {
-    session.user = told;
+    session.user = seen;
     session.ring();
   };
   const call = ends.call();
@@ -96,24 +96,24 @@ void test('a call that the caller takes back is answered 487 and told with its r
   call.transaction.cancel();
   await ends.network.pass(100);
   assert.deepEqual(call.statuses, [180, 487]);
-  assert.deepEqual(told.events, ['ended cancelled']);
-  assert.equal(ends.invited[0]?.accept(new NegotiatedMedia(CALLEE, 7), told).refusal?.status, 481);
+  assert.deepEqual(seen.events, ['ended cancelled']);
+  assert.equal(ends.invited[0]?.accept(new NegotiatedMedia(CALLEE, 7), seen).refusal?.status, 481);
   await assertDone(ends);
 });
 
 void test('CANCEL that crosses the 200 changes nothing', async () => {
   const ends = new TwoEnds();
-  let told = new Told();
+  let seen = new SeenEvents();
   ends.act = (session) => {
     session.ring();
-    ends.network.time.after(100, () => (told = ends.accept(session)));
+    ends.network.time.after(100, () => (seen = ends.accept(session)));
   };
   const call = ends.call();
   await ends.network.pass(110); // the 200 leaves at 110
   call.transaction.cancel();
   await ends.network.pass(200);
   assert.deepEqual(call.statuses, [180, 200]);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
   assert.ok(ends.network.sentBy(CALLER).some((line) => line.includes('CANCEL')));
   void call.inDialog.hangUp();
   await assertDone(ends);
@@ -121,16 +121,16 @@ void test('CANCEL that crosses the 200 changes nothing', async () => {
 
 void test('a rejected call ends with what was said, and BYE in an early dialog takes the call back', async () => {
   const ends = new TwoEnds();
-  const told = new Told();
+  const seen = new SeenEvents();
   ends.act = (session) => {
-    session.user = told;
+    session.user = seen;
     session.reject(486, { reason: { protocol: 'q.850', cause: 17, text: 'busy' }, headers: [['Retry-After', '5']] });
   };
   const call = ends.call();
   await ends.network.pass(100);
   assert.equal(call.responses.at(-1)?.first('reason'), 'Q.850;cause=17;text="busy"');
   assert.equal(call.responses.at(-1)?.first('retry-after'), '5');
-  assert.deepEqual(told.end, {
+  assert.deepEqual(seen.end, {
     by: 'us',
     status: 486,
     reason: { protocol: 'q.850', cause: 17, text: 'busy' },
@@ -145,15 +145,15 @@ void test('a rejected call ends with what was said, and BYE in an early dialog t
 
 void test('a call that nobody accepts is repeated every minute and refused in the end', async () => {
   const ends = new TwoEnds();
-  const told = new Told();
+  const seen = new SeenEvents();
   ends.act = (session) => {
-    session.user = told;
+    session.user = seen;
     session.ring();
   };
   const call = ends.call();
   await ends.network.pass(200_000, 1000);
   assert.deepEqual(call.statuses, [180, 180, 180, 480]);
-  assert.deepEqual(told.end, { by: 'unanswered', status: 480 });
+  assert.deepEqual(seen.end, { by: 'unanswered', status: 480 });
   const expiring = ends.call({ headers: [['Expires', '20']] });
   await ends.network.pass(30_000, 1000);
   assert.deepEqual(expiring.statuses, [180, 487]);
@@ -162,34 +162,34 @@ void test('a call that nobody accepts is repeated every minute and refused in th
 void test('a call whose ACK never comes is ended with BYE after 64 T1', async () => {
   const ends = new TwoEnds();
   ends.network.loses = (text) => text.startsWith('ACK');
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session));
   const call = ends.call();
   await ends.network.pass(31_000, 100);
-  assert.deepEqual(told.events, []);
+  assert.deepEqual(seen.events, []);
   await ends.network.pass(2000);
-  assert.deepEqual(told.end, { by: 'unacknowledged' });
-  assert.deepEqual(call.told.end?.by, 'peer');
-  assert.deepEqual(call.told.end?.reason, { protocol: 'sip', cause: 408, text: 'no ACK' });
+  assert.deepEqual(seen.end, { by: 'unacknowledged' });
+  assert.deepEqual(call.seen.end?.by, 'peer');
+  assert.deepEqual(call.seen.end?.reason, { protocol: 'sip', cause: 408, text: 'no ACK' });
 });
 
 void test('a lost ACK comes again with the next 200, and a call hung up meanwhile waits with its BYE', async () => {
   const ends = new TwoEnds();
   let lost = 0;
   ends.network.loses = (text) => text.startsWith('ACK') && lost++ < 2;
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session));
   const call = ends.call();
   await ends.network.pass(100);
   void ends.invited[0]?.hangUp();
   await ends.network.pass(800);
   assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
-  assert.deepEqual(told.events, ['ended us']);
+  assert.deepEqual(seen.events, ['ended us']);
   await ends.network.pass(2000);
   assert.equal(requestsTo(ends.network, CALLER, 'ACK').length, 3);
   assert.equal(new Set(requestsTo(ends.network, CALLER, 'ACK')).size, 1);
   assert.equal(requestsTo(ends.network, CALLEE, 'BYE').length, 1);
-  assert.deepEqual(call.told.events, ['established', 'ended peer']);
+  assert.deepEqual(call.seen.events, ['established', 'ended peer']);
   await assertDone(ends);
 });
 
@@ -204,18 +204,18 @@ void test('a BYE that waits for its ACK is not sent once the peer has left by it
   await ends.network.pass(100);
   assert.equal(left, true);
   assert.deepEqual(requestsTo(ends.network, CALLEE, 'BYE'), []);
-  assert.deepEqual(call.told.events, ['established', 'ended us']);
+  assert.deepEqual(call.seen.events, ['established', 'ended us']);
   await assertDone(ends);
 });
 
 void test('an INVITE without an offer gets ours in the 200, and its ACK has the answer', async () => {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session, media));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session, media));
   const call = ends.call({ late: true });
   await ends.network.pass(100);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
   assert.equal(media.agreed, true);
   assert.equal(call.media.agreed, true);
 });
@@ -223,29 +223,29 @@ void test('an INVITE without an offer gets ours in the 200, and its ACK has the 
 for (const [what, answer] of [['has none', undefined], ['cannot be used', 'v=1\r\n']] as const) {
   void test(`a call whose ACK owes an answer and ${what} is ended`, async () => {
     const ends = new TwoEnds();
-    let told = new Told();
-    ends.act = (session) => (told = ends.accept(session));
+    let seen = new SeenEvents();
+    ends.act = (session) => (seen = ends.accept(session));
     const call = ends.call({ late: true, answers: () => answer });
     await ends.network.pass(200);
-    assert.equal(told.end?.by, 'us');
-    assert.equal(call.told.end?.reason?.text, 'no usable answer in ACK');
+    assert.equal(seen.end?.by, 'us');
+    assert.equal(call.seen.end?.reason?.text, 'no usable answer in ACK');
     await assertDone(ends);
   });
 } // prettier-ignore
 
 void test('an offer that the media cannot answer refuses the call', async () => {
   const ends = new TwoEnds();
-  const told = new Told();
+  const seen = new SeenEvents();
   let status: number | undefined;
   ends.act = (session) => {
-    session.user = told;
-    status = session.accept(new NegotiatedMedia(CALLEE, 7, { codecs: ['G722'] }), told).refusal?.status;
+    session.user = seen;
+    status = session.accept(new NegotiatedMedia(CALLEE, 7, { codecs: ['G722'] }), seen).refusal?.status;
   };
   const call = ends.call({ body: 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 18\r\n' }); // prettier-ignore
   await ends.network.pass(100);
   assert.equal(status, 488);
   assert.deepEqual(call.statuses, [488]);
-  assert.deepEqual(told.end, { by: 'us', status: 488 });
+  assert.deepEqual(seen.end, { by: 'us', status: 488 });
 });
 
 const MULTIPART = [['Content-Type', 'multipart/mixed;boundary="b 1"']] as const;
@@ -295,7 +295,7 @@ void test('within a call, an offer beside a part that must be understood is refu
     ends.act = (session) => void ends.accept(session, media);
     const call = ends.call();
     await ends.network.pass(100);
-    call.media.wish = 'inactive';
+    call.media.wantedDirection = 'inactive';
     const offer = call.media.offer().value ?? '';
     const body = partsOf([offer, 'Content-Type: application/sdp'], ['x', 'Content-Type: application/isup']);
     const asked = call.ask(method, [call.inDialog.channel.contact, ...MULTIPART], body);

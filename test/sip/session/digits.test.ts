@@ -5,23 +5,23 @@ import fc from 'fast-check';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { type DtmfInfoType, readDtmfInfo, writeDtmfInfo } from '../../../sip/session/info-digits.js';
 import { CALLEE } from '../transaction/users.js';
-import { requestsTo, Told, TwoEnds } from './two-ends.js';
+import { requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 async function talking() {
   const ends = new TwoEnds();
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session));
   const call = ends.call();
   await ends.network.pass(100);
   const [session] = ends.invited;
   assert.ok(session);
-  return { ends, call, session, told };
+  return { ends, call, session, seen };
 }
 
 const RELAY: HeaderLine = ['Content-Type', 'application/dtmf-relay'];
 
 void test('digits of the peer are told with their duration, each once though a request comes twice', async () => {
-  const { ends, call, told } = await talking();
+  const { ends, call, seen } = await talking();
   let lost = 0;
   ends.network.loses = (text) => /^SIP\/2\.0 200[^]*INFO/.test(text) && lost++ === 0;
   const first = call.ask('INFO', [RELAY], 'Signal=5\r\nDuration=250\r\n');
@@ -29,7 +29,7 @@ void test('digits of the peer are told with their duration, each once though a r
   const second = call.ask('INFO', [['Content-Type', 'application/dtmf']], '#');
   await ends.network.pass(100);
   assert.deepEqual([(await first).status, (await second).status], [200, 200]);
-  assert.deepEqual(told.events, ['established', 'digit 5 250', 'digit # 160']);
+  assert.deepEqual(seen.events, ['established', 'digit 5 250', 'digit # 160']);
 });
 
 for (const [what, status, headers, body] of [
@@ -40,11 +40,11 @@ for (const [what, status, headers, body] of [
   ['an unknown type', 415, [['Content-Type', 'application/x-fast-update']], 'x'],
 ] as const) {
   void test(`INFO with ${what} is answered with ${status} and tells nothing`, async () => {
-    const { ends, call, told } = await talking();
+    const { ends, call, seen } = await talking();
     const asked = call.ask('INFO', headers, body);
     await ends.network.pass(100);
     assert.equal((await asked).status, status);
-    assert.deepEqual(told.events, ['established']);
+    assert.deepEqual(seen.events, ['established']);
   });
 } // prettier-ignore
 
@@ -55,7 +55,7 @@ void test('digits go out one after the other, in order, however many are lost', 
   const digits = Array.from('12*#', (digit) => session.sendDigit(digit, 100));
   await ends.network.pass(5000);
   assert.deepEqual(await Promise.all(digits), [true, true, true, true]);
-  assert.deepEqual(call.told.events.slice(1), ['digit 1 100', 'digit 2 100', 'digit * 100', 'digit # 100']);
+  assert.deepEqual(call.seen.events.slice(1), ['digit 1 100', 'digit 2 100', 'digit * 100', 'digit # 100']);
 });
 
 void test('a peer that knows only the bare type gets that from then on', async () => {

@@ -8,10 +8,10 @@ import { UserAgent } from '../../../sip/session/user-agent.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { seeded } from '../transaction/network.js';
 import { CALLEE } from '../transaction/users.js';
-import { CallingOut, HeardMedia, ToldOfCall } from './calling-out.js';
+import { CallingOut, HeardMedia, SeenCall } from './calling-out.js';
 import { DirectSender } from './direct-sender.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, Told, TwoEnds } from './two-ends.js';
+import { type Calling, SeenEvents, TwoEnds } from './two-ends.js';
 
 const CALLS = 200;
 const LOSS = 0.15;
@@ -21,14 +21,14 @@ for (const seed of [1, 2, 3]) {
     const ends = new TwoEnds({ seed });
     const random = seeded(seed);
     ends.network.loses = () => random() < LOSS;
-    const called: Told[] = [];
+    const called: SeenEvents[] = [];
     const refused: unknown[] = [];
     ends.act = (session) => {
-      const told = new Told();
-      called.push(told);
+      const seen = new SeenEvents();
+      called.push(seen);
       session.ring();
       ends.network.time.after(300, () => {
-        if (session.accept(new NegotiatedMedia(CALLEE, 7), told).refusal) refused.push(session.state);
+        if (session.accept(new NegotiatedMedia(CALLEE, 7), seen).refusal) refused.push(session.state);
       });
       // Each call is held once, by one side or the other, and ended by the other.
       ends.network.time.after(8000, () => {
@@ -47,7 +47,7 @@ for (const seed of [1, 2, 3]) {
     assert.deepEqual(refused, []);
     assert.equal(calls.length, CALLS);
     assert.deepEqual(
-      calls.filter(({ told }) => told.events.join() !== 'established,ended us').map(({ told }) => told.end),
+      calls.filter(({ seen }) => seen.events.join() !== 'established,ended us').map(({ seen }) => seen.end),
       [],
     );
     assert.deepEqual(
@@ -98,16 +98,16 @@ for (const seed of [1, 2, 3]) {
     const random = seeded(seed + 10);
     network.loses = () => random() < LOSS;
     const far = answering(out);
-    const tolds: ToldOfCall[] = [];
+    const tolds: SeenCall[] = [];
     for (let index = 0; index < CALLS; index++) {
       network.time.after(index * 10, () => {
-        const told = new ToldOfCall();
-        tolds.push(told);
+        const seen = new SeenCall();
+        tolds.push(seen);
         const plan = out.plan({
           uri: `sip:${index % 2 === 0 ? 'ends' : 'stays'}@example.com`,
           media: new HeardMedia(),
         });
-        const session = new OutboundSession({ plan, context: out.agent.context, user: told });
+        const session = new OutboundSession({ plan, context: out.agent.context, user: seen });
         session.start();
         if (index % 2 === 1) network.time.after(12_000, () => void session.hangUp());
       });

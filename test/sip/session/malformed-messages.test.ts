@@ -6,7 +6,7 @@ import { seeded } from '../transaction/network.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
 import { type ByHand, CallingOut } from './calling-out.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, Told, TwoEnds } from './two-ends.js';
+import { type Calling, SeenEvents, TwoEnds } from './two-ends.js';
 
 const VALUES = [
   '',
@@ -39,7 +39,7 @@ async function everything(): Promise<{ ends: TwoEnds; call: Calling }> {
   void call.ask('OPTIONS');
   void session?.refer({ uri: 'sip:carol@192.0.2.3' });
   await ends.network.pass(200);
-  call.told.asked[0]?.accept();
+  call.seen.asked[0]?.accept();
   await ends.network.pass(200);
   void call.inDialog.hangUp();
   await ends.network.pass(200);
@@ -50,9 +50,9 @@ async function begun(): Promise<{ ends: TwoEnds; call: Calling }> {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);
   ends.act = (session) => {
-    session.user = new Told();
+    session.user = new SeenEvents();
     session.progress(media);
-    session.accept(media, new Told());
+    session.accept(media, new SeenEvents());
   };
   const call = ends.call();
   await ends.network.pass(50);
@@ -121,7 +121,7 @@ async function endsByPeer(out: CallingOut, from: string): Promise<void> {
   out.post(['BYE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', ''].join('\r\n'));
   await out.network.pass(50);
   assert.ok(out.network.carried.some((one) => /^SIP\/2\.0 200 OK[^]*\r\nCSeq: 1 BYE/.test(one.text)));
-  assert.deepEqual(out.told.end, { by: 'peer' });
+  assert.deepEqual(out.seen.end, { by: 'peer' });
 }
 
 void test('a 2xx without a To tag is acknowledged each time, and its call stands until BYE', async () => {
@@ -139,7 +139,7 @@ void test('a 2xx without a To tag is acknowledged each time, and its call stands
   const [bye] = out.requests('BYE');
   assert.deepEqual([out.callee.acks[0]?.to.tag, bye?.to.tag], [undefined, undefined]);
   assert.equal(bye?.cseq.number, out.invite.cseq.number + 1);
-  assert.deepEqual(out.told.events, ['180', 'established', 'ended us']);
+  assert.deepEqual(out.seen.events, ['180', 'established', 'ended us']);
   await out.settled();
 });
 
@@ -161,7 +161,7 @@ void test('a 2xx without a To tag is of the only phone that rang', async () => {
     for (let times = 1; times <= 2; times++) await out.respond(200, { tagged: false, body: 'answer' });
     assert.equal(session.dialog?.remoteTag, 'one');
     assert.deepEqual(out.callee.acks.map(({ to }) => to.tag), ['one', 'one']); // prettier-ignore
-    assert.deepEqual(out.told.events, ['180', 'established']);
+    assert.deepEqual(out.seen.events, ['180', 'established']);
     await endsByPeer(out, from);
     await out.settled();
   }
@@ -183,7 +183,7 @@ void test('of several phones one that answers without a To tag has the call, or 
   await late.respond(200, { tagged: false, body: 'answer' });
   assert.deepEqual(late.callee.acks.map(({ to }) => to.tag), ['one', undefined]);
   assert.deepEqual(late.requests('BYE').map(({ to }) => to.tag), [undefined]);
-  assert.deepEqual(late.told.events, ['established']);
+  assert.deepEqual(late.seen.events, ['established']);
 }); // prettier-ignore
 
 void test('a 2xx without a usable Contact is acknowledged where the INVITE went, under its Request-URI', async () => {
@@ -197,7 +197,7 @@ void test('a 2xx without a usable Contact is acknowledged where the INVITE went,
     assert.deepEqual(out.callee.acks.map(({ uri }) => uri.text), ['sip:bob@example.com', 'sip:bob@example.com']);
     await out.hungUp(session);
     assert.deepEqual(out.requests('BYE').map(({ uri }) => uri.text), ['sip:bob@example.com']);
-    assert.deepEqual(out.told.events, ['established', 'ended us']);
+    assert.deepEqual(out.seen.events, ['established', 'ended us']);
     await out.settled();
   }
 }); // prettier-ignore
@@ -252,7 +252,7 @@ void test('a 2xx that repeats From, Call-ID or the tag of ours wrongly is acknow
     const [ack] = out.callee.acks;
     assert.deepEqual([ack?.first('from'), ack?.callId], [out.invite.first('from'), out.invite.callId]);
     await out.hungUp(session);
-    assert.deepEqual(out.told.events, ['established', 'ended us']);
+    assert.deepEqual(out.seen.events, ['established', 'ended us']);
     await out.settled();
   }
 });
@@ -267,7 +267,7 @@ void test('a malformed 2xx without a usable description is acknowledged and ende
     await out.respond(200, answer);
     assert.equal(out.callee.acks.length, 1);
     assert.match(out.requests('BYE')[0]?.first('reason') ?? '', /^SIP;cause=488;text="/);
-    assert.deepEqual([out.told.end?.by, out.told.end?.status], ['us', 488]);
+    assert.deepEqual([out.seen.end?.by, out.seen.end?.status], ['us', 488]);
     assert.equal(out.media.offering, false);
     await out.settled();
   }
@@ -283,7 +283,7 @@ void test('a malformed 2xx that crosses the hanging up gets ACK and BYE', async 
     await out.network.pass(100);
     await hungUp;
     assert.deepEqual([out.callee.acks.length, out.requests('BYE').length], [1, 1]);
-    assert.deepEqual(out.told.events, ['180', 'ended us']);
+    assert.deepEqual(out.seen.events, ['180', 'ended us']);
     await out.settled();
   }
 });
@@ -296,7 +296,7 @@ void test('early media is heard without a Contact, and without a To tag', async 
     const tag = 'tagged' in more ? '' : 'one';
     assert.deepEqual(out.media.events, [`accept early of ${tag}`]);
     await out.respond(200, { ...more, body: 'early' });
-    assert.deepEqual(out.told.events, ['183', 'established']);
+    assert.deepEqual(out.seen.events, ['183', 'established']);
     assert.equal(out.callee.acks.length, 1);
   }
 });
@@ -370,7 +370,7 @@ void test('a refusal without a To that can be read is acknowledged, and ends the
     await out.call();
     await out.respond(486, { tagged: false, edit });
     assert.ok(out.network.carried.some((one) => /^ACK [^]*\r\nTo: <sip:bob@example.com>\r\n/.test(one.text)));
-    assert.equal(out.told.end?.status, 486);
+    assert.equal(out.seen.end?.status, 486);
     await out.settled();
   }
 });

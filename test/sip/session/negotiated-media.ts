@@ -8,7 +8,7 @@ import { negotiation } from '../sdp/negotiation-under-test.js';
 
 export class NegotiatedMedia implements SessionMedia {
   /** The way that the sound is wanted to flow; `inactive` and `sendonly` are hold. */
-  wish: Direction = 'sendrecv';
+  wantedDirection: Direction = 'sendrecv';
   readonly #negotiation;
 
   constructor(address: string, seed: number, policy: Partial<MediaPolicy> = {}) {
@@ -32,12 +32,12 @@ export class NegotiatedMedia implements SessionMedia {
   }
 
   answer(offer: Uint8Array): Result<string> {
-    const answered = this.#negotiation.answer(offer, this.wish);
+    const answered = this.#negotiation.answer(offer, this.wantedDirection);
     return answered.refusal === undefined ? { value: answered.value.answer } : answered;
   }
 
   offer(): Result<string> {
-    return this.#negotiation.offer(this.wish);
+    return this.#negotiation.offer(this.wantedDirection);
   }
 
   accept(answer: Uint8Array): Result<void> {

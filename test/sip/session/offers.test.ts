@@ -7,7 +7,7 @@ import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, requestsTo, Told, TwoEnds } from './two-ends.js';
+import { type Calling, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 const SDP: HeaderLine = ['Content-Type', 'application/sdp'];
 
@@ -16,30 +16,30 @@ interface Talk {
   readonly call: Calling;
   readonly session: InboundSession;
   readonly media: NegotiatedMedia;
-  readonly told: Told;
+  readonly seen: SeenEvents;
 }
 
 async function talking(headers: readonly HeaderLine[] = []): Promise<Talk> {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session, media));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session, media));
   const call = ends.call({ headers });
   await ends.network.pass(100);
   const [session] = ends.invited;
   assert.ok(session);
-  return { ends, call, session, media, told };
+  return { ends, call, session, media, seen };
 }
 
 void test('either side holds and resumes by re-INVITE', async () => {
   const { ends, call, session, media } = await talking();
-  media.wish = 'sendonly';
+  media.wantedDirection = 'sendonly';
   const held = session.reoffer();
   await ends.network.pass(100);
   assert.equal((await held).refusal, undefined);
   assert.deepEqual([media.direction, call.media.direction], ['sendonly', 'recvonly']);
-  media.wish = 'sendrecv';
-  call.media.wish = 'inactive';
+  media.wantedDirection = 'sendrecv';
+  call.media.wantedDirection = 'inactive';
   const theirs = call.inDialog.reoffer();
   await ends.network.pass(100);
   assert.equal((await theirs).refusal, undefined);
@@ -81,7 +81,7 @@ void test('re-INVITEs that cross are both refused with 491 and both succeed late
 void test('a re-INVITE that is refused with 488 leaves the call as it was', async () => {
   const { ends, call, session, media } = await talking();
   call.inDialog.media = new NegotiatedMedia(CALLER, 5, { codecs: [] });
-  media.wish = 'inactive';
+  media.wantedDirection = 'inactive';
   const refused = session.reoffer();
   await ends.network.pass(200);
   assert.equal((await refused).refusal?.status, 488);
@@ -95,21 +95,21 @@ void test('a re-INVITE that is refused with 488 leaves the call as it was', asyn
 });
 
 void test('a re-INVITE into a dialog that the peer has forgotten ends the call', async () => {
-  const { ends, call, session, told } = await talking();
+  const { ends, call, session, seen } = await talking();
   call.inDialog.end({ by: 'us' });
   const refused = session.reoffer();
   await ends.network.pass(200);
   assert.equal((await refused).refusal?.status, 481);
-  assert.deepEqual(told.end, { by: 'peer', status: 481 });
+  assert.deepEqual(seen.end, { by: 'peer', status: 481 });
 });
 
 void test('a re-INVITE that nobody answers ends the call after 64 T1', async () => {
-  const { ends, session, told } = await talking();
+  const { ends, session, seen } = await talking();
   ends.network.loses = (text) => text.startsWith('INVITE');
   const refused = session.reoffer();
   await ends.network.pass(33_000, 100);
   assert.equal((await refused).refusal?.status, 408);
-  assert.deepEqual(told.end, { by: 'transport', status: 408 });
+  assert.deepEqual(seen.end, { by: 'transport', status: 408 });
 });
 
 /** Our re-INVITE is under way, and the peer has only said that it has it. */
@@ -156,13 +156,13 @@ void test('a re-INVITE that somebody at the peer is asked about is waited for th
 });
 
 void test('a re-INVITE whose peer has fallen silent, to CANCEL too, ends the call', async () => {
-  const { ends, reoffered, told, settledMs } = await unanswered(100);
+  const { ends, reoffered, seen, settledMs } = await unanswered(100);
   ends.network.loses = (_text, from) => from === CALLER;
   await ends.network.pass(63_800, 100);
   assert.equal(settledMs(), undefined);
   await ends.network.pass(300, 100);
   assert.equal((await reoffered).refusal?.status, 408);
-  assert.deepEqual(told.end, { by: 'transport', status: 408 });
+  assert.deepEqual(seen.end, { by: 'transport', status: 408 });
   await ends.settle(70_000);
   assert.equal(ends.called.layer.open.client, 0);
 });
@@ -200,7 +200,7 @@ void test('an INVITE that asks for our offer gets it, and its ACK answers it', a
   call.inDialog.channel.invite({ headers: [call.inDialog.channel.contact] }, {
     provisional: () => undefined,
     accepted: (response) => {
-      call.media.wish = 'inactive';
+      call.media.wantedDirection = 'inactive';
       answer ??= call.media.answer(response.body).value;
       call.inDialog.acknowledge(response, () => ({ headers: [SDP], body: answer ?? '' }));
     },
@@ -229,7 +229,7 @@ void test('an INVITE that asks for our offer and answers it with nothing leaves 
 
 void test('UPDATE with an offer is answered, without one it only refreshes', async () => {
   const { ends, call, media, session } = await talking();
-  call.media.wish = 'sendonly';
+  call.media.wantedDirection = 'sendonly';
   const offered = call.ask('UPDATE', [SDP, ['Contact', '<sip:192.0.2.77>']], call.media.offer().value);
   await ends.network.pass(100);
   assert.equal((await offered).status, 200);
@@ -255,7 +255,7 @@ void test('a target refresh sends what follows to the new Contact', async () => 
 
 void test('an interval that is too short is refused and changes nothing', async () => {
   const { ends, call, media } = await talking();
-  call.media.wish = 'inactive';
+  call.media.wantedDirection = 'inactive';
   const asked = call.ask('UPDATE', [SDP, ['Supported', 'timer'], ['Session-Expires', '60']], call.media.offer().value);
   await ends.network.pass(100);
   assert.equal((await asked).status, 422);
@@ -270,7 +270,7 @@ void test('a re-INVITE with the number of an older request is refused with 500',
   ends.network.post(CALLER, CALLEE, Buffer.from(old));
   await ends.network.pass(100);
   assert.match(ends.network.carried.at(-1)?.text ?? '', /^SIP\/2\.0 500 /);
-  assert.equal(call.told.end, undefined);
+  assert.equal(call.seen.end, undefined);
 });
 
 void test('what does not come to an end within 64 T1 ends with the call', async () => {

@@ -35,7 +35,7 @@ test('a call is offered, rings, is answered and ended', async () => {
   assert.equal(out.callee.acks[0]?.uri.text, `sip:one@${CALLEE}`);
   await out.hungUp(session, { protocol: 'q.850', cause: 16, text: undefined });
   assert.equal(out.requests('BYE')[0]?.first('reason'), 'Q.850;cause=16');
-  assert.deepEqual(out.told.events, ['180', 'established', 'ended us']);
+  assert.deepEqual(out.seen.events, ['180', 'established', 'ended us']);
   await out.settled();
 });
 
@@ -46,7 +46,7 @@ test('an ACK is sent again for each 2xx that comes again', async () => {
     await out.respond(200, { body: 'answer' });
     assert.equal(out.callee.acks.length, times);
   }
-  assert.deepEqual(out.told.events, ['established']);
+  assert.deepEqual(out.seen.events, ['established']);
 });
 
 test('the route set of a call is that of its 2xx, and its numbers go on', async () => {
@@ -75,7 +75,7 @@ test('of several phones that ring the first to answer has the call, and the othe
   const tags = (of: readonly { to: { tag: string | undefined } }[]) => of.map(({ to }) => to.tag);
   assert.deepEqual(tags(out.callee.acks), ['two', 'three', 'one', 'one']);
   assert.deepEqual(tags(out.requests('BYE')), ['three', 'one']);
-  assert.deepEqual(out.told.events, ['183', '180', 'established']);
+  assert.deepEqual(out.seen.events, ['183', '180', 'established']);
   await out.hungUp(session);
   await out.settled();
 });
@@ -99,10 +99,10 @@ test('reliable responses are acknowledged in their order, once, and give the ans
   await out.respond(180, RELIABLE(9));
   await out.respond(180, RELIABLE(8));
   assert.deepEqual(out.requests('PRACK').map((one) => one.first('rack')), [`7 ${number} INVITE`, `8 ${number} INVITE`]);
-  assert.deepEqual(out.told.events, ['183', '180']);
+  assert.deepEqual(out.seen.events, ['183', '180']);
   await out.respond(200, { body: 'another answer' });
   assert.deepEqual(out.media.events, ['accept answer of one', 'settle one']);
-  assert.deepEqual(out.told.events, ['183', '180', 'established']);
+  assert.deepEqual(out.seen.events, ['183', '180', 'established']);
 }); // prettier-ignore
 
 test('UPDATE of the peer within an early dialog is answered', async () => {
@@ -135,7 +135,7 @@ test('without an offer in the INVITE the peer makes it, in a 2xx or a reliable r
   assert.equal(early.requests('PRACK')[0]?.body.toString(), 'our answer');
   await early.respond(200);
   assert.equal(early.callee.acks[0]?.body.length, 0);
-  assert.deepEqual(early.told.events, ['183', 'established']);
+  assert.deepEqual(early.seen.events, ['183', 'established']);
 });
 
 test('a 2xx without an answer, or with one that cannot be followed, is acknowledged and ended', async () => {
@@ -145,8 +145,8 @@ test('a 2xx without an answer, or with one that cannot be followed, is acknowled
     await out.respond(200, body === undefined ? {} : { body });
     assert.equal(out.callee.acks.length, 1);
     assert.match(out.requests('BYE')[0]?.first('reason') ?? '', /^SIP;cause=488;text="/);
-    assert.deepEqual(out.told.events, ['ended us']);
-    assert.equal(out.told.end?.status, 488);
+    assert.deepEqual(out.seen.events, ['ended us']);
+    assert.equal(out.seen.end?.status, 488);
     assert.equal(out.media.offering, false);
     await out.settled();
   }
@@ -162,7 +162,7 @@ test('an answer in a reliable response that cannot be followed takes the call ba
   await out.respond(183, { ...RELIABLE(1), body: 'bad' });
   await out.network.pass(100);
   assert.equal(out.requests('PRACK').length, 1);
-  assert.deepEqual(out.told.events, ['ended us']);
+  assert.deepEqual(out.seen.events, ['ended us']);
   await out.settled();
 });
 
@@ -179,9 +179,9 @@ test('a call that rings too long is taken back', async () => {
   ringing(out);
   await out.call({ ringTimeoutMs: 5000 });
   await out.network.pass(4900);
-  assert.deepEqual(out.told.events, ['180']);
+  assert.deepEqual(out.seen.events, ['180']);
   await out.network.pass(200);
-  assert.deepEqual(out.told.end, { by: 'unanswered', status: 408 });
+  assert.deepEqual(out.seen.end, { by: 'unanswered', status: 408 });
   assert.equal(out.media.offering, false);
   await out.settled();
 });
@@ -194,7 +194,7 @@ test('hanging up takes a call back that rings, and resolves when it is over', as
   const hangingUp = [session.hangUp(), session.hangUp()];
   await out.network.pass(100);
   await Promise.all(hangingUp);
-  assert.deepEqual(out.told.events, ['180', 'ended us']);
+  assert.deepEqual(out.seen.events, ['180', 'ended us']);
   await out.settled();
 });
 
@@ -203,7 +203,7 @@ test('hanging up before anybody is found ends the call', async () => {
   out.places.silent = true;
   const session = await out.call();
   await out.hungUp(session);
-  assert.deepEqual(out.told.events, ['ended us']);
+  assert.deepEqual(out.seen.events, ['ended us']);
   assert.equal(out.callee.transactions.length, 0);
   await out.settled();
 });
@@ -218,7 +218,7 @@ test('an answer that crosses the hanging up gets ACK and BYE', async () => {
   await hungUp;
   assert.equal(out.callee.acks.length, 1);
   assert.equal(out.requests('BYE').length, 1);
-  assert.deepEqual(out.told.events, ['180', 'ended us']);
+  assert.deepEqual(out.seen.events, ['180', 'ended us']);
   await out.settled();
 });
 
@@ -233,7 +233,7 @@ test('hanging up what nobody ever answers is over after 64 T1', async () => {
   assert.equal(over, false);
   await out.network.pass(200);
   assert.equal(over, true);
-  assert.deepEqual(out.told.end, { by: 'us' });
+  assert.deepEqual(out.seen.end, { by: 'us' });
 });
 
 test('the peer ends a call, and is told of as the one who did', async () => {
@@ -243,7 +243,7 @@ test('the peer ends a call, and is told of as the one who did', async () => {
   out.post(bye(out));
   await out.network.pass(50);
   assert.equal(session.state, 'ended');
-  assert.deepEqual(out.told.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: undefined } });
+  assert.deepEqual(out.seen.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: undefined } });
   await out.settled();
 }); // prettier-ignore
 
@@ -263,7 +263,7 @@ test('a BYE that is faster than the 2xx before it ends the call all the same', a
   await out.respond(200, { body: 'answer' });
   assert.equal(session.state, 'ended');
   assert.equal(out.callee.acks.length, 1);
-  assert.deepEqual(out.told.events, ['180', 'ended peer']);
+  assert.deepEqual(out.seen.events, ['180', 'ended peer']);
   await out.settled();
 });
 
@@ -277,7 +277,7 @@ test('a phone that answers after the call is over gets ACK and BYE', async () =>
   await out.respond(200, { tag: 'two', body: 'answer' });
   await out.network.pass(100);
   assert.deepEqual(out.requests('BYE').map(({ to }) => to.tag), ['one', 'two']);
-  assert.deepEqual(out.told.events, ['180', 'established', 'ended us']);
+  assert.deepEqual(out.seen.events, ['180', 'established', 'ended us']);
   await out.settled();
 }); // prettier-ignore
 
@@ -293,7 +293,7 @@ test('a refusal reaches the user with its cause and what it says', async () => {
     });
   await out.call();
   await out.network.pass(100);
-  assert.deepEqual(out.told.end, {
+  assert.deepEqual(out.seen.end, {
     by: 'rejected',
     status: 486,
     reason: { protocol: 'q.850', cause: 17, text: 'User busy' },
@@ -309,11 +309,11 @@ test('a call that nobody answers, and one that reaches nobody, have their names'
   silent.network.loses = () => true;
   await silent.call();
   await silent.network.pass(32_100, 100);
-  assert.deepEqual(silent.told.end, { by: 'unanswered', status: 408 });
+  assert.deepEqual(silent.seen.end, { by: 'unanswered', status: 408 });
   const nowhere = new CallingOut();
   nowhere.network.failure = 'unreachable';
   await nowhere.call();
-  assert.deepEqual(nowhere.told.end, { by: 'transport', status: 503 });
+  assert.deepEqual(nowhere.seen.end, { by: 'transport', status: 503 });
 });
 
 test('a session interval that is too small is raised as the peer asks, within bounds', async () => {
@@ -326,7 +326,7 @@ test('a session interval that is too small is raised as the peer asks, within bo
   await out.call();
   await out.network.pass(200);
   assert.deepEqual(asked, ['1800', '1900', '2000', '2100']);
-  assert.equal(out.told.end?.status, 422);
+  assert.equal(out.seen.end?.status, 422);
   const callIds = new Set(out.requests('INVITE').map(({ callId }) => callId));
   assert.equal(callIds.size, 1);
 });
@@ -336,7 +336,7 @@ test('redirections are not followed, unless somebody says how, and five at most'
   const plain = new CallingOut();
   plain.act = (transaction) => transaction.respond({ status: 302, headers: [['Contact', contacts]] });
   await plain.call();
-  assert.equal(plain.told.end?.status, 302);
+  assert.equal(plain.seen.end?.status, 302);
   const out = new CallingOut();
   let more = 0;
   out.act = (transaction) => transaction.respond({ status: 302, headers: [['Contact', `${contacts}, <sip:more${++more}@example.com>;q=0.1`]] });
@@ -344,7 +344,7 @@ test('redirections are not followed, unless somebody says how, and five at most'
   await out.network.pass(500);
   const called = out.requests('INVITE').map(({ uri }) => uri.user);
   assert.deepEqual(called, ['bob', 'first', 'later', 'more1', 'more2', 'more3']);
-  assert.equal(out.told.end?.status, 302);
+  assert.equal(out.seen.end?.status, 302);
   await out.settled();
 }); // prettier-ignore
 
@@ -373,7 +373,7 @@ test('another way is taken after a refusal, under a new Call-ID and with a new o
   assert.equal(session.state, 'confirmed');
 });
 
-/** By a trunk whose account is asked for by 407. */
+/** Places the call by a trunk whose account is asked for by 407. */
 function byTrunk(out: CallingOut): Partial<OutboundSessionOptions> {
   const account = { username: 'a', secret: { password: 'b' }, realms: ['example.com'] };
   const digest = new DigestClient(knownPeer('trunk'), account, (count) => new Uint8Array(count));
@@ -396,7 +396,7 @@ test('the ACK bears the credentials of its INVITE', async () => {
   const credentials = out.invite.first('proxy-authorization');
   assert.ok(credentials !== undefined);
   assert.equal(out.callee.acks[0]?.first('proxy-authorization'), credentials);
-  assert.deepEqual(out.told.events, ['established']);
+  assert.deepEqual(out.seen.events, ['established']);
 });
 
 test('a far end that names another host gets no credentials there, in ACK, BYE or after its challenge', async () => {

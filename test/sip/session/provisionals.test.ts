@@ -6,7 +6,7 @@ import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { descriptionIn } from '../../../sip/message/body.js';
 import { CALLEE } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, Told, TwoEnds } from './two-ends.js';
+import { type Calling, SeenEvents, TwoEnds } from './two-ends.js';
 
 const REQUIRED: readonly HeaderLine[] = [['Require', '100rel']];
 const UNKNOWN: readonly HeaderLine[] = [['Supported', 'timer']];
@@ -23,17 +23,17 @@ async function prack(ends: TwoEnds, call: Calling, body?: string, number?: strin
 function ringing(act: (session: InboundSession, media: NegotiatedMedia) => void, headers?: readonly HeaderLine[], late = false) {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);
-  const told = new Told();
+  const seen = new SeenEvents();
   ends.act = (session) => {
-    session.user = told;
+    session.user = seen;
     act(session, media);
   };
   const call = ends.call({ late, ...(headers === undefined ? {} : { headers }) });
-  return { ends, media, told, call };
+  return { ends, media, seen, call };
 } // prettier-ignore
 
 void test('183 has the answer and is repeated until PRACK; the 200 then has none', async () => {
-  const { ends, media, told, call } = ringing((session, its) => session.progress(its));
+  const { ends, media, seen, call } = ringing((session, its) => session.progress(its));
   await ends.network.pass(4000);
   assert.equal(media.isConfirmed, false);
   assert.deepEqual(call.statuses, [183, 183, 183, 183]); // 0, 500, 1500, 3500
@@ -44,17 +44,17 @@ void test('183 has the answer and is repeated until PRACK; the 200 then has none
   assert.equal(media.isConfirmed, true);
   await ends.network.pass(8000);
   assert.equal(call.statuses.length, 4);
-  ends.invited[0]?.accept(media, told);
+  ends.invited[0]?.accept(media, seen);
   await ends.network.pass(100);
   assert.equal(call.statuses.at(-1), 200);
   assert.equal(call.responses.at(-1)?.body.length, 0);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
 });
 
 void test('a call that is accepted before PRACK gets its 200 after it', async () => {
-  const { ends, media, told, call } = ringing((session, its) => session.progress(its));
+  const { ends, media, seen, call } = ringing((session, its) => session.progress(its));
   await ends.network.pass(100);
-  ends.invited[0]?.accept(media, told);
+  ends.invited[0]?.accept(media, seen);
   await ends.network.pass(100);
   assert.deepEqual(call.statuses, [183]);
   await prack(ends, call);
@@ -75,10 +75,10 @@ void test('a PRACK that is lost is sent again, and one that comes twice is answe
 });
 
 void test('without PRACK the call is refused after 64 T1', async () => {
-  const { ends, told, call } = ringing((session, its) => session.progress(its));
+  const { ends, seen, call } = ringing((session, its) => session.progress(its));
   await ends.network.pass(33_000, 100);
   assert.equal(call.statuses.at(-1), 504);
-  assert.deepEqual(told.end, { by: 'unacknowledged', status: 504 });
+  assert.deepEqual(seen.end, { by: 'unacknowledged', status: 504 });
   await ends.settle(110_000);
   assert.equal(ends.network.time.waiting, 0);
 });
@@ -88,7 +88,7 @@ void test('where the peer insists, 180 is reliable too, and the next one waits f
     session.ring();
     session.progress(media);
   };
-  const { ends, told, media, call } = ringing(act, REQUIRED);
+  const { ends, seen, media, call } = ringing(act, REQUIRED);
   await ends.network.pass(100);
   assert.deepEqual(call.statuses, [180]);
   const first = Number(call.responses[0]?.first('rseq'));
@@ -97,40 +97,40 @@ void test('where the peer insists, 180 is reliable too, and the next one waits f
   assert.deepEqual(call.statuses, [180, 183]);
   assert.equal(Number(call.responses[1]?.first('rseq')), first + 1);
   assert.equal((await prack(ends, call)).status, 200);
-  ends.invited[0]?.accept(media, told);
+  ends.invited[0]?.accept(media, seen);
   await ends.network.pass(100);
   assert.equal(call.statuses.at(-1), 200);
 });
 
 void test('a peer that knows nothing of PRACK gets 183 once, and the same answer in the 200', async () => {
-  const { ends, told, media, call } = ringing((session, its) => session.progress(its), UNKNOWN);
+  const { ends, seen, media, call } = ringing((session, its) => session.progress(its), UNKNOWN);
   await ends.network.pass(3000);
   assert.deepEqual(call.statuses, [183]);
   assert.equal(call.responses[0]?.first('rseq'), undefined);
-  ends.invited[0]?.accept(media, told);
+  ends.invited[0]?.accept(media, seen);
   await ends.network.pass(100);
   assert.equal(call.responses[1]?.body.toString(), call.responses[0]?.body.toString());
 });
 
 void test('an INVITE without an offer gets ours in the 183, and PRACK has the answer', async () => {
-  const { ends, told, media, call } = ringing((session, its) => session.progress(its), undefined, true);
+  const { ends, seen, media, call } = ringing((session, its) => session.progress(its), undefined, true);
   await ends.network.pass(100);
   const offer = descriptionIn(call.responses[0] ?? assert.fail()) ?? assert.fail();
   const answer = call.media.answer(offer).value;
   assert.equal((await prack(ends, call, answer)).status, 200);
   assert.equal(media.agreed, true);
-  ends.invited[0]?.accept(media, told);
+  ends.invited[0]?.accept(media, seen);
   await ends.network.pass(100);
   assert.equal(call.responses.at(-1)?.body.length, 0);
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
 });
 
 void test('an answer in PRACK that cannot be used refuses the call', async () => {
-  const { ends, told, call } = ringing((session, its) => session.progress(its), undefined, true);
+  const { ends, seen, call } = ringing((session, its) => session.progress(its), undefined, true);
   await ends.network.pass(100);
   assert.equal((await prack(ends, call, 'v=1\r\n')).status, 200);
   assert.ok([400, 488].includes(call.statuses.at(-1) ?? 0));
-  assert.equal(told.end?.by, 'us');
+  assert.equal(seen.end?.by, 'us');
 });
 
 void test('an offer in PRACK is answered in its 200', async () => {
@@ -138,7 +138,7 @@ void test('an offer in PRACK is answered in its 200', async () => {
   await ends.network.pass(100);
   const answer = descriptionIn(call.responses[0] ?? assert.fail()) ?? assert.fail();
   assert.equal(call.media.accept(answer).refusal, undefined);
-  call.media.wish = 'sendonly';
+  call.media.wantedDirection = 'sendonly';
   const pracked = await prack(ends, call, call.media.offer().value);
   assert.equal(pracked.status, 200);
   assert.match(pracked.body.toString(), /a=recvonly/);
@@ -155,7 +155,7 @@ void test('UPDATE with an offer is answered early, and 500 where the first offer
   await ends.network.pass(50);
   await prack(ends, call);
   call.media.accept(descriptionIn(call.responses.at(-1) ?? assert.fail()) ?? assert.fail());
-  call.media.wish = 'inactive';
+  call.media.wantedDirection = 'inactive';
   const reoffered = call.inDialog.reoffer();
   await ends.network.pass(100);
   assert.equal((await reoffered).refusal, undefined);

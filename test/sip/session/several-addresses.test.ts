@@ -14,7 +14,7 @@ import { Transports } from '../../../sip/transport/transports.js';
 import { systemTime as time } from '../../../src/time.js';
 import { Places } from '../client/places.js';
 import { HeardMedia } from './calling-out.js';
-import { inviteOf, Told } from './two-ends.js';
+import { inviteOf, SeenEvents } from './two-ends.js';
 
 const SECOND = '127.0.0.2';
 
@@ -30,7 +30,7 @@ test('a call to the second address is ended from the second address', async (t) 
     admission: { admits: () => undefined },
     contactFor: (flow) => `<sip:${flow.local.address}:${flow.local.port}>`,
     invited: (session) => {
-      session.accept(new HeardMedia(), new Told());
+      session.accept(new HeardMedia(), new SeenEvents());
       void session.hangUp();
     },
   }); // prettier-ignore

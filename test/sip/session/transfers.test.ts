@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
-import { requestsTo, Told, TwoEnds } from './two-ends.js';
+import { requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 const TARGET = 'sip:carol@192.0.2.3';
 const SIPFRAG: HeaderLine = ['Content-Type', 'message/sipfrag'];
@@ -11,13 +11,13 @@ const DIALOG = { callId: 'other', toTag: 'a', fromTag: 'b;c', earlyOnly: false }
 
 async function talking() {
   const ends = new TwoEnds();
-  let told = new Told();
-  ends.act = (session) => (told = ends.accept(session));
+  let seen = new SeenEvents();
+  ends.act = (session) => (seen = ends.accept(session));
   const call = ends.call();
   await ends.network.pass(100);
   const [session] = ends.invited;
   assert.ok(session);
-  return { ends, call, session, told };
+  return { ends, call, session, seen };
 }
 
 void test('a transfer is told status by status, to the last one', async () => {
@@ -25,7 +25,7 @@ void test('a transfer is told status by status, to the last one', async () => {
   const statuses: number[] = [];
   const outcome = session.refer({ uri: TARGET, replaces: DIALOG }, (status) => statuses.push(status));
   await ends.network.pass(100);
-  const [asked] = call.told.asked;
+  const [asked] = call.seen.asked;
   assert.equal(asked?.target.text.startsWith(TARGET), true);
   assert.deepEqual(asked?.replaces, { ...DIALOG, fromTag: 'b' }); // no tag includes the semicolon
   assert.equal(asked?.referredBy, `<sip:bob@${CALLEE}>`);
@@ -50,7 +50,7 @@ void test('a transfer that is refused says with what', async () => {
   const outcome = session.refer({ uri: TARGET });
   await ends.network.pass(100);
   assert.equal((await session.refer({ uri: TARGET })).refusal?.status, 491);
-  call.told.asked[0]?.refuse(603);
+  call.seen.asked[0]?.refuse(603);
   await ends.network.pass(100);
   assert.equal((await outcome).refusal?.status, 603);
   assert.equal((await session.refer({ uri: 'nowhere' })).refusal?.status, 400);
@@ -68,21 +68,21 @@ void test('a peer that accepts a transfer and tells nothing of it is not waited 
   ends.network.loses = (text) => text.startsWith('NOTIFY');
   const outcome = session.refer({ uri: TARGET });
   await ends.network.pass(100);
-  call.told.asked[0]?.accept();
+  call.seen.asked[0]?.accept();
   await ends.network.pass(33_000, 100);
   assert.equal((await outcome).refusal?.status, 408);
 });
 
 void test('the outcome of a transfer is heard after the call has ended', async () => {
-  const { ends, call, session, told } = await talking();
+  const { ends, call, session, seen } = await talking();
   const outcome = session.refer({ uri: TARGET });
   await ends.network.pass(100);
-  call.told.asked[0]?.accept();
+  call.seen.asked[0]?.accept();
   await ends.network.pass(100);
   void session.hangUp();
   await ends.network.pass(100);
-  assert.deepEqual(told.events, ['established', 'ended us']);
-  call.told.asked[0]?.notify(200);
+  assert.deepEqual(seen.events, ['established', 'ended us']);
+  call.seen.asked[0]?.notify(200);
   await ends.network.pass(100);
   assert.deepEqual(await outcome, { value: 200 });
   await ends.settle(110_000);
@@ -91,17 +91,17 @@ void test('the outcome of a transfer is heard after the call has ended', async (
 });
 
 void test('a transfer is under way: a second REFER is refused, and one of nobody that listens is declined', async () => {
-  const { ends, call, told } = await talking();
+  const { ends, call, seen } = await talking();
   const first = call.ask('REFER', [['Refer-To', `<${TARGET}>`]]);
   const second = call.ask('REFER', [['Refer-To', `<${TARGET}>`]]);
   await ends.network.pass(50);
   assert.equal((await second).status, 491);
-  told.asked[0]?.accept();
+  seen.asked[0]?.accept();
   await ends.network.pass(50);
   assert.equal((await first).status, 202);
   const [session] = ends.invited;
   assert.ok(session);
-  told.asked[0]?.notify(486);
+  seen.asked[0]?.notify(486);
   await ends.network.pass(100);
   session.user = { established: () => undefined, ended: () => undefined };
   const third = call.ask('REFER', [['Refer-To', `<${TARGET}>`]]);
@@ -110,11 +110,11 @@ void test('a transfer is under way: a second REFER is refused, and one of nobody
 });
 
 void test('a peer that wants no NOTIFYs gets none', async () => {
-  const { ends, call, told } = await talking();
+  const { ends, call, seen } = await talking();
   const asked = call.ask('REFER', [['Refer-To', TARGET], ['Refer-Sub', 'false'], ['Require', 'norefersub']]);
   await ends.network.pass(50);
-  told.asked[0]?.accept();
-  told.asked[0]?.notify(200);
+  seen.asked[0]?.accept();
+  seen.asked[0]?.notify(200);
   await ends.network.pass(200);
   assert.equal((await asked).status, 200);
   assert.equal((await asked).first('refer-sub'), 'false');
@@ -122,7 +122,7 @@ void test('a peer that wants no NOTIFYs gets none', async () => {
 }); // prettier-ignore
 
 void test('a transfer that nobody is told of is one all the same: until it has come to something there is no second', async () => {
-  const { ends, call, told } = await talking();
+  const { ends, call, seen } = await talking();
   const quiet: HeaderLine[] = [['Refer-To', TARGET], ['Refer-Sub', 'false']];
   const refer = async (): Promise<number> => {
     const asked = call.ask('REFER', quiet);
@@ -131,17 +131,17 @@ void test('a transfer that nobody is told of is one all the same: until it has c
   };
   const first = call.ask('REFER', quiet);
   await ends.network.pass(50);
-  told.asked[0]?.accept();
+  seen.asked[0]?.accept();
   await ends.network.pass(50);
   assert.equal((await first).status, 200);
   assert.equal(await refer(), 491);
-  told.asked[0]?.notify(180);
+  seen.asked[0]?.notify(180);
   assert.equal(await refer(), 491);
-  told.asked[0]?.notify(486);
+  seen.asked[0]?.notify(486);
   const second = call.ask('REFER', quiet);
   await ends.network.pass(50);
-  assert.equal(told.asked.length, 2);
-  told.asked[1]?.accept();
+  assert.equal(seen.asked.length, 2);
+  seen.asked[1]?.accept();
   await ends.network.pass(50);
   assert.equal((await second).status, 200);
   // Nothing is to be told any more, so the dialog does not outlive the call for it.
@@ -160,11 +160,11 @@ for (const [what, status, headers] of [
   ['in the place of half a dialog', 400, [['Refer-To', `<${TARGET}?Replaces=x>`]]],
 ] as const) {
   void test(`a transfer ${what} is answered with ${status}`, async () => {
-    const { ends, call, told } = await talking();
+    const { ends, call, seen } = await talking();
     const asked = call.ask('REFER', headers);
     await ends.network.pass(50);
     assert.equal((await asked).status, status);
-    assert.deepEqual(told.asked, []);
+    assert.deepEqual(seen.asked, []);
   });
 } // prettier-ignore
 
@@ -175,24 +175,24 @@ void test('NOTIFY without a subscription is refused, and so is one that is of an
   const none = notify('refer');
   await ends.network.pass(50);
   assert.equal((await none).status, 481);
-  const told: number[] = [];
-  void session.refer({ uri: TARGET }, (status) => told.push(status));
+  const seen: number[] = [];
+  void session.refer({ uri: TARGET }, (status) => seen.push(status));
   await ends.network.pass(50);
-  call.told.asked[0]?.accept();
+  call.seen.asked[0]?.accept();
   await ends.network.pass(50);
   const answers = ['refer;id=99', 'reference', 'refer'].map((event) => notify(event));
   const typed = notify('refer', ['Content-Type', 'application/sdp']);
   await ends.network.pass(50);
   assert.deepEqual((await Promise.all(answers)).map(({ status }) => status), [481, 481, 200]);
   assert.equal((await typed).status, 415);
-  assert.deepEqual(told, [100, 183]);
+  assert.deepEqual(seen, [100, 183]);
 }); // prettier-ignore
 
 void test('a subscription that the peer ends without a final status has the last one as its outcome', async () => {
   const { ends, call, session } = await talking();
   const outcome = session.refer({ uri: TARGET });
   await ends.network.pass(50);
-  call.told.asked[0]?.accept();
+  call.seen.asked[0]?.accept();
   await ends.network.pass(50);
   const over = call.ask('NOTIFY', [['Event', 'refer'], ['Subscription-State', 'terminated;reason=giveup']]);
   await ends.network.pass(50);

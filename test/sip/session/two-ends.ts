@@ -11,7 +11,7 @@ import { InDialog } from '../../../sip/session/in-dialog.js';
 import { descriptionIn } from '../../../sip/message/body.js';
 import type { Session, SessionEnd, SessionUser, TransferAsked } from '../../../sip/session/session.js';
 import { UserAgent, type UserAgentOptions } from '../../../sip/session/user-agent.js';
-import type { InviteClientTransaction } from '../../../sip/transaction/client-transaction.js';
+import type { ClientTransaction } from '../../../sip/transaction/client-transaction.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { Network, seeded } from '../transaction/network.js';
 import { CALLEE, CALLER, TARGET } from '../transaction/users.js';
@@ -19,7 +19,7 @@ import { DirectSender } from './direct-sender.js';
 import { NegotiatedMedia } from './negotiated-media.js';
 
 /** Session events as words. */
-export class Told implements SessionUser {
+export class SeenEvents implements SessionUser {
   readonly events: string[] = [];
   end: SessionEnd | undefined;
   /** Transfers that were asked for. */
@@ -79,11 +79,11 @@ export class TwoEnds {
     this.calling = this.#end(CALLER, { ...options.calling });
   }
 
-  accept(session: InboundSession, media = new NegotiatedMedia(CALLEE, 7)): Told {
-    const told = new Told();
-    const result = session.accept(media, told);
+  accept(session: InboundSession, media = new NegotiatedMedia(CALLEE, 7)): SeenEvents {
+    const seen = new SeenEvents();
+    const result = session.accept(media, seen);
     assert.equal(result.refusal, undefined);
-    return told;
+    return seen;
   }
 
   /** An INVITE with an offer, unless it is to come late; `headers` are further ones. */
@@ -136,13 +136,13 @@ interface CallOptions {
 
 /** A call out: its INVITE by hand, its dialog as any session has it. */
 export class Calling {
-  readonly told = new Told();
+  readonly seen = new SeenEvents();
   readonly media = new NegotiatedMedia(CALLER, 100);
   readonly responses: SipResponse[] = [];
   readonly failures: string[] = [];
   readonly callId: string;
   readonly invite: RequestData;
-  readonly transaction: InviteClientTransaction;
+  readonly transaction: ClientTransaction;
   readonly #answers: CallOptions['answers'];
   readonly #end: End;
   readonly #late: boolean;
@@ -160,7 +160,7 @@ export class Calling {
     const isTyped = offer === undefined || headers.some(([name]) => name === 'Content-Type');
     const typed = isTyped ? headers : [...headers, ['Content-Type', 'application/sdp'] as const];
     this.invite = inviteOf(options.callId, typed, offer);
-    this.transaction = end.layer.sendInvite(this.invite, TARGET, {
+    this.transaction = end.layer.send(this.invite, TARGET, {
       response: (response) => this.#response(response),
       failed: ({ reason }) => this.failures.push(reason),
     });
@@ -189,7 +189,7 @@ export class Calling {
     if (status >= 300) this.#inDialog?.end({ by: 'rejected', status });
     if (status < 200 || status >= 300) return;
     if (!this.inDialog.accepted(response, () => this.#answer(response))) return;
-    this.told.established();
+    this.seen.established();
   }
 
   #answer(response: SipResponse) {
@@ -216,26 +216,26 @@ export class Calling {
       journey: {},
       contact: `<sip:${CALLER}>`,
       media: this.media,
-      user: () => this.told,
+      user: () => this.seen,
       context: this.#end.agent.context,
       session: this.#session(),
       calling: true,
-      over: (end) => this.told.ended(end),
+      over: (end) => this.seen.ended(end),
     });
     inDialog.channel.peer.note(response);
     return inDialog;
   }
 
-  /** As far as the table of dialogs needs one. */
+  /** The part of a session that the table of dialogs uses. */
   #session(): Session {
     return {
       state: 'confirmed',
       dialog: undefined,
-      user: this.told,
+      user: this.seen,
       hangUp: (reason) => this.inDialog.hangUp(reason),
       reoffer: () => this.inDialog.reoffer(),
       sendDigit: (digit, durationMs) => this.inDialog.sendDigit(digit, durationMs),
-      refer: (target, told) => this.inDialog.refer(target, told),
+      refer: (target, seen) => this.inDialog.refer(target, seen),
     };
   }
 }

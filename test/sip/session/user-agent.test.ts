@@ -7,7 +7,7 @@ import type { SipResponse } from '../../../sip/message/message.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
 import { NegotiatedMedia } from './negotiated-media.js';
-import { Calling, inviteOf, requestsTo, Told, TwoEnds } from './two-ends.js';
+import { Calling, inviteOf, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 /** The response to a request by hand. */
 async function answered(ends: TwoEnds, data: RequestData): Promise<SipResponse> {
@@ -130,9 +130,9 @@ void test('while it drains, new calls are refused and those that stand go on', a
 });
 
 void test('admission is asked for everything but ACK, and told what belongs to a call of ours', async () => {
-  const told: string[] = [];
+  const seen: string[] = [];
   const admits = ({ method, callId }: { method: string; callId: string }, _flow: unknown, expected: boolean) => {
-    told.push(`${method} ${expected}`);
+    seen.push(`${method} ${expected}`);
     if (callId === 'stranger') return 'silence' as const;
     return callId === 'call2' ? refusal(407, 'Proxy Authentication Required') : undefined;
   };
@@ -147,14 +147,14 @@ void test('admission is asked for everything but ACK, and told what belongs to a
   const refused = ends.call();
   await ends.network.pass(100);
   assert.deepEqual(refused.statuses, [407]);
-  assert.deepEqual(told, ['INVITE false', 'OPTIONS true', 'CANCEL true', 'INVITE false']);
+  assert.deepEqual(seen, ['INVITE false', 'OPTIONS true', 'CANCEL true', 'INVITE false']);
   ends.calling.layer.send(asked('OPTIONS', [], 'stranger'), TARGET, { response: () => assert.fail('answered'), failed: () => undefined });
   await ends.network.pass(33_000, 100);
 }); // prettier-ignore
 
 void test('requests that were answered are counted, on both sides', async () => {
-  const told: string[] = [];
-  const counts = { onResponse: (direction: string, method: string, status: number) => told.push(`${direction} ${method} ${status}`) };
+  const seen: string[] = [];
+  const counts = { onResponse: (direction: string, method: string, status: number) => seen.push(`${direction} ${method} ${status}`) };
   const ends = new TwoEnds({ called: counts });
   const call = ends.call();
   await ends.network.pass(100);
@@ -164,7 +164,7 @@ void test('requests that were answered are counted, on both sides', async () => 
   await Promise.all([info, reoffered]);
   void ends.invited[0]?.hangUp();
   await ends.network.pass(100);
-  assert.deepEqual(told, ['in INVITE 200', 'in INFO 200', 'out INVITE 200', 'out BYE 200']);
+  assert.deepEqual(seen, ['in INVITE 200', 'in INFO 200', 'out INVITE 200', 'out BYE 200']);
 }); // prettier-ignore
 
 const OTHER = 'sip:new@192.0.2.1';
@@ -172,26 +172,26 @@ const OTHER = 'sip:new@192.0.2.1';
 /** A call that stands, or rings, and the Replaces that names it. */
 async function replaceable(rings = false) {
   const ends = new TwoEnds();
-  let told = new Told();
+  let seen = new SeenEvents();
   ends.act = (session) => {
     if (rings) session.ring();
-    else told = ends.accept(session);
+    else seen = ends.accept(session);
   };
   const call = ends.call();
   await ends.network.pass(100);
   const { dialog } = call.inDialog;
   const replaces = `${dialog.callId};to-tag=${dialog.remoteTag};from-tag=${dialog.localTag}`;
-  return { ends, call, told, replaces };
+  return { ends, call, seen, replaces };
 }
 
 void test('a call that replaces another takes its place once it is accepted', async () => {
-  const { ends, call, told, replaces } = await replaceable();
+  const { ends, call, seen, replaces } = await replaceable();
   const next = ends.call({ headers: [['Replaces', replaces], ['Contact', `<${OTHER}>`]] });
   await ends.network.pass(200);
   assert.deepEqual(next.statuses, [200]);
   assert.equal(ends.invited[1]?.replaces, ends.invited[0]);
-  assert.deepEqual(told.events, ['established', 'ended replaced']);
-  assert.equal(call.told.end?.by, 'peer');
+  assert.deepEqual(seen.events, ['established', 'ended replaced']);
+  assert.equal(call.seen.end?.by, 'peer');
 }); // prettier-ignore
 
 for (const [what, status, change] of [
@@ -200,11 +200,11 @@ for (const [what, status, change] of [
   ['half a dialog', 400, (value: string) => value.replace(/;from-tag.*/, '')],
 ] as const) {
   void test(`a call that replaces ${what} is answered with ${status}`, async () => {
-    const { ends, told, replaces } = await replaceable();
+    const { ends, seen, replaces } = await replaceable();
     const next = ends.call({ headers: [['Replaces', change(replaces)]] });
     await ends.network.pass(200);
     assert.deepEqual(next.statuses, [status]);
-    assert.deepEqual(told.events, ['established']);
+    assert.deepEqual(seen.events, ['established']);
   });
 }
 
@@ -229,7 +229,7 @@ void test('a call of ours that still rings may be taken over, and is given up on
   const invited: InboundSession[] = [];
   const accept = (session: InboundSession) => {
     invited.push(session);
-    assert.equal(session.accept(new NegotiatedMedia(CALLER, 9), new Told()).refusal, undefined);
+    assert.equal(session.accept(new NegotiatedMedia(CALLER, 9), new SeenEvents()).refusal, undefined);
   };
   const ends = new TwoEnds({ calling: { invited: accept } });
   ends.act = (session) => session.ring();
@@ -245,7 +245,7 @@ void test('a call of ours that still rings may be taken over, and is given up on
   await ends.network.pass(100);
   assert.equal(status, 200);
   assert.equal(invited.length, 1);
-  assert.deepEqual(call.told.events, ['ended us']);
+  assert.deepEqual(call.seen.events, ['ended us']);
 }); // prettier-ignore
 
 void test('requests to a caller behind a NAT go back the way that its INVITE came', async () => {

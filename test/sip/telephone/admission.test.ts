@@ -13,7 +13,7 @@ import { readUserFile } from '../../../sip/telephone/telephone-settings.js';
 import type { Flow } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
-function door() {
+function openAdmission() {
   const time = new ManualTime(1000);
   const guard = new Guard({
     time,
@@ -59,14 +59,14 @@ function invite(more: readonly string[] = []): SipRequest {
 const from = (address: string) => ({ remote: { address, port: 5060 } }) as Flow;
 
 void test('callers of allowed addresses come in as they are, strangers hear nothing', () => {
-  const { admission } = door();
+  const { admission } = openAdmission();
   assert.equal(admission.admits(invite(), from('127.0.0.1'), false), undefined);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), false), 'silence');
   assert.deepEqual([admission.knows('10.1.1.1'), admission.knows('192.0.2.1')], [true, false]);
 });
 
 void test('only those who come in as they are may vouch for others', () => {
-  const { admission, recentPeers } = door();
+  const { admission, recentPeers } = openAdmission();
   recentPeers.wrote('192.0.2.1');
   assert.deepEqual(
     ['127.0.0.1', '10.0.0.1', '192.0.2.1'].map((address) => admission.trusts(address)),
@@ -75,7 +75,7 @@ void test('only those who come in as they are may vouch for others', () => {
 });
 
 /** An INVITE from there with the right password. */
-function authorized({ admission }: ReturnType<typeof door>): SipRequest {
+function authorized({ admission }: ReturnType<typeof openAdmission>): SipRequest {
   const challenge = admission.admits(invite(), from('10.0.0.1'), false) as Refusal;
   assert.equal(challenge.status, 401);
   const values = challenge.headers.map(([name, value]) => {
@@ -93,19 +93,19 @@ function authorized({ admission }: ReturnType<typeof door>): SipRequest {
 }
 
 void test('others are challenged with every algorithm, and come in with the right password', () => {
-  const opened = door();
+  const opened = openAdmission();
   const { admission } = opened;
   const request = authorized(opened);
   assert.equal(admission.admits(request, from('10.0.0.1'), false), undefined);
   assert.deepEqual([admission.authenticated(request), admission.authenticated(invite())], [true, false]);
-  // The same answer once more is somebody else's, or came twice on its way.
+  // A repeated answer comes from another sender, or was duplicated on its way.
   const again = admission.admits(request, from('10.0.0.1'), false) as Refusal;
   assert.equal(again.status, 401);
   assert.match(again.headers[0]?.[1] ?? '', /, stale=true$/);
 });
 
 void test('a right password that comes again and again is not counted as a wrong one', () => {
-  const opened = door();
+  const opened = openAdmission();
   const request = authorized(opened);
   const verdicts = Array.from({ length: 20 }, () =>
     opened.admission.admits(request, from('10.0.0.1'), false),
@@ -115,7 +115,7 @@ void test('a right password that comes again and again is not counted as a wrong
 });
 
 void test('while there is too much to do no password is spent, and strangers still hear nothing', () => {
-  const opened = door();
+  const opened = openAdmission();
   const { admission } = opened;
   const request = authorized(opened);
   const busy = (address: string) => admission.admits(request, from(address), false, true);
@@ -129,14 +129,14 @@ void test('while there is too much to do no password is spent, and strangers sti
 });
 
 void test('where nobody has a password, those who would need one hear nothing, busy or not', () => {
-  const { guard, recentPeers } = door();
+  const { guard, recentPeers } = openAdmission();
   const admission = new Admission({ guard, digest: undefined, recentPeers });
   const verdicts = [false, true].map((busy) => admission.admits(invite(), from('10.0.0.1'), false, busy));
   assert.deepEqual(verdicts, ['silence', 'silence']);
 });
 
 void test('a source of wrong passwords is not heard any more', () => {
-  const { admission, guard } = door();
+  const { admission, guard } = openAdmission();
   const nonce = (admission.admits(invite(), from('10.0.0.1'), false) as Refusal).headers[0]?.[1].match(
     /nonce="([^"]+)"/,
   )?.[1];
@@ -150,7 +150,7 @@ void test('a source of wrong passwords is not heard any more', () => {
 });
 
 void test('whoever this server has written to is heard within calls, and may begin none', () => {
-  const { admission, recentPeers } = door();
+  const { admission, recentPeers } = openAdmission();
   recentPeers.wrote('192.0.2.1');
   assert.equal(admission.knows('192.0.2.1'), true);
   assert.equal(admission.admits(invite(), from('192.0.2.1'), true), undefined);

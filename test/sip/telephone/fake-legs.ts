@@ -94,10 +94,10 @@ export class FakeSession {
     return this.takesInfo;
   }
 
-  async refer(target: { uri: string }, told?: (status: number) => void): Promise<Result<number>> {
+  async refer(target: { uri: string }, seen?: (status: number) => void): Promise<Result<number>> {
     this.asked.push(`refer ${target.uri}`);
-    told?.(100);
-    if (this.referred.value !== undefined) told?.(this.referred.value);
+    seen?.(100);
+    if (this.referred.value !== undefined) seen?.(this.referred.value);
     return this.referred;
   }
 
@@ -124,7 +124,7 @@ export class FakeMedia {
   takesEvents = true;
   #port: MediaPort | undefined;
 
-  /** Whether the far end holds us. */
+  /** True while the far end holds us. */
   held = false;
 
   get port(): MediaPort | undefined {

@@ -24,14 +24,14 @@ import {
   settled,
 } from './fake-legs.js';
 
-interface DoorOptions {
+interface InboundOptions {
   readonly ringMs?: number;
   readonly trusted?: boolean;
   readonly callHeaders?: readonly string[];
 }
 
 /** Inbound calls with one rule for all callers, or none. */
-function door(rule?: object, { ringMs = 0, trusted = true, callHeaders }: DoorOptions = {}) {
+function openInbound(rule?: object, { ringMs = 0, trusted = true, callHeaders }: InboundOptions = {}) {
   const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
@@ -88,7 +88,7 @@ const GONE = { reject: { status: 404, cause: 1, announcement: { text: 'Not in se
 const REFUSED = 'reject 404 Reason=Q.850;cause=1';
 
 void test('without a rule the call is answered at once, and spoken to when it is acknowledged', async () => {
-  const { session, come, call, phone } = door();
+  const { session, come, call, phone } = openInbound();
   await come();
   assert.deepEqual([session.asked, call.asked], [['accept'], ['hold false']]);
   session.establish();
@@ -97,11 +97,11 @@ void test('without a rule the call is answered at once, and spoken to when it is
 });
 
 void test('a rule that waits answers, and says nothing but what comes before the answer', async () => {
-  const { session, come, call } = door({ wait: {} });
+  const { session, come, call } = openInbound({ wait: {} });
   await come();
   session.establish();
   assert.deepEqual([session.asked, call.asked], [['accept'], ['hold false', 'hold false']]);
-  const early = door({ early: true, earlyText: 'One moment.', wait: {} });
+  const early = openInbound({ early: true, earlyText: 'One moment.', wait: {} });
   await early.come();
   early.call.heard();
   await settled();
@@ -114,12 +114,12 @@ void test('a rule that waits answers, and says nothing but what comes before the
 });
 
 void test('a call belongs to the API key that its rule names, and to every key without one', async () => {
-  const keyed = door({ key: 'acme', wait: {} });
+  const keyed = openInbound({ key: 'acme', wait: {} });
   await keyed.come();
   assert.equal(keyed.phone().view.owner, 'acme');
   await keyed.phone().end({ reason: 'we hung up' });
   assert.equal(keyed.phone().view.owner, 'acme', 'when it is over, too');
-  for (const { come, phone } of [door({ wait: {} }), door()]) {
+  for (const { come, phone } of [openInbound({ wait: {} }), openInbound()]) {
     await come();
     assert.equal(phone().view.owner, undefined);
   }
@@ -127,8 +127,8 @@ void test('a call belongs to the API key that its rule names, and to every key w
 
 void test('it rings as long as the rule, or SIP_RING, says', async () => {
   for (const { session, come, pass, call } of [
-    door({ ring: 2.5, say: SAY }),
-    door(undefined, { ringMs: 2500 }),
+    openInbound({ ring: 2.5, say: SAY }),
+    openInbound(undefined, { ringMs: 2500 }),
   ]) {
     await come();
     await pass(2499);
@@ -141,7 +141,12 @@ void test('it rings as long as the rule, or SIP_RING, says', async () => {
 });
 
 void test('an early text is heard to its end before the answer, and the other one after it', async () => {
-  const { session, come, pass, call } = door({ ring: 1, early: true, earlyText: 'One moment.', say: SAY });
+  const { session, come, pass, call } = openInbound({
+    ring: 1,
+    early: true,
+    earlyText: 'One moment.',
+    say: SAY,
+  });
   await come();
   assert.deepEqual([session.asked, call.asked.at(-1)], [['progress'], 'speak One moment.']);
   await pass(2000);
@@ -154,7 +159,7 @@ void test('an early text is heard to its end before the answer, and the other on
 });
 
 void test('a text that begins early goes on through the answer, and is the only one', async () => {
-  const { session, come, pass, call, phone } = door({
+  const { session, come, pass, call, phone } = openInbound({
     ring: 1,
     early: true,
     say: { ...SAY, after: 'hangup' },
@@ -173,7 +178,7 @@ void test('a text that begins early goes on through the answer, and is the only 
 });
 
 void test('an announcement is heard, then the call is refused, recorded and freed', async () => {
-  const { session, come, call, media, records, time } = door(GONE);
+  const { session, come, call, media, records, time } = openInbound(GONE);
   await come();
   assert.deepEqual([session.asked, call.asked.at(-1)], [['progress'], 'speak Not in service.']);
   call.heard();
@@ -184,7 +189,11 @@ void test('an announcement is heard, then the call is refused, recorded and free
 });
 
 void test('an early text that the caller cannot hear, as it has shown nothing, is given up after 5 s', async () => {
-  const { session, come, pass, call, media } = door({ early: true, earlyText: 'One moment.', say: SAY });
+  const { session, come, pass, call, media } = openInbound({
+    early: true,
+    earlyText: 'One moment.',
+    say: SAY,
+  });
   media.confirms = false;
   await come();
   await pass(4999);
@@ -199,14 +208,14 @@ void test('an early text that the caller cannot hear, as it has shown nothing, i
 });
 
 void test('an announcement that does not end is broken off after a minute, one that nobody can hear after 5 s', async () => {
-  const endless = door(GONE);
+  const endless = openInbound(GONE);
   await endless.come();
   await endless.pass(59_999);
   assert.deepEqual(endless.session.asked, ['progress']);
   await endless.pass(1);
   assert.ok(endless.call.asked.includes('interrupt early media over'));
   assert.ok(endless.session.asked.includes(REFUSED));
-  const deaf = door(GONE);
+  const deaf = openInbound(GONE);
   deaf.media.agree = () => undefined;
   await deaf.come();
   await deaf.pass(4999);
@@ -218,7 +227,7 @@ void test('an announcement that does not end is broken off after a minute, one t
 
 for (const rule of [{ ring: 9, say: SAY }, { ring: 9, early: true, say: SAY }, GONE]) {
   void test(`a caller who cancels frees everything: ${Object.keys(rule).join(' ')}`, async () => {
-    const { session, come, pass, media, records, time, book } = door(rule);
+    const { session, come, pass, media, records, time, book } = openInbound(rule);
     await come();
     await pass(100);
     session.end({ by: 'cancelled' });
@@ -233,7 +242,7 @@ for (const rule of [{ ring: 9, say: SAY }, { ring: 9, early: true, say: SAY }, G
 
 void test('an announcement that cannot be spoken, or for which there is no room, does not keep the call from being refused', async () => {
   for (const failure of ['check', 'open', 'media'] as const) {
-    const { session, come, failing } = door(GONE);
+    const { session, come, failing } = openInbound(GONE);
     failing[failure] = new ParleyError(failure === 'check' ? 'VOICE_UNKNOWN' : 'CALL_LIMIT', 'no');
     await come();
     assert.deepEqual(session.asked, [REFUSED]);
@@ -242,7 +251,7 @@ void test('an announcement that cannot be spoken, or for which there is no room,
 
 void test('beyond MAX_CALLS, and without ports, callers are told when to come back', async () => {
   for (const failure of ['open', 'media'] as const) {
-    const { session, come, failing, book } = door({ ring: 1, say: SAY });
+    const { session, come, failing, book } = openInbound({ ring: 1, say: SAY });
     failing[failure] = new ParleyError('CALL_LIMIT', 'full', { retryAfterSeconds: 7 });
     await come();
     assert.deepEqual([session.asked, book.open.length], [['reject 503 Retry-After=7'], 0]);
@@ -250,12 +259,12 @@ void test('beyond MAX_CALLS, and without ports, callers are told when to come ba
 });
 
 void test('a call is counted for the address that it comes from unless that is allowed, and beyond its limit refused', async () => {
-  const { session, come, failing } = door({ ring: 1, say: SAY });
+  const { session, come, failing } = openInbound({ ring: 1, say: SAY });
   failing.open = new ParleyError('CLIENT_LIMIT', 'too many', { retryAfterSeconds: 5 });
   await come();
   assert.deepEqual(session.asked, ['reject 480 Retry-After=5']);
   const from = async (trusted: boolean) => {
-    const { come: arrives, counted } = door(undefined, { trusted });
+    const { come: arrives, counted } = openInbound(undefined, { trusted });
     await arrives();
     return counted;
   };
@@ -263,7 +272,7 @@ void test('a call is counted for the address that it comes from unless that is a
 });
 
 void test('a call that is answered is half-open until its far end has shown that it is there', async () => {
-  const { session, media, come, counts } = door();
+  const { session, media, come, counts } = openInbound();
   media.confirms = false;
   await come();
   assert.deepEqual([session.asked, counts.confirmed], [['accept'], 0]);
@@ -273,18 +282,18 @@ void test('a call that is answered is half-open until its far end has shown that
 });
 
 void test('a text that cannot be spoken is refused before it rings', async () => {
-  const { session, come, failing } = door({ ring: 1, say: SAY });
+  const { session, come, failing } = openInbound({ ring: 1, say: SAY });
   failing.check = new ParleyError('VOICE_UNKNOWN', 'no such voice');
   await come();
   assert.deepEqual(session.asked, ['reject 488']);
-  const broken = door();
+  const broken = openInbound();
   broken.failing.check = new ParleyError('ENGINE_UNAVAILABLE', 'no engine');
   await broken.come();
   assert.deepEqual(broken.session.asked, ['reject 503 Retry-After=5']);
 });
 
 void test('media that cannot answer refuses the call, which is recorded and freed', async () => {
-  const { session, come, media, records } = door();
+  const { session, come, media, records } = openInbound();
   session.accepts = refused(488, 'no codec');
   await come();
   assert.deepEqual([records[0]?.end, media.closed], [{ reason: 'rejected', status: 488 }, 1]);
@@ -293,7 +302,7 @@ void test('media that cannot answer refuses the call, which is recorded and free
 void test('who calls is what the network vouches for, where the peer is trusted, and nobody where it is private', async () => {
   const asserted = ['P-Asserted-Identity: "Anna" <sip:+4930@carrier>'];
   const from = async (trusted: boolean, more: readonly string[], name?: string) => {
-    const { session, come, phone } = door(undefined, { trusted });
+    const { session, come, phone } = openInbound(undefined, { trusted });
     session.request = invite(more, name);
     await come();
     const { from: caller, displayName } = phone().info;
@@ -329,7 +338,7 @@ const OF_ALL = {
 };
 
 void test('header fields that are let through are in the view, in the first event and in the record of a call', async () => {
-  const { session, come, phone, records } = door(undefined, { callHeaders: SHOWN });
+  const { session, come, phone, records } = openInbound(undefined, { callHeaders: SHOWN });
   session.request = invite(FIELDS);
   await come();
   const headers = { ...OF_ALL, 'P-Asserted-Identity': '<sip:+4930@carrier>' };
@@ -356,8 +365,8 @@ void test('header fields that are let through are in the view, in the first even
 });
 
 void test('an identity is shown where the peer is trusted and the caller hides nothing, and no other field that is not named', async () => {
-  const shown = async (options: DoorOptions, more: readonly string[] = []) => {
-    const { session, come, phone } = door(undefined, options);
+  const shown = async (options: InboundOptions, more: readonly string[] = []) => {
+    const { session, come, phone } = openInbound(undefined, options);
     session.request = invite([...FIELDS, ...more]);
     await come();
     return phone().view.headers;
@@ -378,7 +387,7 @@ void test('an identity is shown where the peer is trusted and the caller hides n
 
 void test('of very many or very long header fields some are shown, and a name of any kind is only a name', async () => {
   const shown = async (fields: readonly string[]) => {
-    const { session, come, phone } = door(undefined, { callHeaders: ['X-*', '__proto__'] });
+    const { session, come, phone } = openInbound(undefined, { callHeaders: ['X-*', '__proto__'] });
     session.request = invite(fields);
     await come();
     return phone().view.headers ?? {};
@@ -396,7 +405,7 @@ void test('of very many or very long header fields some are shown, and a name of
 
 /** A connected call, and an INVITE that replaces it. */
 async function replacing() {
-  const all = door();
+  const all = openInbound();
   await all.come();
   all.session.establish();
   const next = new FakeSession();
@@ -449,7 +458,7 @@ void test('a replacement without ports, or of a call that nobody has, is refused
 
 void test('a browser that leaves the offer to us is offered DTLS with ICE, and a telephone is not', () => {
   const offered = (transport: 'wss' | 'udp', srtp: 'prefer' | 'off') => {
-    const { srtp: security, ...wish } = incomingMediaRequest({
+    const { srtp: security, ...mediaRequest } = incomingMediaRequest({
       transport,
       offers: true,
       trunk: undefined,
@@ -457,8 +466,8 @@ void test('a browser that leaves the offer to us is offered DTLS with ICE, and a
     });
     const policy = {
       security: security ?? srtp,
-      keyings: wish.keyings ?? [],
-      offerIce: wish.offerIce ?? false,
+      keyings: mediaRequest.keyings ?? [],
+      offerIce: mediaRequest.offerIce ?? false,
     };
     const offer = valueOf(negotiation(policy, { ice: true }).offer());
     return [linesOf(offer, 'm=audio 40000 ')[0]?.split(' ')[0], linesOf(offer, 'a=ice-ufrag:').length];
@@ -470,18 +479,18 @@ void test('a browser that leaves the offer to us is offered DTLS with ICE, and a
 
 void test('a browser that makes the offer is answered by DTLS, whatever telephones are offered', () => {
   const server = { srtp: 'require', keying: ['sdes'] } as const;
-  const wish = incomingMediaRequest({ transport: 'ws', offers: false, trunk: undefined, server });
-  assert.deepEqual(wish, { keyings: ['dtls', 'sdes'] });
+  const mediaRequest = incomingMediaRequest({ transport: 'ws', offers: false, trunk: undefined, server });
+  assert.deepEqual(mediaRequest, { keyings: ['dtls', 'sdes'] });
 });
 
 void test('over TLS a telephone is offered and answered by SDES first', () => {
   for (const offers of [true, false]) {
-    const wish = incomingMediaRequest({
+    const mediaRequest = incomingMediaRequest({
       transport: 'tls',
       offers,
       trunk: undefined,
       server: { srtp: 'require' },
     });
-    assert.deepEqual(wish.keyings, ['sdes', 'dtls']);
+    assert.deepEqual(mediaRequest.keyings, ['sdes', 'dtls']);
   }
 });

@@ -51,7 +51,6 @@ void test('a call that came in rings, is connected once acknowledged, and ends o
     end: { reason: 'peer hung up', cause: 16, detail: 'bye' },
     digits: 0,
     ...FIGURES,
-    remote: undefined,
     sent: { packets: 5, silencePackets: 2, underruns: 1 },
   });
 });

@@ -58,12 +58,12 @@ class FailingAnswering extends Answering {
 async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephoneParts> = {}) {
   const { records, recorded, log } = callSurroundings();
   const media: TalkingMedia[] = [];
-  const wishes: (Partial<MediaRequest> | undefined)[] = [];
+  const mediaRequests: (Partial<MediaRequest> | undefined)[] = [];
   const failing: { media?: ParleyError; check?: ParleyError; defect?: Error } = {};
   const time = systemTime;
   let ended = 0;
   let calls = 0;
-  const door = new Telephone({
+  const telephone = new Telephone({
     config: readConfig({ SIP_PORT: '0' }).sip,
     tls: { cert: undefined, key: undefined, ca: undefined, clientCertificates: 'ignored' },
     trunks: [],
@@ -90,8 +90,8 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
         if (failing.check !== undefined) throw failing.check;
       },
     },
-    openMedia: (_address, wish) => {
-      wishes.push(wish);
+    openMedia: (_address, mediaRequest) => {
+      mediaRequests.push(mediaRequest);
       if (failing.media !== undefined) throw failing.media;
       media.push(new TalkingMedia());
       return asMedia(media.at(-1) as FakeMedia);
@@ -106,16 +106,16 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
     log,
     ...more,
   });
-  await door.open();
-  t.after(() => door.close());
+  await telephone.open();
+  t.after(() => telephone.close());
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   t.after(() => socket.close());
   return {
-    door,
+    telephone,
     media,
-    wishes,
+    mediaRequests,
     failing,
     records,
     socket,
@@ -130,25 +130,25 @@ function answers(socket: Socket, status: number): Promise<unknown> {
     const [first = '', ...lines] = bytes.toString().split('\r\n\r\n', 1)[0]?.split('\r\n') ?? [];
     if (!first.startsWith('INVITE')) return;
     const kept = lines.filter((line) => /^(?:Via|From|To|Call-ID|CSeq):/i.test(line));
-    const told = kept.map((line) => (/^To:/i.test(line) ? `${line};tag=b` : line));
-    socket.send([`SIP/2.0 ${status} Said`, ...told, 'Content-Length: 0', '', ''].join('\r\n'), port, address);
+    const seen = kept.map((line) => (/^To:/i.test(line) ? `${line};tag=b` : line));
+    socket.send([`SIP/2.0 ${status} Said`, ...seen, 'Content-Length: 0', '', ''].join('\r\n'), port, address);
   });
   return once(socket, 'message');
 }
 
 test('a call that is refused ends with the status, is recorded once and gives its media back', async (t) => {
-  const { door, socket, to, media, records } = await open(t);
+  const { telephone, socket, to, media, records } = await open(t);
   void answers(socket, 486);
-  const { id, state } = await door.place({ to });
+  const { id, state } = await telephone.place({ to });
   assert.equal(state, 'dialling');
-  await until(() => door.get(id).state === 'ended');
+  await until(() => telephone.get(id).state === 'ended');
   const [record] = records;
   assert.deepEqual(
     [record?.end.reason, record?.end.status, records.length, media[0]?.closed],
     ['rejected', 486, 1, 1],
   );
   assert.ok((record?.setupMs ?? -1) >= 0, 'INVITE to its final response');
-  assert.equal(door.size, 0);
+  assert.equal(telephone.size, 0);
 });
 
 const LENGTHS = {
@@ -172,14 +172,14 @@ test('an INVITE has fewer than 1,200 bytes, whatever keys it offers', async (t) 
     });
     const policy = mediaPolicy(phoneMedia);
     const offer = () => new MediaNegotiation({ policy, ...LENGTHS }).offer();
-    const { door, socket } = await open(t, 0, {
+    const { telephone, socket } = await open(t, 0, {
       config: sip,
       openMedia: () => asMedia(Object.assign(new TalkingMedia(), { offer })),
     });
     const heard = once(socket, 'message');
     void answers(socket, 486);
     const to = `sip:+493012345678901@127.0.0.1:${socket.address().port}`;
-    await door.place({
+    await telephone.place({
       to,
       from: 'sip:+493098765432101@sip.example.com',
       displayName: 'Example Company Ltd',
@@ -200,7 +200,7 @@ test('a call that comes in has the keys and addresses of its trunk, or the keys 
     assertedIdentity: false,
     addresses: ['127.0.0.1'],
   };
-  for (const [parts, offers, wish] of [
+  for (const [parts, offers, mediaRequest] of [
     [
       { trunks: [{ ...trunk, srtp: 'require', keying: ['sdes'] }] },
       true,
@@ -215,8 +215,8 @@ test('a call that comes in has the keys and addresses of its trunk, or the keys 
     [{ srtp: 'prefer' }, true, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
     [{ srtp: 'prefer' }, false, { srtp: undefined, keyings: ['dtls', 'sdes'] }],
   ] as const) {
-    const { door, wishes, socket } = await open(t, 60_000, parts);
-    const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+    const { telephone, mediaRequests, socket } = await open(t, 60_000, parts);
+    const [, port = ''] = /:(\d+)$/.exec(telephone.network.listening[0] ?? '') ?? [];
     const own = socket.address().port;
     const body = offers ? '' : 'v=0\r\n';
     const invite = [
@@ -233,22 +233,22 @@ test('a call that comes in has the keys and addresses of its trunk, or the keys 
       body,
     ].join('\r\n');
     socket.send(invite, Number(port), '127.0.0.1');
-    await until(() => wishes.length === 1);
-    assert.deepEqual(wishes, [wish]);
+    await until(() => mediaRequests.length === 1);
+    assert.deepEqual(mediaRequests, [mediaRequest]);
   }
 });
 
 test('what cannot be spoken, has no port or no agent is refused before anything is sent', async (t) => {
-  const { door, failing, to, socket } = await open(t);
+  const { telephone, failing, to, socket } = await open(t);
   let heard = 0;
   socket.on('message', () => heard++);
   failing.check = new ParleyError('VOICE_UNKNOWN', 'no such voice');
-  await assert.rejects(door.place({ to, say: { text: 'x' } }), { code: 'VOICE_UNKNOWN' });
+  await assert.rejects(telephone.place({ to, say: { text: 'x' } }), { code: 'VOICE_UNKNOWN' });
   failing.media = new ParleyError('CALL_LIMIT', 'full');
-  await assert.rejects(door.place({ to }), { code: 'CALL_LIMIT' });
-  await assert.rejects(door.place({ to, agent: 'a' }), { code: 'CAPABILITY_MISSING' });
-  await assert.rejects(door.place({ to: '<>' }), { code: 'INVALID_FIELD' });
-  assert.deepEqual([door.size, heard], [0, 0]);
+  await assert.rejects(telephone.place({ to }), { code: 'CALL_LIMIT' });
+  await assert.rejects(telephone.place({ to, agent: 'a' }), { code: 'CAPABILITY_MISSING' });
+  await assert.rejects(telephone.place({ to: '<>' }), { code: 'INVALID_FIELD' });
+  assert.deepEqual([telephone.size, heard], [0, 0]);
 });
 
 /** The next message except 100. */
@@ -261,8 +261,8 @@ function afterTrying(socket: Socket): Promise<string> {
 }
 
 test('closing ends calls that ring and calls on their way, once, and takes no more', async (t) => {
-  const { door, to, media, records, socket, ended } = await open(t);
-  const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+  const { telephone, to, media, records, socket, ended } = await open(t);
+  const [, port = ''] = /:(\d+)$/.exec(telephone.network.listening[0] ?? '') ?? [];
   const own = socket.address().port;
   const invite = [
     'INVITE sip:100@127.0.0.1 SIP/2.0',
@@ -279,12 +279,12 @@ test('closing ends calls that ring and calls on their way, once, and takes no mo
   ].join('\r\n');
   const ringing = afterTrying(socket);
   socket.send(invite, Number(port), '127.0.0.1');
-  await until(() => door.list()[0]?.state === 'ringing');
+  await until(() => telephone.list()[0]?.state === 'ringing');
   assert.match(await ringing, /^SIP\/2\.0 180/);
   void answers(socket, 486);
-  const first = door.close();
-  assert.equal(door.close(), first);
-  await assert.rejects(door.place({ to }), { code: 'CALL_CLOSED' });
+  const first = telephone.close();
+  assert.equal(telephone.close(), first);
+  await assert.rejects(telephone.place({ to }), { code: 'CALL_CLOSED' });
   await first;
   assert.deepEqual(
     [records.map(({ end }) => end.reason), media.map(({ closed }) => closed), ended()],
@@ -293,8 +293,8 @@ test('closing ends calls that ring and calls on their way, once, and takes no mo
 });
 
 test('a message that meets a defect is refused, ends the call that it belongs to and no other, and is counted', async (t) => {
-  const { door, media, records, socket } = await open(t, 0);
-  const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+  const { telephone, media, records, socket } = await open(t, 0);
+  const [, port = ''] = /:(\d+)$/.exec(telephone.network.listening[0] ?? '') ?? [];
   const heard: string[] = [];
   socket.on('message', (bytes) => heard.push(bytes.toString()));
   const send = (method: string, callId: string, cseq: number, toTag = ''): void =>
@@ -313,7 +313,7 @@ test('a message that meets a defect is refused, ends the call that it belongs to
     tags.push(/^To:.*;tag=(\S+)/m.exec(await final(callId, 1))?.[1] ?? '');
     send('ACK', callId, 1, tags.at(-1));
   }
-  await until(() => door.list().every(({ state }) => state === 'connected'));
+  await until(() => telephone.list().every(({ state }) => state === 'connected'));
   const [first] = media;
   assert.ok(first !== undefined);
   first.answering = () => {
@@ -324,14 +324,14 @@ test('a message that meets a defect is refused, ends the call that it belongs to
   await until(() => heard.some((text) => text.startsWith('BYE')));
   await until(() => records.length === 1);
   assert.deepEqual(
-    [records[0]?.callId, records[0]?.end.reason, door.dropped['failed'], door.size],
+    [records[0]?.callId, records[0]?.end.reason, telephone.dropped['failed'], telephone.size],
     ['first', 'failed', 1, 1],
   );
 });
 
 test('an INVITE that meets a defect before it is a call is refused with 500, and nothing is left of it', async (t) => {
-  const { door, failing, socket } = await open(t, 0);
-  const [, port = ''] = /:(\d+)$/.exec(door.network.listening[0] ?? '') ?? [];
+  const { telephone, failing, socket } = await open(t, 0);
+  const [, port = ''] = /:(\d+)$/.exec(telephone.network.listening[0] ?? '') ?? [];
   failing.defect = new RangeError('a defect');
   socket.send(
     requestOf(socket.address().port, { method: 'INVITE', callId: 'x', cseq: 1 }),
@@ -340,7 +340,7 @@ test('an INVITE that meets a defect before it is a call is refused with 500, and
   );
   assert.match(await afterTrying(socket), /^SIP\/2\.0 500/);
   assert.deepEqual(
-    [door.network.agent.counts, door.size, door.dropped['failed']],
+    [telephone.network.agent.counts, telephone.size, telephone.dropped['failed']],
     [{ early: 0, confirmed: 0 }, 0, 1],
   );
 });

@@ -20,10 +20,10 @@ function putting(transfers: 'off' | 'any' = 'any') {
     config: { transfers },
     book,
     placing: {
-      dial: (_target, told) => {
+      dial: (_target, seen) => {
         dials++;
         if (failing.error !== undefined) throw failing.error;
-        exchanged = told;
+        exchanged = seen;
         return legOf(far, farMedia);
       },
       uriOf: (to, domain) => `sip:${to}@${domain}`,
@@ -32,14 +32,14 @@ function putting(transfers: 'off' | 'any' = 'any') {
     log: its.log,
   });
   handler.watch(its.phone);
-  const told: (string | number)[] = [];
+  const seen: (string | number)[] = [];
   const asked: TransferAsked = {
     target: parseUri('sip:carol@there') ?? assert.fail(),
     replaces: undefined,
     referredBy: undefined,
-    accept: () => told.push('accept'),
-    refuse: (status) => told.push('refuse', status),
-    notify: (status) => told.push(status),
+    accept: () => seen.push('accept'),
+    refuse: (status) => seen.push('refuse', status),
+    notify: (status) => seen.push(status),
   };
   const ask = (): void => its.session.user.transferAsked?.(asked);
   return {
@@ -49,7 +49,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
     far,
     farMedia,
     failing,
-    told,
+    seen,
     ask,
     asked,
     dialled: () => dials,
@@ -58,14 +58,14 @@ function putting(transfers: 'off' | 'any' = 'any') {
 }
 
 void test('a caller is put through: told of progress, and the conversation goes on with the other media', async () => {
-  const { time, ask, told, far, farMedia, phone, call, media, session } = putting();
+  const { time, ask, seen, far, farMedia, phone, call, media, session } = putting();
   media.onHeld?.(true);
   ask();
   farMedia.agree(); // before the call is carried by it
   far.user.progressed?.(180);
   far.establish();
   await settled();
-  assert.deepEqual(told, ['accept', 180, 200]);
+  assert.deepEqual(seen, ['accept', 180, 200]);
   assert.deepEqual([session.asked, media.closed], [[], 0], 'whoever asked may leave first');
   time.advance(2000);
   await settled();
@@ -88,10 +88,10 @@ void test('a target that holds from the beginning is held', () => {
 });
 
 void test('a target that refuses leaves the call, and its media is closed', () => {
-  const { ask, told, far, farMedia, phone } = putting();
+  const { ask, seen, far, farMedia, phone } = putting();
   ask();
   far.end({ by: 'rejected', status: 486 });
-  assert.deepEqual([told, farMedia.closed, phone.state], [['accept', 486], 1, 'connected']);
+  assert.deepEqual([seen, farMedia.closed, phone.state], [['accept', 486], 1, 'connected']);
 });
 
 void test('a call that ends meanwhile takes the leg on its way along', async () => {
@@ -116,18 +116,18 @@ void test('where another trunk brings another media, that is the one that counts
 });
 
 void test('a second transfer of the same call is refused while the first is under way, whoever asks for it', () => {
-  const { ask, asked, told, far, phone, dialled } = putting();
+  const { ask, asked, seen, far, phone, dialled } = putting();
   ask();
   ask();
   const [other, media] = [new FakeSession(), new FakeMedia()];
   other.state = 'confirmed';
   phone.carriedBy(legOf(other, media));
   other.user.transferAsked?.(asked);
-  assert.deepEqual([told, dialled()], [['accept', 'refuse', 491, 'refuse', 491], 1]);
+  assert.deepEqual([seen, dialled()], [['accept', 'refuse', 491, 'refuse', 491], 1]);
   far.end({ by: 'rejected', status: 486 });
   far.state = 'inviting';
   other.user.transferAsked?.(asked);
-  assert.deepEqual([told.slice(5), dialled()], [[486, 'accept'], 2]);
+  assert.deepEqual([seen.slice(5), dialled()], [[486, 'accept'], 2]);
 });
 
 void test('whoever leaves while a transfer is under way ends the call when nobody comes, though another had been tried before', async () => {
@@ -153,7 +153,7 @@ void test('what cannot be dialled is refused, and where transfers are off all ar
   const off = putting('off');
   off.ask();
   assert.deepEqual(
-    [bad.told, full.told, off.told],
+    [bad.seen, full.seen, off.seen],
     [
       ['refuse', 400],
       ['refuse', 503],

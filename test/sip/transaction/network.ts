@@ -32,7 +32,7 @@ export class Network {
   /** Destination of each request. */
   readonly targets: Target[] = [];
   readonly delayMs: number;
-  /** Whether the next message is lost. */
+  /** True if the next message is to be lost. */
   loses: (text: string, from: string) => boolean = () => false;
   /** True if the 100 is carried that every INVITE gets at once. Most tests are about what comes after it. */
   carriesTrying = false;
@@ -40,7 +40,7 @@ export class Network {
   failure: TransportFailure | undefined;
   /** The same, by where it would send to. */
   failureAt: (address: string) => TransportFailure | undefined = () => undefined;
-  /** Whether responses can be sent. */
+  /** False if responses cannot be sent. */
   canRespond = true;
   readonly #ends = new Map<string, (bytes: Buffer, flow: Flow) => void>();
   readonly #closers = new Set<() => void>();

@@ -340,11 +340,11 @@ test('whoever is not admitted is refused without a transaction, the same way eac
 });
 
 test('a new call is refused for want of time only where it is let in, and that is asked before a password is spent', async () => {
-  const told: boolean[] = [];
+  const seen: boolean[] = [];
   class Asked extends Callee {
     verdict: 'silence' | undefined;
     admits(_request: unknown, _flow: unknown, busy: boolean) {
-      told.push(busy);
+      seen.push(busy);
       return this.verdict;
     }
   }
@@ -355,7 +355,7 @@ test('a new call is refused for want of time only where it is let in, and that i
   send({ branch: 'z9hG4bK2' });
   send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
   await network.pass(0);
-  assert.deepEqual(told, [true, true, false]);
+  assert.deepEqual(seen, [true, true, false]);
   assert.deepEqual(statuses(network), ['0 503']);
   assert.deepEqual([layer.countOf('overload'), layer.countOf('not-admitted')], [1, 2]);
 });
@@ -386,13 +386,13 @@ test('closing forgets everything and leaves no timer', async () => {
 });
 
 test('a request that meets a defect is refused with 500, told of and counted, and the next one is served', async () => {
-  const told: unknown[] = [];
+  const seen: unknown[] = [];
   let broken = true;
   const callee = new Callee((transaction) => {
     if (broken) throw new RangeError('a defect');
     transaction.respond({ status: 200 });
   });
-  const failed = (error: unknown, message: { readonly callId: string } | undefined): void => void told.push([String(error), message?.callId]);
+  const failed = (error: unknown, message: { readonly callId: string } | undefined): void => void seen.push([String(error), message?.callId]);
   const { network, layer, send } = open(callee, 'udp', { failed });
   send();
   send({ method: 'OPTIONS', branch: 'z9hG4bK2' });
@@ -400,7 +400,7 @@ test('a request that meets a defect is refused with 500, told of and counted, an
   send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
   await network.pass(20);
   assert.deepEqual(statuses(network), ['0 500', '0 500', '0 200']);
-  assert.deepEqual(told, [['RangeError: a defect', '1'], ['RangeError: a defect', '1']]);
+  assert.deepEqual(seen, [['RangeError: a defect', '1'], ['RangeError: a defect', '1']]);
   assert.deepEqual([layer.countOf('failed'), layer.open.pendingInvites], [2, 0]);
 }); // prettier-ignore
 

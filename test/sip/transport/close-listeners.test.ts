@@ -5,23 +5,23 @@ import { CloseListeners } from '../../../sip/transport/flow.js';
 
 test('everybody is told once, also whoever asks late or has called it off', () => {
   const listeners = new CloseListeners();
-  const told: string[] = [];
-  listeners.add(() => told.push('first'));
-  listeners.add(() => told.push('called off'))();
+  const seen: string[] = [];
+  listeners.add(() => seen.push('first'));
+  listeners.add(() => seen.push('called off'))();
   listeners.fire();
   listeners.fire();
-  listeners.add(() => told.push('late'));
-  assert.deepEqual(told, ['first', 'late']);
+  listeners.add(() => seen.push('late'));
+  assert.deepEqual(seen, ['first', 'late']);
 });
 
 test('a listener that throws keeps nobody from being told, and is told of', async () => {
   const listeners = new CloseListeners();
-  const told: string[] = [];
+  const seen: string[] = [];
   const defect = new RangeError('a defect');
   listeners.add(() => {
     throw defect;
   });
-  listeners.add(() => told.push('second'));
+  listeners.add(() => seen.push('second'));
   assert.deepEqual(await rejectionsOf(() => listeners.fire()), [defect]);
-  assert.deepEqual(told, ['second']);
+  assert.deepEqual(seen, ['second']);
 });

@@ -334,12 +334,12 @@ for (const transport of ['udp', 'tcp'] as const) {
 test('what a peer is told is the address of ours that its flow is at, else one of its family', async (t) => {
   const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
   const { transports } = await openTransports(t, hosts.map((host) => ({ ...UDP, host })));
-  const told = (local: string, remote: string) =>
+  const seen = (local: string, remote: string) =>
     transports.advertised('udp', { transport: 'tcp', local: { address: local, port: 1 }, remote: { address: remote, port: 1 } } as Flow).address;
   assert.equal(transports.advertised('udp').address, '127.0.0.1');
-  assert.equal(told('127.0.0.2', '127.0.0.9'), '127.0.0.2');
-  assert.equal(told('::2', '2001:db8::1'), '::1');
-  assert.equal(told('192.0.2.1', '192.0.2.9'), '127.0.0.1');
+  assert.equal(seen('127.0.0.2', '127.0.0.9'), '127.0.0.2');
+  assert.equal(seen('::2', '2001:db8::1'), '::1');
+  assert.equal(seen('192.0.2.1', '192.0.2.9'), '127.0.0.1');
 }); // prettier-ignore
 
 test('strangers hear nothing, on any transport', async (t) => {
@@ -410,13 +410,13 @@ for (const listener of [UDP, TCP]) {
       },
     });
     const client = await openTransports(t, [listener]);
-    const told = await rejectionsOf(async () => {
+    const seen = await rejectionsOf(async () => {
       for (const n of [1, 2]) {
         await sent(client.transports.send(server.target(listener.transport), options(client.transports)));
         await until(() => heard.length === n);
       }
     });
-    assert.deepEqual(told, [defect]);
+    assert.deepEqual(seen, [defect]);
   });
 }
 

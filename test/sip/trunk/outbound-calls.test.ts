@@ -10,7 +10,7 @@ import {
 import { DestinationRules } from '../../../sip/trunk/destinations.js';
 import { readTrunkFile } from '../../../sip/trunk/trunk-settings.js';
 import { Trunk, Trunks } from '../../../sip/trunk/trunk.js';
-import { CallingOut, HeardMedia, ToldOfCall } from '../session/calling-out.js';
+import { CallingOut, HeardMedia, SeenCall } from '../session/calling-out.js';
 import { CALLEE, CALLER } from '../transaction/users.js';
 
 const CARRIER = {
@@ -61,14 +61,14 @@ function open(
     rules: new DestinationRules({ destinations: [], callsPerMinute: 0, ...limits }, time),
     ...options,
   });
-  const told = new ToldOfCall();
+  const seen = new SeenCall();
   const medias: MediaRequest[] = [];
-  const media = (wish: MediaRequest) => {
-    medias.push(wish);
+  const media = (mediaRequest: MediaRequest) => {
+    medias.push(mediaRequest);
     return new HeardMedia();
   };
   const place = async (request: PhoneCallRequest, more: object = {}) => {
-    const placed = calls.place({ request, media, user: told, ...more });
+    const placed = calls.place({ request, media, user: seen, ...more });
     await out.network.pass(100);
     return placed;
   };
@@ -81,7 +81,7 @@ function open(
       transaction.respond({ status, headers: status === 503 ? [['Retry-After', '60']] : [] });
   };
   const called = () => out.requests('INVITE').map(({ uri }) => uri.text);
-  return { out, calls, trunks: made, told, medias, place, statuses, called };
+  return { out, calls, trunks: made, seen, medias, place, statuses, called };
 }
 
 const field = (name: string) => ({ code: 'INVALID_FIELD', field: name });
@@ -118,12 +118,12 @@ test('who calls is what the call says, or nobody', async () => {
 });
 
 test('a trunk that is named is the only one, and its proxy that routes loosely stands in Route', async () => {
-  const { out, place, statuses, told, called } = open();
+  const { out, place, statuses, seen, called } = open();
   statuses['spare.example'] = 500;
   await place({ to: '100', trunk: 'spare' });
   assert.deepEqual(called(), ['sip:100@spare.example']);
   assert.equal(out.invite.first('route'), `<sip:${CALLEE};lr>`);
-  assert.equal(told.end?.status, 500);
+  assert.equal(seen.end?.status, 500);
 });
 
 test('a call goes on to the next trunk after 5xx, 408 and where nobody is reached, and not after other refusals', async () => {
@@ -135,7 +135,7 @@ test('a call goes on to the next trunk after 5xx, 408 and where nobody is reache
     [486, false],
     [603, false],
   ] as const) {
-    const { place, statuses, told, called, trunks } = open();
+    const { place, statuses, seen, called, trunks } = open();
     statuses['carrier.example'] = status;
     statuses['spare.example'] = 486;
     const { trunk } = await place({ to: '100' });
@@ -144,7 +144,7 @@ test('a call goes on to the next trunk after 5xx, 408 and where nobody is reache
       next ? ['sip:100@carrier.example', 'sip:100@spare.example'] : ['sip:100@carrier.example'],
       String(status),
     );
-    assert.equal(told.end?.status, next ? 486 : status);
+    assert.equal(seen.end?.status, next ? 486 : status);
     assert.equal(trunk(), next ? 'spare' : 'carrier');
     assert.deepEqual(
       trunks.map(({ view }) => view.calls),
@@ -169,13 +169,13 @@ test('a trunk that said 503 gets no calls until its Retry-After is over', async 
 });
 
 test('a call that has rung does not ring by another trunk', async () => {
-  const { out, place, told, called } = open();
+  const { out, place, seen, called } = open();
   await place({ to: '100' });
   await out.respond(180);
   out.act = () => undefined;
   out.callee.transactions[0]?.respond({ status: 500 });
   await out.network.pass(100);
-  assert.deepEqual(told.events, ['180', 'ended rejected']);
+  assert.deepEqual(seen.events, ['180', 'ended rejected']);
   assert.equal(called().length, 1);
 });
 
@@ -210,14 +210,14 @@ for (const [what, trunk, options, first, others] of [
   ['no SRTP', { srtp: 'off' }, {}, ['dtls', 'sdes'], []],
 ] as const) {
   test(`keys are offered in this order: ${what}`, async () => {
-    const { place, statuses, medias, told } = open([{ ...CARRIER, ...trunk }], options);
+    const { place, statuses, medias, seen } = open([{ ...CARRIER, ...trunk }], options);
     statuses['carrier.example'] = 488;
     await place({ to: '100' });
     assert.deepEqual(
       medias.map(({ keyings }) => keyings),
       [first, ...others],
     );
-    assert.equal(told.end?.status, 488);
+    assert.equal(seen.end?.status, 488);
   });
 }
 
@@ -376,24 +376,24 @@ test('a redirection leads nowhere that a call may not go', async () => {
     [`sip:+4930@${CALLEE}`, { direct: false }, false],
     [`sip:+4930@${CALLEE}`, { limits: allowed }, true],
   ] as const) {
-    const { out, place, told } = open([CARRIER], { followsRedirections: true, ...options });
+    const { out, place, seen } = open([CARRIER], { followsRedirections: true, ...options });
     let asked = 0;
     out.act = (transaction) => {
       if (asked++ === 0) transaction.respond({ status: 302, headers: [['Contact', `<${contact}>`]] });
     };
     await place({ to: '100' });
     assert.equal(out.requests('INVITE').length, followed ? 2 : 1, contact);
-    assert.equal(told.end?.status, followed ? undefined : 302);
+    assert.equal(seen.end?.status, followed ? undefined : 302);
   }
 });
 
 test('a trunk that makes the offer itself gets an INVITE without one', async () => {
-  const { out, place, told } = open([{ ...CARRIER, lateOffer: true }]);
+  const { out, place, seen } = open([{ ...CARRIER, lateOffer: true }]);
   await place({ to: '100' });
   assert.equal(out.invite.body.length, 0);
   await out.respond(200, { body: 'their offer' });
   assert.equal(out.callee.acks[0]?.body.toString(), 'our answer');
-  assert.deepEqual(told.events, ['established']);
+  assert.deepEqual(seen.events, ['established']);
 });
 
 test('a destination that is not allowed, and a call too many, are refused before anything is sent', async () => {
