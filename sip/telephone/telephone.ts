@@ -18,7 +18,7 @@ import type {
 } from '../../src/call/phone-calls.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
-import type { RegistrationState, SipFigures } from '../../src/observe/sip-metrics.js';
+import type { RegistrationState, SipFigures } from '../../src/observe/scraped-metrics.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Time } from '../../src/time.js';

@@ -6,12 +6,12 @@ import type { CallRecord } from '../call/phone-calls.js';
 import type { Config } from '../config/config.js';
 import type { Time } from '../time.js';
 import type { Log } from './log.js';
-import type { SipMetrics } from './sip-metrics.js';
+import type { Metrics } from './metrics.js';
 import { Webhook } from './webhook.js';
 
 interface CallReportsParts {
   readonly config: Pick<Config, 'logNumbers' | 'callWebhookUrl' | 'callWebhookSecret'>;
-  readonly metrics: Pick<SipMetrics, 'callEnded'>;
+  readonly metrics: Pick<Metrics['sip'], 'callEnded'>;
   readonly time: Time;
   readonly log: Log;
 }

@@ -3,12 +3,10 @@
 // Each instance has its own registry, so that two servers in one process (tests) count separately. scraped-metrics.ts reads
 // the figures of other parts at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallRecord } from '../call/phone-calls.js';
 import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
-import { type SipFigures, SipMetrics } from './sip-metrics.js';
 
 interface MetricsOptions extends ScrapedFigures {
-  /** Figures of telephone calls; absent ones have no metric. */
-  readonly sip?: SipFigures;
   /** True adds Node's own metrics (memory, event loop, garbage collection), observed until the process ends. */
   readonly node?: boolean;
 }
@@ -38,7 +36,7 @@ const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3
 const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 // Label values come from closed sets: all unknown methods are one value.
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -86,7 +84,7 @@ export class Metrics {
 
   constructor(options: MetricsOptions = {}) {
     this.#speech = new SpeechMetrics(this.#registry);
-    this.sip = new SipMetrics(this.#registry, options.sip);
+    this.sip = new SipMetrics(this.#registry);
     for (const metric of scrapedMetrics(options)) this.#registry.registerMetric(metric);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
@@ -121,7 +119,7 @@ export class Metrics {
   }
 
   requestAnswered({ method, route, status, seconds }: RequestAnswered): void {
-    const known = METHODS.has(method) ? method : 'OTHER';
+    const known = HTTP_METHODS.has(method) ? method : 'OTHER';
     this.#requests.inc({ method: known, route, status: String(status) });
     this.#requestSeconds.observe({ method: known, route }, seconds);
   }
@@ -252,4 +250,108 @@ export class SocketMetrics {
   refused(status: number): void {
     this.#refused.inc({ status: String(status) });
   }
+}
+
+type SipDirection = 'in' | 'out';
+
+/** Methods of RFC 3261 and its extensions. */
+const SIP_METHODS: ReadonlySet<string> = new Set(
+  'INVITE ACK BYE CANCEL OPTIONS REGISTER PRACK SUBSCRIBE NOTIFY PUBLISH INFO REFER MESSAGE UPDATE'.split(
+    ' ',
+  ),
+);
+
+/** Status codes registered at IANA. */
+const STATUSES: ReadonlySet<number> = new Set([
+  100, 180, 181, 182, 183, 199, 200, 202, 204, 300, 301, 302, 305, 380, 400, 401, 402, 403, 404, 405, 406,
+  407, 408, 410, 412, 413, 414, 415, 416, 417, 420, 421, 422, 423, 424, 425, 428, 429, 430, 433, 436, 437,
+  438, 439, 440, 469, 470, 480, 481, 482, 483, 484, 485, 486, 487, 488, 489, 491, 493, 494, 500, 501, 502,
+  503, 504, 505, 513, 555, 580, 600, 603, 604, 606, 607, 608,
+]);
+
+const SETUP_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128];
+const MOS = [1, 2, 2.5, 3, 3.25, 3.5, 3.75, 4, 4.1, 4.2, 4.3, 4.4, 4.5];
+const MOST_CAUSE = 127; // Q.850 has seven bits
+
+/**
+ * Counts telephone calls and their SIP messages. A far end's methods, statuses and causes are counted by name only if a
+ * standard defines them.
+ */
+class SipMetrics {
+  readonly #requests: Counter<'method' | 'direction'>;
+  readonly #responses: Counter<'method' | 'status' | 'direction'>;
+  readonly #calls: Counter<'direction' | 'end' | 'cause'>;
+  readonly #setupSeconds: Histogram;
+  readonly #mos: Histogram;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'parley_sip_requests_total',
+      help: 'SIP requests received or sent, without retransmissions',
+      labelNames: ['method', 'direction'],
+      registers,
+    });
+    this.#responses = new Counter({
+      name: 'parley_sip_responses_total',
+      help: 'final SIP responses, without retransmissions, by the direction of their requests',
+      labelNames: ['method', 'status', 'direction'],
+      registers,
+    });
+    this.#calls = new Counter({
+      name: 'parley_sip_calls_total',
+      help: 'telephone calls that have ended, by direction, reason and Q.850 cause',
+      labelNames: ['direction', 'end', 'cause'],
+      registers,
+    });
+    this.#setupSeconds = new Histogram({
+      name: 'parley_sip_setup_seconds',
+      help: 'time from an INVITE to its final response',
+      buckets: SETUP_SECONDS,
+      registers,
+    });
+    this.#mos = new Histogram({
+      name: 'parley_call_mos',
+      help: 'mean opinion score of the received audio of telephone calls, estimated by the E-model',
+      buckets: MOS,
+      registers,
+    });
+  }
+
+  /** A request, and the final response to it. */
+  answered(direction: SipDirection, method: string, status: number): void {
+    this.request(method, direction);
+    this.response(method, status, direction);
+  }
+
+  request(method: string, direction: SipDirection): void {
+    this.#requests.inc({ method: knownSipMethod(method), direction });
+  }
+
+  /** `method` is the method of the request. */
+  response(method: string, status: number, direction: SipDirection): void {
+    this.#responses.inc({ method: knownSipMethod(method), status: knownStatus(status), direction });
+  }
+
+  callEnded({ direction, end: { reason: end, cause }, setupMs, received }: CallRecord): void {
+    this.#calls.inc({ direction, end, cause: knownCause(cause) });
+    if (setupMs !== undefined) this.#setupSeconds.observe(setupMs / 1000);
+    if (received !== undefined) this.#mos.observe(received.mos);
+  }
+}
+
+function knownSipMethod(method: string): string {
+  return SIP_METHODS.has(method) ? method : 'OTHER';
+}
+
+/** The status, or the class of one that is not registered. */
+function knownStatus(status: number): string {
+  if (STATUSES.has(status)) return String(status);
+  const hundreds = Math.floor(status / 100);
+  return hundreds >= 1 && hundreds <= 6 ? `${hundreds}xx` : 'other';
+}
+
+function knownCause(cause: number | undefined): string {
+  if (cause === undefined) return 'none';
+  return Number.isInteger(cause) && cause >= 1 && cause <= MOST_CAUSE ? String(cause) : 'other';
 }

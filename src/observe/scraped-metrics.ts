@@ -1,4 +1,4 @@
-// Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches, queues.
+// Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches, queues, telephone.
 import type { Metric } from 'prom-client';
 
 /** Figures that other parts of the server hold. */
@@ -15,9 +15,35 @@ export interface ScrapedFigures {
   readonly modelLoaded?: () => boolean;
   /** Work of the native engine. */
   readonly engineWork?: () => EngineWorkFigures;
+  /** Telephone calls. */
+  readonly sip?: SipFigures;
 }
 
-export interface ScrapedValue {
+const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
+export type RegistrationState = (typeof REGISTRATION_STATES)[number];
+
+/** Numbers by name, of a closed set of names. */
+type Counts = Readonly<Record<string, number>>;
+
+/** Figures that other parts hold; absent ones have no metric. */
+export interface SipFigures {
+  /** Rejected requests and connections, by cause. */
+  readonly dropped?: () => Counts;
+  readonly retransmissions?: () => number;
+  /** Each trunk that registers. */
+  readonly registrations?: () => readonly { readonly trunk: string; readonly state: RegistrationState }[];
+  /** Pairs of RTP ports by state: free, used, resting. */
+  readonly rtpPorts?: () => Counts;
+  /** Number of times that the RTP of a call came from another address than the announced one. */
+  readonly latchDepartures?: () => number;
+  /** Since the server began. */
+  readonly receivedPackets?: () => number;
+  readonly lostPackets?: () => number;
+  /** Call records by the outcome of their webhook. */
+  readonly webhooks?: () => Counts;
+}
+
+interface ScrapedValue {
   readonly value: number;
   readonly labels?: Record<string, string | number>;
   readonly metricName?: string;
@@ -25,7 +51,7 @@ export interface ScrapedValue {
 
 // prom-client's counters and histograms cannot be set to a total, as counters of the media plane need. A registry uses only
 // the name and get() of a metric.
-export function readAtScrape(
+function readAtScrape(
   name: string,
   help: string,
   type: 'counter' | 'gauge' | 'histogram',
@@ -41,7 +67,7 @@ export function readAtScrape(
 }
 
 /** A part that fails loses its own figure, and no other. */
-export function readable(read: () => number): number {
+function readable(read: () => number): number {
   try {
     return read();
   } catch {
@@ -175,7 +201,8 @@ type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
 
 /** Metrics of the parts that `figures` names; absent parts have none. */
 export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
-  const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache } = figures;
+  const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache, sip } =
+    figures;
   return [
     plane === undefined ? [] : planeMetrics(plane),
     queueDepth === undefined ? [] : gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth),
@@ -186,6 +213,7 @@ export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
     engineWork === undefined ? [] : engineMetrics(engineWork),
     audioCache === undefined ? [] : cacheMetrics(AUDIO_CACHE, audioCache),
     frameCache === undefined ? [] : cacheMetrics(FRAME_CACHE, frameCache),
+    sip === undefined ? [] : sipMetrics(sip),
   ].flat();
 }
 
@@ -238,4 +266,81 @@ function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedVa
   values.push({ metricName: `${name}_sum`, value: sumSeconds });
   values.push({ metricName: `${name}_count`, value: total });
   return values;
+}
+
+function sipMetrics(figures: SipFigures) {
+  const {
+    dropped,
+    retransmissions,
+    registrations,
+    latchDepartures,
+    rtpPorts,
+    receivedPackets,
+    lostPackets,
+    webhooks,
+  } = figures;
+  return [
+    counted(
+      'parley_sip_dropped_total',
+      'SIP requests and connections that were rejected, by cause',
+      'cause',
+      dropped,
+    ),
+    total(
+      'parley_sip_retransmissions_total',
+      'SIP requests that were received again and absorbed',
+      retransmissions,
+    ),
+    registrations === undefined ? [] : standing(registrations),
+    total(
+      'parley_rtp_latch_departures_total',
+      'times that the RTP of a call came from another address than the announced one',
+      latchDepartures,
+    ),
+    rtpPorts === undefined
+      ? []
+      : readAtScrape('parley_rtp_ports', 'pairs of RTP ports, by state: free, used, resting', 'gauge', () =>
+          byName('state', rtpPorts),
+        ),
+    total('parley_rtp_received_packets_total', 'RTP packets received', receivedPackets),
+    total('parley_rtp_lost_packets_total', 'RTP packets lost, by their sequence numbers', lostPackets),
+    counted('parley_webhooks_total', 'call records by the outcome of their webhook', 'outcome', webhooks),
+  ].flat();
+}
+
+function total(name: string, help: string, read: (() => number) | undefined) {
+  return read === undefined ? [] : readAtScrape(name, help, 'counter', () => [{ value: readable(read) }]);
+}
+
+function counted(name: string, help: string, label: string, read: (() => Counts) | undefined) {
+  return read === undefined ? [] : readAtScrape(name, help, 'counter', () => byName(label, read));
+}
+
+/** Empty if the part that holds the figures fails. */
+function byName(label: string, read: () => Counts): ScrapedValue[] {
+  try {
+    return Object.entries(read()).map(([name, value]) => ({ value, labels: { [label]: name } }));
+  } catch {
+    return [];
+  }
+}
+
+/** 1 for the state that a trunk is in, 0 for the others. */
+function standing(read: NonNullable<SipFigures['registrations']>) {
+  const values = () =>
+    read().flatMap(({ trunk, state }) =>
+      REGISTRATION_STATES.map((name) => ({ value: Number(name === state), labels: { trunk, state: name } })),
+    );
+  return readAtScrape(
+    'parley_sip_registrations',
+    '1 for the registration state that a trunk is in, 0 for the others',
+    'gauge',
+    () => {
+      try {
+        return values();
+      } catch {
+        return [];
+      }
+    },
+  );
 }

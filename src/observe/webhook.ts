@@ -11,7 +11,7 @@ import type { CallRecord } from '../call/phone-calls.js';
 import type { Time } from '../time.js';
 import type { Log } from './log.js';
 
-export interface WebhookLimits {
+interface WebhookLimits {
   /** Most records that wait, without those in flight. */
   readonly maxWaiting: number;
   readonly atOnce: number;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metrics } from '../../src/observe/metrics.js';
-import type { EngineWorkFigures, PlaneFigures } from '../../src/observe/scraped-metrics.js';
-import type { SipFigures } from '../../src/observe/sip-metrics.js';
+import type { EngineWorkFigures, PlaneFigures, SipFigures } from '../../src/observe/scraped-metrics.js';
 import { callRecord } from './call-records.js';
 
 const PLANE: PlaneFigures = {

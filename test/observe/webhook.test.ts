@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { Webhook, type WebhookLimits } from '../../src/observe/webhook.js';
+import { Webhook } from '../../src/observe/webhook.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { callRecord } from './call-records.js';
@@ -22,7 +22,9 @@ interface Heard {
 type Reply = (response: ServerResponse) => void;
 
 /** Answers with these in turn, and with 204 afterwards. */
-async function open(t: TestContext, replies: Reply[] = [], limits: Partial<WebhookLimits> = {}) {
+type WebhookLimits = NonNullable<ConstructorParameters<typeof Webhook>[0]['limits']>;
+
+async function open(t: TestContext, replies: Reply[] = [], limits: WebhookLimits = {}) {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
     let body = '';
