@@ -134,7 +134,7 @@ export class EngineLifecycle {
     if (!this.#loaded) return;
     this.#loaded = false;
     this.#cancelTimer();
-    this.#tell({ what: 'lost', reason });
+    this.#report({ what: 'lost', reason });
     // An engine that ends at each load must not be loaded over and over.
     const hasWorked = this.#served || this.#now() - this.#loadedAtMs >= MIN_RETRY_MS;
     if (hasWorked) void this.#start().catch(() => undefined);
@@ -203,7 +203,7 @@ export class EngineLifecycle {
     this.#failures = 0;
     this.#loadedAtMs = this.#now();
     const ms = Math.round(this.#loadedAtMs - startedAtMs);
-    this.#tell({ ...this.#engine.facts, what: 'loaded', ms });
+    this.#report({ ...this.#engine.facts, what: 'loaded', ms });
     if (this.#inHand === 0) this.#startIdleTimer();
   }
 
@@ -212,7 +212,7 @@ export class EngineLifecycle {
     this.#failedAtMs = this.#now();
     const againInMs = Math.min(MIN_RETRY_MS * 2 ** this.#failures++, MAX_RETRY_MS);
     this.#cancelTimer = this.#options.time.after(againInMs, () => void this.#start().catch(() => undefined));
-    this.#tell({ what: 'load failed', reason: error.message, againInMs });
+    this.#report({ what: 'load failed', reason: error.message, againInMs });
   }
 
   #letGo(): void {
@@ -233,8 +233,8 @@ export class EngineLifecycle {
     this.#unloading = this.#engine
       .unload()
       .then(
-        () => this.#tell({ what: 'unloaded' }),
-        (error: unknown) => this.#tell({ what: 'unload failed', reason: (error as Error).message }),
+        () => this.#report({ what: 'unloaded' }),
+        (error: unknown) => this.#report({ what: 'unload failed', reason: (error as Error).message }),
       )
       .finally(() => (this.#unloading = undefined));
   }
@@ -268,7 +268,7 @@ export class EngineLifecycle {
     return this.#options.time.now();
   }
 
-  #tell(news: EngineNews): void {
+  #report(news: EngineNews): void {
     this.#options.onNews?.(news);
   }
 }
@@ -276,7 +276,7 @@ export class EngineLifecycle {
 /** Settles like the promise, or rejects with ABORTED at the abort. */
 function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new ParleyError('ABORTED', 'nobody waits for the engine any more'));
+    const giveUp = () => reject(new ParleyError('ABORTED', 'no sentence waits for the engine any more'));
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));

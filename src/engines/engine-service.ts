@@ -11,7 +11,7 @@ const PORTION_SAMPLES = 4096;
 const FULL_SCALE = 32_768;
 
 export interface Rendering {
-  /** At the rate of the job's ring. */
+  /** Samples at the rate of the job's ring. */
   readonly samples: Int16Array;
   /** Factor on the samples, because voices differ in loudness. */
   readonly gain: number;
@@ -122,7 +122,7 @@ export interface SpeakJob {
   /** The ring that takes the sound, and its rate in Hz. */
   readonly ring: number;
   readonly rate: number;
-  readonly options?: SpeechOptions;
+  readonly options: SpeechOptions | undefined;
 }
 
 export type ToEngine = { readonly type: 'speak'; readonly job: SpeakJob } | { readonly type: 'close' };

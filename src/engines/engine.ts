@@ -32,7 +32,7 @@ export interface EngineCapabilities {
 
 /** Options of engines with the matching capability; others ignore them. */
 export interface SpeechOptions {
-  /** Description of the manner of speaking. */
+  /** Description of the speaking style. */
   readonly instructions?: string;
   readonly temperature?: number;
   readonly topP?: number;
@@ -53,9 +53,9 @@ export type VoiceReference =
       /** Hz. */
       readonly rate: number;
       /** Transcript, if known. */
-      readonly text?: string;
-      /** Only the speaker's embedding is used, not the manner of the sample. */
-      readonly xVectorOnly?: boolean;
+      readonly text?: string | undefined;
+      /** The engine uses only the speaker's embedding, not the style of the sample. */
+      readonly xVectorOnly?: boolean | undefined;
     }
   | { readonly kind: 'prompt'; readonly hash: string; readonly prompt: string };
 
@@ -63,14 +63,13 @@ export interface SynthesisRequest {
   /** One sentence or several, ready to be spoken: never markup, never empty. */
   readonly text: string;
   /**
-   * The text that follows, as it arrives; only for an engine with the capability `textStreaming`, others
-   * never get it. Joined to the text as it comes, spaces and all, it is one text, spoken with one voice in one breath.
-   * The engine reads on as it can take more, whether or not its sound is taken, and waits without working where it
-   * needs words that have not come: such a wait is no hang, its bound is the text's. An iteration that throws ends the
-   * synthesis with that error. When the synthesis is over, for whatever reason, the engine asks for nothing more.
+   * The text that follows, as it arrives; only for engines with the capability `textStreaming`. The pieces are joined
+   * without spaces into one text, which is spoken with one voice in one breath. The engine reads on while it can take more,
+   * even if its sound is not read. It waits without working for missing words, without a time limit of its own. An iteration
+   * that throws ends the synthesis with that error. After the synthesis the engine reads nothing more.
    */
   readonly more?: AsyncIterable<string> | undefined;
-  /** Empty where the engine has none of its own; then there is a reference. */
+  /** Empty if the engine has no voice of its own; then there is a reference. */
   readonly voice: string;
   /** BCP 47 primary tag. */
   readonly language: string;
@@ -87,7 +86,7 @@ export interface WordTime {
   readonly word: string;
   /** Start of the word in the request's text including `more`, in UTF-16 units. */
   readonly textOffset: number;
-  /** From the first sample the engine wrote for this request, in milliseconds. */
+  /** Milliseconds from the first sample that the engine wrote for this request. */
   readonly startMs: number;
   /** End of its sound, before a pause; absent if the engine does not report it. */
   readonly endMs?: number;
@@ -104,7 +103,7 @@ export interface SpeechEnd {
   /** Samples written, at the engine's rate. */
   readonly samples: number;
   readonly words: readonly WordTime[];
-  /** Absent where the engine does not measure it. */
+  /** Absent if the engine does not measure it. */
   readonly timing?: EngineTiming;
 }
 
@@ -113,11 +112,11 @@ export interface EngineDevice {
   /** `cpu`, or the name of the device. */
   readonly name: string;
   /** Why no GPU is used although one was wanted. */
-  readonly noGpu?: string;
-  /** Bytes of the device's own memory: what the engine holds of it, and all. The CPU has none of its own. */
-  readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
-  /** Absent where it is not loaded, or not known. */
-  readonly work?: EngineWork;
+  readonly noGpu?: string | undefined;
+  /** Bytes of the device's own memory: allocated by the engine, and in total. Absent for the CPU. */
+  readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number } | undefined;
+  /** Absent if the engine is not loaded, or does not measure it. */
+  readonly work?: EngineWork | undefined;
 }
 
 /** Work of an engine that speaks many sentences together. Counters start at the load. */

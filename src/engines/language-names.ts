@@ -1,16 +1,16 @@
-// BCP 47 tags as the rest of the server compares and names them.
+// Compares and names languages by their BCP 47 tags.
 
-const MAX_PRIMARIES = 512; // more tags than engines speak; beyond it they are looked up anew
+const MAX_PRIMARIES = 512; // above the number of tags that engines speak; further tags are not cached
 
 const DISPLAY = new Intl.DisplayNames(['en'], { type: 'language' });
 
-// Languages without a tag of two letters that speech models and their users name.
+// Speech models and their users name these languages, which have no tag of two letters.
 const THREE_LETTERS = ['ceb', 'ckb', 'fil', 'gsw', 'haw', 'hmn', 'nan', 'wuu', 'yue'];
 
 /** `english` → `en`. */
 const NAMED: ReadonlyMap<string, string> = named();
 
-// Every request asks, and a locale is 5 µs of work each time.
+// Caches primary tags: every request needs one, and a locale takes 5 µs.
 const primaries = new Map<string, string>();
 
 function locale(tag: string): Intl.Locale | undefined {
@@ -42,7 +42,7 @@ export function languageName(tag: string): string {
   return name === undefined || name === primary ? `"${tag}"` : name;
 }
 
-/** The tag of a language by its English name in small letters; undefined where it has none. */
+/** Returns the tag of a language by its English name in lower case; undefined if it has none. */
 export function tagOfName(name: string): string | undefined {
   return NAMED.get(name.replaceAll('_', ' '));
 }
@@ -51,7 +51,7 @@ function named(): Map<string, string> {
   const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
   const tags = letters.flatMap((first) => letters.map((second) => first + second)).concat(THREE_LETTERS);
-  // A tag that was replaced (iw by he) bears the name of its successor, and means it.
+  // A replaced tag (iw, now he) has the name of its successor, so it becomes the successor.
   return new Map(
     tags.flatMap((tag) => {
       const name = names.of(tag);

@@ -1,11 +1,10 @@
-// The name of a rendering in a cache: a hash over everything that changes its
-// bytes. Each field is preceded by its length, so that no two lists of fields
-// run together into the same name.
+// Computes the name of a rendering in a cache: a hash over everything that changes its bytes. Each field is preceded by its
+// length, so that different lists of fields never give the same name.
 import { hash } from 'node:crypto';
 
 type KeyField = string | number | boolean | undefined;
 
-/** SHA-256 in hexadecimal. An absent field is another one than an empty one. */
+/** SHA-256 in hexadecimal. An undefined field differs from an empty one. */
 export function renderingKey(fields: readonly KeyField[]): string {
   let text = '';
   for (const field of fields) {
@@ -15,7 +14,7 @@ export function renderingKey(fields: readonly KeyField[]): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Every property with its name, in an order that does not depend on how the object was made; their number first. */
+/** Returns the number of properties, then each name and value, sorted by name. */
 export function keyFields(values: object): KeyField[] {
   const entries = Object.entries(values)
     .filter(([, value]) => value !== undefined)

@@ -40,13 +40,13 @@ export interface CustomVoice {
   readonly id: string;
   readonly name: string;
   /** BCP 47 tag for requests without a language. */
-  readonly language?: string;
+  readonly language?: string | undefined;
   readonly description: string;
   readonly reference: VoiceReference;
 }
 
 interface CustomVoices {
-  /** By id or name. */
+  /** Finds a voice by id or name. */
   named(idOrName: string): CustomVoice | undefined;
   customVoices(): readonly CustomVoice[];
 }
@@ -61,7 +61,7 @@ export interface VoiceAbilities {
 
 export interface SpeechRouting {
   /** Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE or CAPABILITY_MISSING, with a remedy in the message. */
-  resolve(wish: VoiceRequest): ResolvedVoice;
+  resolve(request: VoiceRequest): ResolvedVoice;
   voices(): Promise<readonly Voice[]>;
 }
 
@@ -152,15 +152,15 @@ export class Engines implements SpeechRouting {
     await Promise.all(loads);
   }
 
-  resolve(wish: VoiceRequest): ResolvedVoice {
-    const language = wish.language === undefined ? undefined : canonicalTag(wish.language);
-    if (wish.reference !== undefined) return this.#byReference(wish.reference, language);
-    if (wish.voice === undefined) return this.#byLanguage(language);
-    const name = wish.voice.trim().toLowerCase();
+  resolve({ voice, language: tag, reference }: VoiceRequest): ResolvedVoice {
+    const language = tag === undefined ? undefined : canonicalTag(tag);
+    if (reference !== undefined) return this.#byReference(reference, language);
+    if (voice === undefined) return this.#byLanguage(language);
+    const name = voice.trim().toLowerCase();
     const own = this.#named(name);
     if (own !== undefined) return this.#checked(own, language);
-    const standIn = this.#custom?.named(wish.voice) === undefined ? standInFor(name) : undefined;
-    if (standIn === undefined) return this.#byCustom(wish.voice, language);
+    const standIn = this.#custom?.named(voice) === undefined ? standInFor(name) : undefined;
+    if (standIn === undefined) return this.#byCustom(voice, language);
     const meant = this.#named(standIn);
     const isAble = meant !== undefined && speaks(meant, language);
     return { ...(isAble ? resolved(meant, language) : this.#byLanguage(language)), standsIn: true };
@@ -191,7 +191,7 @@ export class Engines implements SpeechRouting {
     return this.#named(known) !== undefined || Object.hasOwn(OPENAI_VOICES, known);
   }
 
-  /** Whether each engine is usable now, by name; missing ones are not. */
+  /** Usability of each engine by name; missing engines are not usable. */
   health(): Readonly<Record<string, boolean>> {
     return Object.fromEntries([
       ...this.#missing.map(({ name }) => [name, false] as const),

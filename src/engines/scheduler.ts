@@ -1,7 +1,8 @@
 // Admits sentences to one engine through a bounded queue.
 //
 // A slot stands for one sentence that the engine works on. Its holder releases it as soon as the engine is free for the
-// next sentence, which may be long before the sound has been read. sentence-queue.ts decides the order.
+// next sentence, which may be long before the sound has been read. sentence-queue.ts decides the order. A sentence with a
+// slot may still wait within the engine. The scheduler counts it, and alone refuses sentences: the engine refuses none.
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
@@ -14,7 +15,7 @@ interface SchedulerOptions {
   readonly concurrency: number;
   /** Sentences of each class (calls, WebSockets, HTTP) that may wait behind those. */
   readonly maxWaiting: number;
-  /** Milliseconds that one may wait; without an end where absent. */
+  /** Milliseconds that one may wait; unlimited if absent. */
   readonly maxWaitMs?: number | undefined;
   readonly time?: Time | undefined;
 }
@@ -26,8 +27,9 @@ export type ReleaseSlot = () => void;
 export interface EngineSlot {
   (): void;
   /**
-   * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting, and
-   * `giveUp` is called where it waits for longer than it may, the time before it had a slot included.
+   * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting. `giveUp` is
+   * called with ENGINE_BUSY if as many of its class wait there as may. It is called with TIMEOUT when the sentence has
+   * waited for as long as it may, including the time before it had a slot.
    */
   waits(waiting: boolean, giveUp: (error: ParleyError) => void): void;
 }
@@ -83,8 +85,8 @@ export class Scheduler {
     if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
     // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like waiting here.
     const inside = urgency.begun ? 0 : this.#inside[urgency.class];
-    if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.busy(urgency.class));
-    if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency.class, 0));
+    if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.#busy(urgency.class));
+    if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency, 0));
     return this.#wait(signal, urgency, cost);
   }
 
@@ -107,7 +109,7 @@ export class Scheduler {
       const turn: Turn = {
         begin: () => {
           leave();
-          resolve(this.#takeSlot(urgency.class, this.#time.now() - nowMs));
+          resolve(this.#takeSlot(urgency, this.#time.now() - nowMs));
         },
         refuse: (error) => {
           leave();
@@ -120,7 +122,7 @@ export class Scheduler {
       this.#turns.add(turn);
       signal.addEventListener('abort', giveUp, { once: true });
       const leaves = this.#queue.add(place, nowMs, urgency.begun ? 0 : this.#inside[urgency.class]);
-      leaves?.item.refuse(this.busy(urgency.class));
+      leaves?.item.refuse(this.#busy(urgency.class));
       const { maxWaitMs } = this.#options;
       if (maxWaitMs === undefined || leaves === place) return;
       forgetLimit = this.#time.after(maxWaitMs, () => turn.refuse(this.#waitedTooLong(maxWaitMs)));
@@ -128,7 +130,7 @@ export class Scheduler {
   }
 
   /** The refusal of a full queue, with the expected time until there is room. */
-  busy(kind: SpeechClass): ParleyError {
+  #busy(kind: SpeechClass): ParleyError {
     const { engine, maxWaiting } = this.#options;
     const inside = SPEECH_CLASSES.reduce((sum, name) => sum + this.#inside[name], 0);
     const served = Math.max(1, this.#active - inside);
@@ -148,7 +150,7 @@ export class Scheduler {
     );
   }
 
-  #takeSlot(kind: SpeechClass, waitedMs: number): EngineSlot {
+  #takeSlot({ class: kind, begun }: Urgency, waitedMs: number): EngineSlot {
     this.#active++;
     const slot = new SlotTimes(this.#time.now(), waitedMs);
     const resume = () => {
@@ -168,11 +170,13 @@ export class Scheduler {
     const waits = (waiting: boolean, giveUp: (error: ParleyError) => void) => {
       if (!waiting || !held) return resume();
       if (slot.waiting) return;
+      // Sentences that enter together pass `enter` before the engine reports that any of them waits.
+      const { maxWaiting, maxWaitMs = Infinity } = this.#options;
+      if (!begun && this.#inside[kind] >= maxWaiting) return giveUp(this.#busy(kind));
       this.#inside[kind]++;
-      const { maxWaitMs } = this.#options;
-      const leftMs = maxWaitMs === undefined ? undefined : Math.max(0, maxWaitMs - slot.waitedMs);
+      const leftMs = Math.max(0, maxWaitMs - slot.waitedMs);
       const forgetLimit =
-        maxWaitMs === undefined || leftMs === undefined
+        leftMs === Infinity
           ? () => undefined
           : this.#time.after(leftMs, () => giveUp(this.#waitedTooLong(maxWaitMs)));
       slot.pause(this.#time.now(), forgetLimit);

@@ -1,4 +1,7 @@
-// Orders the sentences that wait for an engine. It has no timers and no I/O.
+// Orders the sentences that wait for an engine. It is fair between clients and classes, and has no timers and no I/O.
+//
+// A sentence that has a slot may wait again within the native engine, which alone knows when its memory and the pace of the
+// live listeners leave room. That engine orders by deadline only, and gets the bound of a class as a deadline (agingMs).
 //
 //   classes   calls, then WebSockets, then HTTP, while each is served at least once within its bound
 //   calls     the earliest deadline: the call whose sound ends first
@@ -10,26 +13,30 @@
 // overdue classes the most overdue one is first.
 import { SPEECH_CLASSES, type SpeechClass, type Urgency } from './engine.js';
 
-/** Milliseconds after which a class that waits is served before those above it. */
-export const AGING_MS: Readonly<Record<SpeechClass, number>> = {
+type Line = SpeechClass | 'prepared';
+const LINES: readonly Line[] = [...SPEECH_CLASSES, 'prepared'];
+const AGING_MS: Readonly<Record<Line, number>> = {
   call: Infinity,
   interactive: 1000,
   http: 2000,
+  prepared: 10_000,
 };
-
-/** The same for prompts that the server prepares. */
-const PREPARED_AGING_MS = 10_000;
-
-type Line = SpeechClass | 'prepared';
-const LINES: readonly Line[] = [...SPEECH_CLASSES, 'prepared'];
-const LINE_AGING_MS: Readonly<Record<Line, number>> = { ...AGING_MS, prepared: PREPARED_AGING_MS };
 
 const MAX_AHEAD_MS = 30_000; // upper bound of deadlines, which bounds how long later sentences may pass one
 
 export interface Waiting<T> extends Place {
   readonly class: SpeechClass;
-  readonly prepared: boolean;
+  readonly line: Line;
   readonly item: T;
+}
+
+function lineOf({ class: kind, prepared = false }: Pick<Urgency, 'class' | 'prepared'>): Line {
+  return prepared ? 'prepared' : kind;
+}
+
+/** Milliseconds after which a waiting sentence goes before those of the classes above its own. */
+export function agingMs(urgency: Pick<Urgency, 'class' | 'prepared'>): number {
+  return AGING_MS[lineOf(urgency)];
 }
 
 interface ClassQueue<T> {
@@ -62,12 +69,12 @@ export class SentenceQueue<T> {
 
   /** The place of a sentence; `cost` counts in its client's share. */
   static place<T>(item: T, urgency: Urgency, cost: number, nowMs: number): Waiting<T> {
-    const { begun, deadlineMs, prepared = false } = urgency;
+    const { begun, deadlineMs } = urgency;
     return {
       item,
       begun,
       class: urgency.class,
-      prepared,
+      line: lineOf(urgency),
       // Calls need no more sound than their listener hears, so deadlines alone are fair to them.
       client: urgency.class === 'call' ? '' : urgency.client,
       deadlineMs: Math.min(Math.max(deadlineMs, nowMs), nowMs + MAX_AHEAD_MS),
@@ -80,7 +87,7 @@ export class SentenceQueue<T> {
    * `elsewhere`: sentences of its class that wait inside the engine; they count as waiting.
    */
   add(place: Waiting<T>, nowMs: number, elsewhere = 0): Waiting<T> | undefined {
-    const queue = this.#lineOf(place);
+    const queue = this.#lines[place.line];
     if (queue.places.size === 0) queue.sinceMs = nowMs;
     let leaves: Waiting<T> | undefined;
     if (queue.places.size + elsewhere >= this.#maxWaiting) {
@@ -93,7 +100,7 @@ export class SentenceQueue<T> {
   }
 
   delete(place: Waiting<T>): boolean {
-    return this.#lineOf(place).places.delete(place);
+    return this.#lines[place.line].places.delete(place);
   }
 
   /** Removes and returns the next sentence. */
@@ -108,13 +115,9 @@ export class SentenceQueue<T> {
 
   /** The line that exceeds its bound most. */
   #overdue(names: readonly Line[], nowMs: number): Line | undefined {
-    const behindMs = (name: Line) => nowMs - this.#lines[name].sinceMs - LINE_AGING_MS[name];
+    const behindMs = (name: Line) => nowMs - this.#lines[name].sinceMs - AGING_MS[name];
     const overdue = names.filter((name) => behindMs(name) >= 0);
     return overdue.sort((a, b) => behindMs(b) - behindMs(a))[0];
-  }
-
-  #lineOf(place: Waiting<T>): ClassQueue<T> {
-    return this.#lines[place.prepared ? 'prepared' : place.class];
   }
 }
 

@@ -1,8 +1,7 @@
-// Names that clients use for voices: OpenAI's and Qwen's, which stand for one of
-// ours, and the nearest of ours to a mistyped one.
+// Maps the voice names of OpenAI and Qwen to voices of this server, and finds the names nearest to a mistyped one.
 
-// OpenAI's SDKs insist on one of these. Each stands for the voice of ours that
-// comes closest in kind; in another language it only means "no preference".
+// OpenAI's SDKs require one of these names. Each stands for the most similar voice of this server; in another language it
+// means "no preference".
 export const OPENAI_VOICES: Readonly<Record<string, string>> = {
   alloy: 'slt',
   ash: 'rms',

@@ -51,6 +51,6 @@ test('checkpoints whose configuration, weights, sizes or codec differ are others
   assert.equal(new Set(identities).size, identities.length);
 });
 
-test('a folder that is no checkpoint is told by what is missing', async () => {
+test('a folder that is no checkpoint is refused with the name of the missing file', async () => {
   await assert.rejects(checkpointIdentity('/nowhere'), /ENOENT.*\/nowhere/);
 });

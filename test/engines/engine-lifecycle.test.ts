@@ -1,10 +1,77 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EngineLifecycle, type EngineNews, type LetGo } from '../../src/engines/engine-lifecycle.js';
+import {
+  EngineLifecycle,
+  type EngineNews,
+  type LetGo,
+  type Loadable,
+} from '../../src/engines/engine-lifecycle.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { FakeLoadable } from './fake-loadable.js';
+
+/** Loads and unloads in steps that the test ends by hand, and notes forbidden sequences. */
+interface Step {
+  readonly resolve: () => void;
+  readonly reject: (error: ParleyError) => void;
+}
+
+class FakeLoadable implements Loadable {
+  loads = 0;
+  unloads = 0;
+  closed = false;
+  /** It can speak: between the end of a load and the begin of an unload, or its loss. */
+  ready = false;
+  /** Contract violations by the owner. */
+  readonly breaches: string[] = [];
+  loading: Step | undefined;
+  unloading: Step | undefined;
+  warmUp?: () => Promise<void>;
+
+  load(): Promise<void> {
+    this.loads++;
+    if (this.ready) this.breaches.push('loaded twice');
+    if (this.loading !== undefined) this.breaches.push('two loads at once');
+    if (this.unloading !== undefined) this.breaches.push('loaded while it is unloaded');
+    if (this.closed) this.breaches.push('loaded after the close');
+    return new Promise((resolve, reject) => (this.loading = { resolve, reject }));
+  }
+
+  unload(): Promise<void> {
+    this.unloads++;
+    if (this.loading !== undefined) this.breaches.push('unloaded while it is loaded');
+    if (this.unloading !== undefined) this.breaches.push('two unloads at once');
+    this.ready = false;
+    return new Promise((resolve, reject) => (this.unloading = { resolve, reject }));
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.ready = false;
+    this.loadFails('closed');
+    this.unloadEnds();
+    return Promise.resolve();
+  }
+
+  loadEnds(): void {
+    const { loading } = this;
+    this.loading = undefined;
+    if (loading !== undefined) this.ready = true;
+    loading?.resolve();
+  }
+
+  loadFails(message: string): void {
+    const { loading } = this;
+    this.loading = undefined;
+    loading?.reject(new ParleyError('ENGINE_FAILED', message));
+  }
+
+  unloadEnds(): void {
+    const { unloading } = this;
+    this.unloading = undefined;
+    unloading?.resolve();
+  }
+}
 
 const IDLE_MS = 10_000;
 const never = () => new AbortController().signal;
@@ -13,7 +80,7 @@ function open({ idleMs = IDLE_MS } = {}) {
   const time = new ManualTime(1000);
   const fake = new FakeLoadable();
   const news: EngineNews[] = [];
-  const onNews = (told: EngineNews) => void news.push(told);
+  const onNews = (event: EngineNews) => void news.push(event);
   const lifecycle = new EngineLifecycle(fake, { engine: 'fake', idleMs, time, onNews });
   return { time, fake, news, lifecycle };
 }
@@ -43,7 +110,7 @@ test('the first sentence has it loaded, and those that come meanwhile wait for t
   assert.deepEqual(news, [{ what: 'loaded', ms: 700 }]);
 });
 
-test('nobody goes in before it has warmed up', async () => {
+test('no sentence enters before the engine has warmed up', async () => {
   const { fake, lifecycle } = open();
   let warm: () => void = () => undefined;
   fake.warmUp = () => new Promise((resolve) => (warm = resolve));
@@ -87,20 +154,20 @@ test('an idle time of 0 keeps it loaded, with no timer at all', async () => {
   assert.equal(time.waiting, 0);
 });
 
-test('a load that nobody waits for any more is rested from as well', async () => {
+test('a failed load delays the next one even if no sentence waits any more', async () => {
   const { fake, lifecycle, time } = open();
   const client = new AbortController();
   const entered = lifecycle.enter(client.signal);
   await settle();
   client.abort();
   await assert.rejects(entered, { code: 'ABORTED' });
-  assert.equal(fake.loading !== undefined, true, 'it goes on for whoever comes next');
+  assert.equal(fake.loading !== undefined, true, 'it goes on for the next sentence');
   await after(() => fake.loadEnds());
   time.advance(IDLE_MS);
   assert.equal(fake.unloads, 1);
 });
 
-test('who comes while it is unloaded waits for that and a fresh load', async () => {
+test('a sentence that comes during the unload waits for its end and for a fresh load', async () => {
   const { fake, lifecycle, time } = open();
   const loaded = lifecycle.load();
   await after(() => fake.loadEnds());
@@ -133,7 +200,7 @@ test('an unload that is asked for waits until nothing is in hand, also for a loa
   assert.equal(fake.unloads, 1, 'what is not loaded is not unloaded');
 });
 
-test('a load that fails is told to all who waited, by name and with when to come back', async () => {
+test('a failed load rejects all that waited, with the name of the engine and the time to retry', async () => {
   const { fake, lifecycle, news } = open();
   const asked = lifecycle.load();
   const entered = [lifecycle.enter(never()), lifecycle.enter(never())];
@@ -205,7 +272,7 @@ test('it is tried again by itself, after twice as long each time up to a minute,
   assert.deepEqual(news.at(-1), { what: 'load failed', reason: 'crashed', againInMs: 3000 }, 'a new count');
 });
 
-test('one that is lost while it works is loaded again at once; who waits enters the new one', async () => {
+test('an engine that is lost while it works is loaded again at once, and waiting sentences enter the new one', async () => {
   const { fake, lifecycle, news } = open();
   const entered = lifecycle.enter(never());
   await after(() => fake.loadEnds());
@@ -245,7 +312,7 @@ test('one that is lost as soon as it is loaded is not loaded over and over, but 
   assert.deepEqual([fake.loads, lifecycle.usable], [3, true]);
 });
 
-test('an unload that fails is told, and does not keep it from being loaded again', async () => {
+test('a failed unload is reported, and does not prevent the next load', async () => {
   const { fake, lifecycle, news } = open();
   const loaded = lifecycle.load();
   await after(() => fake.loadEnds());
@@ -321,7 +388,7 @@ class Race {
     this.waiting.set(entered, client);
   }
 
-  /** By its name, what may happen at any time. */
+  /** Events that may happen at any time, by name. */
   act(name: string): Promise<void> | void {
     const { fake, lifecycle, time } = this;
     if (name === 'enter') return this.enter();
@@ -379,7 +446,7 @@ test('nothing in hand is unloaded, loads never overlap, and a close ends everyth
   );
 });
 
-test('whatever happened, who comes later is let in once it can be loaded, and it is unloaded after them', async () => {
+test('after any history a later sentence enters once the engine can be loaded, and the engine is unloaded after it', async () => {
   const actions = fc.array(fc.constantFrom(...ACTIONS), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(actions, async (names) => {

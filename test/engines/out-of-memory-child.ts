@@ -20,14 +20,16 @@ const speech = await NativeSpeech.open({
   maxNewTokens: 0,
   maxVoices: 1,
   warmUp: false,
-  maxWaiting: 1,
 });
 const recording = { hash: 'long', rate: RATE, samples: new Float32Array(SAMPLES) };
 const ring = PcmRing.open(RATE, RATE);
 const kilobytes = Number(/VmSize:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
 execFileSync('prlimit', ['--pid', `${process.pid}`, `--as=${kilobytes * 1024 + LEFT_BYTES}`]);
 try {
-  speech.start({ text: 'Hello.', language: 'auto', seed: 1, dueInMs: 0, speaker: '', recording }, ring);
+  speech.start(
+    { text: 'Hello.', language: 'auto', seed: 1, dueInMs: 0, overdueInMs: Infinity, speaker: '', recording },
+    ring,
+  );
   writeSync(1, 'started');
 } catch (error) {
   writeSync(1, String(error));

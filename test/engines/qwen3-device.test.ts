@@ -1,5 +1,6 @@
-// The device of the native engine (a GPU, or the CPU with a reason), and its busy share.
+// Resources of the native engine: its device (a GPU, or the CPU with a reason), its busy share, and memory that runs out.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
@@ -72,5 +73,14 @@ test('an engine that is loaded anew counts from nothing', () => {
 test('no share is more than all', () => {
   const share = new BusyShare();
   share.at(0, 0);
-  assert.equal(share.at(100, 130), 1); // a round that began before is told when it ends
+  assert.equal(share.at(100, 130), 1); // a round counts when it ends
+});
+
+const CHILD = join(import.meta.dirname, 'out-of-memory-child.js');
+
+test('where memory is out, a call of the addon throws instead of ending the process', async () => {
+  const said = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [CHILD], (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+  assert.match(said, /bad_alloc/);
 });

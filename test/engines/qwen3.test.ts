@@ -286,7 +286,7 @@ test('a synthesis that waits for text speaks on when it comes, and ends when it 
   ring.close();
 });
 
-test('the end of the text is told to a synthesis that waits for it', async (t) => {
+test('the end of the text reaches a synthesis that waits for it', async (t) => {
   const engine = await openEngine(t, 'tiny-customvoice', { maxNewTokens: 60 });
   const voice = (await engine.voices())[0]?.name ?? '';
   const whole = await spoken(engine, {
@@ -363,7 +363,7 @@ test('a synthesis of which nothing comes is given up as one that took too long, 
   assert.equal(time.waiting, 0);
 });
 
-test('whatever manner of drawing the interface allows is spoken', async (t) => {
+test('every sampling option that the interface allows gives speech', async (t) => {
   const engine = await openEngine(t, 'tiny-customvoice');
   const voice = (await engine.voices())[0]?.name ?? '';
   const said = async (options: SynthesisRequest['options']) =>

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { ParleyError } from '../../src/errors.js';
-import { enginesOf } from '../../src/engines/engine-setup.js';
-import { Engines, type VoiceRequest } from '../../src/engines/routing.js';
-import type { EngineSetup } from '../../src/engines/engine-setup.js';
+import { type EngineSetup, enginesOf } from '../../src/engines/engine-setup.js';
+import type { VoiceReference } from '../../src/engines/engine.js';
 import { ESPEAK_PACKAGE } from '../../src/engines/espeak/espeak.js';
+import { type CustomVoice, Engines, type VoiceRequest } from '../../src/engines/routing.js';
 import { OPENAI_VOICES, QWEN_VOICES } from '../../src/engines/voice-names.js';
-import { InstantEngine } from '../fakes/engines.js';
+import { ParleyError } from '../../src/errors.js';
+import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
+import { InstantEngine, type InstantEngineOptions } from '../fakes/engines.js';
 
 const ABSENT = () => undefined;
 const PRESENT = () => '/packages/espeak-ng.js';
@@ -31,9 +32,9 @@ async function openEngines(
 }
 
 /** `engine voice language`, or the code and message of the refusal. */
-function choose(engines: Engines, wish: VoiceRequest): string {
+function choose(engines: Engines, request: VoiceRequest): string {
   try {
-    const { engine, voice, language } = engines.resolve(wish);
+    const { engine, voice, language } = engines.resolve(request);
     return `${engine.name} ${voice} ${language}`;
   } catch (error) {
     if (error instanceof ParleyError) return `${error.code} ${error.field} ${error.message}`;
@@ -42,7 +43,8 @@ function choose(engines: Engines, wish: VoiceRequest): string {
 }
 
 function expectChoices(engines: Engines, choices: readonly (readonly [VoiceRequest, string])[]): void {
-  for (const [wish, choice] of choices) assert.equal(choose(engines, wish), choice, JSON.stringify(wish));
+  for (const [request, choice] of choices)
+    assert.equal(choose(engines, request), choice, JSON.stringify(request));
 }
 
 test('auto speaks English with flite and the rest with espeak', async (t) => {
@@ -266,7 +268,7 @@ test('without a requested language an engine of any language takes the place of 
   );
 });
 
-test('what the engines are at is told of the one that speaks by default', async () => {
+test('the figures describe the default engine', async () => {
   const engine = new InstantEngine();
   const gpu = new InstantEngine({ languages: ['de'] });
   const memory = { allocatedBytes: 3_000_000, totalBytes: 9_000_000 };
@@ -289,7 +291,7 @@ test('what the engines are at is told of the one that speaks by default', async 
   assert.deepEqual(engines.work, { ...work, memoryUsedBytes: 3_000_000, memoryTotalBytes: 9_000_000 });
 });
 
-test('what waits is told by class', async (t) => {
+test('waiting sentences are counted by class', async (t) => {
   const engines = await openEngines(t, {});
   const { engine, voice } = engines.resolve({});
   const gone = new AbortController();
@@ -326,4 +328,219 @@ test('an engine that cannot be loaded stays in health, as one that cannot speak'
   assert.deepEqual(engines.health(), { instant: true, broken: true });
   await engines.load();
   assert.deepEqual(engines.health(), { broken: false, instant: true });
+});
+
+// The tests below route voices made over HTTP, and voices that come with a request.
+
+class NamedEngine extends InstantEngine {
+  override readonly name: string;
+
+  constructor(name: string, options: InstantEngineOptions = {}) {
+    super(options);
+    this.name = name;
+  }
+
+  override async voices() {
+    return (await super.voices()).map((voice) => ({
+      ...voice,
+      engine: this.name,
+      name: `${this.name}-voice`,
+    }));
+  }
+}
+
+const SAMPLE: VoiceReference = { kind: 'sample', hash: 's', samples: new Float32Array(1), rate: 24_000 };
+const PROMPT: VoiceReference = { kind: 'prompt', hash: 'p', prompt: 'An old sailor.' };
+const ANNA: CustomVoice = {
+  id: 'voice_1',
+  name: 'Anna',
+  language: 'de',
+  description: 'calm',
+  reference: SAMPLE,
+};
+const SAILOR: CustomVoice = { id: 'voice_2', name: 'Sailor', description: '', reference: PROMPT };
+
+async function open(engines: readonly InstantEngine[], custom: readonly CustomVoice[] = [ANNA, SAILOR]) {
+  const routing = await Engines.of(engines);
+  routing.useCustom({
+    named: (name) =>
+      custom.find((voice) => voice.id === name || voice.name.toLowerCase() === name.toLowerCase()),
+    customVoices: () => custom,
+  });
+  return routing;
+}
+
+const plain = new NamedEngine('plain', { languages: ['en', 'de', 'fr'] });
+const english = new NamedEngine('english', { clone: true });
+const many = new NamedEngine('many', { clone: true, design: true, languages: ['de', 'en'] });
+
+test('a voice that comes along is spoken with by the first engine that can, in the language asked for', async () => {
+  const routing = await open([plain, english, many]);
+  const first = routing.resolve({ reference: SAMPLE });
+  assert.deepEqual(
+    [first.engine, first.voice, first.language, first.reference],
+    [english, 'english-voice', 'en', SAMPLE],
+  );
+  const german = routing.resolve({ reference: SAMPLE, language: 'de-AT' });
+  assert.deepEqual([german.engine, german.language], [many, 'de']);
+  assert.equal(routing.resolve({ reference: PROMPT }).engine, many);
+});
+
+test('it counts more than a voice that is named with it', async () => {
+  const routing = await open([plain, many]);
+  assert.equal(routing.resolve({ reference: SAMPLE, voice: 'plain-voice' }).engine, many);
+});
+
+test('a voice made here is named by name or id, speaks its language, or the one asked for', async () => {
+  const routing = await open([plain, english, many]);
+  for (const voice of ['Anna', 'anna', 'voice_1']) {
+    const { engine, language, reference } = routing.resolve({ voice });
+    assert.deepEqual([engine, language, reference], [many, 'de', SAMPLE]);
+  }
+  assert.deepEqual(routing.resolve({ voice: 'Anna', language: 'en' }).engine, english);
+  assert.equal(routing.resolve({ voice: 'Sailor' }).reference, PROMPT);
+});
+
+test('an engine in trouble is passed over, and stands in only for itself', async () => {
+  const sick = new NamedEngine('sick', { clone: true });
+  sick.usable = false;
+  assert.equal((await open([sick, english])).resolve({ reference: SAMPLE }).engine, english);
+  assert.equal((await open([sick, plain])).resolve({ reference: SAMPLE }).engine, sick);
+});
+
+test('where none can, every engine is named with what it lacks', async () => {
+  const routing = await open([plain, english]);
+  assert.throws(() => routing.resolve({ voice: 'Sailor' }), {
+    code: 'CAPABILITY_MISSING',
+    message:
+      'no engine of this server can make a voice from a description: plain cannot design voices, english cannot design voices',
+  });
+  assert.throws(() => routing.checkAble('prompt', undefined, 'prompt'), {
+    code: 'CAPABILITY_MISSING',
+    field: 'prompt',
+  });
+});
+
+test('where those that can do not speak the language, it is said what they speak', async () => {
+  const routing = await open([plain, english, many]);
+  const refusal = {
+    code: 'LANGUAGE_UNAVAILABLE',
+    field: 'language',
+    message:
+      'no engine of this server can speak with the voice of a sample in French: english speaks English; many speaks German, English',
+  };
+  assert.throws(() => routing.resolve({ reference: SAMPLE, language: 'fr' }), refusal);
+  assert.throws(() => routing.checkAble('sample', 'fr', 'ref_audio'), refusal);
+  const all = Array.from({ length: 22 }, (_, i) => `x${i}`);
+  const polyglot = await open([new NamedEngine('polyglot', { clone: true, languages: all })]);
+  assert.throws(() => polyglot.checkAble('sample', 'fr', 'ref_audio'), { message: /, \S+ and 2 others$/ });
+});
+
+/** An engine like a checkpoint that can only clone. */
+class VoicelessEngine extends NamedEngine {
+  override voices() {
+    return Promise.resolve([]);
+  }
+}
+
+test('an engine without voices of its own speaks with those of samples, and is named where it cannot', async () => {
+  const base = new VoicelessEngine('base', { clone: true, languages: ['en', 'de'] });
+  const routing = await open([plain, base]);
+  const { engine, voice, language, reference } = routing.resolve({ voice: 'Anna' });
+  assert.deepEqual([engine, voice, language, reference], [base, '', 'de', SAMPLE]);
+  assert.equal(routing.resolve({ reference: SAMPLE }).language, 'en');
+  assert.throws(() => routing.resolve({ voice: 'Sailor' }), {
+    message: /: plain cannot design voices, base cannot design voices$/,
+  });
+  assert.deepEqual(routing.health(), { plain: true, base: true });
+  assert.equal((await routing.voices()).find(({ name }) => name === 'Anna')?.engine, 'base');
+});
+
+test('where no engine has a voice of its own, one must be named', async () => {
+  const base = new VoicelessEngine('base', { clone: true });
+  const routing = await open([base]);
+  assert.equal(routing.resolve({ reference: SAMPLE }).engine, base);
+  assert.throws(() => routing.resolve({}), { code: 'VOICE_UNKNOWN', message: /name one that was made here/ });
+  assert.throws(() => routing.resolve({ language: 'en' }), {
+    code: 'VOICE_UNKNOWN',
+    message: /for English;/,
+  });
+  assert.throws(() => routing.resolve({ language: 'fr' }), { code: 'LANGUAGE_UNAVAILABLE' });
+  assert.equal(routing.figures.engine, 'base');
+  warmUpTexts(routing);
+});
+
+test('a voice made here may be the default, and speaks where it can', async () => {
+  const routing = await open([plain, english, many]);
+  routing.useDefault('anna');
+  for (const request of [{}, { language: 'de-CH' }]) {
+    const { engine, language, reference } = routing.resolve(request);
+    assert.deepEqual([engine, language, reference], [many, 'de', SAMPLE]);
+  }
+  const { engine, reference } = routing.resolve({ language: 'fr' });
+  assert.deepEqual([engine, reference, routing.figures.engine], [plain, undefined, 'many']);
+  routing.useDefault('voice_2');
+  assert.equal(routing.resolve({ language: 'en' }).reference, PROMPT);
+});
+
+test('a default voice that was removed, or that no engine can speak with, is refused by name', async () => {
+  const custom = [ANNA];
+  const routing = await open([plain, many], custom);
+  routing.useDefault('Anna');
+  custom.pop();
+  assert.throws(() => routing.resolve({}), { code: 'VOICE_UNKNOWN', message: /"Anna"/ });
+  assert.equal(routing.resolve({ language: 'de' }).engine, plain);
+  const unable = await open([plain]);
+  assert.throws(() => unable.useDefault('Anna'), { code: 'CAPABILITY_MISSING' });
+  assert.throws(() => unable.useDefault('Ana'), { code: 'VOICE_UNKNOWN' });
+});
+
+test('voices made here are listed where an engine can speak with them, and proposed for mistyped names', async () => {
+  const routing = await open([plain, english, many]);
+  const listed = (await routing.voices()).slice(3);
+  assert.deepEqual(listed, [
+    {
+      name: 'Anna',
+      engine: 'many',
+      languages: ['de'],
+      description: 'calm',
+      made: { id: 'voice_1', kind: 'sample' },
+    },
+    {
+      name: 'Sailor',
+      engine: 'many',
+      languages: ['de', 'en'],
+      description: '',
+      made: { id: 'voice_2', kind: 'prompt' },
+    },
+  ]);
+  assert.deepEqual((await (await open([plain])).voices()).length, 1);
+  assert.throws(() => routing.resolve({ voice: 'Ana' }), { code: 'VOICE_UNKNOWN', message: /Anna/ });
+});
+
+test('names of engines, and those that OpenAI has, are known to be taken', async () => {
+  const routing = await open([plain]);
+  for (const name of ['plain-voice', ' PLAIN-VOICE ', 'alloy', 'Nova'])
+    assert.equal(routing.isNamed(name), true, name);
+  for (const name of ['Anna', 'constructor']) assert.equal(routing.isNamed(name), false, name);
+});
+
+test('a speaker of a checkpoint, or a voice made here, goes before the stand-in of its name', async () => {
+  class Checkpoint extends InstantEngine {
+    override async voices() {
+      return (await super.voices()).map((voice) => ({ ...voice, name: 'vivian' }));
+    }
+  }
+  const ryan: CustomVoice = { id: 'voice_3', name: 'Ryan', description: '', reference: SAMPLE };
+  const routing = await open([new Checkpoint({ clone: true })], [ryan]);
+  const spokenBy = (voice: string) => {
+    const { voice: name, reference, standsIn } = routing.resolve({ voice });
+    return [name, reference?.kind, standsIn];
+  };
+  assert.deepEqual(spokenBy('Vivian'), ['vivian', undefined, undefined]);
+  assert.deepEqual(spokenBy('ryan'), ['vivian', 'sample', undefined]);
+  assert.deepEqual(spokenBy('serena'), ['vivian', undefined, true]);
+  assert.equal(routing.isNamed('Serena'), false);
+  routing.useDefault('Ryan');
+  assert.equal(routing.resolve({}).reference?.kind, 'sample');
 });

@@ -79,7 +79,7 @@ test('a full queue refuses with its limit', async () => {
   assert.equal(scheduler.waiting, 3);
 });
 
-test('close refuses those who wait and those who come', async () => {
+test('close refuses waiting and later sentences', async () => {
   const scheduler = openScheduler();
   const release = await scheduler.enter(never);
   const waiting = scheduler.enter(never);
@@ -124,7 +124,7 @@ test('a wait has an end, and nothing of it is left', async () => {
   assert.deepEqual([scheduler.active, scheduler.waiting, time.waiting], [0, 0, 0]);
 });
 
-test('whoever waits longest for too long is told so', async () => {
+test('a sentence that waits too long is refused with TIMEOUT', async () => {
   const time = new ManualTime();
   const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 3, maxWaitMs: 500, time });
   await scheduler.enter(never);
@@ -137,7 +137,7 @@ test('whoever waits longest for too long is told so', async () => {
   assert.deepEqual([scheduler.waiting, time.waiting], [0, 0]);
 });
 
-test('a refusal advises to come back when those who wait will have been served', async () => {
+test('a refusal advises to retry when the waiting sentences will have been served', async () => {
   const time = new ManualTime();
   const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 2, time });
   const first = await scheduler.enter(never);
@@ -147,7 +147,7 @@ test('a refusal advises to come back when those who wait will have been served',
   await assert.rejects(scheduler.enter(never), { code: 'ENGINE_BUSY', retryAfterSeconds: 12 });
 });
 
-test('who is displaced by a client with less is refused as if the queue had been full', async () => {
+test('a sentence that a client with fewer displaces is refused like one that finds the queue full', async () => {
   const scheduler = openScheduler(1, 2);
   await scheduler.enter(never);
   void scheduler.enter(never, urgency('http', 'greedy', 1));
@@ -173,6 +173,23 @@ test('a sentence that waits within the engine counts as waiting, and against the
   assert.deepEqual([scheduler.active, scheduler.waiting], [3, 0]);
 });
 
+test('of sentences that enter together, those beyond the bound of their class are refused when they wait', async () => {
+  const scheduler = openScheduler(8, 2);
+  const begun = { ...HTTP, begun: true };
+  const slots = await Promise.all(
+    [HTTP, HTTP, HTTP, HTTP, begun, urgency('call')].map((one) => scheduler.enter(never, one)),
+  );
+  const refused: string[] = [];
+  for (const [index, slot] of slots.entries()) {
+    slot.waits(true, ({ code, message }) => refused.push(`${index} ${code} ${message}`));
+  }
+  const why = '2 sentences of class http wait for the engine fake, which is what MAX_QUEUE_DEPTH allows';
+  assert.deepEqual(refused, [`2 ENGINE_BUSY ${why}`, `3 ENGINE_BUSY ${why}`]);
+  assert.deepEqual([scheduler.waitingOf('http'), scheduler.waitingOf('call')], [3, 1]);
+  for (const slot of slots) slot();
+  assert.deepEqual([scheduler.active, scheduler.waiting], [0, 0]);
+});
+
 test('the time to come back is counted from what is worked on, not from what waits within the engine', async () => {
   const time = new ManualTime();
   const scheduler = new Scheduler({ engine: 'fake', concurrency: 8, maxWaiting: 2, time });
@@ -188,7 +205,7 @@ test('the time to come back is counted from what is worked on, not from what wai
   await assert.rejects(scheduler.enter(never, HTTP), { code: 'ENGINE_BUSY', retryAfterSeconds: 30 });
 });
 
-test('who waits within the engine for too long gives up, the time in front of it included', async () => {
+test('a sentence that waits within the engine too long gives up, including its time in the queue', async () => {
   const time = new ManualTime();
   const scheduler = new Scheduler({ engine: 'fake', concurrency: 1, maxWaiting: 2, maxWaitMs: 10_000, time });
   const first = await scheduler.enter(never, HTTP);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SPEECH_CLASSES, type SpeechClass } from '../../src/engines/engine.js';
 import {
-  AGING_MS,
+  agingMs,
   FairQueue,
   type Place,
   SentenceQueue,
@@ -82,7 +82,7 @@ test('a class that waited for its bound gets one slot of two until it is no long
   add(queue, 'h1', { kind: 'http' });
   add(queue, 'h2', { kind: 'http' });
   for (const name of ['c1', 'c2', 'c3', 'c4']) add(queue, name, { kind: 'call' });
-  const bound = AGING_MS.http;
+  const bound = agingMs({ class: 'http' });
   assert.equal(queue.take(bound - 1)?.item, 'c1');
   assert.equal(queue.take(bound)?.item, 'h1');
   assert.equal(queue.take(bound)?.item, 'c2');
@@ -112,7 +112,7 @@ const step = fc.oneof(
   fc.record({ leaves: fc.nat() }),
 );
 
-test('whatever happens: no bound is passed, nobody is lost, calls go by deadline, no class starves', () => {
+test('in any order of events no bound is passed, no sentence is lost, calls go by deadline, no class starves', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 6 }), (steps, maxWaiting) => {
       const queue = new SentenceQueue<number>(maxWaiting);
@@ -147,7 +147,7 @@ test('whatever happens: no bound is passed, nobody is lost, calls go by deadline
             assert.equal(taken.deadlineMs, Math.min(...of('call').map(({ deadlineMs }) => deadlineMs)));
           }
           for (const kind of SPEECH_CLASSES) {
-            const overdue = of(kind).length > 0 && nowMs - since[kind] >= AGING_MS[kind];
+            const overdue = of(kind).length > 0 && nowMs - since[kind] >= agingMs({ class: kind });
             slotsOverdue[kind] = kind === taken.class || !overdue ? 0 : slotsOverdue[kind] + 1;
             assert.ok(slotsOverdue[kind] < 4, `${kind} waited for ${slotsOverdue[kind]} slots`);
           }
@@ -258,7 +258,7 @@ test('while two clients both wait, neither is served more than two sentences bey
   );
 });
 
-test('who has heard nothing of the greediest client gives way, and nobody else', () => {
+test('only a sentence of the greediest client that has not begun gives way', () => {
   const queue = new FairQueue<Named>();
   queue.add(place('a1', 'a', 10, 1, true));
   queue.add(place('a2', 'a', 20));

@@ -37,9 +37,9 @@ function openEngine(t: TestContext, { limits, data, sampling = false, warmsUp = 
     limits: {
       maxWaiting: 8,
       renderTimeoutMs: 10_000,
-      onNews: (told) => {
-        news.push(told.what);
-        if (told.what === 'lost') replaced.push(told.reason);
+      onNews: (event) => {
+        news.push(event.what);
+        if (event.what === 'lost') replaced.push(event.reason);
       },
       ...limits,
     },
@@ -79,7 +79,7 @@ test('the sound arrives whole, with its words, and the ring ends', async (t) => 
   assert.equal(watchedHandles(), 0);
 });
 
-test('what waits for room in its ring is told whole, with its words, before it is taken', async (t) => {
+test('sound that waits for room in its ring is reported whole, with its words, before it is read', async (t) => {
   const { engine } = openEngine(t);
   const ring = PcmRing.open(8000, 64);
   const rendered = new Promise<Pick<SpeechEnd, 'samples' | 'words'>>((resolve) => {
@@ -95,7 +95,7 @@ test('what waits for room in its ring is told whole, with its words, before it i
   ring.close();
 });
 
-test('a sentence whose ring is full holds up nobody else', async (t) => {
+test('a sentence whose ring is full holds up no other', async (t) => {
   const { engine } = openEngine(t);
   const held = say(engine, 'a long sentence that nobody reads yet', never(), 64);
   const other = say(engine, 'next');
@@ -273,7 +273,7 @@ test('an idle engine is unloaded, never while a sentence waits for its reader', 
   assert.deepEqual(news, ['loaded', 'unloaded', 'loaded']);
 });
 
-test('what the load took is told apart from the queue and the engine', async (t) => {
+test('the time of the load is reported apart from the queue and the engine', async (t) => {
   const time = new ManualTime();
   const { engine } = openEngine(t, { limits: { time } });
   const first = say(engine, 'hello');
@@ -284,7 +284,7 @@ test('what the load took is told apart from the queue and the engine', async (t)
   assert.deepEqual((await second.end).timing, { queueMs: 700, loadMs: 0, inferMs: 0 });
 });
 
-test('whoever leaves while the engine is loaded frees its slot at once', async (t) => {
+test('a sentence that is aborted during the load frees its slot at once', async (t) => {
   const { engine } = openEngine(t, { limits: { maxWaiting: 1 } });
   const client = new AbortController();
   const first = say(engine, 'hello', client.signal);

@@ -33,9 +33,9 @@ export interface ServerHealth {
   /** The compute device; `memory` is absent if the device has none of its own. */
   readonly device?: {
     readonly name: string;
-    readonly noGpu?: string;
-    readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number };
-    readonly work?: DeviceWork;
+    readonly noGpu?: string | undefined;
+    readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number } | undefined;
+    readonly work?: DeviceWork | undefined;
   };
   /** Sentences that wait for an engine, and the limit for one class. */
   readonly queueDepth?: number;

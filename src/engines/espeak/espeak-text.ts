@@ -1,12 +1,8 @@
-// Text as espeak may read it, and its word events as word times.
-//
-// espeak counts in code points from 1, JavaScript in UTF-16 units from 0. What
-// is taken out of the text is replaced by as many spaces, so that positions
-// stay true.
+// Cleans text for espeak, and converts espeak's word events into word times. espeak counts in code points from 1, JavaScript
+// in UTF-16 units from 0. Removed characters are replaced by as many spaces, so that positions stay correct.
 import type { WordTime } from '../engine.js';
 
-// Markup, entities and [[phonemes]] would be obeyed instead of read; pictures
-// would be read out by their names.
+// espeak would obey markup, entities and [[phonemes]], and would read pictures by their names.
 const OBEYED = /[<>]|\[\[|\]\]|&(?=#?\w+;)|\p{Extended_Pictographic}|\ufe0f|\p{Cc}/gu;
 
 export function readableText(text: string): string {

@@ -1,6 +1,5 @@
-// The voices of the pinned espeak package, as it lists them itself (a test
-// compares), with the BCP 47 tags each serves. A bare language tag stands with
-// the one voice that is this language's first choice.
+// Lists the voices of the pinned espeak package with the BCP 47 tags that each serves; a test compares the list with the
+// package. A bare language tag belongs to the voice that is the first choice of this language.
 import type { Voice } from '../engine.js';
 
 interface EspeakVoice extends Voice {

@@ -1,5 +1,5 @@
-// Worker thread of espeak: keeps one child process, passes it one sentence at a time, and writes the sound into the ring. A
-// child that dies or hangs fails its sentence and is killed and replaced.
+// Runs in the worker thread of espeak: keeps one child process, passes it one sentence at a time, and writes the sound into
+// the ring. A child that dies or hangs fails its sentence and is killed and replaced.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { ESPEAK_VOICES } from './espeak-voices.js';
 export interface EspeakWorkerData {
   readonly packageFile: string;
   /** Program of the child, replaced in tests. */
-  readonly childFile?: string;
+  readonly childFile?: string | undefined;
   /** Milliseconds that the child may take to start. */
   readonly startTimeoutMs: number;
   /** Milliseconds that one sentence may take. */

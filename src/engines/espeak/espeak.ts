@@ -1,5 +1,5 @@
-// The engine espeak-ng: optional, many languages, word times. Its package is under GPL-3.0. It is used only if it is
-// installed, and only in a separate process that a worker thread keeps.
+// Describes the engine espeak-ng: optional, many languages, word times. Its package is under GPL-3.0. It is used only if it
+// is installed, and only in a separate process that a worker thread keeps.
 import { createRequire } from 'node:module';
 import type { SpeechEngine } from '../engine.js';
 import type { EspeakWorkerData } from './espeak-worker.js';
@@ -28,10 +28,10 @@ export const installedPackage: ResolvePackage = (name) => {
 };
 
 export interface EspeakOptions extends EngineLimits {
-  /** From a `ResolvePackage`. */
+  /** Path that a `ResolvePackage` returned. */
   readonly packageFile: string;
   /** Program of the child, replaced in tests. */
-  readonly childFile?: string;
+  readonly childFile?: string | undefined;
 }
 
 export function espeakEngine(options: EspeakOptions): SpeechEngine {
@@ -40,7 +40,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
     packageFile,
     startTimeoutMs: CHILD_START_TIMEOUT_MS,
     renderTimeoutMs,
-    ...(childFile === undefined ? {} : { childFile }),
+    childFile,
   };
   return new WorkerEngine({
     capabilities: {

@@ -220,7 +220,7 @@ function addedCost(letter: Letter | undefined, next: Letter | undefined, phone: 
   return VOWELS.has(phone) ? ADDED_VOWEL : ADDED_CONSONANT;
 }
 
-/** At the beginning of a word. */
+/** Letters at the beginning of a word. */
 function addedFirst(next: Letter | undefined, phone: string): number {
   if (next === undefined) return NEVER;
   if (next.any) return ADDED_ANYTHING;

@@ -14,7 +14,6 @@ interface SpeechAddon {
   speechWaits(stream: number): boolean;
   speechText(stream: number, text: string, last: boolean): void;
   speechCancel(stream: number): void;
-  speechDue(stream: number, dueInMs: number): void;
   speechStats(handle: number): NativeStats | null;
 }
 
@@ -31,9 +30,9 @@ export interface ModelFacts {
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
   readonly speakers: readonly string[];
-  /** In English, small letters: `german`. */
+  /** English names in lower case: `german`. */
   readonly languages: readonly string[];
-  /** At most, of a request with `moreText`: frames of sound. */
+  /** Limit of frames of a request with `moreText`. */
   readonly openFrames: number;
   readonly weightBytes: number;
   readonly streamBytes: number;
@@ -45,21 +44,20 @@ export interface NativeOptions {
   readonly directory: string;
   readonly quantize: string;
   /** Absent: f32 on a processor, bf16 on a GPU. */
-  readonly codecFormat?: 'f32' | 'f16' | 'bf16';
+  readonly codecFormat?: 'f32' | 'f16' | 'bf16' | undefined;
   /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
-  readonly device?: string;
+  readonly device?: string | undefined;
   readonly cudaGraphs?: boolean;
-  /** On a GPU: activations keep 16 bits against weights of bf16 or 8 bits. */
+  /** Activations keep 16 bits against weights of bf16 or 8 bits, on a GPU. */
   readonly fullVectors?: boolean;
   /** 0: one per core. */
   readonly threads: number;
   readonly cores: readonly number[];
   /** Node whose memory its threads prefer; absent: the system chooses. */
-  readonly numaNode?: number;
+  readonly numaNode?: number | undefined;
   readonly maxStreams: number;
   /** Streams in one step; absent or 0: all. */
   readonly maxBatch?: number;
-  readonly maxWaiting: number;
   /** 0: from the length of each text. */
   readonly maxNewTokens: number;
   readonly maxVoices: number;
@@ -75,27 +73,29 @@ export interface NativeRecording {
   /** Hz. */
   readonly rate: number;
   /** Transcript; without it the engine uses the voice but not the manner of speaking. */
-  readonly text?: string;
+  readonly text?: string | undefined;
 }
 
 export interface NativeRequest {
   readonly text: string;
-  /** Text follows, by NativeStream.addText. */
+  /** True if text follows, by NativeStream.addText. */
   readonly moreText?: boolean;
   readonly language: string;
-  readonly speaker?: string;
-  readonly instruction?: string;
-  readonly recording?: NativeRecording;
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly topK?: number;
+  readonly speaker: string;
+  readonly instruction?: string | undefined;
+  readonly recording?: NativeRecording | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
   readonly greedy?: boolean;
   readonly seed: number;
-  readonly maxNewTokens?: number;
+  readonly maxNewTokens?: number | undefined;
   /** Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener. */
   readonly dueInMs: number;
+  /** Milliseconds from now after which a waiting `reader` or `server` goes before live listeners; Infinity: never. */
+  readonly overdueInMs: number;
   /**
-   * `live`, the default: the sound is played while it is made, and admission keeps its pace. `reader`: it is read as a
+   * `live`, the default: the sound is played while it is generated, and admission keeps its pace. `reader`: it is read as a
    * file and shares rounds with others. `server`: a prompt that the server prepares, after all others.
    */
   readonly listener?: 'live' | 'reader' | 'server';
@@ -106,7 +106,6 @@ export type NativeOutcome =
   | 'budget'
   | 'runaway'
   | 'cancelled'
-  | 'busy'
   | 'too large'
   | 'bad request'
   | 'out of memory'
@@ -167,7 +166,7 @@ export class NativeStream {
   /** `onWaits` is called with each change of `waits`, which is false at first and at the end. */
   constructor(handle: number, onWaits: (waits: boolean) => void) {
     this.#handle = handle;
-    const tell = (waits: boolean) => {
+    const report = (waits: boolean) => {
       if (waits === this.#waits) return;
       this.#waits = waits;
       onWaits(waits);
@@ -175,8 +174,8 @@ export class NativeStream {
     this.ended = new Promise((resolve) => {
       const look = () => {
         const end = addon().speechEnd(handle);
-        if (end === null) return tell(addon().speechWaits(handle));
-        tell(false);
+        if (end === null) return report(addon().speechWaits(handle));
+        report(false);
         unwatchReady(handle, look);
         resolve(end);
       };

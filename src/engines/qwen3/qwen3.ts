@@ -1,4 +1,5 @@
-// The engine Qwen3-TTS: speaks many sentences of a checkpoint at once in the native engine, one step of the model per frame.
+// Implements the engine Qwen3-TTS: it speaks many sentences of a checkpoint at once in the native engine, with one step of the
+// model per frame.
 import { randomInt } from 'node:crypto';
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
@@ -18,6 +19,7 @@ import {
   type Voice,
 } from '../engine.js';
 import { type EngineSlot, Scheduler } from '../scheduler.js';
+import { agingMs } from '../sentence-queue.js';
 import type { EngineLimits } from '../worker-engine.js';
 import { capabilitiesOf, checkpointIdentity, languageOf, voicesOf } from './checkpoint.js';
 import {
@@ -33,24 +35,23 @@ import {
   type NativeStream,
 } from './native-speech.js';
 
-// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace, of English as of Chinese; half as long in
-// Russian. So this is room for somebody who speaks half as fast.
+// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace in English and Chinese, and half as long in Russian.
+// Two frames are room for a voice that speaks half as fast.
 const FRAMES_PER_BYTE = 2;
-// The engine's own limits. Below the first, the likeliest token alone is left, as with greedy decoding; below the second,
-// too. There are fewer tokens than the third.
+// Limits of the native engine. Below either of the first two only the likeliest token is left, as with greedy decoding. The
+// vocabulary has fewer tokens than the third.
 const LEAST_TEMPERATURE = 0.0001;
 const LEAST_TOP_P = 1e-6;
 const MOST_TOP_K = 1_000_000;
 const SEEDS = 2 ** 47; // as many as randomInt draws from
 
 export interface Qwen3Options extends EngineLimits {
-  readonly native: Omit<NativeOptions, 'maxWaiting'>;
+  readonly native: NativeOptions;
 }
 
 /** Error codes of outcomes without sound. */
 const CODES: Readonly<Partial<Record<NativeOutcome, ErrorCode>>> = {
   cancelled: 'ABORTED',
-  busy: 'ENGINE_BUSY',
   'too large': 'TEXT_TOO_LONG',
   'bad request': 'INVALID_FIELD',
   'out of memory': 'ENGINE_BUSY',
@@ -91,7 +92,7 @@ export class Qwen3Engine implements SpeechEngine {
     this.#lifecycle = new EngineLifecycle(this.#loadable(), { engine, idleMs, time: this.#time, onNews });
   }
 
-  /** Reads what the checkpoint offers, without loading it; ENGINE_UNAVAILABLE, naming the mistake, for one that cannot be used. */
+  /** Inspects the checkpoint without loading it. Rejects with ENGINE_UNAVAILABLE, naming the defect, if it is unusable. */
   static async open(options: Qwen3Options): Promise<Qwen3Engine> {
     try {
       const { directory } = options.native;
@@ -137,9 +138,9 @@ export class Qwen3Engine implements SpeechEngine {
     const memory = { allocatedBytes: stats?.deviceMemoryInUse ?? 0, totalBytes };
     return {
       name,
-      ...(noCuda === '' ? {} : { noGpu: noCuda }),
-      ...(totalBytes === 0 ? {} : { memory }),
-      ...(stats === undefined ? {} : { work: this.#workOf(stats) }),
+      noGpu: noCuda === '' ? undefined : noCuda,
+      memory: totalBytes === 0 ? undefined : memory,
+      work: stats && this.#workOf(stats),
     };
   }
 
@@ -203,11 +204,11 @@ export class Qwen3Engine implements SpeechEngine {
     signal: AbortSignal,
     slot: EngineSlot,
   ): Promise<NativeEnd> {
-    const { more, urgency = UNHURRIED } = request;
-    let tooLate: ParleyError | undefined;
+    const { more } = request;
+    let givenUp: ParleyError | undefined;
     const stream = this.#native?.start(this.#nativeRequest(request), out, (waits) => {
       slot.waits(waits, (error) => {
-        tooLate = error;
+        givenUp = error;
         cancel();
       });
       watch.anew();
@@ -224,9 +225,8 @@ export class Qwen3Engine implements SpeechEngine {
     try {
       const end = await stream.ended;
       if (text?.failure !== undefined) throw text.failure;
-      if (tooLate !== undefined && end.outcome === 'cancelled') throw tooLate;
+      if (givenUp !== undefined && end.outcome === 'cancelled') throw givenUp;
       if (watch.hung && end.outcome === 'cancelled') throw this.#tookTooLong();
-      if (end.outcome === 'busy') throw this.#scheduler.busy(urgency.class);
       if (end.outcome === 'lost') throw this.#lostDevice(end.problem);
       if (end.outcome === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: end.problem });
       const code = CODES[end.outcome];
@@ -293,21 +293,23 @@ export class Qwen3Engine implements SpeechEngine {
     const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED } = request;
     const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
     const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
-    const dueInMs = urgency.deadlineMs - this.#time.now();
+    const greedy = temperature !== undefined && temperature < LEAST_TEMPERATURE;
     return {
       text,
+      moreText: more !== undefined,
       language: languageOf(this.#facts, language) ?? 'auto',
       speaker: voice,
+      instruction: this.#facts.takesInstruction ? instruction : undefined,
+      recording: reference?.kind === 'sample' ? recordingOf(reference) : undefined,
+      temperature: greedy ? undefined : temperature,
+      greedy,
+      topP: topP === undefined ? undefined : Math.max(topP, LEAST_TOP_P),
+      topK: topK === undefined ? undefined : Math.min(topK, MOST_TOP_K),
       seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
-      dueInMs,
+      maxNewTokens,
+      dueInMs: urgency.deadlineMs - this.#time.now(),
+      overdueInMs: agingMs(urgency),
       listener: listenerOf(urgency),
-      ...(more === undefined ? {} : { moreText: true }),
-      ...(instruction !== undefined && this.#facts.takesInstruction ? { instruction } : {}),
-      ...(reference?.kind === 'sample' ? { recording: recordingOf(reference) } : {}),
-      ...temperatureOf(temperature),
-      ...(topP === undefined ? {} : { topP: Math.max(topP, LEAST_TOP_P) }),
-      ...(topK === undefined ? {} : { topK: Math.min(topK, MOST_TOP_K) }),
-      ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
     };
   }
 
@@ -329,14 +331,10 @@ export class Qwen3Engine implements SpeechEngine {
     return {
       load: async () => {
         await closeNative(); // a lost engine still holds its resources
-        const { native, maxWaiting } = this.#options;
+        const { native } = this.#options;
         // Falling back to the CPU would silently serve a hundredth of the calls.
         const device = this.#onGpu && native.device === 'auto' ? 'cuda' : native.device;
-        this.#native = await NativeSpeech.open({
-          ...native,
-          ...(device && { device }),
-          maxWaiting,
-        });
+        this.#native = await NativeSpeech.open({ ...native, device });
         this.#onGpu ||= this.#native.facts.deviceMemory > 0;
         this.#lost = undefined;
       },
@@ -349,11 +347,6 @@ export class Qwen3Engine implements SpeechEngine {
   }
 }
 
-function temperatureOf(temperature: number | undefined): Pick<NativeRequest, 'temperature' | 'greedy'> {
-  if (temperature === undefined) return {};
-  return temperature < LEAST_TEMPERATURE ? { greedy: true } : { temperature };
-}
-
 /** Calls and WebSockets play sound as it arrives. An HTTP client may do so, but cannot say it. */
 function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<NativeRequest['listener']> {
   if (prepared) return 'server';
@@ -363,7 +356,7 @@ function listenerOf({ class: kind, prepared = false }: Urgency): NonNullable<Nat
 type Sample = Extract<NonNullable<SynthesisRequest['reference']>, { kind: 'sample' }>;
 
 function recordingOf({ hash, samples, rate, text, xVectorOnly }: Sample): NativeRecording {
-  return { hash, samples, rate, ...(text === undefined || xVectorOnly === true ? {} : { text }) };
+  return { hash, samples, rate, text: xVectorOnly === true ? undefined : text };
 }
 
 /** Requests allow negative seeds, the engine does not. */
@@ -384,7 +377,7 @@ export class BusyShare {
   #from: Mark | undefined;
   #latest: Mark | undefined;
 
-  /** From 0 to 1. `busyMs`: total busy time; it decreases after a restart. */
+  /** Returns the share from 0 to 1. `busyMs` is the total busy time; it decreases after a restart. */
   at(atMs: number, busyMs: number): number {
     if (busyMs < (this.#latest?.busyMs ?? 0)) this.#from = this.#latest = undefined;
     const now = { atMs, busyMs };
