@@ -14,7 +14,7 @@ export interface AudioSourceOptions {
   readonly maxBytes: number;
   /** Files may be fetched from http(s) URLs. */
   readonly urls: boolean;
-  readonly network?: Network;
+  readonly network?: Network | undefined;
 }
 
 const DATA_URL = /^data:[^,]{0,200}?(;base64)?,/i;

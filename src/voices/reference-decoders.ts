@@ -1,9 +1,9 @@
-// Decodes one sound file (WAV, MP3, Ogg Opus, FLAC) into mono at REFERENCE_RATE. Files are fed in pieces, small enough for
-// what they may expand to, and decoding stops as soon as the sound is too long.
+// Decodes one sound file (WAV, MP3, Ogg Opus, FLAC) into mono at REFERENCE_RATE. The kind is detected from the content,
+// because names and content types are unreliable. Files are fed in pieces, small enough for the memory that they may expand
+// to, and decoding stops as soon as the sound is too long.
 import { FLACDecoder } from '@wasm-audio-decoders/flac';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
-import { type AudioKind, audioKind, endOfTag, opusHeads, type OtherKind } from '../audio/audio-kind.js';
 import { Resampler } from '../audio/resampler.js';
 import { readWav } from '../audio/wav.js';
 import { asParleyError, ParleyError } from '../errors.js';
@@ -38,7 +38,7 @@ const OTHERS: Readonly<Record<OtherKind, string>> = {
   aiff: 'it is AIFF',
 };
 
-/** Mono at REFERENCE_RATE. Rejects with AUDIO_INVALID. */
+/** Returns mono at REFERENCE_RATE. Rejects with AUDIO_INVALID. */
 export async function decodeReference(
   bytes: Uint8Array,
   use: SoundUse = 'voice',
@@ -264,4 +264,56 @@ function mixed(channels: readonly Float32Array[], count: number): Float32Array {
   }
   if (!mono.every((sample) => Number.isFinite(sample))) throw invalid('some of its samples are no numbers');
   return mono;
+}
+
+/** Kinds that can be read here. */
+type AudioKind = 'wav' | 'mp3' | 'opus' | 'flac';
+
+/** Kinds that cannot be read, detected so that the refusal can name them. */
+type OtherKind = 'webm' | 'mp4' | 'aac' | 'ogg' | 'aiff';
+
+const PAGE_BYTES = 4096; // the first page of an Ogg file holds nothing but the head of its codec
+
+/** Undefined if the bytes are of no known kind. */
+function audioKind(bytes: Uint8Array): AudioKind | OtherKind | undefined {
+  const at = endOfTag(bytes);
+  if (starts(bytes, at, 'RIFF') && starts(bytes, at + 8, 'WAVE')) return 'wav';
+  if (starts(bytes, at, 'fLaC')) return 'flac';
+  if (starts(bytes, at, 'OggS'))
+    return opusHeads(bytes.subarray(at, at + PAGE_BYTES)).length > 0 ? 'opus' : 'ogg';
+  if (starts(bytes, at, '\x1aE\xdf\xa3')) return 'webm';
+  if (starts(bytes, at + 4, 'ftyp')) return 'mp4';
+  if (starts(bytes, at, 'FORM') && starts(bytes, at + 8, 'AIF')) return 'aiff';
+  return mpegKind(bytes, at);
+}
+
+/** Returns the offset of each OpusHead: one for each Opus stream of an Ogg file. */
+function opusHeads(bytes: Uint8Array): number[] {
+  const heads: number[] = [];
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = text.indexOf('OpusHead'); at >= 0; at = text.indexOf('OpusHead', at + 1)) heads.push(at);
+  return heads;
+}
+
+/** Returns the end of an ID3v2 tag (id3.org, section 3.1): 10 bytes and the length that they state; 0 without a tag. */
+function endOfTag(bytes: Uint8Array): number {
+  if (!starts(bytes, 0, 'ID3') || bytes.length < 10) return 0;
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(6, 10);
+  return 10 + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f));
+}
+
+/** Reads the header of the first frame (ISO 11172-3, 2.4.1.3): layer 3 is MP3, no layer is AAC in ADTS. */
+function mpegKind(bytes: Uint8Array, at: number): 'mp3' | 'aac' | undefined {
+  const [sync = 0, kind = 0, rates = 0] = bytes.subarray(at, at + 3);
+  if (sync !== 0xff || (kind & 0xe0) !== 0xe0) return undefined;
+  const layer = (kind >> 1) & 3;
+  if (layer === 0 && (kind & 0x10) !== 0) return 'aac';
+  const isReserved = ((kind >> 3) & 3) === 1 || rates >> 4 === 15 || ((rates >> 2) & 3) === 3;
+  return layer === 1 && !isReserved ? 'mp3' : undefined;
+}
+
+function starts(bytes: Uint8Array, at: number, text: string): boolean {
+  if (at + text.length > bytes.length) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
+  return true;
 }

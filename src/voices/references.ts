@@ -49,8 +49,8 @@ export class References {
       hash: sampleHash(content, text, xVectorOnly),
       samples,
       rate: REFERENCE_RATE,
-      ...(text === undefined ? {} : { text }),
-      ...(xVectorOnly === undefined ? {} : { xVectorOnly }),
+      text,
+      xVectorOnly,
     };
   }
 

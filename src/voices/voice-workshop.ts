@@ -1,12 +1,146 @@
-// Builds the parts that turn sound of requests into voices: decoder, cache, store, and their place in the routing.
+// Turns sound of requests into voices. MadeVoices makes, lists and removes the voices made over HTTP, and provides their
+// references to engines. VoiceWorkshop builds and joins the parts: decoder, cache, store, and their place in the routing.
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { toBytesS16le } from '../audio/pcm16.js';
+import { readWav, WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
 import type { Config } from '../config/config.js';
+import type { VoiceReference } from '../engines/engine.js';
+import { renderingKey } from '../engines/rendering-key.js';
+import type { CustomVoice, Engines, ReferenceKind, VoiceAbilities } from '../engines/routing.js';
+import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
-import type { Engines } from '../engines/routing.js';
-import { MadeVoices } from './made-voices.js';
-import { PlayedSounds, References, VoiceCache, type VoiceCacheFigures } from './references.js';
-import { ReferenceAudio } from './reference-audio.js';
-import type { Network } from './audio-source.js';
-import { VoiceStore } from './voice-store.js';
+import { type Network, withinLimit } from './audio-source.js';
+import { REFERENCE_RATE, ReferenceAudio } from './reference-audio.js';
+import { PlayedSounds, References, sampleHash, VoiceCache, type VoiceCacheFigures } from './references.js';
+import { type NewVoice, type StoredVoice, VoiceStore } from './voice-store.js';
+
+interface MadeVoicesOptions {
+  readonly store: VoiceStore;
+  readonly cache: VoiceCache;
+  readonly audio: Pick<ReferenceAudio, 'decode'>;
+  readonly engines: VoiceAbilities;
+  /** Bytes of a sample. */
+  readonly maxBytes: number;
+}
+
+const FIELD = 'audio_sample';
+
+export class MadeVoices {
+  readonly #options: MadeVoicesOptions;
+
+  constructor(options: MadeVoicesOptions) {
+    this.#options = options;
+  }
+
+  named(idOrName: string): CustomVoice | undefined {
+    const voice = this.find(idOrName);
+    return voice === undefined ? undefined : this.#custom(voice);
+  }
+
+  customVoices(): readonly CustomVoice[] {
+    return this.list().map((voice) => this.#custom(voice));
+  }
+
+  list(): readonly StoredVoice[] {
+    return this.#options.store.list();
+  }
+
+  find(idOrName: string): StoredVoice | undefined {
+    return this.#options.store.find(idOrName);
+  }
+
+  /** Rejects with CAPABILITY_MISSING and EXISTS before it decodes the sample, and with AUDIO_INVALID after. */
+  async make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<StoredVoice> {
+    const { store, audio, engines, maxBytes } = this.#options;
+    const [kind, field] =
+      voice.kind === 'prompt' ? (['prompt', 'prompt'] as const) : (['sample', FIELD] as const);
+    engines.checkAble(kind, voice.language, field);
+    store.check(voice.name);
+    if (engines.isNamed(voice.name)) {
+      throw new ParleyError('EXISTS', `"${voice.name}" is a voice that was there before`, { field: 'name' });
+    }
+    if (sample === undefined) return store.add(voice);
+    const samples = await audio.decode(withinLimit(sample, maxBytes, FIELD), FIELD, signal);
+    return store.add(voice, wavFile(samples));
+  }
+
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+    this.#options.engines.checkAble(kind, language, field);
+  }
+
+  /** False if there is no such voice. */
+  async remove(idOrName: string): Promise<boolean> {
+    const voice = this.find(idOrName);
+    if (voice === undefined) return false;
+    if (voice.content !== undefined) this.#options.cache.drop(cacheKey(voice, voice.content.hash));
+    return this.#options.store.remove(voice.id);
+  }
+
+  #custom(voice: StoredVoice): CustomVoice {
+    const { id, name, language, description } = voice;
+    return {
+      id,
+      name,
+      language,
+      description: description ?? '',
+      reference: this.#reference(voice),
+    };
+  }
+
+  #reference(voice: StoredVoice): VoiceReference {
+    const { prompt = '', content, text } = voice;
+    if (content === undefined) return { kind: 'prompt', hash: renderingKey(['prompt', prompt]), prompt };
+    const samples = () => this.#samplesOf(voice, content.hash);
+    return {
+      kind: 'sample',
+      hash: sampleHash(content.hash, text),
+      rate: REFERENCE_RATE,
+      text,
+      /** Read only when an engine speaks with it; a cached rendering needs no samples. */
+      get samples() {
+        return samples();
+      },
+    };
+  }
+
+  // Synchronous, as engines need it: 3 MB take a few milliseconds, for a voice that is not in the cache.
+  #samplesOf(voice: StoredVoice, content: string): Float32Array {
+    const { cache, store } = this.#options;
+    const known = cache.find(cacheKey(voice, content));
+    if (known !== undefined) return known;
+    const samples = readSample(store.samplePath(voice), voice.name, content);
+    cache.keep(cacheKey(voice, content), samples);
+    return samples;
+  }
+}
+
+// The id alone is not enough: another server may have stored another voice under the same name since.
+function cacheKey({ id }: StoredVoice, content: string): string {
+  return `voice ${id} ${content}`;
+}
+
+function readSample(path: string, name: string, content: string): Float32Array {
+  try {
+    const file = readFileSync(path);
+    if (hash('sha256', file, 'hex') !== content) throw new Error('it is not what was written');
+    const wav = readWav(file);
+    const samples = new Float32Array(wav.frames);
+    wav.read(0, 0, samples);
+    return samples;
+  } catch (error) {
+    throw new ParleyError('ENGINE_UNAVAILABLE', `the sample of the voice ${name} cannot be read`, {
+      cause: error,
+    });
+  }
+}
+
+function wavFile(samples: Float32Array): Uint8Array {
+  const file = new Uint8Array(WAV_HEADER_BYTES + 2 * samples.length);
+  file.set(wavHeader(REFERENCE_RATE, samples.length));
+  toBytesS16le(samples, samples.length, file, WAV_HEADER_BYTES);
+  return file;
+}
 
 type VoiceConfig = Pick<Config, 'voicesDir' | 'voiceCacheMax' | 'referenceUrls' | 'maxUploadBytes'>;
 
@@ -31,9 +165,8 @@ export class VoiceWorkshop {
     const audio = new ReferenceAudio();
     this.#cache = cache;
     this.#audio = audio;
-    const from = network === undefined ? {} : { network };
-    this.samples = new References({ audio, cache, engines, maxBytes, urls, ...from });
-    this.sounds = new PlayedSounds({ audio, maxBytes, urls, ...from });
+    this.samples = new References({ audio, cache, engines, maxBytes, urls, network });
+    this.sounds = new PlayedSounds({ audio, maxBytes, urls, network });
     this.made = new MadeVoices({ audio, cache, engines, maxBytes, store });
   }
 

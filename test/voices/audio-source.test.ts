@@ -181,7 +181,7 @@ test('redirects are followed three times, and each is checked anew', async () =>
   }
 });
 
-test('only ports of the web, and those that nobody has reserved, are asked', async () => {
+test('only the ports of the web, and unreserved ports, are asked', async () => {
   const network = () =>
     new FakeNetwork(
       () => [PUBLIC],

@@ -122,7 +122,7 @@ test('damaged files of each kind become sound or are refused, and the server goe
   }
 });
 
-test('a decoder that hangs is ended, and one that dies takes nobody along', async (t) => {
+test('a decoder that hangs is ended, and one that crashes affects no other', async (t) => {
   const hangs = new URL('data:text/javascript,for(;;);');
   const dies = new URL('data:text/javascript,throw new Error("broken");');
   const eats = new URL('data:text/javascript,const all = []; for (;;) all.push(new Array(1e5).fill(0.5));');
@@ -211,7 +211,7 @@ test('half a second of sound among silence, and sound on a constant voltage, are
   assert.equal(finished(tone(440, RATE, 2 * RATE, 0.01).map((sample) => sample + 0.5)).length, 2 * RATE);
 });
 
-/** As WebAssembly after a crash: nothing of it can be called any more. */
+/** A decoder like WebAssembly after a crash: no function of it can be called. */
 class Crashed implements Decoder {
   readonly ready: Promise<void> = Promise.resolve();
   freed = 0;

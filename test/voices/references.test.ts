@@ -135,7 +135,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from(text));
 }
 
-test('where no engine can speak with a sample, nobody looks at it', async () => {
+test('a sample is not read if no engine can speak with it', async () => {
   const checkAble = (kind: string, _language: unknown, field: string) => {
     throw new ParleyError('CAPABILITY_MISSING', kind, { field });
   };
@@ -153,8 +153,8 @@ test('the language that is to be spoken is judged with the rest, before anybody 
   const decode = () => Promise.reject(new Error('decoded'));
   const cache = new VoiceCache(1);
   const options = { audio: { decode }, engines: { checkAble }, cache, maxBytes: 100, urls: false };
-  const wish = { source: URL_OF('a'), language: 'fr' };
-  await assert.rejects(new References(options).reference(wish, NEVER), { code: 'LANGUAGE_UNAVAILABLE' });
+  const sample = { source: URL_OF('a'), language: 'fr' };
+  await assert.rejects(new References(options).reference(sample, NEVER), { code: 'LANGUAGE_UNAVAILABLE' });
   assert.deepEqual(asked, [['sample', 'fr', 'ref_audio']]);
 });
 

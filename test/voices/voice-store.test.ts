@@ -112,7 +112,7 @@ test('a voice that is let go is gone from the disk, and cannot be let go twice',
   assert.equal(store.find(id), undefined);
 });
 
-test('a broken folder is told of and left alone, and the others are there', async (t) => {
+test('a broken folder is reported and left alone, and the others are listed', async (t) => {
   const folder = await folderFor(t);
   const store = await open(folder);
   const names = ['good', 'no facts', 'no json', 'short sample', 'no sample', 'wrong id', 'hostile name'];
@@ -171,7 +171,7 @@ test('a folder that cannot be read is a mistake of the configuration', async (t)
   await assert.rejects(open(folder), { code: 'CONFIG_INVALID', message: /VOICES_DIR=.*ENOTDIR/ });
 });
 
-test('what a server that went down left unfinished is removed after an hour, and nobody else is disturbed', async (t) => {
+test('the unfinished folders of a crashed server are removed after an hour, and those of running servers stay', async (t) => {
   const folder = await folderFor(t);
   for (const [name, age] of [
     ['old', 3601],
@@ -248,7 +248,7 @@ test('a voice is read once, and again only where it is another', async (t) => {
   assert.equal(store.find('Anna')?.description, 'calm');
 });
 
-test('a folder that breaks while the server runs is told of once', async (t) => {
+test('a folder that breaks while the server runs is reported once', async (t) => {
   const folder = await folderFor(t);
   const broken: string[] = [];
   const store = await open(folder, { onBroken: (path) => broken.push(path) });

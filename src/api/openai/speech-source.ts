@@ -5,8 +5,7 @@ import type { Speaker, SpeakerRequest } from '../../speaking/cached-speech.js';
 import type { Sound, SoundSource } from '../../speaking/sound.js';
 import type { SpeechRequest } from '../../speaking/speech-request.js';
 import type { VoiceSample } from '../../voices/references.js';
-import type { StoredVoice } from '../../voices/voice-folder.js';
-import type { NewVoice } from '../../voices/voice-store.js';
+import type { NewVoice, StoredVoice } from '../../voices/voice-store.js';
 
 /** The capabilities of the engine that would speak. */
 export interface EngineAbilities extends Pick<

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
-import { MadeVoices } from '../../src/voices/made-voices.js';
-import type { StoredVoice } from '../../src/voices/voice-folder.js';
+import { MadeVoices } from '../../src/voices/voice-workshop.js';
+import { type StoredVoice, VoiceStore } from '../../src/voices/voice-store.js';
 import { VoiceCache } from '../../src/voices/references.js';
-import { VoiceStore } from '../../src/voices/voice-store.js';
 
 const NEVER = new AbortController().signal;
 const FILE = Buffer.from('file');
