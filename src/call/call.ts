@@ -40,9 +40,9 @@ export interface CallParts {
   readonly routing: SpeechRouting;
   readonly encoders: CallEncoders;
   /** Cache of spoken sentences; absent if none are kept. */
-  readonly frames?: FrameCache;
+  readonly frames?: FrameCache | undefined;
   /** If absent, each sentence is synthesised on its own. */
-  readonly continuity?: Continuity;
+  readonly continuity?: Continuity | undefined;
   readonly limits: CallLimits;
   /** Turns for long texts, shared by all calls; if absent, the call has its own. */
   readonly turns?: TextTurns;

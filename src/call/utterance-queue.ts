@@ -21,9 +21,9 @@ interface UtteranceQueueParts {
   readonly client: string;
   readonly encoders: CallEncoders;
   /** Cache of spoken sentences; absent if none are kept. */
-  readonly frames?: FrameCache;
+  readonly frames?: FrameCache | undefined;
   /** If absent, each sentence is synthesised on its own. */
-  readonly continuity?: Continuity;
+  readonly continuity?: Continuity | undefined;
   readonly time: Time;
   readonly onEnd: (end: UtteranceEnd['end']) => void;
 }

@@ -118,8 +118,8 @@ export function openCall(
   const call = new Call('call-1', 'test', port, {
     routing: engine,
     encoders,
-    ...(frames === undefined ? {} : { frames }),
-    ...(continuity === undefined ? {} : { continuity }),
+    frames,
+    continuity,
     limits: { ...LIMITS, hangUpPhrase },
     time,
     log: { info: write, warn: write },
