@@ -3,7 +3,7 @@
 import { identifyLanguage } from '../text/language.js';
 import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
-import type { MarkedManner, Unheeded } from '../text/markup/marked-text.js';
+import type { MarkedStyle, Unheeded } from '../text/markup/marked-text.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
 import { spokenForm, type FormOptions } from '../text/spoken-form.js';
@@ -30,7 +30,7 @@ interface ReadSentence {
   readonly place: Span;
   readonly rules: readonly FiredRule[];
   /** Present for markup only, as the next three. */
-  readonly manner?: MarkedManner;
+  readonly style?: MarkedStyle;
   readonly pauseBeforeMs?: number | undefined;
   readonly marksBefore?: readonly string[];
   readonly marksAfter?: readonly string[];
@@ -113,12 +113,12 @@ class Reader {
   }
 
   marked(sentence: MarkedSentence, source: string, isOnly: boolean): ReadSentence {
-    const { text, manner, parts, context, pauseBeforeMs, marksBefore, marksAfter } = sentence;
-    const language = manner.language ?? this.#languageOf(text, isOnly);
+    const { text, style, parts, context, pauseBeforeMs, marksBefore, marksAfter } = sentence;
+    const language = style.language ?? this.#languageOf(text, isOnly);
     const place = (from: number, to: number) => sentence.sourceSpan(from, to);
     return {
       ...this.#read(text, { language, parts, context }, place, source),
-      manner,
+      style,
       pauseBeforeMs,
       ...(marksBefore.length === 0 ? {} : { marksBefore }),
       ...(marksAfter.length === 0 ? {} : { marksAfter }),

@@ -14,7 +14,7 @@ import type { SpokenSentence } from './line-piece.js';
 import type { TextSettings } from './speech-request.js';
 import { nothingToSay, type TextSteps } from './text-source.js';
 
-type Marked = Pick<MarkedSentence, 'manner' | 'parts' | 'context'>;
+type Marked = Pick<MarkedSentence, 'style' | 'parts' | 'context'>;
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
@@ -68,7 +68,7 @@ export class VoicePlan {
 
   /** Undefined if nothing of it is spoken, as of the fence of a code block. */
   #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
-    const voice = this.#next(text, isOnly, marked?.manner);
+    const voice = this.#next(text, isOnly, marked?.style);
     const { normalize = true } = this.#settings;
     const { parts = [], context } = marked ?? {};
     const spoken = spokenForm(text, {
@@ -82,14 +82,14 @@ export class VoicePlan {
     return spoken.text === text ? { text, voice } : { text, voice, spoken };
   }
 
-  #next(sentence: string, isOnly: boolean, manner?: Marked['manner']): ResolvedVoice {
-    const language = manner?.language ?? this.#languages.of(sentence, isOnly);
-    const voice = manner?.voice ?? this.#settings.voice;
-    const reference = manner?.voice === undefined ? this.#settings.reference : undefined;
+  #next(sentence: string, isOnly: boolean, style?: Marked['style']): ResolvedVoice {
+    const language = style?.language ?? this.#languages.of(sentence, isOnly);
+    const voice = style?.voice ?? this.#settings.voice;
+    const reference = style?.voice === undefined ? this.#settings.reference : undefined;
     const request: VoiceRequest = { voice, reference, language };
-    return manner?.language === undefined
+    return style?.language === undefined
       ? this.#routing.resolve(request)
-      : this.#inLanguage(manner.language, request);
+      : this.#inLanguage(style.language, request);
   }
 
   /** Chooses another voice for a part in another language, if the stated voice does not speak that. */

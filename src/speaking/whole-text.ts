@@ -126,7 +126,7 @@ const NOTHING: Delivery = {};
 
 /** The delivery of a piece. It takes over pauses and marks of skipped sentences before it. */
 function deliveryOf(one: MarkedSentence | MarkedBleep, skipped: Delivery): Delivery {
-  const { rate, gain } = one.manner;
+  const { rate, gain } = one.style;
   const [before, marksAfter] = one.kind === 'bleep' ? [[], []] : [one.marksBefore, one.marksAfter];
   const marksBefore = [...(skipped.marksBefore ?? []), ...(skipped.marksAfter ?? []), ...before];
   const pauses = [skipped.pauseBeforeMs, one.pauseBeforeMs].filter((pause) => pause !== undefined);

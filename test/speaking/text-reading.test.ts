@@ -78,7 +78,7 @@ test('of SSML places are those in the document, and what is between sentences is
   checkPlaces(text, [first, second]);
   assert.equal(second.pauseBeforeMs, 1000);
   assert.deepEqual(second.marksBefore, ['m']);
-  assert.equal(second.manner?.rate, 0.75);
+  assert.equal(second.style?.rate, 0.75);
   assert.deepEqual(unheeded, [{ what: 'pitch of <prosody>', line: 2, column: 83 }]);
   assert.equal(endPauseMs, 0);
 });

@@ -117,7 +117,7 @@ function answerOf({ sentences, endPauseMs, unheeded }: ReadText): object {
     object: 'text.normalization',
     sentences: sentences.map((one) => {
       if (one.kind === 'bleep') return { bleep_ms: one.ms, pause_before_ms: one.pauseBeforeMs };
-      const { written, spoken, language, place, rules, manner } = one;
+      const { written, spoken, language, place, rules, style } = one;
       return {
         text: written,
         spoken,
@@ -125,9 +125,9 @@ function answerOf({ sentences, endPauseMs, unheeded }: ReadText): object {
         ...place,
         rules: rules.map(({ place: at, ...rule }) => ({ ...rule, ...at })),
         pause_before_ms: one.pauseBeforeMs,
-        voice: manner?.voice,
-        rate: manner === undefined || manner.rate === 1 ? undefined : manner.rate,
-        gain: manner === undefined || manner.gain === 1 ? undefined : manner.gain,
+        voice: style?.voice,
+        rate: style === undefined || style.rate === 1 ? undefined : style.rate,
+        gain: style === undefined || style.gain === 1 ? undefined : style.gain,
         marks_before: one.marksBefore,
         marks_after: one.marksAfter,
       };

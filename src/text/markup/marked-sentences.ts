@@ -6,14 +6,14 @@
 // it is short. A mark within a sentence does not cut it: it is told when the
 // sentence was heard, never before.
 import { SentenceStream } from '../sentences.js';
-import type { MarkAt, MarkedManner, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
+import type { MarkAt, MarkedStyle, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
 import { SourceMap, type Span } from './source-map.js';
 
 export interface MarkedSentence {
   readonly kind: 'sentence';
   /** As it was written: one line, single spaces, well-formed. */
   readonly text: string;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
   /** In the text, in order. */
   readonly parts: readonly MarkedPart[];
   readonly marksBefore: readonly string[];
@@ -36,7 +36,7 @@ interface SentenceContext {
 export interface MarkedBleep {
   readonly kind: 'bleep';
   readonly ms: number;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
   readonly pauseBeforeMs: number;
 }
 
@@ -49,7 +49,7 @@ export interface MarkedSpeech {
 }
 
 const PARAGRAPH_PAUSE_MS = 500;
-const JOINT_PAUSE_MS = 40; // within a sentence, where another manner begins
+const JOINT_PAUSE_MS = 40; // within a sentence, where another style begins
 
 const CONTEXT = 100; // units; nobody's neighbour stands further away
 const ENDING = 16; // units
@@ -60,7 +60,7 @@ export function sentencesOfMarkup({ pieces }: MarkedText, language?: string): Ma
   const list = new SentenceList(language);
   for (const piece of pieces) {
     if (piece.kind === 'pause') list.pause(piece.ms);
-    else if (piece.kind === 'bleep') list.bleep(piece.ms, piece.manner);
+    else if (piece.kind === 'bleep') list.bleep(piece.ms, piece.style);
     else list.text(piece);
   }
   return list.finish();
@@ -89,9 +89,9 @@ class SentenceList {
     this.#pauseMs = (this.#pauseMs ?? 0) + ms;
   }
 
-  bleep(ms: number, manner: MarkedManner): void {
+  bleep(ms: number, style: MarkedStyle): void {
     const pauseBeforeMs = this.#pauseMs ?? JOINT_PAUSE_MS;
-    this.#sentences.push({ kind: 'bleep', ms, manner, pauseBeforeMs });
+    this.#sentences.push({ kind: 'bleep', ms, style, pauseBeforeMs });
     this.#pauseMs = undefined;
     this.#begins = 'anywhere';
     this.#isWhole = false;
@@ -100,7 +100,7 @@ class SentenceList {
   text(piece: TextPiece): void {
     if (piece.begins === 'paragraph' || this.#begins === 'anywhere') this.#begins = piece.begins;
     const marks = new MarksInOrder(piece.marks);
-    for (const span of spansOf(piece, piece.manner.language ?? this.#language)) {
+    for (const span of spansOf(piece, piece.style.language ?? this.#language)) {
       const marksBefore = [...this.#marks, ...marks.upTo(span.start)];
       const marksAfter = marks.upTo(span.end - 1);
       this.#marks = [];
@@ -129,10 +129,10 @@ class SentenceList {
   }
 
   /** If markup splits a sentence, both halves get the other's text as context. */
-  #joinTo({ text, manner, context }: Pick<Growing, 'text' | 'manner' | 'context'>): void {
+  #joinTo({ text, style, context }: Pick<Growing, 'text' | 'style' | 'context'>): void {
     const last = this.#sentences.at(-1);
     if (this.#isWhole || this.#begins !== 'anywhere' || last?.kind !== 'sentence') return;
-    if (last.manner.language !== manner.language) return;
+    if (last.style.language !== style.language) return;
     context.before = /(?:^|\s)\S.{0,80}$/su.exec(last.text.slice(-CONTEXT))?.[0].trimStart() ?? '';
     last.context.after = /^.{0,80}\S(?=\s|$)/su.exec(text)?.[0] ?? '';
   }
@@ -204,9 +204,9 @@ const UNCLEAN = /[\p{Cc}\s]+|[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069
 
 /** The sentence in one line, and where everything of it went. */
 function cleaned(
-  { text, map, manner }: TextPiece,
+  { text, map, style }: TextPiece,
   { start, end, parts }: SentenceSpan,
-): Pick<Growing, 'text' | 'parts' | 'manner' | 'sourceSpan'> {
+): Pick<Growing, 'text' | 'parts' | 'style' | 'sourceSpan'> {
   const own = new SourceMap();
   let clean = '';
   const copyTo = (from: number, to: number) => {
@@ -238,5 +238,5 @@ function cleaned(
     const within = own.span(from, to);
     return map.span(within.start, within.end);
   };
-  return { text: clean, parts: kept, manner, sourceSpan };
+  return { text: clean, parts: kept, style, sourceSpan };
 }

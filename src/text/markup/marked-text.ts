@@ -4,8 +4,8 @@ import type { Place } from './markup-error.js';
 import type { SayAsKind } from './elements.js';
 import type { SourceMap } from './source-map.js';
 
-/** Voice settings that markup sets for a piece of text. */
-export interface MarkedManner {
+/** Voice and delivery that markup sets for a piece of text (SSML 1.1, section 3.2 "Prosody and Style"). */
+export interface MarkedStyle {
   /** BCP 47 tag. */
   readonly language?: string;
   readonly voice?: string;
@@ -15,7 +15,7 @@ export interface MarkedManner {
   readonly gain: number;
 }
 
-export const PLAIN_MANNER: MarkedManner = { rate: 1, gain: 1 };
+export const PLAIN_STYLE: MarkedStyle = { rate: 1, gain: 1 };
 
 /** Reading that markup prescribes for a part of a text. It overrides the normaliser. */
 export type Reading =
@@ -40,7 +40,7 @@ export interface TextPiece {
   readonly kind: 'text';
   /** Without its markup, with its white space. */
   readonly text: string;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
   /** In order, not overlapping. */
   readonly parts: readonly MarkedPart[];
   readonly marks: readonly MarkAt[];
@@ -60,7 +60,7 @@ interface PausePiece {
 export interface BleepPiece {
   readonly kind: 'bleep';
   readonly ms: number;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
 }
 
 export type MarkedPiece = TextPiece | PausePiece | BleepPiece;

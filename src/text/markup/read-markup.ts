@@ -18,11 +18,11 @@ import {
 import {
   type BleepPiece,
   type MarkAt,
-  type MarkedManner,
+  type MarkedStyle,
   type MarkedPart,
   type MarkedPiece,
   type MarkedText,
-  PLAIN_MANNER,
+  PLAIN_STYLE,
   type Reading,
   type TextPiece,
   type Unheeded,
@@ -34,7 +34,7 @@ import { readXml, type Tag, type XmlReader } from './xml.js';
 interface GrowingPiece {
   readonly kind: 'text';
   text: string;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
   readonly parts: MarkedPart[];
   readonly marks: MarkAt[];
   readonly begins: TextPiece['begins'];
@@ -48,18 +48,18 @@ class PieceList {
   /** The document says that there is no pause here. */
   #isTight = false;
 
-  text(text: string, map: SourceMap, manner: MarkedManner): void {
-    const piece = this.#piece(manner);
+  text(text: string, map: SourceMap, style: MarkedStyle): void {
+    const piece = this.#piece(style);
     piece.text += text;
     piece.map.append(map);
     if (/\S/.test(text)) this.#isTight = false;
   }
 
   /** A text that is read in a way of its own. */
-  part(text: string, map: SourceMap, manner: MarkedManner, reading: Reading): void {
-    const piece = this.#piece(manner);
+  part(text: string, map: SourceMap, style: MarkedStyle, reading: Reading): void {
+    const piece = this.#piece(style);
     const start = piece.text.length;
-    this.text(text, map, manner);
+    this.text(text, map, style);
     piece.parts.push({ start, end: piece.text.length, reading });
   }
 
@@ -79,8 +79,8 @@ class PieceList {
     this.#pieces.push(piece);
   }
 
-  mark(name: string, manner: MarkedManner): void {
-    const piece = this.#piece(manner);
+  mark(name: string, style: MarkedStyle): void {
+    const piece = this.#piece(style);
     piece.marks.push({ name, at: piece.text.length });
   }
 
@@ -97,14 +97,14 @@ class PieceList {
     return this.#pieces;
   }
 
-  #piece(manner: MarkedManner): GrowingPiece {
+  #piece(style: MarkedStyle): GrowingPiece {
     const open = this.#open;
-    if (open !== undefined && isSame(open.manner, manner)) return open;
+    if (open !== undefined && isSame(open.style, style)) return open;
     this.#close();
     const piece: GrowingPiece = {
       kind: 'text',
       text: '',
-      manner,
+      style,
       parts: [],
       marks: [],
       begins: this.#begins,
@@ -121,7 +121,7 @@ class PieceList {
   }
 }
 
-function isSame(a: MarkedManner, b: MarkedManner): boolean {
+function isSame(a: MarkedStyle, b: MarkedStyle): boolean {
   return a.language === b.language && a.voice === b.voice && a.rate === b.rate && a.gain === b.gain;
 }
 
@@ -166,7 +166,7 @@ export function readMarkup(source: string): MarkedText {
 interface Element {
   readonly tag: Tag;
   readonly rule: ElementRule;
-  readonly manner: MarkedManner;
+  readonly style: MarkedStyle;
   /** Set in an element that holds only text. */
   text: string;
   readonly map: SourceMap;
@@ -203,9 +203,9 @@ class MarkupReader implements XmlReader {
     this.#checkAttributes(tag, rule);
     if (rule.isUnheeded === true && tag.attributes['level'] !== 'none')
       this.#tellUnheeded(`<${tag.name}>`, tag);
-    const manner = this.#mannerOf(tag, parent?.manner ?? PLAIN_MANNER);
-    this.#stack.push({ tag, rule, manner, text: '', map: new SourceMap(), speaks: false });
-    this.#begin(tag, manner);
+    const style = this.#styleOf(tag, parent?.style ?? PLAIN_STYLE);
+    this.#stack.push({ tag, rule, style, text: '', map: new SourceMap(), speaks: false });
+    this.#begin(tag, style);
   }
 
   close(): void {
@@ -229,7 +229,7 @@ class MarkupReader implements XmlReader {
       return;
     }
     if (hasWords) element.speaks = true;
-    if (element.rule.holds === 'speech') return this.#pieces.text(text, map, element.manner);
+    if (element.rule.holds === 'speech') return this.#pieces.text(text, map, element.style);
     element.text += text;
     element.map.append(map);
   }
@@ -278,7 +278,7 @@ class MarkupReader implements XmlReader {
     }
   }
 
-  #mannerOf(tag: Tag, around: MarkedManner): MarkedManner {
+  #styleOf(tag: Tag, around: MarkedStyle): MarkedStyle {
     const { name, attributes } = tag;
     const stated = attributes['xml:lang'];
     const language = stated === undefined ? around.language : stated === '' ? undefined : stated;
@@ -306,12 +306,12 @@ class MarkupReader implements XmlReader {
     };
   }
 
-  #begin(tag: Tag, manner: MarkedManner): void {
+  #begin(tag: Tag, style: MarkedStyle): void {
     const { name, attributes } = tag;
     if (name === 'p') this.#pieces.boundary('paragraph');
     if (name === 's') this.#pieces.boundary('sentence');
     if (name === 'break') this.#pause(tag);
-    if (name === 'mark') this.#pieces.mark(attributes['name']?.trim() ?? '', manner);
+    if (name === 'mark') this.#pieces.mark(attributes['name']?.trim() ?? '', style);
   }
 
   #pause(tag: Tag): void {
@@ -340,13 +340,13 @@ class MarkupReader implements XmlReader {
 
   /** Set in an element that holds only text. */
   #readPart(element: Element): void {
-    const { tag, manner, text, map } = element;
+    const { tag, style, text, map } = element;
     const { name, attributes } = tag;
-    if (name === 'phoneme') return this.#pieces.text(text, map, manner);
+    if (name === 'phoneme') return this.#pieces.text(text, map, style);
     if (name === 'sub') {
       const words = attributes['alias'] ?? '';
       element.speaks = true;
-      return this.#pieces.part(...standing(text, map, words, tag.at), manner, { kind: 'sub', words });
+      return this.#pieces.part(...standing(text, map, words, tag.at), style, { kind: 'sub', words });
     }
     if (!/\S/.test(text)) return undefined;
     const as = sayAsKind(attributes['interpret-as'] ?? '');
@@ -355,11 +355,11 @@ class MarkupReader implements XmlReader {
         Math.max(text.trim().length * BLEEP_MS_PER_CHARACTER, SHORTEST_BLEEP_MS),
         LONGEST_BLEEP_MS,
       );
-      return this.#pieces.bleep({ kind: 'bleep', ms, manner });
+      return this.#pieces.bleep({ kind: 'bleep', ms, style });
     }
     const { format = '', detail = '' } = attributes;
     const reading: Reading = { kind: 'say-as', as, format, detail };
-    return this.#pieces.part(text, map, manner, reading);
+    return this.#pieces.part(text, map, style, reading);
   }
 
   #tellUnheeded(what: string, tag: Tag): void {

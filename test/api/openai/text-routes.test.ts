@@ -34,7 +34,7 @@ test('a text is answered sentence by sentence, with each rule that fired and its
   });
 });
 
-test('SSML is answered with its pauses, manner, marks and tones, and what has no effect', async (t) => {
+test('SSML is answered with its pauses, style, marks and tones, and what has no effect', async (t) => {
   const text =
     '<speak><mark name="a"/><voice name="eve"><prosody rate="slow" volume="50">One.</prosody></voice>' +
     '<break time="2s"/><say-as interpret-as="bleep">x</say-as> <emphasis>two</emphasis>.<break/></speak>';

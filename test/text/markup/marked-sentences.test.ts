@@ -42,7 +42,7 @@ test('between paragraphs there is a longer pause, unless one is stated', () => {
   assert.deepEqual(heard('<p>One.</p>Two.'), ['One.', 500, 'Two.']);
 });
 
-test('where only the manner changes within a sentence there is hardly a pause; between sentences it is the usual one', () => {
+test('where only the style changes within a sentence there is hardly a pause; between sentences it is the usual one', () => {
   assert.deepEqual(heard('It is <prosody rate="slow">very</prosody> good.'), [
     'It is',
     40,

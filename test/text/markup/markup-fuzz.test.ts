@@ -97,7 +97,7 @@ const LONG: readonly (readonly [what: string, unit: string])[] = [
   ['comments', '<!-- a -->'],
   ['substitutes', '<sub alias="b">c</sub>'],
   ['words that are unheeded', '<emphasis>a</emphasis>'],
-  ['changes of manner', '<prosody rate="fast">a</prosody>'],
+  ['changes of style', '<prosody rate="fast">a</prosody>'],
 ];
 
 for (const [what, unit] of LONG) {

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import type { MarkedManner, TextPiece } from '../../../src/text/markup/marked-text.js';
+import type { MarkedStyle, TextPiece } from '../../../src/text/markup/marked-text.js';
 import { looksLikeMarkup, MOST_SILENCE_MS, readMarkup } from '../../../src/text/markup/read-markup.js';
 import { MOST_NESTING } from '../../../src/text/markup/xml.js';
 
-/** The pieces in short: texts with what is special of their manner, pauses as milliseconds. */
+/** The pieces in short: texts with what is special of their style, pauses as milliseconds. */
 function pieces(body: string): unknown[] {
   return readMarkup(`<speak>${body}</speak>`).pieces.map((piece) => {
     if (piece.kind === 'pause') return piece.ms;
     if (piece.kind === 'bleep') return { bleep: piece.ms };
-    const manner = special(piece.manner);
-    return Object.keys(manner).length === 0 ? piece.text : [piece.text, manner];
+    const style = special(piece.style);
+    return Object.keys(style).length === 0 ? piece.text : [piece.text, style];
   });
 }
 
-function special({ rate, gain, ...named }: MarkedManner): object {
+function special({ rate, gain, ...named }: MarkedStyle): object {
   return {
     ...named,
     ...(rate === 1 ? {} : { rate }),
@@ -112,7 +112,7 @@ test('the root may state the language, and an empty one leaves it to the text', 
   const [piece] = readMarkup(
     '<speak version="1.1" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="es">Hola</speak>',
   ).pieces;
-  assert.equal(piece?.kind === 'text' && piece.manner.language, 'es');
+  assert.equal(piece?.kind === 'text' && piece.style.language, 'es');
   assert.deepEqual(pieces('<lang xml:lang="es">a<lang xml:lang="">b</lang></lang>'), [
     ['a', { language: 'es' }],
     'b',
