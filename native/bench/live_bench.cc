@@ -189,7 +189,7 @@ int main(int count, char** arguments) {
   options.device = "cuda";
   options.cuda_file = arguments[1];
   if (count > 6) options.quantize = arguments[6];
-  options.max_streams = options.max_waiting = static_cast<size_t>(std::atoi(arguments[3]));
+  options.max_streams = static_cast<size_t>(std::atoi(arguments[3]));
   std::string problem;
   const auto engine = Engine::Open(options, &problem);
   if (engine == nullptr) return std::fprintf(stderr, "live_bench: %s\n", problem.c_str()), 1;

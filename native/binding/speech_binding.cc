@@ -299,7 +299,6 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   options.cores = CoresIn(object);
   if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
   options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
-  options.max_waiting = Count(object, "maxWaiting", options.max_waiting, 0, 1e6);
   options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMost);
   options.max_new_tokens = Count(object, "maxNewTokens", options.max_new_tokens, 0, 1e6);
   options.max_voices = Count(object, "maxVoices", options.max_voices, 0, 1e6);
@@ -325,6 +324,7 @@ runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
   request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
   if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
   if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
+  if (Has(object, "overdueInMs")) request.overdue = DueIn(object.Get("overdueInMs"), "overdueInMs");
   return request;
 }
 

@@ -30,7 +30,6 @@ struct EngineOptions {
   std::optional<int> numa_node;    // memory of this node is preferred; it has these cores
   size_t max_streams = 32;         // live at a time; others wait
   size_t max_batch = 0;            // streams in one step; 0: all
-  size_t max_waiting = 256;        // then Outcome::kBusy
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
   size_t max_new_tokens = 0;       // default of a generation; 0: from the length of its text
   size_t max_voices = 32;          // by example, kept ready
@@ -43,7 +42,6 @@ enum class Outcome : uint8_t {
   kBudget,   // max_new_tokens of the request: whole, as far as was asked
   kRunaway,  // it outlived its text; what was written stands
   kCancelled,
-  kBusy,        // no place among the waiting
   kTooLarge,    // more memory or positions than there can be
   kBadRequest,  // unknown speaker or language, no text, a bad recording: `problem` says it
   kOutOfMemory,
@@ -113,6 +111,8 @@ struct SpeechRequest {
   // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
   Clock::time_point due = Clock::time_point::max();
   Listener listener = Listener::kLive;  // without `due`, kLive is treated as kReader
+  // From then on a waiting reader or server's prompt is admitted before live listeners. The greatest: never.
+  Clock::time_point overdue = Clock::time_point::max();
 };
 
 struct EngineFacts {

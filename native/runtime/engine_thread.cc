@@ -34,10 +34,7 @@ void GiveBackToSystem() {
 
 class ThreadedEngine final : public Engine {
  public:
-  explicit ThreadedEngine(const EngineOptions& options)
-      : options_(options),
-        mailbox_(options.max_streams + std::min(options.max_waiting, SIZE_MAX - options.max_streams),
-                 Clock::now) {}
+  explicit ThreadedEngine(const EngineOptions& options) : options_(options), mailbox_(Clock::now) {}
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
@@ -78,7 +75,6 @@ class ThreadedEngine final : public Engine {
       SchedulerOptions options;
       options.max_streams = options_.max_streams;
       if (options_.max_batch > 0) options.max_batch = options_.max_batch;
-      options.max_waiting = options_.max_waiting;
       options.max_new_tokens = options_.max_new_tokens;
       options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
       options.times = times_;
@@ -203,8 +199,6 @@ const char* NameOf(Outcome outcome) {
       return "runaway";
     case Outcome::kCancelled:
       return "cancelled";
-    case Outcome::kBusy:
-      return "busy";
     case Outcome::kTooLarge:
       return "too large";
     case Outcome::kBadRequest:

@@ -17,15 +17,8 @@ void Mailbox::Leave(const Change& change) {
 StreamId Mailbox::Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink) {
   StreamId id = 0;
   Leave([&] {
-    Arrival arrival;
-    arrival.id = last_id_ + 1;
-    arrival.refused = open_ >= most_open_;
-    if (!arrival.refused) arrival.request = std::move(request);
-    arrival.sink = std::move(sink);
-    arrival.at = now_();
-    orders_.arrivals.push_back(std::move(arrival));
+    orders_.arrivals.push_back({last_id_ + 1, std::move(request), std::move(sink), now_()});
     id = ++last_id_;
-    if (!orders_.arrivals.back().refused) open_++;
   });
   return id;
 }
@@ -62,11 +55,6 @@ Orders Mailbox::Take() {
 void Mailbox::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return news_; });
-}
-
-void Mailbox::Ended() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  open_--;
 }
 
 }  // namespace parley::runtime

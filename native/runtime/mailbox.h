@@ -23,7 +23,6 @@ struct Arrival {
   SpeechRequest request;
   std::shared_ptr<SpeechSink> sink;
   Clock::time_point at;
-  bool refused = false;  // no place: the sink is to hear kBusy
 };
 
 struct MoreText {
@@ -42,8 +41,7 @@ struct Orders {
 
 class Mailbox {
  public:
-  // At most so many streams are open: begun, not ended.
-  Mailbox(size_t most_open, TimeSource now) : most_open_(most_open), now_(std::move(now)) {}
+  explicit Mailbox(TimeSource now) : now_(std::move(now)) {}
 
   StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink);
   void AddText(StreamId stream, std::string text, bool last);
@@ -56,14 +54,11 @@ class Mailbox {
   Orders Take();
   // Blocks until there is something to take, or Wake was called since the last Take.
   void Wait();
-  // A stream that arrived, and was not refused, has ended.
-  void Ended();
 
  private:
   template <class Change>
   void Leave(const Change& change);
 
-  const size_t most_open_;
   const TimeSource now_;
 
   std::mutex mutex_;  // guards everything below
@@ -71,7 +66,6 @@ class Mailbox {
   Orders orders_;
   bool news_ = false;
   StreamId last_id_ = 0;
-  size_t open_ = 0;
 };
 
 }  // namespace parley::runtime

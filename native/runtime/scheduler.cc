@@ -75,13 +75,7 @@ void Scheduler::TakeOrders() {
 }
 
 void Scheduler::Arrive(Arrival arrival) {
-  const bool refused = arrival.refused;
   auto stream = std::make_unique<Stream>(std::move(arrival), model_);
-  if (refused) {
-    stats_.refused++;
-    ends_.push_back(stream->End(Outcome::kBusy, "too many streams are live and waiting", options_.now()));
-    return;
-  }
   by_id_[stream->id()] = stream.get();
   waiting_.push_back(std::move(stream));
 }
@@ -149,7 +143,6 @@ void Scheduler::TellEnds() {
 void Scheduler::Gone(const Stream& stream, Outcome outcome) {
   by_id_.erase(stream.id());
   stream_bytes_ -= stream.bytes();
-  mailbox_.Ended();
   switch (outcome) {
     case Outcome::kDone:
     case Outcome::kBudget:
@@ -167,7 +160,6 @@ void Scheduler::Gone(const Stream& stream, Outcome outcome) {
     case Outcome::kLost:
       stats_.failed++;
       break;
-    case Outcome::kBusy:
     case Outcome::kTooLarge:
     case Outcome::kBadRequest:
       stats_.refused++;

@@ -1,8 +1,10 @@
 // Scheduler: the engine's thread calls Round() as long as there is something to do. A round takes new
 // requests, admits streams, and advances every live stream that can by one frame.
 //
-// The earliest deadline goes first: among waiting streams, in prefill and in decoding. No call here blocks,
-// and no stream holds up another: a stream without room or text is parked.
+// The earliest deadline goes first: among waiting streams, in prefill and in decoding. Fairness between
+// clients belongs to src/engines/sentence-queue.ts. Its scheduler lets at most max_streams streams in, and
+// alone bounds how many wait. No call here blocks, and no stream holds up another: a stream without room or
+// text is parked.
 #ifndef PARLEY_RUNTIME_SCHEDULER_H_
 #define PARLEY_RUNTIME_SCHEDULER_H_
 
@@ -61,10 +63,9 @@ class WorkRate {
 struct SchedulerOptions {
   size_t max_streams = 32;
   size_t max_batch = SIZE_MAX;  // streams in one step
-  size_t max_waiting = 256;
-  size_t memory_bytes = 0;    // for streams and voices
-  size_t max_new_tokens = 0;  // as EngineOptions
-  MeasuredTimes times;        // the warm-up's
+  size_t memory_bytes = 0;      // for streams and voices
+  size_t max_new_tokens = 0;    // as EngineOptions
+  MeasuredTimes times;          // the warm-up's
   bool keeps_pace =
       true;  // else a stream with room is admitted, however long rounds take: a baseline for tests
   TimeSource now = Clock::now;
@@ -105,7 +106,7 @@ class Scheduler {
   bool MayWork(Stream& stream);
   std::string TooMuch(size_t bytes) const;
   bool Admit();
-  size_t PutPassedOverFirst();
+  size_t PutOverdueFirst();
   void TellWaits(bool no_place);
   enum class Admission : uint8_t { kLive, kNotYet, kNoPlace };
   Admission AdmitOne(Stream& stream);
@@ -117,7 +118,6 @@ class Scheduler {
   Clock::duration RoundOf(size_t streams) const;
   Clock::duration LeastWorkOf(size_t streams, size_t bare) const;
   size_t Bare() const;
-  void RefuseSurplus();
 
   // The live.
   size_t RowsToSpare(const Some& newcomers);

@@ -1,4 +1,5 @@
-// The waiting: whose request is read, who gets a place.
+// Reads the requests of waiting streams, and admits streams by deadline when memory and the pace of the live
+// listeners leave room. No stream is refused because others wait: see the head of scheduler.h.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -9,10 +10,6 @@ namespace parley::runtime {
 namespace {
 
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
-
-// A reader, or a prompt of the server, that has waited this long gets a place before waiting live listeners.
-constexpr Clock::duration kReaderPatience = std::chrono::seconds(2);
-constexpr Clock::duration kServerPatience = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -72,7 +69,7 @@ bool Scheduler::Admit() {
   live_.reserve(live_.size() +
                 waiting_.size());  // allocated first, so that no stream is lost between the two for want
                                    // of memory
-  const size_t early = PutPassedOverFirst();
+  const size_t early = PutOverdueFirst();
   for (size_t n = 0; n < waiting_.size() && !no_place; n++) {
     std::unique_ptr<Stream>& stream = waiting_[n];
     Admission admission = Admission::kNotYet;
@@ -87,23 +84,21 @@ bool Scheduler::Admit() {
   waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), nullptr), waiting_.end());
   DropGone();
   Sort();
-  if (no_place) RefuseSurplus();
   TellWaits(no_place);
   return admitted > 0;
 }
 
-// Puts the first stream that has waited for too long before the live listeners, unless the stream that got a
-// place last came first in the same way. Returns how many were put there.
-size_t Scheduler::PutPassedOverFirst() {
+// Puts the first overdue reader or server's prompt before the live listeners, unless the stream that was
+// admitted last came first in the same way. Returns the number of streams that were put there.
+size_t Scheduler::PutOverdueFirst() {
   const Clock::time_point now = options_.now();
-  const auto is_passed_over = [now](const auto& one) {
-    const Clock::duration patience = one->rank() == 2 ? kServerPatience : kReaderPatience;
-    return one->rank() > 0 && !one->gone() && one->generation() != nullptr && one->generation()->Ready() &&
-           one->Waited(now) >= patience;
+  const auto is_overdue = [now](const auto& one) {
+    return !one->live() && !one->gone() && one->generation() != nullptr && one->generation()->Ready() &&
+           one->request().overdue <= now;
   };
   if (waiting_.empty() || waiting_.front()->rank() > 0) last_out_of_order_ = false;
   if (last_out_of_order_) return 0;
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_passed_over);
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_overdue);
   if (found == waiting_.end()) return 0;
   std::rotate(waiting_.begin(), found, found + 1);
   return 1;
@@ -221,16 +216,6 @@ bool Scheduler::IsHeard(Stream& stream) {
   const Clock::time_point now = options_.now();
   return stream.Ahead(now) > Clock::duration::zero() ||
          stream.NextTurn(now, round_rate_.Each()) != Stream::Turn::kPark;
-}
-
-// Too many wait for memory: those who came last do so in vain.
-void Scheduler::RefuseSurplus() {
-  while (waiting_.size() > options_.max_waiting) {
-    const auto last = std::max_element(waiting_.begin(), waiting_.end(),
-                                       [](const auto& a, const auto& b) { return a->id() < b->id(); });
-    End(**last, Outcome::kBusy, "too many streams are live and waiting");
-    DropGone();
-  }
 }
 
 }  // namespace parley::runtime

@@ -93,7 +93,6 @@ class Stream {
   // A live listener, or a reader who has audio left: the engine avoids that it runs out. A reader with none
   // left is slower than real time anyway.
   bool MayRunDry(Clock::time_point now) const { return live() || (InHurry() && due_ > now); }
-  Clock::duration Waited(Clock::time_point now) const { return now - started_; }
   // Tells the sink when this changes.
   void SetWaits(bool waits);
   bool waits() const { return waits_; }

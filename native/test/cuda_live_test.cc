@@ -118,11 +118,11 @@ class Server {
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
     CHECK(WarmUp(*qwen_, listeners, &wanted.times, &problem));
-    wanted.max_streams = wanted.max_waiting = listeners;
+    wanted.max_streams = listeners;
     wanted.memory_bytes = options.pool / 2;
     wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's
     wanted.now = [this] { return model_->now(); };
-    mailbox_ = std::make_unique<Mailbox>(2 * listeners, wanted.now);
+    mailbox_ = std::make_unique<Mailbox>(wanted.now);
     scheduler_ = std::make_unique<Scheduler>(*model_, *mailbox_, wanted);
     began_ = model_->now();
   }

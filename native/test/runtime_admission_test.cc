@@ -154,12 +154,11 @@ void Sum(const std::vector<std::shared_ptr<Listener>>& listeners, Heard* heard) 
 Heard Listen(const Machine& machine, const Crowd& crowd) {
   SchedulerOptions options;
   options.max_streams = crowd.most;
-  options.max_waiting = 10'000;
   options.memory_bytes = SIZE_MAX / 2;
   options.times = WarmedUp(machine, 768);
   options.keeps_pace = crowd.keeps_pace;
   GpuModel model(machine);
-  Mailbox mailbox(options.max_streams + options.max_waiting, model.clock());
+  Mailbox mailbox(model.clock());
   options.now = model.clock();
   Scheduler scheduler(model, mailbox, options);
   const Clock::time_point began = model.now();

@@ -1,4 +1,4 @@
-// Refusals for lack of room: a full queue, or memory.
+// Streams wait for room: a place among the live, or memory. A stream that can never fit is refused.
 #include <memory>
 #include <vector>
 
@@ -9,10 +9,9 @@
 namespace parley::test {
 namespace {
 
-void BeyondTheWaitingNobodyIsTaken() {
+void StreamsWithoutAPlaceWait() {
   SchedulerOptions options = Usual();
   options.max_streams = 2;
-  options.max_waiting = 3;
   Desk desk(options);
   std::vector<std::shared_ptr<TestSink>> sinks;
   for (int n = 0; n < 7; n++) {
@@ -22,12 +21,12 @@ void BeyondTheWaitingNobodyIsTaken() {
   }
   desk.Rounds(1);
   CHECK_EQ(desk.stats().live, size_t{2});
-  CHECK_EQ(desk.stats().waiting, size_t{3});
-  CHECK_EQ(desk.stats().refused, uint64_t{2});
-  for (int n = 0; n < 7; n++)
-    CHECK_EQ(sinks[static_cast<size_t>(n)]->EndText(), n < 5 ? "not ended" : "busy");
+  CHECK_EQ(desk.stats().waiting, size_t{5});
+  CHECK_EQ(desk.stats().refused, uint64_t{0});
+  for (const auto& sink : sinks) CHECK_EQ(sink->EndText(), "not ended");
+  for (size_t n = 0; n < 7; n++) CHECK_EQ(sinks[n]->changes, n < 2 ? "" : "waits ");
   desk.ToIdle();
-  for (int n = 0; n < 5; n++) CHECK_EQ(EndOf(sinks[static_cast<size_t>(n)]).outcome, "done");
+  for (const auto& sink : sinks) CHECK_EQ(EndOf(sink).outcome, "done");
   CheckStillServing(desk);
 }
 
@@ -63,17 +62,17 @@ void ARequestThatFitsLaterWaits() {
   CheckStillServing(desk);
 }
 
-void TooManyWhoWaitForMemoryAreRefused() {
-  SchedulerOptions options = WithMemory(100);
-  options.max_waiting = 1;
-  Desk desk(options);
+void StreamsThatWaitForMemoryAreServedOneAfterTheOther() {
+  Desk desk(WithMemory(100));
   const auto a = Sink(), b = Sink(), c = Sink();
   desk.Start("a", a, Takes(80));
   desk.Start("b", b, Takes(80));
   desk.Start("c", c, Takes(80));
   desk.Rounds(1);
-  CHECK_EQ(a->EndText() + b->EndText() + c->EndText(), "not endednot endedbusy");
+  CHECK_EQ(desk.stats().live, size_t{1});
+  CHECK_EQ(a->changes + "|" + b->changes + "|" + c->changes, "|waits |waits ");
   desk.ToIdle();
+  CHECK_EQ(EndOf(a).outcome + EndOf(b).outcome + EndOf(c).outcome, "budgetbudgetbudget");
   CheckStillServing(desk);
 }
 
@@ -83,9 +82,10 @@ void TooManyWhoWaitForMemoryAreRefused() {
 TEST_GROUP(runtime_room) {
   using namespace parley::test;
   return Run({
-      {"beyond the waiting nobody is taken", BeyondTheWaitingNobodyIsTaken},
+      {"streams without a place wait", StreamsWithoutAPlaceWait},
       {"a request that can never fit is refused at once", ARequestThatCanNeverFitIsRefusedAtOnce},
       {"a request that fits later waits", ARequestThatFitsLaterWaits},
-      {"too many who wait for memory are refused", TooManyWhoWaitForMemoryAreRefused},
+      {"streams that wait for memory are served one after the other",
+       StreamsThatWaitForMemoryAreServedOneAfterTheOther},
   });
 }

@@ -18,7 +18,6 @@ using std::chrono::seconds;
 inline SchedulerOptions Usual() {
   SchedulerOptions options;
   options.max_streams = 8;
-  options.max_waiting = 8;
   options.memory_bytes = 1'000'000;
   return options;
 }
@@ -32,8 +31,7 @@ inline SchedulerOptions WithMemory(size_t bytes) {
 class Desk {
  public:
   explicit Desk(SchedulerOptions options = Usual())
-      : mailbox(options.max_streams + options.max_waiting, model.clock()),
-        scheduler(model, mailbox, Timed(std::move(options), model.clock())) {}
+      : mailbox(model.clock()), scheduler(model, mailbox, Timed(std::move(options), model.clock())) {}
 
   StreamId Start(const std::string& script, const std::shared_ptr<TestSink>& sink,
                  SpeechRequest request = {}) {
@@ -46,10 +44,11 @@ class Desk {
     request.due = model.now() + due;
     return Start(script, sink, std::move(request));
   }
-  // The same for a reader, or for the server itself.
+  // The same for a reader, or for the server itself; overdue after two seconds.
   StreamId StartFor(Listener listener, const std::string& script, const std::shared_ptr<TestSink>& sink) {
     SpeechRequest request;
     request.due = model.now();
+    request.overdue = model.now() + seconds(2);
     request.listener = listener;
     return Start(script, sink, std::move(request));
   }
