@@ -95,11 +95,6 @@ void RingSink::Cancel() {
   if (engine && stream_.load() != 0) engine->Cancel(stream_.load());
 }
 
-void RingSink::SetDue(runtime::Clock::time_point due) {
-  const auto engine = engine_.lock();
-  if (engine && stream_.load() != 0) engine->SetDue(stream_.load(), due);
-}
-
 std::optional<runtime::StreamEnd> RingSink::End() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return end_;

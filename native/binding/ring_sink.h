@@ -36,8 +36,7 @@ class RingSink final : public runtime::SpeechSink {
   // Adds text to a request with more_text; `last`: the text ends here.
   void AddText(std::string text, bool last);
   void Cancel();
-  void SetDue(runtime::Clock::time_point due);
-  // As the engine told last.
+  // The latest state that the engine reported by Waits.
   bool IsWaiting() const { return waits_.load(); }
   // Nothing while it goes on.
   std::optional<runtime::StreamEnd> End();

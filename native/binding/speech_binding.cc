@@ -171,11 +171,6 @@ void Cancel(const Napi::CallbackInfo& info) {
   if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info))) sink->Cancel();
 }
 
-void SetDue(const Napi::CallbackInfo& info) {
-  const auto due = DueIn(info[1], "dueInMs");
-  if (const auto sink = Handles::Process().Get<RingSink>(HandleOf(info))) sink->SetDue(due);
-}
-
 Napi::Value Stats(const Napi::CallbackInfo& info) {
   const auto engine = Handles::Process().Get<Engine>(HandleOf(info));
   return engine ? ToObject(info.Env(), engine->stats()) : info.Env().Null();
@@ -210,7 +205,6 @@ void InitSpeech(Napi::Env env, Napi::Object exports) {
   exports.Set("speechWaits", Napi::Function::New(env, Waits, "speechWaits"));
   exports.Set("speechText", Napi::Function::New(env, AddText, "speechText"));
   exports.Set("speechCancel", Napi::Function::New(env, Cancel, "speechCancel"));
-  exports.Set("speechDue", Napi::Function::New(env, SetDue, "speechDue"));
   exports.Set("speechStats", Napi::Function::New(env, Stats, "speechStats"));
 }
 

@@ -157,8 +157,6 @@ class Engine {
   virtual void AddText(StreamId stream, std::string text, bool last) = 0;
   // Ended(kCancelled) within one frame; until then the sink may still be written to. Unknown ones as above.
   virtual void Cancel(StreamId stream) = 0;
-  // From now on: when what was written so far is played.
-  virtual void SetDue(StreamId stream, Clock::time_point due) = 0;
   // The sink has room again: look at it before the next step.
   virtual void Wake() = 0;
   // As of the last frame, and of every end that a sink was notified of.

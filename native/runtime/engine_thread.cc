@@ -53,7 +53,6 @@ class ThreadedEngine final : public Engine {
     mailbox_.AddText(stream, std::move(text), last);
   }
   void Cancel(StreamId stream) override { mailbox_.Cancel(stream); }
-  void SetDue(StreamId stream, Clock::time_point due) override { mailbox_.SetDue(stream, due); }
   void Wake() override { mailbox_.Wake(); }
 
   EngineStats stats() const override {

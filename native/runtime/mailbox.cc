@@ -31,10 +31,6 @@ void Mailbox::Cancel(StreamId stream) {
   Leave([&] { orders_.cancels.push_back(stream); });
 }
 
-void Mailbox::SetDue(StreamId stream, Clock::time_point due) {
-  Leave([&] { orders_.dues.emplace_back(stream, due); });
-}
-
 void Mailbox::Wake() {
   Leave([] {});
 }

@@ -34,7 +34,6 @@ struct MoreText {
 struct Orders {
   std::vector<Arrival> arrivals;
   std::vector<MoreText> texts;
-  std::vector<std::pair<StreamId, Clock::time_point>> dues;
   std::vector<StreamId> cancels;
   bool close = false;
 };
@@ -46,7 +45,6 @@ class Mailbox {
   StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink);
   void AddText(StreamId stream, std::string text, bool last);
   void Cancel(StreamId stream);
-  void SetDue(StreamId stream, Clock::time_point due);
   void Wake();
   void Close();
 

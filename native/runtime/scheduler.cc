@@ -64,9 +64,6 @@ void Scheduler::TakeOrders() {
   for (MoreText& more : orders.texts) {
     if (Stream* const stream = Find(more.stream)) stream->AddText(std::move(more));
   }
-  for (const auto& [id, due] : orders.dues) {
-    if (Stream* const stream = Find(id)) stream->SetDue(due);
-  }
   for (const StreamId id : orders.cancels) {
     if (Stream* const stream = Find(id)) End(*stream, Outcome::kCancelled, "it was cancelled");
   }

@@ -67,7 +67,6 @@ class Stream {
 
   StreamId id() const { return id_; }
   Clock::time_point due() const { return due_; }
-  void SetDue(Clock::time_point due) { due_ = due; }
   const SpeechRequest& request() const { return request_; }
   Generation* generation() const { return generation_.get(); }  // null: not read yet
 

@@ -202,7 +202,6 @@ void AClosedEngineTakesNothing() {
   CHECK_EQ(engine->Start(Script("a"), sink), StreamId{0});
   engine->AddText(1, "a", true);
   engine->Cancel(1);
-  engine->SetDue(1, Clock::now());
   engine->Wake();
   CHECK(!sink->ended());
   CHECK_EQ(sink.use_count(), 1L);
@@ -254,7 +253,6 @@ void CallersFromManyThreadsDoNotDisturbEachOther() {
       request.more_text = open;
       if (random() % 2 == 0) request.due = Clock::now();
       const StreamId id = engine->Start(request, sink);
-      if (random() % 4 == 0) engine->SetDue(id, Clock::now());
       const unsigned cancel_at = random() % 30;
       for (unsigned n = 0; !sink->ended(); n++) {
         if (open) engine->AddText(id, "word", n > 40);
