@@ -2,11 +2,8 @@
 // loads the binary: the main thread and each worker.
 #include <napi.h>
 
-#include "binding/dtls_binding.h"
-#include "binding/media_binding.h"
+#include "binding/init.h"
 #include "binding/notifier.h"
-#include "binding/ring_binding.h"
-#include "binding/speech_binding.h"
 
 namespace parley {
 

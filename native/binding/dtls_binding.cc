@@ -1,13 +1,12 @@
 // DTLS associations as JavaScript sees them. Everything runs on the calling
 // thread and copies before it returns. A handle that names nothing any more is
 // answered, never thrown: datagrams may still come for a call that has ended.
-#include "binding/dtls_binding.h"
-
 #include <algorithm>
 #include <mutex>
 
 #include "binding/arguments.h"
 #include "binding/handles.h"
+#include "binding/init.h"
 #include "media/dtls/dtls_endpoint.h"
 
 namespace parley {

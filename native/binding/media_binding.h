@@ -32,7 +32,6 @@ struct PlaneEntry {
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);
-void InitMedia(Napi::Env env, Napi::Object exports);
 
 }  // namespace parley
 

@@ -1,9 +1,9 @@
 // Rings as JavaScript sees them. Everything runs on the calling thread and
 // copies before it returns; a stale handle is an answer (-1, null), never an
 // exception, because a reader may close a ring while its writer still writes.
-#include "binding/ring_binding.h"
-
+#include "binding/arguments.h"
 #include "binding/handles.h"
+#include "binding/init.h"
 #include "binding/notifier.h"
 #include "media/byte_ring.h"
 
@@ -13,23 +13,8 @@ namespace {
 constexpr double kMinCapacity = 64;  // bytes
 constexpr double kMaxCapacity = 1024.0 * 1024 * 1024;
 
-Handle HandleOf(const Napi::CallbackInfo& info) {
-  if (info.Length() < 1 || !info[0].IsNumber()) {
-    throw Napi::TypeError::New(info.Env(), "handle must be a number");
-  }
-  const double value = info[0].As<Napi::Number>().DoubleValue();
-  return value >= 0 && value < 9007199254740992.0 ? static_cast<Handle>(value) : 0;
-}
-
 std::shared_ptr<ByteRing> RingOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<ByteRing>(HandleOf(info));
-}
-
-std::string StringAt(const Napi::CallbackInfo& info, size_t at, const char* name) {
-  if (info.Length() <= at || !info[at].IsString()) {
-    throw Napi::TypeError::New(info.Env(), std::string(name) + " must be a string");
-  }
-  return info[at].As<Napi::String>().Utf8Value();
 }
 
 // The bytes of a Uint8Array or Float32Array, and the size of one element.
@@ -81,7 +66,7 @@ Napi::Value Read(const Napi::CallbackInfo& info) {
 
 void End(const Napi::CallbackInfo& info) {
   const std::shared_ptr<ByteRing> ring = RingOf(info);
-  std::string error = StringAt(info, 1, "errorCode");
+  std::string error = StringIn(info[1], "errorCode");
   if (ring) ring->End(std::move(error));
 }
 
@@ -109,7 +94,7 @@ Napi::Value Status(const Napi::CallbackInfo& info) {
 Napi::Value Watch(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<ByteRing> ring = RingOf(info);
-  const std::string side = StringAt(info, 1, "side");
+  const std::string side = StringIn(info[1], "side");
   if (side != "read" && side != "write") throw Napi::RangeError::New(env, "side must be 'read' or 'write'");
   if (!ring) return Napi::Boolean::New(env, true);
   const std::shared_ptr<Notifier> notifier = Notifier::For(env);

@@ -3,8 +3,6 @@
 //
 // Engines belong to the environment that opened them: its end closes them.
 
-#include "binding/speech_binding.h"
-
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -14,13 +12,194 @@
 
 #include "binding/arguments.h"
 #include "binding/handles.h"
+#include "binding/init.h"
 #include "binding/ring_sink.h"
+#include "runtime/engine.h"
 #include "runtime/inspect.h"
 
 namespace parley {
 namespace {
 
+using runtime::Clock;
 using runtime::Engine;
+
+constexpr double kMost = 9007199254740991.0;  // JavaScript's greatest safe integer
+constexpr size_t kMaxRecordingSamples = size_t{192'000} * 600;
+
+bool Has(const Napi::Object& object, const char* name) { return !object.Get(name).IsUndefined(); }
+
+std::string Text(const Napi::Object& object, const char* name) {
+  return Has(object, name) ? StringIn(object.Get(name), name) : "";
+}
+
+size_t Count(const Napi::Object& object, const char* name, size_t otherwise, double least, double most) {
+  if (!Has(object, name)) return otherwise;
+  const double value = NumberIn(object.Get(name), name, least, most);
+  if (std::floor(value) != value)
+    throw Napi::TypeError::New(object.Env(), std::string(name) + " must be a whole number");
+  return static_cast<size_t>(value);
+}
+
+float Fraction(const Napi::Object& object, const char* name, double least, double most) {
+  return Has(object, name) ? static_cast<float>(NumberIn(object.Get(name), name, least, most)) : -1;
+}
+
+runtime::Listener ListenerIn(const Napi::Value& value) {
+  const std::string name = StringIn(value, "listener");
+  if (name == "live") return runtime::Listener::kLive;
+  if (name == "reader") return runtime::Listener::kReader;
+  if (name == "server") return runtime::Listener::kServer;
+  throw Napi::TypeError::New(value.Env(), "listener must be live, reader or server");
+}
+
+std::vector<int> CoresIn(const Napi::Object& object) {
+  std::vector<int> cores;
+  if (!Has(object, "cores")) return cores;
+  if (!object.Get("cores").IsArray()) throw Napi::TypeError::New(object.Env(), "cores must be an array");
+  const auto list = object.Get("cores").As<Napi::Array>();
+  for (uint32_t n = 0; n < list.Length(); n++) {
+    cores.push_back(static_cast<int>(Uint32In(list.Get(n), "cores[]", 0, 65'535)));
+  }
+  return cores;
+}
+
+std::shared_ptr<const runtime::Recording> RecordingIn(const Napi::Value& value) {
+  const Napi::Object object = ObjectIn(value, "recording");
+  auto recording = std::make_shared<runtime::Recording>();
+  recording->hash = StringIn(object.Get("hash"), "recording.hash");
+  recording->rate = Uint32In(object.Get("rate"), "recording.rate", 1, 1'000'000);
+  recording->text = Text(object, "text");
+  const Napi::Value samples = object.Get("samples");
+  if (!samples.IsTypedArray() || samples.As<Napi::TypedArray>().TypedArrayType() != napi_float32_array) {
+    throw Napi::TypeError::New(value.Env(), "recording.samples must be a Float32Array");
+  }
+  const auto array = samples.As<Napi::Float32Array>();
+  if (array.ElementLength() > kMaxRecordingSamples) {
+    throw Napi::RangeError::New(value.Env(), "recording.samples.length must be at most 115200000");
+  }
+  recording->samples.assign(array.Data(), array.Data() + array.ElementLength());
+  return recording;
+}
+
+Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
+  Napi::Array list = Napi::Array::New(env, names.size());
+  for (size_t n = 0; n < names.size(); n++) list.Set(static_cast<uint32_t>(n), names[n]);
+  return list;
+}
+
+// From milliseconds from now; infinite: never.
+runtime::Clock::time_point DueIn(const Napi::Value& value, const char* name) {
+  constexpr double kYear = 1000.0 * 86'400 * 365;
+  const double ms = NumberIn(value, name, -INFINITY, INFINITY);
+  if (ms > kYear) return Clock::time_point::max();
+  const auto from_now = std::chrono::duration<double, std::milli>(ms < -kYear ? -kYear : ms);
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(from_now);
+}
+
+// The conversions of options and requests throw a TypeError or RangeError that names the field.
+runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
+  const Napi::Object object = ObjectIn(value, "options");
+  runtime::EngineOptions options;
+  options.directory = StringIn(object.Get("directory"), "directory");
+  if (Has(object, "quantize")) options.quantize = StringIn(object.Get("quantize"), "quantize");
+  if (Has(object, "codecFormat")) options.codec_format = StringIn(object.Get("codecFormat"), "codecFormat");
+  if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
+  if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
+  if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
+  if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
+  options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
+  options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
+  options.cores = CoresIn(object);
+  if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
+  options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
+  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMost);
+  options.max_new_tokens = Count(object, "maxNewTokens", options.max_new_tokens, 0, 1e6);
+  options.max_voices = Count(object, "maxVoices", options.max_voices, 0, 1e6);
+  if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");
+  return options;
+}
+
+runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
+  const Napi::Object object = ObjectIn(value, "request");
+  runtime::SpeechRequest request;
+  request.text = StringIn(object.Get("text"), "text");
+  if (Has(object, "moreText")) request.more_text = BooleanIn(object.Get("moreText"), "moreText");
+  if (Has(object, "language")) request.language = StringIn(object.Get("language"), "language");
+  request.speaker = Text(object, "speaker");
+  request.instruction = Text(object, "instruction");
+  if (Has(object, "recording")) request.recording = RecordingIn(object.Get("recording"));
+  request.temperature = Fraction(object, "temperature", 0.0001, 100);
+  request.top_p = Fraction(object, "topP", 1e-6, 1);
+  request.repetition_penalty = Fraction(object, "repetitionPenalty", 0.01, 100);
+  if (Has(object, "topK")) request.top_k = static_cast<int32_t>(Count(object, "topK", 0, 0, 1e6));
+  if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
+  request.seed = Count(object, "seed", 0, 0, kMost);
+  request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
+  if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
+  if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
+  if (Has(object, "overdueInMs")) request.overdue = DueIn(object.Get("overdueInMs"), "overdueInMs");
+  return request;
+}
+
+Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("modelType", facts.model_type);
+  object.Set("modelSize", facts.model_size);
+  object.Set("device", facts.device);
+  object.Set("noCuda", facts.no_cuda);
+  object.Set("deviceMemory", ToNumber(env, facts.device_memory));
+  object.Set("sampleRate", ToNumber(env, facts.sample_rate));
+  object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
+  object.Set("speakers", Names(env, facts.speakers));
+  object.Set("languages", Names(env, facts.languages));
+  object.Set("openFrames", ToNumber(env, facts.open_frames));
+  object.Set("weightBytes", ToNumber(env, facts.weight_bytes));
+  object.Set("streamBytes", ToNumber(env, facts.stream_bytes));
+  object.Set("loadMs", Napi::Number::New(env, facts.load_ms));
+  object.Set("warmUpMs", Napi::Number::New(env, facts.warm_up_ms));
+  return object;
+}
+
+Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
+  Napi::Object object = Napi::Object::New(env);
+  const std::pair<const char*, uint64_t> counts[] = {{"live", stats.live},
+                                                     {"waiting", stats.waiting},
+                                                     {"parked", stats.parked},
+                                                     {"begun", stats.begun},
+                                                     {"done", stats.done},
+                                                     {"cancelled", stats.cancelled},
+                                                     {"failed", stats.failed},
+                                                     {"runaways", stats.runaways},
+                                                     {"refused", stats.refused},
+                                                     {"frames", stats.frames},
+                                                     {"steps", stats.steps},
+                                                     {"voices", stats.voices},
+                                                     {"memoryInUse", stats.memory_in_use},
+                                                     {"memoryLimit", stats.memory_limit},
+                                                     {"deviceMemoryInUse", stats.device_memory_in_use},
+                                                     {"eager", stats.eager},
+                                                     {"captures", stats.captures},
+                                                     {"launches", stats.launches},
+                                                     {"listBytes", stats.list_bytes}};
+  for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
+  const std::pair<const char*, double> times[] = {
+      {"busyMs", stats.busy_ms},           {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms},
+      {"predictorMs", stats.predictor_ms}, {"codecMs", stats.codec_ms},     {"voiceMs", stats.voice_ms}};
+  for (const auto& [name, ms] : times) object.Set(name, Napi::Number::New(env, ms));
+  return object;
+}
+
+Napi::Object ToObject(Napi::Env env, const runtime::StreamEnd& end) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("outcome", runtime::NameOf(end.outcome));
+  object.Set("problem", end.problem);
+  object.Set("samples", ToNumber(env, end.samples));
+  object.Set("frames", ToNumber(env, end.frames));
+  object.Set("queueMs", Napi::Number::New(env, end.queue_ms));
+  object.Set("firstFrameMs", Napi::Number::New(env, end.first_frame_ms));
+  object.Set("totalMs", Napi::Number::New(env, end.total_ms));
+  return object;
+}
 
 // The engines of one environment. Its thread, and threads of the pool while one closes.
 class OwnEngines {
@@ -206,188 +385,6 @@ void InitSpeech(Napi::Env env, Napi::Object exports) {
   exports.Set("speechText", Napi::Function::New(env, AddText, "speechText"));
   exports.Set("speechCancel", Napi::Function::New(env, Cancel, "speechCancel"));
   exports.Set("speechStats", Napi::Function::New(env, Stats, "speechStats"));
-}
-
-namespace {
-
-using runtime::Clock;
-
-constexpr double kMost = 9007199254740991.0;  // JavaScript's greatest safe integer
-constexpr size_t kMaxRecordingSamples = size_t{192'000} * 600;
-
-bool Has(const Napi::Object& object, const char* name) { return !object.Get(name).IsUndefined(); }
-
-std::string Text(const Napi::Object& object, const char* name) {
-  return Has(object, name) ? StringIn(object.Get(name), name) : "";
-}
-
-size_t Count(const Napi::Object& object, const char* name, size_t otherwise, double least, double most) {
-  if (!Has(object, name)) return otherwise;
-  const double value = NumberIn(object.Get(name), name, least, most);
-  if (std::floor(value) != value)
-    throw Napi::TypeError::New(object.Env(), std::string(name) + " must be a whole number");
-  return static_cast<size_t>(value);
-}
-
-float Fraction(const Napi::Object& object, const char* name, double least, double most) {
-  return Has(object, name) ? static_cast<float>(NumberIn(object.Get(name), name, least, most)) : -1;
-}
-
-runtime::Listener ListenerIn(const Napi::Value& value) {
-  const std::string name = StringIn(value, "listener");
-  if (name == "live") return runtime::Listener::kLive;
-  if (name == "reader") return runtime::Listener::kReader;
-  if (name == "server") return runtime::Listener::kServer;
-  throw Napi::TypeError::New(value.Env(), "listener must be live, reader or server");
-}
-
-std::vector<int> CoresIn(const Napi::Object& object) {
-  std::vector<int> cores;
-  if (!Has(object, "cores")) return cores;
-  if (!object.Get("cores").IsArray()) throw Napi::TypeError::New(object.Env(), "cores must be an array");
-  const auto list = object.Get("cores").As<Napi::Array>();
-  for (uint32_t n = 0; n < list.Length(); n++) {
-    cores.push_back(static_cast<int>(Uint32In(list.Get(n), "cores[]", 0, 65'535)));
-  }
-  return cores;
-}
-
-std::shared_ptr<const runtime::Recording> RecordingIn(const Napi::Value& value) {
-  const Napi::Object object = ObjectIn(value, "recording");
-  auto recording = std::make_shared<runtime::Recording>();
-  recording->hash = StringIn(object.Get("hash"), "recording.hash");
-  recording->rate = Uint32In(object.Get("rate"), "recording.rate", 1, 1'000'000);
-  recording->text = Text(object, "text");
-  const Napi::Value samples = object.Get("samples");
-  if (!samples.IsTypedArray() || samples.As<Napi::TypedArray>().TypedArrayType() != napi_float32_array) {
-    throw Napi::TypeError::New(value.Env(), "recording.samples must be a Float32Array");
-  }
-  const auto array = samples.As<Napi::Float32Array>();
-  if (array.ElementLength() > kMaxRecordingSamples) {
-    throw Napi::RangeError::New(value.Env(), "recording.samples.length must be at most 115200000");
-  }
-  recording->samples.assign(array.Data(), array.Data() + array.ElementLength());
-  return recording;
-}
-
-Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
-  Napi::Array list = Napi::Array::New(env, names.size());
-  for (size_t n = 0; n < names.size(); n++) list.Set(static_cast<uint32_t>(n), names[n]);
-  return list;
-}
-
-}  // namespace
-
-runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
-  const Napi::Object object = ObjectIn(value, "options");
-  runtime::EngineOptions options;
-  options.directory = StringIn(object.Get("directory"), "directory");
-  if (Has(object, "quantize")) options.quantize = StringIn(object.Get("quantize"), "quantize");
-  if (Has(object, "codecFormat")) options.codec_format = StringIn(object.Get("codecFormat"), "codecFormat");
-  if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
-  if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
-  if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
-  if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
-  options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
-  options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
-  options.cores = CoresIn(object);
-  if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
-  options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
-  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMost);
-  options.max_new_tokens = Count(object, "maxNewTokens", options.max_new_tokens, 0, 1e6);
-  options.max_voices = Count(object, "maxVoices", options.max_voices, 0, 1e6);
-  if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");
-  return options;
-}
-
-runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
-  const Napi::Object object = ObjectIn(value, "request");
-  runtime::SpeechRequest request;
-  request.text = StringIn(object.Get("text"), "text");
-  if (Has(object, "moreText")) request.more_text = BooleanIn(object.Get("moreText"), "moreText");
-  if (Has(object, "language")) request.language = StringIn(object.Get("language"), "language");
-  request.speaker = Text(object, "speaker");
-  request.instruction = Text(object, "instruction");
-  if (Has(object, "recording")) request.recording = RecordingIn(object.Get("recording"));
-  request.temperature = Fraction(object, "temperature", 0.0001, 100);
-  request.top_p = Fraction(object, "topP", 1e-6, 1);
-  request.repetition_penalty = Fraction(object, "repetitionPenalty", 0.01, 100);
-  if (Has(object, "topK")) request.top_k = static_cast<int32_t>(Count(object, "topK", 0, 0, 1e6));
-  if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
-  request.seed = Count(object, "seed", 0, 0, kMost);
-  request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
-  if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
-  if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
-  if (Has(object, "overdueInMs")) request.overdue = DueIn(object.Get("overdueInMs"), "overdueInMs");
-  return request;
-}
-
-runtime::Clock::time_point DueIn(const Napi::Value& value, const char* name) {
-  constexpr double kYear = 1000.0 * 86'400 * 365;
-  const double ms = NumberIn(value, name, -INFINITY, INFINITY);
-  if (ms > kYear) return Clock::time_point::max();
-  const auto from_now = std::chrono::duration<double, std::milli>(ms < -kYear ? -kYear : ms);
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(from_now);
-}
-
-Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("modelType", facts.model_type);
-  object.Set("modelSize", facts.model_size);
-  object.Set("device", facts.device);
-  object.Set("noCuda", facts.no_cuda);
-  object.Set("deviceMemory", ToNumber(env, facts.device_memory));
-  object.Set("sampleRate", ToNumber(env, facts.sample_rate));
-  object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
-  object.Set("speakers", Names(env, facts.speakers));
-  object.Set("languages", Names(env, facts.languages));
-  object.Set("openFrames", ToNumber(env, facts.open_frames));
-  object.Set("weightBytes", ToNumber(env, facts.weight_bytes));
-  object.Set("streamBytes", ToNumber(env, facts.stream_bytes));
-  object.Set("loadMs", Napi::Number::New(env, facts.load_ms));
-  object.Set("warmUpMs", Napi::Number::New(env, facts.warm_up_ms));
-  return object;
-}
-
-Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
-  Napi::Object object = Napi::Object::New(env);
-  const std::pair<const char*, uint64_t> counts[] = {{"live", stats.live},
-                                                     {"waiting", stats.waiting},
-                                                     {"parked", stats.parked},
-                                                     {"begun", stats.begun},
-                                                     {"done", stats.done},
-                                                     {"cancelled", stats.cancelled},
-                                                     {"failed", stats.failed},
-                                                     {"runaways", stats.runaways},
-                                                     {"refused", stats.refused},
-                                                     {"frames", stats.frames},
-                                                     {"steps", stats.steps},
-                                                     {"voices", stats.voices},
-                                                     {"memoryInUse", stats.memory_in_use},
-                                                     {"memoryLimit", stats.memory_limit},
-                                                     {"deviceMemoryInUse", stats.device_memory_in_use},
-                                                     {"eager", stats.eager},
-                                                     {"captures", stats.captures},
-                                                     {"launches", stats.launches},
-                                                     {"listBytes", stats.list_bytes}};
-  for (const auto& [name, count] : counts) object.Set(name, ToNumber(env, count));
-  const std::pair<const char*, double> times[] = {
-      {"busyMs", stats.busy_ms},           {"prefillMs", stats.prefill_ms}, {"talkerMs", stats.talker_ms},
-      {"predictorMs", stats.predictor_ms}, {"codecMs", stats.codec_ms},     {"voiceMs", stats.voice_ms}};
-  for (const auto& [name, ms] : times) object.Set(name, Napi::Number::New(env, ms));
-  return object;
-}
-
-Napi::Object ToObject(Napi::Env env, const runtime::StreamEnd& end) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("outcome", runtime::NameOf(end.outcome));
-  object.Set("problem", end.problem);
-  object.Set("samples", ToNumber(env, end.samples));
-  object.Set("frames", ToNumber(env, end.frames));
-  object.Set("queueMs", Napi::Number::New(env, end.queue_ms));
-  object.Set("firstFrameMs", Napi::Number::New(env, end.first_frame_ms));
-  object.Set("totalMs", Napi::Number::New(env, end.total_ms));
-  return object;
 }
 
 }  // namespace parley

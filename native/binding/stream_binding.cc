@@ -6,6 +6,7 @@
 
 #include "binding/arguments.h"
 #include "binding/handles.h"
+#include "binding/init.h"
 #include "binding/media_binding.h"
 #include "binding/notifier.h"
 
