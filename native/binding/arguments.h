@@ -1,5 +1,4 @@
-// Reading what JavaScript passed. Every mistake is a TypeError or RangeError
-// that names the argument.
+// Reads arguments from JavaScript. Every mistake throws a TypeError or RangeError that names the argument.
 #ifndef PARLEY_BINDING_ARGUMENTS_H_
 #define PARLEY_BINDING_ARGUMENTS_H_
 
@@ -29,7 +28,8 @@ struct SrtpKeys {
 // Throws an error that names the field when the profile is unknown or a length does not suit it.
 SrtpKeys SrtpKeysIn(const Napi::Value& value);
 
-// The handle at `info[0]`. Any number will do: a stale handle is an answer, not a mistake.
+// Returns the handle at `info[0]`. Any number is accepted: a stale handle gives an ordinary result, not an
+// error.
 Handle HandleOf(const Napi::CallbackInfo& info);
 
 double NumberIn(const Napi::Value& value, const char* name, double low, double high);

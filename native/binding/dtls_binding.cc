@@ -1,6 +1,6 @@
-// DTLS associations as JavaScript sees them. Everything runs on the calling
-// thread and copies before it returns. A handle that names nothing any more is
-// answered, never thrown: datagrams may still come for a call that has ended.
+// Node-API binding of DTLS associations. Everything runs on the calling thread and copies before it returns.
+// A stale handle gives an ordinary result, never an exception: datagrams may still arrive for a call that has
+// ended.
 #include <algorithm>
 #include <mutex>
 

@@ -1,9 +1,9 @@
-// Handles: numbers by which any thread of JavaScript names a native object.
+// Handles are numbers by which any thread of JavaScript names a native object.
 //
 //   52 bits = generation (32) << 20 | slot (20): a safe integer of JavaScript
 //
-// A handle that was removed never comes to name another object: its slot's
-// generation has moved on, so a late caller finds nothing instead of a stranger.
+// A removed handle never names another object: the generation of its slot is incremented, so a late caller
+// finds nothing.
 #ifndef PARLEY_BINDING_HANDLES_H_
 #define PARLEY_BINDING_HANDLES_H_
 
@@ -19,8 +19,8 @@ using Handle = uint64_t;  // 0 names nothing
 
 class Handles {
  public:
-  // One table for the process. Never destroyed, on purpose: worker threads may
-  // still look handles up while the process runs its exit handlers.
+  // The table of the process. It is never destroyed, because worker threads may still look handles up while
+  // the process runs its exit handlers.
   static Handles& Process() {
     static Handles* const table = new Handles();
     return *table;
@@ -38,14 +38,14 @@ class Handles {
     return std::static_pointer_cast<T>(GetErased(handle, KindOf<T>()));
   }
 
-  // Forgets the handle and returns what it named, for the caller to end; users
-  // on other threads keep the object alive until they let go of it.
+  // Removes the handle and returns its object, for the caller to end. Users on other threads keep the object
+  // alive until they release it.
   template <class T>
   std::shared_ptr<T> Remove(Handle handle) {
     return std::static_pointer_cast<T>(RemoveErased(handle, KindOf<T>()));
   }
 
-  // Handles that name something now: what a leak test counts.
+  // Number of handles in use, which leak tests check.
   size_t Count() {
     std::lock_guard<std::mutex> lock(mutex_);
     return live_;

@@ -9,13 +9,13 @@
 
 namespace parley {
 
-// A stream together with the plane that runs it: what a stream's handle names.
+// Object behind a stream's handle: the stream, and the plane that runs it.
 struct StreamEntry {
   std::shared_ptr<MediaPlane> plane;
   std::shared_ptr<Stream> stream;
 };
 
-// A call's sockets together with the plane that reads them.
+// Object behind a socket's handle: a call's sockets, and the plane that reads them.
 struct SocketEntry {
   std::shared_ptr<MediaPlane> plane;
   std::shared_ptr<MediaSocket> socket;

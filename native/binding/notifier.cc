@@ -31,7 +31,7 @@ void Notifier::Ready(const std::shared_ptr<Notifier>& notifier, Handle handle) {
   Push(std::move(node));
 }
 
-// The environment's thread: start and end of the bell.
+// Open and Close run on the environment's thread.
 
 void Notifier::Open(const std::shared_ptr<Notifier>& self) {
   uv_loop_t* loop = nullptr;
@@ -49,8 +49,8 @@ void Notifier::Open(const std::shared_ptr<Notifier>& self) {
 
 void Notifier::Cleanup(napi_async_cleanup_hook_handle, void* self) { static_cast<Notifier*>(self)->Close(); }
 
-// After this no other thread touches async_; libuv lets go of it one turn
-// later, and only then may the environment go on ending.
+// After this no other thread touches async_. libuv releases it one turn later, and only then may the
+// environment continue its end.
 void Notifier::Close() {
   open_.store(false);
   while (wakers_.load() != 0) std::this_thread::yield();
@@ -69,8 +69,8 @@ void Notifier::OnReady(const Napi::CallbackInfo& info) {
   For(info.Env())->callback_ = Napi::Persistent(info[0].As<Napi::Function>());
 }
 
-// In plain Node-API: an environment that is being ended refuses every call, and
-// that must stay an answer here instead of becoming a C++ exception.
+// Uses plain Node-API: an environment that is being ended refuses every call, and the refusal must not become
+// a C++ exception.
 void Notifier::Deliver() {
   const std::vector<uint64_t> handles = Take();
   if (handles.empty() || callback_.IsEmpty()) return;

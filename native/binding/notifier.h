@@ -42,7 +42,7 @@ class Notifier : public ReadySink {
   static void Cleanup(napi_async_cleanup_hook_handle hook, void* self);
   static void OnReady(const Napi::CallbackInfo& info);
 
-  // Territory of the environment's thread.
+  // Used by the environment's thread only.
   const Napi::Env env_;
   Napi::FunctionReference callback_;
   napi_async_context context_ = nullptr;

@@ -1,5 +1,5 @@
-// Planes as JavaScript sees them. Every function runs on the calling thread and
-// returns without waiting for the clock, except planeClose, which joins it.
+// Node-API binding of media planes. Every function runs on the calling thread and returns without waiting for
+// the clock, except planeClose, which joins it.
 #include <algorithm>
 #include <limits>
 
@@ -18,8 +18,8 @@ namespace {
 constexpr double kMaxMs = 1e12;  // some thirty years
 constexpr double kMaxTrace = 1 << 24;
 
-// Throws for a handle that names no plane: unlike a stream, a plane has one
-// owner, and it does not close it while it is used.
+// Throws for a stale handle: unlike a stream, a plane has one owner, which does not close it while it is
+// used.
 std::shared_ptr<PlaneEntry> EntryOf(const Napi::CallbackInfo& info) {
   std::shared_ptr<PlaneEntry> entry = Handles::Process().Get<PlaneEntry>(HandleOf(info));
   if (!entry) throw Napi::Error::New(info.Env(), "this media plane is closed");
@@ -34,8 +34,8 @@ void ClosePlane(const std::shared_ptr<PlaneEntry>& entry) {
   for (const uint64_t socket : left.sockets) Handles::Process().Remove<SocketEntry>(socket);
 }
 
-// The environment that opened the plane ends: its threads must be gone before
-// the process is. The handle travels as the pointer.
+// Runs when the environment that opened the plane ends: the plane's threads must end before the process does.
+// The pointer holds the handle.
 static_assert(sizeof(void*) >= sizeof(Handle), "a handle must fit into a pointer");
 void CloseAtExit(void* handle) {
   if (auto entry = Handles::Process().Remove<PlaneEntry>(reinterpret_cast<Handle>(handle))) ClosePlane(entry);
@@ -186,8 +186,8 @@ Napi::Value LowerThreadPriority(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), SetThreadNice(nice));
 }
 
-// Gives back what the C library keeps of freed memory; false if it cannot. With another allocator in its
-// place (LD_PRELOAD) it finds nothing to give back.
+// Returns freed memory that the C library keeps to the system; false if it cannot. With another allocator
+// (LD_PRELOAD) it finds none.
 Napi::Value TrimHeap(const Napi::CallbackInfo& info) {
 #ifdef __GLIBC__
   malloc_trim(0);

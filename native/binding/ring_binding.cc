@@ -1,6 +1,6 @@
-// Rings as JavaScript sees them. Everything runs on the calling thread and
-// copies before it returns; a stale handle is an answer (-1, null), never an
-// exception, because a reader may close a ring while its writer still writes.
+// Node-API binding of rings. Everything runs on the calling thread and copies before it returns. A stale
+// handle returns -1 or null, never an exception, because a reader may close a ring while its writer still
+// writes.
 #include "binding/arguments.h"
 #include "binding/handles.h"
 #include "binding/init.h"

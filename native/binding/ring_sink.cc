@@ -4,7 +4,7 @@
 
 namespace parley {
 
-// Rung by the ring, on the reader's thread, once half of it is free or it was aborted.
+// The ring calls it on the reader's thread, once half of the ring is free or the ring was aborted.
 class RingSink::Waker final : public ReadySink {
  public:
   explicit Waker(std::weak_ptr<runtime::Engine> engine) : engine_(std::move(engine)) {}

@@ -1,5 +1,5 @@
-// A ring as the engine sees it: where the sound of one stream goes, and what
-// tells the engine that there is room again, and JavaScript that it is over.
+// Passes the sound of one stream from the engine into its ring. It wakes the engine when the ring has room
+// again, and notifies JavaScript of the stream's end.
 #ifndef PARLEY_BINDING_RING_SINK_H_
 #define PARLEY_BINDING_RING_SINK_H_
 
@@ -25,7 +25,7 @@ class RingSink final : public runtime::SpeechSink {
   // Call before the engine gets the sink: sets the notifier of the stream's end, and the handle that it
   // reports.
   void Tell(std::shared_ptr<Notifier> notifier, Handle handle);
-  // Its name in the engine, which may have begun with it already.
+  // Sets the stream's id in the engine, which may already be working on it.
   void Started(runtime::StreamId stream);
 
   size_t Room() override;
@@ -38,13 +38,13 @@ class RingSink final : public runtime::SpeechSink {
   void Cancel();
   // The latest state that the engine reported by Waits.
   bool IsWaiting() const { return waits_.load(); }
-  // Nothing while it goes on.
+  // Nullopt before the end.
   std::optional<runtime::StreamEnd> End();
 
  private:
   class Waker;
 
-  // The engine waits for its sinks when it closes; none of them keeps it.
+  // Weak, because the engine ends its sinks when it closes: no sink keeps the engine alive.
   const std::weak_ptr<runtime::Engine> engine_;
   const std::shared_ptr<ByteRing> ring_;
   const std::shared_ptr<Waker> waker_;

@@ -57,7 +57,7 @@ Napi::Value CountPorts(const Napi::CallbackInfo& info) {
 
 void ClosePorts(const Napi::CallbackInfo& info) { Handles::Process().Remove<PortPool>(HandleOf(info)); }
 
-// The handle, or in words why there is none.
+// Returns the handle, or a text with the reason why there is none.
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
@@ -106,7 +106,7 @@ void Format(const Napi::CallbackInfo& info) {
   if (entry) entry->socket->SetPayloadTypes(types);
 }
 
-// `signalling` of "" is none. `networks` are texts such as 10.0.0.0/8.
+// `signalling` may be "" for none. `networks` are texts such as 10.0.0.0/8.
 Latch::Rules LatchRulesIn(const Napi::Object& options) {
   const Napi::Env env = options.Env();
   Latch::Rules rules;
@@ -130,7 +130,7 @@ Latch::Rules LatchRulesIn(const Napi::Object& options) {
   return rules;
 }
 
-// An address of "" is none.
+// The address "" means none.
 void Learn(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Napi::Object options = ObjectIn(info[1], "options");
@@ -149,7 +149,7 @@ void Learn(const Napi::CallbackInfo& info) {
   if (entry) entry->socket->Learn(rtp, rtcp, mux, rules);
 }
 
-// Keys, or "plain" or "closed".
+// Takes keys, "plain" or "closed".
 void Srtp(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   if (info[1].IsString()) {
@@ -167,7 +167,7 @@ void Srtp(const Napi::CallbackInfo& info) {
   }
 }
 
-// 0 lets the stream go.
+// Stream 0 detaches the current stream.
 Napi::Value Bind(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const auto stream = Handles::Process().Get<StreamEntry>(HandleIn(info[1], "stream"));
@@ -271,7 +271,7 @@ Napi::Value Send(const Napi::CallbackInfo& info) {
                             entry && entry->socket->SendForeign(data.data, data.size, to, rtcp_port));
 }
 
-// As if the datagram had come from there.
+// Processes the datagram as if it had arrived from that address.
 void Feed(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const Bytes data = BytesIn(info[1], "data", 0, 65'535);
@@ -336,7 +336,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return entry ? ToObject(info.Env(), *entry->socket) : info.Env().Null();
 }
 
-// The counts as they are when nothing is received any more.
+// Closes the socket and returns its final counts.
 Napi::Value Close(const Napi::CallbackInfo& info) {
   const auto entry = Handles::Process().Remove<SocketEntry>(HandleOf(info));
   if (!entry) return info.Env().Null();

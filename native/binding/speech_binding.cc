@@ -87,7 +87,7 @@ Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
   return list;
 }
 
-// From milliseconds from now; infinite: never.
+// Converts milliseconds from now into a time; infinite means never.
 runtime::Clock::time_point DueIn(const Napi::Value& value, const char* name) {
   constexpr double kYear = 1000.0 * 86'400 * 365;
   const double ms = NumberIn(value, name, -INFINITY, INFINITY);
@@ -201,7 +201,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::StreamEnd& end) {
   return object;
 }
 
-// The engines of one environment. Its thread, and threads of the pool while one closes.
+// The engines of one environment. Used by its thread, and by threads of the pool while an engine closes.
 class OwnEngines {
  public:
   void Add(Handle handle) {
@@ -228,7 +228,7 @@ class OwnEngines {
   std::set<Handle> handles_;
 };
 
-// Work in the pool whose answer is a promise.
+// Work in libuv's pool that settles a promise.
 class Promised : public Napi::AsyncWorker {
  public:
   explicit Promised(Napi::Env env) : AsyncWorker(env), deferred_(env) {}
@@ -322,7 +322,7 @@ Napi::Value Start(const Napi::CallbackInfo& info) {
   return ToNumber(env, stream == 0 ? 0 : handle);
 }
 
-// Null while the stream goes on; the first answer that is not forgets it.
+// Returns null before the stream's end. The first other result removes the stream.
 Napi::Value End(const Napi::CallbackInfo& info) {
   const auto sink = Handles::Process().Get<RingSink>(HandleOf(info));
   if (!sink) return info.Env().Null();
@@ -355,7 +355,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return engine ? ToObject(info.Env(), engine->stats()) : info.Env().Null();
 }
 
-// Owned by libuv's pool until their answer is given.
+// libuv's pool owns the work until its promise is settled.
 template <class Work, class... Arguments>
 Napi::Value Promise(Arguments&&... arguments) {
   return (new Work(std::forward<Arguments>(arguments)...))->Begin();

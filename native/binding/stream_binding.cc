@@ -1,6 +1,5 @@
-// Streams as JavaScript sees them. Pushes may come from any thread; a stale
-// handle or generation is an answer (-1), never an exception, because a call
-// may end while a worker still encodes for it.
+// Node-API binding of streams. Pushes may come from any thread. A stale handle or generation returns -1,
+// never an exception, because a call may end while a worker still encodes for it.
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +23,7 @@ std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<StreamEntry>(HandleOf(info));
 }
 
-// Null options.srtp sends in the clear, for SIP peers that want it so.
+// Null options.srtp sends unencrypted RTP, for SIP peers without SRTP.
 std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
   if (value.IsUndefined() || value.IsNull()) return nullptr;
   const SrtpKeys keys = SrtpKeysIn(value);
@@ -68,7 +67,7 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   return config;
 }
 
-// Null where none is named. Everything that can be wrong with it is found out here.
+// Null if no stream is named. Validates the named stream completely.
 std::shared_ptr<StreamEntry> ContinuedIn(const Napi::Object& options, uint32_t ssrc) {
   if (!options.Has("continues")) return nullptr;
   const double handle = NumberIn(options.Get("continues"), "continues", 0, 9007199254740991.0);
@@ -97,7 +96,7 @@ bool GoOn(Stream& before, Stream& stream, const Napi::Value& srtp) {
   return true;
 }
 
-// The one before is left last: where this throws, it goes on.
+// The previous stream is detached last: it continues if this throws.
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
@@ -305,7 +304,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return entry ? ToObject(info.Env(), entry->stream->Stats()) : info.Env().Null();
 }
 
-// The counts as they are when nothing leaves any more.
+// Closes the stream and returns its final counts.
 Napi::Value Close(const Napi::CallbackInfo& info) {
   const auto entry = Handles::Process().Remove<StreamEntry>(HandleOf(info));
   if (!entry) return info.Env().Null();

@@ -1,4 +1,4 @@
-// Engine::Open: a checkpoint on this machine's GPU or processor.
+// Implements Engine::Open: opens a checkpoint on this machine's GPU or processor.
 #include "runtime/engine.h"
 
 #include <sched.h>
@@ -35,7 +35,7 @@ bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, 
   return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
 }
 
-// `usual`: the format of what no option names.
+// `usual`: the format if no option names one.
 bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts,
                std::string* problem) {
   parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;

@@ -13,7 +13,7 @@
 namespace parley::runtime {
 
 using Clock = std::chrono::steady_clock;
-using StreamId = uint64_t;  // never given twice; 0 is none
+using StreamId = uint64_t;  // never reused; 0 names no stream
 
 struct EngineOptions {
   std::string directory;
@@ -26,28 +26,28 @@ struct EngineOptions {
   std::string cache_format;        // keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   unsigned threads = 0;            // 0: one per core
-  std::vector<int> cores;          // pinned to, in order; empty: not
+  std::vector<int> cores;          // threads are pinned to them in order; empty: not pinned
   std::optional<int> numa_node;    // memory of this node is preferred; it has these cores
   size_t max_streams = 32;         // live at a time; others wait
   size_t max_batch = 0;            // streams in one step; 0: all
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
   size_t max_new_tokens = 0;       // default of a generation; 0: from the length of its text
-  size_t max_voices = 32;          // by example, kept ready
+  size_t max_voices = 32;          // cloned voices kept in memory
   bool warm_up = true;
 };
 
-// Why a stream ended, or why one was not begun.
+// Reason for the end of a stream, or for refusing one.
 enum class Outcome : uint8_t {
-  kDone,     // the model ended it
-  kBudget,   // max_new_tokens of the request: whole, as far as was asked
-  kRunaway,  // it outlived its text; what was written stands
+  kDone,     // the model ended the speech
+  kBudget,   // it reached max_new_tokens of the request
+  kRunaway,  // it ran on past its text; the written sound stays
   kCancelled,
-  kTooLarge,    // more memory or positions than there can be
-  kBadRequest,  // unknown speaker or language, no text, a bad recording: `problem` says it
+  kTooLarge,    // it needs more memory or positions than the engine has
+  kBadRequest,  // unknown speaker or language, no text, a bad recording: see `problem`
   kOutOfMemory,
   kClosed,  // the engine closed
-  kFailed,  // a mistake in the engine; others go on
-  kLost,    // the compute device is lost: the engine must be opened anew
+  kFailed,  // an error in the engine; other streams go on
+  kLost,    // the compute device is lost: the engine must be opened again
 };
 const char* NameOf(Outcome outcome);
 
@@ -55,9 +55,9 @@ struct StreamEnd {
   Outcome outcome = Outcome::kDone;
   std::string problem;   // for people; empty when done
   uint64_t samples = 0;  // written
-  uint64_t frames = 0;   // made: more than were written where it ended by mistake or was cancelled
-  // Milliseconds from Start: until it had a place, until the first samples were written, until now.
-  // 0 for what did not happen.
+  uint64_t frames = 0;   // generated; more than were written if the stream failed or was cancelled
+  // Milliseconds from Start until admission, until the first samples were written, until the end. 0 if the
+  // event did not happen.
   double queue_ms = 0, first_frame_ms = 0, total_ms = 0;
 };
 
@@ -77,9 +77,9 @@ class SpeechSink {
   virtual void Ended(const StreamEnd& end) = 0;
 };
 
-// A recording to speak like. Encoded once, and kept by its hash.
+// A recording whose voice is cloned. The engine encodes it once and keeps the voice by the hash.
 struct Recording {
-  std::string hash;            // over its content and the statements about it
+  std::string hash;            // of its content and its transcript
   std::vector<float> samples;  // mono, [-1, 1]
   uint32_t rate = 24000;       // Hz
   std::string text;            // its transcript; empty: only the voice is used
@@ -94,24 +94,25 @@ enum class Listener : uint8_t {
 
 struct SpeechRequest {
   std::string text;
-  // AddText follows. Speech begins with the first word, but with a recording whose words are known only
-  // when there is as much text as it has frames, or no more comes.
+  // AddText follows. Speech begins with the first word. With a recording and its transcript it begins when
+  // there are as many text tokens as the recording has frames, or when the text ends.
   bool more_text = false;
   std::string language = "auto";
   std::string speaker;  // CustomVoice models
   std::string instruction;
   std::shared_ptr<const Recording> recording;  // Base models
-  // Absent (negative): the model's own.
+  // A negative value selects the model's default.
   float temperature = -1, top_p = -1, repetition_penalty = -1;
   int32_t top_k = -1;
   bool greedy = false;
   uint64_t seed = 0;
   size_t max_new_tokens = 0;  // 0: the engine's
-  // When sound would be missed; earlier goes first. It moves on with what is written: after a
-  // second of sound it is a second later. The greatest: never, the answer is waited for as a whole.
+  // Time at which the listener would run out of sound; earlier goes first. Each second of written sound moves
+  // it a second later. The greatest value: never, because the client waits for the whole answer.
   Clock::time_point due = Clock::time_point::max();
   Listener listener = Listener::kLive;  // without `due`, kLive is treated as kReader
-  // From then on a waiting reader or server's prompt is admitted before live listeners. The greatest: never.
+  // From this time on a waiting reader or server's prompt is admitted before live listeners. The greatest
+  // value: never.
   Clock::time_point overdue = Clock::time_point::max();
 };
 
@@ -119,12 +120,12 @@ struct EngineFacts {
   std::string model_type;  // custom_voice | voice_design | base
   std::string model_size;
   std::string device;
-  std::string no_cuda;       // why it is no GPU, where one was wanted if there is one
+  std::string no_cuda;       // reason why no GPU is used although one was requested
   size_t device_memory = 0;  // bytes that the device has of its own
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;
-  size_t open_frames = 0;  // at most, of a generation whose text is not whole when it begins
+  size_t open_frames = 0;  // limit of a generation that begins before its text is complete
   size_t weight_bytes = 0, stream_bytes = 0;
   double load_ms = 0, warm_up_ms = 0;
 };
@@ -133,7 +134,7 @@ struct EngineStats {
   size_t live = 0, waiting = 0, parked = 0;  // parked: no room in the sink, or no text
   uint64_t begun = 0, done = 0, cancelled = 0, failed = 0, runaways = 0, refused = 0;
   uint64_t frames = 0, steps = 0;
-  // Milliseconds so far: of rounds in which there was something to do, and by stage; without the warm-up.
+  // Total milliseconds of rounds with work, and of each stage; without the warm-up.
   double busy_ms = 0;
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;
   size_t memory_in_use = 0, memory_limit = 0;
@@ -150,16 +151,17 @@ class Engine {
   virtual ~Engine() = default;  // Close()
 
   virtual const EngineFacts& facts() const = 0;
-  // The sink hears everything else, a refusal too, from the engine's thread: never from within Start.
-  // 0: the engine is closed, the sink hears nothing.
+  // The engine's thread reports everything else to the sink, also a refusal, never from within Start.
+  // Returns 0 if the engine is closed; the sink is then not called.
   virtual StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink) = 0;
-  // The text goes on; `last`: it ends here. Unknown streams are left out of account.
+  // Appends text; `last` ends it. Unknown streams are ignored.
   virtual void AddText(StreamId stream, std::string text, bool last) = 0;
-  // Ended(kCancelled) within one frame; until then the sink may still be written to. Unknown ones as above.
+  // Calls Ended(kCancelled) within one frame; the sink may be written to until then. Unknown streams are
+  // ignored.
   virtual void Cancel(StreamId stream) = 0;
-  // The sink has room again: look at it before the next step.
+  // Call it when a sink has room again: the engine looks before the next step.
   virtual void Wake() = 0;
-  // As of the last frame, and of every end that a sink was notified of.
+  // The figures include the last frame, and every end that a sink was notified of.
   virtual EngineStats stats() const = 0;
   // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again,
   // by any thread but the engine's.

@@ -126,7 +126,7 @@ class ThreadedEngine final : public Engine {
     EndAll(scheduler, Outcome::kClosed, "the engine closed");
   }
 
-  // A round that fails as a whole ends all present streams; later ones are served.
+  // A round that fails as a whole ends all present streams; later streams are served.
   bool Round(Scheduler& scheduler) {
     Outcome outcome = Outcome::kFailed;
     std::string problem;
@@ -147,7 +147,7 @@ class ThreadedEngine final : public Engine {
     return busy;
   }
 
-  // Without memory even this may fail; each try ends some more, which gives theirs back.
+  // Out of memory even this may fail; each try ends some more streams, which frees their memory.
   static void EndAll(Scheduler& scheduler, Outcome outcome, const std::string& problem) {
     for (int tries = 1; tries < kTriesToEnd; tries++) {
       try {

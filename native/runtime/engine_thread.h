@@ -1,5 +1,4 @@
-// The thread that owns a model: loads it, lets the scheduler work, and gives
-// everything back.
+// Runs the thread that owns a model: it loads the model, runs the scheduler, and frees everything at the end.
 #ifndef PARLEY_RUNTIME_ENGINE_THREAD_H_
 #define PARLEY_RUNTIME_ENGINE_THREAD_H_
 
@@ -15,7 +14,7 @@ namespace parley::runtime {
 // Makes the model, on the engine's thread; null with `problem` set. May throw.
 using ModelMaker = std::function<std::unique_ptr<FrameModel>(std::string* problem)>;
 
-// As Engine::Open, with any model. Only the scheduling options are read.
+// Opens an engine like Engine::Open, with any model. Only the scheduling options are read.
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,
                                    std::string* problem);
 

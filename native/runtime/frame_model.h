@@ -24,23 +24,23 @@ namespace parley::runtime {
 
 struct Voice;  // voice_store.h
 
-// Why a request cannot be.
+// Reason for refusing a request.
 struct Refusal {
   Outcome outcome = Outcome::kBadRequest;
   std::string problem;
 };
 
-// One generation, from its request to its last frame. Memory of the model from
-// Begin on, until it is destroyed.
+// One generation, from its request to its last frame. It holds memory of the model from Begin until it is
+// destroyed.
 class Generation {
  public:
   virtual ~Generation() = default;
 
-  // The text goes on; `last`: it ends here. False with `refusal` set: it cannot be read.
+  // Appends text; `last` ends it. Returns false and sets `refusal` if the text cannot be read.
   virtual bool AddText(std::string_view text, bool last, Refusal* refusal) = 0;
-  // There is text enough for its prompt: it can begin.
+  // True if there is enough text for the prompt, so that it can begin.
   virtual bool Ready() const = 0;
-  // The next frame needs text that has not come.
+  // True if the next frame needs text that has not arrived.
   virtual bool Starved() const = 0;
 
   virtual bool TextEnded() const = 0;
@@ -73,7 +73,7 @@ enum class VoiceResult : uint8_t {
   kRefused,
 };
 
-// Milliseconds so far.
+// Total milliseconds.
 struct StageTimes {
   double prefill = 0, talker = 0, predictor = 0, codec = 0, voice = 0;
 };
@@ -89,12 +89,12 @@ class FrameModel {
   virtual size_t FreeBytes() const = 0;      // that streams and voices could take
   virtual StageTimes Times() const = 0;
   virtual BackendFigures Figures() const = 0;
-  // As Kernels::Rehearse.
+  // Same contract as Kernels::Rehearse.
   virtual bool Rehearse(bool) { return false; }
   // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
   virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 
-  // The voice of a recording: as it is kept, or else, if `work`, after some of the work.
+  // Finds the voice of a recording. If it is not kept and `work` is true, does a part of the work.
   virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
                                 std::shared_ptr<Voice>* voice, std::string* problem) = 0;
   // Drops the work on a voice that no generation requests any more.
@@ -103,7 +103,7 @@ class FrameModel {
   virtual size_t WorkBytesOf(const Recording& recording) const = 0;
   virtual size_t Voices() const = 0;
   virtual size_t VoiceBytes() const = 0;
-  // Forgets a voice that no generation uses, the one not used for longest. False: there is none.
+  // Evicts the least recently used voice that no generation uses. False if there is none.
   virtual bool ForgetVoice() = 0;
 
   // Null with `refusal` set when the request does not fit the model. Takes no memory of the model.
@@ -112,9 +112,9 @@ class FrameModel {
   // Memory, in bytes, for `draws` draws of a first code; each but the last gives a frame.
   virtual size_t BytesOf(const Generation& generation, size_t draws) const = 0;
   virtual void Begin(Generation& generation, size_t draws) = 0;
-  // At most `rows` of their prompts, the first one's first.
+  // Computes at most `rows` rows of their prompts, in the order of the generations.
   virtual void Prefill(Generation* const* generations, size_t count, size_t rows) = 0;
-  // One frame of each, or its end. None is starved or has rows of its prompt left.
+  // Computes one frame of each, or its end. None may be starved or have prompt rows left.
   virtual void Step(Generation* const* generations, size_t count, FrameResult* results) = 0;
 
   struct DecodeJob {

@@ -10,10 +10,10 @@
 
 namespace parley::runtime {
 
-// The facts but device, times and sizes.
+// Returns the facts without device, times and sizes.
 EngineFacts FactsOf(const model::Checkpoint& checkpoint);
 
-// The same of a directory. False with `problem` set; never throws.
+// Returns the same facts of a directory. False with `problem` set; never throws.
 bool Inspect(const std::string& directory, EngineFacts* facts, std::string* problem);
 
 }  // namespace parley::runtime

@@ -17,7 +17,7 @@
 namespace parley::runtime {
 namespace {
 
-// The number of a file that holds one; none for "max" or where there is no such file.
+// Reads the number in a file; nullopt for "max" or if there is no such file.
 std::optional<size_t> NumberIn(const std::string& path) {
   std::ifstream file(path);
   size_t number = 0;
@@ -54,8 +54,8 @@ size_t LeftIn(const std::string& group, const GroupFiles& files) {
   return *limit - std::min(*limit, used);
 }
 
-// A group's limit holds for those below it. In a container the path may be that of the host: then
-// only the top is there, which is the container's own.
+// A group's limit also holds for the groups below it. In a container the path may be that of the host: then
+// only the top exists, which is the container's own.
 size_t LeftAbove(const std::string& top, std::string path, const GroupFiles& files) {
   size_t left = SIZE_MAX;
   while (true) {

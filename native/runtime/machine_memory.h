@@ -16,9 +16,9 @@ namespace parley::runtime {
 // the node that it runs on. For a thread pinned to the node's cores that is the same.
 void PreferMemoryOf(int node);
 
-// Bytes that could be taken now without swapping: of the machine, and of the control group that this
-// process is in. Pages of mapped files count as free: they are given back when they are needed.
-// `root`: of /proc and /sys, for tests. SIZE_MAX where neither can be read.
+// Returns the bytes that this process can allocate now without swapping, within the machine's memory and the
+// limits of its control group. Pages of mapped files count as free: they are given back when they are needed.
+// `root` replaces the root of /proc and /sys in tests. Returns SIZE_MAX if neither can be read.
 size_t AvailableMemory(const std::string& root = "");
 
 }  // namespace parley::runtime

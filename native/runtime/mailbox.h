@@ -48,7 +48,7 @@ class Mailbox {
   void Wake();
   void Close();
 
-  // For the engine's thread: everything so far, in the order in which it came.
+  // Returns all orders since the last call, in order of arrival. For the engine's thread.
   Orders Take();
   // Blocks until there is something to take, or Wake was called since the last Take.
   void Wait();

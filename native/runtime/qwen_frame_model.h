@@ -1,5 +1,5 @@
-// Qwen3-TTS as the scheduler sees it: checkpoint, talker and predictor, codec
-// and, for Base, the encoders of recordings.
+// Implements FrameModel with Qwen3-TTS: checkpoint, talker and predictor, codec and, for Base models, the
+// encoders of recordings.
 #ifndef PARLEY_RUNTIME_QWEN_FRAME_MODEL_H_
 #define PARLEY_RUNTIME_QWEN_FRAME_MODEL_H_
 
@@ -20,8 +20,8 @@
 
 namespace parley::runtime {
 
-// One generation of Qwen3-TTS: its text as ids, its prompt, and from Begin on
-// the streams of talker and codec decoder.
+// One generation of Qwen3-TTS: its text as ids, its prompt, and from Begin on the streams of talker and codec
+// decoder.
 class QwenGeneration final : public Generation {
  public:
   // The checkpoint outlives it. `voice` may be null.
@@ -40,7 +40,7 @@ class QwenGeneration final : public Generation {
   size_t PromptLeft() const override { return stream_->prompt_left(); }
 
   const std::shared_ptr<Voice>& voice() const { return voice_; }
-  // Rows of the prompt that are the same whatever the text is, and what they depend on beside the voice.
+  // Rows of the prompt that do not depend on the text, and the key of what they depend on besides the voice.
   size_t shared_rows() const { return shared_rows_; }
   const std::string& prefix_key() const { return language_; }
 
@@ -86,7 +86,7 @@ class QwenFrameModel final : public FrameModel {
   };
 
   // Null with `problem` set: the checkpoint cannot be used. Throws std::bad_alloc.
-  // `memory`: bytes that there are for weights and all else.
+  // `memory`: bytes available for weights, streams and voices.
   static std::unique_ptr<QwenFrameModel> Open(const std::string& directory, const Parts& parts, size_t memory,
                                               std::unique_ptr<Kernels> kernels, std::string* problem);
   ~QwenFrameModel() override;
@@ -124,7 +124,7 @@ class QwenFrameModel final : public FrameModel {
   QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,
                  const Parts& parts, size_t memory);
   void FillFacts();
-  // Throws BackendLost where weights that are used in place were changed in their file.
+  // Throws BackendLost if the file of weights that are used in place was changed.
   void CheckFiles() const;
   bool KeepsPrefix(const QwenGeneration& generation) const;
   void KeepPrefix(const QwenGeneration& generation);

@@ -35,8 +35,8 @@ class RoundTimes {
       else if (above == nullptr) above = &mean;
     }
     if (below == nullptr) return Seconds(above == nullptr ? 0 : above->seconds);
-    // Beyond what was seen: as it grew there; where one size was seen, in proportion, which is never too
-    // little.
+    // Beyond the measured sizes the line continues. With one measured size the time grows in proportion,
+    // which never underestimates.
     const Mean* const other = above != nullptr ? above : FarBelow(*below);
     const double slope = other == nullptr
                              ? below->seconds / below->streams
@@ -49,8 +49,8 @@ class RoundTimes {
     double weight = 0, streams = 0, seconds = 0;
   };
 
-  // The nearest one of half the streams or fewer, else the least one below. Between neighbours, that may be
-  // one stream apart, a millisecond of chance would be a slope.
+  // The nearest mean of at most half the streams, else the smallest one below. Neighbours may be one stream
+  // apart, so a millisecond of noise would become a slope.
   const Mean* FarBelow(const Mean& from) const {
     const Mean* far = nullptr;
     for (const Mean& mean : means_) {
@@ -79,7 +79,7 @@ class RoundTimes {
   std::array<Mean, kClasses> means_{};
 };
 
-// Times measured by a warm-up, also of sizes that may never occur again: estimates for large batches are not
+// Times measured by the warm-up for sizes up to the largest, so that estimates for large batches are not
 // extrapolated from small ones.
 struct MeasuredTimes {
   RoundTimes rounds;  // step and decoding
@@ -92,7 +92,7 @@ class StepSwing {
  public:
   double Share() const { return share_; }
 
-  // Steps that are far from being a frame long say nothing: a little more of a little.
+  // Steps much shorter than a frame are ignored: their relative overrun says nothing.
   void Did(Clock::duration took, Clock::duration expected, Clock::duration frame) {
     if (expected < frame / 8) return;
     const double more = std::chrono::duration<double>(took) / std::chrono::duration<double>(expected) - 1;
@@ -100,11 +100,11 @@ class StepSwing {
   }
 
  private:
-  static constexpr double kMost = 0.5;  // one that took longer was an accident
+  static constexpr double kMost = 0.5;  // longer steps are treated as accidents
   static constexpr double kLeast = 0.05;
-  static constexpr double kKept = 0.998;  // half of it after some 350 steps
+  static constexpr double kKept = 0.998;  // halves in about 350 steps
 
-  double share_ = 0.2;  // while nothing is known
+  double share_ = 0.2;  // before the first measurement
 };
 
 }  // namespace parley::runtime

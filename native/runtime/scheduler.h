@@ -28,14 +28,14 @@ namespace parley::runtime {
 // A running mean of the rate at which one kind of work is done.
 class WorkRate {
  public:
-  // `guess`: what may be done at once while nothing was measured.
+  // `guess`: units that In returns before the first measurement.
   explicit WorkRate(size_t guess) : guess_(guess) {}
 
   // Units that can be done in `time`, at least `least`.
   size_t In(Clock::duration time, size_t least) const {
     if (units_ <= 0) return guess_;
     const double units = units_ * (time / std::chrono::duration<double>(time_));
-    return units < kMost ? std::max(least, static_cast<size_t>(units)) : SIZE_MAX;  // it takes no time
+    return units < kMost ? std::max(least, static_cast<size_t>(units)) : SIZE_MAX;  // no measurable time
   }
 
   void Did(size_t units, Clock::duration time) {
@@ -45,7 +45,7 @@ class WorkRate {
     time_ = std::chrono::duration_cast<Clock::duration>(time_ * kKept);
   }
 
-  // Time for one unit; zero while nothing was measured.
+  // Time for one unit; zero before the first measurement.
   Clock::duration Each() const {
     if (units_ <= 0) return Clock::duration::zero();
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_) / units_);
@@ -83,7 +83,7 @@ class Scheduler {
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
-  const EngineStats& stats() const { return stats_; }  // as published last
+  const EngineStats& stats() const { return stats_; }  // last published
 
  private:
   // Limit on consecutive rounds that leave out streams without a deadline, while a listener may run dry.
@@ -100,7 +100,7 @@ class Scheduler {
   void Arrive(Arrival arrival);
   Stream* Find(StreamId id) const;
 
-  // The waiting. Each of these: whether there was something to do.
+  // Waiting streams. A bool result is true if there was work.
   bool ReadWaiting();
   void Read(Stream& stream);
   bool MayWork(Stream& stream);
@@ -119,7 +119,7 @@ class Scheduler {
   Clock::duration LeastWorkOf(size_t streams, size_t bare) const;
   size_t Bare() const;
 
-  // The live.
+  // Live streams.
   size_t RowsToSpare(const Some& newcomers);
   bool Prefill();
   bool Step();
@@ -135,18 +135,18 @@ class Scheduler {
   size_t FramesToSpare();
   // Frames of `streams` streams that are decoded in any case, so that no stream waits for ever.
   static size_t LeastDecoded(size_t streams) { return streams / 2 + 1; }
-  size_t DecodeSome(Some streams, size_t most);  // frames; how many it was
+  size_t DecodeSome(Some streams, size_t most);  // at most so many frames; returns their number
   Some LiveWith(Stream::Turn turn);
   bool EndTheOver();
 
-  // Work that may throw: then false, and the streams of it have ended.
+  // Runs work that may throw. If it does, returns false and ends its streams.
   bool Guarded(const Some& streams, const std::function<void()>& work);
   void End(Stream& stream, Outcome outcome, std::string problem);
   void EndAsSaid(Stream& stream);  // Stream::EndWith
   void Gone(const Stream& stream, Outcome outcome);
   void DropGone();
   void Sort();
-  // Tells those whose streams ended, after the stats have been published without them.
+  // Notifies the sinks of ended streams, after the stats have been published without them.
   void TellEnds();
   void UpdateStats();
 
@@ -172,7 +172,7 @@ class Scheduler {
   std::vector<float> samples_;
   std::vector<Farewell> ends_;
   bool closing_ = false;
-  std::string lost_;         // why what the model computes on is gone
+  std::string lost_;         // reason for the loss of the compute device
   const StageTimes before_;  // the model's totals before this engine's work
   EngineStats stats_;
 };

@@ -1,4 +1,4 @@
-// The live: prompts, frames, sound.
+// Advances live streams: prompts, frames, sound.
 #include <algorithm>
 
 #include "runtime/scheduler.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr Clock::duration kPrefillTime = std::chrono::milliseconds(40);
 constexpr size_t kLeastPrefillRows = 32;
 constexpr size_t kRoundsPutOff = 4;
-// The same for decoding.
+// Time that decoding may take of a round.
 constexpr Clock::duration kDecodeTime = std::chrono::milliseconds(40);
 
 // Safety margin before a listener's next deadline: estimates are not exact.

@@ -50,7 +50,7 @@ void Scheduler::Read(Stream& stream) {
   stream.WasRead(std::move(generation));
 }
 
-// Encoding takes memory, too. False: not yet, or never; then the stream has ended.
+// Encoding needs memory, too. False if there is none now; a stream that never gets it has ended.
 bool Scheduler::MayWork(Stream& stream) {
   const size_t bytes = model_.WorkBytesOf(*stream.request().recording);
   if (FindMemory(bytes)) return true;
@@ -104,8 +104,7 @@ size_t Scheduler::PutOverdueFirst() {
   return 1;
 }
 
-// A stream that could begin waits where others leave it no room. Read tells of those whose voice is not made
-// yet.
+// A stream that could begin waits if others leave it no room. Read reports streams whose voice is not ready.
 void Scheduler::TellWaits(bool no_place) {
   for (const auto& stream : waiting_) {
     const Generation* const generation = stream->generation();
@@ -153,7 +152,7 @@ BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
   return question;
 }
 
-// Makes room by forgetting voices that no generation uses, if that is enough.
+// Makes room by evicting voices that no generation uses.
 bool Scheduler::FindMemory(size_t bytes) {
   if (stream_bytes_ + bytes > options_.memory_bytes) return false;
   while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes) {
@@ -211,7 +210,8 @@ bool Scheduler::KeepsPace(const Stream& newcomer) {
   return round <= std::chrono::duration_cast<Clock::duration>(kUsable * frame) && WithSwing(least) <= frame;
 }
 
-// A stream that waits for text or for its reader, and whose sound was played to its end, has no pace to keep.
+// False for a stream that waits for text or for its reader after all of its sound was played: it has no pace
+// to keep.
 bool Scheduler::IsHeard(Stream& stream) {
   const Clock::time_point now = options_.now();
   return stream.Ahead(now) > Clock::duration::zero() ||

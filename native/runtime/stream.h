@@ -1,5 +1,4 @@
-// One request on its way, from its arrival to its end. Touched by the engine's
-// thread only.
+// One request from its arrival to its end. Only the engine's thread touches it.
 //
 //   waiting: unread -> read -> (text enough, memory, a place) -> live: begun -> prefilled -> frames
 #ifndef PARLEY_RUNTIME_STREAM_H_
@@ -19,14 +18,14 @@
 
 namespace parley::runtime {
 
-// The number of frames that are decoded at a time: one, so that the sound begins, then
-// more, because many together cost less than each alone.
+// Chooses the number of frames that are decoded at a time. It begins with one, so that the sound starts
+// early, and grows, because many frames together cost less than each alone.
 class ChunkRamp {
  public:
   static constexpr size_t kSizes[] = {1, 2, 4, 8, 12};  // frames
 
-  // Frames of the chunk that is being gathered: a step more than the last one had, but only as
-  // many as can be made, with as much time to spare, before what was written is played.
+  // Frames of the next chunk: one size above the last chunk, but at most as many as can be generated in half
+  // of the time until the written sound has been played.
   size_t Size(Clock::duration ahead, Clock::duration frame) {
     rung_ = next_;
     while (rung_ > 0 && ahead / 2 < static_cast<Clock::rep>(kSizes[rung_]) * frame) rung_--;
@@ -58,9 +57,9 @@ class Stream {
   enum class Turn : uint8_t {
     kPrefill,  // rows of its prompt are left
     kStep,
-    kDecode,  // a chunk is whole, or no more can come now
+    kDecode,  // a chunk is complete, or no frame can be added now
     kPark,    // no room in the sink, or no text
-    kOver,    // nothing: End it
+    kOver,    // nothing is left: the scheduler ends it
   };
 
   Stream(Arrival arrival, const FrameModel& model);
@@ -77,22 +76,22 @@ class Stream {
   void Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now);
   size_t bytes() const { return bytes_; }  // in the model's memory; 0: not live
 
-  // `frame`: how long one takes to make.
+  // `frame`: time to generate one frame.
   Turn NextTurn(Clock::time_point now, Clock::duration frame);
   // The first sound of a stream goes before all others.
   bool Silent() const { return samples_ == 0; }
   // True if the stream has a deadline for its next audio; false if only the whole counts.
   bool InHurry() const { return due_ != Clock::time_point::max(); }
-  // Its listener plays the sound while it is made.
+  // True if its listener plays the sound while it is generated.
   bool live() const { return InHurry() && request_.listener == Listener::kLive; }
-  // The order among streams: live listeners, readers, the server's prompts.
+  // Order among streams: 0 live listeners, 1 readers, 2 the server's prompts.
   int rank() const { return live() ? 0 : request_.listener == Listener::kServer ? 2 : 1; }
   // Time that the listener's audio lasts; Clock::duration::max() without a deadline.
   Clock::duration Ahead(Clock::time_point now) const;
-  // A live listener, or a reader who has audio left: the engine avoids that it runs out. A reader with none
-  // left is slower than real time anyway.
+  // True for a live listener, and for a reader that has audio left: the engine avoids that it runs out. A
+  // reader with none left reads slower than real time anyway.
   bool MayRunDry(Clock::time_point now) const { return live() || (InHurry() && due_ > now); }
-  // Tells the sink when this changes.
+  // Notifies the sink of a change.
   void SetWaits(bool waits);
   bool waits() const { return waits_; }
   uint64_t last_step() const { return last_step_; }
@@ -101,11 +100,11 @@ class Stream {
   void Stepped(FrameResult result, uint64_t step);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);
 
-  // It ends for this reason once the frames made so far are written; the first reason counts.
+  // Ends the stream for this reason once all generated frames are written; the first reason counts.
   void EndWith(Outcome outcome, std::string problem);
-  // Gives the model's memory back and lets go of the sink, which is to be told.
+  // Frees the model's memory and hands over the sink, which the scheduler notifies.
   Farewell End(Clock::time_point now);
-  // The same at once, whatever was said before.
+  // Ends the stream at once; this reason replaces an earlier one.
   Farewell End(Outcome outcome, std::string problem, Clock::time_point now);
   bool gone() const { return sink_ == nullptr; }
   bool ending() const { return ending_.has_value(); }
@@ -127,7 +126,7 @@ class Stream {
 
   TokenBudget budget_;
   size_t bytes_ = 0;
-  size_t most_room_ = 0;  // frames, seen so far: what the sink takes when it is empty
+  size_t most_room_ = 0;  // largest room seen, in frames: the capacity of the sink
   ChunkRamp ramp_;
   size_t undecoded_ = 0;
   uint64_t frames_ = 0, samples_ = 0, last_step_ = 0;

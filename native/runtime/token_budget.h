@@ -11,8 +11,8 @@ namespace parley::runtime {
 
 struct TokenBudget {
   size_t draws = 0;        // number of first codes; each but the last gives a frame
-  bool requested = false;  // by the request: to reach it is no mistake
-  bool by_text = false;    // else by the engine's configuration
+  bool requested = false;  // set by the request: reaching it is no error
+  bool by_text = false;    // derived from the text, else from the engine's configuration
 };
 
 // Inputs of FindBudget.
@@ -27,13 +27,13 @@ struct BudgetQuestion {
   size_t most_draws = 0;      // from the model's generation_config
 };
 
-// False with `problem` set when the model's positions are too few for it.
+// Returns false and sets `problem` if the model has too few positions.
 bool FindBudget(const BudgetQuestion& question, TokenBudget* budget, std::string* problem);
 
-// Frames that so much text takes when it is spoken at ease, rounded up.
+// Frames of a text at an ordinary pace, rounded up.
 size_t OrdinaryFrames(std::string_view language, size_t text_tokens);
 
-// Draws after which a text is outlived: three times as long as ordinary, and 4 s.
+// Draws after which speech has run on past its text: three times the ordinary length, plus 4 s.
 size_t GenerousDraws(std::string_view language, size_t text_tokens);
 
 // Draws for a text whose end is not known yet: two minutes.

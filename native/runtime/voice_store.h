@@ -1,6 +1,5 @@
-// Voices by example that are ready to speak, by the hash of what they were made
-// of. So many are kept, the last used ones; a voice that is spoken with outlives
-// its place here. For the engine's thread alone.
+// Keeps the most recently used cloned voices by the hash of their recording. A stream keeps its voice alive
+// after its eviction. For the engine's thread alone.
 #ifndef PARLEY_RUNTIME_VOICE_STORE_H_
 #define PARLEY_RUNTIME_VOICE_STORE_H_
 
@@ -32,16 +31,15 @@ struct Voice {
 
 class VoiceStore {
  public:
-  // 0: nothing is kept.
+  // With 0 nothing is kept.
   explicit VoiceStore(size_t max_voices) : max_voices_(max_voices) {}
 
-  // Null: it is not here. Else it is now the last used one.
+  // Finds a voice and makes it the most recently used one. Null if it is not kept.
   std::shared_ptr<Voice> Find(const std::string& hash);
-  // In the place of one of the same hash; the voice that was not used for longest goes when there are too
-  // many.
+  // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
-  // Evicts unused voices, longest unused first, until `bytes` are free or none is left. Returns how many
-  // bytes are.
+  // Evicts unused voices, least recently used first, until `bytes` are free or none is left. Returns the
+  // bytes that are free.
   size_t MakeRoom(size_t bytes);
   void Clear();
 
@@ -52,7 +50,7 @@ class VoiceStore {
   using Entry = std::pair<std::string, std::shared_ptr<Voice>>;
 
   const size_t max_voices_;
-  std::list<Entry> voices_;  // the last used one first
+  std::list<Entry> voices_;  // most recently used first
   std::unordered_map<std::string, std::list<Entry>::iterator> places_;
   std::vector<std::weak_ptr<Voice>> outlived_;
 };

@@ -19,14 +19,15 @@ class VoiceWork {
   VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder,
             std::shared_ptr<const Recording> recording);
 
-  // The most bytes of the model's memory, while the recording is encoded and as a voice.
+  // Upper bound of the model's memory in bytes, during the encoding and for the voice.
   static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,
                          const Recording& recording);
 
   const std::string& hash() const { return recording_->hash; }
   size_t bytes() const { return bytes_; }
 
-  // The next part. kReady: voice() is there. kRefused with `problem` set: the recording cannot be used.
+  // Does the next part. kReady: voice() returns the voice. kRefused: `problem` says why the recording cannot
+  // be used.
   VoiceResult Advance(std::string* problem);
   const std::shared_ptr<Voice>& voice() const { return voice_; }
 
@@ -40,7 +41,7 @@ class VoiceWork {
   model::CodecDecoder& decoder_;
   const std::shared_ptr<const Recording> recording_;
   const size_t bytes_;
-  // The second begins where the first has ended.
+  // The encoding begins after the preparation has ended.
   std::unique_ptr<model::Preparation> preparation_;
   std::unique_ptr<model::VoiceEncoding> encoding_;
   model::VoicePrompt prompt_;

@@ -13,9 +13,7 @@
 
 namespace parley::runtime {
 
-// The engine's warm-up: generations without a listener, several at a time.
-//
-// Short and long, in English and Chinese.
+// Texts of the warm-up: short and long, in English and Chinese.
 inline constexpr const char* kWarmTexts[] = {
     "Hello.",
     "Good morning, and thank you for calling. How can I help you today?",
@@ -34,11 +32,13 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
-// Finds the voice of a request's recording; null if it has none. False: it is refused, with `problem` set.
+// Finds the voice of a request's recording; null if it has none. Returns false and sets `problem` on a
+// refusal.
 bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
                    std::string* problem);
 
-// So many of a request; none where there is no room for them. False: it is refused, with `problem` set.
+// Makes `count` generations of a request, or none if there is no memory. Returns false and sets `problem` if
+// the request is refused.
 bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,
                      size_t count, Generations* made, std::string* problem);
 
@@ -47,11 +47,11 @@ class WarmSpeech {
  public:
   WarmSpeech(FrameModel& model, Generations generations);
 
-  // So many more take part from now on.
+  // Adds `count` more generations to the batch.
   void Join(size_t count);
-  // A frame of each. Throws NotFinite, as Decode does.
+  // Computes a frame of each. Throws NotFinite, as Decode does.
   void Step();
-  // All frames that were made and not decoded.
+  // Decodes all frames that were generated and not decoded.
   void Decode();
   size_t Live() const { return live_.size(); }
 
@@ -68,8 +68,8 @@ class WarmSpeech {
   std::vector<float> samples_;
 };
 
-// A text that does not fit the model is left out. False with `problem` set, the first text's, when none is
-// taken; what the model throws is passed on. `times` hears what rounds of several sizes took, none larger
+// Skips a text that does not fit the model. Returns false with the first text's `problem` if all are skipped;
+// exceptions of the model are passed on. `times` receives the times of rounds of several sizes, none larger
 // than max_streams.
 bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem);
 
