@@ -28,7 +28,7 @@ class RingSink::Waker final : public ReadySink {
 RingSink::RingSink(std::shared_ptr<runtime::Engine> engine, std::shared_ptr<ByteRing> ring)
     : engine_(engine), ring_(std::move(ring)), waker_(std::make_shared<Waker>(engine)) {}
 
-void RingSink::Tell(std::shared_ptr<Notifier> notifier, Handle handle) {
+void RingSink::SetNotifier(std::shared_ptr<Notifier> notifier, Handle handle) {
   const std::lock_guard<std::mutex> lock(mutex_);
   notifier_ = std::move(notifier);
   handle_ = handle;

@@ -24,7 +24,7 @@ class RingSink final : public runtime::SpeechSink {
 
   // Call before the engine gets the sink: sets the notifier of the stream's end, and the handle that it
   // reports.
-  void Tell(std::shared_ptr<Notifier> notifier, Handle handle);
+  void SetNotifier(std::shared_ptr<Notifier> notifier, Handle handle);
   // Sets the stream's id in the engine, which may already be working on it.
   void Started(runtime::StreamId stream);
 

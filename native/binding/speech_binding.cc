@@ -315,7 +315,7 @@ Napi::Value Start(const Napi::CallbackInfo& info) {
   auto sink = std::make_shared<RingSink>(engine, ring);
   const Handle handle = Handles::Process().Add(sink);
   if (handle == 0) throw Napi::Error::New(env, "no handle is free");
-  sink->Tell(Notifier::For(env), handle);
+  sink->SetNotifier(Notifier::For(env), handle);
   const runtime::StreamId stream = engine->Start(std::move(request), sink);
   if (stream == 0) Handles::Process().Remove<RingSink>(handle);
   sink->Started(stream);

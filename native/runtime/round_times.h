@@ -17,7 +17,7 @@ namespace parley::runtime {
 // through their neighbours.
 class RoundTimes {
  public:
-  void Did(size_t streams, Clock::duration time) {
+  void Record(size_t streams, Clock::duration time) {
     Mean& mean = means_[ClassOf(streams)];
     const double kept = mean.weight * kKept;
     mean.weight = kept + 1;
@@ -93,7 +93,7 @@ class StepSwing {
   double Share() const { return share_; }
 
   // Steps much shorter than a frame are ignored: their relative overrun says nothing.
-  void Did(Clock::duration took, Clock::duration expected, Clock::duration frame) {
+  void Record(Clock::duration took, Clock::duration expected, Clock::duration frame) {
     if (expected < frame / 8) return;
     const double more = std::chrono::duration<double>(took) / std::chrono::duration<double>(expected) - 1;
     share_ = std::max(std::min(more, kMost), std::max(share_ * kKept, kLeast));

@@ -22,7 +22,7 @@ bool Scheduler::Round() {
   TakeOrders();
   bool busy = ReadWaiting();
   busy = Admit() || busy;
-  TellEnds();
+  NotifyEnds();
   if (Prefill()) {
     busy = true;
     TakeOrders();
@@ -31,20 +31,20 @@ bool Scheduler::Round() {
   const bool stepped = Step();
   busy = Decode() || stepped || busy;
   const Clock::duration worked = options_.now() - ready;
-  busy = EndTheOver() || busy;
+  busy = EndFinished() || busy;
   const Clock::duration took = options_.now() - began;
   if (stepped) Measure(worked, took);
   if (busy) stats_.busy_ms += std::chrono::duration<double, std::milli>(took).count();
-  ends_.empty() ? UpdateStats() : TellEnds();
+  ends_.empty() ? UpdateStats() : NotifyEnds();
   if (!lost_.empty()) throw BackendLost(lost_);  // it is the end of all others, too
   return busy;
 }
 
 // `worked`: in step and decoding.
 void Scheduler::Measure(Clock::duration worked, Clock::duration took) {
-  round_times_.Did(stepped_, worked);
-  other_rate_.Did(1, took - worked);
-  round_rate_.Did(1, took);
+  round_times_.Record(stepped_, worked);
+  other_rate_.Record(1, took - worked);
+  round_rate_.Record(1, took);
 }
 
 void Scheduler::EndAll(Outcome outcome, const std::string& problem) {
@@ -52,7 +52,7 @@ void Scheduler::EndAll(Outcome outcome, const std::string& problem) {
   for (const Streams* streams : {&waiting_, &live_}) {
     for (const auto& stream : *streams) End(*stream, outcome, problem);
   }
-  TellEnds();
+  NotifyEnds();
 }
 
 // --- arrivals
@@ -114,30 +114,30 @@ bool Scheduler::Guarded(const Some& streams, const std::function<void()>& work) 
 
 void Scheduler::End(Stream& stream, Outcome outcome, std::string problem) {
   if (stream.gone()) return;
-  Gone(stream, outcome);
+  CountEnd(stream, outcome);
   ends_.push_back(stream.End(outcome, std::move(problem), options_.now()));
 }
 
-bool Scheduler::EndTheOver() {
-  const Some over = LiveWith(Stream::Turn::kOver);
-  for (Stream* const stream : over) EndAsSaid(*stream);
+bool Scheduler::EndFinished() {
+  const Some over = LiveWith(Stream::Turn::kFinished);
+  for (Stream* const stream : over) EndWithReason(*stream);
   DropGone();
   return !over.empty();
 }
 
-void Scheduler::EndAsSaid(Stream& stream) {
-  Gone(stream, stream.outcome());
+void Scheduler::EndWithReason(Stream& stream) {
+  CountEnd(stream, stream.outcome());
   ends_.push_back(stream.End(options_.now()));
 }
 
-void Scheduler::TellEnds() {
+void Scheduler::NotifyEnds() {
   if (ends_.empty()) return;
   DropGone();
   UpdateStats();
-  for (Farewell& farewell : std::exchange(ends_, {})) farewell.Tell();
+  for (EndNotice& notice : std::exchange(ends_, {})) notice.Notify();
 }
 
-void Scheduler::Gone(const Stream& stream, Outcome outcome) {
+void Scheduler::CountEnd(const Stream& stream, Outcome outcome) {
   by_id_.erase(stream.id());
   stream_bytes_ -= stream.bytes();
   switch (outcome) {

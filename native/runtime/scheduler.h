@@ -38,7 +38,7 @@ class WorkRate {
     return units < kMost ? std::max(least, static_cast<size_t>(units)) : SIZE_MAX;  // no measurable time
   }
 
-  void Did(size_t units, Clock::duration time) {
+  void Record(size_t units, Clock::duration time) {
     units_ += static_cast<double>(units);
     time_ += time;
     units_ *= kKept;
@@ -107,7 +107,7 @@ class Scheduler {
   std::string TooMuch(size_t bytes) const;
   bool Admit();
   size_t PutOverdueFirst();
-  void TellWaits(bool no_place);
+  void ReportWaits(bool no_place);
   enum class Admission : uint8_t { kLive, kNotYet, kNoPlace };
   Admission AdmitOne(Stream& stream);
   BudgetQuestion BudgetOf(const Stream& stream) const;
@@ -137,17 +137,17 @@ class Scheduler {
   static size_t LeastDecoded(size_t streams) { return streams / 2 + 1; }
   size_t DecodeSome(Some streams, size_t most);  // at most so many frames; returns their number
   Some LiveWith(Stream::Turn turn);
-  bool EndTheOver();
+  bool EndFinished();
 
   // Runs work that may throw. If it does, returns false and ends its streams.
   bool Guarded(const Some& streams, const std::function<void()>& work);
   void End(Stream& stream, Outcome outcome, std::string problem);
-  void EndAsSaid(Stream& stream);  // Stream::EndWith
-  void Gone(const Stream& stream, Outcome outcome);
+  void EndWithReason(Stream& stream);  // Stream::EndWith
+  void CountEnd(const Stream& stream, Outcome outcome);
   void DropGone();
   void Sort();
   // Notifies the sinks of ended streams, after the stats have been published without them.
-  void TellEnds();
+  void NotifyEnds();
   void UpdateStats();
 
   FrameModel& model_;
@@ -170,7 +170,7 @@ class Scheduler {
   StepSwing swing_;
   size_t stepped_ = 0;  // streams, in this round
   std::vector<float> samples_;
-  std::vector<Farewell> ends_;
+  std::vector<EndNotice> ends_;
   bool closing_ = false;
   std::string lost_;         // reason for the loss of the compute device
   const StageTimes before_;  // the model's totals before this engine's work

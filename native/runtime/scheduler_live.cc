@@ -102,7 +102,7 @@ bool Scheduler::Prefill() {
   const std::vector<Generation*> generations = GenerationsOf(streams);
   const Clock::time_point began = options_.now();
   Guarded(streams, [&] { model_.Prefill(generations.data(), generations.size(), rows); });
-  prefill_rate_.Did(std::min(taken, rows), options_.now() - began);
+  prefill_rate_.Record(std::min(taken, rows), options_.now() - began);
   return true;
 }
 
@@ -178,8 +178,8 @@ bool Scheduler::Step() {
   stats_.steps++;
   stepped_ = streams.size();
   const Clock::duration took = options_.now() - began;
-  swing_.Did(took, step_times_.Of(stepped_), Frame());
-  step_times_.Did(stepped_, took);
+  swing_.Record(took, step_times_.Of(stepped_), Frame());
+  step_times_.Record(stepped_, took);
   for (size_t n = 0; n < streams.size(); n++) {
     streams[n]->Stepped(results[n], stats_.steps);
     stats_.frames += results[n] == FrameResult::kFrame;
@@ -240,7 +240,7 @@ size_t Scheduler::DecodeSome(Some streams, size_t most) {
   const Clock::time_point began = options_.now();
   if (!Guarded(streams, [&] { model_.Decode(jobs.data(), jobs.size()); })) return frames;
   const Clock::time_point now = options_.now();
-  decode_rate_.Did(frames, now - began);
+  decode_rate_.Record(frames, now - began);
   for (size_t n = 0; n < streams.size(); n++) streams[n]->Decoded(jobs[n].samples, jobs[n].frames, now);
   return frames;
 }

@@ -84,7 +84,7 @@ bool Scheduler::Admit() {
   waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), nullptr), waiting_.end());
   DropGone();
   Sort();
-  TellWaits(no_place);
+  ReportWaits(no_place);
   return admitted > 0;
 }
 
@@ -105,7 +105,7 @@ size_t Scheduler::PutOverdueFirst() {
 }
 
 // A stream that could begin waits if others leave it no room. Read reports streams whose voice is not ready.
-void Scheduler::TellWaits(bool no_place) {
+void Scheduler::ReportWaits(bool no_place) {
   for (const auto& stream : waiting_) {
     const Generation* const generation = stream->generation();
     if (generation != nullptr) stream->SetWaits(no_place && generation->Ready());
@@ -113,7 +113,7 @@ void Scheduler::TellWaits(bool no_place) {
 }
 
 Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
-  if (stream.ending()) return EndAsSaid(stream), Admission::kNotYet;
+  if (stream.ending()) return EndWithReason(stream), Admission::kNotYet;
   Generation* const generation = stream.generation();
   if (generation == nullptr || !generation->Ready()) return Admission::kNotYet;
   TokenBudget budget;

@@ -59,7 +59,7 @@ size_t Stream::RoomInFrames() {
 Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   if (!ending_ && generation_->PromptLeft() > 0) return Turn::kPrefill;
   const size_t room = ending_ ? 0 : RoomInFrames();
-  if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kOver;
+  if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kFinished;
   const bool starved = generation_->Starved();
   // Small chunks take longer to make in all. A reader gets them only where frames are made in real time.
   const bool by_pace =
@@ -135,16 +135,16 @@ void Stream::EndWith(Outcome outcome, std::string problem) {
   if (!ending_) ending_ = Refusal{outcome, std::move(problem)};
 }
 
-Farewell Stream::End(Outcome outcome, std::string problem, Clock::time_point now) {
+EndNotice Stream::End(Outcome outcome, std::string problem, Clock::time_point now) {
   ending_ = Refusal{outcome, std::move(problem)};
   return End(now);
 }
 
-Farewell Stream::End(Clock::time_point now) {
+EndNotice Stream::End(Clock::time_point now) {
   generation_.reset();
-  Farewell farewell;
-  farewell.sink = std::move(sink_);
-  StreamEnd& end = farewell.end;
+  EndNotice notice;
+  notice.sink = std::move(sink_);
+  StreamEnd& end = notice.end;
   end.outcome = ending_->outcome;
   end.problem = std::move(ending_->problem);
   end.samples = samples_;
@@ -152,10 +152,10 @@ Farewell Stream::End(Clock::time_point now) {
   end.queue_ms = queue_ms_;
   end.first_frame_ms = first_frame_ms_;
   end.total_ms = Milliseconds(now - started_);
-  return farewell;
+  return notice;
 }
 
-void Farewell::Tell() {
+void EndNotice::Notify() {
   try {
     sink->Ended(end);
   } catch (const std::exception&) {

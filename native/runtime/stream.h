@@ -44,11 +44,11 @@ class ChunkRamp {
 };
 
 // An end of a stream, and the sink to notify.
-struct Farewell {
+struct EndNotice {
   std::shared_ptr<SpeechSink> sink;
   StreamEnd end;
 
-  void Tell();
+  void Notify();
 };
 
 class Stream {
@@ -57,9 +57,9 @@ class Stream {
   enum class Turn : uint8_t {
     kPrefill,  // rows of its prompt are left
     kStep,
-    kDecode,  // a chunk is complete, or no frame can be added now
-    kPark,    // no room in the sink, or no text
-    kOver,    // nothing is left: the scheduler ends it
+    kDecode,    // a chunk is complete, or no frame can be added now
+    kPark,      // no room in the sink, or no text
+    kFinished,  // nothing is left: the scheduler ends it
   };
 
   Stream(Arrival arrival, const FrameModel& model);
@@ -103,9 +103,9 @@ class Stream {
   // Ends the stream for this reason once all generated frames are written; the first reason counts.
   void EndWith(Outcome outcome, std::string problem);
   // Frees the model's memory and hands over the sink, which the scheduler notifies.
-  Farewell End(Clock::time_point now);
+  EndNotice End(Clock::time_point now);
   // Ends the stream at once; this reason replaces an earlier one.
-  Farewell End(Outcome outcome, std::string problem, Clock::time_point now);
+  EndNotice End(Outcome outcome, std::string problem, Clock::time_point now);
   bool gone() const { return sink_ == nullptr; }
   bool ending() const { return ending_.has_value(); }
   Outcome outcome() const { return ending_->outcome; }  // requires ending()

@@ -23,8 +23,8 @@ void Measure(WarmSpeech* all, size_t rounds, MeasuredTimes* times) {
     const Clock::time_point stepped = Clock::now();
     all->Decode();
     if (n == 0) continue;
-    times->steps.Did(count, stepped - began);
-    times->rounds.Did(count, Clock::now() - began);
+    times->steps.Record(count, stepped - began);
+    times->rounds.Record(count, Clock::now() - began);
   }
 }
 

@@ -130,8 +130,8 @@ MeasuredTimes WarmedUp(const Machine& machine, size_t most) {
       const auto count = static_cast<double>(size);
       const double step = machine.step + machine.Each(machine.step_each) * count;
       for (int i = 0; i < 2; i++) {
-        times.steps.Did(size, Ms(step));
-        times.rounds.Did(size, Ms(step + machine.codec + machine.Each(machine.codec_each) * count));
+        times.steps.Record(size, Ms(step));
+        times.rounds.Record(size, Ms(step + machine.codec + machine.Each(machine.codec_each) * count));
       }
     }
   }
@@ -274,7 +274,7 @@ void LongPromptsAreNobodysGap() {
 void StepsOfAPartCountAsOften() {
   SchedulerOptions options = Usual();
   options.max_batch = 2;
-  for (const size_t n : {1u, 2u}) options.times.rounds.Did(n, milliseconds(15 + 5 * n));
+  for (const size_t n : {1u, 2u}) options.times.rounds.Record(n, milliseconds(15 + 5 * n));
   Desk desk(options);
   desk.model.step_time = milliseconds(15);
   desk.model.stream_time = milliseconds(5);
@@ -288,16 +288,16 @@ void StepsOfAPartCountAsOften() {
 void WhatTakesLongerIsRememberedForAWhile() {
   StepSwing swing;
   CHECK_EQ(swing.Share(), 0.2);
-  for (int n = 0; n < 2000; n++) swing.Did(milliseconds(50), milliseconds(50), milliseconds(80));
+  for (int n = 0; n < 2000; n++) swing.Record(milliseconds(50), milliseconds(50), milliseconds(80));
   CHECK_EQ(swing.Share(), 0.05);
-  swing.Did(milliseconds(65), milliseconds(50), milliseconds(80));
+  swing.Record(milliseconds(65), milliseconds(50), milliseconds(80));
   CHECK(std::abs(swing.Share() - 0.3) < 1e-9);
-  for (int n = 0; n < 250; n++) swing.Did(milliseconds(50), milliseconds(50), milliseconds(80));
+  for (int n = 0; n < 250; n++) swing.Record(milliseconds(50), milliseconds(50), milliseconds(80));
   CHECK(swing.Share() > 0.15 && swing.Share() < 0.3);
-  swing.Did(seconds(5), milliseconds(50), milliseconds(80));
+  swing.Record(seconds(5), milliseconds(50), milliseconds(80));
   CHECK_EQ(swing.Share(), 0.5);
   StepSwing idle;
-  idle.Did(milliseconds(18), milliseconds(9), milliseconds(80));
+  idle.Record(milliseconds(18), milliseconds(9), milliseconds(80));
   CHECK_EQ(idle.Share(), 0.2);
 }
 

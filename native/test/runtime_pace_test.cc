@@ -13,32 +13,32 @@ bool Near(double seen, double wanted) { return std::abs(seen - wanted) < 1e-3; }
 void TimesAreOnTheLineThroughWhatWasMeasured() {
   RoundTimes times;
   CHECK_EQ(Ms(times.Of(5)), 0.0);
-  times.Did(8, milliseconds(16));
+  times.Record(8, milliseconds(16));
   CHECK(Near(Ms(times.Of(4)), 16));   // no less is known
   CHECK(Near(Ms(times.Of(12)), 24));  // in proportion
-  times.Did(2, milliseconds(10));
+  times.Record(2, milliseconds(10));
   CHECK(Near(Ms(times.Of(1)), 10));
   CHECK(Near(Ms(times.Of(5)), 13));
   CHECK(Near(Ms(times.Of(20)), 28));
   // Noise does not make more streams cost less.
   RoundTimes odd;
-  odd.Did(1, milliseconds(10));
-  odd.Did(4, milliseconds(8));
+  odd.Record(1, milliseconds(10));
+  odd.Record(4, milliseconds(8));
   CHECK(Near(Ms(odd.Of(8)), 8));
 }
 
 void WhatTookLongOnceIsForgotten() {
   RoundTimes times;
-  times.Did(4, milliseconds(500));
-  for (int n = 0; n < 200; n++) times.Did(4, milliseconds(20));
+  times.Record(4, milliseconds(500));
+  for (int n = 0; n < 200; n++) times.Record(4, milliseconds(20));
   CHECK(Ms(times.Of(4)) < 21 && Ms(times.Of(4)) > 19.9);
 }
 
 // 256 and 257 streams are of two classes: what one more took is chance.
 void NeighboursAreNoSlope() {
   RoundTimes times;
-  for (const size_t n : {64u, 128u, 256u}) times.Did(n, milliseconds(n / 8));
-  times.Did(257, milliseconds(36));
+  for (const size_t n : {64u, 128u, 256u}) times.Record(n, milliseconds(n / 8));
+  times.Record(257, milliseconds(36));
   CHECK(Near(Ms(times.Of(257)), 36));
   CHECK(Near(Ms(times.Of(514)), 36 + 20.0 / 129 * 257));
 }
@@ -47,7 +47,7 @@ void NeighboursAreNoSlope() {
 // frame is 80 ms: four streams.
 SchedulerOptions Measured() {
   SchedulerOptions options = Usual();
-  for (const size_t n : {1u, 2u}) options.times.rounds.Did(n, milliseconds(20 + 10 * n));
+  for (const size_t n : {1u, 2u}) options.times.rounds.Record(n, milliseconds(20 + 10 * n));
   return options;
 }
 
@@ -78,7 +78,7 @@ void AsManyAreLiveAsGetTheirFramesInTime() {
 
 void WhoIsAloneIsLiveHoweverSlowItIs() {
   SchedulerOptions options = Usual();
-  options.times.rounds.Did(1, milliseconds(200));
+  options.times.rounds.Record(1, milliseconds(200));
   Desk desk(options);
   const auto a = Sink(), b = Sink();
   desk.StartDue("a frames=2", a, milliseconds(0));
@@ -90,7 +90,7 @@ void WhoIsAloneIsLiveHoweverSlowItIs() {
 
 void WithoutListenersEverybodyIsLive() {
   SchedulerOptions options = Usual();
-  options.times.rounds.Did(1, milliseconds(200));
+  options.times.rounds.Record(1, milliseconds(200));
   Desk desk(options);
   for (int n = 0; n < 6; n++) desk.Start("s" + std::to_string(n) + " frames=30 tokens=20", Sink());
   CHECK_EQ(LiveOf(desk), size_t{6});
@@ -232,7 +232,7 @@ void AReaderIsServedThoughListenersNeverCease() {
 
 void ListenersWhoWaitAreServedOneAfterTheOther() {
   SchedulerOptions options = Usual();
-  options.times.rounds.Did(1, milliseconds(100));
+  options.times.rounds.Record(1, milliseconds(100));
   Desk desk(options);
   SlowerThanRealTime(&desk);
   std::vector<std::shared_ptr<TestSink>> sinks;
