@@ -65,7 +65,7 @@ export class Goodbye {
       await Promise.race([this.#leaving.say(limits.hangUpPhrase), limit]);
     } catch (error) {
       const { code } = asParleyError(error, 'ENGINE_FAILED');
-      log.warn({ call: this.#call, code }, 'nobody can say the hang-up phrase');
+      log.warn({ call: this.#call, code }, 'no engine could say the hang-up phrase');
     } finally {
       cancelTimer();
     }

@@ -1,5 +1,5 @@
-// Decoders of every codec, from one RTP payload to its sound. PayloadDecoder takes the payloads of a caller.
-// FrameDecoder takes this server's own payloads when they have to be transcoded.
+// Decoders of every codec, from one RTP payload to its sound. PayloadDecoder takes the payloads of a caller. FrameDecoder
+// reuses its memory, for this server's own payloads when they have to be transcoded.
 import { type CodecName, CODECS } from './codec.js';
 import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
 import { G722Decoder } from './g722.js';
@@ -14,31 +14,16 @@ export interface PayloadDecoder {
 }
 
 export function payloadDecoder(codec: CodecName): PayloadDecoder {
-  const { clockRate } = CODECS[codec];
+  const { clockRate, sampleRate } = CODECS[codec];
   if (codec === 'opus') {
     const opus = new OpusPacketDecoder();
     return { sampleRate: opus.sampleRate, clockRate, decode: (payload) => opus.decode(payload) };
   }
-  if (codec === 'G722') return g722(clockRate);
-  const values = codec === 'PCMU' ? MU_LAW_VALUES : A_LAW_VALUES;
-  const decode = (payload: Uint8Array) => Int16Array.from(payload, (code) => values[code] as number);
-  return { sampleRate: clockRate, clockRate, decode };
+  const decoder = frameDecoder(codec);
+  return { sampleRate, clockRate, decode: (payload) => decoder.decode(payload).slice() };
 }
 
-function g722(clockRate: number): PayloadDecoder {
-  const decoder = new G722Decoder();
-  return {
-    sampleRate: CODECS.G722.sampleRate,
-    clockRate,
-    decode(payload) {
-      const samples = new Int16Array(2 * payload.length);
-      decoder.decode(payload, samples);
-      return samples;
-    },
-  };
-}
-
-/** Decodes payloads that this server made itself; a caller's payload never reaches it. */
+/** Decodes one payload after another. For Opus it takes only payloads that this server made itself. */
 export interface FrameDecoder {
   /** The samples at the codec's rate; valid until the next call. */
   decode(payload: Uint8Array): Int16Array;
@@ -53,7 +38,7 @@ const MAKERS: Readonly<Record<CodecName, () => FrameDecoder>> = {
   PCMA: () => new G711FrameDecoder(A_LAW_VALUES),
 };
 
-const MOST_SAMPLES = 16 * 120; // 120 ms of G.722, the longest frame of G.711 and G.722
+const MOST_SAMPLES = 2 * 2048; // G.722 in the largest datagram that the native plane receives
 
 export function frameDecoder(codec: CodecName): FrameDecoder {
   return MAKERS[codec]();
