@@ -252,7 +252,10 @@ const OBLIQUE = words(
 /** Mit Hr. Meier: in German he is declined. */
 const sir: Saying = ({ nextWord, previousWord }) =>
   /^\p{Lu}/u.test(nextWord) ? (OBLIQUE.has(previousWord) ? 'Herrn' : 'Herr') : undefined;
-const behindOrdinal = (said: string): Saying => (around) => (/\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined); // prettier-ignore
+const behindOrdinal =
+  (said: string): Saying =>
+  (around) =>
+    /\d\. $/.test(around.text.slice(Math.max(0, around.start - 3), around.start)) ? said : undefined;
 /** Beside a result, or not. */
 const ofGame =
   (result: string, otherwise: string): Saying =>
@@ -262,14 +265,26 @@ const ofGame =
     /^ (?:gewann|gewonnen|verlor|siegt|unterl|endete|stand)/.test(text.slice(end, end + 10))
       ? result
       : otherwise;
-const behindDigit = (said: string): Saying => (around) => (/\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined); // prettier-ignore
-const behindNothing = (said: string): Saying => (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined); // prettier-ignore
+const behindDigit =
+  (said: string): Saying =>
+  (around) =>
+    /\d $/.test(around.text.slice(Math.max(0, around.start - 2), around.start)) ? said : undefined;
+const behindNothing =
+  (said: string): Saying =>
+  (around) =>
+    /^ \d/.test(around.text.slice(around.end, around.end + 2)) ? said : undefined;
 /** Des 20. Jh.: in the genitive. */
 const ofCentury: Saying = ({ text, start }) =>
   `Jahrhundert${/(?:des|eines|dieses) (?:\p{Ll}+ )?(?:\d{1,2}\. )?$/u.test(text.slice(Math.max(0, start - 24), start)) ? 's' : ''}`;
-const beforeName = (said: string): Saying => (around) => (/^\p{Lu}/u.test(around.nextWord) ? said : undefined); // prettier-ignore
+const beforeName =
+  (said: string): Saying =>
+  (around) =>
+    /^\p{Lu}/u.test(around.nextWord) ? said : undefined;
 
-const beforeNumber = (said: string): Saying => ({ text, end }) => (/^ ?\d/.test(text.slice(end, end + 2)) ? said : undefined); // prettier-ignore
+const beforeNumber =
+  (said: string): Saying =>
+  ({ text, end }) =>
+    /^ ?\d/.test(text.slice(end, end + 2)) ? said : undefined;
 
 /** Letters of formulas and versions. */
 const GREEK: Readonly<Record<string, string>> = {

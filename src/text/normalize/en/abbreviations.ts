@@ -25,7 +25,9 @@ export const SPELLED: ReadonlySet<string> = words(`
   USPS USSR UTC UTF UTI UUID UV UVA UWB UX VA VAT VIN VIP VOC VOD WEF WIP WPA WTO WWE XAI XYZ YMCA YOY YTD YWCA
 `); // prettier-ignore
 
-export const READ: ReadonlySet<string> = words('NASA NATO SWAT OPEC UNESCO UNICEF FIFA SIM PIN RAM ROM LAN WAN ZIP JPEG GIF LASER AIDS COVID NAFTA OSHA HIPAA'); // prettier-ignore
+export const READ: ReadonlySet<string> = words(
+  'NASA NATO SWAT OPEC UNESCO UNICEF FIFA SIM PIN RAM ROM LAN WAN ZIP JPEG GIF LASER AIDS COVID NAFTA OSHA HIPAA',
+);
 
 const DOUBTFUL = /(?:US|IT|AM|WHO|ER|OS|DA|LA|PE|RIP|SAT|DOT|ID|IP|OR|PA)(?![\p{L}\p{N}])/uy;
 const SHOUTED_BEFORE = /(?:^|[^\p{L}\p{N}])(\p{Lu}{2,}) $/u;
@@ -102,7 +104,10 @@ const after =
 const ofLife =
   (said: string): ((around: Around) => string | undefined) =>
   (around) =>
-    /[(;,–] ?$/.test(behind(around, 2)) && /^ (?:c\. |ca\. )?(?:\d{3,4}(?!\d)|\p{Lu}\p{Ll}{2,8}\.? \d)/u.test(ahead(around, 16)) ? said : undefined; // prettier-ignore
+    /[(;,–] ?$/.test(behind(around, 2)) &&
+    /^ (?:c\. |ca\. )?(?:\d{3,4}(?!\d)|\p{Lu}\p{Ll}{2,8}\.? \d)/u.test(ahead(around, 16))
+      ? said
+      : undefined;
 
 const DIGIT_AHEAD = /^ #?\d/;
 const NAME_AHEAD = /^ \p{Lu}\p{Ll}/u;

@@ -49,8 +49,7 @@ const HOUSE = new RegExp(
   String.raw`(\d{1,5})([A-Z]?)(?:-\d{1,5})?(?= ${POINT}${NAME}${SUFFIX}(?![\p{L}\p{N}]))`,
   'uy',
 );
-const DIRECTED_HOUSE =
-  /\d{1,5}(?= (?:[NSEW]\.?|[NS]\.?[EW]\.?) (?:\p{Lu}\p{Ll}|\d{1,3}(?:st|nd|rd|th)))/uy; // prettier-ignore
+const DIRECTED_HOUSE = /\d{1,5}(?= (?:[NSEW]\.?|[NS]\.?[EW]\.?) (?:\p{Lu}\p{Ll}|\d{1,3}(?:st|nd|rd|th)))/uy;
 
 /** 1600 Pennsylvania Ave. is sixteen hundred; 123 N. Main St. has no newtons. */
 export const house: Recogniser = (reading) => {

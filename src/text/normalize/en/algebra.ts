@@ -69,7 +69,11 @@ const BEFORE_AMOUNT: Readonly<Record<string, string>> = {
   '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least',
 }; // prettier-ignore
 const VERBS = new Set("is are was were be been being isn't aren't stays remains must".split(' '));
-const PREPOSITIONS = new Set('need needs needed require requires required with of for at by in takes took has have had to use using contains costs cost want wants and or'.split(' ')); // prettier-ignore
+const PREPOSITIONS = new Set(
+  'need needs needed require requires required with of for at by in takes took has have had to use using contains costs cost want wants and or'.split(
+    ' ',
+  ),
+);
 
 /** "He is > 5", "we need >= 3": the verb is there already. */
 function relation(reading: Reading): Found | undefined {

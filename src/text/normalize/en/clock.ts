@@ -231,7 +231,9 @@ export const about: Recogniser = (reading) => {
 };
 
 const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
-const BEFORE_HOURS = new Set('open hours from daily weekdays f fri friday sat saturday sun sunday works work'.split(' ')); // prettier-ignore
+const BEFORE_HOURS = new Set(
+  'open hours from daily weekdays f fri friday sat saturday sun sunday works work'.split(' '),
+);
 
 /** Open 9-5: the second hour is one of the afternoon. */
 const openingHours: Recogniser = (reading) => {

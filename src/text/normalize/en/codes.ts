@@ -23,8 +23,10 @@ function httpStatus(reading: Reading): Found | undefined {
 }
 
 const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc pep rtx gtx psalm section unit lot locker ward porsche xbox rm'.split(' '),
-); // prettier-ignore
+  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc pep rtx gtx psalm section unit lot locker ward porsche xbox rm'.split(
+    ' ',
+  ),
+);
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const STANDARDS = new Set(['iso', 'iec', 'ansi', 'bs', 'en', 'astm']);
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
@@ -260,7 +262,11 @@ const models: Recogniser = (reading) => {
 };
 
 const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
-const BEFORE_SEVERAL = new Set('two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(' ')); // prettier-ignore
+const BEFORE_SEVERAL = new Set(
+  'two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(
+    ' ',
+  ),
+);
 
 /** Two 6s, three 737s. */
 const several: Recogniser = (reading) => {

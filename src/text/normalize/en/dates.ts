@@ -12,10 +12,14 @@ const LONGEST_LEAD = 48; // units before a date that may say what kind it is
 
 const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 const BEFORE_DATE = new Set(
-  'on due dated until till starting starts start begins begin ending ends end through thru expires expire expiring'.split(' ').concat(
-    'check-in check-out checkin checkout arrive arrives arriving arrival depart departs departing departure return returns leaving leave delivery delivered'.split(' '),
-  ),
-); // prettier-ignore
+  'on due dated until till starting starts start begins begin ending ends end through thru expires expire expiring'
+    .split(' ')
+    .concat(
+      'check-in check-out checkin checkout arrive arrives arriving arrival depart departs departing departure return returns leaving leave delivery delivered'.split(
+        ' ',
+      ),
+    ),
+);
 const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
 const WEEK_OF =
   /\b(?:week of|check-?(?:in|out)|as of|effective|deadline|date|from|between|by|is|to|and)[: ]{1,2}$/i;

@@ -18,7 +18,9 @@ const CARDINALS = set(`
   grade episode fantasy gta season game schedule exhibit annex lesson module verse psalm canto sonnet movement symphony concerto sonata opus category generation
   gen series round group factor cranial nerve zone block proposition prop amendment rule form soyuz gemini mercury vatican wrestlemania wars quest souls
 `);
-const BEFORE_X = set('chapter part volume vol book section act scene article title appendix bowl episode fantasy canto psalm verse charles louis leo pius john henry alfonso'); // prettier-ignore
+const BEFORE_X = set(
+  'chapter part volume vol book section act scene article title appendix bowl episode fantasy canto psalm verse charles louis leo pius john henry alfonso',
+);
 const FIRST_NAMES = set(`
   henry louis elizabeth george edward james charles richard william john paul pius benedict leo gregory innocent clement philip felipe
   ferdinand francis frederick napoleon nicholas alexander catherine peter ivan ramesses ptolemy urban urbanus gustav christian carlos alfonso juan
@@ -32,12 +34,17 @@ const RULER =
 const SURNAME = /(?:^|[^\p{L}])(\p{Lu}\p{Ll}+)(?: \p{Lu}\.)? \p{Lu}[\p{L}'’-]+,? $/u;
 const LISTED = /(\p{L}+) [IVXLC]{1,7}(?:,? (?:and|or|to|through|of|vs\.?|&) |, | ?[-–] ?)$/u;
 const BEFORE_STOP = /\b(?:vol|ch|sec|art|pt|bk|app|fig|no|ex)\. $/i;
-const MEDICAL = set('fluid fluids drip drips line lines antibiotic antibiotics therapy bag bags push pump infusion infusions iron access site needle catheter medication meds dose treatment pole vitamin vitamins tube tubes hydration contrast'); // prettier-ignore
+const MEDICAL = set(
+  'fluid fluids drip drips line lines antibiotic antibiotics therapy bag bags push pump infusion infusions iron access site needle catheter medication meds dose treatment pole vitamin vitamins tube tubes hydration contrast',
+);
 const BEFORE_DRIP = set('an via by per his her your my the this with through of on');
-const ORDERED = set('Olympic Olympics Olympiad Winter Summer Corps Dynasty Amendment Legion Congress century centuries Army Games'); // prettier-ignore
+const ORDERED = set(
+  'Olympic Olympics Olympiad Winter Summer Corps Dynasty Amendment Legion Congress century centuries Army Games',
+);
 const AFTER_CAPITAL = /(?:^|[^\p{L}\p{N}])\p{Lu}[\p{L}\p{N}'’]* $/u;
 const SEQUEL = /^(?:II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{1,3})$/;
-const PRONOUN = /^ (?:am|was|have|had|will|would|can|could|think|know|do|did|said|say|want|need|saw|love|like|feel|mean|hope|guess|believe)\b/; // prettier-ignore
+const PRONOUN =
+  /^ (?:am|was|have|had|will|would|can|could|think|know|do|did|said|say|want|need|saw|love|like|feel|mean|hope|guess|believe)\b/;
 
 /** The words around a Roman numeral decide whether it is a cardinal, an ordinal or letters. */
 function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordinal' | 'letters' | undefined {
@@ -83,7 +90,9 @@ export const roman: Recogniser = (reading) => {
   return { end: letter ? end + 1 : end, spoken, rule: 'roman' };
 };
 
-const BEFORE_SMALL = set('scene chapter section page pages clause paragraph footnote note item subsection subparagraph act part'); // prettier-ignore
+const BEFORE_SMALL = set(
+  'scene chapter section page pages clause paragraph footnote note item subsection subparagraph act part',
+);
 
 /** Scene ii, page xiv. */
 export function smallRoman(reading: Reading): Found | undefined {

@@ -198,10 +198,19 @@ function beforeRoman(said: string): Saying {
 }
 
 /** Esc. B, esc. 2 */
-const beforeCode = (said: string): Saying => ({ text, end }) => (/^ ?(?:\d|[A-Z](?!\p{L}))/u.test(text.slice(end, end + 4)) ? said : undefined); // prettier-ignore
+const beforeCode =
+  (said: string): Saying =>
+  ({ text, end }) =>
+    /^ ?(?:\d|[A-Z](?!\p{L}))/u.test(text.slice(end, end + 4)) ? said : undefined;
 
 /** Sam. 9h-14h, fermé dim. */
-const weekday = (name: string): Saying => ({ text, start, end }) => (/^ \d/.test(text.slice(end, end + 2)) || /(?:fermée?s?|ouverte?s?|et|ou|sauf)(?: le)? $/i.test(text.slice(Math.max(0, start - 12), start)) ? name : undefined); // prettier-ignore
+const weekday =
+  (name: string): Saying =>
+  ({ text, start, end }) =>
+    /^ \d/.test(text.slice(end, end + 2)) ||
+    /(?:fermée?s?|ouverte?s?|et|ou|sauf)(?: le)? $/i.test(text.slice(Math.max(0, start - 12), start))
+      ? name
+      : undefined;
 
 /** Th. 6 */
 function beforeDigit(said: string): Saying {

@@ -239,9 +239,18 @@ const beforeCode: Saying = ({ text, end }) =>
   /^ ?[A-Z]{1,3}-?\d/.test(text.slice(end, end + 6)) ? 'numero' : undefined;
 
 /** Scala B */
-const before = (what: RegExp, said: string): Saying => ({ text, end }) => (what.test(text.slice(end, end + 6)) ? said : undefined); // prettier-ignore
-const behindNumber = (said: string): Saying => ({ text, start }) => (/\d[\d.,]* ?$/.test(text.slice(Math.max(0, start - 8), start)) ? said : undefined); // prettier-ignore
-const behindOrdinal = (said: string): Saying => ({ text, start }) => (/\d[°º] $/.test(text.slice(Math.max(0, start - 3), start)) ? said : undefined); // prettier-ignore
+const before =
+  (what: RegExp, said: string): Saying =>
+  ({ text, end }) =>
+    what.test(text.slice(end, end + 6)) ? said : undefined;
+const behindNumber =
+  (said: string): Saying =>
+  ({ text, start }) =>
+    /\d[\d.,]* ?$/.test(text.slice(Math.max(0, start - 8), start)) ? said : undefined;
+const behindOrdinal =
+  (said: string): Saying =>
+  ({ text, start }) =>
+    /\d[°º] $/.test(text.slice(Math.max(0, start - 3), start)) ? said : undefined;
 const staircase: Saying = (around) => (/^\p{Lu}$/u.test(around.nextWord) ? 'scala' : undefined);
 
 /** Sec. XX, XX sec. */

@@ -13,7 +13,7 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
     for (const form of written.split(' ')) found[form] = { forms: [after], form: before };
   }
   return found;
-} // prettier-ignore
+}
 
 const UNITS: Readonly<Record<string, Noun>> = units({
   '% ％': 'パーセント', '‰': 'パーミル', 'km ㎞': 'キロメートル', m: 'メートル', 'cm ㎝ CM': 'センチメートル', 'mm ㎜ MM': 'ミリメートル', 'μm µm': 'マイクロメートル', nm: 'ナノメートル',

@@ -195,8 +195,9 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun, grammat
 }
 
 const NAMED: Readonly<Record<string, readonly [stem: string, genitivePlural: string]>> = {
-  '3': ['трет', 'третей'], '4': ['четверт', 'четвертей'],
-}; // prettier-ignore
+  '3': ['трет', 'третей'],
+  '4': ['четверт', 'четвертей'],
+};
 
 function part({ numerator, denominator }: Fraction, grammatical: Case): string {
   const [amount, parts] = [withoutZeros(numerator), withoutZeros(denominator)];

@@ -17,7 +17,15 @@ function nouns(list: Readonly<Record<string, string>>, form?: string): Record<st
 
 /** Written as they are said. */
 function counters(list: string, form?: string): Record<string, Noun> {
-  return nouns(Object.fromEntries(list.trim().split(/\s+/).map((word) => [word, word])), form); // prettier-ignore
+  return nouns(
+    Object.fromEntries(
+      list
+        .trim()
+        .split(/\s+/)
+        .map((word) => [word, word]),
+    ),
+    form,
+  );
 }
 
 const MEASURES = nouns({
