@@ -30,7 +30,12 @@ const WAYS: readonly { readonly name: string; readonly srtp: SenderOrder['srtp']
   { name: 'SRTP GCM-128, heard', srtp: { profile: 'AEAD_AES_128_GCM', key: bytes(16), salt: bytes(12) }, listens: true },
 ]; // prettier-ignore
 
-function openSockets(plane: MediaPlane, ports: RtpPorts, count: number, way: (typeof WAYS)[number]): MediaSocket[] {
+function openSockets(
+  plane: MediaPlane,
+  ports: RtpPorts,
+  count: number,
+  way: (typeof WAYS)[number],
+): MediaSocket[] {
   return Array.from({ length: count }, () => {
     const socket = plane.openSocket({ ports, mux: true });
     socket.formats([{ payloadType: 0, kind: 'sound', clockRate: 8000 }]);
@@ -39,7 +44,7 @@ function openSockets(plane: MediaPlane, ports: RtpPorts, count: number, way: (ty
     if (way.listens) socket.listen(() => undefined);
     return socket;
   });
-} // prettier-ignore
+}
 
 async function openSender(order: SenderOrder): Promise<ChildProcess> {
   const child = fork(new URL('./rtp-sender.js', import.meta.url));

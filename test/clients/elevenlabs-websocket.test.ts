@@ -273,7 +273,10 @@ test('ten interruptions, each while the old turn still sounds, on one socket', a
   );
   for (let turn = 0; turn < 10; turn++) {
     const told = answers(client, `turn-${turn}`);
-    assert.equal(told.findIndex((answer) => answer.isFinal === true), told.length - 1); // prettier-ignore
+    assert.equal(
+      told.findIndex((answer) => answer.isFinal === true),
+      told.length - 1,
+    );
   }
   assert.equal(client.end, undefined);
   client.socket.close();
@@ -375,5 +378,8 @@ test('the library’s messages of several contexts, too', async (t) => {
   );
   assert.deepEqual(read.at(-1), { isFinal: true, contextId: 'a' });
   assert.ok(read.every(({ contextId }) => contextId === 'a'));
-  assert.equal(read.flatMap((message) => ('alignment' in message && message.alignment?.chars) || []).join(''), `${TEXT} `); // prettier-ignore
+  assert.equal(
+    read.flatMap((message) => ('alignment' in message && message.alignment?.chars) || []).join(''),
+    `${TEXT} `,
+  );
 });

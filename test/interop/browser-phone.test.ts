@@ -264,8 +264,11 @@ async function hears({ phone }: Pick<Talking, 'phone'>): Promise<void> {
   const before = await phone.heard();
   await until(async () => {
     const now = await phone.heard();
-    return now.packetsReceived > before.packetsReceived + 50 && now.totalAudioEnergy > before.totalAudioEnergy + 0.001;
-  }); // prettier-ignore
+    return (
+      now.packetsReceived > before.packetsReceived + 50 &&
+      now.totalAudioEnergy > before.totalAudioEnergy + 0.001
+    );
+  });
 }
 
 test('a browser that calls hears the greeting', async (t) => {

@@ -64,7 +64,14 @@ test('an entry with signs is found as it is written', () => {
 });
 
 test('what stands before or behind an apostrophe is a word of its own, but for a contraction with not', () => {
-  assert.equal(said("Anna's l'URSS don't don", [{ word: 'Anna', say: 'Ahna' }, { word: 'URSS', say: 'u r s s' }, { word: 'don', say: 'dawn' }]), "[Ahna]'s l'[u r s s] don't [dawn]"); // prettier-ignore
+  assert.equal(
+    said("Anna's l'URSS don't don", [
+      { word: 'Anna', say: 'Ahna' },
+      { word: 'URSS', say: 'u r s s' },
+      { word: 'don', say: 'dawn' },
+    ]),
+    "[Ahna]'s l'[u r s s] don't [dawn]",
+  );
 });
 
 test('words of scripts without spaces are found within their text', () => {

@@ -200,8 +200,11 @@ test('a lexicon is asked before the rules of the language, and outside of what m
 test('of two lexicons the first is asked first', () => {
   const [first, second] = [
     new Lexicon([{ word: 'New York', say: 'the city' }]),
-    new Lexicon([{ word: 'York', say: 'Yorick' }, { word: 'I', say: 'eye' }]),
-  ]; // prettier-ignore
+    new Lexicon([
+      { word: 'York', say: 'Yorick' },
+      { word: 'I', say: 'eye' },
+    ]),
+  ];
   assert.equal(
     spokenForm('I like New York', { language: 'en', lexicons: [first, second] }).text,
     'eye like the city',

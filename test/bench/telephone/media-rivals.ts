@@ -33,24 +33,46 @@ const ANSWER_LIMIT_MS = 5000;
 const SETTLE_MS = 1500;
 
 const TONE: Sound = {
-  samples: Float32Array.from({ length: SECONDS * RATE }, (_, n) => 0.3 * Math.sin((2 * Math.PI * 440 * n) / RATE)),
+  samples: Float32Array.from(
+    { length: SECONDS * RATE },
+    (_, n) => 0.3 * Math.sin((2 * Math.PI * 440 * n) / RATE),
+  ),
   rate: RATE,
-}; // prettier-ignore
+};
 
 /** rtpengine plays to so many calls, which it is told of one after the other. */
 export async function rtpengineLine(calls: number, measureMs: number): Promise<Row> {
   const folder = new ScratchFolder();
   writeWav(folder.at('tone.wav'), TONE);
   const control = await freePorts();
-  const ports = ['--port-min=31000', '--port-max=40999', '--interface=127.0.0.1', `--pidfile=${folder.at('pid')}`];
-  const manner = ['--config-file=none', '--table=-1', '--num-threads=1', '--media-num-threads=1', '--foreground', '--log-stderr', '--log-level=3'];
-  const program = new PinnedProgram(SERVER_CORE, 'rtpengine', [...manner, ...ports, `--listen-ng=127.0.0.1:${control}`], { stdio: 'ignore' });
+  const ports = [
+    '--port-min=31000',
+    '--port-max=40999',
+    '--interface=127.0.0.1',
+    `--pidfile=${folder.at('pid')}`,
+  ];
+  const manner = [
+    '--config-file=none',
+    '--table=-1',
+    '--num-threads=1',
+    '--media-num-threads=1',
+    '--foreground',
+    '--log-stderr',
+    '--log-level=3',
+  ];
+  const program = new PinnedProgram(
+    SERVER_CORE,
+    'rtpengine',
+    [...manner, ...ports, `--listen-ng=127.0.0.1:${control}`],
+    { stdio: 'ignore' },
+  );
   const ng = createSocket('udp4');
   try {
     await until(() => isHeld('udp', control));
     const idle = await idleCores({ program });
     const receiver = await UdpReceiver.open();
-    for (let call = 0; call < calls; call++) await playTo(ng, control, `call-${call}`, receiver.port, folder.at('tone.wav'));
+    for (let call = 0; call < calls; call++)
+      await playTo(ng, control, `call-${call}`, receiver.port, folder.at('tone.wav'));
     await sleep(SETTLE_MS);
     const row = await (await measured(program, receiver, measureMs, idle))();
     return { player: 'rtpengine 10.5, play media', ...row };
@@ -59,7 +81,7 @@ export async function rtpengineLine(calls: number, measureMs: number): Promise<R
     await program.close();
     folder.remove();
   }
-} // prettier-ignore
+}
 
 async function playTo(ng: Socket, control: number, call: string, sink: number, file: string): Promise<void> {
   const sdp = (port: number) =>
@@ -75,7 +97,10 @@ let cookies = 0;
 async function ask(ng: Socket, control: number, question: Readonly<Record<string, string>>): Promise<void> {
   const cookie = `${++cookies}`;
   const answer = await new Promise<string>((resolve, reject) => {
-    const overdue = setTimeout(() => reject(new Error(`rtpengine did not answer "${question['command']}"`)), ANSWER_LIMIT_MS);
+    const overdue = setTimeout(
+      () => reject(new Error(`rtpengine did not answer "${question['command']}"`)),
+      ANSWER_LIMIT_MS,
+    );
     ng.once('message', (bytes) => {
       clearTimeout(overdue);
       resolve(bytes.toString('latin1'));
@@ -83,7 +108,7 @@ async function ask(ng: Socket, control: number, question: Readonly<Record<string
     ng.send(`${cookie} ${bencoded(question)}`, control, '127.0.0.1');
   });
   if (!answer.includes('6:result2:ok')) throw new Error(`rtpengine: ${answer}`);
-} // prettier-ignore
+}
 
 /** baresip answers so many calls, and plays a file into each. */
 export async function baresipLine(calls: number, measureMs: number): Promise<Row> {
@@ -91,7 +116,10 @@ export async function baresipLine(calls: number, measureMs: number): Promise<Row
   writeWav(folder.at('tone.wav'), TONE);
   const port = await freePorts();
   writeFileSync(folder.at('config'), baresipConfig(port, folder.at('tone.wav'), calls));
-  writeFileSync(folder.at('accounts'), '<sip:bench@127.0.0.1;transport=udp>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n');
+  writeFileSync(
+    folder.at('accounts'),
+    '<sip:bench@127.0.0.1;transport=udp>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n',
+  );
   writeFileSync(folder.at('contacts'), '');
   const program = new PinnedProgram(SERVER_CORE, 'baresip', ['-f', folder.path], { stdio: 'ignore' });
   try {
@@ -108,7 +136,7 @@ export async function baresipLine(calls: number, measureMs: number): Promise<Row
     await program.close();
     folder.remove();
   }
-} // prettier-ignore
+}
 
 function baresipConfig(port: number, file: string, calls: number): string {
   const lines = [

@@ -54,12 +54,17 @@ function rowOf(at: string, calls: number, figures: PhoneFigures): Row {
 
 /** Resources left after all calls ended, and memory that grew during the run. */
 function grown(before: PhoneFigures, middle: PhoneFigures, end: PhoneFigures, rest: PhoneFigures): string[] {
-  const left = (['descriptors', 'portsUsed', 'portsResting', 'calls', 'dialogs', 'transactions', 'timers'] as const)
+  const left = (
+    ['descriptors', 'portsUsed', 'portsResting', 'calls', 'dialogs', 'transactions', 'timers'] as const
+  )
     .filter((name) => rest[name] > before[name] + (name === 'timers' ? 2 : 0)) // two may be the server's
     .map((name) => `${name}: ${before[name]} before, ${rest[name]} after`);
-  const larger = end.residentMb > GROWTH * middle.residentMb ? [`resident: ${middle.residentMb} MB half-way, ${end.residentMb} MB at the end`] : [];
+  const larger =
+    end.residentMb > GROWTH * middle.residentMb
+      ? [`resident: ${middle.residentMb} MB half-way, ${end.residentMb} MB at the end`]
+      : [];
   return [...left, ...larger];
-} // prettier-ignore
+}
 
 async function soak(phone: BenchPhone): Promise<string[]> {
   const receiver = await UdpReceiver.open();
@@ -68,7 +73,13 @@ async function soak(phone: BenchPhone): Promise<string[]> {
   const during: PhoneFigures[] = [];
   const counts = { done: 0, failed: 0, refused: 0 };
   for (let part = 1; part <= PARTS; part++) {
-    const plan = { to: phone.address, sinkPort: receiver.port, calls: Math.round(CALLS / PARTS), perSecond: RATE, holdMs: HOLD_MS };
+    const plan = {
+      to: phone.address,
+      sinkPort: receiver.port,
+      calls: Math.round(CALLS / PARTS),
+      perSecond: RATE,
+      holdMs: HOLD_MS,
+    };
     const { done, failed, refused, setUpMs } = await (await SippLoad.start(plan)).ended;
     counts.done += done;
     counts.failed += failed;
@@ -84,7 +95,7 @@ async function soak(phone: BenchPhone): Promise<string[]> {
   console.log(`\n${table(rows)}\n`);
   const lost = counts.failed > 0 ? [`${counts.failed} calls failed`] : [];
   return [...lost, ...grown(before, during[PARTS / 2 - 1] ?? before, during.at(-1) ?? before, rest)];
-} // prettier-ignore
+}
 
 console.log(`${machine()}; ${CALLS} calls, ${RATE} a second\n`);
 const phone = await BenchPhone.start({ nodeOptions: ['--expose-gc'] });

@@ -43,21 +43,33 @@ interface SetUpLine {
   readonly isBroken: boolean;
 }
 
-async function setUpLine(phone: BenchPhone, name: string, { manner, perSecond, seconds }: { manner: Manner; perSecond: number; seconds: number }): Promise<SetUpLine> {
+async function setUpLine(
+  phone: BenchPhone,
+  name: string,
+  { manner, perSecond, seconds }: { manner: Manner; perSecond: number; seconds: number },
+): Promise<SetUpLine> {
   const { service, holdMs } = manner;
   const receiver = await UdpReceiver.open();
   phone.begin();
   const before = await phone.figures();
   const [stolen, threads] = [stolenSeconds(), phone.program.threadSeconds()];
   const calls = Math.round(perSecond * seconds);
-  const load = await SippLoad.start({ to: phone.address, sinkPort: receiver.port, calls, perSecond, holdMs, service });
+  const load = await SippLoad.start({
+    to: phone.address,
+    sinkPort: receiver.port,
+    calls,
+    perSecond,
+    holdMs,
+    service,
+  });
   const counts = await load.ended;
   const threadsAfter = phone.program.threadSeconds();
   const after = await phone.figures();
   const { packets } = await receiver.close();
   const setUp = spreadOf(counts.setUpMs);
   const cpuSeconds = after.cpuMs / 1000;
-  const msOf = (thread: string) => (1000 * ((threadsAfter.get(thread) ?? NaN) - (threads.get(thread) ?? NaN))) / counts.done;
+  const msOf = (thread: string) =>
+    (1000 * ((threadsAfter.get(thread) ?? NaN) - (threads.get(thread) ?? NaN))) / counts.done;
   const row = {
     load: name,
     speech: manner.name,
@@ -76,13 +88,17 @@ async function setUpLine(phone: BenchPhone, name: string, { manner, perSecond, s
     'calls/s per core': Math.round(counts.done / cpuSeconds),
     'core %': (100 * cpuSeconds) / counts.seconds,
     'loop late p99 ms': after.loopLate.p99,
-    'sound of those due %': holdMs < SPEAKS_MS ? '' : 100 * soundShare(packets, { calls: counts.done, holdMs, packetMs: PACKET_MS }),
+    'sound of those due %':
+      holdMs < SPEAKS_MS
+        ? ''
+        : 100 * soundShare(packets, { calls: counts.done, holdMs, packetMs: PACKET_MS }),
     'SIPp core %': (100 * counts.cpuSeconds) / counts.seconds,
     'stolen %': (100 * (stolenSeconds() - stolen)) / counts.seconds,
   };
-  const isBroken = counts.failed + counts.refused + (after.overload - before.overload) > 0 || setUp.p95 > BROKEN_MS;
+  const isBroken =
+    counts.failed + counts.refused + (after.overload - before.overload) > 0 || setUp.p95 > BROKEN_MS;
   return { row, counts, isBroken };
-} // prettier-ignore
+}
 
 interface WarmUpPlan {
   readonly calls: number;
@@ -126,7 +142,11 @@ interface Climbed {
   readonly tooMuch: number;
 }
 
-async function climb(phone: BenchPhone, { ladder, seconds }: Pick<SetUpRates, 'ladder' | 'seconds'>, manner: Manner): Promise<Climbed> {
+async function climb(
+  phone: BenchPhone,
+  { ladder, seconds }: Pick<SetUpRates, 'ladder' | 'seconds'>,
+  manner: Manner,
+): Promise<Climbed> {
   const rows: Row[] = [];
   for (const perSecond of ladder) {
     const { row, isBroken } = await setUpLine(phone, `${perSecond} calls/s`, { manner, perSecond, seconds });
@@ -134,7 +154,7 @@ async function climb(phone: BenchPhone, { ladder, seconds }: Pick<SetUpRates, 'l
     if (isBroken) return { rows, tooMuch: perSecond };
   }
   return { rows, tooMuch: ladder.at(-1) ?? 0 };
-} // prettier-ignore
+}
 
 const QUICK = process.argv.includes('--quick');
 const WANTED = process.argv.slice(2).filter((word) => !word.startsWith('--'));

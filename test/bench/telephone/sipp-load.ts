@@ -88,8 +88,17 @@ export class SippLoad {
     const setUpMs = this.#responseTimes();
     const cpuSeconds = this.#program.cpuSeconds();
     this.#folder.remove();
-    return { done: successful - refused, refused, failed, retransmissions, reasons, setUpMs, cpuSeconds, seconds };
-  } // prettier-ignore
+    return {
+      done: successful - refused,
+      refused,
+      failed,
+      retransmissions,
+      reasons,
+      setUpMs,
+      cpuSeconds,
+      seconds,
+    };
+  }
 
   /** Lines of `date;milliseconds;name`. */
   #responseTimes(): number[] {

@@ -27,16 +27,25 @@ function intervalsOf(packets: readonly Arrival[]): { readonly spread: Spread; re
     last.set(ssrc, atMs);
   }
   return { spread: spreadOf(intervals), streams: last.size };
-} // prettier-ignore
+}
 
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** CPU, memory and pacing of a sending program, in columns that all senders have. */
-export async function measured(program: PinnedProgram, receiver: UdpReceiver, measureMs: number, idle: number): Promise<() => Promise<Row>> {
+export async function measured(
+  program: PinnedProgram,
+  receiver: UdpReceiver,
+  measureMs: number,
+  idle: number,
+): Promise<() => Promise<Row>> {
   const [fromMs, cpu, stolen] = [monotonicMs(), program.cpuSeconds(), stolenSeconds()];
   await sleep(measureMs);
   const seconds = (monotonicMs() - fromMs) / 1000;
-  const [cores, stolenShare, residentMb] = [(program.cpuSeconds() - cpu) / seconds, (stolenSeconds() - stolen) / seconds, program.residentMb()];
+  const [cores, stolenShare, residentMb] = [
+    (program.cpuSeconds() - cpu) / seconds,
+    (stolenSeconds() - stolen) / seconds,
+    program.residentMb(),
+  ];
   const untilMs = monotonicMs();
   return async () => {
     const { packets, dropped } = await receiver.close();
@@ -56,7 +65,7 @@ export async function measured(program: PinnedProgram, receiver: UdpReceiver, me
       'stolen %': 100 * stolenShare,
     };
   };
-} // prettier-ignore
+}
 
 interface StandingOptions extends BenchPhoneOptions {
   readonly name: string;
@@ -100,7 +109,14 @@ export async function standingLine({ name, calls, measureMs, ...options }: Stand
 
 /** Resolves when so many calls stand, or the machine could not in time. Who is refused calls again. */
 async function standUp(phone: BenchPhone, sinkPort: number, calls: number): Promise<SippLoad> {
-  const plan = { to: phone.address, sinkPort, calls: MOST_TRIES, perSecond: SETUP_PER_S, holdMs: HOLD_MS, atOnce: calls };
+  const plan = {
+    to: phone.address,
+    sinkPort,
+    calls: MOST_TRIES,
+    perSecond: SETUP_PER_S,
+    holdMs: HOLD_MS,
+    atOnce: calls,
+  };
   const load = await SippLoad.start(plan);
   const untilMs = monotonicMs() + STAND_LIMIT_MS;
   for (;;) {
@@ -110,7 +126,7 @@ async function standUp(phone: BenchPhone, sinkPort: number, calls: number): Prom
   }
   await sleep(SETTLE_MS);
   return load;
-} // prettier-ignore
+}
 
 /** Processor cores used by the server without calls, mostly by its clock's tick. */
 export async function idleCores({ program }: Pick<BenchPhone, 'program'>): Promise<number> {

@@ -15,9 +15,12 @@ const RTP_PORTS = 20;
 const QUIET_S = 60;
 const TONE_RATE = 16_000; // Hz
 const TONE: Sound = {
-  samples: Float32Array.from({ length: 10 * TONE_RATE }, (_, n) => 0.3 * Math.sin((2 * Math.PI * 440 * n) / TONE_RATE)),
+  samples: Float32Array.from(
+    { length: 10 * TONE_RATE },
+    (_, n) => 0.3 * Math.sin((2 * Math.PI * 440 * n) / TONE_RATE),
+  ),
   rate: TONE_RATE,
-}; // prettier-ignore
+};
 
 export interface BaresipOptions {
   /** User part of its own address; baresip if absent. */
@@ -74,7 +77,13 @@ export class Baresip {
   #trouble: string | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(address: Address, options: BaresipOptions, program: Program, folder: ScratchFolder, control: Socket) {
+  private constructor(
+    address: Address,
+    options: BaresipOptions,
+    program: Program,
+    folder: ScratchFolder,
+    control: Socket,
+  ) {
     this.address = address;
     const { user = 'baresip', transport = 'udp' } = options;
     this.uri = `sip:${user}@${address.host}:${address.port}${transport === 'udp' ? '' : `;transport=${transport}`}`;
@@ -84,7 +93,7 @@ export class Baresip {
     control.on('data', (bytes) => this.#read(bytes));
     control.on('error', ({ message }) => (this.#trouble = message)); // most often the program has ended, which its exit tells
     control.on('close', () => (this.#trouble ||= 'it closed the connection'));
-  } // prettier-ignore
+  }
 
   /** Resolves once it can be called and told what to do; registered, too, where it has a registrar. */
   static async start(options: BaresipOptions = {}): Promise<Baresip> {
@@ -126,12 +135,17 @@ export class Baresip {
 
   /** The next event of the type, beginning with the first that nobody waited for; such as CALL_INCOMING, CALL_ESTABLISHED, CALL_CLOSED. */
   async told(type: string): Promise<BaresipEvent> {
-    const index = () => this.events.findIndex((event, n) => event.type === type && n > (this.#waited.get(type) ?? -1));
-    await this.#program.until(`tell of ${type} (but ${JSON.stringify(this.events.map((event) => event.type))})`, EVENT_LIMIT_MS, () => index() >= 0);
+    const index = () =>
+      this.events.findIndex((event, n) => event.type === type && n > (this.#waited.get(type) ?? -1));
+    await this.#program.until(
+      `tell of ${type} (but ${JSON.stringify(this.events.map((event) => event.type))})`,
+      EVENT_LIMIT_MS,
+      () => index() >= 0,
+    );
     const found = index();
     this.#waited.set(type, found);
     return this.events[found] ?? { type };
-  } // prettier-ignore
+  }
 
   /** Resolves once the condition holds, looked at every 20 ms. */
   until(what: string, withinMs: number, condition: () => boolean): Promise<void> {
@@ -194,14 +208,29 @@ export class Baresip {
   }
 }
 
-async function writeFiles(folder: ScratchFolder, options: BaresipOptions, port: number, control: number): Promise<void> {
+async function writeFiles(
+  folder: ScratchFolder,
+  options: BaresipOptions,
+  port: number,
+  control: number,
+): Promise<void> {
   const { certificate, authority, says = TONE, encryption, ice } = options;
   const rtp = await freePorts(RTP_PORTS);
   if (certificate !== undefined) writeFileSync(folder.at('own.pem'), certificate.cert + certificate.key);
   if (authority !== undefined) writeFileSync(folder.at('authority.pem'), authority);
   writeWav(folder.at('says.wav'), withQuiet(says));
-  const encryptions = encryption === undefined ? [] : [encryption === 'dtls_srtp' ? 'dtls_srtp.so' : 'srtp.so'];
-  const modules = ['g711.so', 'g722.so', 'opus.so', 'aufile.so', 'aubridge.so', 'sndfile.so', ...encryptions, ...(ice === true ? ['ice.so', 'stun.so'] : [])];
+  const encryptions =
+    encryption === undefined ? [] : [encryption === 'dtls_srtp' ? 'dtls_srtp.so' : 'srtp.so'];
+  const modules = [
+    'g711.so',
+    'g722.so',
+    'opus.so',
+    'aufile.so',
+    'aubridge.so',
+    'sndfile.so',
+    ...encryptions,
+    ...(ice === true ? ['ice.so', 'stun.so'] : []),
+  ];
   const lines = [
     ['poll_method', 'epoll'],
     ['sip_listen', `127.0.0.1:${port}`],
@@ -232,7 +261,7 @@ async function writeFiles(folder: ScratchFolder, options: BaresipOptions, port: 
   writeFileSync(folder.at('accounts'), `${account(options)}\n`);
   writeFileSync(folder.at('contacts'), '');
   writeFileSync(folder.at('uuid'), '00000000-0000-4000-8000-000000000000');
-} // prettier-ignore
+}
 
 /** Followed by silence: baresip hangs up when its file ends. */
 function withQuiet({ samples, rate }: Sound): Sound {
@@ -241,17 +270,35 @@ function withQuiet({ samples, rate }: Sound): Sound {
   return { samples: longer, rate };
 }
 
-function account({ user = 'baresip', transport = 'udp', registrar, credentials, encryption, codecs, answers = 'manual', ptime, ice }: BaresipOptions): string {
+function account({
+  user = 'baresip',
+  transport = 'udp',
+  registrar,
+  credentials,
+  encryption,
+  codecs,
+  answers = 'manual',
+  ptime,
+  ice,
+}: BaresipOptions): string {
   const domain = registrar?.domain ?? '127.0.0.1';
   return [
     `<sip:${user}@${domain};transport=${transport}>`,
     `regint=${registrar === undefined ? 0 : 60}`,
-    ...(credentials === undefined ? [] : [`auth_user=${credentials.user}`, `auth_pass=${credentials.password}`]),
-    ...(registrar === undefined ? [] : [`auth_user=${user}`, `auth_pass=${registrar.password}`, `outbound="sip:${registrar.address.host}:${registrar.address.port};transport=${transport}"`]),
+    ...(credentials === undefined
+      ? []
+      : [`auth_user=${credentials.user}`, `auth_pass=${credentials.password}`]),
+    ...(registrar === undefined
+      ? []
+      : [
+          `auth_user=${user}`,
+          `auth_pass=${registrar.password}`,
+          `outbound="sip:${registrar.address.host}:${registrar.address.port};transport=${transport}"`,
+        ]),
     ...(encryption === undefined ? [] : [`mediaenc=${encryption}`]),
     ...(codecs === undefined ? [] : [`audio_codecs=${codecs.join(',')}`]),
     ...(ptime === undefined ? [] : [`ptime=${ptime}`]),
     ...(ice === true ? ['medianat=ice'] : []),
     `answermode=${answers}`,
   ].join(';');
-} // prettier-ignore
+}

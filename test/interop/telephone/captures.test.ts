@@ -49,8 +49,10 @@ async function openCollector(t: TestContext) {
 
 function firstLines(packets: readonly PcapPacket[], port: number): string[] {
   const isSip = ({ source, target }: PcapPacket) => [source, target].includes(`127.0.0.1 ${port}`);
-  return packets.filter(isSip).map(({ payload }) => payload.toString('latin1').split(/ sip:|\r\n/, 1)[0] ?? '');
-} // prettier-ignore
+  return packets
+    .filter(isSip)
+    .map(({ payload }) => payload.toString('latin1').split(/ sip:|\r\n/, 1)[0] ?? '');
+}
 
 function rtpIn(packets: readonly PcapPacket[], isWanted: (packet: PcapPacket) => boolean) {
   return packets.filter(isWanted).flatMap(({ payload, atUs }) => {
@@ -69,7 +71,12 @@ function sound(): { readonly samples: Float32Array; readonly payloads: readonly 
 
 test('the file of a call holds its SIP and its sound both ways, byte for byte, and Wireshark reads it', async (t) => {
   const collector = await openCollector(t);
-  const environment = { PCAP_CALLS: 'to:captured', PCAP_RTP: '1', HEP_COLLECTOR: collector.place, HEP_ID: '7' };
+  const environment = {
+    PCAP_CALLS: 'to:captured',
+    PCAP_RTP: '1',
+    HEP_COLLECTOR: collector.place,
+    HEP_ID: '7',
+  };
   const { server, files } = await openServer(t, environment);
   const [before, rtp] = [await kept(t, RtpPeer.open()), await kept(t, RtpPeer.open())];
   const call = (service: string, holdMs: number, { port }: RtpPeer) =>
@@ -88,38 +95,68 @@ test('the file of a call holds its SIP and its sound both ways, byte for byte, a
   assert.ok(file !== undefined && others.length === 0, 'a file for the call that is wanted alone');
   const { path, packets } = file;
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  assert.deepEqual(firstLines(packets, server.address.port).filter((line) => line !== 'SIP/2.0 100 Trying'), [
-    'INVITE', 'SIP/2.0 200 OK', 'ACK', 'BYE', 'SIP/2.0 200 OK',
-  ]);
+  assert.deepEqual(
+    firstLines(packets, server.address.port).filter((line) => line !== 'SIP/2.0 100 Trying'),
+    ['INVITE', 'SIP/2.0 200 OK', 'ACK', 'BYE', 'SIP/2.0 200 OK'],
+  );
   const theirs = `127.0.0.1 ${rtp.port}`;
   const sent = rtpIn(packets, ({ target }) => target === theirs);
   const received = rtpIn(packets, ({ source }) => source === theirs);
   for (const way of [sent, received]) {
-    assert.ok(way.every(({ atUs }, n) => atUs >= (way[n - 1]?.atUs ?? 0)), 'nobody sends into the past');
+    assert.ok(
+      way.every(({ atUs }, n) => atUs >= (way[n - 1]?.atUs ?? 0)),
+      'nobody sends into the past',
+    );
   }
   const inOrder = (list: readonly { readonly sequence: number; readonly payload: Buffer }[]) =>
     list.map(({ sequence, payload }) => `${sequence} ${payload.toString('hex')}`);
   assert.ok(sent.length > 50);
   assert.deepEqual(inOrder(sent), inOrder(rtp.heard));
   const first = received.findIndex(({ payload }) => payload.equals(payloads[0] ?? Buffer.alloc(0)));
-  assert.deepEqual(received.slice(first, first + 10).map(({ payload }) => payload), payloads);
-  assert.equal(received.filter(({ payloadType }) => payloadType === 101).length, 8, 'five packets of the key, three of its end');
+  assert.deepEqual(
+    received.slice(first, first + 10).map(({ payload }) => payload),
+    payloads,
+  );
+  assert.equal(
+    received.filter(({ payloadType }) => payloadType === 101).length,
+    8,
+    'five packets of the key, three of its end',
+  );
   const reports = packets.filter(({ target }) => target === `127.0.0.1 ${rtp.port + 1}`);
   assert.equal(reports.length, rtp.rtcpHeard);
   const chunks = collector.packets.map(readHep);
   const told = chunks.filter((chunk) => chunk.get(17)?.toString() === chunks.at(-1)?.get(17)?.toString());
-  assert.deepEqual(told.map((chunk) => chunk.get(11)?.[0]).filter((content) => content === 5), [5]);
-  const report = JSON.parse(told.find((chunk) => chunk.get(11)?.[0] === 5)?.get(15)?.toString() ?? '') as Record<string, unknown>;
-  assert.deepEqual([report['ssrc'], report['sender_information']], [sent[0]?.ssrc, { packets: sent.length, octets: sent.length * FRAME }]);
+  assert.deepEqual(
+    told.map((chunk) => chunk.get(11)?.[0]).filter((content) => content === 5),
+    [5],
+  );
+  const report = JSON.parse(
+    told
+      .find((chunk) => chunk.get(11)?.[0] === 5)
+      ?.get(15)
+      ?.toString() ?? '',
+  ) as Record<string, unknown>;
+  assert.deepEqual(
+    [report['ssrc'], report['sender_information']],
+    [sent[0]?.ssrc, { packets: sent.length, octets: sent.length * FRAME }],
+  );
   const [block] = report['report_blocks'] as Record<string, unknown>[];
   assert.deepEqual([block?.['source_ssrc'], block?.['packets_lost']], [0x5eed, 0]);
-  assert.equal(told.filter((chunk) => chunk.get(11)?.[0] === 1).length, firstLines(packets, server.address.port).length);
+  assert.equal(
+    told.filter((chunk) => chunk.get(11)?.[0] === 1).length,
+    firstLines(packets, server.address.port).length,
+  );
   const seen = dissected(path);
   if (seen === undefined) return t.diagnostic('no tshark here');
-  const protocols = seen.map((layers) => ['sip', 'rtp', 'rtcp'].find((name) => fieldOf(layers, name) !== undefined));
+  const protocols = seen.map((layers) =>
+    ['sip', 'rtp', 'rtcp'].find((name) => fieldOf(layers, name) !== undefined),
+  );
   const count = (name: string) => protocols.filter((protocol) => protocol === name).length;
-  assert.deepEqual([count('sip'), count('rtp')], [firstLines(packets, server.address.port).length, sent.length + received.length]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [count('sip'), count('rtp')],
+    [firstLines(packets, server.address.port).length, sent.length + received.length],
+  );
+});
 
 test('a call of ours is captured where its request says so, without its sound unless that is wished', async (t) => {
   const { server, files } = await openServer(t, {});

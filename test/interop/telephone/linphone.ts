@@ -128,7 +128,9 @@ export class Linphone {
     const { port } = this.address;
     await this.#program.until('listen', START_LIMIT_MS, () => isHeld('udp', port) && isHeld('tcp', port));
     this.#program.write('soundcard use files');
-    this.#program.write(`play ${says === undefined ? '/usr/share/sounds/linphone/hello8000.wav' : this.#folder.at('says.wav')}`);
+    this.#program.write(
+      `play ${says === undefined ? '/usr/share/sounds/linphone/hello8000.wav' : this.#folder.at('says.wav')}`,
+    );
     this.#program.write(`record ${this.#folder.at('heard.wav')}`);
     this.#program.write('codec list audio');
     await this.#program.prints(/L16 \(44100\)/, START_LIMIT_MS);
@@ -138,7 +140,7 @@ export class Linphone {
     }
     this.#program.write('proxy list'); // the answer to which comes when those commands are done
     await this.#program.prints(/proxy list[^]*linphonec>/, START_LIMIT_MS);
-  } // prettier-ignore
+  }
 }
 
 /** In the files that it plays, what is said begins with the call; the far end may not listen yet. */

@@ -110,9 +110,12 @@ async function link(t: TestContext, options: StreamOptions = {}) {
 
 /** Syllables of a tone: each 100 ms loud as given, then 40 ms of nothing. */
 function babble(levels: readonly number[]): Float32Array {
-  const syllable = (level: number, n: number) => (n < 0.1 * RATE ? level * Math.sin((2 * Math.PI * 440 * n) / RATE) : 0);
-  return Float32Array.from(levels.flatMap((level) => Array.from({ length: 0.14 * RATE }, (_, n) => syllable(level, n))));
-} // prettier-ignore
+  const syllable = (level: number, n: number) =>
+    n < 0.1 * RATE ? level * Math.sin((2 * Math.PI * 440 * n) / RATE) : 0;
+  return Float32Array.from(
+    levels.flatMap((level) => Array.from({ length: 0.14 * RATE }, (_, n) => syllable(level, n))),
+  );
+}
 
 const SPEECH = babble([0.5, 0.2, 0.7, 0.1, 0.4]);
 
@@ -158,6 +161,13 @@ test('a packet is read without its contributors, extension and padding', () => {
   bytes[0] = 0x80 | 0x20 | 0x10 | 1;
   bytes.writeUInt32BE(0xbede_0001, 16);
   const packet = readRtp(bytes);
-  assert.deepEqual(packet, { marker: true, payloadType: 8, sequence: 0, timestamp: 0, ssrc: 7, payload: Buffer.from('sound') }); // prettier-ignore
+  assert.deepEqual(packet, {
+    marker: true,
+    payloadType: 8,
+    sequence: 0,
+    timestamp: 0,
+    ssrc: 7,
+    payload: Buffer.from('sound'),
+  });
   assert.equal(readRtp(Buffer.from('INVITE sip:nobody')), undefined);
 });

@@ -20,11 +20,14 @@ const SPEECH: Sound = {
   samples: Float32Array.from(
     LOUD_S.flatMap((seconds, n) => [
       ...Array.from({ length: n === 0 ? 0.3 * RATE : 0 }, () => 0), // the first sound may be missed
-      ...Array.from({ length: seconds * RATE }, (_, at) => (0.15 + 0.1 * n) * Math.sin((2 * Math.PI * 500 * at) / RATE)),
+      ...Array.from(
+        { length: seconds * RATE },
+        (_, at) => (0.15 + 0.1 * n) * Math.sin((2 * Math.PI * 500 * at) / RATE),
+      ),
       ...Array.from({ length: 0.06 * RATE }, () => 0),
     ]),
   ),
-}; // prettier-ignore
+};
 
 let certificates: Issued;
 before(async () => {
@@ -74,7 +77,14 @@ for (const [kind, options] of Object.entries(KINDS)) {
 test('baresip answers SIPp by itself: its speech and its digits come as RTP', async (t) => {
   const rtp = await kept(t, RtpPeer.open());
   const baresip = await kept(t, Baresip.start({ says: SPEECH, answers: 'auto' }));
-  const sipp = await kept(t, Sipp.call(baresip.address, 'call-basic', { keys: { rtp_port: rtp.port }, service: 'baresip', holdMs: 2500 }));
+  const sipp = await kept(
+    t,
+    Sipp.call(baresip.address, 'call-basic', {
+      keys: { rtp_port: rtp.port },
+      service: 'baresip',
+      holdMs: 2500,
+    }),
+  );
   await baresip.told('CALL_ESTABLISHED');
   await baresip.command('sndcode', '7');
   await sipp.succeeded();
@@ -82,14 +92,22 @@ test('baresip answers SIPp by itself: its speech and its digits come as RTP', as
   assert.deepEqual([lost, disordered], [0, 0]);
   const heard = { samples: g711Sound(rtp.heard), rate: 8000 };
   assert.ok(likeness(heard, SPEECH).correlation > 0.9, loudness(heard.samples, 8000).join(' '));
-  assert.deepEqual(heardDigits(rtp.heard).map(({ digit }) => digit), ['7']);
-}); // prettier-ignore
+  assert.deepEqual(
+    heardDigits(rtp.heard).map(({ digit }) => digit),
+    ['7'],
+  );
+});
 
 const LINPHONE_RATE = 8000;
 const LINPHONE_SPEECH: Sound = {
   rate: LINPHONE_RATE,
-  samples: Float32Array.from({ length: 1.2 * LINPHONE_RATE }, (_, n) => ([0.2, 0, 0.5, 0.3, 0, 0.4][Math.floor(n / (0.2 * LINPHONE_RATE))] ?? 0) * Math.sin((2 * Math.PI * 500 * n) / LINPHONE_RATE)),
-}; // prettier-ignore
+  samples: Float32Array.from(
+    { length: 1.2 * LINPHONE_RATE },
+    (_, n) =>
+      ([0.2, 0, 0.5, 0.3, 0, 0.4][Math.floor(n / (0.2 * LINPHONE_RATE))] ?? 0) *
+      Math.sin((2 * Math.PI * 500 * n) / LINPHONE_RATE),
+  ),
+};
 
 test('Linphone takes a call of SIPp, hears what is said, and presses a digit', async (t) => {
   const rtp = await kept(t, RtpPeer.open());
@@ -103,10 +121,13 @@ test('Linphone takes a call of SIPp, hears what is said, and presses a digit', a
   await rtp.stream(rtp.source ?? linphone.address).play(LINPHONE_SPEECH.samples);
   await sipp.succeeded();
   await linphone.ended();
-  assert.deepEqual(heardDigits(rtp.heard).map(({ digit }) => digit), ['5']);
+  assert.deepEqual(
+    heardDigits(rtp.heard).map(({ digit }) => digit),
+    ['5'],
+  );
   const { correlation } = likeness(linphone.heard(), LINPHONE_SPEECH);
   assert.ok(correlation > 0.9, `${correlation}`);
-}); // prettier-ignore
+});
 
 const LINPHONE_KINDS: Readonly<
   Record<string, readonly [LinphoneOptions, Parameters<typeof Baresip.start>[0]]>

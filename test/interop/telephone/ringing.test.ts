@@ -34,14 +34,17 @@ async function begin(t: TestContext, scenario: string, options: SippOptions) {
   const rtp = await kept(t, RtpPeer.open());
   const before = new Set(server.telephone.list().map(({ id }) => id));
   const keys = { rtp_port: rtp.port, ...options.keys };
-  const sipp = await kept(t, Sipp.call(server.address, scenario, { holdMs: 60, limitS: 15, ...options, keys }));
+  const sipp = await kept(
+    t,
+    Sipp.call(server.address, scenario, { holdMs: 60, limitS: 15, ...options, keys }),
+  );
   const found = (): PhoneCallView | undefined => server.telephone.list().find(({ id }) => !before.has(id));
   await until(() => found() !== undefined).catch(() => assert.fail(sipp.failure()));
   const view = (): PhoneCallView => found() ?? assert.fail();
   const events: PhoneCallEvent[] = [];
   server.telephone.follow(view().id, 0, (event) => events.push(event));
   return { sipp, rtp, view, events };
-} // prettier-ignore
+}
 
 type Begun = Awaited<ReturnType<typeof begin>>;
 

@@ -181,12 +181,18 @@ class RtpStream {
 
   constructor(send: (bytes: Buffer) => void, options: StreamOptions) {
     this.#send = send;
-    const { law = 'mu', eventType = 101, ssrc = 0x5eed, firstSequence = 65_530, firstTimestamp = 2 ** 32 - 800 } = options;
+    const {
+      law = 'mu',
+      eventType = 101,
+      ssrc = 0x5eed,
+      firstSequence = 65_530,
+      firstTimestamp = 2 ** 32 - 800,
+    } = options;
     const { payloadType = law === 'mu' ? 0 : 8 } = options;
     this.#options = { law, payloadType, eventType, ssrc, firstSequence, firstTimestamp };
     this.#sequence = firstSequence;
     this.#tick();
-  } // prettier-ignore
+  }
 
   /** Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was sent. */
   play(samples: Float32Array): Promise<void> {
@@ -198,20 +204,30 @@ class RtpStream {
         const value = Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_767)));
         payload[n] = codes[value + 32_768] ?? 0;
       });
-      this.#queue.push({ packets: [{ marker: at === 0, payloadType, timestamp: 0, payload, isLost: false }] });
+      this.#queue.push({
+        packets: [{ marker: at === 0, payloadType, timestamp: 0, payload, isLost: false }],
+      });
     }
     return this.#whenDrained();
   }
 
   /** One digit (RFC 4733). Resolves when its last packet was sent. */
-  press(digit: string, { durationMs = 100, loseFirst = 0, loseEnds = 0, marker = false }: PressOptions = {}): Promise<void> {
+  press(
+    digit: string,
+    { durationMs = 100, loseFirst = 0, loseEnds = 0, marker = false }: PressOptions = {},
+  ): Promise<void> {
     const { eventType } = this.#options;
     const slots = Math.max(1, Math.round(durationMs / FRAME_MS));
     const packet = (slot: number, n: number) => ({
       marker: marker && n === 0,
       payloadType: eventType,
       timestamp: -slot * FRAME_TICKS, // all of them that of the first
-      payload: writeEvent({ digit, end: n >= slots, volume: VOLUME, duration: Math.min(n + 1, slots) * FRAME_TICKS }),
+      payload: writeEvent({
+        digit,
+        end: n >= slots,
+        volume: VOLUME,
+        duration: Math.min(n + 1, slots) * FRAME_TICKS,
+      }),
       isLost: n < loseFirst || n >= slots + END_PACKETS - loseEnds,
     });
     for (let n = 0; n < slots; n++) this.#queue.push({ packets: [packet(n, n)] });
@@ -243,11 +259,17 @@ class RtpStream {
   #sendSlot(slot: Slot | undefined): void {
     const { law, payloadType, ssrc, firstTimestamp } = this.#options;
     const silence = (law === 'mu' ? MU_LAW : A_LAW)[32_768];
-    const quiet = { marker: false, payloadType, timestamp: 0, payload: Buffer.alloc(FRAME_TICKS, silence), isLost: false };
+    const quiet = {
+      marker: false,
+      payloadType,
+      timestamp: 0,
+      payload: Buffer.alloc(FRAME_TICKS, silence),
+      isLost: false,
+    };
     for (const { isLost, ...packet } of slot?.packets ?? [quiet]) {
       const timestamp = firstTimestamp + this.#slot * FRAME_TICKS + packet.timestamp;
       const sequence = this.#sequence++;
       if (!isLost) this.#send(writeRtp({ ...packet, sequence, timestamp, ssrc }));
     }
   }
-} // prettier-ignore
+}

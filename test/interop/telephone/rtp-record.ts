@@ -28,7 +28,12 @@ export function continuity(packets: readonly HeardPacket[], ticks = 160, eventTy
     const step = previous === undefined ? 1 : signed16(packet.sequence - previous.sequence);
     if (step <= 0) disordered++;
     else lost += step - 1;
-    if (previous !== undefined && step === 1 && packet.payloadType !== eventType && previous.payloadType !== eventType) {
+    if (
+      previous !== undefined &&
+      step === 1 &&
+      packet.payloadType !== eventType &&
+      previous.payloadType !== eventType
+    ) {
       if ((packet.timestamp - previous.timestamp) >>> 0 !== ticks) timestampBreaks++;
     }
     if (step > 0) previous = packet;
@@ -44,7 +49,7 @@ export function continuity(packets: readonly HeardPacket[], ticks = 160, eventTy
     payloadTypes: [...new Set(packets.map(({ payloadType }) => payloadType))],
     spacingMs: spacing(sound.map(({ atMs }) => atMs)),
   };
-} // prettier-ignore
+}
 
 function spacing(times: readonly number[]): Continuity['spacingMs'] {
   const gaps = times.slice(1).map((atMs, n) => atMs - (times[n] ?? atMs));
@@ -146,24 +151,40 @@ export function assertHeldByPeer(packets: readonly HeardPacket[], text: Sound, h
  * Held by the server, which goes on sending, for the sake of NAT and SRTP, but silence: from when the hold was agreed on
  * until it was ended, in milliseconds of performance.now(). PCMU; longer than any pause of the text.
  */
-export function assertHeldByServer(packets: readonly HeardPacket[], text: Sound, fromMs: number, toMs: number): void {
+export function assertHeldByServer(
+  packets: readonly HeardPacket[],
+  text: Sound,
+  fromMs: number,
+  toMs: number,
+): void {
   const isLoud = ({ payload }: HeardPacket): boolean => payload.some((code) => code !== SILENCE);
   const before = packets.findLastIndex((packet) => packet.atMs < toMs && isLoud(packet));
   const after = packets.findIndex((packet, at) => at > before && packet.atMs > fromMs && isLoud(packet));
   assert.ok(after > 0, 'there is more after it was held');
   const silentMs = (after - before - 1) * FRAME_MS;
-  assert.ok(silentMs > toMs - fromMs - UNDER_WAY_MS && silentMs < toMs - fromMs + LATE_MS, `silence for ${silentMs} ms, held for ${toMs - fromMs}`);
+  assert.ok(
+    silentMs > toMs - fromMs - UNDER_WAY_MS && silentMs < toMs - fromMs + LATE_MS,
+    `silence for ${silentMs} ms, held for ${toMs - fromMs}`,
+  );
   assertRest(packets, packets.slice(0, before + 1), packets.slice(after), text);
-} // prettier-ignore
+}
 
 /** Asserts one stream whose parts together contain the whole text, as without a hold. */
-function assertRest(packets: readonly HeardPacket[], before: readonly HeardPacket[], after: readonly HeardPacket[], text: Sound): void {
+function assertRest(
+  packets: readonly HeardPacket[],
+  before: readonly HeardPacket[],
+  after: readonly HeardPacket[],
+  text: Sound,
+): void {
   const { lost, disordered, sources } = continuity(packets);
   assert.deepEqual([lost, disordered, sources.length], [0, 0, 1]);
   const parts = [before, after].map((part) => g711Sound(part));
   const lengths = parts.map((part) => voiced(part, RATE).length);
-  assert.ok(lengths.every((length) => length > LEAST_S * RATE), `${lengths.join(' and ')} samples of speech`);
+  assert.ok(
+    lengths.every((length) => length > LEAST_S * RATE),
+    `${lengths.join(' and ')} samples of speech`,
+  );
   const samples = Float32Array.from(parts.flatMap((part) => [...part]));
   const { correlation } = likenessSoFar({ samples, rate: RATE }, text);
   assert.ok(correlation > ALIKE, `both parts together are like the text: ${correlation}`);
-} // prettier-ignore
+}

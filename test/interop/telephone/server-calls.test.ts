@@ -100,14 +100,24 @@ for (const [scenario, law, transport] of [
     const { sipp, rtp } = await begin(t, scenario, { transport, holdMs: 4200 });
     await sipp.succeeded();
     const { lost, disordered, timestampBreaks, payloadTypes, sources, spacingMs } = continuity(rtp.heard);
-    assert.deepEqual({ lost, disordered, timestampBreaks, payloadTypes, sources: sources.length }, {
-      lost: 0, disordered: 0, timestampBreaks: 0, payloadTypes: [law === 'PCMU' ? 0 : 8], sources: 1,
-    });
+    assert.deepEqual(
+      { lost, disordered, timestampBreaks, payloadTypes, sources: sources.length },
+      {
+        lost: 0,
+        disordered: 0,
+        timestampBreaks: 0,
+        payloadTypes: [law === 'PCMU' ? 0 : 8],
+        sources: 1,
+      },
+    );
     assert.ok(Math.abs(spacingMs.median - 20) < 2, JSON.stringify(spacingMs));
     const { correlation, longerMs, gain } = likeness({ samples: g711Sound(rtp.heard), rate: 8000 }, greeting);
-    assert.ok(correlation > 0.93 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1, JSON.stringify({ correlation, longerMs, gain }));
+    assert.ok(
+      correlation > 0.93 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1,
+      JSON.stringify({ correlation, longerMs, gain }),
+    );
   });
-} // prettier-ignore
+}
 
 // Scenarios that the server handles without help from the test. Each SIPp scenario checks the responses
 // itself.
@@ -151,9 +161,10 @@ for (const [scenario, options] of Object.entries(ALONE)) {
       const { sipp, rtp, second } = await begin(t, scenario, { ...options, transport });
       const { retransmissions, strays } = await sipp.succeeded();
       assert.deepEqual([retransmissions, strays], [0, 0], sipp.messages());
-      for (const { heard } of [rtp, second]) assert.deepEqual([continuity(heard).lost, continuity(heard).disordered], [0, 0]);
+      for (const { heard } of [rtp, second])
+        assert.deepEqual([continuity(heard).lost, continuity(heard).disordered], [0, 0]);
     }
-  }); // prettier-ignore
+  });
 }
 
 for (const how of ['sendonly', 'inactive', 'zero-address']) {
@@ -176,17 +187,26 @@ test('a codec that changes within the call is sent from then on, and the text go
   const { sipp, rtp } = await begin(t, 'call-codec-change', { holdMs: 900 });
   await sipp.succeeded();
   const order = rtp.heard.map(({ payloadType }) => payloadType);
-  assert.deepEqual(order, order.toSorted((a, b) => a - b), 'PCMU first, PCMA from then on');
+  assert.deepEqual(
+    order,
+    order.toSorted((a, b) => a - b),
+    'PCMU first, PCMA from then on',
+  );
   for (const type of [0, 8]) assert.ok(order.filter((one) => one === type).length > 20, `${type}`);
   assertUnbroken(rtp.heard);
-}); // prettier-ignore
+});
 
 test('payload types that are renumbered within the call are sent from then on, and the text goes on in them', async (t) => {
   const { sipp, rtp } = await begin(t, 'call-payload-type-change', { holdMs: 900 });
   await sipp.succeeded();
   assert.deepEqual(continuity(rtp.heard, 160, 97).payloadTypes, [0, 96]);
-  assertUnbroken(rtp.heard.map((packet) => ({ ...packet, payloadType: packet.payloadType === 96 ? 0 : packet.payloadType })));
-}); // prettier-ignore
+  assertUnbroken(
+    rtp.heard.map((packet) => ({
+      ...packet,
+      payloadType: packet.payloadType === 96 ? 0 : packet.payloadType,
+    })),
+  );
+});
 
 test('digits in RTP are told once each, whatever of them is lost', async (t) => {
   const call = await begin(t, 'call-basic', { holdMs: 1500 });
@@ -198,8 +218,11 @@ test('digits in RTP are told once each, whatever of them is lost', async (t) => 
   await stream.press('*', { loseEnds: 2, marker: true });
   await stream.press('D', { durationMs: 200 });
   await call.sipp.succeeded();
-  assert.deepEqual(call.view().digits.map(({ digit }) => digit), ['1', '1', '*', 'D']);
-}); // prettier-ignore
+  assert.deepEqual(
+    call.view().digits.map(({ digit }) => digit),
+    ['1', '1', '*', 'D'],
+  );
+});
 
 test('an application presses digits in RTP and hangs up', async (t) => {
   const call = await begin(t, 'call-ended-by-callee');
@@ -208,10 +231,20 @@ test('an application presses digits in RTP and hangs up', async (t) => {
   await server.telephone.hangUp(id);
   await call.sipp.succeeded();
   const digits = heardDigits(call.rtp.heard);
-  assert.deepEqual(digits.map(({ digit, ends }) => [digit, ends]), [['4', 3], ['2', 3], ['#', 3]]);
-  assert.deepEqual(digits.map(({ durationMs }) => durationMs), [80, 80, 80]);
+  assert.deepEqual(
+    digits.map(({ digit, ends }) => [digit, ends]),
+    [
+      ['4', 3],
+      ['2', 3],
+      ['#', 3],
+    ],
+  );
+  assert.deepEqual(
+    digits.map(({ durationMs }) => durationMs),
+    [80, 80, 80],
+  );
   assert.deepEqual([continuity(call.rtp.heard).lost, continuity(call.rtp.heard).sources.length], [0, 1]);
-}); // prettier-ignore
+});
 
 for (const transport of BOTH) {
   test(`an application holds a caller over ${transport}, who hears silence, and resumes`, async (t) => {
@@ -252,8 +285,11 @@ for (const transport of BOTH) {
     test(`${kind} over ${transport}: digits in INFO are digits of the call`, async (t) => {
       const call = await begin(t, kind, { transport });
       await call.sipp.succeeded();
-      assert.deepEqual(call.view().digits.map(({ digit }) => digit), ['5', '#']);
-    }); // prettier-ignore
+      assert.deepEqual(
+        call.view().digits.map(({ digit }) => digit),
+        ['5', '#'],
+      );
+    });
   }
 }
 

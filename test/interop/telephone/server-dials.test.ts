@@ -64,7 +64,8 @@ for (const [kind, dialled] of Object.entries(BARESIPS)) {
       await baresip.until('hear it', HEARD_LIMIT_MS, () => likeness(baresip.heard(), said).longerMs > -120);
       const { correlation, longerMs } = likeness(baresip.heard(), said);
       assert.ok(correlation > ALIKE && longerMs < 200, JSON.stringify({ correlation, longerMs }));
-      const told = () => baresip.events.filter(({ type }) => type === 'CALL_DTMF_START').map(({ param }) => param);
+      const told = () =>
+        baresip.events.filter(({ type }) => type === 'CALL_DTMF_START').map(({ param }) => param);
       const digits = () => telephone.get(id).digits.map(({ digit }) => digit);
       await telephone.press(id, { digits: '5#' });
       await baresip.command('sndcode', '7');
@@ -79,10 +80,16 @@ for (const [kind, dialled] of Object.entries(BARESIPS)) {
       await telephone.press(id, { digits: '9' });
       await baresip.command('sndcode', '8');
       await until(() => told().length === 3 && digits().length === 2);
-      assert.deepEqual([told(), digits()], [['5', '#', '9'], ['7', '8']]);
+      assert.deepEqual(
+        [told(), digits()],
+        [
+          ['5', '#', '9'],
+          ['7', '8'],
+        ],
+      );
       await baresip.command('hangup');
       await until(() => telephone.get(id).end?.reason === 'peer hung up');
-    }); // prettier-ignore
+    });
   }
 }
 
@@ -105,7 +112,7 @@ for (const [kind, [keys, options]] of Object.entries(LINPHONES)) {
     await linphone.ended();
     const { correlation, longerMs } = likeness(linphone.heard(), said);
     assert.ok(correlation > ALIKE && Math.abs(longerMs) < 200, JSON.stringify({ correlation, longerMs }));
-  }); // prettier-ignore
+  });
 }
 
 test('baresip calls a server that insists on SRTP, by DTLS', async (t) => {

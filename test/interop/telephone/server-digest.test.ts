@@ -16,9 +16,13 @@ const USERS = { alice: 'one-of-a-test', linphone: 'two-of-a-test' };
 const RIGHT = { user: 'alice', password: USERS.alice };
 const WRONG = { user: 'alice', password: 'another' };
 
-function serverOf(t: TestContext, environment: Environment = {}, files: TelephoneFiles = { users: USERS }): Promise<TelephoneServer> {
+function serverOf(
+  t: TestContext,
+  environment: Environment = {},
+  files: TelephoneFiles = { users: USERS },
+): Promise<TelephoneServer> {
   return kept(t, TelephoneServer.start({ SIP_CHALLENGE: '127.0.0.0/8', ...environment }, files));
-} // prettier-ignore
+}
 
 test('SIPp is let in with the right password, over UDP and TCP, and with no other', async (t) => {
   const server = await serverOf(t);

@@ -17,8 +17,11 @@ const LEVELS = [0.4, 0.1, 0.6, 0, 0.3, 0.5, 0.2, 0.5];
 /** A melody of one tone: 150 ms of each loudness. */
 const JINGLE: Sound = {
   rate: RATE,
-  samples: Float32Array.from({ length: LEVELS.length * 0.15 * RATE }, (_, n) => (LEVELS[Math.floor(n / (0.15 * RATE))] ?? 0) * Math.sin((2 * Math.PI * 500 * n) / RATE)),
-}; // prettier-ignore
+  samples: Float32Array.from(
+    { length: LEVELS.length * 0.15 * RATE },
+    (_, n) => (LEVELS[Math.floor(n / (0.15 * RATE))] ?? 0) * Math.sin((2 * Math.PI * 500 * n) / RATE),
+  ),
+};
 
 let server: TelephoneServer;
 
@@ -29,12 +32,22 @@ after(() => server.close());
 
 type Json = Readonly<Record<string, unknown>>;
 
-async function asked(method: string, path: string, body?: Json | Buffer): Promise<{ readonly status: number; readonly json: Json }> {
+async function asked(
+  method: string,
+  path: string,
+  body?: Json | Buffer,
+): Promise<{ readonly status: number; readonly json: Json }> {
   const type = body instanceof Buffer ? 'audio/wav' : 'application/json';
-  const sent = body === undefined ? {} : { headers: { 'content-type': type }, body: body instanceof Buffer ? new Uint8Array(body) : JSON.stringify(body) };
+  const sent =
+    body === undefined
+      ? {}
+      : {
+          headers: { 'content-type': type },
+          body: body instanceof Buffer ? new Uint8Array(body) : JSON.stringify(body),
+        };
   const response = await fetch(`${server.server.url}/v1/calls${path}`, { method, ...sent });
   return { status: response.status, json: (await response.json()) as Json };
-} // prettier-ignore
+}
 
 /** A call over HTTP to SIPp, connected. */
 async function called(t: TestContext, scenario: string, more: Json = {}) {
@@ -77,7 +90,14 @@ test('POST …/dtmf: the digits are heard in RTP, and as INFO where that is aske
   const { status, json } = await post('dtmf', { digits: '42#', duration_ms: 80, pause_ms: 60 });
   assert.deepEqual([status, json['object'], json['digits']], [200, 'call.dtmf', '42#']);
   await until(() => heardDigits(rtp.heard).filter(({ ends }) => ends === 3).length === 3);
-  assert.deepEqual(heardDigits(rtp.heard).map(({ digit, durationMs }) => [digit, durationMs]), [['4', 80], ['2', 80], ['#', 80]]);
+  assert.deepEqual(
+    heardDigits(rtp.heard).map(({ digit, durationMs }) => [digit, durationMs]),
+    [
+      ['4', 80],
+      ['2', 80],
+      ['#', 80],
+    ],
+  );
   await asked('DELETE', `/${id}`);
   await sipp.succeeded();
   const other = await called(t, 'answer-takes-info');
@@ -85,7 +105,7 @@ test('POST …/dtmf: the digits are heard in RTP, and as INFO where that is aske
   await asked('DELETE', `/${other.id}`);
   await other.sipp.succeeded();
   assert.match(other.sipp.messages(), /Signal ?= ?7/);
-}); // prettier-ignore
+});
 
 test('POST …/hold and …/resume: the text stands still, and goes on', async (t) => {
   const { id, sipp, rtp, post } = await called(t, 'answer-is-held', { say: { text: GREETING } });
@@ -124,12 +144,18 @@ test('POST …/say and …/interrupt: the text is heard up to where it is broken
   const { status, json } = await post('interrupt');
   const [broken] = json['utterances'] as readonly { readonly sent_ms: number }[];
   assert.equal(status, 200);
-  assert.ok(GREETING.startsWith(String(json['text'])) && String(json['text']).length < GREETING.length, String(json['text']));
+  assert.ok(
+    GREETING.startsWith(String(json['text'])) && String(json['text']).length < GREETING.length,
+    String(json['text']),
+  );
   await setTimeout(300);
   const heard = { samples: g711Sound(rtp.heard), rate: 8000 };
-  const { longerMs } = likeness(heard, { rate: 8000, samples: speech.samples.subarray(0, (broken?.sent_ms ?? 0) * 8) });
+  const { longerMs } = likeness(heard, {
+    rate: 8000,
+    samples: speech.samples.subarray(0, (broken?.sent_ms ?? 0) * 8),
+  });
   assert.ok(Math.abs(longerMs) <= 80, `${longerMs} ms more was heard than was told`);
   assert.equal(continuity(rtp.heard).lost, 0);
   await asked('DELETE', `/${id}`);
   await sipp.succeeded();
-}); // prettier-ignore
+});

@@ -33,10 +33,14 @@ before(async () => {
   };
   const { cert, key } = certificates.server;
   // A telephone that is only just starting to listen may miss the first words.
-  const environment = { SIP_TLS_CERT: file('cert', cert), SIP_TLS_KEY: file('key', key), GREETING: `Welcome. ${GREETING}` };
+  const environment = {
+    SIP_TLS_CERT: file('cert', cert),
+    SIP_TLS_KEY: file('key', key),
+    GREETING: `Welcome. ${GREETING}`,
+  };
   server = await TelephoneServer.start(environment);
   greeting = await server.rendered(environment.GREETING);
-}); // prettier-ignore
+});
 after(async () => {
   await server.close();
   rmSync(folder, { recursive: true });
@@ -60,7 +64,10 @@ for (const [kind, options] of Object.entries(BARESIPS)) {
     const { transport, codecs } = options();
     const baresip = await kept(t, Baresip.start(options()));
     const { port } = transport === 'tls' ? server.tlsAddress : server.address;
-    await baresip.command('dial', `sip:parley@127.0.0.1:${port}${transport === undefined ? '' : `;transport=${transport}`}`);
+    await baresip.command(
+      'dial',
+      `sip:parley@127.0.0.1:${port}${transport === undefined ? '' : `;transport=${transport}`}`,
+    );
     await baresip.told('CALL_ESTABLISHED');
     await baresip.until('hear it', HEARD_LIMIT_MS, () => likeness(baresip.heard(), greeting).longerMs > -120);
     const { correlation, longerMs } = likeness(baresip.heard(), greeting);
@@ -72,7 +79,7 @@ for (const [kind, options] of Object.entries(BARESIPS)) {
     assert.deepEqual(digits(), ['5']);
     await baresip.command('hangup');
     await baresip.until('hang up', 2000, () => server.telephone.list()[0]?.end?.reason === 'peer hung up');
-  }); // prettier-ignore
+  });
 }
 
 const LINPHONES: Readonly<Record<string, LinphoneOptions>> = {
@@ -84,13 +91,17 @@ for (const [kind, options] of Object.entries(LINPHONES)) {
   test(`Linphone hears the greeting over ${kind}`, async (t) => {
     const linphone = await kept(t, Linphone.start(options));
     const { port } = options.transport === 'tls' ? server.tlsAddress : server.address;
-    linphone.dial(`sip:parley@127.0.0.1:${port}${options.transport === undefined ? '' : `;transport=${options.transport}`}`);
+    linphone.dial(
+      `sip:parley@127.0.0.1:${port}${options.transport === undefined ? '' : `;transport=${options.transport}`}`,
+    );
     await linphone.established();
-    await new Promise((resolve) => setTimeout(resolve, (1000 * greeting.samples.length) / greeting.rate + 500)); // it writes its file in the end
+    await new Promise((resolve) =>
+      setTimeout(resolve, (1000 * greeting.samples.length) / greeting.rate + 500),
+    ); // it writes its file in the end
     await linphone.hangUp();
     const { correlation, longerMs } = likeness(linphone.heard(), greeting);
     assert.ok(correlation > ALIKE && Math.abs(longerMs) < 200, JSON.stringify({ correlation, longerMs }));
-  }); // prettier-ignore
+  });
 }
 
 test('a call through Kamailio stays on its route, and its media goes through rtpengine', async (t) => {
@@ -98,7 +109,10 @@ test('a call through Kamailio stays on its route, and its media goes through rtp
   const routes = { parley: `sip:127.0.0.1:${server.address.port}` };
   const kamailio = await kept(t, Kamailio.start({ routes, rtpengine }));
   const rtp = await kept(t, RtpPeer.open());
-  const options = { keys: { rtp_port: rtp.port }, holdMs: (1000 * greeting.samples.length) / greeting.rate + 800 };
+  const options = {
+    keys: { rtp_port: rtp.port },
+    holdMs: (1000 * greeting.samples.length) / greeting.rate + 800,
+  };
   const sipp = await kept(t, Sipp.call(kamailio.address, 'call-basic', options));
   await sipp.succeeded();
   assert.ok(rtp.heard.every(({ from }) => rtpengine.relaysFrom(from.port)));
@@ -106,4 +120,4 @@ test('a call through Kamailio stays on its route, and its media goes through rtp
   const { correlation } = likeness({ samples: g711Sound(rtp.heard), rate: 8000 }, greeting);
   assert.ok(correlation > ALIKE, `${correlation}`);
   assert.match(kamailio.output, /parley: BYE/);
-}); // prettier-ignore
+});

@@ -33,7 +33,12 @@ interface PlacedCall {
 
 type Request = Omit<PhoneCallRequest, 'to'>;
 
-async function place(t: TestContext, scenario: string, request: Request = {}, options: SippOptions = {}): Promise<PlacedCall> {
+async function place(
+  t: TestContext,
+  scenario: string,
+  request: Request = {},
+  options: SippOptions = {},
+): Promise<PlacedCall> {
   const rtp = await kept(t, RtpPeer.open());
   const first = await kept(t, RtpPeer.open());
   const keys = { rtp_port: rtp.port, first_rtp_port: first.port, ...options.keys };
@@ -44,7 +49,7 @@ async function place(t: TestContext, scenario: string, request: Request = {}, op
   const states: string[] = [];
   server.telephone.follow(id, 0, (event) => event.type === 'state' && states.push(event.state));
   return { id, sipp, rtp, first, view: () => server.telephone.get(id), states: () => states };
-} // prettier-ignore
+}
 
 function becomes({ view }: PlacedCall, state: PhoneCallView['state']): Promise<void> {
   return until(() => view().state === state);
@@ -73,13 +78,26 @@ for (const [scenario, law, transport] of [
     const { codec, end } = call.view();
     assert.deepEqual([codec, end], [law, { reason: 'we hung up' }]);
     const { lost, disordered, timestampBreaks, payloadTypes, sources } = continuity(call.rtp.heard);
-    assert.deepEqual({ lost, disordered, timestampBreaks, payloadTypes, sources: sources.length }, {
-      lost: 0, disordered: 0, timestampBreaks: 0, payloadTypes: [law === 'PCMU' ? 0 : 8], sources: 1,
-    });
-    const { correlation, longerMs, gain } = likeness({ samples: g711Sound(call.rtp.heard), rate: 8000 }, greeting);
-    assert.ok(correlation > 0.93 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1, JSON.stringify({ correlation, longerMs, gain }));
+    assert.deepEqual(
+      { lost, disordered, timestampBreaks, payloadTypes, sources: sources.length },
+      {
+        lost: 0,
+        disordered: 0,
+        timestampBreaks: 0,
+        payloadTypes: [law === 'PCMU' ? 0 : 8],
+        sources: 1,
+      },
+    );
+    const { correlation, longerMs, gain } = likeness(
+      { samples: g711Sound(call.rtp.heard), rate: 8000 },
+      greeting,
+    );
+    assert.ok(
+      correlation > 0.93 && Math.abs(longerMs) <= 40 && Math.abs(gain - 1) < 0.1,
+      JSON.stringify({ correlation, longerMs, gain }),
+    );
   });
-} // prettier-ignore
+}
 
 // Called sides that answer and are hung up on, whatever happens before.
 const ANSWERS: Readonly<Record<string, SippOptions>> = {
@@ -218,8 +236,11 @@ test('early media is a port before the answer, and a forked call goes to the pho
   await until(() => call.rtp.heard.length > 50);
   await server.telephone.hangUp(call.id);
   await wentWell(call);
-  assert.ok(call.first.heard.length - before <= 2, `${call.first.heard.length - before} packets after another phone had answered`);
-}); // prettier-ignore
+  assert.ok(
+    call.first.heard.length - before <= 2,
+    `${call.first.heard.length - before} packets after another phone had answered`,
+  );
+});
 
 test('digits go in RTP both ways', async (t) => {
   const call = await place(t, 'answer-basic');
@@ -233,9 +254,18 @@ test('digits go in RTP both ways', async (t) => {
   await until(() => call.view().digits.length === 2);
   await server.telephone.hangUp(call.id);
   await wentWell(call);
-  assert.deepEqual(heardDigits(call.rtp.heard).map(({ digit, durationMs }) => [digit, durationMs]), [['4', 80], ['#', 80]]);
-  assert.deepEqual(call.view().digits.map(({ digit }) => digit), ['7', '7']);
-}); // prettier-ignore
+  assert.deepEqual(
+    heardDigits(call.rtp.heard).map(({ digit, durationMs }) => [digit, durationMs]),
+    [
+      ['4', 80],
+      ['#', 80],
+    ],
+  );
+  assert.deepEqual(
+    call.view().digits.map(({ digit }) => digit),
+    ['7', '7'],
+  );
+});
 
 test('a call to where nobody listens ends as failed', async () => {
   const { id } = await server.telephone.place({ to: 'sip:bob@127.0.0.1:9;transport=tcp' });

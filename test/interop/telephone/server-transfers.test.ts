@@ -28,8 +28,12 @@ const OTHER = syllables([0.5, 0.1, 0.1, 0.6, 0]);
 function likeAnyPart(heard: Sound, speech: Sound): number {
   const part = { rate: heard.rate, samples: voiced(heard.samples, heard.rate).subarray(0, 2.4 * heard.rate) };
   const starts = Array.from({ length: 6 }, (_, n) => n * SYLLABLE_S * RATE);
-  return Math.max(...starts.map((start) => likenessSoFar(part, { rate: RATE, samples: speech.samples.subarray(start) }).correlation));
-} // prettier-ignore
+  return Math.max(
+    ...starts.map(
+      (start) => likenessSoFar(part, { rate: RATE, samples: speech.samples.subarray(start) }).correlation,
+    ),
+  );
+}
 
 let server: TelephoneServer;
 let greeting: Sound;
@@ -46,11 +50,19 @@ const BOTH = ['udp', 'tcp'] as const;
 const uriOf = ({ port }: Address, transport: Transport): string =>
   `sip:carol@127.0.0.1:${port};transport=${transport}`;
 
-async function callee(t: TestContext, scenario: string, transport: Transport, holdMs = 300): Promise<{ readonly sipp: Sipp; readonly rtp: RtpPeer }> {
+async function callee(
+  t: TestContext,
+  scenario: string,
+  transport: Transport,
+  holdMs = 300,
+): Promise<{ readonly sipp: Sipp; readonly rtp: RtpPeer }> {
   const rtp = await kept(t, RtpPeer.open());
-  const sipp = await kept(t, Sipp.answer(scenario, { transport, keys: { rtp_port: rtp.port }, holdMs, limitS: 25 }));
+  const sipp = await kept(
+    t,
+    Sipp.answer(scenario, { transport, keys: { rtp_port: rtp.port }, holdMs, limitS: 25 }),
+  );
   return { sipp, rtp };
-} // prettier-ignore
+}
 
 async function connectedTo(uri: string): Promise<string> {
   const { id } = await server.telephone.place({ to: uri });
@@ -68,11 +80,17 @@ const loudFrames = ({ samples, rate }: Sound): number =>
 function assertMoved(first: RtpPeer, second: RtpPeer): void {
   const sounds = [soundOf(first), soundOf(second)];
   const spoken = sounds.map(({ samples, rate }) => voiced(samples, rate).length);
-  assert.ok(spoken.every((samples) => samples > 4000), `${spoken.join(' and ')} samples of speech`);
+  assert.ok(
+    spoken.every((samples) => samples > 4000),
+    `${spoken.join(' and ')} samples of speech`,
+  );
   const [inOrder, reversed] = [sounds, sounds.toReversed()].map((parts) => partsLikeness(parts, greeting));
-  assert.ok((inOrder ?? 0) > 0.85 && (reversed ?? 1) < 0.6, `like the greeting: ${inOrder}; the other way round: ${reversed}`);
+  assert.ok(
+    (inOrder ?? 0) > 0.85 && (reversed ?? 1) < 0.6,
+    `like the greeting: ${inOrder}; the other way round: ${reversed}`,
+  );
   assert.deepEqual([continuity(first.heard).lost, continuity(second.heard).lost], [0, 0]);
-} // prettier-ignore
+}
 
 for (const transport of BOTH) {
   test(`whom the server has called is sent elsewhere (${transport})`, async (t) => {
@@ -98,7 +116,11 @@ for (const transport of BOTH) {
     await server.telephone.hangUp(otherId);
     await other.sipp.succeeded();
     const there = other.sipp.messages();
-    const [, callId = '', ours = '', theirs = ''] = [/Call-ID: (\S+)/, /From: \S+;tag=(\S+)/, /To: \S+;tag=(\S+)/].reduce<string[]>((found, pattern) => [...found, pattern.exec(there)?.[1] ?? ''], ['']); // prettier-ignore
+    const [, callId = '', ours = '', theirs = ''] = [
+      /Call-ID: (\S+)/,
+      /From: \S+;tag=(\S+)/,
+      /To: \S+;tag=(\S+)/,
+    ].reduce<string[]>((found, pattern) => [...found, pattern.exec(there)?.[1] ?? ''], ['']);
     const referred = decodeURIComponent(/Refer-To: <([^>]*)>/.exec(one.sipp.messages())?.[1] ?? '');
     assert.match(referred, new RegExp(`^sip:sipp@127\\.0\\.0\\.1:${other.sipp.address.port}`));
     assert.ok(referred.includes(`Replaces=${callId};to-tag=${theirs};from-tag=${ours}`), referred);
@@ -183,15 +205,25 @@ test('two baresips that the server has called are joined, and hear each other', 
   const [id, otherId] = [await connectedTo(one.uri), await connectedTo(other.uri)];
   for (const peer of [one, other]) {
     // It names its recordings by the second: those of the next call would go into the same files.
-    await peer.until('be in its call for a second', 4000, () => peer.said().samples.length > 1.2 * peer.said().rate);
+    await peer.until(
+      'be in its call for a second',
+      4000,
+      () => peer.said().samples.length > 1.2 * peer.said().rate,
+    );
   }
   const outcome = await server.telephone.transfer(id, { call: otherId });
   assert.deepEqual(outcome, { accepted: true, status: 200 });
-  for (const [listener, speech] of [[one, OTHER], [other, ONE]] as const) {
-    const heardS = () => voiced(listener.heard().samples, listener.heard().rate).length / listener.heard().rate;
+  for (const [listener, speech] of [
+    [one, OTHER],
+    [other, ONE],
+  ] as const) {
+    const heardS = () =>
+      voiced(listener.heard().samples, listener.heard().rate).length / listener.heard().rate;
     await listener.until('hear the other one', 8000, () => heardS() > 2.5);
-    const [alike, unlike] = [speech, speech === ONE ? OTHER : ONE].map((sound) => likeAnyPart(listener.heard(), sound));
+    const [alike, unlike] = [speech, speech === ONE ? OTHER : ONE].map((sound) =>
+      likeAnyPart(listener.heard(), sound),
+    );
     assert.ok((alike ?? 0) > 0.85 && (unlike ?? 1) < 0.7, `${alike} and ${unlike}`);
   }
   assert.equal(server.telephone.get(id).end?.reason, 'transferred');
-}); // prettier-ignore
+});

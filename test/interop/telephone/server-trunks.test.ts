@@ -103,12 +103,25 @@ interface TrunkFields {
 }
 
 /** A server whose only trunk is this Kamailio. */
-function serverAt(t: TestContext, kamailio: Kamailio, fields: TrunkFields = {}, environment: Environment = {}): Promise<TelephoneServer> {
+function serverAt(
+  t: TestContext,
+  kamailio: Kamailio,
+  fields: TrunkFields = {},
+  environment: Environment = {},
+): Promise<TelephoneServer> {
   const { transport = 'udp', ...others } = fields;
   const proxy = `sip:127.0.0.1:${kamailio.address.port};transport=${transport}`;
-  const trunk = { name: 'pbx', domain: kamailio.domain, proxy, transport, username: 'parley', password: USERS.parley, ...others };
+  const trunk = {
+    name: 'pbx',
+    domain: kamailio.domain,
+    proxy,
+    transport,
+    username: 'parley',
+    password: USERS.parley,
+    ...others,
+  };
   return kept(t, TelephoneServer.start(environment, { trunks: [trunk] }));
-} // prettier-ignore
+}
 
 function proxyOf(t: TestContext, options: KamailioOptions = {}): Promise<Kamailio> {
   return kept(t, Kamailio.start({ users: USERS, ...options }));
@@ -122,9 +135,12 @@ async function greets(server: TelephoneServer, to: string, callee: Sipp, rtp: Rt
   const { end, trunk } = server.telephone.get(id);
   assert.deepEqual([end, trunk], [{ reason: 'we hung up' }, 'pbx']);
   assert.equal(continuity(rtp.heard).lost, 0);
-  const { correlation } = likeness({ samples: g711Sound(rtp.heard), rate: 8000 }, await server.rendered(GREETING));
+  const { correlation } = likeness(
+    { samples: g711Sound(rtp.heard), rate: 8000 },
+    await server.rendered(GREETING),
+  );
   assert.ok(correlation > 0.93, `${correlation}`);
-} // prettier-ignore
+}
 
 const registers = ({ output }: Kamailio): number => output.match(/parley: REGISTER/g)?.length ?? 0;
 
@@ -155,8 +171,19 @@ test('a trunk is registered by digest over TLS, calls go out by the same connect
   const kamailio = await proxyOf(t, { routes: { carol: `sip:127.0.0.1:${callee.address.port}` } });
   const front = await kept(t, TlsFront.open(kamailio.address, issued.server)); // Debian's Kamailio has no TLS
   const proxy = `sip:127.0.0.1:${front.address.port}`;
-  const trunk = { name: 'pbx', domain: kamailio.domain, proxy, transport: 'tls', username: 'parley', password: USERS.parley, register: {} };
-  const server = await kept(t, TelephoneServer.start({ SIP_TLS_CA: folder.at('ca.pem') }, { trunks: [trunk] }));
+  const trunk = {
+    name: 'pbx',
+    domain: kamailio.domain,
+    proxy,
+    transport: 'tls',
+    username: 'parley',
+    password: USERS.parley,
+    register: {},
+  };
+  const server = await kept(
+    t,
+    TelephoneServer.start({ SIP_TLS_CA: folder.at('ca.pem') }, { trunks: [trunk] }),
+  );
   await until(() => server.telephone.registrations[0]?.state === 'registered');
   assert.equal(registers(kamailio), 2); // without and with the password
   await greets(server, 'carol', callee, rtp);
@@ -164,7 +191,7 @@ test('a trunk is registered by digest over TLS, calls go out by the same connect
   assert.equal(front.connections, 1);
   await server.close();
   assert.equal(registers(kamailio), 3);
-}); // prettier-ignore
+});
 
 test('a wrong password is told with the name of the trunk, which then takes no calls', async (t) => {
   const kamailio = await proxyOf(t);

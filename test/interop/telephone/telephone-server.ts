@@ -40,7 +40,14 @@ export class TelephoneServer {
   static async start(environment: Environment = {}, files: TelephoneFiles = {}): Promise<TelephoneServer> {
     const folder = new ScratchFolder();
     const port = await freePorts(2);
-    const own = { PORT: '0', ENGINE: 'flite', LOG_LEVEL: 'silent', SIP_PORT: `${port}`, SIP_RATE: '1000', GREETING };
+    const own = {
+      PORT: '0',
+      ENGINE: 'flite',
+      LOG_LEVEL: 'silent',
+      SIP_PORT: `${port}`,
+      SIP_RATE: '1000',
+      GREETING,
+    };
     const withTls = environment['SIP_TLS_CERT'] === undefined ? {} : { SIP_TLS_PORT: `${port + 1}` };
     try {
       const config = readConfig({ ...own, ...withTls, ...writeFiles(folder, files), ...environment });
@@ -51,7 +58,7 @@ export class TelephoneServer {
       folder.remove();
       throw error;
     }
-  } // prettier-ignore
+  }
 
   /** A text as it sounds over HTTP, at the rate of a telephone; `fields` are more of the request, such as `voice`. */
   async rendered(text: string, fields: Readonly<Record<string, string>> = {}): Promise<Sound> {
@@ -83,6 +90,12 @@ function writeFiles(folder: ScratchFolder, { routes, trunks, users }: TelephoneF
   };
   if (routes !== undefined) write('SIP_ROUTES', JSON.stringify({ routes }));
   if (trunks !== undefined) write('SIP_TRUNKS', JSON.stringify({ trunks }));
-  if (users !== undefined) write('SIP_USERS_FILE', Object.entries(users).map((pair) => `${pair.join(':')}\n`).join('')); // prettier-ignore
+  if (users !== undefined)
+    write(
+      'SIP_USERS_FILE',
+      Object.entries(users)
+        .map((pair) => `${pair.join(':')}\n`)
+        .join(''),
+    );
   return written;
 }

@@ -57,10 +57,21 @@ const { body } = fc.letrec<{ body: string; node: string }>((tie) => ({
   body: fc.array(tie('node'), { maxLength: 5 }).map((nodes) => nodes.join('')),
   node: fc.oneof(
     { depthSize: 'small' },
-    fc.constantFrom('One. ', 'two 2', ' &amp; ', '<break/>', '<mark name="m"/>', '<sub alias="x y">3 z.</sub>', '\u200B', '$5.'),
-    fc.tuple(fc.constantFrom('prosody', 'emphasis', 's', 'p', 'token', 'voice'), tie('body')).map(([name, inner]) => `<${name}>${inner}</${name}>`),
+    fc.constantFrom(
+      'One. ',
+      'two 2',
+      ' &amp; ',
+      '<break/>',
+      '<mark name="m"/>',
+      '<sub alias="x y">3 z.</sub>',
+      '\u200B',
+      '$5.',
+    ),
+    fc
+      .tuple(fc.constantFrom('prosody', 'emphasis', 's', 'p', 'token', 'voice'), tie('body'))
+      .map(([name, inner]) => `<${name}>${inner}</${name}>`),
   ),
-})); // prettier-ignore
+}));
 
 test('documents whose elements are closed are spoken, or refused for one thing that they hold', () => {
   let spoken = 0;

@@ -4,8 +4,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = join(
-  dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'test', 'text', 'normalize',
-); // prettier-ignore
+  dirname(fileURLToPath(import.meta.url)),
+  '..',
+  '..',
+  '..',
+  '..',
+  'test',
+  'text',
+  'normalize',
+);
 
 export interface Case {
   readonly line: number;

@@ -13,8 +13,15 @@ import { SentenceStream, type SentenceStreamOptions } from '../../../src/text/se
 import { shortFormsOf } from '../../../src/text/short-forms.js';
 
 const FOLDER = join(
-  dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'test', 'text', 'segmentation',
-); // prettier-ignore
+  dirname(fileURLToPath(import.meta.url)),
+  '..',
+  '..',
+  '..',
+  '..',
+  'test',
+  'text',
+  'segmentation',
+);
 
 /** In a case \n stands for a line break, which parts sentences as a space does. */
 function sentences(tokens: Iterable<string>, options: SentenceStreamOptions): string[] {
