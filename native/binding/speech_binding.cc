@@ -15,7 +15,6 @@
 #include "binding/init.h"
 #include "binding/ring_sink.h"
 #include "runtime/engine.h"
-#include "runtime/inspect.h"
 
 namespace parley {
 namespace {
@@ -258,7 +257,7 @@ class Inspection final : public Promised {
   Inspection(Napi::Env env, std::string directory) : Promised(env), directory_(std::move(directory)) {}
   void Execute() override {
     std::string problem;
-    if (!runtime::Inspect(directory_, &facts_, &problem)) SetError(problem);
+    if (!Engine::Inspect(directory_, &facts_, &problem)) SetError(problem);
   }
   Napi::Value Answer(Napi::Env env) override { return ToObject(env, facts_); }
 

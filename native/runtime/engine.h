@@ -146,6 +146,9 @@ struct EngineStats {
 
 class Engine {
  public:
+  // Reads the facts of a checkpoint without device, times and sizes. It checks the files completely, but does
+  // not read the weights. Returns false and sets `problem` on a defect; never throws.
+  static bool Inspect(const std::string& directory, EngineFacts* facts, std::string* problem);
   // Blocks while it loads. Null with `problem` set; never throws.
   static std::unique_ptr<Engine> Open(const EngineOptions& options, std::string* problem);
   virtual ~Engine() = default;  // Close()

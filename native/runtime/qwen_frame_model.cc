@@ -7,7 +7,7 @@
 
 #include "model/speech/prompt.h"
 #include "model/speech/speech_stream.h"
-#include "runtime/inspect.h"
+#include "runtime/token_budget.h"
 
 namespace parley::runtime {
 namespace {
@@ -28,7 +28,38 @@ class Stopwatch {
   const Clock::time_point began_ = Clock::now();
 };
 
+// The facts without device, times and sizes.
+EngineFacts FactsOf(const model::Checkpoint& checkpoint) {
+  const model::ModelConfig& config = checkpoint.config();
+  EngineFacts facts;
+  facts.model_type = model::NameOf(config.type);
+  facts.model_size = config.size;
+  facts.sample_rate = static_cast<uint32_t>(checkpoint.codec_config().sample_rate);
+  facts.takes_instruction = config.takes_instruction();
+  for (const model::Speaker& speaker : config.talker.speakers) facts.speakers.push_back(speaker.name);
+  for (const model::Language& language : config.talker.languages) {
+    if (!language.dialect) facts.languages.push_back(language.name);
+  }
+  facts.open_frames = std::min({static_cast<size_t>(config.talker.positions),
+                                static_cast<size_t>(checkpoint.generation().max_new_tokens), kOpenDraws});
+  return facts;
+}
+
 }  // namespace
+
+bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::string* problem) {
+  try {
+    const auto checkpoint = model::Checkpoint::Open(directory, model::PieceRule::kNative, problem);
+    if (checkpoint == nullptr) return false;
+    *facts = FactsOf(*checkpoint);
+    return true;
+  } catch (const std::bad_alloc&) {
+    *problem = "memory is out";
+  } catch (const std::exception& error) {
+    *problem = error.what();
+  }
+  return false;
+}
 
 std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts,
                                                      size_t memory, std::unique_ptr<Kernels> kernels,

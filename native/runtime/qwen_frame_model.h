@@ -16,7 +16,6 @@
 #include "runtime/frame_model.h"
 #include "runtime/text_feed.h"
 #include "runtime/voice_store.h"
-#include "runtime/voice_work.h"
 
 namespace parley::runtime {
 

@@ -1,5 +1,5 @@
-// Keeps the most recently used cloned voices by the hash of their recording. A stream keeps its voice alive
-// after its eviction. For the engine's thread alone.
+// Makes cloned voices from recordings, and keeps the most recently used ones by the hash of their recording.
+// For the engine's thread alone.
 #ifndef PARLEY_RUNTIME_VOICE_STORE_H_
 #define PARLEY_RUNTIME_VOICE_STORE_H_
 
@@ -12,11 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "model/speech/codec_decoder.h"
 #include "model/speech/speech_model.h"
-
-namespace parley::model {
-class CodecState;
-}
+#include "model/speech/voice_encoder.h"
+#include "runtime/frame_model.h"
 
 namespace parley::runtime {
 
@@ -29,6 +28,46 @@ struct Voice {
   size_t bytes = 0;  // all of the above; code that adds something also adds its size
 };
 
+// Encodes a recording into a voice, in bounded parts between the frames of live streams.
+class VoiceWork {
+ public:
+  // Encoder and decoder outlive it.
+  VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder,
+            std::shared_ptr<const Recording> recording);
+
+  // Upper bound of the model's memory in bytes, during the encoding and for the voice.
+  static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,
+                         const Recording& recording);
+
+  const std::string& hash() const { return recording_->hash; }
+  size_t bytes() const { return bytes_; }
+
+  // Does the next part. kReady: voice() returns the voice. kRefused: `problem` says why the recording cannot
+  // be used.
+  VoiceResult Advance(std::string* problem);
+  const std::shared_ptr<Voice>& voice() const { return voice_; }
+
+ private:
+  bool Prepare(std::string* problem);
+  void Encode();
+  void TakeCodes();
+  void DecodeSome();
+
+  model::VoiceEncoder& encoder_;
+  model::CodecDecoder& decoder_;
+  const std::shared_ptr<const Recording> recording_;
+  const size_t bytes_;
+  // The encoding begins after the preparation has ended.
+  std::unique_ptr<model::Preparation> preparation_;
+  std::unique_ptr<model::VoiceEncoding> encoding_;
+  model::VoicePrompt prompt_;
+  std::unique_ptr<model::CodecState> codec_;
+  size_t frames_ = 0, decoded_ = 0;
+  bool encoded_ = false;
+  std::shared_ptr<Voice> voice_;
+};
+
+// A stream keeps its voice alive after its eviction.
 class VoiceStore {
  public:
   // With 0 nothing is kept.
@@ -39,7 +78,7 @@ class VoiceStore {
   // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
   // Evicts unused voices, least recently used first, until `bytes` are free or none is left. Returns the
-  // bytes that are free.
+  // number of bytes that it freed.
   size_t MakeRoom(size_t bytes);
   void Clear();
 

@@ -7,7 +7,7 @@
 #include "model/speech/preparation.h"
 #include "model/speech/speaker_encoder.h"
 #include "model/speech/voice_encoder.h"
-#include "runtime/voice_work.h"
+#include "runtime/voice_store.h"
 #include "test/check.h"
 #include "test/counting_kernels.h"
 #include "test/golden_vectors.h"
