@@ -10,7 +10,6 @@ import {
   type MachineFiles,
   type ModelConfig,
   modelNotice,
-  MOST_TOKENS,
   readModelConfig,
 } from './model-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
@@ -131,6 +130,7 @@ export function readConfig(
     ...readMedia(read),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
+    maxNewTokens: model.maxNewTokens || 2048,
     model,
     notices: [
       ...noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
@@ -171,7 +171,6 @@ function readEngines(read: Reader) {
     espeak: read.flag('ESPEAK'),
     modelId: read.raw('MODEL_ID') ?? 'parley',
     strictModels: read.flag('STRICT_MODELS'),
-    maxNewTokens: read.integer('MAX_NEW_TOKENS', 0, 0, MOST_TOKENS) || 2048,
     maxQueueDepth: read.integer('MAX_QUEUE_DEPTH', 256, 0, MOST_WAITING) || MOST_WAITING,
     engineTimeoutMs: seconds(read, 'ENGINE_TIMEOUT', 20),
     requestTimeoutMs: seconds(read, 'REQUEST_TIMEOUT', 60),

@@ -49,7 +49,7 @@ const REVISION = /^[\w-]+$/; // a commit; nothing that leads elsewhere
 
 const MOST_CORES = 1024;
 const MOST_THREADS = 256;
-export const MOST_TOKENS = 65_536;
+const MOST_TOKENS = 65_536;
 
 interface Surroundings {
   readonly engine: string | undefined;
