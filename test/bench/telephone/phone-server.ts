@@ -54,7 +54,7 @@ const log = noting(createLog({ level: config.logLevel, logText: false }));
 const engines = kind === 'instant' ? { engines: await Engines.of([new InstantEngine()]) } : {};
 const server = await startServer(config, { log, ...engines });
 const { telephone } = server;
-if (telephone === undefined) throw new Error('the server has no telephone door');
+if (telephone === undefined) throw new Error('the server takes no telephone calls');
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let cpu = process.cpuUsage();
 let before = server.plane.stats();

@@ -1,4 +1,4 @@
-// A server as users run it, with its telephone door on loopback.
+// A server as users run it, with telephone calls on loopback.
 import { writeFileSync } from 'node:fs';
 import { readConfig } from '../../../src/config/config.js';
 import type { Environment } from '../../../src/config/environment.js';
@@ -52,7 +52,7 @@ export class TelephoneServer {
     try {
       const config = readConfig({ ...own, ...withTls, ...writeFiles(folder, files), ...environment });
       const server = await startServer(config);
-      if (server.telephone === undefined) throw new Error('the server has no telephone door');
+      if (server.telephone === undefined) throw new Error('the server takes no telephone calls');
       return new TelephoneServer(server, server.telephone, port, folder);
     } catch (error) {
       folder.remove();
