@@ -11,7 +11,7 @@ import type { Time } from '../time.js';
 import { type DtlsKeys, type DtlsStep, mediaAddon } from './media-addon.js';
 import { handshakeDatagram, hasHandshake, unprotectedAlert } from './dtls-record.js';
 
-export interface AssociationOptions {
+interface AssociationOptions {
   readonly certificate: DtlsCertificate;
   /** `active` connects; `passive` waits for the far end to do so. */
   readonly role: 'active' | 'passive';

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { crc32 } from 'node:zlib';
 
-export type StunClass = 'request' | 'indication' | 'success' | 'error';
+type StunClass = 'request' | 'indication' | 'success' | 'error';
 
 export const BINDING = 0x001;
 

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { createSelfSignedCertificate } from 'werift';
 import type { ParleyError } from '../../src/errors.js';
 import {
-  type AssociationOptions,
   type CertificateFingerprint,
   DtlsAssociation,
   DtlsCertificate,
@@ -29,6 +28,8 @@ export class Reports {
     return this.failures[0]?.code;
   }
 }
+
+type AssociationOptions = ConstructorParameters<typeof DtlsAssociation>[0];
 
 export type Terms = Pick<AssociationOptions, 'role' | 'fingerprints'> & Partial<AssociationOptions>;
 

@@ -8,7 +8,7 @@ import {
   BINDING,
   isSealedWith,
   readStun,
-  type StunClass,
+  type StunMessage,
   valueOf,
   writeStun,
   xorMappedAddress,
@@ -107,7 +107,7 @@ test('a written message is read back unchanged', () => {
     value: fc.uint8Array({ maxLength: 50 }),
   });
   const property = fc.property(
-    fc.constantFrom<StunClass>('request', 'indication', 'success', 'error'),
+    fc.constantFrom<StunMessage['class']>('request', 'indication', 'success', 'error'),
     fc.integer({ min: 0, max: 0xfff }),
     fc.uint8Array({ minLength: 12, maxLength: 12 }),
     fc.array(attribute, { maxLength: 20 }),
