@@ -75,9 +75,12 @@ test('a request without the integrity of the call is not answered and changes no
   const before = ice.checkList.length;
   const [socket, other] = [await stranger(t, '127.0.0.1'), await stranger(t, '127.0.0.1')];
   const answers: string[] = [];
-  for (const [name, from] of [['forged', socket], ['sealed', other]] as const) {
+  for (const [name, from] of [
+    ['forged', socket],
+    ['sealed', other],
+  ] as const) {
     from.on('message', () => answers.push(name));
-  } // prettier-ignore
+  }
   const [local, remote] = [String(ice['localUsername']), String(ice['remoteUsername'])];
   const attributes = (ufrag: string) => [
     { type: ATTRIBUTE.username, value: Buffer.from(`${ufrag}:${remote}`) },

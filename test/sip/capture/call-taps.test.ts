@@ -51,13 +51,20 @@ class ScriptedMedia implements CapturedMedia {
   }
 }
 
-async function openTaps(t: TestContext, more: { rtp?: boolean; keys?: boolean; wants?: WantsCall; openFiles?: number } = {}) {
+async function openTaps(
+  t: TestContext,
+  more: { rtp?: boolean; keys?: boolean; wants?: WantsCall; openFiles?: number } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'parley-taps-'));
   t.after(() => rm(folder, { recursive: true }));
   const { rtp = true, keys = false, wants, openFiles = 10 } = more;
   const time = new ManualTime();
   const files = new CallCaptures({
-    folder, time, unixMs: () => UNIX_MS + time.now(), mediaMs: () => MEDIA_MS + time.now(), limits: { openFiles },
+    folder,
+    time,
+    unixMs: () => UNIX_MS + time.now(),
+    mediaMs: () => MEDIA_MS + time.now(),
+    limits: { openFiles },
     ...(wants === undefined ? {} : { wants }),
   });
   const taps = new CallTaps({ files, collector: undefined, rtp, keys });
@@ -66,10 +73,13 @@ async function openTaps(t: TestContext, more: { rtp?: boolean; keys?: boolean; w
     await taps.close();
     const [file, ...others] = await readdir(folder);
     assert.deepEqual(others, []);
-    return readPcap(await readFile(join(folder, file ?? 'none'))).map((packet) => ({ ...packet, atMs: packet.atUs / 1000 - UNIX_MS }));
+    return readPcap(await readFile(join(folder, file ?? 'none'))).map((packet) => ({
+      ...packet,
+      atMs: packet.atUs / 1000 - UNIX_MS,
+    }));
   };
   return { taps, files, time, packets };
-} // prettier-ignore
+}
 
 test('media stands in the file where it was in time, between the messages of its call', async (t) => {
   const { taps, time, packets } = await openTaps(t);
@@ -90,7 +100,12 @@ test('media stands in the file where it was in time, between the messages of its
   assert.equal(media.on, false);
   media.packet('late', MEDIA_MS + 270);
   taps.message('in', sip('BYE sip:100@h SIP/2.0'), FLOW);
-  const seen = (await packets()).map(({ atMs, source, target, payload }) => [atMs, source, target, payload.toString('latin1', 0, 6)]);
+  const seen = (await packets()).map(({ atMs, source, target, payload }) => [
+    atMs,
+    source,
+    target,
+    payload.toString('latin1', 0, 6),
+  ]);
   assert.deepEqual(seen, [
     [0, '198.51.100.7 5070', '192.0.2.1 5060', 'INVITE'],
     [20, '198.51.100.7 4000', '192.0.2.1 16384', 'a'],
@@ -101,7 +116,7 @@ test('media stands in the file where it was in time, between the messages of its
     [250, '198.51.100.7 5070', '192.0.2.1 5060', 'BYE si'],
   ]);
   assert.equal(time.waiting, 0);
-}); // prettier-ignore
+});
 
 test('media of another call, and of the same media under another Call-ID, goes its own way', async (t) => {
   const { taps, files } = await openTaps(t);
@@ -131,21 +146,41 @@ test('without PCAP_RTP, and for calls that get no file, no media is copied', asy
 });
 
 test('calls are wanted by pattern, or by a mark that only some may set', () => {
-  const wanted = (calls: Parameters<typeof wantedCalls>[0], invite: Buffer, direction: 'in' | 'out' = 'in', trusted = true) =>
-    wantedCalls(calls, (address) => trusted && address === '198.51.100.7')(direction, invite, FLOW);
+  const wanted = (
+    calls: Parameters<typeof wantedCalls>[0],
+    invite: Buffer,
+    direction: 'in' | 'out' = 'in',
+    trusted = true,
+  ) => wantedCalls(calls, (address) => trusted && address === '198.51.100.7')(direction, invite, FLOW);
   const marked = sip('INVITE sip:200@h SIP/2.0', { headers: 'x-parley-capture : 1\r\n' });
   const inBody = sip('INVITE sip:200@h SIP/2.0', { body: 'a\r\nX-Parley-Capture: 1\r\n' });
   const to = [{ field: 'to', pattern: '1?0' }] as const;
-  assert.deepEqual([wanted('all', INVITE), wanted('off', marked), wanted('marked', INVITE)], [true, false, false]);
+  assert.deepEqual(
+    [wanted('all', INVITE), wanted('off', marked), wanted('marked', INVITE)],
+    [true, false, false],
+  );
   assert.deepEqual([wanted('marked', marked), wanted('marked', inBody)], [true, false]);
-  assert.deepEqual([wanted('marked', marked, 'in', false), wanted('marked', marked, 'out', false)], [false, true]);
-  assert.deepEqual([wanted(to, INVITE), wanted(to, sip('INVITE sip:200@h SIP/2.0')), wanted(to, marked)], [true, false, true]);
-  assert.deepEqual([wanted([{ field: 'from', pattern: '+49*' }], INVITE), wanted([{ field: 'from', pattern: '+44*' }], INVITE)], [true, false]);
+  assert.deepEqual(
+    [wanted('marked', marked, 'in', false), wanted('marked', marked, 'out', false)],
+    [false, true],
+  );
+  assert.deepEqual(
+    [wanted(to, INVITE), wanted(to, sip('INVITE sip:200@h SIP/2.0')), wanted(to, marked)],
+    [true, false, true],
+  );
+  assert.deepEqual(
+    [
+      wanted([{ field: 'from', pattern: '+49*' }], INVITE),
+      wanted([{ field: 'from', pattern: '+44*' }], INVITE),
+    ],
+    [true, false],
+  );
   assert.equal(wanted(to, Buffer.from('INVITE nonsense')), false);
-}); // prettier-ignore
+});
 
 test('keys and proofs of passwords are blanked, lengths and everything else stay', () => {
-  const body = 'v=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:c2VjcmV0|2^20|1:4;inline:bW9yZQ== FEC_ORDER=FEC_SRTP\r\nk=clear:word\r\n';
+  const body =
+    'v=0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:c2VjcmV0|2^20|1:4;inline:bW9yZQ== FEC_ORDER=FEC_SRTP\r\nk=clear:word\r\n';
   const headers =
     'Authorization: Digest username="u", response="0123abcd", nonce="response=n", uri="sip:h"\r\n' +
     'PROXY-AUTHORIZATION: Digest username="u",\r\n response = "ffff",qop=auth\r\n' +
@@ -153,12 +188,17 @@ test('keys and proofs of passwords are blanked, lengths and everything else stay
   const message = sip('INVITE sip:h SIP/2.0', { headers, body });
   const blanked = blankedSecrets(message).toString();
   assert.equal(blanked.length, message.length);
-  const shown = message.toString()
-    .replace('c2VjcmV0', '********').replace('bW9yZQ==', '********').replace('clear:word', '**********')
-    .replace('0123abcd', '********').replace('ffff', '****').replace('dTpw', '****');
+  const shown = message
+    .toString()
+    .replace('c2VjcmV0', '********')
+    .replace('bW9yZQ==', '********')
+    .replace('clear:word', '**********')
+    .replace('0123abcd', '********')
+    .replace('ffff', '****')
+    .replace('dTpw', '****');
   assert.equal(blanked, shown);
   assert.equal(blankedSecrets(INVITE), INVITE, 'not even copied where there is nothing');
-}); // prettier-ignore
+});
 
 test('secrets are blanked before anything is written, unless they are wished', async (t) => {
   const message = sip('INVITE sip:h SIP/2.0', {

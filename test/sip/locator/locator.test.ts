@@ -21,9 +21,15 @@ function zone(records: Zone): Resolver & { readonly asked: string[] } {
   return {
     asked,
     naptr: async (name) => ({
-      records: look(`naptr ${name}`).map(([order, preference, flags = '', service = '', replacement = '']) => ({
-        order: Number(order), preference: Number(preference), flags, service, replacement,
-      })),
+      records: look(`naptr ${name}`).map(
+        ([order, preference, flags = '', service = '', replacement = '']) => ({
+          order: Number(order),
+          preference: Number(preference),
+          flags,
+          service,
+          replacement,
+        }),
+      ),
     }),
     srv: async (name) => ({
       records: look(`srv ${name}`).map((parts) => {
@@ -31,8 +37,11 @@ function zone(records: Zone): Resolver & { readonly asked: string[] } {
         return { priority, weight, port, target: parts[3] ?? '' };
       }),
     }),
-    addresses: async (name, family) => ({ records: look(`${family} ${name}`).map(([address = '']) => address), ttlSeconds: 30 }),
-  }; // prettier-ignore
+    addresses: async (name, family) => ({
+      records: look(`${family} ${name}`).map(([address = '']) => address),
+      ttlSeconds: 30,
+    }),
+  };
 }
 
 function uriOf(text: string): Uri {
@@ -41,12 +50,23 @@ function uriOf(text: string): Uri {
   return uri;
 }
 
-async function targets(text: string, resolver: Resolver, options: Partial<LocatorOptions> = {}): Promise<string[]> {
-  const locator = new Locator({ resolver, random: randomFrom(1), transports: ['udp', 'tcp', 'tls'], families: [4, 6], ...options });
+async function targets(
+  text: string,
+  resolver: Resolver,
+  options: Partial<LocatorOptions> = {},
+): Promise<string[]> {
+  const locator = new Locator({
+    resolver,
+    random: randomFrom(1),
+    transports: ['udp', 'tcp', 'tls'],
+    families: [4, 6],
+    ...options,
+  });
   const found: string[] = [];
-  for await (const { transport, address, port } of locator.locate(uriOf(text))) found.push(`${transport} ${address} ${port}`);
+  for await (const { transport, address, port } of locator.locate(uriOf(text)))
+    found.push(`${transport} ${address} ${port}`);
   return found;
-} // prettier-ignore
+}
 
 const EXAMPLE: Zone = {
   'naptr example.com': [
@@ -66,9 +86,16 @@ const EXAMPLE: Zone = {
 };
 
 for (const [uri, expected] of [
-  ['sip:example.com', [
-    'tls 192.0.2.1 5061', 'tcp 192.0.2.1 5060', 'tcp 192.0.2.2 5070', 'tcp 2001:db8::2 5070', 'udp 192.0.2.1 5060',
-  ]],
+  [
+    'sip:example.com',
+    [
+      'tls 192.0.2.1 5061',
+      'tcp 192.0.2.1 5060',
+      'tcp 192.0.2.2 5070',
+      'tcp 2001:db8::2 5070',
+      'udp 192.0.2.1 5060',
+    ],
+  ],
   ['sips:example.com', ['tls 192.0.2.1 5061']],
   ['sip:example.com;transport=tcp', ['tcp 192.0.2.1 5060', 'tcp 192.0.2.2 5070', 'tcp 2001:db8::2 5070']],
   ['sips:example.com;transport=tcp', ['tls 192.0.2.1 5061']],
@@ -89,7 +116,7 @@ for (const [uri, expected] of [
   test(`${uri} is tried at ${expected.join(', ') || 'no place'}`, async () => {
     assert.deepEqual(await targets(uri, zone(EXAMPLE)), expected);
   });
-} // prettier-ignore
+}
 
 test('without NAPTR every transport of ours is asked for by SRV', async () => {
   const { 'naptr example.com': _none, ...rest } = EXAMPLE;
@@ -156,9 +183,11 @@ test('a name server that does not answer is waited for so long; the cache has so
 });
 
 test('a request goes to its first route, else to the outbound proxy, else to its URI', () => {
-  const [requestUri, loose, strict, outboundProxy] = ['sip:bob@b', 'sip:p;lr', 'sip:q', 'sip:o;lr'].map(uriOf) as [Uri, Uri, Uri, Uri];
+  const [requestUri, loose, strict, outboundProxy] = ['sip:bob@b', 'sip:p;lr', 'sip:q', 'sip:o;lr'].map(
+    uriOf,
+  ) as [Uri, Uri, Uri, Uri];
   assert.equal(nextHop({ requestUri, routes: [loose, strict], outboundProxy }), loose);
   assert.equal(nextHop({ requestUri, routes: [strict], outboundProxy }), requestUri);
   assert.equal(nextHop({ requestUri, routes: [], outboundProxy }), outboundProxy);
   assert.equal(nextHop({ requestUri, routes: [] }), requestUri);
-}); // prettier-ignore
+});

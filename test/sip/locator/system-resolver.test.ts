@@ -9,10 +9,14 @@ import { NameServer, type Zone } from './name-server.js';
 
 const TIMEOUT_MS = 3000; // as the server has it
 
-async function resolverOf(t: TestContext, zone: Zone, timeoutMs = TIMEOUT_MS): Promise<{ readonly resolver: Resolver; readonly server: NameServer }> {
+async function resolverOf(
+  t: TestContext,
+  zone: Zone,
+  timeoutMs = TIMEOUT_MS,
+): Promise<{ readonly resolver: Resolver; readonly server: NameServer }> {
   const server = await kept(t, NameServer.open(zone));
   return { server, resolver: systemResolver(timeoutMs, [server.address]) };
-} // prettier-ignore
+}
 
 test('addresses of both families come with the least of their times to live', async (t) => {
   const { resolver } = await resolverOf(t, {
@@ -21,8 +25,11 @@ test('addresses of both families come with the least of their times to live', as
   });
   const four = await resolver.addresses('sip.example.com', 4);
   assert.deepEqual([four.records.toSorted(), four.ttlSeconds], [['192.0.2.1', '192.0.2.2'], 60]);
-  assert.deepEqual(await resolver.addresses('sip.example.com', 6), { records: ['2001:db8::1'], ttlSeconds: 120 });
-}); // prettier-ignore
+  assert.deepEqual(await resolver.addresses('sip.example.com', 6), {
+    records: ['2001:db8::1'],
+    ttlSeconds: 120,
+  });
+});
 
 test('SRV and NAPTR records are read, each field of them', async (t) => {
   const { resolver } = await resolverOf(t, {
@@ -32,7 +39,9 @@ test('SRV and NAPTR records are read, each field of them', async (t) => {
       '60 90 20 u E2U+sip !^.*$!sip:info@example.com! .',
     ],
   });
-  const byPriority = (await resolver.srv('_sips._tcp.example.com')).records.toSorted((a, b) => a.priority - b.priority);
+  const byPriority = (await resolver.srv('_sips._tcp.example.com')).records.toSorted(
+    (a, b) => a.priority - b.priority,
+  );
   assert.deepEqual(byPriority, [
     { priority: 10, weight: 5, port: 5061, target: 'edge.example.com' },
     { priority: 20, weight: 0, port: 5071, target: 'spare.example.com' },
@@ -42,7 +51,7 @@ test('SRV and NAPTR records are read, each field of them', async (t) => {
     { order: 50, preference: 10, flags: 's', service: 'SIPS+D2T', replacement: '_sips._tcp.example.com' },
     { order: 90, preference: 20, flags: 'u', service: 'E2U+sip', replacement: '' },
   ]);
-}); // prettier-ignore
+});
 
 test('a name without such records, and one that is none, have no records; that is no failure', async (t) => {
   const { resolver } = await resolverOf(t, { 'A known.example.com': ['60 192.0.2.1'] });
@@ -59,11 +68,14 @@ test('a name server that fails or says nothing is a failure, after two tries at 
   const { resolver: impatient, server } = await resolverOf(t, { 'SRV silent.example.com': 'silent' }, 100);
   await assert.rejects(impatient.srv('silent.example.com'), { code: 'ETIMEOUT' });
   assert.equal(server.asked.filter((question) => question === 'SRV silent.example.com').length, 2);
-}); // prettier-ignore
+});
 
 test('the locator finds its way by these records: NAPTR, SRV, addresses; and on where one question fails', async (t) => {
   const { resolver } = await resolverOf(t, {
-    'NAPTR example.com': ['60 50 10 s SIPS+D2T - _sips._tcp.example.com', '60 90 10 S SIP+D2U - _sip._udp.example.com'],
+    'NAPTR example.com': [
+      '60 50 10 s SIPS+D2T - _sips._tcp.example.com',
+      '60 90 10 S SIP+D2U - _sip._udp.example.com',
+    ],
     'SRV _sips._tcp.example.com': ['60 10 0 5061 edge.example.com', '60 20 0 5061 lost.example.com'],
     'SRV _sip._udp.example.com': ['60 10 0 5070 edge.example.com'],
     'A edge.example.com': ['60 192.0.2.1'],
@@ -76,7 +88,9 @@ test('the locator finds its way by these records: NAPTR, SRV, addresses; and on 
     found.push(`${transport} ${address} ${port} ${domain}`);
   }
   assert.deepEqual(found, [
-    'tls 192.0.2.1 5061 example.com', 'tls 2001:db8::1 5061 example.com',
-    'udp 192.0.2.1 5070 example.com', 'udp 2001:db8::1 5070 example.com',
+    'tls 192.0.2.1 5061 example.com',
+    'tls 2001:db8::1 5061 example.com',
+    'udp 192.0.2.1 5070 example.com',
+    'udp 2001:db8::1 5070 example.com',
   ]);
-}); // prettier-ignore
+});

@@ -29,24 +29,39 @@ test('a tag that is no token, and a quote in what points to a token, break out o
 });
 
 test('a reason that is written is the one that is read', () => {
-  const reason = fc.record({
-    protocol: fc.constantFrom('sip', 'q.850', 'release_source'),
-    cause: fc.option(fc.integer({ min: 0, max: 999 }), { nil: undefined }),
-    text: fc.option(fc.stringMatching(/^[ -~]{0,20}$/), { nil: undefined }),
-  }, { noNullPrototype: true });
+  const reason = fc.record(
+    {
+      protocol: fc.constantFrom('sip', 'q.850', 'release_source'),
+      cause: fc.option(fc.integer({ min: 0, max: 999 }), { nil: undefined }),
+      text: fc.option(fc.stringMatching(/^[ -~]{0,20}$/), { nil: undefined }),
+    },
+    { noNullPrototype: true },
+  );
   fc.assert(fc.property(reason, (original) => assert.deepEqual(readReason(writeReason(original)), original)));
-}); // prettier-ignore
+});
 
 test("RFC 3891's example", () => {
   const text = '425928@bobster.example.org;to-tag=7743;from-tag=6472';
   const replaces = readReplaces(text);
-  assert.deepEqual(replaces, { callId: '425928@bobster.example.org', toTag: '7743', fromTag: '6472', earlyOnly: false });
+  assert.deepEqual(replaces, {
+    callId: '425928@bobster.example.org',
+    toTag: '7743',
+    fromTag: '6472',
+    earlyOnly: false,
+  });
   assert.equal(writeReplaces({ ...replaces, earlyOnly: true }), `${text};early-only`);
   assert.equal(readReplaces(`${text};early-only`)?.earlyOnly, true);
-  for (const bad of ['', 'a', 'a;to-tag=1', 'a;from-tag=1;to-tag', ';to-tag=1;from-tag=2', 'a b;to-tag=1;from-tag=2']) {
+  for (const bad of [
+    '',
+    'a',
+    'a;to-tag=1',
+    'a;from-tag=1;to-tag',
+    ';to-tag=1;from-tag=2',
+    'a b;to-tag=1;from-tag=2',
+  ]) {
     assert.equal(readReplaces(bad), undefined, bad);
   }
-}); // prettier-ignore
+});
 
 test("RFC 3892's example, there and back", () => {
   const value = '"Ref Er" <sip:referror@referrer.example>;cid="20398823.2UWQFN309shb3@referror.example"';

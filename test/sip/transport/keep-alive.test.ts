@@ -73,18 +73,25 @@ test('a peer that never answers keeps its connection: it may know nothing of kee
 test('a connection that a ping cannot be sent on is abandoned', () => {
   const time = new ManualTime();
   let abandoned = 0;
-  const flow = { ...new Network().flow('192.0.2.1', '192.0.2.2', 'tcp'), ping: () => false, abandon: () => void abandoned++ };
+  const flow = {
+    ...new Network().flow('192.0.2.1', '192.0.2.2', 'tcp'),
+    ping: () => false,
+    abandon: () => void abandoned++,
+  };
   const keepAlive = new KeepAlive(flow, { time });
   time.advance(95_000);
   assert.equal(abandoned, 1);
   keepAlive.close();
-}); // prettier-ignore
+});
 
 /** The flow as an object of its own, so that a part of it can be watched. */
 function plain(flow: StreamFlow) {
   const { transport, local, remote, reliable } = flow;
   return {
-    transport, local, remote, reliable,
+    transport,
+    local,
+    remote,
+    reliable,
     get closed() {
       return flow.closed;
     },
@@ -94,4 +101,4 @@ function plain(flow: StreamFlow) {
     received: 0,
     abandon: () => flow.abandon(),
   };
-} // prettier-ignore
+}
