@@ -313,11 +313,11 @@ function isProvedBy(own: Vocabulary, words: readonly string[], spanish: boolean)
   if (spanish && names === 0) return true;
   if (small.length === 1) return own.alone.has(small[0] ?? '');
   const sentenceCase = spanish || own.language === 'de'; // its first word is no name for standing before a capital
-  const told = small.some(
+  const proved = small.some(
     (word, index) => own.telling.has(word) && !isNameIn(own, words, index, sentenceCase),
   );
   const line = ` ${small.join(' ')} `;
-  return told || own.phrases.some((phrase) => line.includes(phrase));
+  return proved || own.phrases.some((phrase) => line.includes(phrase));
 }
 
 /** Unknown words that must be names, by what stands before them; undefined where another word is unknown. */

@@ -127,7 +127,7 @@ function tokensOf(text: string): Token[] {
   }));
 }
 
-/** The same letters, however they are composed; white space of any kind. */
+/** Equal for the same letters, however they are composed; white space of any kind. */
 function keyOf(token: string): string {
   if (/^\s/.test(token)) return ' ';
   return token === '’' ? "'" : token.normalize('NFC').replace('’', "'");

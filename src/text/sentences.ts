@@ -208,7 +208,7 @@ function isSpeakable(source: string): boolean {
   return true;
 }
 
-/** White space and control characters as single spaces; without what nobody says. */
+/** Makes white space and control characters single spaces, and drops invisible characters. */
 function speakable(source: string): string {
   if (isSpeakable(source)) return source.trim();
   return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();

@@ -61,7 +61,7 @@ function bySsrc(packets: readonly Arrival[]): Map<number, Arrival[]> {
   return streams;
 }
 
-/** Whether the call was heard in the 100 ms before it was interrupted: otherwise the figure means nothing. */
+/** True if the call was heard in the 100 ms before it was interrupted: otherwise the figure means nothing. */
 function wasSpeaking(
   { ssrc, atMs }: Interruption,
   packets: ReadonlyMap<number, readonly Arrival[]>,

@@ -203,7 +203,7 @@ export function sayAsKind(written: string): SayAsKind {
 }
 
 export interface ElementRule {
-  /** `unspoken`: whatever it likes, and none of it is heard. */
+  /** `unspoken`: anything, and none of it is spoken. */
   readonly holds: 'speech' | 'text' | 'nothing' | 'unspoken';
   readonly attributes: Readonly<Record<string, AttributeRule>>;
   readonly required?: readonly string[];

@@ -1,10 +1,9 @@
-// The pieces of a document as sentences: what is spoken in one go, and what is
-// heard and told before and behind it.
+// Cuts the pieces of a document into sentences, each with the silence, tones and marks around it.
 //
 // A document cuts sentences where it must: at a pause, at another voice, language,
 // pace or loudness. What then follows is no new sentence, and the silence before
-// it is short. A mark within a sentence does not cut it: it is told when the
-// sentence was heard, never before.
+// it is short. A mark within a sentence does not cut it: it is reported when
+// the sentence was heard, never before.
 import { SentenceStream } from '../sentences.js';
 import type { MarkAt, MarkedStyle, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
 import { SourceMap, type Span } from './source-map.js';
@@ -51,7 +50,7 @@ export interface MarkedSpeech {
 const PARAGRAPH_PAUSE_MS = 500;
 const JOINT_PAUSE_MS = 40; // within a sentence, where another style begins
 
-const CONTEXT = 100; // units; nobody's neighbour stands further away
+const CONTEXT = 100; // units around a sentence that decide how figures are read
 const ENDING = 16; // units
 const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
 

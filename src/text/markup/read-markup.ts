@@ -140,7 +140,7 @@ const BEFORE_ROOT = [
 const ROOT = /(?:<speak[\s/>]|<!DOCTYPE\s+speak\b)/y;
 const SPACES = /[\s\uFEFF]*/y;
 
-/** Whether a text is meant as SSML: it begins with `<speak`, or what may stand before it in a document. */
+/** True if a text is meant as SSML: it begins with `<speak`, or what may stand before it in a document. */
 export function looksLikeMarkup(text: string): boolean {
   for (let at = 0; ;) {
     SPACES.lastIndex = at;
@@ -170,7 +170,7 @@ interface Element {
   /** Set in an element that holds only text. */
   text: string;
   readonly map: SourceMap;
-  /** Something in it is heard. */
+  /** Something in it is spoken. */
   speaks: boolean;
 }
 

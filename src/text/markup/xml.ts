@@ -71,7 +71,7 @@ class Pass {
     });
     parser.on('text', (text) => this.#text(text));
     parser.on('cdata', (text) => this.#cdata(text));
-    parser.on('comment', () => void (this.#from = parser.position + 1)); // told before its last bracket
+    parser.on('comment', () => void (this.#from = parser.position + 1)); // the parser reports it before its last bracket
     parser.on('processinginstruction', () => void (this.#from = parser.position));
     parser.on('opentagstart', ({ name }) => this.#tagBegins(name));
     parser.on('opentag', ({ name, attributes }) => this.#opened({ name, attributes, at: this.#tagAt }));
@@ -100,7 +100,7 @@ class Pass {
   }
 
   #text(text: string): void {
-    const end = this.#parser.position - 1; // told with the bracket behind it
+    const end = this.#parser.position - 1; // the parser reports it with the bracket behind it
     if (this.#open.length > 0) this.#reader.text(text, originOf(this.#source, this.#from, end, text.length));
     this.#from = end;
   }

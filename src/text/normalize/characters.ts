@@ -44,7 +44,7 @@ export function classAt(text: string, at: number): number {
   return at >= 0 && at < text.length ? classOf(text.charCodeAt(at)) : SPACE;
 }
 
-/** Whether a word or number goes on here. */
+/** True if a word or number goes on here. */
 export function isWordAt(text: string, at: number): boolean {
   const found = classAt(text, at);
   return found === LETTER || found === DIGIT;
@@ -65,12 +65,12 @@ function caseAt(text: string, at: number): number {
   return (cases[unit] = /\p{Lu}/u.test(character) ? CAPITAL : /\p{Ll}/u.test(character) ? SMALL : NEITHER);
 }
 
-/** Whether a capital letter stands here. */
+/** True if a capital letter stands here. */
 export function isCapitalAt(text: string, at: number): boolean {
   return caseAt(text, at) === CAPITAL;
 }
 
-/** Whether a small letter stands here. */
+/** True if a small letter stands here. */
 export function isSmallAt(text: string, at: number): boolean {
   return caseAt(text, at) === SMALL;
 }
@@ -81,7 +81,7 @@ const NUMBER_MARKS = '：，';
 // The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
 const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;
 
-/** The same text with each character in its narrow form; offsets do not change. */
+/** Returns the text with each character in its narrow form; offsets do not change. */
 export function fold(text: string): string {
   const folded = text.replace(FOLDED, (character, at: number) => {
     if (character >= '｡' && character <= 'ﾟ') return foldKana(text, at);

@@ -111,7 +111,7 @@ export interface Writing {
   readonly dates: DateFormat;
   readonly times: TimeFormat;
   readonly telephone: TelephoneFormat;
-  /** By ISO code. */
+  /** Keyed by ISO code. */
   readonly currencies: Readonly<Record<string, Currency>>;
   /** Signs and short forms to ISO codes; the ISO codes themselves are known. */
   readonly currencySigns: Readonly<Record<string, string>>;
@@ -157,7 +157,7 @@ export interface SymbolNames {
   readonly inAddress: Readonly<Record<string, string>>;
   /** Between or before numbers and words: + = × < ... A sign that is not here is left as written. */
   readonly inMath: Readonly<Record<string, string>>;
-  /** The same before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from `inMath`. */
+  /** Signs before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from `inMath`. */
   readonly inFront?: Readonly<Record<string, string>>;
   /** Standing alone in running text: & § © → °. */
   readonly inText: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ interface Literal<T> {
 }
 
 export class LiteralTable<T> {
-  /** By the codes of their first two units; a form of one is by itself. */
+  /** Keyed by the codes of their first two units; a form of one is by itself. */
   readonly #byFirst = new Map<number, Literal<T>[]>();
   readonly #beginnings: Beginnings;
 

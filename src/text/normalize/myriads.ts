@@ -11,7 +11,7 @@ export interface MyriadNames {
   readonly groups: readonly string[];
   /** Between the groups. */
   readonly between: string;
-  /** Whether the one before a place is said, in a group of these digits: 一千万 but 千一. */
+  /** True if the one before a place is said, in a group of these digits: 一千万 but 千一. */
   saysOne(place: number, group: number, digits: string): boolean;
   /** The group that is only one: 一万, 만. */
   loneOne(group: number): string;

@@ -41,7 +41,7 @@ import { Words } from './recognise/words.js';
 import { formula } from './shared-forms.js';
 import { endsText, type Normalized, SpokenText } from './spoken-text.js';
 
-/** By the class of a token's first character. */
+/** Recognisers by the class of a token's first character. */
 interface Recognisers {
   readonly atDigit: readonly Recogniser[];
   readonly atLetter: readonly Recogniser[];
@@ -111,7 +111,7 @@ function recognisersOf(language: Language): Recognisers {
 export interface Claim {
   readonly start: number;
   readonly end: number;
-  /** The words for it, with the rule that is told; it is copied where they are absent. */
+  /** The words for it, and the rule that is reported. Without them it is copied. */
   readonly spoken?: string;
   readonly rule?: Rule;
 }

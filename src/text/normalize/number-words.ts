@@ -14,7 +14,7 @@ export function keptWords(words: (digits: string) => string): (digits: string) =
   };
 }
 
-/** The same for ordinals; n2words has none below the first. */
+/** Ordinals, kept in the same way; n2words has none below the first. */
 export function keptOrdinals(words: (digits: string) => string, zeroth: string): (digits: string) => string {
   return keptWords((digits) => (/^0+$/.test(digits) ? zeroth : words(digits)));
 }

@@ -6,14 +6,14 @@ export interface NumberFormat {
   readonly decimal: '.' | ',';
   /** Each may stand between groups of three digits; a space counts as a no-break space, too. */
   readonly grouping: readonly string[];
-  /** Whether groups of two digits before the last three are known, too: 12,34,567. */
+  /** True if groups of two digits before the last three are known, too: 12,34,567. */
   readonly lakhs?: true;
   /**
    * Number format of other countries with this language. It applies if it matches more: 3.5 and 1,234.56
    * beside 1.234,56.
    */
   readonly other?: NumberFormat;
-  /** Whether the other one is meant where both read as far: 1,234 before a noun. */
+  /** True if the other one is meant where both read as far: 1,234 before a noun. */
   readonly prefersOther?: (text: string, start: number, end: number) => boolean;
 }
 

@@ -120,7 +120,7 @@ export class Around {
     return this.#before.word;
   }
 
-  /** The same, but also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
+  /** That word, also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
   get previousShort(): string {
     return this.#before.short;
   }
@@ -130,7 +130,7 @@ export class Around {
     return this.#before.second;
   }
 
-  /** The same, but also before a stop or colon: the "code" of "code is: 4711". */
+  /** That word, also before a stop or colon: the "code" of "code is: 4711". */
   get secondPreviousShort(): string {
     return this.#before.secondShort;
   }

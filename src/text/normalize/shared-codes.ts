@@ -8,13 +8,13 @@ const LONGEST_LEAD = 60; // units before a key or code that may tell what it is
 const BEHIND_KEY = /^["”'»]?(?:[\s.,;:!?)]|$)/u;
 
 /** The keys # and * where the words before them tell of keys. */
-export function telephoneKeys(names: Readonly<Record<string, string>>, told: RegExp): Recogniser {
+export function telephoneKeys(names: Readonly<Record<string, string>>, before: RegExp): Recogniser {
   return ({ text, at }) => {
     const spoken = names[text[at] ?? ''];
     if (spoken === undefined || isWordAt(text, at + 1) || !/[\s«"“'(]/.test(text[at - 1] ?? ''))
       return undefined;
     if (!BEHIND_KEY.test(text.slice(at + 1, at + 3))) return undefined;
-    if (!told.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+    if (!before.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
     return { end: at + 1, spoken, rule: 'symbol' };
   };
 }
@@ -89,7 +89,7 @@ export function letterPair({ letters }: Pick<Speech, 'letters'>): Recogniser {
   };
 }
 
-/** Whether a number stands behind the word that begins here and its stop: Joh 3, Gen. 1. */
+/** True if a number stands behind the word that begins here and its stop: Joh 3, Gen. 1. */
 export function isBeforeDigit({ text, runEnd }: Reading): boolean {
   const at = text[runEnd] === '.' ? runEnd + 1 : runEnd;
   return text[at] === ' ' && isDigitAt(text, at + 1);

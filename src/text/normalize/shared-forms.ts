@@ -259,17 +259,17 @@ function behindRun({ text, runEnd }: Reading): number {
   return text[runEnd] === ' ' ? runEnd + 1 : runEnd;
 }
 
-/** By the character behind the digits, or behind them and one space. */
+/** Chooses by the character behind the digits, or behind them and one space. */
 export function behindDigits(table: Table): Recogniser {
   return fresh(byCharacter((reading) => reading.text[behindRun(reading)] ?? '', table));
 }
 
-/** By the first letter of a word, and by what stands behind it, or behind it and one space. */
+/** Chooses by the first letter of a word, and by the character behind it, or behind it and one space. */
 export function byFirstLetter(table: Table): Recogniser {
   return fresh(byCharacter(({ text, at }) => text[at] ?? '', table));
 }
 
-/** By the mark itself. */
+/** Chooses by the mark itself. */
 export function byMark(table: Table): Recogniser {
   return byCharacter(({ text, at }) => text[at] ?? '', table);
 }

@@ -190,7 +190,7 @@ function sourceOf(pieces: readonly Piece[], at: number, edge: 'start' | 'end'): 
 const LONGEST_END = 12; // units behind the last stop of a text
 const ENDING = /^["'”’»)\]]{0,4}\s*$/;
 
-/** Whether a stop that ended both a short form and its sentence is to be kept. */
+/** True if a stop that ended both a short form and its sentence is to be kept. */
 export function endsText(text: string, end: number): boolean {
   return text.length - end < LONGEST_END && ENDING.test(text.slice(end));
 }

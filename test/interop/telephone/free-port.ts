@@ -43,7 +43,7 @@ function tcpIsFree(port: number): Promise<boolean> {
   });
 }
 
-/** Whether somebody holds the port, as the kernel tells it: for TCP, whether somebody listens. */
+/** True if the kernel lists a socket on the port; for TCP, a listening one. */
 export function isHeld(transport: 'udp' | 'tcp', port: number): boolean {
   const place = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync(`/proc/net/${transport}`, 'utf8')

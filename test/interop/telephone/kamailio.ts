@@ -18,7 +18,7 @@ export interface KamailioOptions {
   readonly users?: Readonly<Record<string, string>>;
   /** Static routes by user, without registration: SIP URIs without the user. */
   readonly routes?: Readonly<Record<string, string>>;
-  /** Whether calls must be authenticated with 407; not by default. */
+  /** True if calls must be authenticated with 407. The default is false. */
   readonly challengesCalls?: boolean;
   /** Control port of an rtpengine that all media goes through, and its flags for offer and answer. */
   readonly rtpengine?: { readonly control: Address; readonly flags?: string };

@@ -63,7 +63,7 @@ export class Rtpengine {
     return this.#program.output;
   }
 
-  /** Whether the port is one of its own. */
+  /** True if the port is one of its own. */
   relaysFrom(port: number): boolean {
     return port >= this.media.first && port < this.media.first + this.media.count;
   }

@@ -59,7 +59,7 @@ function best(one: readonly number[], other: readonly number[]): number {
   return correlation;
 }
 
-/** The same of as much of a text as was heard of it, from its beginning. */
+/** Compares with as much of the text, from its beginning, as was heard. */
 export function likenessSoFar(heard: Sound, text: Sound): Likeness {
   const speech = voiced(heard.samples, heard.rate);
   const length = Math.round((speech.length * text.rate) / heard.rate);
@@ -68,7 +68,7 @@ export function likenessSoFar(heard: Sound, text: Sound): Likeness {
 }
 
 /**
- * Whether the parts, one after the other, are the beginning of a text: correlation of loudness, with the quiet taken
+ * True if the parts, one after the other, are the beginning of a text: correlation of loudness, with the quiet taken
  * out of both, so that pauses between the parts count for nothing.
  */
 export function partsLikeness(parts: readonly Sound[], text: Sound): number {

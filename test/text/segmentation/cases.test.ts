@@ -92,7 +92,7 @@ function dottedForms({ writing }: Language): string[] {
   return [...keys].filter((key) => /\p{L}\p{M}*\.$|\p{L}\P{L}\.$/u.test(key) && !key.endsWith('..'));
 }
 
-/** Whether it may stand before this; those that often end a sentence do so before a name. */
+/** True if it may stand before this; those that often end a sentence do so before a name. */
 function mayStandBefore(form: string, next: string, tag: string): boolean {
   const forms = shortFormsOf(tag);
   const { oftenFinal, beforeNumber } = forms;

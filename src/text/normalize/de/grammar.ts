@@ -70,7 +70,7 @@ export function genderOf(noun: string): Gender | undefined {
   return FEMININE.test(noun) ? 'f' : undefined;
 }
 
-/** Whether it is one of those that stand here in the singular, or ends in one. */
+/** True if it is one of those that stand here in the singular, or ends in one. */
 export function isKnown(noun: string): boolean {
   const name = noun.toLowerCase();
   return BY_NAME.has(name) || NEUTER.test(noun) || /(?:ung|heit|keit|schaft|tät|ion|in)$/.test(noun);
@@ -223,7 +223,7 @@ export function ordinalEnding(before: string, gender: Gender | undefined): strin
   return gender === 'f' ? 'e' : gender === 'n' ? 'es' : 'er';
 }
 
-/** Whether a number with a full stop at the end of a sentence is an ordinal. */
+/** True if a number with a full stop at the end of a sentence is an ordinal. */
 export function asksForOrdinal(before: string): boolean {
   return [WEAK_N, WEAK_E, DER, MIXED, MIXED_E, PLURAL_ARTICLE].some((list) => list.has(before));
 }

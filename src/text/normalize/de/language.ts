@@ -31,7 +31,7 @@ const PARTS = { degree: 'Grad', minute: 'Minuten', second: 'Sekunden' };
 const DIRECTIONS = { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' };
 const position = coordinates((digits, part) => `${cardinal(digits)} ${PARTS[part]}`, DIRECTIONS);
 
-/** By the character behind the digits, and one space. */
+/** Chooses by the character behind the digits, or behind them and one space. */
 const atNumber: Recogniser = behindDigits([
   [/[a-z/]/, door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],

@@ -186,10 +186,10 @@ function windward(reading: Reading): Found | undefined {
   const written = reading.isFresh ? reading.match(POINT)?.[0] : undefined;
   const name = POINTS[written ?? ''];
   if (written === undefined || name === undefined) return undefined;
-  const told = /(?:Wind|Böen|Sturm|Brise)[\p{L}\d /-]{0,20}(?:aus|von|auf) $/iu.test(
+  const isWind = /(?:Wind|Böen|Sturm|Brise)[\p{L}\d /-]{0,20}(?:aus|von|auf) $/iu.test(
     text.slice(Math.max(0, at - 40), at),
   );
-  return told ? { end: at + written.length, spoken: name, rule: 'abbreviation' } : undefined;
+  return isWind ? { end: at + written.length, spoken: name, rule: 'abbreviation' } : undefined;
 }
 
 const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;

@@ -183,9 +183,9 @@ const lasting: Recogniser = (reading) => {
 function countdown(reading: Reading, lead: string): Found | undefined {
   const match = reading.match(COUNTDOWN);
   const end = reading.at + (match?.[0].length ?? 0);
-  const told =
+  const isNamed =
     BEFORE_COUNTDOWN.test(lead) || /^ (?:left|remaining|to go)\b/.test(reading.text.slice(end, end + 11));
-  if (match === undefined || !told) return undefined;
+  if (match === undefined || !isNamed) return undefined;
   const spoken = SPEECH.duration([[withoutZeros(match[1] ?? ''), 's']], NOWHERE);
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
 }

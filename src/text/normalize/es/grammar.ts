@@ -95,7 +95,7 @@ function pronounGender(one: boolean, around: Around): Agreement {
   return /^(?:las|unas|aquellas|estas|esas|otras|todas)$/.test(before) ? 'f' : 'alone';
 }
 
-/** Whether the word that follows is a noun (or its adjective) that an ordinal stands before. */
+/** True if the word that follows is a noun (or its adjective) that an ordinal stands before. */
 export function standsBeforeNoun(around: Around): boolean {
   const next = around.nextWord;
   return /^\p{L}{2,}/u.test(next) && !/^\p{Lu}+$/u.test(next) && !NOT_COUNTED.has(next.toLowerCase());

@@ -326,7 +326,6 @@ const NO_NOUNS = new Set('por con del más que para las los'.split(' '));
 const VEZ = noun('vez|veces f');
 const { numbers, units } = WRITING;
 
-// By the character behind the digits and at most one space.
 const ROOMS = /(\d) hab\.(?!\/)/y;
 const ROOM = noun('habitación|habitaciones f');
 

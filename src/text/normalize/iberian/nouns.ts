@@ -39,7 +39,7 @@ export function magnitudes(
 }
 
 interface Hundredths {
-  /** By code, where it is not the usual one. */
+  /** Hundredths by currency code, if they are not the usual ones. */
   readonly own: Readonly<Record<string, Noun>>;
   readonly usual: Noun;
   /** Codes of currencies that have none, or do not say them. */

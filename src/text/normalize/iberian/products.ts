@@ -18,7 +18,7 @@ interface ProductWords {
   /** Between factors, and between those of a sum that goes on with its result. */
   readonly by: string;
   readonly ofSum: string;
-  /** Whether two numbers are the result of a game; never, if it is not there. */
+  /** True if two numbers are the result of a game. The default is never. */
   readonly isGame?: (around: Around) => boolean;
   readonly score: Speech['score'];
 }

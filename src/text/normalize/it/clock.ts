@@ -195,10 +195,10 @@ function elidedOne(reading: Reading): Found | undefined {
   const end = at + written.length;
   const behind = text.slice(end, end + LOOK_AHEAD);
   const ends = /^all/i.test(article) && /^(?:[.,;!?)]|$)/.test(behind);
-  const told =
+  const isNamed =
     /(?:^|\s)(?:è|era|sarà|sono) $/iu.test(text.slice(Math.max(0, at - 6), at)) &&
     /^(?:[.,;!?)]|$)/.test(behind);
-  if (!HOUR_BEHIND.test(behind) && !ends && !told) return undefined;
+  if (!HOUR_BEHIND.test(behind) && !ends && !isNamed) return undefined;
   if (RISING.test(text.slice(Math.max(0, at - LONGEST_RISE), at))) return undefined;
   return { end, spoken: `${article}una`, rule: 'time' };
 }

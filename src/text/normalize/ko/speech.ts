@@ -25,7 +25,7 @@ const MENU = /(?:^|\D)1번 [가-힣 ]{1,12}[,.] ?2번 [가-힣]/; // 1번 예약
 const MENU_NEAR = 48;
 const NEAR = 10; // units that are looked at on either side
 
-/** Whether 번 names something instead of counting how often. */
+/** True if 번 names something instead of counting how often. */
 function isName({ number }: Quantity, { text, start, end }: Around): boolean {
   const before = text.slice(Math.max(0, start - NEAR), start);
   const after = text.slice(end, end + NEAR);

@@ -86,7 +86,7 @@ function genderAlone(one: boolean, { text, end, previousWord }: Around): Gender 
   return /^(?:às|as|das|nas|pelas|umas|estas|essas|outras|todas)$/.test(previousWord) ? 'f' : 'm';
 }
 
-/** Whether the word that follows is a noun (or its adjective) that an ordinal stands before. */
+/** True if the word that follows is a noun (or its adjective) that an ordinal stands before. */
 export function standsBeforeNoun(around: Around): boolean {
   const next = around.nextWord;
   return /^\p{L}{2,}/u.test(next) && !/^\p{Lu}+$/u.test(next) && !NOT_COUNTED.has(next.toLowerCase());

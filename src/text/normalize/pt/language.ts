@@ -158,7 +158,6 @@ const NO_NOUNS = new Set('por com das dos mais que para'.split(' '));
 const VEZ = noun('vez|vezes f');
 const { numbers, units } = WRITING;
 
-// By the character behind the digits and at most one space.
 const EVERY = /(\d{1,2})\/(\d{1,2}) ?(?:hs?|hrs?|horas?)(?![\p{L}\p{N}])\.?/uy;
 
 /** De 12/12 h, 8/8h: a dose, and when the next one is. */

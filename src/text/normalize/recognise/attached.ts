@@ -161,7 +161,7 @@ export function relation(names: Readonly<Record<string, string>>): Recogniser {
 export interface Keywords {
   /** End of the text before digits that are said one by one. */
   readonly codes: RegExp;
-  /** The same before a telephone number. */
+  /** Words before a telephone number. */
   readonly calls: RegExp;
   /** Beginning of the text behind digits that are counted all the same. */
   readonly counted: RegExp;

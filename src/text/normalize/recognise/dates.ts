@@ -221,7 +221,7 @@ export class Dates {
     });
   }
 
-  /** Whether a month, a second day or the mark of a day may stand behind the figures. */
+  /** True if a month, a second day or the mark of a day may stand behind the figures. */
   #mayBeDay(text: string, end: number): boolean {
     const parted = CLOSING.at(text, end) ? end + 1 : end;
     if (parted >= text.length) return false;

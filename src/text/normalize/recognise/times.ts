@@ -113,7 +113,7 @@ export class Times {
     return { end: to.end, spoken: speech.range(begin, last, reading.around(to.end)), rule: 'time' };
   }
 
-  /** Whether minutes, or what an hour is called by, may stand behind the figures. */
+  /** True if minutes, or the word for an hour, may stand behind the figures. */
   #mayBeHour({ text, at, runEnd }: Reading): boolean {
     if (runEnd - at > 2) return false;
     return this.#marks.at(text, runEnd) || this.#behindHour.at(text, skipSpace(text, runEnd));

@@ -89,11 +89,11 @@ function ratio(reading: Reading): Found | undefined {
       .slice(Math.max(0, at - LONGEST_GAME), at)
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
-  const told = [...near, ...behind].some((word) => WRITING.scoreWords.has(word));
+  const isNamed = [...near, ...behind].some((word) => WRITING.scoreWords.has(word));
   const rows =
     /\d:\d{1,2}(?: \(|, )$/.test(text.slice(Math.max(0, at - 8), at)) ||
     TEAMS.test(text.slice(Math.max(0, at - LONGEST_GAME), at));
-  const game = two === '0' || told || rows || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
+  const game = two === '0' || isNamed || rows || ANNOUNCED.test(text.slice(Math.max(0, at - 16), at));
   const scale = /^(?:соотношени|пропорци|масштаб|курс|формат|отношени)/.test(around.previousWord);
   const clock = !scale && /^\d\d$/.test(two) && Number(two) < 60 && Number(one) < 25;
   if (clock && (!game || PREPOSITIONS.has(around.previousWord))) return undefined;

@@ -204,7 +204,7 @@ function takesObject(word: string): boolean {
   return OBJECT.test(word) && !WITHOUT_OBJECT.has(word);
 }
 
-/** Whether a preposition or the like rules the token. */
+/** True if a preposition or the like rules the token. */
 export function isRuled(around: Around): boolean {
   return PREPOSITIONS.has(wordAhead(around));
 }

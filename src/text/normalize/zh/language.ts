@@ -165,14 +165,14 @@ for (const character of '週臺裡裏麼著妳鄰壹貳參肆伍陸讚衝鬆佈�
   TO_SIMPLIFIED.add(character);
 }
 
-/** By the character: 1 of a traditional one, -1 of a simplified one. */
+/** Evidence of each character: 1 of a traditional one, -1 of a simplified one. */
 const EVIDENCE_OF = new Int8Array(65_536);
 for (const character of TO_TRADITIONAL.keys()) EVIDENCE_OF[character.charCodeAt(0)] = -1;
 for (const character of TO_SIMPLIFIED) EVIDENCE_OF[character.charCodeAt(0)] = 1;
 
 const EVIDENCE = 2_000; // units that are looked at
 
-/** Whether more characters are certainly traditional than certainly simplified. */
+/** True if more characters are certainly traditional than certainly simplified. */
 function isTraditional(text: string): boolean {
   let balance = 0;
   for (let at = 0; at < text.length && at < EVIDENCE; at++) {
