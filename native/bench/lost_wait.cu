@@ -25,7 +25,7 @@ struct LostArgs {
 };
 
 __global__ void WaitForNobody(const LostArgs args) {
-  AwaitInputs();
+  GridDependencyWait();
   if constexpr (kHasTiles) {
     __shared__ Barrier barrier;
     if (threadIdx.x == 0) {

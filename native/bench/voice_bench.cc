@@ -111,7 +111,7 @@ void MeasurePreparation(uint32_t from, uint32_t to, const SpeakerEncoder& encode
 
 void MeasureSpeaker(SpeakerEncoder& encoder, const std::vector<float>& samples, double seconds) {
   Stages stages;
-  encoder.Tell(stages.ToTap());
+  encoder.SetTap(stages.ToTap());
   SpeakerEncoder::Run run(encoder, samples);
   stages.Start();  // whose ends are not those of pieces
   Measure("speaker", run, seconds, [] {});
@@ -120,7 +120,7 @@ void MeasureSpeaker(SpeakerEncoder& encoder, const std::vector<float>& samples, 
 
 void MeasureCodec(CodecEncoder& encoder, const std::vector<float>& samples, double seconds) {
   Stages stages;
-  encoder.Tell(stages.ToTap());
+  encoder.SetTap(stages.ToTap());
   CodecEncoder::Run run(encoder, samples);
   stages.Start();
   Measure("codec", run, seconds, [&] { stages.End("codebooks"); });

@@ -64,7 +64,7 @@ void KeepTopP(float* logits, size_t count, float p, std::vector<uint32_t>* order
 
 }  // namespace
 
-void JudgeRules(const SamplingRules& rules, size_t choices) {
+void ValidateRules(const SamplingRules& rules, size_t choices) {
   const auto count = static_cast<int64_t>(choices);
   if (count == 0 || count > INT32_MAX) throw std::invalid_argument("no logits to choose from, or too many");
   // Written so that NaN is refused too.
@@ -80,7 +80,7 @@ void JudgeRules(const SamplingRules& rules, size_t choices) {
 
 void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count,
                 SamplingScratch* scratch) {
-  JudgeRules(rules, count);
+  ValidateRules(rules, count);
   Penalize(rules.repetition_penalty, seen, logits, count);
   Suppress(rules, logits);
   if (rules.greedy || Largest(logits, count) < 0) return;

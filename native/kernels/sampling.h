@@ -42,10 +42,10 @@ struct SamplingScratch {
 };
 
 // Throws std::invalid_argument for rules out of their range.
-void JudgeRules(const SamplingRules& rules, size_t count);
+void ValidateRules(const SamplingRules& rules, size_t count);
 
 // The rules applied to logits [count]: afterwards as the draw sees them; what cannot be chosen becomes
-// -infinity. Throws as JudgeRules.
+// -infinity. Throws as ValidateRules.
 void ApplyRules(const SamplingRules& rules, const uint8_t* seen, float* logits, size_t count,
                 SamplingScratch* scratch);
 

@@ -122,21 +122,21 @@ void Clock::TakeInbox(int64_t now_ns) {
 void Clock::Retire(Stream* stream) {
   plan_.Release(stream->config().period_ns, stream->phase_ns());
   PushListed(&retired_, stream);
-  told_ = true;
+  has_news_ = true;
 }
 
 void Clock::PassNews() {
-  if (!told_) return;
-  told_ = false;
+  if (!has_news_) return;
+  has_news_ = false;
   news_.Set();
 }
 
-bool Clock::Tell(const ClockEvent& event) {
+bool Clock::PostEvent(const ClockEvent& event) {
   ClockEvent* place = events_.Place();
   if (!place) return false;
   *place = event;
   events_.Publish();
-  told_ = true;
+  has_news_ = true;
   return true;
 }
 

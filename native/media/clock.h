@@ -120,8 +120,8 @@ class Clock {
   int64_t NextDue() const { return wheel_.NextDue(); }
 
   // Streams, within a turn.
-  bool Tell(const ClockEvent& event);
-  void TellOfCapture() { told_ = true; }
+  bool PostEvent(const ClockEvent& event);
+  void NoteCapture() { has_news_ = true; }
   void Trace(uint64_t stream, int64_t due_ns, int64_t sent_ns);
 
  private:
@@ -142,7 +142,7 @@ class Clock {
   Wire wire_{time_};
   DeadlineWheel wheel_{time_.start_ns()};
   PhasePlan plan_;
-  bool told_ = false;
+  bool has_news_ = false;
 
   SpscRing<ClockEvent> events_{kEvents};
   std::atomic<SpscRing<TraceEntry>*> trace_{nullptr};

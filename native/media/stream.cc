@@ -150,7 +150,8 @@ bool Stream::Tick(Clock& clock, int64_t now_ns) {
   timestamp_.store(timestamp_.load(std::memory_order_relaxed) + config_.ticks_per_frame,
                    std::memory_order_relaxed);
   due_ns += config_.period_ns;
-  if (queue_.ShouldNotify() && !clock.Tell({this, now_ns, 0, 0, ClockEvent::kRoom})) queue_.RepeatNotice();
+  if (queue_.ShouldNotify() && !clock.PostEvent({this, now_ns, 0, 0, ClockEvent::kRoom}))
+    queue_.RepeatNotice();
   return true;
 }
 
@@ -328,7 +329,7 @@ void Stream::ReachMarks(int64_t at_ns) {
   while (queue_.TakeMark(&mark)) {
     if ((mark.end_of_track || mark.rest) && mark.track == track_) in_track_ = false;
     if (mark.rest) continue;
-    if (!clock_->Tell({this, at_ns, mark.track, mark.mark, ClockEvent::kMark})) {
+    if (!clock_->PostEvent({this, at_ns, mark.track, mark.mark, ClockEvent::kMark})) {
       queue_.MarksDelivered(1);
       clock_->counters().marks_lost.Add();
     }
@@ -336,7 +337,7 @@ void Stream::ReachMarks(int64_t at_ns) {
 }
 
 void Stream::OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) {
-  if (packet.target->captures()) clock_->TellOfCapture();
+  if (packet.target->captures()) clock_->NoteCapture();
   if (packet.kind == PacketKind::kRtcp) return result == SendResult::kSent ? void() : Count(result);
   unsent_ = false;
   if (result == SendResult::kSent) {

@@ -48,10 +48,10 @@ class Predictor {
     Signal x(k_, values);
     std::vector<Choice> choices;
     for (size_t n = 0; n < streams; n++) choices.push_back({rules, 11 + n, 5, nullptr});
-    const Held<Choice> told(k_, choices);
+    const Held<Choice> tagged(k_, choices);
     Held<int32_t> codes(k_, std::vector<int32_t>(streams * (1 + heads_.size()), 7));
-    if (whole) RunWhole(its, told.At(), x.At(), codes.At());
-    else RunPieces(&its, each, told.At(), x.At(), codes.At());
+    if (whole) RunWhole(its, tagged.At(), x.At(), codes.At());
+    else RunPieces(&its, each, tagged.At(), x.At(), codes.At());
     return {codes.Get(), its.Cached()};
   }
 
@@ -63,13 +63,13 @@ class Predictor {
     Layers::Batch its;
     layers_.Begin(streams, each, 0, &its);
     Signal x(k_, its.batch.rows * s_.hidden);
-    const Held<Choice> told(k_, std::vector<Choice>(streams));
+    const Held<Choice> tagged(k_, std::vector<Choice>(streams));
     Held<int32_t> codes(k_, std::vector<int32_t>(streams * (1 + heads_.size())));
-    return Ask(its, told.At(), x.At(), codes.At());
+    return Poll(its, tagged.At(), x.At(), codes.At());
   }
 
  private:
-  bool Ask(const Layers::Batch& its, const Choice* choices, float* x, int32_t* codes) {
+  bool Poll(const Layers::Batch& its, const Choice* choices, float* x, int32_t* codes) {
     std::vector<CodePass> passes;
     std::deque<Signal> angles;
     for (size_t n = 0; n < heads_.size(); n++) {
@@ -94,7 +94,7 @@ class Predictor {
     return is_done;
   }
   void RunWhole(const Layers::Batch& its, const Choice* choices, float* x, int32_t* codes) {
-    CHECK(Ask(its, choices, x, codes));
+    CHECK(Poll(its, choices, x, codes));
   }
 
   void RunPieces(Layers::Batch* its, size_t each, const Choice* choices, float* x, int32_t* codes) {

@@ -44,7 +44,7 @@ bool Has(const std::string& text, const char* part) { return text.find(part) != 
 // y[block] = sum of a block's x: by shuffles, then through shared memory.
 __global__ void SumBlocks(Values v) {
   __shared__ float sums[32];
-  AwaitInputs();
+  GridDependencyWait();
   const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   float sum = i < v.count ? v.x[i] : 0;
   for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffff, sum, lanes);
@@ -75,7 +75,7 @@ void ABlockSumsInEveryOrder() {
 template <bool kBarrier>
 __global__ void Reverse(Values v) {
   auto* shared = reinterpret_cast<float*>(SharedBytes());
-  AwaitInputs();
+  GridDependencyWait();
   shared[threadIdx.x] = v.x[threadIdx.x];
   if (kBarrier) __syncthreads();
   v.y[threadIdx.x] = shared[blockDim.x - 1 - threadIdx.x];
@@ -100,22 +100,22 @@ void AMissingBarrierShows() {
 }
 
 __global__ void HalfAtTheBarrier(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   if (threadIdx.x < 40) __syncthreads();
   else __shfl_xor_sync(0xffffffff, v.count, 1);
 }
 __global__ void LaneThatEnds(Values) {
-  AwaitInputs();
+  GridDependencyWait();
   if (threadIdx.x % 32 == 7) return;
   __syncwarp();
 }
 __global__ void LaneOutsideItsMask(Values) {
-  AwaitInputs();
+  GridDependencyWait();
   __syncwarp(0xffff);
 }
 __global__ void WithoutInputs(Values) {}
 __global__ void ReadsBeyondItsMask(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   const uint32_t half = threadIdx.x < 16 ? 0xffff : 0xffff0000;
   v.y[threadIdx.x] = __shfl_xor_sync(half, 1.0f, 16);
 }
@@ -130,7 +130,7 @@ void MismatchesAreReportedWithTheKernel() {
   CHECK(Has(RefusedAs<LaneOutsideItsMask>(none, {1, 1, 1, 32, 0}),
             "thread 16 is not in the mask of its __syncwarp"));
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 32, 0}),
-            "WithoutInputs: thread 0 ends without AwaitInputs()"));
+            "WithoutInputs: thread 0 ends without GridDependencyWait()"));
   CHECK(Has(RefusedAs<ReadsBeyondItsMask>(none, {1, 1, 1, 32, 0}),
             "a shuffle reads a lane that is not in its mask"));
   CHECK(Has(RefusedAs<WithoutInputs>(none, {1, 1, 1, 2048, 0}), "a block of 2048 threads"));
@@ -139,7 +139,7 @@ void MismatchesAreReportedWithTheKernel() {
 }
 
 __global__ void Poisoned(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   const auto* shared = reinterpret_cast<const uint32_t*>(SharedBytes());
   v.y[blockIdx.x] = shared[threadIdx.x] == 0xffffffff ? 1.0f : 0.0f;
   reinterpret_cast<uint32_t*>(SharedBytes())[threadIdx.x] = 0;
@@ -153,7 +153,7 @@ void SharedMemoryIsPoisonedBeforeEveryBlock() {
 
 // Votes and masks of half a warp each.
 __global__ void Votes(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   const uint32_t lane = threadIdx.x, half = lane < 16 ? 0xffff : 0xffff0000;
   const uint32_t ballot = __ballot_sync(half, lane % 3 == 0);
   const int any = __any_sync(half, lane == 20), all = __all_sync(half, lane < 16);
@@ -189,7 +189,7 @@ struct Tile {
 };
 
 __global__ void MultiplyTile(Tile tile) {
-  AwaitInputs();
+  GridDependencyWait();
   const uint32_t g = threadIdx.x / 4, t = threadIdx.x % 4;
   const auto pair = [](uint16_t low, uint16_t high) { return low | static_cast<uint32_t>(high) << 16; };
   uint32_t a[4], b[2];
@@ -223,7 +223,7 @@ void AProductOfTilesIsThatOfMatrices() {
 
 // Two groups of copies; what is read before its group was waited for is still poison.
 __global__ void CopiesGroups(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   auto* shared = reinterpret_cast<float*>(SharedBytes());
   CopyAsync16(shared, v.x, true);
   CommitCopies();
@@ -255,7 +255,7 @@ struct TileOfMemory {
 // Two rows of 64, of which the second lies beyond the extents; what is read before its barrier is still
 // poison.
 __global__ void CopiesATile(TileOfMemory of) {
-  AwaitInputs();
+  GridDependencyWait();
   auto* const tile = SharedBytes();
   auto* const barrier = reinterpret_cast<Barrier*>(tile + 1024);
   const auto value = [&](uint32_t byte) { return UnpackBf16(*reinterpret_cast<uint32_t*>(tile + byte)).x; };
@@ -284,7 +284,7 @@ void TilesAreThereWhenTheirBarrierSaysSo() {
 
 // One side waits for what the other does not bring: one arrival of two, or bytes that nobody copies.
 __global__ void WaitsForNobody(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   auto* const barrier = reinterpret_cast<Barrier*>(SharedBytes());
   if (threadIdx.x == 0) InitBarrier(barrier, v.count == 0 ? 2 : 1);
   __syncthreads();
@@ -309,10 +309,10 @@ struct Clustered {
 
 // Every block reads what the next one of its cluster wrote.
 __global__ void ReadsItsPeer(Clustered of) {
-  AwaitInputs();
+  GridDependencyWait();
   auto* const mine = reinterpret_cast<float*>(SharedBytes());
   if (threadIdx.x < 4) mine[threadIdx.x] = static_cast<float>(blockIdx.x);
-  MeetCluster();
+  ClusterBarrier();
   if (threadIdx.x == 0) of.y[blockIdx.x] = LoadOfPeer(mine, (blockIdx.x + 1) % Clustered::kCluster).x;
 }
 
@@ -325,7 +325,7 @@ void BlocksOfAClusterReadEachOther() {
 }
 
 __global__ void ReturnsAtOnce(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   if (size_t{blockIdx.x} * blockDim.x + threadIdx.x >= v.count) return;
   v.y[0] = 1;
 }

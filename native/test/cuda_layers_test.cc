@@ -42,18 +42,18 @@ class Halves {
     AttentionBatch batch;
     batch.layout = {s_.cache, s_.heads, s_.head_dim};
     std::deque<Signal> caches;
-    std::vector<AttentionStream> told;
+    std::vector<AttentionStream> described;
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams; n++) {
       caches.emplace_back(k_, batch.layout.LayerBytes(kCapacity) / 4);
-      told.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(each),
-                      static_cast<uint32_t>(n * each)});
+      described.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(each),
+                           static_cast<uint32_t>(n * each)});
       for (size_t i = 0; i < each; i++) positions.push_back(before + i);
     }
-    Held<AttentionStream> streams_told(k_, told);
+    Held<AttentionStream> streams_held(k_, described);
     Signal angles(k_, rows * s_.head_dim), x(k_, RandomFloats(rows * s_.hidden, 5));
     k_.Angles(positions.data(), rows, s_.head_dim, 10000, angles.At());
-    batch.streams = streams_told.At();
+    batch.streams = streams_held.At();
     batch.count = streams, batch.rows = rows, batch.longest = each, batch.furthest = before + each;
     batch.query_heads = s_.query_heads;
     batch.scale = 1 / std::sqrt(static_cast<float>(s_.head_dim));

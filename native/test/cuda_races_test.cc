@@ -41,19 +41,19 @@ Barrier* BarrierOfOne(uint32_t at) {
   return barrier;
 }
 
-template <bool kMeets>
+template <bool kSynchronizes>
 __global__ void ReadsWhatAnotherWrote(Values v) {
   auto* const shared = reinterpret_cast<float*>(SharedBytes());
-  AwaitInputs();
+  GridDependencyWait();
   shared[threadIdx.x] = v.x[threadIdx.x];
-  if (kMeets) __syncthreads();
+  if (kSynchronizes) __syncthreads();
   v.y[threadIdx.x] = shared[blockDim.x - 1 - threadIdx.x];
 }
-template <bool kMeets>
+template <bool kSynchronizes>
 __global__ void WritesWhatAnotherRead(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   v.y[threadIdx.x] = v.x[(threadIdx.x + 1) % blockDim.x];
-  if (kMeets) MeetFirst<64, 2>();
+  if (kSynchronizes) NamedBarrier<64, 2>();
   v.x[threadIdx.x] = 1;
 }
 
@@ -64,17 +64,17 @@ void ABlockThatDoesNotMeetIsReported() {
   CHECK(!IsReported<WritesWhatAnotherRead<true>>(64));
 }
 
-template <bool kMeets>
+template <bool kSynchronizes>
 __global__ void WritesForItsWarp(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   v.x[threadIdx.x] = 2;
-  if (kMeets) __syncwarp();
+  if (kSynchronizes) __syncwarp();
   else __shfl_xor_sync(0xffffffffu, 1, 1);
   v.y[threadIdx.x] = v.x[threadIdx.x ^ 1];
 }
 template <bool kSays>
 __global__ void WritesWhatWentIntoAShuffle(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   const float other = __shfl_xor_sync(0xffffffffu, v.x[threadIdx.x ^ 1], 1);
   if (kSays) LanesHaveLoaded();
   v.x[threadIdx.x] = other;
@@ -88,20 +88,20 @@ void AShuffleDoesNotOrder() {
 }
 
 // Thread 0 brings four floats by a copy of some kind.
-template <bool kMeets>
+template <bool kSynchronizes>
 __global__ void ReadsACopy(Values v) {
   auto* const shared = reinterpret_cast<float*>(SharedBytes());
-  AwaitInputs();
+  GridDependencyWait();
   if (threadIdx.x == 0) CopyAsync16(shared, v.x, true);
   CommitCopies();
   AwaitCopies<0>();  // which is for the thread's own alone
-  if (kMeets) __syncthreads();
+  if (kSynchronizes) __syncthreads();
   v.y[threadIdx.x] = shared[threadIdx.x % 4];
 }
 template <bool kAwaits>
 __global__ void ReadsABulkCopy(Values v) {
   auto* const shared = reinterpret_cast<float*>(SharedBytes());
-  AwaitInputs();
+  GridDependencyWait();
   Barrier* const barrier = BarrierOfOne(64);
   if (threadIdx.x == 0) {
     ArriveExpecting(barrier, 16);
@@ -121,7 +121,7 @@ void ACopyThatIsNotAwaitedIsReported() {
 // Thread 0 writes for those that wait at a barrier. It arrives before it has written, or after.
 template <bool kBefore>
 __global__ void WritesForThoseThatWait(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   Barrier* const barrier = BarrierOfOne(0);
   if (threadIdx.x == 0) {
     if (kBefore) Arrive(barrier);
@@ -142,9 +142,9 @@ void WhatFollowsAnArrivalIsNotOrderedByIt() {
 template <int kLeft>
 __global__ void OverwritesTiles(Values) {
   unsigned char* const tiles = SharedBytes();  // a: 64 rows, b: 8 rows, of 128 bytes
-  AwaitInputs();
+  GridDependencyWait();
   for (uint32_t i = threadIdx.x; i < 72 * 32; i += blockDim.x) reinterpret_cast<uint32_t*>(tiles)[i] = 0;
-  ShowTiles();
+  FenceAsyncProxy();
   Barrier* const barrier = BarrierOfOne(16384);
   if (threadIdx.x < 128) {
     float d[1][4];
@@ -165,19 +165,19 @@ void ProductsThatAreUnderWayAreReported() {
   CHECK(!IsReported<OverwritesTiles<0>>(160));
 }
 
-template <bool kMeets>
+template <bool kSynchronizes>
 __global__ void AllStoreTheSame(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   StoreSame(v.x, 5.0f);
-  if (kMeets) __syncthreads();
+  if (kSynchronizes) __syncthreads();
   v.y[threadIdx.x] = v.x[0];
 }
 __global__ void AllStoreWithoutSayingSo(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   v.x[0] = 5;
 }
 __global__ void AllStoreTheirOwn(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   StoreSame(v.x, static_cast<float>(threadIdx.x));
 }
 
@@ -199,7 +199,7 @@ void StoresOfTheSameMustBeSo() {
 
 template <bool kOrdered>
 __global__ void CountsThoseThatWrote(Values v) {
-  AwaitInputs();
+  GridDependencyWait();
   auto* const count = reinterpret_cast<uint32_t*>(v.x);
   if (threadIdx.x > 0) v.y[threadIdx.x] = 1;
   const uint32_t before = kOrdered ? atomicAdd(count, 1u) : threadIdx.x;

@@ -24,7 +24,7 @@ struct AddArgs {
 
 // y[i] += times * x[i]
 __global__ void AddSome(AddArgs args) {
-  AwaitInputs();
+  GridDependencyWait();
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < *args.count) args.y[i] += static_cast<uint32_t>(args.times) * args.x[i];
 }

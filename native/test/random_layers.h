@@ -80,7 +80,7 @@ class Layers {
   // Streams of `each` positions after `before`, in memory.
   struct Batch {
     std::deque<Signal> caches;
-    std::deque<Held<AttentionStream>> told;
+    std::deque<Held<AttentionStream>> tagged;
     std::deque<Signal> angles;
     AttentionBatch batch;
 
@@ -111,20 +111,20 @@ class Layers {
   void Place(const std::vector<Stand>& streams, Batch* its) {
     AttentionBatch& batch = its->batch;
     batch.longest = batch.furthest = 0;
-    std::vector<AttentionStream> told;
+    std::vector<AttentionStream> tagged;
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams.size(); n++) {
       const auto [before, rows] = streams[n];
-      told.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(rows),
-                      static_cast<uint32_t>(positions.size())});
+      tagged.push_back({its->caches[n].At(), kCapacity, before, static_cast<uint32_t>(rows),
+                        static_cast<uint32_t>(positions.size())});
       for (size_t i = 0; i < rows; i++) positions.push_back(before + i);
       batch.longest = std::max(batch.longest, rows);
       batch.furthest = std::max(batch.furthest, before + rows);
     }
-    its->told.emplace_back(k_, told);
+    its->tagged.emplace_back(k_, tagged);
     its->angles.emplace_back(k_, positions.size() * kDim);
     k_.Angles(positions.data(), positions.size(), kDim, 10000, its->angles.back().At());
-    batch.streams = its->told.back().At();
+    batch.streams = its->tagged.back().At();
     batch.count = streams.size(), batch.rows = positions.size();
   }
   const std::vector<LayerWeights>& All() const { return layers_; }

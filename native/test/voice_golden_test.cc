@@ -67,7 +67,7 @@ void EncodeTheClips(const Check& check) {
     for (const char* clip : kClips) {
       const GoldenVectors vectors = ClipVectors(clip);
       Record record(*kernels);
-      encoder.Tell(record.ToTap());
+      encoder.SetTap(record.ToTap());
       const Values samples = vectors.Read("waveform");
       typename Encoder::Run run(encoder, samples);
       while (run.Advance()) continue;
@@ -115,14 +115,14 @@ void PiecesOfAnyLengthGiveTheSameCodes() {
     const Values samples(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     CodecEncoder whole(*kernels, weights, *checkpoint, 1000);
     Record wanted(*kernels);
-    whole.Tell(wanted.ToTap());
+    whole.SetTap(wanted.ToTap());
     CodecEncoder::Run once(whole, samples);
     CHECK(once.Advance());
     CHECK(!once.Advance());
     for (const size_t frames : {1u, 2u, 7u}) {
       CodecEncoder cut(*kernels, weights, *checkpoint, frames);
       Record seen(*kernels);
-      cut.Tell(seen.ToTap());
+      cut.SetTap(seen.ToTap());
       CodecEncoder::Run run(cut, samples);
       while (run.Advance()) continue;
       CHECK(run.codes() == once.codes());

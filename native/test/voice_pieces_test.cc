@@ -111,7 +111,7 @@ void CheckCuts(const Checkpoint& checkpoint, const Values& samples) {
     Weights weights(*kernels);
     SpeakerEncoder encoder(*kernels, weights, checkpoint, cost);
     std::map<std::string, Values> seen;
-    encoder.Tell([&](const std::string& stage, const float* values, size_t rows, size_t channels) {
+    encoder.SetTap([&](const std::string& stage, const float* values, size_t rows, size_t channels) {
       seen[stage] = Values(values, values + rows * channels);
     });
     SpeakerEncoder::Run run(encoder, samples);

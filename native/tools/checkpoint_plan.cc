@@ -14,7 +14,7 @@ using model::ExpectedTensors;
 
 // `read` takes a ConfigReader and gives the configuration.
 template <class Read>
-auto Judged(const char* file, const std::string& text, Read read) {
+auto Validated(const char* file, const std::string& text, Read read) {
   std::string problem;
   const auto document = model::JsonDocument::Parse(text, &problem);
   if (!document) throw std::invalid_argument(std::string(file) + ": " + problem);
@@ -63,10 +63,10 @@ CheckpointPlan PlanOf(const CheckpointSizes& sizes, const CheckpointDtypes& dtyp
     throw std::invalid_argument(
         "the text embedding has fewer rows than the vocabulary has entries and added tokens");
   }
-  plan.model = TensorsOf(Judged("config.json", plan.model_config, model::ReadModelConfig));
+  plan.model = TensorsOf(Validated("config.json", plan.model_config, model::ReadModelConfig));
   model::CodecConfig codec =
-      Judged("speech_tokenizer/config.json", plan.codec_config,
-             [](const model::ConfigReader& reader) { return model::ReadCodecConfig(reader, true); });
+      Validated("speech_tokenizer/config.json", plan.codec_config,
+                [](const model::ConfigReader& reader) { return model::ReadCodecConfig(reader, true); });
   codec.encoder->quantizers = sizes.encoder.quantizers;  // the file's, not only those in use
   plan.codec = TensorsOf(codec);
   AddUnread(codec, &plan.codec);

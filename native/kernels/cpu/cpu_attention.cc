@@ -30,7 +30,7 @@ uint64_t FirstSeen(size_t window, uint64_t position) {
   return window == 0 || position < window ? 0 : position - window + 1;
 }
 
-void Judge(const AttentionBatch& batch) {
+void Validate(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
@@ -62,7 +62,7 @@ size_t LongestSeen(const AttentionBatch& batch) {
 }  // namespace
 
 void CpuKernels::Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
-  Judge(batch);
+  Validate(batch);
   const size_t width = batch.layout.heads * batch.layout.head_dim;
   for (size_t s = 0; s < batch.count; s++) {
     const AttentionStream& stream = batch.streams[s];
@@ -77,7 +77,7 @@ void CpuKernels::Store(const AttentionBatch& batch, size_t layer, const Attentio
 }
 
 void CpuKernels::Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
-  Judge(batch);
+  Validate(batch);
   const size_t longest = LongestSeen(batch), heads = batch.query_heads, head_dim = batch.layout.head_dim;
   const size_t items = batch.rows * heads;
   for (std::vector<float>& scores : scores_) {

@@ -30,7 +30,7 @@ Value* Aligned(Value* place) {
                                   kAlignment);
 }
 
-void Judge(const Matrix& w, const Vectors& x) {
+void Validate(const Matrix& w, const Vectors& x) {
   Require(w.columns == x.length * x.segments,
           "the vectors do not have as many values as the matrix has columns");
   Require(!HasScales(w.format) || w.scales != nullptr, "a matrix of 8 bits has no scales");
@@ -120,7 +120,7 @@ RoundedVectors CpuKernels::Round(const Vectors& x) {
 }
 
 void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
-  Judge(w, x);
+  Validate(w, x);
   const size_t operations = w.rows * w.columns * x.count / 8, threads = pool_.Threads();
   const RoundedVectors rounded = w.format == Format::kInt8 ? Round(x) : RoundedVectors{};
   const Product whole = {w, x, finish, y, w.rows, 0, w.rows, rounded};
@@ -142,8 +142,8 @@ void CpuKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finis
 }
 
 void CpuKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
-  Judge(gate, x);
-  Judge(up, x);
+  Validate(gate, x);
+  Validate(up, x);
   Require(gate.rows == up.rows, "gate and up differ in their rows");
   if (x.count == 0) return;
   if (x.count >= kGatedVectors) {

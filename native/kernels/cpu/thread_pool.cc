@@ -36,7 +36,7 @@ void PinThread(pthread_t thread, int core) {
   }
 }
 
-void Judge(const ThreadPoolOptions& options) {
+void Validate(const ThreadPoolOptions& options) {
   if (options.threads < 1 || options.threads > kMostThreads) {
     throw std::invalid_argument("1 to 256 threads can share the work");
   }
@@ -51,7 +51,7 @@ void Judge(const ThreadPoolOptions& options) {
 }  // namespace
 
 ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
-  Judge(options);
+  Validate(options);
   try {
     workers_.reserve(options.threads - 1);
     for (unsigned part = 1; part < options.threads; part++) {

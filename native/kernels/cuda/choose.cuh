@@ -25,7 +25,7 @@ constexpr uint32_t kHeldFours = 4;  // per thread, at most
 constexpr uint32_t kMostCandidates = kChooseThreads;
 
 // The threads that choose: all of a block, or its first ones.
-__device__ __forceinline__ void MeetChoosers() { MeetFirst<kChooseThreads, 3>(); }
+__device__ __forceinline__ void ChooserBarrier() { NamedBarrier<kChooseThreads, 3>(); }
 
 // Rises with the value; -0 is 0.
 __device__ __forceinline__ uint32_t Rank(float value) {
@@ -140,7 +140,7 @@ struct TopChooser {
       shared.largest[threadIdx.x / 32] = its_largest;
     }
     if (threadIdx.x == 0) shared.count = 0, shared.kept = 0xffffffffu;
-    MeetChoosers();
+    ChooserBarrier();
     *least = 0xffffffffu;
     *largest = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) {
@@ -160,7 +160,7 @@ struct TopChooser {
       if (place < kMostCandidates) shared.candidates[place] = make_uint2(Rank(value), i);
       place++;
     });
-    MeetChoosers();
+    ChooserBarrier();
     return shared.count;
   }
 
@@ -183,7 +183,7 @@ struct TopChooser {
       shared.weights[before] =
           stays ? exp(static_cast<double>(ValueOf(mine.x)) - static_cast<double>(ValueOf(largest))) : 0.0;
     }
-    MeetChoosers();
+    ChooserBarrier();
   }
 
   // The index whose share of the weights holds `unit`: by one warp.
@@ -268,9 +268,9 @@ struct Chooser {
   // In every thread, by the same tree.
   __device__ double Sum(double value) const {
     for (uint32_t apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
-    MeetChoosers();
+    ChooserBarrier();
     if (threadIdx.x % 32 == 0) shared.doubles[threadIdx.x / 32] = value;
-    MeetChoosers();
+    ChooserBarrier();
     double sum = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) sum += shared.doubles[w];
     return sum;
@@ -285,7 +285,7 @@ struct Chooser {
       broken = broken || isnan(logits[i]);
       if (logits[i] > best) best = logits[i], at = i;
     });
-    MeetChoosers();
+    ChooserBarrier();
     for (uint32_t apart = 16; apart > 0; apart /= 2) {
       const float other = __shfl_xor_sync(0xffffffffu, best, apart);
       const uint32_t its = __shfl_xor_sync(0xffffffffu, at, apart);
@@ -296,7 +296,7 @@ struct Chooser {
       shared.floats[threadIdx.x / 32] = best;
       shared.words[threadIdx.x / 32] = any ? 0xfffffffeu : at;
     }
-    MeetChoosers();
+    ChooserBarrier();
     best = -INFINITY;
     at = 0xffffffffu;
     broken = false;
@@ -347,16 +347,16 @@ struct Chooser {
   __device__ uint32_t RankOfLargest(uint32_t k) const {
     uint32_t known = 0, mask = 0;
     for (int shift = 24; shift >= 0; shift -= 8) {
-      MeetChoosers();
+      ChooserBarrier();
       shared.counts[threadIdx.x] = 0;
-      MeetChoosers();
+      ChooserBarrier();
       ForEach([&](uint32_t i) {
         const uint32_t rank = Rank(logits[i]);
         if ((rank & mask) == known) atomicAdd(&shared.counts[rank >> shift & 255], 1u);
       });
-      MeetChoosers();
+      ChooserBarrier();
       if (threadIdx.x < 32) FindByte(k);
-      MeetChoosers();
+      ChooserBarrier();
       known |= shared.found[0] << shift;
       mask |= 255u << shift;
       k = shared.found[1];
@@ -394,10 +394,10 @@ struct Chooser {
       const Value earlier = __shfl_up_sync(0xffffffffu, until, apart);
       if (lane >= apart) until = earlier + until;
     }
-    MeetChoosers();
+    ChooserBarrier();
     if (lane == 31) sums[warp] = until;
     const Value before = __shfl_up_sync(0xffffffffu, until, 1);
-    MeetChoosers();
+    ChooserBarrier();
     Value base = 0;
     *all = 0;
     for (uint32_t w = 0; w < kChooseWarps; w++) {
@@ -443,7 +443,7 @@ struct Chooser {
 
   // The index whose share of the softmax holds `unit`.
   __device__ int32_t Pick(double unit) const {
-    MeetChoosers();
+    ChooserBarrier();
     float most;
     const int32_t best = Largest(&most);
     if (best < 0 || isinf(most)) return best;
@@ -458,10 +458,10 @@ struct Chooser {
     }
     const double before = Before(own, shared.doubles, &total), target = unit * total;
     if (threadIdx.x == 0) shared.found[0] = kChooseThreads, shared.found[1] = 0;
-    MeetChoosers();
+    ChooserBarrier();
     if (own > 0) atomicMax(&shared.found[1], last);
     if (own > 0 && before + own > target) atomicMin(&shared.found[0], threadIdx.x);
-    MeetChoosers();
+    ChooserBarrier();
     if (shared.found[0] == threadIdx.x) {
       double sum = before;
       for (uint32_t i = begin; i < last && sum <= target; i++) {
@@ -470,7 +470,7 @@ struct Chooser {
       }
       shared.found[1] = last;
     }
-    MeetChoosers();
+    ChooserBarrier();
     return static_cast<int32_t>(shared.found[1]);
   }
 };
@@ -478,28 +478,28 @@ struct Chooser {
 __device__ inline int32_t ChooseOfMany(const Chooser& chooser, const Choice& choice, double unit) {
   const SamplingRules& rules = choice.rules;
   chooser.Penalize(rules.repetition_penalty, choice.seen);
-  MeetChoosers();
+  ChooserBarrier();
   chooser.Suppress(rules);
-  MeetChoosers();
+  ChooserBarrier();
   float most;
   const int32_t id = chooser.Largest(&most);
   if (rules.greedy || id < 0) return id;
-  MeetChoosers();
+  ChooserBarrier();
   chooser.ForEach([&](uint32_t i) { chooser.logits[i] /= rules.temperature; });
-  MeetChoosers();
+  ChooserBarrier();
   chooser.KeepTopK(rules.top_k);
-  MeetChoosers();
+  ChooserBarrier();
   chooser.KeepTopP(rules.top_p, most / rules.temperature);
-  MeetChoosers();
+  ChooserBarrier();
   return chooser.Pick(unit);
 }
 
 static __global__ void __launch_bounds__(kChooseThreads, 1) ChooseKernel(const ChooseArgs args) {
   __shared__ ChooseShared shared;
   __shared__ TopShared top;
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t row = blockIdx.x, count = *args.count;
-  AwaitInputs();
+  GridDependencyWait();
   if (row >= count) return;
   float* const logits = args.logits + static_cast<size_t>(row) * args.vocabulary;
   const bool fits = HeldRow<kHeldFours>::Fits(logits, args.vocabulary);

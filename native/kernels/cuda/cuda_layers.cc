@@ -7,7 +7,7 @@
 namespace parley::cuda {
 namespace {
 
-void Judge(const AttentionBatch& batch) {
+void Validate(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
@@ -37,12 +37,12 @@ void CudaKernels::Rotate(float* x, size_t rows, size_t heads, size_t head_dim, c
 }
 
 void CudaKernels::Store(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
-  Judge(batch);
+  Validate(batch);
   EnqueueStore(Next(), batch, layer, rows);
 }
 
 void CudaKernels::Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
-  Judge(batch);
+  Validate(batch);
   EnqueueAttend(Next(), batch, layer, rows);
 }
 
@@ -62,7 +62,7 @@ void CudaKernels::AddAttention(const LayerWeights& layer, size_t n, const float*
 void CudaKernels::AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x,
                            const float* angles, const AttentionBatch& batch, size_t layer,
                            const AttentionRows& rows) {
-  Judge(batch);
+  Validate(batch);
   const size_t head_dim = batch.layout.head_dim;
   Require(heads.q.rows == batch.query_heads * head_dim && heads.k.rows == batch.layout.heads * head_dim &&
               heads.v.rows == heads.k.rows,

@@ -137,7 +137,7 @@ void CudaKernels::Wait() {
   handed_.FreeOutgrown();
   parts_.FreeOutgrown();
   arrivals_.FreeOutgrown();
-  layer_run_->told.FreeOutgrown();
+  layer_run_->tagged.FreeOutgrown();
   layer_run_->steps.FreeOutgrown();
   layer_run_->choices.FreeOutgrown();
   layer_run_->logits.FreeOutgrown();

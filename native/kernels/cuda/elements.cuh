@@ -59,20 +59,20 @@ struct ElementArgs {
 
 template <Activation kActivation>
 static __global__ void __launch_bounds__(kElementThreads) ActivateKernel(const ElementArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   EachOfFour(args.x, args.y, *args.count, [](uint32_t, float v, float) { return Activated<kActivation>(v); });
 }
 
 static __global__ void __launch_bounds__(kElementThreads) AddKernel(const ElementArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   EachOfFour(args.x, args.y, *args.count, [](uint32_t, float v, float y) { return y + v; });
 }
 
 static __global__ void __launch_bounds__(kElementThreads) ClampKernel(const ElementArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const float lowest = args.lowest, highest = args.highest;
   EachOfFour(args.x, args.y, *args.count, [=](uint32_t, float v, float) {
     return v < lowest    ? lowest + (v - v)

@@ -56,14 +56,14 @@ __device__ __forceinline__ float SumOfSquares(const float4& v, float sum) {
 }
 
 static __global__ void __launch_bounds__(kNormWarps * 32) RmsNormKernel(const NormArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const float* const x = args.x + static_cast<size_t>(row) * args.width;
   float* const y = args.y + static_cast<size_t>(row) * args.width;
   const bool is_there = row < *args.rows, fits = FitsLanes(args, x, y);
   LaneFours weights;
   if (is_there && fits) weights.Load(args.weight, args.width);
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_there) return;
   if (fits) {
     LaneFours held;
@@ -101,7 +101,7 @@ __device__ __forceinline__ float LayerFactor(float squares, float width, float e
 }
 
 static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const NormArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t row = blockIdx.x * kNormWarps + threadIdx.x / 32;
   const float* const x = args.x + static_cast<size_t>(row) * args.width;
   float* const y = args.y + static_cast<size_t>(row) * args.width;
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(kNormWarps * 32) LayerNormKernel(const 
     weights.Load(args.weight, args.width);
     biases.Load(args.bias, args.width);
   }
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_there) return;
   if (fits) {
     LaneFours held;
@@ -169,7 +169,7 @@ constexpr uint32_t kAnglesThreads = 64;
 // In double: a float has lost the angle's fraction after some thousand positions. Only where they go to has
 // to be waited for.
 static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const AnglesArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t i = blockIdx.x;
   const bool is_there = i < *args.count;
   float* const row = args.angles + static_cast<size_t>(i) * 2 * args.half;
@@ -180,12 +180,12 @@ static __global__ void __launch_bounds__(kAnglesThreads) AnglesKernel(const Angl
     const double angle = static_cast<double>(args.positions[i]) * frequency;
     double sine, cosine;
     sincos(angle, &sine, &cosine);
-    if (!may_write) AwaitInputs();
+    if (!may_write) GridDependencyWait();
     may_write = true;
     row[j] = static_cast<float>(cosine);
     row[args.half + j] = static_cast<float>(sine);
   }
-  if (!may_write) AwaitInputs();
+  if (!may_write) GridDependencyWait();
 }
 
 inline void EnqueueAngles(Queue& queue, const uint64_t* positions, size_t count, size_t head_dim,
@@ -213,8 +213,8 @@ __device__ __forceinline__ float2 Rotated(float low, float high, float cosine, f
 }
 
 static __global__ void RotateKernel(const RotateArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t row = blockIdx.x;
   if (row >= *args.rows) return;
   const float* const cosines = args.angles + static_cast<size_t>(row) * 2 * args.half;

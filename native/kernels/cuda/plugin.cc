@@ -29,7 +29,7 @@ std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-std::string AskDriver() {
+std::string QueryDriver() {
   const Driver driver{dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (driver.library == nullptr) return "there is no NVIDIA driver (libcuda.so.1)";
   const auto init = driver.Find<int (*)(unsigned)>("cuInit");
@@ -51,7 +51,7 @@ std::string AskDriver() {
 }  // namespace
 
 const std::string& WhyNoCuda() {
-  static const std::string why = AskDriver();
+  static const std::string why = QueryDriver();
   return why;
 }
 

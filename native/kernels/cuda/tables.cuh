@@ -144,10 +144,10 @@ __device__ __forceinline__ void GatherEach(const Args& args, const int32_t (&ids
 // A block for a part of a row. First all ids are asked for.
 template <class Value, uint32_t kTables, class Args>
 __device__ __forceinline__ void GatherRows(const Args& args) {
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t row = blockIdx.x, first = (blockIdx.y * kGatherThreads + threadIdx.x) * kOfGatherThread;
   const uint32_t count = *args.count;
-  AwaitInputs();
+  GridDependencyWait();
   if (row >= count || first >= args.columns) return;
   float* const y = args.y + static_cast<uint64_t>(row) * args.columns + first;
   int32_t ids[kTables];
@@ -277,8 +277,8 @@ __device__ __forceinline__ double DistanceOf(const float* row, const float* x, u
 static __global__ void __launch_bounds__(kNearestWarps * 32) TakeNearestKernel(const NearestArgs args) {
   __shared__ double distances[kNearestWarps];
   __shared__ uint32_t rows[kNearestWarps];
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   if (blockIdx.x >= *args.count) return;
   float* const x = args.x + static_cast<uint64_t>(blockIdx.x) * args.columns;
   const uint32_t warp = threadIdx.x / 32;

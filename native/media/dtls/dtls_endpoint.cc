@@ -61,7 +61,7 @@ bool DtlsEndpoint::Prepare() {
   BIO* const bio = ssl_ ? NewDatagramBio(&queue_) : nullptr;
   if (!bio) return false;
   SSL_set_bio(ssl_, bio, bio);  // which owns it now
-  SSL_set_app_data(ssl_, static_cast<CertificateJudge*>(this));
+  SSL_set_app_data(ssl_, static_cast<CertificateVerifier*>(this));
   SSL_set_mtu(ssl_, kMtu);
   DTLS_set_timer_cb(ssl_, NextTimeout);
   if (config_.active) {
@@ -111,7 +111,7 @@ void DtlsEndpoint::Shake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) return Opened();
-  Judge(result);
+  CheckResult(result);
 }
 
 // The association carries no application data but close_notify; anything else is dropped.
@@ -122,10 +122,10 @@ void DtlsEndpoint::Drain() {
     ERR_clear_error();
     result = SSL_read(ssl_, said, sizeof said);
   } while (result > 0);
-  Judge(result);
+  CheckResult(result);
 }
 
-void DtlsEndpoint::Judge(int result) {
+void DtlsEndpoint::CheckResult(int result) {
   const int error = SSL_get_error(ssl_, result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return ERR_clear_error();
   if (error == SSL_ERROR_ZERO_RETURN) {
@@ -203,8 +203,8 @@ bool DtlsEndpoint::Accept(const X509* certificate) {
 }
 
 unsigned int DtlsEndpoint::NextTimeout(SSL* ssl, unsigned int before_us) {
-  auto* const judge = static_cast<CertificateJudge*>(SSL_get_app_data(ssl));
-  const auto* self = static_cast<const DtlsEndpoint*>(judge);
+  auto* const verifier = static_cast<CertificateVerifier*>(SSL_get_app_data(ssl));
+  const auto* self = static_cast<const DtlsEndpoint*>(verifier);
   return before_us == 0 ? self->config_.retransmit_us : std::min(2 * before_us, kLongestRetransmitUs);
 }
 
@@ -318,9 +318,9 @@ Certificate MakeCertificate(EVP_PKEY* key) {
 int Verify(X509_STORE_CTX* store, void*) {
   auto* const ssl =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  auto* const judge = static_cast<CertificateJudge*>(SSL_get_app_data(ssl));
+  auto* const verifier = static_cast<CertificateVerifier*>(SSL_get_app_data(ssl));
   const X509* const certificate = X509_STORE_CTX_get0_cert(store);
-  const bool accepted = certificate && judge->Accept(certificate);
+  const bool accepted = certificate && verifier->Accept(certificate);
   X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
   return accepted ? 1 : 0;
 }

@@ -34,13 +34,13 @@ namespace parley {
 // Immutable once made; endpoints on any thread share it.
 
 // Says whether a peer's certificate is the one that was announced. Each SSL of
-// the identity's context carries its judge as application data.
-class CertificateJudge {
+// the identity's context carries its verifier as application data.
+class CertificateVerifier {
  public:
   virtual bool Accept(const X509* certificate) = 0;
 
  protected:
-  ~CertificateJudge() = default;
+  ~CertificateVerifier() = default;
 };
 
 class DtlsIdentity {
@@ -109,7 +109,7 @@ struct DtlsConfig {
   uint32_t retransmit_us = 0;  // the first retransmission; each further one after twice as long
 };
 
-class DtlsEndpoint : private CertificateJudge {
+class DtlsEndpoint : private CertificateVerifier {
  public:
   enum class State { kNew, kHandshaking, kOpen, kClosed, kFailed };
   // Why it failed.
@@ -148,7 +148,7 @@ class DtlsEndpoint : private CertificateJudge {
   void Drain();
   void Opened();
   bool ExportKeys(SrtpProfile profile);
-  void Judge(int result);
+  void CheckResult(int result);
   void Fail(Failure failure, std::string reason);
   bool Accept(const X509* certificate) override;
   bool Knows(const X509* certificate) const;

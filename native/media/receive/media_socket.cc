@@ -53,13 +53,13 @@ void MediaSocket::Listen(bool on) {
 
 std::vector<HeardPayload> MediaSocket::TakeSound() {
   std::lock_guard<std::mutex> lock(mutex_);
-  sound_told_ = false;
+  sound_announced_ = false;
   return intake_.TakeSound();
 }
 
 std::vector<ForeignPacket> MediaSocket::TakeForeign() {
   std::lock_guard<std::mutex> lock(mutex_);
-  foreign_told_ = false;
+  foreign_announced_ = false;
   std::vector<ForeignPacket> taken(std::make_move_iterator(foreign_.begin()),
                                    std::make_move_iterator(foreign_.end()));
   foreign_.clear();
@@ -172,8 +172,8 @@ void MediaSocket::OnDigit(const Digit& digit) {
 }
 
 void MediaSocket::OnSoundReady() {
-  if (sound_told_) return;
-  sound_told_ = queue_->Put({handle_, InboundEvent::kSound, 0, 0, time_->Now()});
+  if (sound_announced_) return;
+  sound_announced_ = queue_->Put({handle_, InboundEvent::kSound, 0, 0, time_->Now()});
 }
 
 void MediaSocket::OnTarget(const Address&, const Address&) {
@@ -190,7 +190,8 @@ void MediaSocket::OnReception(const ReceptionState& state) {
 void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {
   if (foreign_.size() >= kMaxForeign) return;
   foreign_.push_back({from, rtcp_port, {data, data + len}});
-  if (!foreign_told_) foreign_told_ = queue_->Put({handle_, InboundEvent::kForeign, 0, 0, time_->Now()});
+  if (!foreign_announced_)
+    foreign_announced_ = queue_->Put({handle_, InboundEvent::kForeign, 0, 0, time_->Now()});
 }
 
 // Without sockets the stream's target is the caller's business. A port below

@@ -138,7 +138,7 @@ class MediaSocket : private IntakeListener {
   Intake intake_;
   std::shared_ptr<Stream> stream_;
   std::deque<ForeignPacket> foreign_;
-  bool foreign_told_ = false, sound_told_ = false;  // JavaScript knows and has not looked yet
+  bool foreign_announced_ = false, sound_announced_ = false;  // JavaScript knows and has not looked yet
   std::shared_ptr<PacketTap> tap_;
   bool tapping_ = false;
   uint64_t digits_lost_ = 0;

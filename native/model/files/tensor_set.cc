@@ -141,9 +141,9 @@ bool TensorSet::CheckLayers(const std::vector<ExpectedTensor>& expected, std::st
   }
   if (extra.empty()) return true;
   std::string list;
-  size_t told = 0;
+  size_t named = 0;
   for (const std::string& layer : extra) {
-    if (told++ == kMostNamed) break;
+    if (named++ == kMostNamed) break;
     list += (list.empty() ? "" : ", ") + layer.substr(0, 200);
   }
   if (extra.size() > kMostNamed) list += " and " + std::to_string(extra.size() - kMostNamed) + " more";

@@ -51,9 +51,9 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
     for (uint64_t position = first; position < end; position++) positions_.push_back(position);
   }
   const size_t bytes = count * sizeof(AttentionStream);
-  float* const told = descriptions->Floats(bytes / sizeof(float));
-  if (count > 0) kernels_.Upload(told, attending_.data(), bytes);
-  batch.streams = reinterpret_cast<const AttentionStream*>(told);
+  float* const described = descriptions->Floats(bytes / sizeof(float));
+  if (count > 0) kernels_.Upload(described, attending_.data(), bytes);
+  batch.streams = reinterpret_cast<const AttentionStream*>(described);
   batch.count = count;
   batch.rows = positions_.size();
   batch.query_heads = static_cast<size_t>(config_.heads);
@@ -63,7 +63,7 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
 }
 
 // Rotary angles of the positions that were gathered last.
-const float* Transformer::TellAngles(Workspace* angles) {
+const float* Transformer::UploadAngles(Workspace* angles) {
   const size_t rows = positions_.size(), head_dim = static_cast<size_t>(config_.head_dim);
   float* const turned = angles->Floats(rows * head_dim);
   if (rows > 0) kernels_.Angles(positions_.data(), rows, head_dim, config_.rope_theta, turned);
@@ -88,24 +88,24 @@ void Transformer::Forward(const Stream* streams, size_t count, float* x) {
 
 void Transformer::ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers) {
   const AttentionBatch attending = Gather(streams, count, &descriptions_);
-  RunLayers(Prepare(attending, TellAngles(&angles_), x), layers);
+  RunLayers(Prepare(attending, UploadAngles(&angles_), x), layers);
 }
 
-void Transformer::Tell(const Stream* streams, size_t count, Standing* pass) {
+void Transformer::Describe(const Stream* streams, size_t count, Standing* pass) {
   pass->streams_ = {};
   for (size_t s = 0; s < count; s++) {
     if (streams[s].rows != streams->rows || streams[s].state->position() != streams->state->position()) {
       throw std::logic_error("streams of a standing pass differ in where they stand");
     }
   }
-  const AttentionBatch told = Gather(streams, count, &pass->descriptions_);
-  pass->turned_ = TellAngles(&pass->angles_);
-  pass->streams_ = told;
+  const AttentionBatch described = Gather(streams, count, &pass->descriptions_);
+  pass->turned_ = UploadAngles(&pass->angles_);
+  pass->streams_ = described;
 }
 
 AttentionBatch Transformer::Standing::First(size_t count) const {
   AttentionBatch attending = streams_;
-  if (count > attending.count) throw std::logic_error("more streams than a standing pass was told");
+  if (count > attending.count) throw std::logic_error("more streams than a standing pass was described");
   attending.count = count;
   attending.rows = count * attending.longest;
   return attending;

@@ -109,8 +109,8 @@ class Transformer {
     const float* turned_ = nullptr;  // [rows, head_dim]
   };
   // Streams at one position, with as many rows each. Throws as Forward.
-  void Tell(const Stream* streams, size_t count, Standing* pass);
-  // As Forward, of the first `count` of those that were told, whose states do not advance.
+  void Describe(const Stream* streams, size_t count, Standing* pass);
+  // As Forward, of the first `count` of those that were described, whose states do not advance.
   void Forward(const Standing& pass, size_t count, float* x);
 
   // Runs the passes of a code predictor, of which `first` is the first; fills in the layers. Returns what
@@ -129,7 +129,7 @@ class Transformer {
   struct Batch;
   Batch Prepare(const AttentionBatch& attending, const float* angles, float* x);
   AttentionBatch Gather(const Stream* streams, size_t count, Workspace* descriptions);
-  const float* TellAngles(Workspace* angles);
+  const float* UploadAngles(Workspace* angles);
   void RunLayers(const Batch& batch, size_t layers);
 
   Kernels& kernels_;

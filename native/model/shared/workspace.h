@@ -68,7 +68,7 @@ class IdList {
   explicit IdList(Kernels& kernels) : kernels_(kernels), memory_(kernels) {}
 
   // In the backend's memory, good until the next call.
-  Ids Tell(const std::vector<int32_t>& ids) {
+  Ids Upload(const std::vector<int32_t>& ids) {
     static_assert(sizeof(int32_t) == sizeof(float));
     float* const memory = memory_.Floats(ids.size());
     if (!ids.empty()) kernels_.Upload(memory, ids.data(), ids.size() * sizeof(int32_t));

@@ -48,12 +48,12 @@ CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Emb
 Matrix CodePredictor::Projected(const Matrix& table, Weights& weights) {
   const size_t width = projection_.rows;
   float* const made = weights.Room(table.rows * width);
-  IdList told(kernels_);
+  IdList id_list(kernels_);
   for (size_t at = 0; at < table.rows; at += kPiece) {
     std::vector<int32_t> ids(std::min(kPiece, table.rows - at));
     std::iota(ids.begin(), ids.end(), static_cast<int32_t>(at));
     float* const rows = inputs_.Floats(ids.size() * table.columns);
-    kernels_.Gather(table, told.Tell(ids), ids.size(), false, rows);
+    kernels_.Gather(table, id_list.Upload(ids), ids.size(), false, rows);
     kernels_.Multiply(projection_, Rows(rows, ids.size(), table.columns), {projection_bias_},
                       made + at * width);
     kernels_.Wait();
@@ -73,11 +73,11 @@ void CodePredictor::MakeRoom(size_t count) {
     states_.push_back(
         std::make_unique<KvState>(kernels_, transformer_.config(), kCacheFormat, embeddings_.code_groups()));
   }
-  if (told_ < states_.size()) TellPasses();
+  if (described_ < states_.size()) DescribePasses();
 }
 
 // Positions 0 and 1, then one after the other.
-void CodePredictor::TellPasses() {
+void CodePredictor::DescribePasses() {
   for (size_t n = 0; n < passes_.size(); n++) {
     streams_.clear();
     for (const std::unique_ptr<KvState>& state : states_) {
@@ -85,9 +85,9 @@ void CodePredictor::TellPasses() {
       if (n > 0) state->Advance(n + 1);
       streams_.push_back({state.get(), n == 0 ? size_t{2} : size_t{1}});
     }
-    transformer_.Tell(streams_.data(), streams_.size(), passes_[n].get());
+    transformer_.Describe(streams_.data(), streams_.size(), passes_[n].get());
   }
-  told_ = states_.size();
+  described_ = states_.size();
   all_passes_.clear();
   for (size_t n = 0; n < passes_.size(); n++) {
     all_passes_.push_back(

@@ -32,7 +32,7 @@ class CodePredictor {
  private:
   Matrix Projected(const Matrix& table, Weights& weights);
   void MakeRoom(size_t count);
-  void TellPasses();
+  void DescribePasses();
   void Begin(const float* hidden, size_t count, const int32_t* codes, float* rows, float* x);
   bool AdvanceAll(size_t group, float* x, const Choice* choices, size_t count, int32_t* codes);
   void Advance(size_t group, float* x, size_t rows_each, const Choice* choices, size_t count, int32_t* codes);
@@ -53,7 +53,7 @@ class CodePredictor {
   Workspace inputs_, workspace_;
   // By group, from 1 on: that of all states, which stand at the same place in every frame.
   std::vector<std::unique_ptr<Transformer::Standing>> passes_;
-  size_t told_ = 0;                   // states that the passes know
+  size_t described_ = 0;              // states that the passes know
   std::vector<CodePass> all_passes_;  // the same passes, for a backend that runs all of them at once
   std::vector<Transformer::Stream> streams_;
 };

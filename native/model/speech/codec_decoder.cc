@@ -44,7 +44,7 @@ struct CodecDecoder::Parts {
   Workspace workspace;
   CodecPass pass;
   std::vector<int32_t> codes;  // the pass's
-  IdList told;
+  IdList code_ids;
   std::vector<float*> samples;           // per stream of the pass
   std::vector<size_t> done;              // frames of each job
   std::vector<const CodecState*> named;  // states named by the jobs
@@ -54,7 +54,7 @@ struct CodecDecoder::Parts {
   size_t Context() const;
   size_t Unheard(const Job& job) const;
   size_t Floats() const;
-  void Judge(const Job* jobs, size_t count);
+  void Validate(const Job* jobs, size_t count);
   bool Gather(const Job* jobs, size_t count, bool unheard);
   void Run(bool unheard);
   void Deliver(float* from);
@@ -75,7 +75,7 @@ CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const Na
                              tensors.Under("decoder", config.decoder.upsample_rates.size() + 2).Under("conv"),
                              1, format, &plan)),
       workspace(kernels),
-      told(kernels) {
+      code_ids(kernels) {
   size_t place = 0;
   for (const int64_t ratio : config.decoder.upsampling_ratios) {
     stages.emplace_back(weights, tensors.Under("upsample", place++), static_cast<size_t>(ratio), format,
@@ -130,7 +130,7 @@ size_t CodecDecoder::Parts::Floats() const {
   return std::max(most, last.InputFloats(pass, rate));
 }
 
-void CodecDecoder::Parts::Judge(const Job* jobs, size_t count) {
+void CodecDecoder::Parts::Validate(const Job* jobs, size_t count) {
   named.clear();
   for (size_t j = 0; j < count; j++) named.push_back(jobs[j].state);
   std::sort(named.begin(), named.end(), std::less<const CodecState*>());
@@ -171,7 +171,7 @@ bool CodecDecoder::Parts::Gather(const Job* jobs, size_t count, bool unheard) {
 void CodecDecoder::Parts::Run(bool unheard) {
   const size_t room = Floats();
   auto [x, y, spare] = workspace.Parts<3>({room, room, room});
-  tables.Sum(kernels, told.Tell(codes).values, pass.frames(), x, y);
+  tables.Sum(kernels, code_ids.Upload(codes).values, pass.frames(), x, y);
   pre_conv.Run(kernels, pass, 1, y, spare, x);
   transformer.Run(kernels, pass, !unheard, x, y);
   if (unheard) return;
@@ -228,7 +228,7 @@ size_t CodecDecoder::WeightBytes() const {
 }
 
 void CodecDecoder::Decode(const Job* jobs, size_t count) {
-  parts_->Judge(jobs, count);
+  parts_->Validate(jobs, count);
   parts_->done.assign(count, 0);
   for (const bool unheard : {true, false}) {
     while (parts_->Gather(jobs, count, unheard)) parts_->Run(unheard);

@@ -40,8 +40,8 @@ CodecEncoder::CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint&
                       Padding::kReplicate);
 }
 
-void CodecEncoder::Tell(const Tap& tap) {
-  seanet_.Tell(tap);
+void CodecEncoder::SetTap(const Tap& tap) {
+  seanet_.SetTap(tap);
   tap_ = tap;
 }
 

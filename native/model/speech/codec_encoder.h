@@ -40,7 +40,7 @@ class SeanetEncoder {
   };
 
   // "layers.N" of every convolution and residual unit.
-  void Tell(Tap tap) { tap_ = std::move(tap); }
+  void SetTap(Tap tap) { tap_ = std::move(tap); }
 
   size_t hop() const { return hop_; }  // samples to a vector
   size_t outputs() const { return last_.outputs(); }
@@ -85,7 +85,7 @@ class CodecEncoder {
                size_t piece_frames = kPieceFrames);
 
   // Stages: those of SeanetEncoder, "encoder", "encoder_transformer" and "downsample".
-  void Tell(const Tap& tap);
+  void SetTap(const Tap& tap);
 
   size_t sample_rate() const { return sample_rate_; }
   size_t code_groups() const { return quantizer_.codebooks(); }

@@ -40,7 +40,7 @@ void Embeddings::SumFrames(const int32_t* frames, size_t count, bool add, float*
 
 void Embeddings::SumText(const std::vector<int32_t>& ids, bool add, float* y) {
   const Matrix table = kernels_.AnswersAtOnce() ? Known(ids) : All(ids);
-  kernels_.Gather(table, found_.Tell(indexes_), ids.size(), add, y);
+  kernels_.Gather(table, found_.Upload(indexes_), ids.size(), add, y);
 }
 
 // Computes each distinct row once. Row 0 is tts_pad: it is cached, and the only one after the end of the
@@ -85,7 +85,7 @@ void Embeddings::Project(const int32_t* ids, size_t count, float* y) {
     const size_t some = std::min(most, count - at);
     piece_.assign(ids + at, ids + at + some);
     const auto [rows, wide] = inner_.Parts<2>({some * text_.columns, some * widen_.rows});
-    kernels_.Gather(text_, asked_.Tell(piece_), some, false, rows);
+    kernels_.Gather(text_, asked_.Upload(piece_), some, false, rows);
     kernels_.Multiply(widen_, Rows(rows, some, text_.columns), {widen_bias_}, wide);
     kernels_.Activate(Activation::kSilu, wide, some * widen_.rows);
     kernels_.Multiply(narrow_, Rows(wide, some, widen_.rows), {narrow_bias_}, y + at * hidden());

@@ -18,14 +18,14 @@ double MillisecondsSince(Clock::time_point begin) {
 // The sequence of a seed that first codes are drawn from; those of the predictor have their code's place.
 constexpr uint64_t kFirstCodes = 0;
 
-void Judge(const SpeechStream::State& stream) {
+void Validate(const SpeechStream::State& stream) {
   if (stream.PromptLeft() > 0) throw std::logic_error("a stream cannot step before its prompt was computed");
   if (stream.ended) throw std::logic_error("a stream that has ended cannot step");
   if (stream.Starved()) throw std::logic_error("a stream cannot step without its next text row");
 }
 
 // Classifies a stream's step by its first code.
-StepResult Judge(const SpeechStream::State& stream, int32_t first) {
+StepResult ResultOf(const SpeechStream::State& stream, int32_t first) {
   if (first < 0) return StepResult::kBroken;
   if (first == stream.config.talker.ids.eos) return StepResult::kEnd;
   return stream.frames + 1 == stream.rules.max_new_tokens ? StepResult::kBudget : StepResult::kFrame;
@@ -38,14 +38,14 @@ void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResul
   const size_t fed = Arrange(streams, count), groups = embeddings_.code_groups();
   const auto [hidden, logits] = workspace_.Parts<2>({count * talker_.hidden(), count * talker_.vocabulary()});
   FeedBack(fed, hidden);
-  Told choices = TellChoices();
+  UploadedChoices choices = UploadChoices();
   talker_.Logits(hidden, count, logits);
   kernels_.Choose(choices.first, count, logits, talker_.vocabulary(), kFirstCodes, Made(), groups);
   // On asynchronous backends, the other codes of ended streams are computed too: to know which ended would
   // cost a wait.
   if (kernels_.AnswersAtOnce()) {
     DropEnded(results, hidden);
-    choices = TellChoices();
+    choices = UploadChoices();
   }
   times_.talker = MillisecondsSince(begin);
   begin = Clock::now();
@@ -56,7 +56,7 @@ void FrameStep::Run(SpeechStream::State* const* streams, size_t count, StepResul
 
 // Returns how many have a frame to feed back.
 size_t FrameStep::Arrange(SpeechStream::State* const* streams, size_t count) {
-  for (size_t i = 0; i < count; i++) Judge(*streams[i]);
+  for (size_t i = 0; i < count; i++) Validate(*streams[i]);
   places_.clear();
   for (const bool begun : {true, false}) {
     for (size_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ void FrameStep::FeedBack(size_t fed, float* hidden) {
   }
   if (fed > 0) {
     // In the reference's order: the codes, then the text.
-    embeddings_.SumFrames(told_frames_.Tell(frames_).values, fed, false, hidden);
+    embeddings_.SumFrames(frame_ids_.Upload(frames_).values, fed, false, hidden);
     embeddings_.SumText(texts_, true, hidden);
     talker_.Forward(fed_.data(), fed, hidden);
   }
@@ -96,7 +96,7 @@ int32_t* FrameStep::Made() {
   return reinterpret_cast<int32_t*>(made_.Floats(places_.size() * embeddings_.code_groups()));
 }
 
-FrameStep::Told FrameStep::TellChoices() {
+FrameStep::UploadedChoices FrameStep::UploadChoices() {
   first_choices_.clear();
   other_choices_.clear();
   for (const Place& place : places_) {
@@ -108,7 +108,7 @@ FrameStep::Told FrameStep::TellChoices() {
   }
   static_assert(sizeof(Choice) % sizeof(float) == 0);
   const size_t bytes = places_.size() * sizeof(Choice);
-  const auto [first, others] = told_choices_.Parts<2>({bytes / sizeof(float), bytes / sizeof(float)});
+  const auto [first, others] = uploaded_choices_.Parts<2>({bytes / sizeof(float), bytes / sizeof(float)});
   if (bytes > 0) {
     kernels_.Upload(first, first_choices_.data(), bytes);
     kernels_.Upload(others, other_choices_.data(), bytes);
@@ -132,7 +132,7 @@ void FrameStep::DropEnded(StepResult* results, float* hidden) {
   for (size_t i = 0; i < places_.size(); i++) {
     const Place place = places_[i];
     const int32_t first = fetched_[i * groups];
-    results[place.index] = Judge(*place.stream, first);
+    results[place.index] = ResultOf(*place.stream, first);
     place.stream->ended = results[place.index] != StepResult::kFrame;
     if (place.stream->ended) continue;
     if (left != i) {
@@ -152,7 +152,7 @@ void FrameStep::Finish(StepResult* results, int32_t* codes) {
     SpeechStream::State& stream = *places_[i].stream;
     StepResult& result = results[places_[i].index];
     stream.codes.assign(&fetched_[i * groups], &fetched_[i * groups] + groups);
-    result = Judge(stream, stream.codes[0]);
+    result = ResultOf(stream, stream.codes[0]);
     const bool broken = std::find(stream.codes.begin(), stream.codes.end(), -1) != stream.codes.end();
     if (result == StepResult::kFrame && broken) result = StepResult::kBroken;
     stream.ended = result != StepResult::kFrame;

@@ -51,8 +51,8 @@ class FrameStep {
         talker_(talker),
         predictor_(predictor),
         workspace_(kernels),
-        told_frames_(kernels),
-        told_choices_(kernels),
+        frame_ids_(kernels),
+        uploaded_choices_(kernels),
         made_(kernels) {}
 
   // As SpeechModel::Step.
@@ -67,13 +67,13 @@ class FrameStep {
   };
 
   // Sampling choices of first codes, [places], and of the others, [places], in the backend's memory.
-  struct Told {
+  struct UploadedChoices {
     const Choice *first, *others;
   };
 
   size_t Arrange(SpeechStream::State* const* streams, size_t count);
   void FeedBack(size_t fed, float* hidden);
-  Told TellChoices();
+  UploadedChoices UploadChoices();
   void DropEnded(StepResult* results, float* hidden);
   void Finish(StepResult* results, int32_t* codes);
   void Fetch(size_t each);
@@ -84,8 +84,8 @@ class FrameStep {
   Talker& talker_;
   CodePredictor& predictor_;
   Workspace workspace_;
-  IdList told_frames_;
-  Workspace told_choices_, made_;
+  IdList frame_ids_;
+  Workspace uploaded_choices_, made_;
   StepTimes times_;
   std::vector<Place> places_;  // frames to feed back first, then the others; ended ones may be absent
   std::vector<Transformer::Stream> fed_;

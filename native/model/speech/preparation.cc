@@ -21,7 +21,7 @@ std::string Number(const char* format, double value) {
 Preparation::Preparation(const RecordingRules& rules, const std::vector<float>& recording, uint32_t rate,
                          size_t piece_cost)
     : rules_(rules), recording_(recording), piece_cost_(piece_cost) {
-  if (!JudgeLength(rate)) return;
+  if (!CheckLength(rate)) return;
   PlanToHear(recording);
   if (rate == rules.sample_rate) return;
   resampling_.emplace(recording, rate, rules.sample_rate);
@@ -31,7 +31,7 @@ Preparation::Preparation(const RecordingRules& rules, const std::vector<float>& 
   PlanToHear(resampling_->result());
 }
 
-bool Preparation::JudgeLength(uint32_t rate) {
+bool Preparation::CheckLength(uint32_t rate) {
   const size_t count = recording_.size();
   if (count == 0) return problem_ = "the recording is empty", false;
   if (rate < rules_.min_rate || rate > rules_.max_rate) {
@@ -63,10 +63,10 @@ void Preparation::Hear(const std::vector<float>& samples, size_t first, size_t c
     }
     peak_ = std::max(peak_, std::fabs(samples[n]));
   }
-  if (first + count == samples.size()) JudgeLoudness();
+  if (first + count == samples.size()) CheckLoudness();
 }
 
-void Preparation::JudgeLoudness() {
+void Preparation::CheckLoudness() {
   if (peak_ > rules_.loudest) {
     problem_ = "the recording's loudest sample is " + Number("%g", peak_) + "; full scale is 1";
   } else if (peak_ < rules_.silence) {

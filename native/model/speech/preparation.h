@@ -81,10 +81,10 @@ class Preparation {
   std::vector<float> TakeSamples();
 
  private:
-  bool JudgeLength(uint32_t rate);
+  bool CheckLength(uint32_t rate);
   void PlanToHear(const std::vector<float>& samples);
   void Hear(const std::vector<float>& samples, size_t first, size_t count);
-  void JudgeLoudness();
+  void CheckLoudness();
 
   const RecordingRules rules_;
   const std::vector<float>& recording_;

@@ -92,12 +92,12 @@ void PromptRows::Sum(const Part* parts, size_t count, float* x) {
     for (size_t n = parts[p].first; n < parts[p].last; n++) Add(parts[p].prompt->rows[n], parts[p].voice);
   }
   const size_t rows = texts_.size(), hidden = embeddings_.hidden();
-  kernels_.Gather(embeddings_.codes(0), told_codes_.Tell(codes_), rows, false, x);
+  kernels_.Gather(embeddings_.codes(0), code_ids_.Upload(codes_), rows, false, x);
   for (size_t n = 0; n < rows; n++) {
     if (speakers_[n] != nullptr)
       kernels_.Upload(x + n * hidden, speakers_[n]->speaker.data(), hidden * sizeof(float));
   }
-  if (has_frames_) embeddings_.SumFrames(told_frames_.Tell(frames_).values, rows, true, x);
+  if (has_frames_) embeddings_.SumFrames(frame_ids_.Upload(frames_).values, rows, true, x);
   embeddings_.SumText(texts_, true, x);
 }
 
@@ -129,18 +129,18 @@ std::string_view WithoutLeadingSpace(std::string_view text) {
   return text.substr(at);
 }
 
-constexpr size_t kNamesTold = 40;
+constexpr size_t kMostNames = 40;
 
 template <class Known, class Offered>
 std::string Unknown(const char* what, std::string_view name, const std::vector<Known>& known,
                     Offered offered) {
   std::string problem = "there is no " + std::string(what) + " \"" + std::string(name.substr(0, 100)) + "\"";
-  size_t told = 0;
+  size_t named = 0;
   for (const Known& one : known) {
-    if (!offered(one) || ++told > kNamesTold) continue;
-    problem += (told == 1 ? "; there are: " : ", ") + one.name;
+    if (!offered(one) || ++named > kMostNames) continue;
+    problem += (named == 1 ? "; there are: " : ", ") + one.name;
   }
-  return told > kNamesTold ? problem + " and " + std::to_string(told - kNamesTold) + " more" : problem;
+  return named > kMostNames ? problem + " and " + std::to_string(named - kMostNames) + " more" : problem;
 }
 
 // One prompt in the making.

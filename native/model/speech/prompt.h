@@ -90,7 +90,7 @@ bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePromp
 class PromptRows {
  public:
   PromptRows(Kernels& kernels, Embeddings& embeddings)
-      : kernels_(kernels), embeddings_(embeddings), told_codes_(kernels), told_frames_(kernels) {}
+      : kernels_(kernels), embeddings_(embeddings), code_ids_(kernels), frame_ids_(kernels) {}
 
   // The rows first .. last of a prompt that FitsModel.
   struct Part {
@@ -106,7 +106,7 @@ class PromptRows {
 
   Kernels& kernels_;
   Embeddings& embeddings_;
-  IdList told_codes_, told_frames_;
+  IdList code_ids_, frame_ids_;
   std::vector<int32_t> texts_, codes_, frames_;  // per row, -1 where it has none
   std::vector<const VoicePrompt*> speakers_;     // per row whose codec part is the voice's vector; else null
   bool has_frames_ = false;

@@ -93,7 +93,7 @@ class SpeakerEncoder {
                  size_t piece_cost = kPieceCost);
 
   // "blocks.0", "blocks.1", ..., "mfa", "asp".
-  void Tell(Tap tap) { tap_ = std::move(tap); }
+  void SetTap(Tap tap) { tap_ = std::move(tap); }
 
   size_t sample_rate() const { return shape_.sample_rate; }
   // Fewer give fewer moments than the widest convolution reflects.

@@ -17,7 +17,7 @@ bool OfVoice(const PromptRow& row) {
 // As the kernels will judge them, in every step.
 bool InRange(const SamplingRules& rules, size_t count, std::string* problem) {
   try {
-    JudgeRules(rules, count);
+    ValidateRules(rules, count);
   } catch (const std::invalid_argument& error) {
     *problem = error.what();
   }

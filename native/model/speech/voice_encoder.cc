@@ -82,7 +82,7 @@ bool VoiceEncoder::Prepare(const std::vector<float>& recording, uint32_t rate, s
   return true;
 }
 
-bool VoiceEncoder::Judge(const std::vector<float>& samples, std::string* problem) const {
+bool VoiceEncoder::Validate(const std::vector<float>& samples, std::string* problem) const {
   const auto preparation = Prepare(samples, static_cast<uint32_t>(sample_rate()));
   while (preparation->Advance()) continue;
   if (!preparation->problem().empty()) *problem = preparation->problem();
@@ -91,7 +91,7 @@ bool VoiceEncoder::Judge(const std::vector<float>& samples, std::string* problem
 
 std::unique_ptr<VoiceEncoding> VoiceEncoder::Begin(std::vector<float> samples, bool with_codes,
                                                    std::string* problem) {
-  if (!Judge(samples, problem)) return nullptr;
+  if (!Validate(samples, problem)) return nullptr;
   std::unique_ptr<VoiceEncoding> encoding(new VoiceEncoding(std::move(samples)));
   encoding->runs_->speaker.emplace(parts_->speaker, encoding->samples_);
   if (with_codes) encoding->runs_->next = &parts_->codec;
@@ -109,7 +109,7 @@ bool VoiceEncoder::Speaker(const std::vector<float>& samples, std::vector<float>
 
 bool VoiceEncoder::Codes(const std::vector<float>& samples, std::vector<int32_t>* codes,
                          std::string* problem) {
-  if (!Judge(samples, problem)) return false;
+  if (!Validate(samples, problem)) return false;
   CodecEncoder::Run run(parts_->codec, samples);
   while (run.Advance()) continue;
   *codes = run.codes();

@@ -94,7 +94,7 @@ class VoiceEncoder {
 
  private:
   struct Parts;
-  bool Judge(const std::vector<float>& samples, std::string* problem) const;
+  bool Validate(const std::vector<float>& samples, std::string* problem) const;
 
   std::unique_ptr<Parts> parts_;
 };

@@ -53,7 +53,7 @@ void Block::BeginGrid(const KernelEntry& entry, const Grid& grid, const void* ar
   at_first_.resize(size_t{kBarriers} * cluster_);
   if (first_orders_.size() < at_first_.size()) first_orders_.resize(at_first_.size());
   if (groups_.size() < count_ / kGroupThreads + 1) groups_.resize(count_ / kGroupThreads + 1);
-  meetings_.resize(cluster_);
+  barriers_passed_.resize(cluster_);
   NameThreads();
   // With a single block per cluster, no other block's memory follows.
   shared_stride_ = cluster_ == 1 ? grid.shared : (grid.shared + 1023) / 1024 * 1024;
@@ -89,7 +89,7 @@ void Block::Clear() {
   for (uint32_t t = 0; t < count_; t++) threads_[t].waits_at = nullptr;
   for (Warp& warp : warps_) {
     warp.ended = 0;
-    warp.meetings.clear();
+    warp.collectives.clear();
   }
   if (count_ % 32 != 0) warps_.back().ended = ~uint32_t{0} << count_ % 32;
   ready_first_ = ready_count_ = 0;
@@ -210,11 +210,11 @@ void Block::RunAs(uint32_t thread) {
 }
 
 void Block::EndThread() {
-  if (!Self().has_awaited) RefuseAs("ends without AwaitInputs()");
+  if (!Self().has_awaited) RefuseAs("ends without GridDependencyWait()");
   Warp& warp = warps_[running_ / 32];
   const uint32_t lane = uint32_t{1} << running_ % 32;
-  for (const Meeting& meeting : warp.meetings) {
-    if (meeting.mask & lane) RefuseAs("ends while its warp waits for it");
+  for (const Collective& collective : warp.collectives) {
+    if (collective.mask & lane) RefuseAs("ends while its warp waits for it");
   }
   warp.ended |= lane;
   living_--;
@@ -243,7 +243,7 @@ void Block::Free(uint32_t thread) {
   ready_[last < count_ ? last : last - count_] = thread;
 }
 
-void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
+void Block::WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
   Warp& warp = warps_[running_ / 32];
   const uint32_t lane = uint32_t{1} << running_ % 32;
   if ((mask & lane) == 0) RefuseAs(std::string("is not in the mask of its ") + word);
@@ -251,20 +251,21 @@ void Block::MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join
   Self().waits_at = word;
   Self().laid_down = laid_down;
   size_t m = 0;
-  while (m < warp.meetings.size() && (warp.meetings[m].mask != mask || !AreSame(warp.meetings[m].word, word)))
+  while (m < warp.collectives.size() &&
+         (warp.collectives[m].mask != mask || !AreSame(warp.collectives[m].word, word)))
     m++;
-  if (m == warp.meetings.size()) warp.meetings.push_back({word, mask, 0, warp.orders.Next()});
-  warp.meetings[m].arrived |= lane;
-  const char* const order = warp.meetings[m].order;
+  if (m == warp.collectives.size()) warp.collectives.push_back({word, mask, 0, warp.orders.Next()});
+  warp.collectives[m].arrived |= lane;
+  const char* const order = warp.collectives[m].order;
   if (memory == Memory::kOrdered) races::Release(order);
-  if (warp.meetings[m].arrived == mask) CloseMeeting(&warp, m, join);
+  if (warp.collectives[m].arrived == mask) FinishCollective(&warp, m, join);
   Wait();
   if (memory == Memory::kOrdered) races::Acquire(order);
 }
 
-void Block::CloseMeeting(Warp* warp, size_t meeting, Join join) {
-  const uint32_t mask = warp->meetings[meeting].mask, first = running_ / 32 * 32;
-  warp->meetings.erase(warp->meetings.begin() + static_cast<ptrdiff_t>(meeting));
+void Block::FinishCollective(Warp* warp, size_t collective, Join join) {
+  const uint32_t mask = warp->collectives[collective].mask, first = running_ / 32 * 32;
+  warp->collectives.erase(warp->collectives.begin() + static_cast<ptrdiff_t>(collective));
   void* lanes[32] = {};
   for (uint32_t l = 0; l < 32; l++) {
     if (mask >> l & 1) lanes[l] = threads_[first + l].laid_down;
@@ -275,7 +276,7 @@ void Block::CloseMeeting(Warp* warp, size_t meeting, Join join) {
   }
 }
 
-uint32_t Block::MeetBlock(uint32_t vote) {
+uint32_t Block::BlockBarrier(uint32_t vote) {
   at_barrier_++;
   votes_ += vote;
   Self().waits_at = kBarrier;
@@ -287,7 +288,7 @@ uint32_t Block::MeetBlock(uint32_t vote) {
   return last_votes_;
 }
 
-void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
+void Block::NamedBarrier(uint32_t barrier, uint32_t threads) {
   static const char* const kNames[kBarriers] = {"barrier 0",  "barrier 1",  "barrier 2",  "barrier 3",
                                                 "barrier 4",  "barrier 5",  "barrier 6",  "barrier 7",
                                                 "barrier 8",  "barrier 9",  "barrier 10", "barrier 11",
@@ -303,7 +304,7 @@ void Block::MeetFirst(uint32_t barrier, uint32_t threads) {
   if (uint32_t& arrived = at_first_[block * kBarriers + barrier]; ++arrived == threads) {
     arrived = 0;
     orders.Next();
-    meetings_[block]++;
+    barriers_passed_[block]++;
     for (const uint32_t thread : order_) {
       if (thread / block_threads_ == block && threads_[thread].waits_at == name) Free(thread);
     }
@@ -336,9 +337,9 @@ void Block::StoreSame(void* to, const void* value, size_t bytes) {
   for (size_t i = 0; i < bytes / 4; i++) {
     uint32_t word;
     std::memcpy(&word, static_cast<const unsigned char*>(value) + 4 * i, sizeof word);
-    const SameStore now{word, block, meetings_[block]};
+    const SameStore now{word, block, barriers_passed_[block]};
     const auto [before, is_first] = same_stores_.emplace(words + i, now);
-    const bool is_later = before->second.block == block && before->second.meetings != now.meetings;
+    const bool is_later = before->second.block == block && before->second.collectives != now.collectives;
     if (!is_first && !is_later && before->second.word != word)
       RefuseAs("stores another value than the others to where all store the same");
     before->second = now;
@@ -351,7 +352,7 @@ void Block::OpenBarrier() {
   last_votes_ = votes_;
   votes_ = at_barrier_ = 0;
   barrier_order_.Next();
-  for (uint32_t& meetings : meetings_) meetings++;
+  for (uint32_t& passed : barriers_passed_) passed++;
   FreeAllAt(kBarrier);
 }
 

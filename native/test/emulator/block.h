@@ -1,6 +1,6 @@
 // The threads of one block, and who of them runs.
 //
-// A fiber begins threads one after the other as long as they end without meeting anybody. A thread that has
+// A fiber begins threads one after the other as long as they end without collective anybody. A thread that has
 // to wait keeps the fiber; another takes over the rest. Everything is of one host thread.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "test/emulator/collectives.h"
 #include "test/emulator/emulator.h"
 #include "test/emulator/fiber.h"
-#include "test/emulator/meeting.h"
 #include "test/emulator/race_check.h"
 #include "test/emulator/tile_copies.h"
 
@@ -25,7 +25,7 @@ inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) {
   return entry.cluster == kAllBlocks ? grid.x : entry.cluster;
 }
 
-struct AskedCopy {
+struct PendingCopy {
   void* to;
   const void* from;
   bool valid;
@@ -39,18 +39,18 @@ struct Thread {
   bool has_awaited;
   uint32_t group;  // index of the next group of asynchronous copies
   uint32_t tiles;  // committed groups of tile products
-  std::vector<AskedCopy> copies;
+  std::vector<PendingCopy> copies;
 };
 
 // Lanes of a warp that have come to one function with one mask.
-struct Meeting {
+struct Collective {
   const char* word;
   uint32_t mask;
   uint32_t arrived;
-  const char* order;  // address by which race checks identify the meeting
+  const char* order;  // address by which race checks identify the collective
 };
 
-// Addresses by which race checks identify successive meetings at one barrier. Adjacent meetings have
+// Addresses by which race checks identify successive collectives at one barrier. Adjacent collectives have
 // different ones.
 class Orders {
  public:
@@ -67,7 +67,7 @@ class Orders {
 
 struct Warp {
   uint32_t ended;  // lanes, and those that there never were
-  std::vector<Meeting> meetings;
+  std::vector<Collective> collectives;
   Orders orders;
 };
 
@@ -80,7 +80,7 @@ struct Group {
 
 // A store of one value by several threads to one address, and the number of their block's barriers so far.
 struct SameStore {
-  uint32_t word, block, meetings;
+  uint32_t word, block, collectives;
 };
 
 class Block {
@@ -96,15 +96,15 @@ class Block {
   // Functions of the running thread:
   Thread& Self() { return threads_[running_]; }
   uint32_t Running() const { return running_; }
-  void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
-  uint32_t MeetBlock(uint32_t vote);
+  void WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
+  uint32_t BlockBarrier(uint32_t vote);
   // Until another thread says so for all that wait there.
   void WaitAt(const char* word);
   void FreeAllAt(const char* word);
   unsigned char* Shared() { return SharedOf(running_ / block_threads_); }
   // Shared memory of a block in the running cluster.
   unsigned char* SharedOf(uint32_t rank) { return shared_.get() + rank * shared_stride_; }
-  void MeetFirst(uint32_t barrier, uint32_t threads);
+  void NamedBarrier(uint32_t barrier, uint32_t threads);
   // Called only with race checks on. All threads of a warpgroup meet in AwaitTiles.
   void CommitTiles();
   void AwaitTiles(uint32_t left);
@@ -129,7 +129,7 @@ class Block {
   void LeaveFor(Place& from);
   void RunAs(uint32_t thread);
   void Free(uint32_t thread);
-  void CloseMeeting(Warp* warp, size_t meeting, Join join);
+  void FinishCollective(Warp* warp, size_t collective, Join join);
   void OpenBarrier();
   void Arrange(uint64_t seed);
   void Clear();
@@ -164,7 +164,7 @@ class Block {
   Orders barrier_order_;
   std::vector<Orders> first_orders_;
   std::vector<Group> groups_;
-  std::vector<uint32_t> meetings_;  // number of barriers passed, by block
+  std::vector<uint32_t> barriers_passed_;  // number of barriers passed, by block
   std::unordered_map<const void*, SameStore> same_stores_;
   char begun_ = 0, ended_ = 0;
   Fiber* arriving_ = nullptr;  // that which is gone to

@@ -74,7 +74,7 @@ void* EmulatedDevice::AllocateHost(size_t bytes) {
 
 void EmulatedDevice::FreeHost(void* memory) { Free(memory); }
 
-void EmulatedDevice::Ask(std::function<void()> work) {
+void EmulatedDevice::Enqueue(std::function<void()> work) {
   CheckThere();
   asked_.push_back(std::move(work));
 }
@@ -84,7 +84,7 @@ void EmulatedDevice::Copied(void* to, const void* from, size_t bytes) {
   const auto* a = static_cast<const char*>(from);
   auto* b = static_cast<char*>(to);
   if (a < b + bytes && b < a + bytes) throw std::logic_error("a copy overlaps itself");
-  Ask([=] { std::memcpy(to, from, bytes); });
+  Enqueue([=] { std::memcpy(to, from, bytes); });
 }
 
 void EmulatedDevice::Upload(void* to, const void* from_host, size_t bytes) {
@@ -102,11 +102,11 @@ void EmulatedDevice::Fetch(void* to_host, const void* from, size_t bytes) { Copi
 void EmulatedDevice::Copy(void* to, const void* from, size_t bytes) { Copied(to, from, bytes); }
 
 void EmulatedDevice::Clear(void* memory, size_t bytes) {
-  Ask([=] { std::memset(memory, 0, bytes); });
+  Enqueue([=] { std::memset(memory, 0, bytes); });
 }
 
 void EmulatedDevice::Run(const List& list) {
-  Ask([this, list] { RunAll(list, rules_); });
+  Enqueue([this, list] { RunAll(list, rules_); });
 }
 
 std::unique_ptr<Graph> EmulatedDevice::Capture(const List& list) {
@@ -120,7 +120,7 @@ std::unique_ptr<Graph> EmulatedDevice::Capture(const List& list) {
 }
 
 void EmulatedDevice::Launch(const Graph& graph) {
-  Ask([this, list = static_cast<const Kept&>(graph).list] { RunAll(*list, rules_); });
+  Enqueue([this, list = static_cast<const Kept&>(graph).list] { RunAll(*list, rules_); });
 }
 
 void EmulatedDevice::Mark(int mark) {

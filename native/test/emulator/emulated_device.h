@@ -57,7 +57,7 @@ class EmulatedDevice final : public Device {
   size_t Pieces() const { return pieces_.size(); }
 
  private:
-  void Ask(std::function<void()> work);
+  void Enqueue(std::function<void()> work);
   void Copied(void* to, const void* from, size_t bytes);
   void CheckThere() const;
 

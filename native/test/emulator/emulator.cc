@@ -14,7 +14,7 @@
 namespace parley::cuda::emulator {
 namespace {
 
-void Judge(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
+void Validate(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
   const auto refuse = [&](const std::string& what) { throw Refused(NameOf(entry) + ": " + what); };
   if (grid.threads == 0 || grid.threads > 1024)
     refuse("a block of " + std::to_string(grid.threads) + " threads");
@@ -40,7 +40,7 @@ void RunBlock(const Grid& grid, uint64_t number, uint64_t seed) {
 void Run(const KernelEntry& entry, const Grid& grid, const void* args, const Rules& rules) {
   static std::mutex one_at_a_time;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
-  Judge(entry, grid, rules);
+  Validate(entry, grid, rules);
   gridDim = {grid.x, grid.y, grid.z};
   blockDim = {grid.threads, 1, 1};
   threadIdx = {0, 0, 0};
@@ -81,17 +81,17 @@ Queue::DataPlace Immediate::AddRoom(size_t bytes) {
 
 // --- what kernels call
 
-void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
+void WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory) {
   const races::Unseen unseen;
-  Block::Current().MeetWarp(word, mask, laid_down, join, memory);
+  Block::Current().WarpCollective(word, mask, laid_down, join, memory);
 }
-uint32_t MeetBlock(uint32_t vote) {
+uint32_t BlockBarrier(uint32_t vote) {
   const races::Unseen unseen;
-  return Block::Current().MeetBlock(vote);
+  return Block::Current().BlockBarrier(vote);
 }
-void MeetFirst(uint32_t barrier, uint32_t threads) {
+void NamedBarrier(uint32_t barrier, uint32_t threads) {
   const races::Unseen unseen;
-  Block::Current().MeetFirst(barrier, threads);
+  Block::Current().NamedBarrier(barrier, threads);
 }
 void CommitTiles() {
   const races::Unseen unseen;
@@ -118,7 +118,7 @@ void MarkAwaited() {
   Block::Current().Self().has_awaited = true;
 }
 
-void AskCopy(void* to, const void* from, bool valid) {
+void RequestCopy(void* to, const void* from, bool valid) {
   const races::Unseen unseen;
   if (reinterpret_cast<uintptr_t>(to) % 16 != 0 || (valid && reinterpret_cast<uintptr_t>(from) % 16 != 0)) {
     Refuse("copies 16 bytes that do not lie at a multiple of 16");
@@ -127,7 +127,7 @@ void AskCopy(void* to, const void* from, bool valid) {
   self.copies.push_back({to, from, valid, self.group});
 }
 
-void CommitAsked() {
+void CommitRequested() {
   const races::Unseen unseen;
   Block::Current().Self().group++;
 }
@@ -136,7 +136,7 @@ void MakeCopies(uint32_t groups_left) {
   const races::Unseen unseen;
   Thread& self = Block::Current().Self();
   size_t made = 0;
-  for (const AskedCopy& copy : self.copies) {
+  for (const PendingCopy& copy : self.copies) {
     if (copy.group + groups_left >= self.group) break;  // later ones are of later groups
     if (copy.valid) std::memcpy(copy.to, copy.from, 16);
     else std::memset(copy.to, 0, 16);
@@ -199,7 +199,7 @@ void JoinMma(void* const lanes[32], uint32_t) {
 
 void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   Fragments mine{d, a, b};
-  emulator::MeetWarp("Mma", 0xffffffff, &mine, JoinMma);
+  emulator::WarpCollective("Mma", 0xffffffff, &mine, JoinMma);
 }
 
 }  // namespace parley::cuda

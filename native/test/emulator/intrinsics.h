@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "kernels/number_formats.h"
-#include "test/emulator/meeting.h"
+#include "test/emulator/collectives.h"
 #include "test/emulator/race_check.h"
 #include "test/emulator/vector_types.h"
 #include "test/emulator/warp_intrinsics.h"
@@ -146,8 +146,8 @@ inline unsigned char* SharedBytes() { return emulator::SharedMemory(); }
 // Sixteen products are summed without rounding, and then added to d: their order does not show.
 void Mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
 
-inline void AwaitInputs() { emulator::MarkAwaited(); }
-inline void LetNextBegin() {}
+inline void GridDependencyWait() { emulator::MarkAwaited(); }
+inline void LaunchDependents() {}
 
 template <class Value>
 void StoreSame(Value* to, const Value& value) {
@@ -160,9 +160,9 @@ inline void LanesHaveLoaded() {
 }
 using LoadsAhead = emulator::races::UnseenLoads;
 
-inline void CopyAsync16(void* to, const void* from, bool valid) { emulator::AskCopy(to, from, valid); }
+inline void CopyAsync16(void* to, const void* from, bool valid) { emulator::RequestCopy(to, from, valid); }
 inline void FetchLine(const void*) {}
-inline void CommitCopies() { emulator::CommitAsked(); }
+inline void CommitCopies() { emulator::CommitRequested(); }
 template <int kLeft>
 inline void AwaitCopies() {
   emulator::MakeCopies(kLeft);
@@ -172,8 +172,8 @@ inline uint32_t ThisThread() { return threadIdx.x; }
 inline uint32_t ThisBlock() { return blockIdx.x; }
 
 template <uint32_t kThreads, uint32_t kBarrier = 1>
-void MeetFirst() {
-  emulator::MeetFirst(kBarrier, kThreads);
+void NamedBarrier() {
+  emulator::NamedBarrier(kBarrier, kThreads);
 }
 
 // --- formats of numbers

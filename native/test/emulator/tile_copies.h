@@ -10,14 +10,14 @@
 
 namespace parley::cuda::emulator {
 
-struct AskedTile {
+struct PendingTileCopy {
   void* to;
   TileMap map;  // a TileShape
   uint32_t from[4];
   const void* barrier;
 };
 
-struct AskedBytes {
+struct PendingBulkCopy {
   void* to;
   const void* from;
   uint32_t bytes;
@@ -26,8 +26,8 @@ struct AskedBytes {
 
 class TileCopies {
  public:
-  void Ask(const AskedTile& copy) { tiles_.push_back(copy); }
-  void Ask(const AskedBytes& copy) { bytes_.push_back(copy); }
+  void Request(const PendingTileCopy& copy) { tiles_.push_back(copy); }
+  void Request(const PendingBulkCopy& copy) { bytes_.push_back(copy); }
   // Executes the copies that arrive at this barrier; returns their bytes.
   size_t MakeFor(const void* barrier);
   void Clear() {
@@ -36,13 +36,13 @@ class TileCopies {
   }
 
  private:
-  static size_t Make(const AskedTile& copy);
-  static size_t Make(const AskedBytes& copy);
-  template <class Asked>
-  static size_t MakeFor(const void* barrier, std::vector<Asked>* asked);
+  static size_t Make(const PendingTileCopy& copy);
+  static size_t Make(const PendingBulkCopy& copy);
+  template <class Pending>
+  static size_t MakeFor(const void* barrier, std::vector<Pending>* pending);
 
-  std::vector<AskedTile> tiles_;
-  std::vector<AskedBytes> bytes_;
+  std::vector<PendingTileCopy> tiles_;
+  std::vector<PendingBulkCopy> bytes_;
 };
 
 }  // namespace parley::cuda::emulator

@@ -118,7 +118,7 @@ void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c
   const races::Unseen unseen;
   races::Release(to);
   if (reinterpret_cast<uintptr_t>(to) % 512 != 0) emulator::Refuse("copies a tile to where none can lie");
-  Block::Current().tile_copies.Ask(emulator::AskedTile{to, map, {c0, c1, c2, c3}, barrier});
+  Block::Current().tile_copies.Request(emulator::PendingTileCopy{to, map, {c0, c1, c2, c3}, barrier});
   Block::Current().FreeAllAt(kAwaitPhase);  // the waiting threads execute the copies
 }
 
@@ -128,11 +128,11 @@ void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier) {
   if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) | bytes) % 16 != 0) {
     emulator::Refuse("copies bytes that do not lie at multiples of 16");
   }
-  Block::Current().tile_copies.Ask(emulator::AskedBytes{to, from, bytes, barrier});
+  Block::Current().tile_copies.Request(emulator::PendingBulkCopy{to, from, bytes, barrier});
   Block::Current().FreeAllAt(kAwaitPhase);  // the waiting threads execute the copies
 }
 
-void MeetForTiles(TileProduct* mine) { emulator::MeetWarp("MmaTiles", 0xffffffff, mine, JoinTiles); }
+void TileCollective(TileProduct* mine) { emulator::WarpCollective("MmaTiles", 0xffffffff, mine, JoinTiles); }
 
 uint32_t SharedPlace(const void* at) {
   return static_cast<uint32_t>(static_cast<const unsigned char*>(at) - emulator::SharedMemory());
@@ -172,13 +172,13 @@ TileMap TileMapOf(const TileShape& shape) {
 
 namespace emulator {
 
-template <class Asked>
-size_t TileCopies::MakeFor(const void* barrier, std::vector<Asked>* asked) {
+template <class Pending>
+size_t TileCopies::MakeFor(const void* barrier, std::vector<Pending>* pending) {
   size_t bytes = 0;
-  for (const Asked& copy : *asked) bytes += copy.barrier == barrier ? Make(copy) : 0;
-  asked->erase(std::remove_if(asked->begin(), asked->end(),
-                              [&](const Asked& copy) { return copy.barrier == barrier; }),
-               asked->end());
+  for (const Pending& copy : *pending) bytes += copy.barrier == barrier ? Make(copy) : 0;
+  pending->erase(std::remove_if(pending->begin(), pending->end(),
+                                [&](const Pending& copy) { return copy.barrier == barrier; }),
+                 pending->end());
   return bytes;
 }
 
@@ -186,14 +186,14 @@ size_t TileCopies::MakeFor(const void* barrier) {
   return MakeFor(barrier, &tiles_) + MakeFor(barrier, &bytes_);
 }
 
-size_t TileCopies::Make(const AskedBytes& copy) {
+size_t TileCopies::Make(const PendingBulkCopy& copy) {
   std::memcpy(copy.to, copy.from, copy.bytes);
   races::Acquire(copy.to);
   ShowCopy(copy.to, copy.from, copy.bytes);
   return copy.bytes;
 }
 
-size_t TileCopies::Make(const AskedTile& copy) {
+size_t TileCopies::Make(const PendingTileCopy& copy) {
   TileShape shape;
   std::memcpy(&shape, &copy.map, sizeof shape);
   const auto& box = shape.box;

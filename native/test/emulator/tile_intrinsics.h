@@ -41,7 +41,7 @@ struct TileProduct {
   const unsigned char *a, *b;  // a: the warp's 16 rows; b: all octets
   uint32_t octets, row, step;
 };
-void MeetForTiles(TileProduct* mine);
+void TileCollective(TileProduct* mine);
 // To race checks a lane reads its share of what its warp does.
 inline void ReadsOfLane(const unsigned char* from, uint32_t bytes) {
   emulator::races::Reads(from + threadIdx.x % 32 * (bytes / 32), bytes / 32);
@@ -54,7 +54,7 @@ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a, const unsigned cha
   TileProduct mine{d[0], nullptr, a + threadIdx.x / 32 % 4 * 16 * kRow, b, kOctets, kRow, step};
   ReadsOfLane(mine.a, 16 * kRow);
   ReadsOfLane(b, kOctets * 8 * kRow);
-  MeetForTiles(&mine);
+  TileCollective(&mine);
 }
 template <uint32_t kRow, int kOctets>
 void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char* b, uint32_t step,
@@ -62,7 +62,7 @@ void MmaRows(float (&d)[kOctets][4], const uint32_t (&a)[4], const unsigned char
   for (int n = 0; from_zero && n < kOctets; n++) d[n][0] = d[n][1] = d[n][2] = d[n][3] = 0;
   TileProduct mine{d[0], a, nullptr, b, kOctets, kRow, step};
   ReadsOfLane(b, kOctets * 8 * kRow);
-  MeetForTiles(&mine);
+  TileCollective(&mine);
 }
 uint32_t SharedPlace(const void* at);
 uint32_t TwoBytesAt(uint32_t place);
@@ -96,10 +96,10 @@ void MmaTiles(float (&d)[kOctets][4], const TilePlace& a, const TilePlace& b, ui
 }
 
 // The blocks of a cluster meet at every barrier of one.
-inline void MeetCluster() { __syncthreads(); }
+inline void ClusterBarrier() { __syncthreads(); }
 float4 LoadOfPeer(const float* at, uint32_t rank);
 inline void FenceTiles() {}
-inline void ShowTiles() {}
+inline void FenceAsyncProxy() {}
 inline void CommitTiles() {
   if (emulator::races::kAreChecked) emulator::CommitTiles();
 }
@@ -108,9 +108,9 @@ void AwaitTiles() {
   if (emulator::races::kAreChecked) emulator::AwaitTiles(kLeft);
 }
 template <int kRegisters>
-void TakeRegisters() {}
+void IncreaseRegisters() {}
 template <int kRegisters>
-void LeaveRegisters() {}
+void DecreaseRegisters() {}
 
 }  // namespace parley::cuda
 

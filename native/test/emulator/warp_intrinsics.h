@@ -4,17 +4,17 @@
 
 #include <cstdint>
 
-#include "test/emulator/meeting.h"
+#include "test/emulator/collectives.h"
 
-inline void __syncthreads() { parley::cuda::emulator::MeetBlock(0); }
+inline void __syncthreads() { parley::cuda::emulator::BlockBarrier(0); }
 inline int __syncthreads_count(int vote) {
-  return static_cast<int>(parley::cuda::emulator::MeetBlock(vote != 0));
+  return static_cast<int>(parley::cuda::emulator::BlockBarrier(vote != 0));
 }
-inline int __syncthreads_or(int vote) { return parley::cuda::emulator::MeetBlock(vote != 0) != 0; }
-inline int __syncthreads_and(int vote) { return parley::cuda::emulator::MeetBlock(vote == 0) == 0; }
+inline int __syncthreads_or(int vote) { return parley::cuda::emulator::BlockBarrier(vote != 0) != 0; }
+inline int __syncthreads_and(int vote) { return parley::cuda::emulator::BlockBarrier(vote == 0) == 0; }
 
 inline void __syncwarp(uint32_t mask = 0xffffffff) {
-  parley::cuda::emulator::MeetWarp(
+  parley::cuda::emulator::WarpCollective(
       "__syncwarp", mask, nullptr, [](void* const*, uint32_t) {}, parley::cuda::emulator::Memory::kOrdered);
 }
 
@@ -41,7 +41,7 @@ void JoinExchange(void* const lanes[32], uint32_t mask) {
 template <class Value>
 Value Shuffle(const char* word, uint32_t mask, Value value, uint32_t from) {
   Exchange<Value> mine{value, from, value};
-  MeetWarp(word, mask, &mine, JoinExchange<Value>);
+  WarpCollective(word, mask, &mine, JoinExchange<Value>);
   return mine.taken;
 }
 
@@ -50,7 +50,7 @@ inline uint32_t PartOf(uint32_t lane, int width) { return lane & ~(static_cast<u
 
 template <class Join>
 uint32_t Reduce(const char* word, uint32_t mask, uint32_t value, Join) {
-  MeetWarp(word, mask, &value, [](void* const lanes[32], uint32_t all) {
+  WarpCollective(word, mask, &value, [](void* const lanes[32], uint32_t all) {
     uint32_t total = 0;
     bool is_first = true;
     for (uint32_t l = 0; l < 32; l++) {

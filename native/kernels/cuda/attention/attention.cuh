@@ -79,7 +79,7 @@ struct AttentionBlock {
   }
 
   // Barrier of the threads that attend: all threads of the block, or its first ones.
-  __device__ __forceinline__ static void Meet() { MeetFirst<Shape::kThreads>(); }
+  __device__ __forceinline__ static void BlockBarrier() { NamedBarrier<Shape::kThreads>(); }
   __device__ __forceinline__ static bool HasOwn() { return threadIdx.x / 32 == Shape::kWarps - 1; }
   __device__ __forceinline__ static bool HasKey() { return threadIdx.x % 32 < Share::kThreads; }
 
@@ -99,7 +99,7 @@ struct AttentionBlock {
   }
   __device__ __forceinline__ void ShareNorms(const float4& norms) {
     if (threadIdx.x < kDim / 2) shared.norms[threadIdx.x / (kDim / 4)][threadIdx.x % (kDim / 4)] = norms;
-    Meet();
+    BlockBarrier();
   }
   __device__ __forceinline__ void Norm(Share* head, uint32_t which) const {
     head->Norm(reinterpret_cast<const float*>(shared.norms[which]), args.eps);
@@ -175,7 +175,7 @@ struct AttentionBlock {
   __device__ __forceinline__ void JoinBlock(State* state, Parts& parts) {
     const uint32_t warp = threadIdx.x / 32;
     state->JoinWarp();
-    if (is_joined) Meet();
+    if (is_joined) BlockBarrier();
     is_joined = true;
 #pragma unroll
     for (uint32_t g = 0; g < kGroup; g++) {
@@ -183,7 +183,7 @@ struct AttentionBlock {
       if (threadIdx.x % 32 == 0)
         shared.largest[warp][g] = state->largest[g], shared.sums[warp][g] = state->sums[g];
     }
-    Meet();
+    BlockBarrier();
     ForValues([&](uint32_t turn, uint32_t place) { parts[turn] = JoinedAt(place, place / kDim); });
   }
 
@@ -237,7 +237,7 @@ struct AttentionBlock {
       keys.Load(cache, cache.keys, span);
       values.Load(cache, cache.values, span);
     }
-    if (!is_joined) Meet();
+    if (!is_joined) BlockBarrier();
   }
 
   // Calls use(turn, which of the block's values) for each that this thread has.
@@ -255,9 +255,9 @@ struct AttentionBlock {
 template <uint32_t kThreads>
 __device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t all, uint32_t* shared) {
   __threadfence();
-  MeetFirst<kThreads>();
+  NamedBarrier<kThreads>();
   if (threadIdx.x == 0) *shared = atomicAdd(arrivals, 1u) == all - 1 ? 1 : 0;
-  MeetFirst<kThreads>();
+  NamedBarrier<kThreads>();
   if (*shared == 0) return false;
   __threadfence();
   if (threadIdx.x == 0) *arrivals = 0;  // for the next grid
@@ -323,12 +323,12 @@ static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads,
     AttendKernel(const AttendArgs args) {
   using Block = AttentionBlock<kDim, kGroup, Cached>;
   __shared__ typename Block::Shared shared;
-  LetNextBegin();
+  LaunchDependents();
   const HeadsArgs& heads = args.heads;
   const uint32_t item = blockIdx.y, items = *args.items;
   Block block(heads, shared, {item, blockIdx.x, blockIdx.z, gridDim.z});
   const float4 norms = block.LoadNorms(heads.q_norm, heads.k_norm);
-  AwaitInputs();
+  GridDependencyWait();
   if (item >= items) return;
   block.LoadRow(item);  // while the stream is looked for
   const AttentionStream stream = args.by_row != 0 ? StreamOfRow(heads, item) : heads.streams[item];

@@ -94,8 +94,8 @@ constexpr size_t PlainAttentionBytes(size_t head_dim) { return (4 * head_dim + k
 // Items are rows, whose keys are stored.
 template <class Cached>
 static __global__ void __launch_bounds__(kAnyThreads) AttendAnyKernel(const AttendArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const HeadsArgs& heads = args.heads;
   const uint32_t row = blockIdx.y, head = blockIdx.x, dims = heads.head_dim;
   if (row >= *args.items) return;

@@ -350,8 +350,8 @@ __device__ __forceinline__ void PutRows(const AttendArgs& args, const RowsPlace&
 // Rows that are placed, of streams that see all positions from the first on.
 template <class Cached>
 static __global__ void __launch_bounds__(kRowsThreads, 2) AttendRowsKernel(const AttendArgs args) {
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   const HeadsArgs& heads = args.heads;
   const uint32_t first = blockIdx.z * kRowsTogether;
   if (blockIdx.y >= *heads.stream_count) return;

@@ -124,8 +124,8 @@ constexpr uint32_t kPlaceWarps = 8;
 // head: of a row first the queries (where they are raw), then keys, then values.
 template <class Cached>
 static __global__ void __launch_bounds__(kPlaceWarps * 32) PlaceHeadsKernel(const HeadsArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t row = blockIdx.y;
   uint32_t head = blockIdx.x * kPlaceWarps + threadIdx.x / 32;
   if (row >= *args.rows) return;

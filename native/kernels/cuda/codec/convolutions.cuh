@@ -37,8 +37,8 @@ struct JoinArgs {
 template <class Value>
 __global__ void __launch_bounds__(256) JoinTails(JoinArgs args) {
   constexpr uint64_t kWidth = sizeof(Value) / sizeof(float);
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   if (blockIdx.y >= args.counts->streams) return;
   const Joint joint = args.joints[blockIdx.y];
   const uint64_t past = args.past / kWidth, shift = joint.count * args.channels / kWidth;

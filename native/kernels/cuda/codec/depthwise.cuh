@@ -22,8 +22,8 @@ struct DepthwiseArgs {
 
 // A value each: the taps are added to the bias in their order, by fmaf, as on the CPU.
 static __global__ void __launch_bounds__(256) ConvolveChannels(DepthwiseArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const VectorCounts counts = *args.x.counts;
   const uint64_t i = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= static_cast<uint64_t>(counts.vectors) * args.channels) return;
@@ -116,12 +116,12 @@ __device__ __forceinline__ float SumOfTaps(const SpreadDepthwiseArgs& args, cons
 // places at a time, upwards, each when all have read it: what one becomes lies further on.
 static __global__ void __launch_bounds__(kChannelsOfBlock* kLines)
     ConvolveStreamChannels(const SpreadDepthwiseArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const DepthwiseStream stream = args.streams[blockIdx.y];  // there is room for some beyond the count
   const uint32_t channel = blockIdx.x * kChannelsOfBlock + threadIdx.x % kChannelsOfBlock,
                  line = threadIdx.x / kChannelsOfBlock;
   const bool is_one = blockIdx.y < *args.count && channel < args.channels;
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_one) return;
   const uint64_t begin = static_cast<uint64_t>(stream.first) * args.channels + channel;
   const StreamChannel own{args.x + begin, stream.tail + channel, args.channels, args.taps - 1, stream.count};

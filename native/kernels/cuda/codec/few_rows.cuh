@@ -158,7 +158,7 @@ struct NearRow {
 
 // A block has kPositionsOfBlock positions of the stream blockIdx.y.
 static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const FewRowsArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const ProductArgs& product = args.product;
   const VectorCounts counts = *product.x.counts;
   const Windows stream = product.x.windows[blockIdx.y];  // there is room for streams beyond the count
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(kInputThreads) ConvolveToFewRows(const 
   auto* const weights = reinterpret_cast<float*>(SharedBytes());
   float* const signal = weights + product.matrices[0].rows * product.columns;
   if (first < count) WidenWeights(product, weights);
-  AwaitInputs();
+  GridDependencyWait();
   if (first >= count) return;
   LoadPositions(args.input, stream, tail, count, signal);
   const uint32_t lane = threadIdx.x % 32, positions = min(kPositionsOfBlock, count - first),

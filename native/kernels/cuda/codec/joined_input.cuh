@@ -98,7 +98,7 @@ struct InputEight {
 // first.
 template <int kTerms, uint32_t kSteps>
 __global__ void __launch_bounds__(kInputThreads) JoinInput(const JoinedInputArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const VectorCounts counts = *args.to.x.counts;
   // There is room for streams beyond the count.
   const bool is_plain = args.to.x.windows == nullptr;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kInputThreads) JoinInput(const JoinedInputArgs
   const uint32_t eights = args.from.channels / kEight, together = blockDim.x / eights,
                  its = threadIdx.x / eights;
   const uint32_t count = is_plain ? counts.vectors : stream.columns / args.from.channels - args.past;
-  AwaitInputs();
+  GridDependencyWait();
   if (blockIdx.y >= counts.streams || its >= together) return;
   const bool is_past = blockIdx.x < args.past_blocks;
   const uint32_t first = (is_past ? blockIdx.x : (blockIdx.x - args.past_blocks) * kSteps) * together + its;

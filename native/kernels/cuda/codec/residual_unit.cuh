@@ -63,7 +63,7 @@ struct UnitShape {
 
 // In shared memory.
 struct UnitBarriers {
-  Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *meeting, *turns;
+  Barrier *signal_full, *signal_empty, *weight_full, *weight_empty, *warpgroup, *turns;
 };
 
 struct UnitTile {
@@ -98,7 +98,7 @@ struct UnitBlock {
   UnitBarriers barriers;
 
   // Boxes of weights, from the dilated convolution's first to the pointwise product's last. One thread's.
-  __device__ __forceinline__ void AskWeights(uint32_t tiles) const {
+  __device__ __forceinline__ void RequestWeights(uint32_t tiles) const {
     RingTurn<Shape::kStages> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       for (uint32_t box = 0; box < Shape::kAllBoxes; box++, turn.Next()) {
@@ -116,7 +116,7 @@ struct UnitBlock {
   }
 
   // Positions with their past. One thread's.
-  __device__ __forceinline__ void AskSignals(uint32_t tiles) const {
+  __device__ __forceinline__ void RequestSignals(uint32_t tiles) const {
     RingTurn<Shape::kSignals> turn;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, turn.Next()) {
       const UnitTile its = UnitTile::Of(args, tile);
@@ -155,7 +155,7 @@ struct UnitConsumer {
   const uint32_t own;
   RingTurn<Shape::kStages> weight;
   RingTurn<Shape::kSignals> signal;
-  uint32_t met = 0, turned = 0;
+  uint32_t phase = 0, turned = 0;
 
   __device__ __forceinline__ UnitConsumer(const UnitBlock<Shape>& all, uint32_t which)
       : block(all), own(which) {}
@@ -165,10 +165,10 @@ struct UnitConsumer {
     if (threadIdx.x % 32 == 0) Arrive(barrier);
   }
   // All warps of this warpgroup.
-  __device__ __forceinline__ void Meet() {
-    ArriveAsWarp(block.barriers.meeting + own);
-    AwaitPhase(block.barriers.meeting + own, met);
-    met ^= 1;
+  __device__ __forceinline__ void WarpgroupBarrier() {
+    ArriveAsWarp(block.barriers.warpgroup + own);
+    AwaitPhase(block.barriers.warpgroup + own, phase);
+    phase ^= 1;
   }
   // One warpgroup multiplies while the other one does the rest: where both read weights that stay, since
   // others pass once for both.
@@ -348,17 +348,17 @@ struct UnitConsumer {
         for (uint32_t n = 0; n < Shape::kOctets; n++) before[n][0] = terms[n][0], before[n][1] = terms[n][1];
       }
     }
-    Meet();
+    WarpgroupBarrier();
     if constexpr (Shape::kPasses == 2) Lay<0>(before, to);
     Lay<Shape::kPasses - 1>(terms, to);
-    ShowTiles();
-    Meet();
+    FenceAsyncProxy();
+    WarpgroupBarrier();
   }
 
   __device__ __forceinline__ void Run(const VectorCounts& counts, uint32_t tiles) {
     const UnitArgs& args = block.args;
     const uint32_t place = own == 0 ? 0 : (64 + args.past + 7) / 8 * 8;
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x, signal.Next()) {
       unsigned char* const its = block.signals + signal.place * Shape::kSignalBytes;
       uint32_t begin;
@@ -383,33 +383,33 @@ template <class Shape>
 __global__ void __launch_bounds__(kUnitThreads, 1) AddResidualUnit(const __grid_constant__ UnitArgs args) {
   if constexpr (kHasTiles) {
     __shared__ Barrier signal_full[Shape::kSignals], signal_empty[Shape::kSignals],
-        weight_full[Shape::kStages], weight_empty[Shape::kStages], meeting[2], turns[2];
+        weight_full[Shape::kStages], weight_empty[Shape::kStages], warpgroup[2], turns[2];
     unsigned char* const bytes = TilesBegin();
     if (threadIdx.x == 0) {
       InitRing<Shape::kSignals>(signal_full, signal_empty, 9);
       InitRing<Shape::kStages>(weight_full, weight_empty, 8);
       for (uint32_t n = 0; n < 2; n++) {
-        InitBarrier(meeting + n, 4);
+        InitBarrier(warpgroup + n, 4);
         InitBarrier(turns + n, 4);
       }
       FenceBarriers();
     }
-    LetNextBegin();
+    LaunchDependents();
     __syncthreads();
     const VectorCounts counts = *args.counts;
     const uint32_t tiles = counts.streams * args.position_tiles;
     const UnitBlock<Shape> block{args,
                                  bytes,
                                  bytes + Shape::kSignals * Shape::kSignalBytes,
-                                 {signal_full, signal_empty, weight_full, weight_empty, meeting, turns}};
+                                 {signal_full, signal_empty, weight_full, weight_empty, warpgroup, turns}};
     if (threadIdx.x < 128) {
-      LeaveRegisters<40>();
-      if (threadIdx.x == 64) block.AskWeights(tiles);  // which never change
-      AwaitInputs();
-      if (threadIdx.x == 32) block.AskSignals(tiles);
+      DecreaseRegisters<40>();
+      if (threadIdx.x == 64) block.RequestWeights(tiles);  // which never change
+      GridDependencyWait();
+      if (threadIdx.x == 32) block.RequestSignals(tiles);
       if (threadIdx.x >= 96) block.FetchX(counts, tiles);
     } else {
-      TakeRegisters<232>();
+      IncreaseRegisters<232>();
       UnitConsumer<Shape>(block, threadIdx.x / 128 - 1).Run(counts, tiles);
     }
   }

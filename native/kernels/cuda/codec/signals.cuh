@@ -31,12 +31,12 @@ struct SpreadArgs {
 // first.
 template <uint32_t kFours>
 static __global__ void __launch_bounds__(kElementThreads) SpreadKernel(const SpreadArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   // There is room for parts beyond the count.
   const Part part = args.parts[blockIdx.y];
   const uint32_t first = blockIdx.x * (kFours * kElementsOfBlock) + threadIdx.x * 4;
   const bool is_one = blockIdx.y < *args.count;
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_one || first >= part.values) return;
   const float* const x = args.x + part.first;
   const bool snakes = args.a != nullptr;
@@ -117,8 +117,8 @@ struct ColumnsArgs {
 };
 
 static __global__ void __launch_bounds__(kElementThreads) CopyColumnsKernel(const ColumnsArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t count = *args.rows * args.width, first = FirstElement();
   for (uint32_t i = first; i < count && i < first + 4; i++) {
     const uint64_t row = i / args.width;
@@ -151,8 +151,8 @@ struct PadArgs {
 };
 
 static __global__ void __launch_bounds__(kElementThreads) PadKernel(const PadArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const PadRows at = *args.rows;
   const uint32_t count = (at.left + at.rows + at.right) * args.channels, first = FirstElement();
   for (uint32_t i = first; i < count && i < first + 4; i++) {

@@ -33,8 +33,8 @@ __device__ inline double SumOfWarps(double value) {
 }
 
 static __global__ void __launch_bounds__(kTimeWarps * 32) StatisticsKernel(const StatisticsArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t rows = *args.rows, warp = threadIdx.x / 32, channel = blockIdx.x * 32 + threadIdx.x % 32;
   const bool there = channel < args.channels;
   const double even = 1.0 / static_cast<double>(rows);
@@ -80,8 +80,8 @@ struct SoftmaxOverTimeArgs {
 static __global__ void __launch_bounds__(kTimeWarps * 32)
     SoftmaxOverTimeKernel(const SoftmaxOverTimeArgs args) {
   __shared__ float largest[kTimeWarps][32];
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t rows = *args.rows, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint32_t channel = blockIdx.x * 32 + lane;
   const bool there = channel < args.channels;
@@ -124,8 +124,8 @@ struct AddScaledArgs {
 };
 
 static __global__ void AddScaledKernel(const AddScaledArgs args) {
-  AwaitInputs();
-  LetNextBegin();
+  GridDependencyWait();
+  LaunchDependents();
   const uint32_t rows = *args.rows;
   for (uint32_t t = blockIdx.x; t < rows; t += gridDim.x) {
     for (uint32_t c = threadIdx.x; c < args.channels; c += blockDim.x) {

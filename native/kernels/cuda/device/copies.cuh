@@ -34,12 +34,12 @@ __device__ __forceinline__ void CopyUnits(const CopyPiece& piece) {
 }
 
 static __global__ void __launch_bounds__(kCopyThreads) CopyPieces(const CopyArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   // Entries past the count are loaded too, since the array has room for them; so this load need not wait for
   // the count.
   const CopyPiece piece = args.pieces[blockIdx.y];
   const bool is_one = blockIdx.y < *args.count;
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_one) return;
   const uint64_t places =
       reinterpret_cast<uintptr_t>(piece.to) | reinterpret_cast<uintptr_t>(piece.from) | piece.bytes;

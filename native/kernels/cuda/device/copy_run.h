@@ -22,14 +22,14 @@ struct CopyPiece {
 class CopyRun {
  public:
   bool Clashes(const CopyPiece& piece) const {
-    if (!Meet(piece.to, piece.bytes, all_read_) && !Meet(piece.to, piece.bytes, all_written_) &&
-        !Meet(piece.from, piece.bytes, all_written_)) {
+    if (!Overlap(piece.to, piece.bytes, all_read_) && !Overlap(piece.to, piece.bytes, all_written_) &&
+        !Overlap(piece.from, piece.bytes, all_written_)) {
       return false;
     }
     return std::any_of(pieces_.begin(), pieces_.end(), [&](const CopyPiece& one) {
       const Extent written = ExtentOf(one.to, one.bytes);
-      return Meet(piece.to, piece.bytes, written) || Meet(piece.from, piece.bytes, written) ||
-             Meet(piece.to, piece.bytes, ExtentOf(one.from, one.bytes));
+      return Overlap(piece.to, piece.bytes, written) || Overlap(piece.from, piece.bytes, written) ||
+             Overlap(piece.to, piece.bytes, ExtentOf(one.from, one.bytes));
     });
   }
 
@@ -60,7 +60,7 @@ class CopyRun {
     const auto begin = reinterpret_cast<uintptr_t>(memory);
     return {begin, begin + bytes};
   }
-  static bool Meet(const void* memory, uint64_t bytes, const Extent& other) {
+  static bool Overlap(const void* memory, uint64_t bytes, const Extent& other) {
     const Extent mine = ExtentOf(memory, bytes);
     return mine.begin < other.end && other.begin < mine.end;
   }

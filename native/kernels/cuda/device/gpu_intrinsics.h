@@ -45,7 +45,7 @@ struct LoadsAhead {
 };
 
 template <uint32_t kThreads, uint32_t kBarrier = 1>
-__device__ __forceinline__ void MeetFirst() {
+__device__ __forceinline__ void NamedBarrier() {
   asm volatile("bar.sync %0, %1;" ::"n"(kBarrier), "n"(kThreads) : "memory");
 }
 
@@ -62,7 +62,7 @@ __device__ __forceinline__ uint32_t ThisBlock() {
   return block;
 }
 
-__device__ __forceinline__ void AwaitDependence() {
+__device__ __forceinline__ void GriddepcontrolWait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
@@ -92,20 +92,20 @@ __device__ __forceinline__ unsigned long long TraceNow() {
   return now;
 }
 
-__device__ __forceinline__ void AwaitInputs() {
+__device__ __forceinline__ void GridDependencyWait() {
   const bool is_first = (threadIdx.x | blockIdx.x | blockIdx.y | blockIdx.z) == 0;
   const unsigned long long began = is_first ? TraceNow() : 0;
-  AwaitDependence();
+  GriddepcontrolWait();
   if (!is_first) return;
   const Trace trace = file_trace;
   const uint32_t place = atomicAdd(trace.count, 1u);
   if (place < kTraceLength) trace.times[place] = make_ulonglong2(began, TraceNow());
 }
 #else
-__device__ __forceinline__ void AwaitInputs() { AwaitDependence(); }
+__device__ __forceinline__ void GridDependencyWait() { GriddepcontrolWait(); }
 #endif
 
-__device__ __forceinline__ void LetNextBegin() {
+__device__ __forceinline__ void LaunchDependents() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif

@@ -1,6 +1,6 @@
 // Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes its
 // own rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory
-// (Told, layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those
+// (TaggedWord, layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those
 // of the separate grids.
 //
 // A block without rows in a step reads nothing for it. A block may overwrite exchanged words without a
@@ -153,14 +153,14 @@ struct RunBlock {
     if constexpr (kPasses) {
       constexpr uint32_t kWords = sizeof(RunPasses) / 8;
       static_assert(sizeof(RunPasses) % 8 == 0 && kWords <= kRunThreads);
-      __shared__ uint64_t told[kWords];
+      __shared__ uint64_t tagged[kWords];
       __shared__ int32_t codes[kMostRunRows];
       if (ThisThread() < kWords)
-        told[ThisThread()] = reinterpret_cast<const uint64_t*>(args.passes)[ThisThread()];
-      passes = reinterpret_cast<const RunPasses*>(told);
+        tagged[ThisThread()] = reinterpret_cast<const uint64_t*>(args.passes)[ThisThread()];
+      passes = reinterpret_cast<const RunPasses*>(tagged);
       chosen = codes;
     }
-    MeetRun();
+    RunBarrier();
   }
 
   __device__ __forceinline__ SlabSums NextSums() {
@@ -177,15 +177,15 @@ struct RunBlock {
                    begin = VectorPart<Shape::kHidden>::First() + lane * 2;
 #pragma unroll 1
     for (uint32_t row = 0; row < rows; row += kRows) {
-      TwoTold told[kRows * kOfRow];
+      TaggedPair tagged[kRows * kOfRow];
       const auto row_of = [&](int n) { return kRows == 1 ? row : min(row + n / kOfRow, rows - 1); };
-      AwaitTold(
+      AwaitTagged(
           args.rows + begin, [&](int n) { return row_of(n) * Shape::kHiddenColumns + n % kOfRow * 64; }, step,
-          told);
+          tagged);
 #pragma unroll
       for (int n = 0; n < kRows * kOfRow; n++) {
         StoreSame(reinterpret_cast<float2*>(x + row_of(n) * room.pitch + begin + n % kOfRow * 64),
-                  make_float2(__uint_as_float(told[n].first.bits), __uint_as_float(told[n].second.bits)));
+                  make_float2(__uint_as_float(tagged[n].first.bits), __uint_as_float(tagged[n].second.bits)));
       }
     }
   }
@@ -221,10 +221,10 @@ struct RunBlock {
   __device__ __forceinline__ void NextPass() {
     if (ThisThread() < 32) {
       const uint32_t stream = min(ThisThread(), streams_count - 1);
-      TwoTold told;
-      AwaitAll([&] { return (told = Ask(passes->told_codes + 2 * stream)).first.step ^ step; });
+      TaggedPair tagged;
+      AwaitAll([&] { return (tagged = Poll(passes->tagged_codes + 2 * stream)).first.step ^ step; });
       if (ThisThread() == stream) {
-        chosen[stream] = static_cast<int32_t>(told.first.bits);
+        chosen[stream] = static_cast<int32_t>(tagged.first.bits);
         streams[stream].position += streams[stream].count;
         streams[stream].count = 1;
         streams[stream].row = stream;
@@ -232,7 +232,7 @@ struct RunBlock {
     }
     rows = streams_count;
     pass++;
-    MeetRun();
+    RunBarrier();
   }
 
   // As RmsFactor.
@@ -252,7 +252,7 @@ struct RunBlock {
     const float factor = FactorOfRow(x + min(warp, rows - 1) * room.pitch);
     if (rows == 1) return factor;
     if (warp < rows && ThisThread() % 32 == 0) factors[warp] = factor;
-    MeetRun();
+    RunBarrier();
     return factors[min(ThisThread() % 32 / 4, rows - 1)];
   }
 
@@ -265,7 +265,7 @@ struct RunBlock {
     if (are_first) TakeFirstRows(x);
     else if (rows == 1) TakeRows<1>(x);
     else TakeRows<2>(x);
-    MeetRun();
+    RunBarrier();
     if (kPasses && are_first && pass > 0) KeepFirstRows(x);
     part.Norm(x, room.pitch, rows, FactorOf(x), weights);
     const SlabSums its = NextSums();
@@ -274,18 +274,18 @@ struct RunBlock {
   }
 
   // Publishes a finished product, one row per warp: raw heads, or logits of every `each`-th row.
-  __device__ __forceinline__ void TellWhole(const SlabSums& its, const SlabShare& share, uint32_t all_slabs,
-                                            Told* to, uint32_t each) const {
+  __device__ __forceinline__ void PublishWhole(const SlabSums& its, const SlabShare& share,
+                                               uint32_t all_slabs, TaggedWord* to, uint32_t each) const {
     const uint32_t row = ThisThread() / 32, all = all_slabs * kSlabRows, first = share.first * kSlabRows;
     if (row >= rows || row % each != each - 1) return;
 #pragma unroll 1
     for (uint32_t of = ThisThread() % 32; of < share.count * kSlabRows; of += 32) {
-      Tell(to + row / each * all + first + of, __float_as_uint(its.Total(row, of)), step + 1);
+      Publish(to + row / each * all + first + of, __float_as_uint(its.Total(row, of)), step + 1);
     }
   }
 
   // silu(gate) * up. Neighbours of a row are a pair.
-  __device__ __forceinline__ void TellExpanded(const SlabSums& its, const SlabShare& share) const {
+  __device__ __forceinline__ void PublishExpanded(const SlabSums& its, const SlabShare& share) const {
     const uint32_t row = ThisThread() / 32, lane = ThisThread() % 32, count = share.count * kSlabRows;
     if (row >= rows) return;
 #pragma unroll 1
@@ -294,8 +294,8 @@ struct RunBlock {
       const float value = Gated(its.Total(row, of), its.Total(row, count + of));
       const float next = __shfl_down_sync(0xffffffffu, value, 1);
       if (begin + lane == of && of % 2 == 0) {
-        Tell(args.inner + (row * Shape::kExpandedColumns + share.first * kSlabRows + of) / 2,
-             PackBf16(value, next), step + 1);
+        Publish(args.inner + (row * Shape::kExpandedColumns + share.first * kSlabRows + of) / 2,
+                PackBf16(value, next), step + 1);
       }
     }
   }
@@ -308,10 +308,10 @@ struct RunBlock {
     const SlabShare share = SlabShare::Of(all);
     if (share.count > 0) {
       const SlabSums its = MultiplyNormed(norm, gated ? 2 * share.count : share.count, is_first);
-      if (gated) TellExpanded(its, share);
+      if (gated) PublishExpanded(its, share);
       else
-        TellWhole(its, share, all, is_head ? passes->told_logits : args.raw,
-                  is_head ? rows / streams_count : 1);
+        PublishWhole(its, share, all, is_head ? passes->tagged_logits : args.raw,
+                     is_head ? rows / streams_count : 1);
     }
     step++;
   }
@@ -337,7 +337,7 @@ struct RunBlock {
     if (Attention::HasPart()) {
       bool is_first = true;
       ForHeads([&](const RunPlace& place) {
-        if (!is_first) Attention::Meet();  // all threads have read the shared memory
+        if (!is_first) Attention::BlockBarrier();  // all threads have read the shared memory
         is_first = false;
         Attention(args, place, AnglesOfPass(), n, scratch).Attend(args.layer[n], step);
       });
@@ -345,9 +345,9 @@ struct RunBlock {
     step++;
   }
 
-  // The other end of a half: x += the product of pairs, to the rows, and told.
+  // The other end of a half: x += the product of pairs, to the rows, and tagged.
   template <int kPairs>
-  __device__ __forceinline__ void EndHalf(const Told* pairs) {
+  __device__ __forceinline__ void EndHalf(const TaggedWord* pairs) {
     const SlabShare share = SlabShare::Of(slabs.hidden);
     if (share.count > 0) {
       const uint32_t count = share.count * kSlabRows, row = ThisThread() / 32, lane = ThisThread() % 32;
@@ -362,7 +362,7 @@ struct RunBlock {
 #pragma unroll 1
       for (uint32_t of = lane; row < rows && of < count; of += 32) {
         const float value = (of == lane ? before : args.x[place + of]) + its.Total(row, of);
-        Tell(args.rows + place + of, __float_as_uint(value), step + 1);
+        Publish(args.rows + place + of, __float_as_uint(value), step + 1);
         args.x[place + of] = value;
       }
     }
@@ -398,7 +398,7 @@ struct RunBlock {
   __device__ __forceinline__ void Choose() {
 #pragma unroll 1
     for (uint32_t stream = gridDim.x - 1 - ThisBlock(); stream < streams_count; stream += gridDim.x) {
-      MeetRun();  // all threads have read the shared memory
+      RunBarrier();  // all threads have read the shared memory
       ChooseInRun(*passes, stream, pass, step, scratch);
     }
     step++;
@@ -423,22 +423,22 @@ constexpr uint32_t kFillThreads = 128;  // a warpgroup, whose registers the othe
 template <class Shape, bool kPasses>
 __global__ void __launch_bounds__(kRunThreads + kFillThreads, 1)
     RunLayersKernel(const __grid_constant__ LayerRunArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   if constexpr (kHasTiles) {
     RunBlock<Shape, kPasses> block(args);
     block.ring.Begin();
     if (threadIdx.x >= kRunThreads) {
-      LeaveRegisters<40>();
+      DecreaseRegisters<40>();
       if (threadIdx.x < kRunThreads + 32) RunWeights<Shape, kPasses>{args, block.slabs, &block.ring}.Fill();
-      AwaitInputs();
+      GridDependencyWait();
     } else {
-      TakeRegisters<232>();
+      IncreaseRegisters<232>();
       block.rows = *args.heads.rows;
-      AwaitInputs();
+      GridDependencyWait();
       block.TakeStreams();
       block.step = args.steps[blockIdx.x];
       block.Run();
-      MeetRun();
+      RunBarrier();
       if (threadIdx.x == 0) args.steps[blockIdx.x] = block.step;
     }
   }

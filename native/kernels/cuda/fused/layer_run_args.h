@@ -11,28 +11,28 @@
 
 namespace parley::cuda {
 
-// Values that blocks of one grid tell each other while it runs: each with the number of the step that it
-// belongs to, in one word of eight bytes, so that who reads it knows at once whether it has come. No barrier
+// Values that blocks of one grid publish while it runs, each with the number of the step that it
+// belongs to, in one word of eight bytes, so that a reader sees at once whether it has arrived. No barrier
 // is between them: a value's way is one write to the L2 cache and one read.
 //
 // All blocks have to run at the same time. A wait ends in a trap when it takes some seconds.
-struct alignas(8) Told {
+struct alignas(8) TaggedWord {
   uint32_t bits;
   uint32_t step;
 };
 
 // Two that are neighbours: from a multiple of 16 bytes.
-struct TwoTold {
-  Told first, second;
+struct TaggedPair {
+  TaggedWord first, second;
 };
 
 #ifdef __CUDACC__
-__device__ __forceinline__ void Tell(Told* to, uint32_t bits, uint32_t step) {
+__device__ __forceinline__ void Publish(TaggedWord* to, uint32_t bits, uint32_t step) {
   const uint64_t word = static_cast<uint64_t>(step) << 32 | bits;
   asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
 }
 
-__device__ __forceinline__ TwoTold Ask(const Told* from) {
+__device__ __forceinline__ TaggedPair Poll(const TaggedWord* from) {
   uint64_t a, b;
   asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from) : "memory");
   return {{static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)},
@@ -42,38 +42,38 @@ __device__ __forceinline__ TwoTold Ask(const Told* from) {
 __device__ __forceinline__ void GiveUp() { __trap(); }
 #else
 // One word each, read while it is written: no race.
-inline void Tell(Told* to, uint32_t bits, uint32_t step) {
+inline void Publish(TaggedWord* to, uint32_t bits, uint32_t step) {
   const emulator::races::Unseen unseen;
   *to = {bits, step};
 }
-inline TwoTold Ask(const Told* from) {
+inline TaggedPair Poll(const TaggedWord* from) {
   const emulator::races::Unseen unseen;
   return {from[0], from[1]};
 }
-[[noreturn]] inline void GiveUp() { emulator::Refuse("waits for what nobody tells"); }
+[[noreturn]] inline void GiveUp() { emulator::Refuse("waits for a word that no block publishes"); }
 #endif
 
-// Calls ask() until it says 0: all that it asked for is there. Whole warps call it.
-template <class Asking>
-__device__ __forceinline__ void AwaitAll(const Asking& ask) {
+// Calls poll() until it returns 0: all awaited words have arrived. Whole warps call it.
+template <class Polling>
+__device__ __forceinline__ void AwaitAll(const Polling& poll) {
   constexpr uint32_t kMost = 1u << 23;  // polls of about 0.5 us each
 #pragma unroll 1
   for (uint32_t tries = 0;; tries++) {
-    if (__any_sync(0xffffffffu, ask() != 0 ? 1 : 0) == 0) return;
+    if (__any_sync(0xffffffffu, poll() != 0 ? 1 : 0) == 0) return;
     if (tries == kMost) GiveUp();
   }
 }
 
-// Asks for kCount pairs, place(n) words from `from`, until all of them are of `step`.
+// Polls kCount pairs, place(n) words from `from`, until all of them are of `step`.
 template <int kCount, class Place>
-__device__ __forceinline__ void AwaitTold(const Told* from, const Place& place, uint32_t step,
-                                          TwoTold (&told)[kCount]) {
+__device__ __forceinline__ void AwaitTagged(const TaggedWord* from, const Place& place, uint32_t step,
+                                            TaggedPair (&tagged)[kCount]) {
   AwaitAll([&] {
     uint32_t off = 0;
 #pragma unroll
-    for (int n = 0; n < kCount; n++) told[n] = Ask(from + place(n));
+    for (int n = 0; n < kCount; n++) tagged[n] = Poll(from + place(n));
 #pragma unroll
-    for (int n = 0; n < kCount; n++) off |= (told[n].first.step ^ step) | (told[n].second.step ^ step);
+    for (int n = 0; n < kCount; n++) off |= (tagged[n].first.step ^ step) | (tagged[n].second.step ^ step);
     return off;
   });
 }
@@ -105,9 +105,9 @@ struct RunPasses {
   // [streams], `stride` apart: receives the codes of the first pass. Those of each further pass lie next to them.
   int32_t* codes;
   uint64_t stride;
-  float* logits;                   // [streams, vocabulary], for choices that are not the usual
-  Told *told_logits, *told_codes;  // [streams, vocabulary]; of a stream the first of two
-  uint64_t sequence;               // the first pass's
+  float* logits;                             // [streams, vocabulary], for choices that are not the usual
+  TaggedWord *tagged_logits, *tagged_codes;  // [streams, vocabulary]; of a stream the first of two
+  uint64_t sequence;                         // the first pass's
   uint32_t count, vocabulary;
   uint32_t narrow_tables;  // bf16
   uint32_t unused = 0;
@@ -119,7 +119,7 @@ struct LayerRunArgs {
 
   HeadsArgs heads;  // the first layer's, without its norms
   float* x;         // [rows, hidden]
-  Told *rows, *raw, *attended,
+  TaggedWord *rows, *raw, *attended,
       *inner;       // [rows] of hidden, of all heads, and, in pairs of bf16, of attended heads and of inner
   uint32_t* steps;  // per block: the steps that it has made so far
   const RunPasses* passes;  // or none: the layers alone

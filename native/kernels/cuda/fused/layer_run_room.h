@@ -8,10 +8,10 @@ namespace parley::cuda {
 
 // Published words and each block's step count, which persist from grid to grid.
 struct LayerRunRoom {
-  explicit LayerRunRoom(Device& its) : device(its), told(its), steps(its), choices(its), logits(its) {}
+  explicit LayerRunRoom(Device& its) : device(its), tagged(its), steps(its), choices(its), logits(its) {}
 
   Device& device;
-  WorkRoom told, steps;
+  WorkRoom tagged, steps;
   WorkRoom choices, logits;  // a code predictor's passes: published words, and logits to choose from
 };
 

@@ -72,8 +72,8 @@ constexpr uint32_t LeastPlaces() {
   return (kMost + kSlabColumns - 1) / kSlabColumns;
 }
 
-inline Told* TakeTold(Told** from, size_t count) {
-  Told* const first = *from;
+inline TaggedWord* TakeTagged(TaggedWord** from, size_t count) {
+  TaggedWord* const first = *from;
   *from += (count + 1) / 2 * 2;
   return first;
 }
@@ -111,9 +111,10 @@ const RunPasses* PassesOf(Queue& queue, LayerRunRoom& room, const CodePasses& it
   passes.codes = its.codes;
   passes.stride = its.stride;
   passes.logits = static_cast<float*>(room.logits.AtLeast(kMostRunRows * vocabulary * sizeof(float)));
-  auto* told = static_cast<Told*>(room.choices.AtLeast((kMostRunRows * (vocabulary + 2)) * sizeof(Told)));
-  passes.told_codes = TakeTold(&told, 2 * kMostRunRows);
-  passes.told_logits = told;
+  auto* tagged =
+      static_cast<TaggedWord*>(room.choices.AtLeast((kMostRunRows * (vocabulary + 2)) * sizeof(TaggedWord)));
+  passes.tagged_codes = TakeTagged(&tagged, 2 * kMostRunRows);
+  passes.tagged_logits = tagged;
   passes.sequence = its.sequence;
   passes.count = static_cast<uint32_t>(its.count);
   passes.vocabulary = static_cast<uint32_t>(vocabulary);
@@ -145,12 +146,12 @@ LayerRunArgs LayerRunArgsOf(Queue& queue, LayerRunRoom& room, const LayerRun& ru
   args.x = run.x;
   const size_t raw = (Shape::kQueryHeads + 2 * kv_heads) * kRunDim,
                pairs = (Shape::kQueryHeads * kRunDim + Shape::kExpandedColumns) / 2;
-  auto* told = static_cast<Told*>(
-      room.told.AtLeast(kMostRunRows * (Shape::kHiddenColumns + raw + pairs) * sizeof(Told)));
-  args.rows = TakeTold(&told, kMostRunRows * Shape::kHiddenColumns);
-  args.raw = TakeTold(&told, kMostRunRows * raw);
-  args.attended = TakeTold(&told, kMostRunRows * Shape::kQueryHeads * kRunDim / 2);
-  args.inner = told;
+  auto* tagged = static_cast<TaggedWord*>(
+      room.tagged.AtLeast(kMostRunRows * (Shape::kHiddenColumns + raw + pairs) * sizeof(TaggedWord)));
+  args.rows = TakeTagged(&tagged, kMostRunRows * Shape::kHiddenColumns);
+  args.raw = TakeTagged(&tagged, kMostRunRows * raw);
+  args.attended = TakeTagged(&tagged, kMostRunRows * Shape::kQueryHeads * kRunDim / 2);
+  args.inner = tagged;
   args.steps = static_cast<uint32_t*>(room.steps.AtLeast(kRunBlocks * sizeof(uint32_t)));
   args.layers = static_cast<uint32_t>(run.count);
   args.most_rows = static_cast<uint32_t>(BucketOf(run.batch.rows));

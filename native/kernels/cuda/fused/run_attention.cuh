@@ -54,16 +54,16 @@ struct RunAttention {
 
   // The first threads of the block attend.
   __device__ __forceinline__ static bool HasPart() { return ThisThread() < Shape::kThreads; }
-  __device__ __forceinline__ static void Meet() { MeetFirst<Shape::kThreads>(); }
+  __device__ __forceinline__ static void BlockBarrier() { NamedBarrier<Shape::kThreads>(); }
   // The last warp has the row's own key in its first slot, and the value in the other.
   __device__ __forceinline__ static bool IsLast() { return ThisThread() / 32 == kLastWarp; }
   __device__ __forceinline__ static bool IsFirstSlot() { return ThisThread() % 32 < Share::kThreads; }
 
-  __device__ __forceinline__ static void Take(const TwoTold* told, Share* to) {
+  __device__ __forceinline__ static void Take(const TaggedPair* tagged, Share* to) {
 #pragma unroll
     for (int m = 0; m < 4; m++) {
-      to->values[2 * m] = __uint_as_float(told[m].first.bits);
-      to->values[2 * m + 1] = __uint_as_float(told[m].second.bits);
+      to->values[2 * m] = __uint_as_float(tagged[m].first.bits);
+      to->values[2 * m + 1] = __uint_as_float(tagged[m].second.bits);
     }
   }
 
@@ -81,13 +81,13 @@ struct RunAttention {
     const uint32_t key = heads.query_heads + place.KvHead(heads),
                    of_head = (has_key ? key : place.query_head) * kRunDim;
     const uint32_t of_value = (key + heads.heads) * kRunDim;
-    TwoTold told[8];
-    AwaitTold(
+    TaggedPair tagged[8];
+    AwaitTagged(
         args.raw + place.Row() * ((heads.query_heads + 2 * heads.heads) * kRunDim) + Share::First(),
         [&](int m) { return (m < 4 ? of_head : of_value) + m % 4 / 2 * (kRunDim / 2) + m % 2 * 2; }, step,
-        told);
-    Take(told, &head);
-    Take(told + 4, &value);
+        tagged);
+    Take(tagged, &head);
+    Take(tagged + 4, &value);
     if (weights != nullptr) head.Norm(norm, heads.eps);
     head.Rotate(angles);
     const float scale = heads.scale * kLog2OfE;
@@ -169,16 +169,16 @@ struct RunAttention {
       state.Add(weights, values, count);
       values.Load(cache, cache.values, span);
       if (goes_on || chunk == now + kLanes) continue;
-      if (is_begun) Meet();  // the last join's sums have been read
+      if (is_begun) BlockBarrier();  // the last join's sums have been read
       LeaveWarp(&state);
-      Meet();
+      BlockBarrier();
       if (!is_begun) whole = Own(at);
       is_begun = true;
       whole.Join(Joined(at));
       state.Clear();
     }
     if (is_begun) return whole;
-    Meet();
+    BlockBarrier();
     return Own(at);
   }
 
@@ -187,9 +187,9 @@ struct RunAttention {
     const uint32_t at = ThisThread();
     if (at >= kRunDim) return;
     const float value = whole.value / whole.sum, next = __shfl_down_sync(0xffffffffu, value, 1);
-    Told* const to =
+    TaggedWord* const to =
         args.attended + (place.Row() * args.heads.query_heads + place.query_head) * (kRunDim / 2);
-    if (at % 2 == 0) Tell(to + at / 2, PackBf16(value, next), step + 1);
+    if (at % 2 == 0) Publish(to + at / 2, PackBf16(value, next), step + 1);
   }
 
   // Prefetches the head's cached keys and values. All threads of the block call it.

@@ -22,7 +22,8 @@ struct RunChoiceShared {
 };
 
 // Waits until the logits of `step` are published, and loads them. All choosers' threads call it.
-__device__ __forceinline__ void AwaitLogits(const Told* logits, uint32_t count, uint32_t step, RunRow* row) {
+__device__ __forceinline__ void AwaitLogits(const TaggedWord* logits, uint32_t count, uint32_t step,
+                                            RunRow* row) {
 #pragma unroll
   for (uint32_t j = 0; j < 2; j++) row->fours[j] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
   AwaitAll([&] {
@@ -30,7 +31,7 @@ __device__ __forceinline__ void AwaitLogits(const Told* logits, uint32_t count, 
 #pragma unroll
     for (uint32_t j = 0; j < 2; j++) {
       if (RunRow::At(j) >= count) continue;
-      const TwoTold low = Ask(logits + RunRow::At(j)), high = Ask(logits + RunRow::At(j) + 2);
+      const TaggedPair low = Poll(logits + RunRow::At(j)), high = Poll(logits + RunRow::At(j) + 2);
       row->fours[j] = make_float4(__uint_as_float(low.first.bits), __uint_as_float(low.second.bits),
                                   __uint_as_float(high.first.bits), __uint_as_float(high.second.bits));
       off |= (low.first.step ^ step) | (low.second.step ^ step) | (high.first.step ^ step) |
@@ -46,7 +47,7 @@ static __device__ __apart__ int32_t ChooseOtherwise(ChooseShared& shared, float*
   return ChooseOfMany({shared, logits, count}, choice, unit);
 }
 
-// The code of one stream and pass: to its place, and told. A function of its own, so that its registers do
+// The code of one stream and pass: to its place, and tagged. A function of its own, so that its registers do
 // not crowd out the products'.
 static __device__ __apart__ void ChooseInRun(const RunPasses& passes, uint32_t stream, uint32_t pass,
                                              uint32_t step, unsigned char* scratch) {
@@ -56,16 +57,16 @@ static __device__ __apart__ void ChooseInRun(const RunPasses& passes, uint32_t s
   const double unit = UnitOf({choice.seed, passes.sequence + pass, choice.step});
   float* const logits = passes.logits + stream * vocabulary;
   RunRow held;
-  AwaitLogits(passes.told_logits + stream * vocabulary, vocabulary, step, &held);
+  AwaitLogits(passes.tagged_logits + stream * vocabulary, vocabulary, step, &held);
   held.Store(logits, vocabulary);
   int32_t id = -1;
   if (!TopChooser<2>::Fits(choice, vocabulary) ||
       !TopChooser<2>{shared.top, held, vocabulary}.Choose(choice, unit, &id)) {
-    MeetChoosers();
+    ChooserBarrier();
     id = ChooseOtherwise(shared.many, logits, vocabulary, choice, unit);
   }
   if (ThisThread() != 0) return;
-  Tell(passes.told_codes + 2 * stream, static_cast<uint32_t>(id), step + 1);
+  Publish(passes.tagged_codes + 2 * stream, static_cast<uint32_t>(id), step + 1);
   passes.codes[stream * passes.stride + pass] = id;
   if (id >= 0 && choice.seen != nullptr) choice.seen[id] = 1;
 }

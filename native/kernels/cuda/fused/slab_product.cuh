@@ -91,7 +91,7 @@ struct WeightRing {
 constexpr uint32_t kRunThreads = kParts * 32;  // that compute
 
 // The threads that compute, once all of them are here.
-__device__ __forceinline__ void MeetRun() { MeetFirst<kRunThreads, 2>(); }
+__device__ __forceinline__ void RunBarrier() { NamedBarrier<kRunThreads, 2>(); }
 
 // This block's share of `all` slabs. There are 2^n blocks, so that a shift replaces a division of about a
 // hundred instructions.
@@ -126,12 +126,13 @@ struct VectorPart {
   // Loads published rows of pairs. It polls one word until that is there, and only then reads the others,
   // some chunks at once. If a hundred blocks polled all words, the writers would stall (1.5 us of a layer's
   // 17 us). Lanes beyond the rows read the last row.
-  __device__ __forceinline__ void AwaitPairs(const Told* pairs, uint32_t rows, uint32_t step) {
+  __device__ __forceinline__ void AwaitPairs(const TaggedWord* pairs, uint32_t rows, uint32_t step) {
     const uint32_t lane = ThisThread() % 32;
-    const Told* const own = pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
+    const TaggedWord* const own =
+        pairs + (min(lane / 4, rows - 1) * kColumns + First() + FourOf(lane) * kFour) / 2;
     AwaitAll([&] {
-      const TwoTold told = Ask(own + (2 * kChunks - 1) * (kChunk / 4));
-      return (told.first.step ^ step) | (told.second.step ^ step);
+      const TaggedPair tagged = Poll(own + (2 * kChunks - 1) * (kChunk / 4));
+      return (tagged.first.step ^ step) | (tagged.second.step ^ step);
     });
 #pragma unroll
     for (int begin = 0; begin < kChunks; begin += kTogether) {
@@ -139,10 +140,10 @@ struct VectorPart {
         uint32_t off = 0;
 #pragma unroll
         for (int n = 2 * begin; n < 2 * (begin + kTogether); n++) {
-          const TwoTold told = Ask(own + n * (kChunk / 4));
-          terms[n / 2].pairs[0][n % 2 * 2] = told.first.bits;
-          terms[n / 2].pairs[0][n % 2 * 2 + 1] = told.second.bits;
-          off |= (told.first.step ^ step) | (told.second.step ^ step);
+          const TaggedPair tagged = Poll(own + n * (kChunk / 4));
+          terms[n / 2].pairs[0][n % 2 * 2] = tagged.first.bits;
+          terms[n / 2].pairs[0][n % 2 * 2 + 1] = tagged.second.bits;
+          off |= (tagged.first.step ^ step) | (tagged.second.step ^ step);
         }
         return off;
       });
@@ -278,7 +279,7 @@ __device__ __forceinline__ void MultiplySlabs(WeightRing* ring, const VectorPart
     else if (count == 2) MultiplyTile<true>(*ring, part, slab, sums);
     else MultiplyTile<false>(*ring, part, slab, sums);
     slab += count;
-    if (slab >= slabs) MeetRun();
+    if (slab >= slabs) RunBarrier();
     ring->Release(count * kPlaces);
   }
 }

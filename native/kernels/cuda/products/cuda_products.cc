@@ -8,39 +8,39 @@
 namespace parley::cuda {
 namespace {
 
-void Judge(const Matrix& w, size_t columns) {
+void Validate(const Matrix& w, size_t columns) {
   Require(w.columns == columns, "the vectors do not have as many values as the matrix has columns");
   Require(!HasScales(w.format) || w.scales != nullptr, "a matrix of 8 bits has no scales");
 }
 
-void Judge(const Matrix& gate, const Matrix& up, size_t columns) {
-  Judge(gate, columns);
-  Judge(up, columns);
+void Validate(const Matrix& gate, const Matrix& up, size_t columns) {
+  Validate(gate, columns);
+  Validate(up, columns);
   Require(gate.rows == up.rows, "gate and up differ in their rows");
 }
 
-void Judge(const Convolution& convolution) {
+void Validate(const Convolution& convolution) {
   Require(convolution.stride == 1, "a causal convolution with state has stride 1");
   Require(convolution.weights.columns == convolution.taps * convolution.channels,
           "the convolution's weights are not [rows, taps * channels]");
-  Judge(convolution.weights, convolution.weights.columns);
+  Validate(convolution.weights, convolution.weights.columns);
 }
 
 }  // namespace
 
 void CudaKernels::Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) {
-  Judge(w, x.length * x.segments);
+  Validate(w, x.length * x.segments);
   EnqueueMultiply(Next(), room_, w, x, finish, y);
 }
 
 void CudaKernels::MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) {
-  Judge(gate, up, x.length * x.segments);
+  Validate(gate, up, x.length * x.segments);
   EnqueueMultiplyGated(Next(), room_, gate, up, x, y);
 }
 
 void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows,
                                  const Finish& finish, float* y) {
-  Judge(w, w.columns);
+  Validate(w, w.columns);
   const InputSignal from{x, a, b, static_cast<uint32_t>(w.columns)};
   if (!JoinsInput(from, nullptr, 0)) return Kernels::MultiplySnaked(w, x, a, b, rows, finish, y);
   EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
@@ -48,7 +48,7 @@ void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, cons
 
 void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every,
                                  const float* bias, float* y) {
-  Judge(w, w.columns);
+  Validate(w, w.columns);
   const LayerRows own{x, rows, x};
   if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns))
     return Kernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
@@ -62,14 +62,14 @@ TermsPlace CudaKernels::PlaceFor(const Matrix& w, size_t rows, const Finish& fin
 void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, const float* x, size_t rows,
                                  const Finish& finish, float* y) {
   if (handed.terms == nullptr) return Multiply(w, Rows(x, rows, w.columns), finish, y);
-  Judge(w, w.columns);
+  Validate(w, w.columns);
   EnqueueMultiplyHanded(Next(), room_, w, handed, rows, finish, y);
 }
 
 void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) {
   if (layer.gate.values == nullptr) return Kernels::AddMlp(layer, rows, room, x);
-  Judge(layer.gate, layer.up, layer.gate.columns);
-  Judge(layer.down, layer.gate.rows);
+  Validate(layer.gate, layer.up, layer.gate.columns);
+  Validate(layer.down, layer.gate.rows);
   const Finish finish{nullptr, layer.mlp_scale, true};
   const TermsPlace handed = PlaceFor(layer.down, rows, finish, x);
   EnqueueExpandRows(Next(), room_, layer.mlp_norm, layer.gate, layer.up, {x, rows, room.normed}, room.inner,
@@ -79,14 +79,14 @@ void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom
 
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,
                              float* y) {
-  Judge(gate, up, gate.columns);
+  Validate(gate, up, gate.columns);
   EnqueueExpandRows(Next(), room_, norm, gate, up, x, y);
 }
 
 void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b,
                                   const Convolution& convolution, const Stretch* streams, size_t count,
                                   float lowest, float highest, float* y) {
-  Judge(convolution);
+  Validate(convolution);
   const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
   const Bounds bounds{lowest, highest};
   if (JoinsInput(from, streams, count) &&
@@ -97,14 +97,14 @@ void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b
 
 void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
                                  float* y) {
-  Judge(convolution);
+  Validate(convolution);
   EnqueueConvolveCausal(Next(), room_, convolution, streams, count, y);
 }
 
 void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b,
                                  const Convolution& convolution, const Stretch* streams, size_t count,
                                  float* y) {
-  Judge(convolution);
+  Validate(convolution);
   const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
   if (!JoinsInput(from, streams, count))
     return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
@@ -126,8 +126,8 @@ void CudaKernels::ConvolveSpreadDepthwise(const float* x, const float* weights, 
 
 void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows,
                               float* x, float* y) {
-  Judge(unit.dilated);
-  Judge(unit.pointwise, unit.dilated.weights.rows);
+  Validate(unit.dilated);
+  Validate(unit.pointwise, unit.dilated.weights.rows);
   Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");
   const InputSignal from{x, unit.first.a, unit.first.b, static_cast<uint32_t>(unit.dilated.channels)};
   if (JoinsInput(from, streams, count) && EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
@@ -136,7 +136,7 @@ void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, 
 
 // The first half of AttendRows.
 void CudaKernels::ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows) {
-  for (const Matrix* w : {&heads.q, &heads.k, &heads.v}) Judge(*w, heads.q.columns);
+  for (const Matrix* w : {&heads.q, &heads.k, &heads.v}) Validate(*w, heads.q.columns);
   EnqueueProjectHeads(Next(), room_, heads, x, rows);
 }
 

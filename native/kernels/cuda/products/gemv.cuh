@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyGemv(ProductArg
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors, warp = threadIdx.x / 32;
   if (begin >= counts.vectors) {
-    AwaitInputs();
+    GridDependencyWait();
     return;
   }
   uint32_t block = blockIdx.x;
@@ -245,8 +245,8 @@ __global__ void __launch_bounds__(256, Shape::kTogether) MultiplyGemv(ProductArg
   own.FindRows(args, matrix, row);
   own.Begin();
   own.FindVectors(args, counts, begin);
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   if constexpr (Shape::kFloats) own.MultiplyFloats(args, Shape::kNorm ? FactorOf(args, counts, begin) : 0);
   else own.MultiplyTerms(args);
   float* const sums = reinterpret_cast<float*>(SharedBytes());

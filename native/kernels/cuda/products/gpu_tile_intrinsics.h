@@ -128,7 +128,9 @@ __device__ __forceinline__ void CopyBulk(void* to, const void* from, uint32_t by
       "l"(from), "r"(bytes), "r"(gpu::SharedAt(barrier))
       : "memory");
 }
-__device__ __forceinline__ void ShowTiles() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void FenceAsyncProxy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 template <uint32_t kRow, int kOctets>
 __device__ __forceinline__ void MmaTiles(float (&d)[kOctets][4], const unsigned char* a,
                                          const unsigned char* b, uint32_t step, bool from_zero) {
@@ -164,14 +166,14 @@ __device__ __forceinline__ void AwaitTiles() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
 template <int kRegisters>
-__device__ __forceinline__ void TakeRegisters() {
+__device__ __forceinline__ void IncreaseRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 template <int kRegisters>
-__device__ __forceinline__ void LeaveRegisters() {
+__device__ __forceinline__ void DecreaseRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
-__device__ __forceinline__ void MeetCluster() {
+__device__ __forceinline__ void ClusterBarrier() {
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 __device__ __forceinline__ float4 LoadOfPeer(const float* at, uint32_t rank) {
@@ -206,7 +208,7 @@ __device__ void AwaitPhase(Barrier*, uint32_t);
 __device__ void AwaitPhaseOrTrap(Barrier*, uint32_t);
 __device__ void CopyTile(void*, const TileMap&, uint32_t, uint32_t, uint32_t, uint32_t, Barrier*);
 __device__ void CopyBulk(void*, const void*, uint32_t, Barrier*);
-__device__ void ShowTiles();
+__device__ void FenceAsyncProxy();
 template <uint32_t kRow, int kOctets>
 __device__ void MmaTiles(float (&)[kOctets][4], const unsigned char*, const unsigned char*, uint32_t, bool);
 template <uint32_t kRow, int kOctets>
@@ -214,16 +216,16 @@ __device__ void MmaRows(float (&)[kOctets][4], const uint32_t (&)[4], const unsi
 __device__ void HoldRows(uint32_t (&)[4]);
 __device__ uint32_t SharedPlace(const void*);
 __device__ uint32_t TwoBytesAt(uint32_t);
-__device__ void MeetCluster();
+__device__ void ClusterBarrier();
 __device__ float4 LoadOfPeer(const float*, uint32_t);
 __device__ void FenceTiles();
 __device__ void CommitTiles();
 template <int kLeft>
 __device__ void AwaitTiles();
 template <int kRegisters>
-__device__ void TakeRegisters();
+__device__ void IncreaseRegisters();
 template <int kRegisters>
-__device__ void LeaveRegisters();
+__device__ void DecreaseRegisters();
 #endif
 
 }  // namespace parley::cuda

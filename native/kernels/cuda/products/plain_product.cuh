@@ -45,8 +45,8 @@ __device__ __forceinline__ float RowTimes(const ProductArgs& args, uint32_t row,
 
 template <bool kGated>
 __global__ void __launch_bounds__(256) MultiplyPlainly(ProductArgs args) {
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   const VectorCounts counts = *args.x.counts;
   const uint32_t rows = args.matrices[0].rows;
   const uint64_t warp = static_cast<uint64_t>(blockIdx.x) * 8 + threadIdx.x / 32;

@@ -42,8 +42,8 @@ __device__ __forceinline__ void WriteTerms(const PrepareArgs& args, uint64_t col
 // The signals of streams, y by stream: windows overlap, and each value is prepared once.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   if (blockIdx.y >= args.x.counts->streams) return;
   const Windows windows = args.x.windows[blockIdx.y];
   const uint64_t column = (static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x) * kEight;
@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(256) PrepareSignals(PrepareArgs args) {
 // factor is made of; their weights before.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
-  LetNextBegin();
+  LaunchDependents();
   const uint32_t vector = blockIdx.x, first = threadIdx.x * kEight;
   const bool is_there = vector < args.x.counts->vectors, has_first = is_there && first < args.columns;
   EightFloats own{}, weights{};
   if (has_first) weights = LoadEight(args.norm + first);
-  AwaitInputs();
+  GridDependencyWait();
   if (!is_there) return;
   const float* const x = args.x.values + vector * args.x.stride;
   const uint64_t begin = static_cast<uint64_t>(vector) * args.columns;
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
 // Vector by vector without gaps, of any length, stride and alignment.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   const VectorCounts counts = *args.x.counts;
   const uint32_t eights = args.columns / kEight;
   const uint64_t eight = static_cast<uint64_t>(blockIdx.x) * 256 + threadIdx.x;

@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(256) MultiplySkinnyGemm(ProductArgs args) {
   const VectorCounts counts = *args.x.counts;
   const uint32_t begin = blockIdx.y * Shape::kVectors;
   if (begin >= counts.vectors) {
-    AwaitInputs();
+    GridDependencyWait();
     return;
   }
   uint32_t block = blockIdx.x;
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(256) MultiplySkinnyGemm(ProductArgs args) {
   own.Clear(own.acc);
   own.Clear(own.total);
   for (uint32_t s = 0; s < Shape::kStages - 1 && s < chunks; s++) own.CopyWeights(s, s);
-  LetNextBegin();
-  AwaitInputs();
+  LaunchDependents();
+  GridDependencyWait();
   ChunkWalk walk(args.x, 0);
   for (uint32_t s = 0; s < Shape::kStages - 1; s++) {
     if (s < chunks) own.CopyTerms(s, walk.offset, args.term_bytes);

@@ -89,8 +89,8 @@ struct SplitKPart {
   }
 
   // One thread's, as the others that ask.
-  __device__ __forceinline__ void AskWeights(const TiledGemmArgs& args, const TiledGemmRows& rows,
-                                             uint32_t stage) const {
+  __device__ __forceinline__ void RequestWeights(const TiledGemmArgs& args, const TiledGemmRows& rows,
+                                                 uint32_t stage) const {
     constexpr uint32_t kOfMatrix = Shape::kLoaded / (Shape::kGated ? 2 : 1),
                        kMatrices = Shape::kGated ? 2 : 1;
     ArriveExpecting(full + stage, Shape::kStageBytes);
@@ -103,19 +103,19 @@ struct SplitKPart {
       }
     }
   }
-  __device__ __forceinline__ void AskTerms(const TiledGemmArgs& args, const TiledGemmTile& tile,
-                                           uint32_t stage) const {
+  __device__ __forceinline__ void RequestTerms(const TiledGemmArgs& args, const TiledGemmTile& tile,
+                                               uint32_t stage) const {
     const uint32_t segment = ColumnOf(stage) / args.product.x.length;
     CopyTile(Terms(stage), args.vectors, ColumnOf(stage) - segment * args.product.x.length, segment,
              tile.position, tile.stream, full + stage);
   }
   // Requests the stages that fit: weights first, then the vectors that they meet.
-  __device__ __forceinline__ void Ask(const TiledGemmArgs& args, const TiledGemmTile& tile) const {
+  __device__ __forceinline__ void Request(const TiledGemmArgs& args, const TiledGemmTile& tile) const {
     const uint32_t first_ones = Shape::SlotsOf(stages), length = args.product.x.length;
     const TiledGemmRows rows = RowsOf(args, tile);
-    for (uint32_t stage = 0; stage < first_ones; stage++) AskWeights(args, rows, stage);
+    for (uint32_t stage = 0; stage < first_ones; stage++) RequestWeights(args, rows, stage);
     uint32_t segment = ColumnOf(0) / length, column = ColumnOf(0) - segment * length;
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t stage = 0; stage < first_ones; stage++) {
       CopyTile(Terms(stage), args.vectors, column, segment, tile.position, tile.stream, full + stage);
       column += Shape::kBox;
@@ -148,8 +148,8 @@ struct SplitKPart {
       AwaitTiles<1>();
       __syncthreads();
       if (threadIdx.x != 0 || next >= stages) continue;
-      AskWeights(args, RowsOf(args, tile), next);
-      AskTerms(args, tile, next);
+      RequestWeights(args, RowsOf(args, tile), next);
+      RequestTerms(args, tile, next);
     }
     AwaitTiles<0>();
     __syncthreads();  // all are done with the tiles
@@ -209,18 +209,18 @@ __device__ __forceinline__ void RunSplit(const TiledGemmArgs& args, const Part& 
     for (uint32_t stage = 0; stage < part.stages; stage++) InitBarrier(part.full + stage, 1);
     FenceBarriers();
   }
-  LetNextBegin();
+  LaunchDependents();
   __syncthreads();
   const VectorCounts counts = *args.product.x.counts;
   const TiledGemmWork work = TiledGemmWork::Of<Shape>(args, counts);
   const bool has_work = blockIdx.x / kParts < work.Count();
   const TiledGemmTile tile = work.At<Shape>(args.cut, has_work ? blockIdx.x / kParts : 0);
-  if (threadIdx.x == 0 && has_work) part.Ask(args, tile);
-  else AwaitInputs();
+  if (threadIdx.x == 0 && has_work) part.Request(args, tile);
+  else GridDependencyWait();
   if (has_work) part.Multiply(args, tile);
-  MeetCluster();
+  ClusterBarrier();
   if (has_work) part.Finish(args, tile, counts);
-  MeetCluster();  // all blocks have finished reading this block's memory
+  ClusterBarrier();  // all blocks have finished reading this block's memory
 }
 
 template <class Shape>
@@ -239,12 +239,12 @@ struct SplitKBytesPart : SplitKPart<Shape> {
   using Base = SplitKPart<Shape>;
 
   // One thread's: weights, then what they meet.
-  __device__ __forceinline__ void Ask(const TiledGemmArgs& args, const TiledGemmTile& tile) const {
+  __device__ __forceinline__ void Request(const TiledGemmArgs& args, const TiledGemmTile& tile) const {
     for (uint32_t stage = 0; stage < this->stages; stage++) {
       ArriveExpecting(this->full + stage, Shape::kStageBytes);
-      AskBytes<Shape>(args, tile.block, this->ColumnOf(stage), this->Weights(stage), this->full + stage);
+      RequestBytes<Shape>(args, tile.block, this->ColumnOf(stage), this->Weights(stage), this->full + stage);
     }
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t stage = 0; stage < this->stages; stage++) {
       CopyTile(this->Terms(stage), args.vectors, this->ColumnOf(stage), 0, tile.position, tile.stream,
                this->full + stage);

@@ -21,7 +21,7 @@
 //   - TilePlace, BarrierPlace: PlaceOf(tile), PlaceOf(barrier), which the functions above also accept:
 //     computed once and kept in a register. Beyond(place, bytes)
 //   - SwizzledByte<kRow>(byte): where CopyTile puts that byte of a tile that begins at a multiple of 8 rows
-//   - ShowTiles(): after this thread wrote to a tile itself, before a barrier with the threads whose MmaTiles
+//   - FenceAsyncProxy(): after this thread wrote to a tile itself, before a barrier with the threads whose MmaTiles
 //     read it
 //   - MmaRows<kRow>(d, a, b, step, from_zero): the same for 64 rows a in registers, a warp's rows as Mma has
 //     them, and a tile b. Call HoldRows(a) after writing them and before FenceTiles; do not write them again
@@ -31,12 +31,12 @@
 //   - FenceTiles(), CommitTiles(), AwaitTiles<left>(): before the first MmaTiles of a group and after d was
 //     written; after the last of a group; until all but the last `left` groups are done, and d and the tiles
 //     may be used again
-//   - TakeRegisters<n>(), LeaveRegisters<n>(): by all warps of a warpgroup, which has n registers a thread
+//   - IncreaseRegisters<n>(), DecreaseRegisters<n>(): by all warps of a warpgroup, which has n registers a thread
 //     from then on
 //
 //   - PARLEY_CLUSTER(n): of a kernel, before __launch_bounds__: n adjacent blocks form a cluster, as its Args
 //     also state by their kCluster. Such a kernel has no __shared__ arrays
-//   - MeetCluster(): cluster barrier: shared memory written before it is visible to all threads of the
+//   - ClusterBarrier(): cluster barrier: shared memory written before it is visible to all threads of the
 //     cluster
 //   - LoadOfPeer(at, rank): the four floats that the cluster's block `rank` has where this one has `at`
 //
@@ -49,7 +49,7 @@
 //     spills).
 //   - Where all threads multiply, they wait with the timeout themselves. Waits for words of other blocks have
 //     one too (layer_run_args.h).
-//   - The instructions behind __syncthreads, MeetCluster, AwaitInputs, AwaitCopies and AwaitTiles have no
+//   - The instructions behind __syncthreads, ClusterBarrier, GridDependencyWait, AwaitCopies and AwaitTiles have no
 //     timeout. They wait for threads of the cluster, for earlier grids, to which the same rules apply, or for
 //     the GPU itself. If the GPU does not answer, the host has its own timeout (gpu_device.h).
 // The emulator reports a wait that never ends as an error.

@@ -65,17 +65,18 @@ struct TiledGemmProducer {
   const TiledGemmArgs& args;
   TiledGemmRing<Shape> ring;
 
-  // Calls ask(its place, column) for each stage of each tile of the block, when there is room for it;
+  // Calls request(its place, column) for each stage of each tile of the block, when there is room for it;
   // begin(tile) before those of a tile.
-  template <class Begin, class Ask>
-  __device__ __forceinline__ void Run(const VectorCounts& counts, const Begin& begin, const Ask& ask) {
+  template <class Begin, class Request>
+  __device__ __forceinline__ void Run(const VectorCounts& counts, const Begin& begin,
+                                      const Request& request) {
     const TiledGemmWork work = TiledGemmWork::Of<Shape>(args, counts);
     const uint32_t columns = args.product.columns;
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       begin(work.At<Shape>(args.cut, tile));
       for (uint32_t column = 0; column < columns; column += Shape::kStageChunks * kChunk, ring.turn.Next()) {
         AwaitPhaseOrTrap(ring.Empty(), ring.turn.parity ^ 1);
-        ask(column);
+        request(column);
       }
     }
   }
@@ -101,13 +102,13 @@ struct TiledGemmProducer {
         }
       }
     });
-    AwaitInputs();
+    GridDependencyWait();
     ring.Drain();
   }
 
   // A box lies in one segment.
   __device__ __forceinline__ void RunTerms(const VectorCounts& counts) {
-    AwaitInputs();
+    GridDependencyWait();
     const uint32_t length = args.product.x.length;
     TiledGemmTile its{};
     uint32_t segment = 0, at = 0;
@@ -295,7 +296,7 @@ struct TiledGemmConsumer {
     const TiledGemmWork work = TiledGemmWork::Of<Shape>(args, counts);
     const uint32_t chunks = args.product.columns / kChunk;
     float* const staged = all_staged + (threadIdx.x / 32 - 4) * 8 * Shape::kStagedRow;
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);
       if constexpr (Shape::kGated) Finish(work.At<Shape>(args.cut, tile), counts, staged);
@@ -316,17 +317,17 @@ __global__ void __launch_bounds__(kTiledGemmThreads, Shape::kTogether)
       InitRing<Shape::kStages>(full, empty, 2);
       FenceBarriers();
     }
-    LetNextBegin();
+    LaunchDependents();
     __syncthreads();
     const VectorCounts counts = *args.product.x.counts;
     const TiledGemmRing<Shape> ring{PlaceOf(tiles), PlaceOf(full), PlaceOf(empty)};
     if (threadIdx.x < 128) {
-      if constexpr (Shape::kTogether == 1) LeaveRegisters<40>();
+      if constexpr (Shape::kTogether == 1) DecreaseRegisters<40>();
       if (threadIdx.x == 0) TiledGemmProducer<Shape>{args, ring}.RunWeights(counts);
       else if (threadIdx.x == 32) TiledGemmProducer<Shape>{args, ring}.RunTerms(counts);
-      else AwaitInputs();
+      else GridDependencyWait();
     } else {
-      if constexpr (Shape::kTogether == 1) TakeRegisters<232>();
+      if constexpr (Shape::kTogether == 1) IncreaseRegisters<232>();
       TiledGemmConsumer<Shape>(args, ring, threadIdx.x / 128 - 1)
           .Run(counts, reinterpret_cast<float*>(tiles + Shape::kRingBytes));
     }

@@ -121,8 +121,8 @@ struct ByteRing {
 
 // The rows `block` of a matrix, and of what it gates, to shared memory; bytes of a stage.
 template <class Shape>
-__device__ __forceinline__ void AskBytes(const TiledGemmArgs& args, uint32_t block, uint32_t column,
-                                         unsigned char* to, Barrier* full) {
+__device__ __forceinline__ void RequestBytes(const TiledGemmArgs& args, uint32_t block, uint32_t column,
+                                             unsigned char* to, Barrier* full) {
   const TiledGemmRows rows = TiledGemmRows::Of(args, block, Shape::kRows);
 #pragma unroll
   for (int piece = 0; piece < Shape::kPieces; piece++) {
@@ -137,11 +137,11 @@ struct ByteProducer {
   const TiledGemmArgs& args;
   ByteRing<Shape> ring;
 
-  __device__ __forceinline__ void AskWeights(const TiledGemmTile& tile, uint32_t stage) {
+  __device__ __forceinline__ void RequestWeights(const TiledGemmTile& tile, uint32_t stage) {
     ArriveExpecting(ring.full + ring.turn.place, Shape::kStageBytes);
-    AskBytes<Shape>(args, tile.block, stage * Shape::kBox, ring.Weights(), ring.full + ring.turn.place);
+    RequestBytes<Shape>(args, tile.block, stage * Shape::kBox, ring.Weights(), ring.full + ring.turn.place);
   }
-  __device__ __forceinline__ void AskTerms(const TiledGemmTile& tile, uint32_t stage) {
+  __device__ __forceinline__ void RequestTerms(const TiledGemmTile& tile, uint32_t stage) {
     CopyTile(ring.Terms(), args.vectors, stage * Shape::kBox, 0, tile.position, tile.stream,
              ring.full + ring.turn.place);
   }
@@ -153,17 +153,17 @@ struct ByteProducer {
     const uint32_t early = blockIdx.x < work.Count() ? min(stages, Shape::kStages) : 0;
     const ByteRing<Shape> begin = ring;
     for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next())
-      AskWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
+      RequestWeights(work.At<Shape>(args.cut, blockIdx.x), stage);
     ring = begin;
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t stage = 0; stage < early; stage++, ring.turn.Next())
-      AskTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
+      RequestTerms(work.At<Shape>(args.cut, blockIdx.x), stage);
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       const TiledGemmTile its = work.At<Shape>(args.cut, tile);
       for (uint32_t stage = tile == blockIdx.x ? early : 0; stage < stages; stage++, ring.turn.Next()) {
         AwaitPhaseOrTrap(ring.empty + ring.turn.place, ring.turn.parity ^ 1);
-        AskWeights(its, stage);
-        AskTerms(its, stage);
+        RequestWeights(its, stage);
+        RequestTerms(its, stage);
       }
     }
     ring.Drain();
@@ -311,7 +311,7 @@ struct ByteConsumer {
     const uint32_t chunks = args.product.columns / kChunk;
     float* const staged = reinterpret_cast<float*>(ring.tiles + Shape::kRingBytes) +
                           (threadIdx.x / 32 - 4) * Shape::kStagedFloats;
-    AwaitInputs();
+    GridDependencyWait();
     for (uint32_t tile = blockIdx.x; tile < work.Count(); tile += gridDim.x) {
       MultiplyTile(chunks);
       Finish(work.At<Shape>(args.cut, tile), counts, staged);
@@ -330,16 +330,16 @@ __global__ void __launch_bounds__(kTiledGemmThreads, 1)
       InitRing<Shape::kStages>(full, empty, 8);
       FenceBarriers();
     }
-    LetNextBegin();
+    LaunchDependents();
     __syncthreads();
     const VectorCounts counts = *args.product.x.counts;
     const ByteRing<Shape> ring{tiles, full, empty};
     if (threadIdx.x < 128) {
-      LeaveRegisters<40>();
+      DecreaseRegisters<40>();
       if (threadIdx.x == 0) ByteProducer<Shape>{args, ring}.Run(counts);
-      else AwaitInputs();
+      else GridDependencyWait();
     } else {
-      TakeRegisters<232>();
+      IncreaseRegisters<232>();
       ByteConsumer<Shape>(args, ring, threadIdx.x / 128 - 1).Run(counts);
     }
   }

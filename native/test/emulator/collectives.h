@@ -1,6 +1,6 @@
 // Synchronisation of an emulated block's threads. Only code inside a kernel may call these functions.
-#ifndef PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
-#define PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
+#ifndef PARLEY_KERNELS_CUDA_EMULATOR_COLLECTIVES_H_
+#define PARLEY_KERNELS_CUDA_EMULATOR_COLLECTIVES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,14 @@ enum class Memory : uint8_t { kAsItIs, kOrdered };
 
 // Returns when every lane of `mask` (the caller's among them) has come here with the same word and mask; the
 // last of them joins what was laid down. Throws, in every thread's place, when that can never be.
-void MeetWarp(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory = Memory::kAsItIs);
+void WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join,
+                    Memory memory = Memory::kAsItIs);
 
 // The same of all threads of the block that have not ended. `votes` (0 or 1) of all of them are summed.
-uint32_t MeetBlock(uint32_t vote);
+uint32_t BlockBarrier(uint32_t vote);
 
 // The same of the first `threads` of the block, none of which may have ended.
-void MeetFirst(uint32_t barrier, uint32_t threads);
+void NamedBarrier(uint32_t barrier, uint32_t threads);
 
 // For race checks alone: the thread's products of tiles so far are a group; all but the last `left` such
 // groups of its warpgroup's threads, which meet here, are done; and stores of several threads of the same
@@ -37,12 +38,12 @@ unsigned char* SharedMemory();
 void MarkAwaited();
 
 // Copies that are asked for are made as late as they may be, so that a missing wait shows.
-void AskCopy(void* to, const void* from, bool valid);
-void CommitAsked();
+void RequestCopy(void* to, const void* from, bool valid);
+void CommitRequested();
 void MakeCopies(uint32_t groups_left);
 
 [[noreturn]] void Refuse(const char* what);
 
 }  // namespace parley::cuda::emulator
 
-#endif  // PARLEY_KERNELS_CUDA_EMULATOR_MEETING_H_
+#endif  // PARLEY_KERNELS_CUDA_EMULATOR_COLLECTIVES_H_
