@@ -1,4 +1,4 @@
-// How long the codec decoder takes for a frame of 80 ms, at the published sizes (SPEC 2.2).
+// Measures the codec decoder's time for a frame of 80 ms, at the published sizes (SPEC 2.2).
 //
 //   codec_bench [seconds a row]     prints one table; KERNELS=avx2 forces a variant
 //
@@ -31,7 +31,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Of this process, all threads together.
+// Processor time of this process, of all threads together.
 double ProcessorSeconds() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -1,4 +1,4 @@
-// What a frame of speech costs on a GPU, by the number of streams; how long a first sound takes; how many
+// Measures a frame of speech on a GPU by the number of streams, the time to first sound, and how many
 // streams stay ahead.
 //
 //   gpu_bench <parley_cuda.so> <directory of a checkpoint> [batches: 1,8,16,64,128,256,512] [frames: 50]
@@ -7,8 +7,8 @@
 // For profilers, which need some of the GPU's memory: with "grids" every grid is started for itself, not as a
 // part of a graph.
 //
-// A stream of a number always asks for the same: that it speaks the same, code by code and sample by sample,
-// however many speak with it is checked on the way, and otherwise the bench fails.
+// A stream of a given number always asks for the same speech. The bench fails if a stream's codes or
+// samples change with the number of streams.
 //
 // The checkpoint may be of random weights (native/tools/write_checkpoint): the end token is forbidden, so
 // that every row makes the same number of frames. A row's figures are medians over its frames, after as many
@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "bench/reading.h"
-#include "bench/weights_option.h"
 #include "kernels/cuda/plugin.h"
+#include "model/shared/weights.h"
 #include "model/speech/codec_decoder.h"
 #include "model/speech/codec_state.h"
 #include "model/speech/speech_model.h"
@@ -35,6 +35,18 @@ namespace parley::bench {
 namespace {
 
 using namespace model;
+
+// Reads the level of 8-bit weights by name; false if no level has it.
+bool ReadQuantize(const std::string& name, model::Quantize* quantize) {
+  const std::pair<const char*, Quantize> levels[] = {{"none", Quantize::kNone},
+                                                     {"int8", Quantize::kAll},
+                                                     {"int8-talker", Quantize::kTalker},
+                                                     {"fp8", Quantize::kFp8}};
+  for (const auto& [known, level] : levels) {
+    if (name == known) return *quantize = level, true;
+  }
+  return false;
+}
 
 constexpr size_t kWarmFrames = 4;
 constexpr size_t kCompared = 9;  // frames
@@ -70,7 +82,7 @@ struct Loaded {
   }
 };
 
-// What streams spoke, by their number.
+// Sums of what each stream spoke, by the stream's number.
 class Known {
  public:
   template <class Value>
@@ -82,7 +94,7 @@ class Known {
       *sum = (*sum ^ bits) * 0x9E3779B97F4A7C15u;
     }
   }
-  // How many of these are other than when they were heard first.
+  // Counts the sums that differ from those of the first run.
   size_t Compare(const std::vector<uint64_t>& sums) {
     size_t others = 0;
     for (size_t n = 0; n < sums.size(); n++) {

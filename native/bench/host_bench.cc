@@ -1,5 +1,5 @@
-// What the host does for a frame of speech while a GPU waits for it: on a device that runs nothing, so that
-// all of the time is the host's.
+// Measures the host's work for a frame of speech, on a device that runs nothing: all of the time is the
+// host's.
 //
 //   host_bench <directory of a checkpoint> [streams: 1,64,256] [frames: 20]
 //

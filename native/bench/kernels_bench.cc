@@ -1,4 +1,4 @@
-// How near a matrix times a few vectors comes to reading the matrix at all, for
+// Compares a matrix times a few vectors with merely reading the matrix, for
 // the shapes of the published talker and code predictor.
 //
 //   kernels_bench [seconds a row] [threads]   prints one table; KERNELS=avx2 forces a variant

@@ -1,13 +1,13 @@
-// How many listeners an engine on a GPU keeps ahead of: all ask for speech again and again, and hear it as it
-// comes.
+// Measures how many listeners an engine on a GPU serves in real time: all ask for speech again and again,
+// and hear it as it comes.
 //
 //   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60]
 //              [weights: none|int8|int8-talker|fp8]
 //
 // Burst: all begin at once; staggered: over ten seconds. A listener begins to play 40 ms after the first
 // sound came (what players keep against jitter), has room for a second of it, and misses sound when some
-// comes later than what came before is played. Those that the engine does not let in wait, and are told
-// apart.
+// comes later than what came before is played. Those that the engine does not admit wait, and are counted
+// separately.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -38,7 +38,7 @@ constexpr auto kTick = std::chrono::milliseconds(5);
 
 double Since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
-// What all listeners heard.
+// Measurements of all listeners.
 struct Heard {
   std::mutex mutex;
   std::vector<double> first_ms;  // from the asking; of those that did not wait for a place, apart
@@ -132,7 +132,7 @@ struct Run {
     Say(stats, half, most_live);
   }
 
-  // What a round took in the second half, in the mean.
+  // Prints the mean time of a round in the second half.
   static void SayRounds(const EngineStats& stats, const EngineStats& half) {
     const auto rounds = static_cast<double>(stats.steps - half.steps);
     const double step = stats.talker_ms - half.talker_ms + stats.predictor_ms - half.predictor_ms;

@@ -1,5 +1,5 @@
-// Whether a wait for what never comes, inside of a grid, ends: the GPU is given one, and has to be lost
-// within seconds.
+// Checks that a wait inside a grid for an event that never comes ends: the device must be lost within
+// seconds.
 //
 //   lost_wait
 //
@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/device.h"
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/products/tile_intrinsics.h"

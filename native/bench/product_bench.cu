@@ -4,8 +4,8 @@
 //   product_bench [vectors: 1,8,16,32,64,128,256,512,1024] [weights: bf16,int8,fp8]
 //
 // A line for each shape of the 1.7B model's products and number of vectors: microseconds of every plan, one
-// product behind the other in one graph, weights from memory. The plan that is chosen is marked. Of weights
-// of 8 bits it is said first whether they give the bits of the same numbers in bf16.
+// product behind the other in one graph, weights from memory. The plan that is chosen is marked. For weights
+// of 8 bits, the first line states if they give the bits of the same numbers in bf16.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/device.h"
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/device/work_room.h"
 #include "kernels/cuda/products/products.cuh"
@@ -197,7 +197,7 @@ bool Line(Bench* bench, Format format, const Shape& shape, size_t count) {
   return is_right;
 }
 
-// Whether all bits were those of the others. The codec's weights are never of 8 bits.
+// True if all bits were those of the others. The codec's weights are never of 8 bits.
 bool Lines(Bench* bench, Format format, const std::vector<size_t>& vectors) {
   bool is_right = !HasScales(format) || MeansTheSameInBf16(bench, format);
   if (HasScales(format))

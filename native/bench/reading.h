@@ -1,6 +1,6 @@
-// What the machine reads from memory, as the rival of everything that waits for it: the
-// fastest of several ways to read (one to eight streams, with and without asking
-// ahead), 32 bytes at a time where the processor can.
+// Measures the machine's memory bandwidth, the bound of everything that waits for memory: the fastest of
+// several ways to read (one to eight streams, with and without prefetch), 32 bytes at a time where the
+// processor can.
 #ifndef PARLEY_BENCH_READING_H_
 #define PARLEY_BENCH_READING_H_
 

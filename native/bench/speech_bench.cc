@@ -1,5 +1,5 @@
-// What a frame of speech costs on a checkpoint of full size, by stage, beside reading the memory; and
-// what loading it costs.
+// Measures a frame of speech on a checkpoint of full size, by stage, beside reading the memory, and the
+// time to load it.
 //
 //   speech_bench <directory> [frames] [codec weights: f32 | f16] [row: bf16 | int8, threads, streams]
 //

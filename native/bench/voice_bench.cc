@@ -1,4 +1,4 @@
-// What a new voice costs: a recording through the speaker encoder and the codec encoder, by stage.
+// Measures a new voice: a recording through the speaker encoder and the codec encoder, by stage.
 //
 //   voice_bench <directory of a Base checkpoint> [seconds of the recording] [threads]
 //
@@ -31,7 +31,7 @@ double Now() {
       .count();
 }
 
-// Of the processor, by all threads: what it costs where other programs share the machine.
+// Processor time of all threads: the cost where other programs share the machine.
 double Spent() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -62,7 +62,7 @@ struct Cost {
   }
 };
 
-// What the stages cost, in the order of their first end.
+// Times of the stages, in the order of their first end.
 class Stages {
  public:
   Tap ToTap() {

@@ -2,12 +2,10 @@
 # at run time; everywhere the compiler may not fuse what is not written as fused,
 # so that all of them give the same bits.
 set(KERNELS_SOURCES
-  kernels/convolution.cc
   kernels/cpu/cpu_attention.cc
   kernels/cpu/cpu_convolutions.cc
   kernels/cpu/cpu_elements.cc
   kernels/cpu/cpu_kernels.cc
-  kernels/cpu/cpu_norms.cc
   kernels/cpu/cpu_statistics.cc
   kernels/cpu/portable.cc
   kernels/cpu/thread_pool.cc
@@ -51,8 +49,7 @@ set(CUDA_BACKEND_SOURCES
   kernels/cuda/products/cuda_planned.cc
   kernels/cuda/products/cuda_products.cc
   kernels/cuda/device/memory_pool.cc
-  kernels/cuda/device/recorder.cc
-  kernels/cuda/device/two_sided_arena.cc)
+  kernels/cuda/device/recorder.cc)
 set(CUDA_DEVICE_SOURCES
   kernels/cuda/device/gpu_device.cu
   kernels/cuda/parley_cuda.cu

@@ -28,7 +28,7 @@ if(PARLEY_SANITIZE)
   # Without recovery: a report of undefined behaviour alone would let the test pass.
   set(CHECKED -fsanitize=${PARLEY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
 endif()
-# Emulated threads change places within functions: their beginnings and ends are nobody's.
+# Emulated threads change places within functions: the sanitizer must not track entries and exits.
 set(CHECKED_EMULATED "")
 if(PARLEY_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(CHECKED_EMULATED --param=tsan-instrument-func-entry-exit=0)
@@ -41,12 +41,12 @@ endforeach()
 target_compile_options(kernels_cuda_emulated PRIVATE ${CHECKED_EMULATED})
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
-set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|prompt|resampling|runtime_[a-z_]+|safetensors|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
+set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|prompt|runtime_[a-z_]+|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_[a-z_]+|weights|write_[a-z_]+)_test\\.cc$")
 # Under a sanitizer these take from twenty seconds to minutes each; what they run, others do with fewer cases.
-set(LONG_TESTS "/(codec_decoder|cuda_speech|codec_sizes|runtime_admission|runtime_golden|runtime_qwen|speech_batch|speech_formats|speech_precision|write_checkpoint)_test\\.cc$")
-# Races among emulated threads are looked for under ThreadSanitizer alone: where they are, in what takes a minute together. By hand (RACES) all are, but
-# those of grids that stay with more threads than it tells apart.
-set(RACE_TESTS "/cuda_(races|attention|elements|emulator|norms|products|sampling)_test\\.cc$")
+set(LONG_TESTS "/(codec_decoder|cuda_speech|codec_sizes|runtime_admission|runtime_qwen|speech_batch|speech_precision|write_checkpoint)_test\\.cc$")
+# ThreadSanitizer alone looks for races among emulated threads, in tests that take a minute together. RACES, by hand, runs all but the
+# persistent grids with more threads than it tells apart.
+set(RACE_TESTS "/cuda_(races|attention|elements|emulator|products|sampling)_test\\.cc$")
 set(MANY_THREADS "/cuda_(live|speech)_test\\.cc$")
 if(NOT PARLEY_SANITIZE STREQUAL "thread")
   list(FILTER TEST_SOURCES EXCLUDE REGEX "/cuda_races_test\\.cc$")
@@ -70,17 +70,17 @@ elseif(NOT PARLEY_SPEECH STREQUAL "ON")
   set(TEST_SOURCES ${OTHERS})
 endif()
 # These wait for the clock or for their threads' turns: ctest runs them with nothing beside them.
-set(TIMED_TESTS "^(media_socket|packet_tap|plane|playout_stress|thread_pool|underrun)$")
+set(TIMED_TESTS "^(media_socket|packet_tap|plane|playout_queue|thread_pool)$")
 # The rooms by the names of their files; media has the others. Two of them are programs of their own for what they put in place of a
 # sanitizer's or the library's: races, which counts ThreadSanitizer's reports, and counted, which counts how often memory is asked for.
 set(TEST_ROOMS races cuda kernels runtime tools counted model)
 set(TESTS_OF_races "^cuda_races$")
 set(TESTS_OF_cuda "^cuda_")
 set(TESTS_OF_kernels "^(kernels_|sampling$|thread_pool$)")
-set(TESTS_OF_runtime "^(runtime_|voice_store$)")
+set(TESTS_OF_runtime "^runtime_")
 set(TESTS_OF_tools "^(tool_files|write_checkpoint)$")
 set(TESTS_OF_counted "^(codec_sizes|speech_stream)$")
-set(TESTS_OF_model "^(checkpoint|codec_|prompt$|resampling$|safetensors$|speech_|tokenizer$|transformer$|voice_|weights$)")
+set(TESTS_OF_model "^(checkpoint|codec_|prompt$|speech_|tokenizer$|transformer$|voice_|weights$)")
 
 function(room_of name room)
   foreach(one ${TEST_ROOMS})

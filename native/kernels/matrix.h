@@ -9,7 +9,7 @@ namespace parley {
 
 enum class Format : uint8_t { kF32, kF16, kBf16, kInt8, kFp8 };
 
-// Whether a weight is a number of 8 bits times the scale of its row.
+// True if a weight is a number of 8 bits times the scale of its row.
 constexpr bool HasScales(Format format) { return format == Format::kInt8 || format == Format::kFp8; }
 
 constexpr size_t BytesOf(Format format) { return format == Format::kF32 ? 4 : HasScales(format) ? 1 : 2; }

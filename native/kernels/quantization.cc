@@ -19,7 +19,7 @@ double ToWhole(double value) {
 // The body of a loop that is compiled for more than one processor.
 #define PARLEY_BODY inline __attribute__((always_inline))
 
-// As whole numbers, magnitudes are in the order of their values, and what is not finite comes after all: a
+// Magnitudes, as whole numbers, are in the order of their values, and what is not finite comes after all: a
 // loop without branches, which the compiler makes wide, as it does the next.
 template <class Value>
 PARLEY_BODY float LargestOf(const Value* row, size_t columns) {

@@ -19,7 +19,6 @@
 #include "media/spsc_ring.h"
 #include "media/stream.h"
 #include "media/time.h"
-#include "media/time_source.h"
 #include "media/wheel.h"
 #include "media/wire.h"
 

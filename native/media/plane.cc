@@ -149,7 +149,7 @@ void MediaPlane::Dispatch() {
 
 void MediaPlane::PassOn() {
   std::lock_guard<std::mutex> lock(pass_mutex_);
-  // Taken first: every event of a retired stream was told before it retired.
+  // Retired streams are taken first: every event of a stream was posted before it retired.
   Stream* const retired = clock_->TakeRetired();
   bool waiting = false;
   while (const ClockEvent* event = clock_->events().Front()) {

@@ -21,7 +21,7 @@
 #include "media/ready.h"
 #include "media/receive/receiver.h"
 #include "media/stream.h"
-#include "media/time_source.h"
+#include "media/time.h"
 
 namespace parley {
 

@@ -68,7 +68,7 @@ class PlayoutQueue {
     uint32_t track;
     uint32_t mark;
     bool end_of_track;
-    bool rest;  // not a mark: told to the clock only
+    bool rest;  // not a mark: reported to the clock only
   };
 
   // Room is worth a notice below `low_frames`; the queue is full at `high_frames`.

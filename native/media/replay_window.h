@@ -1,4 +1,4 @@
-// Which of the last 128 indexes have been seen (RFC 3711, 3.3.2, asks for 64).
+// Replay window: records which of the last 128 indexes were received (RFC 3711, 3.3.2, asks for 64).
 #ifndef PARLEY_MEDIA_REPLAY_WINDOW_H_
 #define PARLEY_MEDIA_REPLAY_WINDOW_H_
 
@@ -21,7 +21,7 @@ class ReplayWindow {
     return ((behind < 64 ? near_ >> behind : far_ >> (behind - 64)) & 1) == 0;
   }
 
-  // Only what has been authenticated.
+  // Call it only for authenticated packets.
   void Add(uint64_t index) {
     if (!started_ || index > highest_) {
       Move(started_ ? index - highest_ : kWidth);

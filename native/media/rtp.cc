@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "media/big_endian.h"
 #include "media/time.h"
 
 namespace parley {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "media/big_endian.h"
 #include "media/rtp.h"
 #include "media/time.h"
 
@@ -108,7 +107,7 @@ SrtpResult SrtpReceiver::OpenRtp(const uint8_t* packet, size_t len, int64_t now_
   return SrtpResult::kOpened;
 }
 
-// Only counters later than the guess: an earlier one could only be a replay.
+// Tries counters later than the guess: an earlier one could only be a replay.
 bool SrtpReceiver::TryLaterCounters(const uint8_t* packet, size_t header, size_t len, uint64_t guess,
                                     int64_t now_ns, const Source* source, uint8_t* out, uint64_t* index) {
   if (source && now_ns - source->heard_ns < kSilentNs) return false;

@@ -102,7 +102,7 @@ class SrtpSender {
   // starts at 0 and grows when the sequence number wraps.
   size_t ProtectRtp(uint8_t* packet, size_t len, size_t capacity);
 
-  // The same for a compound RTCP packet; its index is the sender's own, from 1.
+  // As above, for a compound RTCP packet; its index is the sender's own, from 1.
   size_t ProtectRtcp(uint8_t* packet, size_t len, size_t capacity);
 
   const SrtpCipher& cipher() const { return *cipher_; }

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstring>
 
-#include "media/big_endian.h"
+#include "media/rtp.h"
 
 namespace parley {
 

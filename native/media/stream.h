@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "media/big_endian.h"
 #include "media/counters.h"
 #include "media/playout_queue.h"
 #include "media/random.h"

@@ -19,7 +19,7 @@
 
 #include "media/packet_tap.h"
 #include "media/receive/address.h"
-#include "media/time_source.h"
+#include "media/time.h"
 
 namespace parley {
 
@@ -32,7 +32,8 @@ class Target {
   // descriptor is no datagram socket or the address does not suit it.
   static std::unique_ptr<Target> Socket(int fd, const std::string& address, uint16_t port,
                                         std::string* problem);
-  // By a socket of ours, marked as its owner wished. Null when the address does not suit it.
+  // Sends through a socket of ours, whose owner set its marking. Null when the address does not suit the
+  // socket.
   static std::unique_ptr<Target> From(int fd, int family, const Address& to);
   static std::unique_ptr<Target> Capture();
 

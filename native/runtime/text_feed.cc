@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "model/text/char_class.h"
-#include "model/text/nfc.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 
 namespace parley::runtime {
 namespace {

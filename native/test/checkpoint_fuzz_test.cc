@@ -5,13 +5,11 @@
 #include <memory>
 
 #include "media/random.h"
+#include "model/files/checkpoint.h"
 #include "model/files/safetensors.h"
-#include "model/speech/codec_config.h"
 #include "model/speech/model_config.h"
-#include "model/speech/model_tensors.h"
-#include "model/text/nfc.h"
 #include "model/text/tokenizer.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "test/fuzz_run.h"

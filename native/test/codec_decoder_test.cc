@@ -199,7 +199,7 @@ void FramesThatNobodyHeardLeaveTheSameState() {
   }
 }
 
-// As if ten million frames, nine days, had gone before: once the keys of that past are out of
+// Acts as if ten million frames, nine days, had gone before: once the keys of that past are out of
 // every layer's sight, the samples are as at the beginning.
 void FarAlongAStreamTheAnglesAreStillExact() {
   const Loaded codec("tiny-base");

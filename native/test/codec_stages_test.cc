@@ -1,5 +1,5 @@
 // The parts of the codec decoder, each against the golden taps before and after it.
-#include "kernels/convolution.h"
+#include "kernels/kernels.h"
 #include "model/speech/codebooks.h"
 #include "model/speech/codec_decoder.h"
 #include "test/golden_vectors.h"

@@ -162,7 +162,7 @@ void StepsOfOneBucketAreOneGraph() {
   CHECK_EQ(after.launches, before.launches + 5);
 }
 
-// The same bits, whoever else is there, and whether a graph runs or its grids.
+// A stream has the same bits alone and among others, as a graph and as single grids.
 void AStreamAloneIsAStreamAmongOthers() {
   cuda::CudaOptions eager;
   eager.recorder.graphs = false;

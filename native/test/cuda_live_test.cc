@@ -130,7 +130,7 @@ class Server {
 
   BackendFigures Figures() const { return qwen_->Figures(); }
 
-  // Until so many seconds since the beginning; they come over the first three.
+  // Runs until so many seconds since the beginning; listeners arrive in the first three.
   void Serve(double seconds) {
     for (double now = MsOf(model_->now() - began_); now < seconds * 1e3; now = MsOf(model_->now() - began_)) {
       const double share = std::min(1.0, now / 3e3);

@@ -22,7 +22,7 @@ std::vector<float> Multiplied(const Matrix& w, const Vectors& x, const Finish& f
   return y;
 }
 
-// As a product of many vectors, whatever their number.
+// Multiplies by the kernel of many vectors, whatever their number.
 std::vector<float> MultipliedAsMany(const Matrix& w, const Vectors& x) {
   emulator::Immediate queue;
   TestRoom room;

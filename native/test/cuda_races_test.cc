@@ -22,8 +22,8 @@ struct Values {
 
 constexpr uint32_t kShared = 32768;  // bytes
 
-// Whether there was a report. The same one of the same places in the code comes once only: each kernel is run
-// for it once.
+// True if there was a report. ThreadSanitizer reports a race of two places in the code once: each kernel runs
+// once.
 template <auto kKernel>
 bool IsReported(uint32_t threads, uint32_t blocks = 1) {
   alignas(16) float x[1024] = {}, y[1024] = {};

@@ -179,8 +179,8 @@ void ListsHaveSoMuchOfTheHostsMemory() {
   CHECK_EQ(f.recorder.ListBytes(), kListBytes);
 }
 
-// Nobody's speech ends for it: what there is no graph for runs grid by grid, and those that are used seldom
-// make room.
+// No speech ends for lack of memory: a list without a graph runs grid by grid, and graphs that are used
+// seldom make room.
 void WithoutMemoryForGraphsHalfOfThemGo() {
   RecorderOptions options;
   options.capture_at_once = true;

@@ -94,7 +94,7 @@ inline const GoldenCase& GoldenCaseNamed(const std::string& name) {
   return GoldenCases().front();
 }
 
-// As the golden codes were made.
+// Options with which the golden codes were made.
 inline model::DrawRules GreedyRules(const GoldenCase& of, uint64_t seed) {
   model::DrawRules rules = model::DefaultRules(GoldenCheckpoint(of.model).generation());
   rules.talker.greedy = rules.predictor.greedy = true;

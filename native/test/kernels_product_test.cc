@@ -205,7 +205,7 @@ void QuantizedWeightsAreOffByHalfAScaleAtMost() {
   CHECK_EQ(even.scales[0], 1.0f);
 }
 
-// By a sixteenth of the weight, or where numbers are evenly spaced by half of that.
+// They differ by a sixteenth of the weight, or where numbers are evenly spaced by half of that.
 void WeightsInFp8AreTheNearestThereAre() {
   std::vector<float> weights = RandomFloats(5 * 333, 12);
   std::fill(weights.begin() + 333, weights.begin() + 666, 0.0f);

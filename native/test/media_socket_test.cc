@@ -13,9 +13,9 @@
 #include <cstring>
 #include <thread>
 
-#include "media/big_endian.h"
 #include "media/plane.h"
 #include "media/random.h"
+#include "media/rtp.h"
 #include "test/check.h"
 
 namespace parley::test {
@@ -250,7 +250,7 @@ void AFloodAtOneCallDelaysTheOthersLittle() {
 
 constexpr uint8_t kStun[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42};
 
-// As a raw socket sends it, with no port of its own; false where the system lets nobody have one.
+// Sends by a raw socket, without a port of its own; false where the system refuses raw sockets.
 bool SendFromPortZero(const uint8_t* data, size_t bytes, uint16_t to_port) {
   const int raw = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
   if (raw < 0) return false;

@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "media/big_endian.h"
 #include "media/plane.h"
+#include "media/rtp.h"
 #include "test/check.h"
 
 namespace parley::test {

@@ -1,5 +1,5 @@
 // The codec decoder as the specification writes it down: all frames at once, in double,
-// one loop for each sum. What the engine's own must be near, whatever the sizes.
+// one loop for each sum. The engine's results must be near it, for any sizes.
 #ifndef PARLEY_TEST_PLAIN_CODEC_H_
 #define PARLEY_TEST_PLAIN_CODEC_H_
 

@@ -193,7 +193,7 @@ std::string RefusalOf(const Checkpoint& checkpoint, const PromptRequest& request
   return problem;
 }
 
-// As the tiny checkpoints have them, in their order; dialects are not offered.
+// Languages of the tiny checkpoints, in their order; dialects are not offered.
 const std::string kSpeakers = "serena, vivian, uncle_fu, ryan, aiden, ono_anna, sohee, eric, dylan";
 const std::string kLanguages =
     "chinese, english, german, italian, portuguese, spanish, japanese, korean, french, russian";

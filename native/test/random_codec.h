@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "media/random.h"
+#include "model/files/checkpoint.h"
 #include "model/files/json.h"
-#include "model/speech/codec_config.h"
-#include "model/speech/model_tensors.h"
+#include "model/speech/model_config.h"
 #include "test/checkpoint_copy.h"
 
 namespace parley::test {

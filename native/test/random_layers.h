@@ -62,7 +62,7 @@ class Layers {
     return all;
   }
 
-  // Whether so many streams of one row would go through all layers at once. They have no caches: only for
+  // True if so many streams of one row would go through all layers at once. They have no caches: only for
   // those that do not.
   bool Takes(size_t streams, size_t before) {
     AttentionBatch batch;
@@ -104,7 +104,7 @@ class Layers {
     batch.scale = 1 / std::sqrt(static_cast<float>(kDim));
     Place(streams, its);
   }
-  // The same streams at another place.
+  // Places these streams elsewhere.
   void Place(size_t each, size_t before, Batch* its) {
     Place(std::vector<Stand>(its->caches.size(), {before, each}), its);
   }

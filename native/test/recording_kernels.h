@@ -17,8 +17,8 @@ class RecordingKernels final : public cpu::CpuKernels {
  public:
   using CpuKernels::CpuKernels;
 
-  // By seed of the request and place of the code in its frame: the raw logits of every frame, one after the
-  // other.
+  // Raw logits of every frame, one after the other, by the request's seed and the place of the code in its
+  // frame.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<float>> logits;
   // And what was chosen of them, before a teacher said otherwise.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<int32_t>> chosen;

@@ -261,7 +261,7 @@ void AThousandAreLetInWhereThereIsTime() {
   }
 }
 
-// Which were left out of account once: that prompts take the time of those who listen.
+// A regression: admission once ignored that prompts take time from listeners.
 void LongPromptsAreNobodysGap() {
   Machine machine;
   machine.prompt = 3;

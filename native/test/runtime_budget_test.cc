@@ -1,12 +1,19 @@
 // Limits of a generation's length, and the machine's memory size.
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
 
 #include "runtime/machine_memory.h"
 #include "runtime/token_budget.h"
 #include "test/check.h"
+#include "test/golden_engine.h"
 
 namespace parley::test {
 namespace {
@@ -149,6 +156,65 @@ void TheOlderGroupsAreReadToo() {
   CHECK_EQ(machine.Available(), size_t{0});
 }
 
+// --- threads whose memory comes from one NUMA node; every machine has node 0
+
+// The calling thread's: "preferred 0"; "" where the system does not tell.
+std::string Policy() {
+  int mode = 0;
+  unsigned long nodes[16] = {};
+  if (syscall(SYS_get_mempolicy, &mode, nodes, 1024, nullptr, 0) != 0) return "";
+  return mode == 0 ? "default" : mode == 1 && nodes[0] == 1 ? "preferred 0" : "another";
+}
+
+// True if a process may choose at all: in some containers it may not.
+bool MayChoose() { return syscall(SYS_set_mempolicy, 0, nullptr, 0) == 0 && Policy() == "default"; }
+
+std::string Refusal(int node) {
+  try {
+    PreferMemoryOf(node);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void AThreadAndThoseThatItStartsPreferTheNode() {
+  std::string own, started;
+  std::thread thread([&] {
+    PreferMemoryOf(0);
+    own = Policy();
+    std::thread([&] { started = Policy(); }).join();
+  });
+  thread.join();
+  const std::string wanted = MayChoose() ? "preferred 0" : Policy();
+  CHECK_EQ(own, wanted);
+  CHECK_EQ(started, wanted);
+  if (MayChoose()) CHECK_EQ(Policy(), "default");  // policy of the other threads
+}
+
+void ANodeThatThereIsNotIsRefusedByName() {
+  CHECK_EQ(Refusal(-1), "NUMA node -1 has no memory for this process");
+  CHECK_EQ(Refusal(1024), "NUMA node 1024 has no memory for this process");
+  if (MayChoose()) CHECK_EQ(Refusal(1023), "NUMA node 1023 has no memory for this process");
+}
+
+void TheEngineSpeaksTheSameThere() {
+  SpeechRequest request;
+  request.text = "Hello.";
+  request.speaker = "vivian";
+  request.max_new_tokens = 5;
+  EngineOptions options;
+  const std::vector<float> wanted = Say(*GoldenEngine("tiny-customvoice", options), request).samples;
+  options.numa_node = 0;
+  CHECK(Say(*GoldenEngine("tiny-customvoice", options), request).samples == wanted);
+  options.numa_node = 2000;
+  options.directory = kGolden + "/tiny-customvoice";
+  std::string problem;
+  CHECK(Engine::Open(options, &problem) == nullptr);
+  CHECK_EQ(problem, "NUMA node 2000 has no memory for this process");
+  if (MayChoose()) CHECK_EQ(Policy(), "default");  // policy of the opening thread
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -164,5 +230,8 @@ TEST_GROUP(runtime_budget) {
       {"the machine says what it has", TheMachineSaysWhatItHas},
       {"a group's limit holds for those below it", AGroupsLimitHoldsForThoseBelowIt},
       {"the older groups are read too", TheOlderGroupsAreReadToo},
+      {"a thread and those that it starts prefer the node", AThreadAndThoseThatItStartsPreferTheNode},
+      {"a node that there is not is refused by name", ANodeThatThereIsNotIsRefusedByName},
+      {"the engine speaks the same there", TheEngineSpeaksTheSameThere},
   });
 }

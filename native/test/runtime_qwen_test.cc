@@ -466,6 +466,10 @@ void SmallerFormatsSpeakToo() {
   }
 }
 
+void EveryGoldenRequestGivesItsWaveform() {
+  CheckGoldenRequests([](const std::string& model) { return GoldenEngine(model); });
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -492,5 +496,6 @@ TEST_GROUP(runtime_qwen) {
       {"a file that is replaced by renaming changes nothing", AFileThatIsReplacedByRenamingChangesNothing},
       {"weights that are not finite are not loaded", WeightsThatAreNotFiniteAreNotLoaded},
       {"weights whose products overflow are not loaded", WeightsWhoseProductsOverflowAreNotLoaded},
+      {"every golden request gives its waveform", EveryGoldenRequestGivesItsWaveform},
   });
 }

@@ -7,9 +7,8 @@
 
 #include "model/files/json.h"
 #include "model/speech/prompt.h"
-#include "model/text/nfc.h"
 #include "model/text/tokenizer.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

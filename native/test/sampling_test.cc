@@ -178,7 +178,7 @@ SamplingRules GoldenRules(model::Json params) {
   return rules;
 }
 
-// The same are left, and their values are the same to 1e-6.
+// Equal candidates are left, and their values are equal to 1e-6.
 void CheckProcessed(const std::vector<float>& seen, const std::vector<float>& wanted,
                     const std::string& name) {
   size_t wrong = seen.size() == wanted.size() ? 0 : seen.size();

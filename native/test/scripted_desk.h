@@ -71,7 +71,7 @@ class Desk {
     while (count-- > 0) scheduler.Round();
     return model.TakeLog();
   }
-  // Until there is nothing to do; it must come to that.
+  // Runs rounds until there is nothing to do, which must happen.
   std::string ToIdle() {
     size_t rounds = 0;
     while (scheduler.Round()) {

@@ -264,7 +264,7 @@ void WhatIsNotOursIsLeftAsItWas() {
       CHECK_EQ(ProtectRtp(*sender, bad).size(), 0u);
     }
     CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabf")).size(), 0u);
-    // None of these used up an index.
+    // Refused packets use up no index.
     CHECK_EQ(ProtectRtp(*sender, good, tag).size(), good.size() + tag);
     CHECK_EQ(ProtectRtcp(*sender, FromHex("80c80001cafebabe"), rtcp_tag + 4).size(), 8 + rtcp_tag + 4);
     CHECK_EQ(sender->rtcp_index(), 1u);

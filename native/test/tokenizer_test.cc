@@ -5,8 +5,7 @@
 #include <chrono>
 
 #include "model/files/json.h"
-#include "model/text/nfc.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 

@@ -184,7 +184,7 @@ void AWindowedRingSeesWhatAWholeCacheSees() {
   }
 }
 
-// Whether so many rows are refused, with nothing touched.
+// True if so many rows are refused, with nothing touched.
 bool Refused(const Loaded& of, KvState* state, size_t rows) {
   Values x = RandomFloats(rows * of.width(), 5);
   const Values before = x;

@@ -9,10 +9,10 @@
 #include "model/speech/voice_encoder.h"
 #include "runtime/voice_store.h"
 #include "test/check.h"
+#include "test/checkpoint_copy.h"
 #include "test/counting_kernels.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
-#include "test/reshaped_checkpoint.h"
 
 namespace parley::test {
 namespace {

@@ -14,7 +14,6 @@
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "tools/byte_pairs.h"
-#include "tools/checkpoint_plan.h"
 #include "tools/checkpoint_writer.h"
 
 namespace parley {

@@ -42,7 +42,7 @@ std::string SymbolsOf(const std::string& bytes) {
 class Maker {
  public:
   explicit Maker(size_t entries) : entries_(entries) {
-    // As the published vocabulary orders them: bytes that stand for themselves, then the others.
+    // Bytes in the order of the published vocabulary: bytes that stand for themselves, then the others.
     for (const bool substituted : {false, true}) {
       for (unsigned byte = 0; byte < kBytes; byte++) {
         const std::string symbol = model::SymbolOfByte(static_cast<uint8_t>(byte));

@@ -1,12 +1,37 @@
-// The small files of a checkpoint directory, as the published ones are, around any sizes.
+// Sizes of a checkpoint to be written, and the small files of its directory, laid out as the published ones.
 #ifndef PARLEY_TOOLS_CHECKPOINT_CONFIGS_H_
 #define PARLEY_TOOLS_CHECKPOINT_CONFIGS_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "tools/checkpoint_sizes.h"
+#include "model/speech/model_config.h"
 
 namespace parley::tools {
+
+// Published sizes, tiny ones, or those of a test.
+struct CheckpointSizes {
+  model::ModelType type = model::ModelType::kCustomVoice;
+  std::string name;  // tts_model_size: "0b6", "1b7"
+  model::TransformerConfig talker, predictor;
+  int64_t text_entries = 0;     // entries of vocab.json; the added tokens follow
+  int64_t text_vocabulary = 0;  // rows of the text embedding, at least all of these
+  int64_t text_hidden = 0;
+  int64_t codes = 0;  // entries of a codebook; the control ids follow
+  int64_t code_groups = 0;
+  int64_t positions = 0;
+  model::SpeakerEncoderConfig speaker;  // used for ModelType::kBase
+  int64_t sample_rate = 0;
+  model::CodecDecoderConfig decoder;
+  model::CodecEncoderConfig encoder;  // quantizers: all that the file holds
+  int64_t encoder_window = 0;
+
+  int64_t frame_samples() const;
+};
+
+// "0.6b", "1.7b" or "tiny". Throws std::invalid_argument for another, and for what is not published.
+CheckpointSizes SizesNamed(const std::string& size, model::ModelType type);
 
 // The configuration files as they are published, with $name$ where a size or an id stands.
 

@@ -1,4 +1,4 @@
-// A checkpoint directory of random weights, as model::Checkpoint opens it.
+// Plans and writes a checkpoint directory of random weights that model::Checkpoint opens.
 #ifndef PARLEY_TOOLS_CHECKPOINT_WRITER_H_
 #define PARLEY_TOOLS_CHECKPOINT_WRITER_H_
 
@@ -7,10 +7,27 @@
 #include <vector>
 
 #include "model/files/tensor.h"
-#include "tools/checkpoint_plan.h"
-#include "tools/checkpoint_sizes.h"
+#include "tools/checkpoint_configs.h"
 
 namespace parley::tools {
+
+struct CheckpointPlan {
+  std::string model_config, codec_config, generation_config, tokenizer_config;  // the files' text
+  std::vector<model::ExpectedTensor> model, codec;                              // by name
+};
+
+// Dtypes of the tensors in either file; by default the published ones.
+struct CheckpointDtypes {
+  model::Dtype model = model::Dtype::kBf16, codec = model::Dtype::kF32;
+};
+
+// The tensors that the engine reads by these configurations, and those that the
+// published files hold beyond them. Throws std::invalid_argument with the engine's own words when it
+// would refuse the configuration.
+CheckpointPlan PlanOf(const CheckpointSizes& sizes, const CheckpointDtypes& dtypes = {});
+
+uint64_t BytesOf(const model::ExpectedTensor& tensor);
+uint64_t BytesOf(const std::vector<model::ExpectedTensor>& tensors);
 
 // Random values for the tensors of a checkpoint, scaled by what each is for, so that activations stay
 // near 1 through the whole model, nothing overflows, and the waveform neither vanishes nor clips.

@@ -28,7 +28,7 @@ class Options {
   std::vector<std::string> positional_;
 };
 
-// Whether the only argument is --help.
+// True if the only argument is --help.
 bool AsksForHelp(int count, char** arguments);
 
 }  // namespace parley::tools

@@ -65,7 +65,8 @@ function decompositions() {
     });
 }
 
-function write(file, name, about, values) {
+/** One table: its comment, its name, its values. */
+function tableOf([about, name, values]) {
   const lines = [];
   let line = ' ';
   for (const value of values) {
@@ -76,33 +77,35 @@ function write(file, name, about, values) {
     }
     line += text;
   }
+  return (
+    `// ${about}\n// clang-format off\ninline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n` +
+    `// clang-format on\n\n`
+  );
+}
+
+function write(file, tables) {
   const guard = `PARLEY_MODEL_${file.toUpperCase()}_H_`;
-  const head = `// Made by native/tools/unicode_tables.mjs from Unicode ${process.versions.unicode}.\n${about}`;
+  const head = `// Made by native/tools/unicode_tables.mjs from Unicode ${process.versions.unicode}.`;
   writeFileSync(
     new URL(`../model/text/${file}.h`, import.meta.url),
     `${head}\n#ifndef ${guard}\n#define ${guard}\n\n#include <cstdint>\n\nnamespace parley::model {\n\n` +
-      `// clang-format off\ninline constexpr uint32_t ${name}[] = {\n${[...lines, line].join('\n')}\n};\n` +
-      `// clang-format on\n\n` +
-      `}  // namespace parley::model\n\n#endif  // ${guard}\n`,
+      `${tables.map(tableOf).join('')}}  // namespace parley::model\n\n#endif  // ${guard}\n`,
   );
 }
 
 const ranks = combiningRanks();
-write(
-  'char_class_data',
-  'kClassRuns',
-  '// Runs of one class: first code point << 3 | CharClass.',
-  runs(classOf, 3),
-);
-write(
-  'combining_data',
-  'kCombiningRuns',
-  '// Runs of one combining rank: first code point << 8 | rank; 0 is no mark that moves.',
-  runs((code) => ranks.get(code) ?? 0, 8),
-);
-write(
-  'decomposition_data',
-  'kDecompositions',
-  '// A code point << 2 | 2, with bit 0 where NFC composes it again; then its canonical decomposition, each << 2.',
-  decompositions(),
-);
+write('char_class_data', [
+  ['Runs of one class: first code point << 3 | CharClass.', 'kClassRuns', runs(classOf, 3)],
+]);
+write('nfc_data', [
+  [
+    'Runs of one combining rank: first code point << 8 | rank; 0 is no mark that moves.',
+    'kCombiningRuns',
+    runs((code) => ranks.get(code) ?? 0, 8),
+  ],
+  [
+    'A code point << 2 | 2, with bit 0 where NFC composes it again; then its canonical decomposition, each << 2.',
+    'kDecompositions',
+    decompositions(),
+  ],
+]);

@@ -7,7 +7,6 @@
 #include <exception>
 #include <stdexcept>
 
-#include "tools/checkpoint_plan.h"
 #include "tools/checkpoint_writer.h"
 #include "tools/options.h"
 

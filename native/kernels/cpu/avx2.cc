@@ -103,7 +103,6 @@ constexpr size_t kIntWideRows = 2;
 }  // namespace parley::cpu
 
 #include "kernels/cpu/panel_product.h"
-#include "kernels/cpu/rounding_loops.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {

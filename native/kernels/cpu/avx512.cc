@@ -29,7 +29,7 @@ struct Vec {
   static Vec Load(const F16* from) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
   }
-  // By way of f16, which has the same numbers 2^8 times smaller, subnormal ones too.
+  // Converts through f16, which has the same numbers 2^8 times smaller, subnormal ones too.
   static Vec Load(const Fp8* from) {
     const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x7f)), 7);
@@ -113,7 +113,6 @@ constexpr size_t kIntWideRows = 4;
 }  // namespace parley::cpu
 
 #include "kernels/cpu/panel_product.h"
-#include "kernels/cpu/rounding_loops.h"
 #include "kernels/cpu/vector_loops.h"
 
 namespace parley::cpu {

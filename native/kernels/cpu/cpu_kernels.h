@@ -76,7 +76,7 @@ class CpuKernels : public Kernels {
     SplitParts(count, granule, operations, [&](unsigned, size_t first, size_t last) { work(first, last); });
   }
 
-  // The same; work(part, first, last) also hears on which thread of the pool it is.
+  // As above; work(part, first, last) also gets the number of its thread in the pool.
   template <class Work>
   void SplitParts(size_t count, size_t granule, size_t operations, const Work& work) {
     constexpr size_t kWorthCalling = 1 << 14;  // some microseconds

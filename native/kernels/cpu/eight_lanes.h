@@ -18,7 +18,7 @@ inline __m256 Eight(const Bf16* from) {
 inline __m256 Eight(const F16* from) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
-// By way of f16, which has the same numbers 2^8 times smaller, subnormal ones too.
+// Converts through f16, which has the same numbers 2^8 times smaller, subnormal ones too.
 inline __m256 Eight(const Fp8* from) {
   const __m128i codes = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
   const __m128i magnitude = _mm_slli_epi16(_mm_and_si128(codes, _mm_set1_epi16(0x7f)), 7);

@@ -69,7 +69,7 @@ inline Scalar Multiplied(Scalar a, Scalar b) { return {a.value * b.value}; }
 inline Scalar Added(Scalar a, Scalar b) { return {a.value + b.value}; }
 inline Scalar Subtracted(Scalar a, Scalar b) { return {a.value - b.value}; }
 inline Scalar Divided(Scalar a, Scalar b) { return {a.value / b.value}; }
-// As the instructions: the second where the comparison fails.
+// Minimum and maximum as the SIMD instructions define them: the second operand where the comparison fails.
 inline Scalar Max(Scalar a, Scalar b) { return {a.value > b.value ? a.value : b.value}; }
 inline Scalar Min(Scalar a, Scalar b) { return {a.value < b.value ? a.value : b.value}; }
 inline Scalar Round(Scalar a) { return {__builtin_nearbyintf(a.value)}; }

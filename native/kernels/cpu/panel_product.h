@@ -51,7 +51,7 @@ inline size_t MostOf(const Vectors& x) {
   return fit < kTurnVectors ? kTurnVectors : fit;
 }
 
-// The same number at every turn but the last.
+// Vectors of a turn: every turn but the last has this number.
 inline size_t TurnOf(const Vectors& x) {
   const size_t most = MostOf(x), turns = (x.count + most - 1) / most;
   const size_t even = WholeStrips((x.count + turns - 1) / turns);

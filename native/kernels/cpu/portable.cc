@@ -56,7 +56,8 @@ void MultiplyAs(const Product& p) {
   }
 }
 
-// As whole numbers, the bits of a magnitude are in its order, and those of what is not finite come after all.
+// The bits of a magnitude, as whole numbers, are in its order, and those of what is not finite come after
+// all.
 float LargestOf(const float* x, size_t columns) {
   uint32_t largest = 0;
   for (size_t k = 0; k < columns; k++) largest = std::max(largest, formats::BitsOf(x[k]) & 0x7fffffff);

@@ -45,7 +45,7 @@ inline Vec LoadRest(const Value* from, size_t count, size_t part) {
   return Vec::Load(Part<Value>(from, count).values + part * Vec::kWidth);
 }
 
-// By way of an integer: it may lie past the end of the matrix.
+// Computes the address as an integer, because it may lie past the end of the matrix.
 inline void Prefetch(const void* from, size_t ahead) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + ahead));
 }

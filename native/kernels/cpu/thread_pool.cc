@@ -130,7 +130,7 @@ void LowerPriority(int nice) {
   if (errno == 0 && inherited < nice) setpriority(PRIO_PROCESS, self, nice);
 }
 
-// Until a round after `seen` begins; false when there will be none.
+// Waits until a round after `seen` begins; false when there will be none.
 bool ThreadPool::AwaitRound(uint64_t seen) {
   for (int look = 0; look < kLooks; look++) {
     if (round_.load(std::memory_order_acquire) != seen) return true;

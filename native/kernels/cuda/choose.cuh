@@ -11,7 +11,6 @@
 
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/queue.h"
-#include "kernels/philox.h"
 #include "kernels/sampling.h"
 
 namespace parley::cuda {

@@ -2,7 +2,6 @@
 #include "kernels/cuda/codec/signals.cuh"
 #include "kernels/cuda/codec/statistics.cuh"
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/tables.cuh"
 
 namespace parley::cuda {

@@ -15,7 +15,7 @@
 #include "kernels/cuda/device/memory_pool.h"
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/device/work_room.h"
-#include "kernels/cuda/products/terms_place.h"
+#include "kernels/cuda/products/product_plan.h"
 #include "kernels/kernels.h"
 
 namespace parley::cuda {

@@ -3,7 +3,7 @@
 #define PARLEY_KERNELS_CUDA_NORMS_CUH_
 
 #include "kernels/cuda/device/queue.h"
-#include "kernels/cuda/rms.cuh"
+#include "kernels/cuda/lane_math.cuh"
 
 namespace parley::cuda {
 
@@ -50,7 +50,7 @@ struct LaneFours {
   }
 };
 
-// As RmsFactor sums.
+// Sums in the order of RmsFactor.
 __device__ __forceinline__ float SumOfSquares(const float4& v, float sum) {
   return fmaf(v.w, v.w, fmaf(v.z, v.z, fmaf(v.y, v.y, fmaf(v.x, v.x, sum))));
 }

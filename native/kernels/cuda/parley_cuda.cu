@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/device.h"
 #include "kernels/cuda/plugin.h"
 
 namespace parley::cuda {

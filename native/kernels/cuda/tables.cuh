@@ -124,7 +124,7 @@ __device__ __forceinline__ void GatherEight(const Args& args, const int32_t (&id
   reinterpret_cast<float4*>(y)[1] = make_float4(sum[4], sum[5], sum[6], sum[7]);
 }
 
-// The same of rows that do not lie in eights, as far as they go.
+// Gathers rows that are not aligned to eight values, up to their end.
 template <class Value, uint32_t kTables, class Args>
 __device__ __forceinline__ void GatherEach(const Args& args, const int32_t (&ids)[kTables], uint32_t first,
                                            float* y) {

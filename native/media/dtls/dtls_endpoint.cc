@@ -181,7 +181,7 @@ void DtlsEndpoint::Fail(Failure failure, std::string reason) {
   reason_ = std::move(reason);
 }
 
-// By the best hash that the peer announced: one of its digests must be the
+// Uses the best hash that the peer announced: one of its digests must be the
 // certificate's (RFC 8122, 5).
 bool DtlsEndpoint::Knows(const X509* certificate) const {
   for (const char* hash : kHashes) {

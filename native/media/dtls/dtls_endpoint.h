@@ -5,10 +5,10 @@
 //                       └───────────┴──▶ failed
 //
 // It knows neither sockets nor timers: after every call its owner sends what
-// TakeOutput gives and calls HandleTimeout once TimeoutMs is over. Whether a
-// retransmission is due is for OpenSSL and its clock to say.
+// TakeOutput gives and calls HandleTimeout once TimeoutMs is over. OpenSSL decides
+// by its own clock if a retransmission is due.
 //
-// Not for several threads at once.
+// One thread at a time may use it.
 #ifndef PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
 #define PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
 
@@ -127,7 +127,7 @@ class DtlsEndpoint : private CertificateVerifier {
   void Start();
   // Anything: what is no DTLS, forged or too long is dropped.
   void Receive(const uint8_t* data, size_t len);
-  // Until something has to be sent again; -1: nothing.
+  // Milliseconds until a retransmission is due; -1: none.
   int64_t TimeoutMs() const;
   void HandleTimeout();
   // Says goodbye where there is an association. Nothing is received afterwards.

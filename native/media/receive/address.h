@@ -46,7 +46,7 @@ class Address {
     return address;
   }
 
-  // As the socket of `family` must be given it; false when it has no such address.
+  // Converts the address to the form of a socket of `family`; false when it has no such address.
   bool Fill(int family, sockaddr_storage* out, socklen_t* bytes) const {
     std::memset(out, 0, sizeof(*out));
     if (family == AF_INET) {

@@ -87,7 +87,7 @@ class MediaSocket : private IntakeListener {
   int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
   void SetPayloadTypes(const PayloadTypes& types);
   void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
-  // The same keys as before change nothing: their counters go on.
+  // Keys that are set already change nothing: their counters go on.
   bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len,
                size_t mki_bytes = 0);
   void SetProtection(Protection protection);

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kWakeKey = 0;
 constexpr int kLongestWaitMs = 1000;
 
-// Which of its sockets: the lowest bit of what epoll tells.
+// The lowest bit of the tag in an epoll event tells the RTP socket from the RTCP socket.
 uint64_t Tag(uint64_t key, bool rtcp) { return key << 1 | (rtcp ? 1 : 0); }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "media/receive/media_socket.h"
-#include "media/time_source.h"
+#include "media/time.h"
 
 namespace parley {
 

@@ -11,13 +11,22 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "model/files/tensor_set.h"
-#include "model/speech/codec_config.h"
+#include "model/files/safetensors.h"
+#include "model/files/tensor.h"
 #include "model/speech/model_config.h"
 #include "model/text/tokenizer.h"
 
 namespace parley::model {
+
+// Tensors that the engine reads of model.safetensors; it ignores others: talker, predictor and, if present,
+// the speaker encoder. Published as BF16.
+std::vector<ExpectedTensor> TensorsOf(const ModelConfig& config);
+
+// Tensors of speech_tokenizer/model.safetensors: the decoder and, if configured, the encoder. Published as
+// F32.
+std::vector<ExpectedTensor> TensorsOf(const CodecConfig& config);
 
 // Owns the mapped files; tensors are views of them, good as long as it. Not
 // changed after Open(), so any thread may read.

@@ -64,7 +64,7 @@ bool MapZeros(uintptr_t address) {
   return false;
 }
 
-// Only what may be called in a signal handler. A fault elsewhere goes to the handler that was there before.
+// Calls only what a signal handler may call. A fault elsewhere goes to the handler that was there before.
 void OnBusError(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const bool handled = MapZeros(reinterpret_cast<uintptr_t>(info->si_addr));

@@ -62,7 +62,7 @@ class ExpectedTensors {
  public:
   ExpectedTensors(Dtype dtype, std::vector<ExpectedTensor>* list) : dtype_(dtype), list_(list) {}
 
-  // The same list, with names under `prefix` and a dot.
+  // This list, with names under `prefix` and a dot.
   ExpectedTensors Under(const std::string& prefix) const { return {dtype_, list_, prefix_ + prefix + "."}; }
   ExpectedTensors Under(const std::string& prefix, int64_t n) const {
     return Under(prefix + "." + std::to_string(n));

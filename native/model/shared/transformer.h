@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/files/config_reader.h"
+#include "model/files/json.h"
 #include "model/shared/workspace.h"
 
 namespace parley::model {

@@ -16,7 +16,7 @@ size_t RowsOf(const Tensor& tensor) {
   return tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.front());
 }
 
-// As it lies in the file.
+// A matrix in place, as the file holds it.
 Matrix HostView(const Tensor& tensor) {
   const size_t rows = RowsOf(tensor);
   return {FormatOf(tensor), tensor.data, nullptr, rows, rows == 0 ? 0 : tensor.count() / rows};

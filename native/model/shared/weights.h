@@ -19,7 +19,7 @@
 
 namespace parley::model {
 
-// Which matrices of talker and code predictor are kept in 8 bits, heads too. Embeddings,
+// Selects the matrices of talker and code predictor that are kept in 8 bits, heads too. Embeddings,
 // the text projection, norms, biases, codec and encoders never are.
 enum class Quantize : uint8_t {
   kNone,
@@ -42,7 +42,7 @@ class Weights {
 
   // A matrix [rows, columns] in the tensor's own dtype; trailing dimensions are columns.
   Matrix Of(const Tensor& tensor);
-  // The same in FormatFor(tensor, format): to 8 bits with one scale a row.
+  // As above, in FormatFor(tensor, format): to 8 bits with one scale a row.
   Matrix Of(const Tensor& tensor, std::optional<Format> format);
   // A vector, or anything small, as floats.
   const float* Floats(const Tensor& tensor);

@@ -51,7 +51,7 @@ class CodePredictor {
   std::vector<Matrix> heads_;   // for all codes but the first
   std::vector<std::unique_ptr<KvState>> states_;
   Workspace inputs_, workspace_;
-  // By group, from 1 on: that of all states, which stand at the same place in every frame.
+  // One pass for each group, from 1 on: that of all states, which stand at the same place in every frame.
   std::vector<std::unique_ptr<Transformer::Standing>> passes_;
   size_t described_ = 0;              // states that the passes know
   std::vector<CodePass> all_passes_;  // the same passes, for a backend that runs all of them at once

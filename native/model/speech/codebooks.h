@@ -10,7 +10,7 @@
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
 #include "model/shared/workspace.h"
-#include "model/speech/codec_config.h"
+#include "model/speech/model_config.h"
 
 namespace parley::model {
 

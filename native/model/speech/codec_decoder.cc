@@ -7,8 +7,8 @@
 #include <string>
 
 #include "model/shared/workspace.h"
-#include "model/speech/causal_layer.h"
 #include "model/speech/codebooks.h"
+#include "model/speech/codec_state.h"
 
 namespace parley::model {
 namespace {

@@ -12,9 +12,8 @@
 #include "model/shared/layer_weights.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
-#include "model/speech/causal_layer.h"
-#include "model/speech/codec_config.h"
 #include "model/speech/codec_state.h"
+#include "model/speech/model_config.h"
 
 namespace parley::model {
 

@@ -12,12 +12,11 @@
 
 #include "kernels/kernels.h"
 #include "model/files/checkpoint.h"
-#include "model/shared/tap.h"
 #include "model/shared/transformer.h"
 #include "model/shared/workspace.h"
 #include "model/speech/codebooks.h"
-#include "model/speech/codec_config.h"
 #include "model/speech/encoder_convolutions.h"
+#include "model/speech/model_config.h"
 
 namespace parley::model {
 

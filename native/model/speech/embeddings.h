@@ -32,7 +32,7 @@ class Embeddings {
   size_t hidden() const { return codes_.front().columns; }
   size_t code_groups() const { return codes_.size(); }
 
-  // By the place of a code in its frame. The first is the talker's own vocabulary, control ids too.
+  // Table for the place of a code in its frame. The first is the talker's own vocabulary, control ids too.
   const Matrix& codes(size_t group) const { return codes_[group]; }
 
   // frames [count, code_groups] in the backend's memory, -1: none. y [count, hidden]: the sum of their codes'

@@ -4,6 +4,8 @@
 #define PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
 
 #include <cstddef>
+#include <functional>
+#include <string>
 
 #include "kernels/kernels.h"
 #include "model/shared/layer_weights.h"
@@ -12,8 +14,18 @@
 
 namespace parley::model {
 
-// As many results as inputs; (taps - 1) * dilation inputs are reflected, the larger half at the end. Some of
-// the results come out as among all of them.
+// Callback for intermediate results, for tests against the golden vectors: a stage, named after its
+// tensors, and its result [rows, channels] in the backend's memory. The result is valid until the tap
+// returns. Stages computed in pieces are shown in pieces.
+using Tap = std::function<void(const std::string& stage, const float* values, size_t rows, size_t channels)>;
+
+inline void Show(const Tap& tap, const std::string& stage, const float* values, size_t rows,
+                 size_t channels) {
+  if (tap) tap(stage, values, rows, channels);
+}
+
+// Gives as many results as inputs; (taps - 1) * dilation inputs are reflected, the larger half at the end.
+// Some of the results come out as among all of them.
 class SameConvolution {
  public:
   // tensors: "weight" [out, in, taps] and "bias".
@@ -31,7 +43,7 @@ class SameConvolution {
   // padded: PaddedFloats() of scratch memory, overlapping nothing.
   void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
              float* y) const;
-  // The same for a single row.
+  // As above, for a single row.
   void Apply(Kernels& kernels, const float* x, float* y) const { Apply(kernels, x, 1, 0, 1, nullptr, y); }
 
  private:

@@ -91,7 +91,7 @@ constexpr double kCutOff = 0.955;
 constexpr double kBeta = 11.16;
 constexpr double kHalfWidth = 80;
 
-// As StagedWork counts: of a tap, and of a sample that meets it.
+// Costs in the units of StagedWork: of a tap, and of a sample that it multiplies.
 constexpr size_t kTapCost = 1000, kProductCost = 7;
 
 // Taps that are computed side by side: two doubles of a register.

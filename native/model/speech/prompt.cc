@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "model/text/char_class.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 
 namespace parley::model {
 namespace {
@@ -81,7 +80,7 @@ void PromptRows::Add(const PromptRow& row, const VoicePrompt* voice) {
   has_frames_ = true;
 }
 
-// The same steps for every row, so that what is done depends on nothing but their number.
+// Every row takes the same steps, so that the work depends only on the number of rows.
 void PromptRows::Sum(const Part* parts, size_t count, float* x) {
   texts_.clear();
   codes_.clear();
@@ -109,7 +108,7 @@ struct Frame {
   const char* tail;
 };
 
-// By Template.
+// Indexed by Template.
 constexpr Frame kFrames[] = {
     {"the text", "<|im_start|>assistant\n", "<|im_end|>\n<|im_start|>assistant\n"},
     {"the reference's text", "<|im_start|>assistant\n", "<|im_end|>\n"},

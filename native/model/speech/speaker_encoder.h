@@ -11,7 +11,6 @@
 #include "kernels/log_mel.h"
 #include "model/files/checkpoint.h"
 #include "model/shared/staged_work.h"
-#include "model/shared/tap.h"
 #include "model/shared/workspace.h"
 #include "model/speech/encoder_convolutions.h"
 

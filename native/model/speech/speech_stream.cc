@@ -14,7 +14,7 @@ bool OfVoice(const PromptRow& row) {
   return row.codec == PromptRow::kSpeakerVector || row.frame != PromptRow::kNoRow;
 }
 
-// As the kernels will judge them, in every step.
+// Validates the rules as the kernels do in every step.
 bool InRange(const SamplingRules& rules, size_t count, std::string* problem) {
   try {
     ValidateRules(rules, count);

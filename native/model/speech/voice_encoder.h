@@ -71,8 +71,8 @@ class VoiceEncoder {
   size_t FramesOf(size_t samples) const;  // frames of codes
 
   // To the recording at sample_rate(), in pieces of kPieceCost; refused are those that are empty, too short,
-  // too long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. By any
-  // thread.
+  // too long, silent, not finite, too loud, or of a rate out of range. The recording outlives it. Any
+  // thread may call it.
   std::unique_ptr<Preparation> Prepare(const std::vector<float>& recording, uint32_t rate) const;
   // All of it at once. False with `problem` set: it is refused.
   bool Prepare(const std::vector<float>& recording, uint32_t rate, std::vector<float>* samples,

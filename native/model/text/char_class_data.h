@@ -1,5 +1,4 @@
 // Made by native/tools/unicode_tables.mjs from Unicode 17.0.
-// Runs of one class: first code point << 3 | CharClass.
 #ifndef PARLEY_MODEL_CHAR_CLASS_DATA_H_
 #define PARLEY_MODEL_CHAR_CLASS_DATA_H_
 
@@ -7,6 +6,7 @@
 
 namespace parley::model {
 
+// Runs of one class: first code point << 3 | CharClass.
 // clang-format off
 inline constexpr uint32_t kClassRuns[] = {
   0x0, 0x4e, 0x70, 0x106, 0x108, 0x185, 0x1d0, 0x209, 0x2d8, 0x30a, 0x3d8, 0x42e, 0x430, 0x506, 0x508, 0x553,

@@ -4,11 +4,9 @@
 #include <charconv>
 #include <string>
 
-#include "model/files/config_reader.h"
 #include "model/files/file.h"
-#include "model/text/char_class.h"
-#include "model/text/nfc.h"
-#include "model/text/utf8.h"
+#include "model/files/json.h"
+#include "model/text/unicode.h"
 
 namespace parley::model {
 

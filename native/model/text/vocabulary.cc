@@ -6,7 +6,7 @@
 
 #include "model/files/file.h"
 #include "model/files/json.h"
-#include "model/text/utf8.h"
+#include "model/text/unicode.h"
 
 namespace parley::model {
 namespace {

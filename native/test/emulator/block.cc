@@ -339,7 +339,7 @@ void Block::StoreSame(void* to, const void* value, size_t bytes) {
     std::memcpy(&word, static_cast<const unsigned char*>(value) + 4 * i, sizeof word);
     const SameStore now{word, block, barriers_passed_[block]};
     const auto [before, is_first] = same_stores_.emplace(words + i, now);
-    const bool is_later = before->second.block == block && before->second.collectives != now.collectives;
+    const bool is_later = before->second.block == block && before->second.barriers != now.barriers;
     if (!is_first && !is_later && before->second.word != word)
       RefuseAs("stores another value than the others to where all store the same");
     before->second = now;

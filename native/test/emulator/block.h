@@ -1,10 +1,11 @@
 // The threads of one block, and who of them runs.
 //
-// A fiber begins threads one after the other as long as they end without collective anybody. A thread that has
-// to wait keeps the fiber; another takes over the rest. Everything is of one host thread.
+// A fiber begins threads one after the other as long as they end without meeting another thread. A thread
+// that has to wait keeps the fiber; another takes over the rest. Everything is of one host thread.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_BLOCK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -12,13 +13,48 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/cuda/products/tile_map.h"
 #include "test/emulator/collectives.h"
 #include "test/emulator/emulator.h"
 #include "test/emulator/fiber.h"
 #include "test/emulator/race_check.h"
-#include "test/emulator/tile_copies.h"
 
 namespace parley::cuda::emulator {
+
+struct PendingTileCopy {
+  void* to;
+  TileMap map;  // a TileShape
+  uint32_t from[4];
+  const void* barrier;
+};
+
+struct PendingBulkCopy {
+  void* to;
+  const void* from;
+  uint32_t bytes;
+  const void* barrier;
+};
+
+class TileCopies {
+ public:
+  void Request(const PendingTileCopy& copy) { tiles_.push_back(copy); }
+  void Request(const PendingBulkCopy& copy) { bytes_.push_back(copy); }
+  // Executes the copies that arrive at this barrier; returns their bytes.
+  size_t MakeFor(const void* barrier);
+  void Clear() {
+    tiles_.clear();
+    bytes_.clear();
+  }
+
+ private:
+  static size_t Make(const PendingTileCopy& copy);
+  static size_t Make(const PendingBulkCopy& copy);
+  template <class Pending>
+  static size_t MakeFor(const void* barrier, std::vector<Pending>* pending);
+
+  std::vector<PendingTileCopy> tiles_;
+  std::vector<PendingBulkCopy> bytes_;
+};
 
 // Blocks that run together.
 inline uint32_t TogetherOf(const KernelEntry& entry, const Grid& grid) {
@@ -80,7 +116,7 @@ struct Group {
 
 // A store of one value by several threads to one address, and the number of their block's barriers so far.
 struct SameStore {
-  uint32_t word, block, collectives;
+  uint32_t word, block, barriers;
 };
 
 class Block {
@@ -98,7 +134,7 @@ class Block {
   uint32_t Running() const { return running_; }
   void WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join, Memory memory);
   uint32_t BlockBarrier(uint32_t vote);
-  // Until another thread says so for all that wait there.
+  // Waits until another thread wakes all that wait there.
   void WaitAt(const char* word);
   void FreeAllAt(const char* word);
   unsigned char* Shared() { return SharedOf(running_ / block_threads_); }

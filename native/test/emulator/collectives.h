@@ -10,7 +10,7 @@ namespace parley::cuda::emulator {
 // Combines the operands of a warp's lanes: lanes[l] of lane l, null if l is not in the mask.
 using Join = void (*)(void* const lanes[32], uint32_t mask);
 
-// Whether those that meet see what each other wrote before. Race checks alone ask.
+// kOrdered: the threads that synchronise see what the others wrote before. Only race checks read it.
 enum class Memory : uint8_t { kAsItIs, kOrdered };
 
 // Returns when every lane of `mask` (the caller's among them) has come here with the same word and mask; the
@@ -18,10 +18,10 @@ enum class Memory : uint8_t { kAsItIs, kOrdered };
 void WarpCollective(const char* word, uint32_t mask, void* laid_down, Join join,
                     Memory memory = Memory::kAsItIs);
 
-// The same of all threads of the block that have not ended. `votes` (0 or 1) of all of them are summed.
+// Waits for all threads of the block that have not ended; returns the sum of their votes (0 or 1).
 uint32_t BlockBarrier(uint32_t vote);
 
-// The same of the first `threads` of the block, none of which may have ended.
+// Waits for the first `threads` threads of the block, none of which may have ended.
 void NamedBarrier(uint32_t barrier, uint32_t threads);
 
 // For race checks alone: the thread's products of tiles so far are a group; all but the last `left` such

@@ -1,5 +1,5 @@
-// A device whose memory is the host's and whose grids the emulator runs. What is asked for is done as late as
-// it may be, when somebody waits for it, so that what is read too early shows.
+// A device whose memory is the host's and whose grids the emulator runs. The device does its work as late as
+// it may, when the host waits for it, so that a read that comes too early shows.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_EMULATED_DEVICE_H_
 

@@ -27,7 +27,7 @@ void Validate(const KernelEntry& entry, const Grid& grid, const Rules& rules) {
   if (grid.shared > rules.most_shared) refuse(std::to_string(grid.shared) + " bytes of shared memory");
 }
 
-// Or the cluster that it begins: clusters lie in x.
+// Runs the block, or the cluster that it begins: clusters lie in x.
 void RunBlock(const Grid& grid, uint64_t number, uint64_t seed) {
   blockIdx.x = static_cast<uint32_t>(number % grid.x);
   blockIdx.y = static_cast<uint32_t>(number / grid.x % grid.y);

@@ -25,7 +25,8 @@ class Refused : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// In which order blocks run, and threads begin and go on after they met. What depends on it lacks a barrier.
+// Order in which blocks run, and threads begin and continue after a barrier. A result that depends on it
+// lacks a barrier.
 enum class Order : uint8_t { kForward, kBackward, kShuffled };
 
 struct Rules {

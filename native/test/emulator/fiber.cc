@@ -20,7 +20,7 @@ constexpr size_t kStackBytes = 512 << 10;
 constexpr size_t kStackBytes = 128 << 10;
 #endif
 
-// The place that was left last: whoever arrives learns of the stack from which it came.
+// The place that was left last, from which the arriving fiber learns the stack it came from.
 Place* left = nullptr;
 
 }  // namespace

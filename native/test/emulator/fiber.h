@@ -28,7 +28,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // The next time that it is gone to, `body` begins, which never returns. What was on the stack is forgotten.
+  // The next switch to the fiber begins `body`, which never returns. The contents of the stack are lost.
   void Begin(void (*body)());
 
   Place place;

@@ -1,4 +1,5 @@
-// A device that runs nothing and copies nothing: what is left is the host's part. What was fetched is zeros.
+// A device that runs nothing and copies nothing, so that only the host's part remains. Fetched memory is
+// zeros.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_IDLE_DEVICE_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_IDLE_DEVICE_H_
 

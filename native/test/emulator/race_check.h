@@ -6,8 +6,8 @@
 // thread's own until it meets others.
 //
 // Not looked for: races of blocks that run one after the other, and of grids; fences between proxies
-// (FenceAsyncProxy, FenceBarriers); registers that wgmma still writes; whether an atomic's fence is there. A kernel
-// says where it does on purpose what would be reported: StoreSame, LoadsAhead, LanesHaveLoaded
+// (FenceAsyncProxy, FenceBarriers); registers that wgmma still writes; whether an atomic's fence is there.
+// A kernel says where it does on purpose what would be reported: StoreSame, LoadsAhead, LanesHaveLoaded
 // (intrinsics.h). Stores of the same are compared, and refused if they are not.
 #ifndef PARLEY_KERNELS_CUDA_EMULATOR_RACE_CHECK_H_
 #define PARLEY_KERNELS_CUDA_EMULATOR_RACE_CHECK_H_

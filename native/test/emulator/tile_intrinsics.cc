@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "test/emulator/block.h"
-#include "test/emulator/tile_copies.h"
 
 namespace parley::cuda {
 namespace {
@@ -50,7 +49,7 @@ double HeldValue(void* const lanes[32], uint32_t row, uint32_t column) {
   return ToFloat(Bf16{static_cast<uint16_t>(column % 2 == 0 ? pair : pair >> 16)});
 }
 
-// As Mma: sixteen products are summed without rounding, and then added to d.
+// Multiplies as Mma does: sixteen products are summed without rounding, and then added to d.
 void JoinTiles(void* const lanes[32], uint32_t) {
   const TileProduct& all = *static_cast<const TileProduct*>(lanes[0]);
   double a[16][16];

@@ -29,7 +29,7 @@ inline void ArriveIf(Barrier* barrier, bool does) {
 void ArriveExpecting(Barrier* barrier, uint32_t bytes);
 void AwaitPhase(Barrier* barrier, uint32_t parity);
 inline void AwaitPhaseOrTrap(Barrier* barrier, uint32_t parity) { AwaitPhase(barrier, parity); }
-// Both are made as late as they may be: when somebody waits for them.
+// The emulator makes both as late as it may: when a thread waits for them.
 void CopyTile(void* to, const TileMap& map, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
               Barrier* barrier);
 void CopyBulk(void* to, const void* from, uint32_t bytes, Barrier* barrier);

@@ -1,5 +1,5 @@
 // Decode attention (FlashDecoding) over the KV caches of many streams, for head_dim 64 and 128 (other sizes:
-// attention_any.cuh).
+// attend.cuh).
 //
 // A block handles one row, one kv head and kGroup of the query heads that share it. Its slots
 // (attention_slots.cuh) visit the positions before the row's own in turn. The last warp computes and stores
@@ -17,8 +17,8 @@ namespace parley::cuda {
 struct AttendArgs {
   HeadsArgs heads;
   const uint32_t* items;
-  // Nonzero if items are rows, whose keys are stored. Otherwise they are streams; stream i has row i alone, whose
-  // key is stored and attended to.
+  // Nonzero if items are rows, whose keys are stored. Otherwise they are streams; stream i has row i alone,
+  // whose key is stored and attended to.
   uint32_t by_row;
   uint32_t unused = 0;  // so that there is no gap
   // When blocks along z share an item's lanes: partial softmaxes [items, query_heads, kLanes, 2 + head_dim],
@@ -251,7 +251,7 @@ struct AttentionBlock {
   }
 };
 
-// Whether this block came last of `all` that share an item; then all that they wrote is there.
+// True if this block is the last of `all` that share an item; the results of the others are then visible.
 template <uint32_t kThreads>
 __device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t all, uint32_t* shared) {
   __threadfence();
@@ -264,8 +264,8 @@ __device__ __forceinline__ bool CameLast(uint32_t* arrivals, uint32_t all, uint3
   return true;
 }
 
-// Lanes that blocks share: each its own to args.parts; the last block joins them to `whole`. Whether this is
-// that block.
+// Blocks share the lanes: each writes its own to args.parts, and the last block joins them to `whole`.
+// Returns true in that block.
 template <class Block, class Load>
 __device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* block, const SeenPositions& seen,
                                              const Load& load, typename Block::Parts& whole) {
@@ -299,7 +299,7 @@ __device__ __forceinline__ bool AttendShared(const AttendArgs& args, Block* bloc
   return true;
 }
 
-// The same of one block.
+// One block computes all lanes.
 template <class Block, class Load>
 __device__ __forceinline__ void AttendAlone(Block* block, const SeenPositions& seen, const Load& load,
                                             typename Block::Parts& whole) {

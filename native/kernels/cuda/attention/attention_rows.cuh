@@ -305,7 +305,7 @@ struct RowsPlace {
   }
 };
 
-// As scores are scaled; zeros beyond the last row.
+// Scaled like scores; zeros beyond the last row.
 template <class Cached>
 __device__ __forceinline__ void LoadQueries(const HeadsArgs& heads, const RowsPlace& place,
                                             RowsShared* shared) {

@@ -43,14 +43,14 @@ struct HeadShare {
     head[First() / 4] = make_float4(v[0], v[1], v[2], v[3]);
     head[(kDim / 2 + First()) / 4] = make_float4(v[4], v[5], v[6], v[7]);
   }
-  // The same by all threads that have the same share.
+  // As above, by all threads that have the same share.
   __device__ __forceinline__ static void PutSame(float4* head, const float (&v)[8]) {
     StoreSame(head + First() / 4, make_float4(v[0], v[1], v[2], v[3]));
     StoreSame(head + (kDim / 2 + First()) / 4, make_float4(v[4], v[5], v[6], v[7]));
   }
 
-  // As RmsFactor sums: four columns in their order, then over 16 lanes of four columns, 8, ... Whole warps
-  // call it.
+  // Sums in the order of RmsFactor: four columns in their order, then over 16 lanes of four columns, 8, ...
+  // Whole warps call it.
   __device__ __forceinline__ void Norm(const HeadShare& weights, float eps) {
     float low = 0, high = 0;
 #pragma unroll

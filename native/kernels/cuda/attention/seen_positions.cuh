@@ -1,4 +1,4 @@
-// Which positions of a cache a row sees before its own, and in which order a block visits them.
+// Positions of a cache that a row sees before its own, and the order in which a block visits them.
 #ifndef PARLEY_KERNELS_CUDA_SEEN_POSITIONS_CUH_
 #define PARLEY_KERNELS_CUDA_SEEN_POSITIONS_CUH_
 

@@ -74,7 +74,7 @@ class Device {
   virtual void* AllocateHost(size_t bytes) = 0;
   virtual void FreeHost(void* memory) = 0;
 
-  // --- in the order in which they are asked for
+  // --- calls that take effect in order
   // Done when they return; the host's memory may be any.
   virtual void Upload(void* to, const void* from_host, size_t bytes) = 0;
   virtual void Download(void* to_host, const void* from, size_t bytes) = 0;
@@ -86,15 +86,27 @@ class Device {
   virtual void Run(const List& list) = 0;
   virtual void Launch(const Graph& graph) = 0;
 
-  // Asks for nothing yet. The list's memory is no longer needed afterwards.
+  // Runs nothing yet. The list's memory is no longer needed afterwards.
   virtual std::unique_ptr<Graph> Capture(const List& list) = 0;
 
-  // Until all that was asked for before the mark (0 or 1) was set last is done, or all. Throws DeviceLost
-  // when it takes longer than the device's bound.
+  // Waits until all work before the latest setting of the mark (0 or 1) is done, or all work. Throws
+  // DeviceLost when it takes longer than the device's bound.
   virtual void Mark(int mark) = 0;
   virtual void Wait(int mark) = 0;
   virtual void Wait() = 0;
 };
+
+struct GpuOptions {
+  int device = 0;
+  double longest_wait = 30;  // seconds; a device that needs longer is lost
+};
+
+// Why `device` cannot be used: no driver, one too old, no GPU, one too old. Empty when it can.
+std::string WhyNoGpu(int device);
+
+// Opens a device through the CUDA runtime. Throws std::runtime_error with the text of WhyNoGpu, and
+// std::bad_alloc.
+std::unique_ptr<Device> OpenGpu(const GpuOptions& options);
 
 }  // namespace parley::cuda
 

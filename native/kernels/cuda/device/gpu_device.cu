@@ -1,4 +1,4 @@
-#include "kernels/cuda/device/gpu_device.h"
+#include "kernels/cuda/device/device.h"
 
 #include <cuda_runtime.h>
 
@@ -274,8 +274,8 @@ uint32_t GpuDevice::BlocksTogether(const KernelEntry& entry, uint32_t threads, u
   return static_cast<uint32_t>(blocks * facts_.multiprocessors);
 }
 
-// The next grid may begin before this one has ended: every kernel waits in GridDependencyWait(), in code that was
-// compiled for such a GPU. 10 and 11 run what was compiled for 8.0, which does not wait.
+// The next grid may begin before this one has ended: every kernel waits in GridDependencyWait(), in code
+// that was compiled for such a GPU. 10 and 11 run what was compiled for 8.0, which does not wait.
 void GpuDevice::LaunchOne(const List& list, const Node& node, cudaStream_t stream) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(node.grid.x, node.grid.y, node.grid.z);

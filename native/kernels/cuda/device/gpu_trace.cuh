@@ -2,7 +2,7 @@
 // the environment variable PARLEY_CUDA_TRACE names.
 //
 // The file has a line for each grid, in the order in which they ran: ns from its inputs to those of the next
-// grid, how long before its inputs its first block began, its number of blocks, its kernel. Where a block's
+// grid, how long before its inputs its first block began, its number of blocks, its kernel. If a block's
 // first thread requests weights, it does so before its inputs; in the tiled GEMM that thread requests all of
 // the block's weights.
 #ifndef PARLEY_KERNELS_CUDA_GPU_TRACE_CUH_
@@ -52,8 +52,8 @@ inline cudaError_t BeginTrace(int device) {
   trace = {static_cast<ulonglong2*>(memory),
            reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + kBytes)};
   for (const void* const symbol : TracesOfFiles()) {
-    if (const cudaError_t told = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); told != cudaSuccess)
-      return told;
+    if (const cudaError_t copied = cudaMemcpyToSymbol(symbol, &trace, sizeof trace); copied != cudaSuccess)
+      return copied;
   }
   return cudaDeviceSynchronize();
 }

@@ -9,15 +9,16 @@
 //   - SharedBytes(): the block's dynamic shared memory, of the size that its launch gives, aligned to 128
 //     bytes
 //   - Mma(d, a, b): mma.sync m16n8k16, bf16 by bf16 to f32: d += a b
-//   - GridDependencyWait(): griddepcontrol.wait: before any access to memory that an earlier grid writes, and before
-//     any write to memory that one reads. Weights may be read earlier.
-//   - LaunchDependents(): griddepcontrol.launch_dependents: the next grid may begin its work that needs no input
+//   - GridDependencyWait(): griddepcontrol.wait: before any access to memory that an earlier grid writes,
+//     and before any write to memory that one reads. Weights may be read earlier.
+//   - LaunchDependents(): griddepcontrol.launch_dependents: the next grid may begin its work that needs no
+//     input
 //   - CopyAsync16(to, from, valid), CommitCopies(), AwaitCopies<left>(): cp.async of 16 bytes to shared
 //     memory, zeros if not valid
 //   - ThisThread(), ThisBlock(): threadIdx.x and blockIdx.x, read anew, so that values derived from them hold
 //     no registers through a long loop
-//   - NamedBarrier<threads, barrier>(): __syncthreads for the first `threads` threads of a block; barriers are 1
-//     to 15
+//   - NamedBarrier<threads, barrier>(): __syncthreads for the first `threads` threads of a block; barriers
+//     are 1 to 15
 //   - StoreSame(to, value): *to = value by several threads at once, all of which store the same; words of
 //     four bytes
 //   - const LoadsAhead ahead;: in its scope, the thread's loads are used only if no thread writes there

@@ -33,7 +33,7 @@ struct KernelEntry {
 
 constexpr uint32_t kAllBlocks = 0;  // all blocks of the grid: they wait for each other
 
-// As Args::kCluster says, or one.
+// Blocks of a cluster: Args::kCluster, or one.
 template <class Args, class = void>
 struct ClusterOf : std::integral_constant<uint32_t, 1> {};
 template <class Args>

@@ -69,6 +69,16 @@ class WorkRoom final : public Room {
   std::vector<void*> outgrown_;
 };
 
+// Memory that the persistent grids of a backend share: published words and each block's step count, which
+// persist from grid to grid.
+struct LayerRunRoom {
+  explicit LayerRunRoom(Device& its) : device(its), tagged(its), steps(its), choices(its), logits(its) {}
+
+  Device& device;
+  WorkRoom tagged, steps;
+  WorkRoom choices, logits;  // a code predictor's passes: published words, and logits to choose from
+};
+
 }  // namespace parley::cuda
 
 #endif  // PARLEY_KERNELS_CUDA_WORK_ROOM_H_

@@ -1,7 +1,7 @@
-// Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes its
-// own rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory
-// (TaggedWord, layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits are those
-// of the separate grids.
+// Persistent kernel that runs all layers of a transformer for a few rows in one grid. Each block computes
+// its own rows of every matrix. Blocks exchange the results of a step as step-tagged words in global memory
+// (TaggedWord, layer_run_args.h). Meanwhile the weights of later steps stream into their rings. The bits
+// are those of the separate grids.
 //
 // A block without rows in a step reads nothing for it. A block may overwrite exchanged words without a
 // further barrier: it has received results from all blocks that read the old ones. This holds for any
@@ -15,8 +15,8 @@
 //     words of the layer before.
 //   - inner: has every row, from all blocks that had read the inner words of the layer before.
 //
-// A block publishes nothing of a step before all of its warps have read what they need. All blocks count steps
-// alike, whether they have rows or not.
+// A block publishes nothing of a step before all of its warps have read what they need. All blocks count
+// steps alike, whether they have rows or not.
 #ifndef PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 #define PARLEY_KERNELS_CUDA_LAYER_RUN_CUH_
 
@@ -235,7 +235,7 @@ struct RunBlock {
     RunBarrier();
   }
 
-  // As RmsFactor.
+  // Sums in the order of RmsFactor.
   __device__ __forceinline__ float FactorOfRow(const float* x) const {
     const float* const own = x + ThisThread() % 32 * 4;
     float sum = 0;

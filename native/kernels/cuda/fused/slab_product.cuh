@@ -8,9 +8,9 @@
 
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/fused/layer_run_args.h"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/products/tile_intrinsics.h"
-#include "kernels/cuda/rms.cuh"
 
 namespace parley::cuda {
 
@@ -220,7 +220,7 @@ __device__ __forceinline__ void MultiplyTile(const WeightRing& ring, const Vecto
   }
 }
 
-// The same for up to kTiles tiles at once, so that none waits for another's sums. The columns lie in one
+// Multiplies up to kTiles tiles at once, so that none waits for another's sums. The columns lie in one
 // place of the ring.
 template <int kTiles, int kChunks>
 __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const VectorPart<kChunks>& part,
@@ -257,7 +257,7 @@ __device__ __forceinline__ void MultiplyTiles(const WeightRing& ring, const Vect
   }
 }
 
-// As many slabs, each of which lies in one place, as the ring has at once: returns how many.
+// Takes as many slabs, each in one place, as the ring has at once; returns their number.
 template <int kChunks>
 __device__ __forceinline__ uint32_t MultiplySome(const WeightRing& ring, const VectorPart<kChunks>& part,
                                                  uint32_t slab, uint32_t slabs, const SlabSums& sums) {

@@ -1,7 +1,7 @@
 // Products and convolutions of the CUDA backend.
 #include "kernels/cuda/codec/convolutions.cuh"
 #include "kernels/cuda/codec/depthwise.cuh"
-#include "kernels/cuda/codec/residual_launch.cuh"
+#include "kernels/cuda/codec/residual_unit.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/products/products.cuh"
 

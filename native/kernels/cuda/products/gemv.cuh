@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/cuda/products/product_args.cuh"
-#include "kernels/cuda/rms.cuh"
 
 namespace parley::cuda {
 
@@ -141,7 +141,7 @@ struct GemvWarp {
     }
   }
 
-  // The same for one octet, whose floats are loaded some chunks ahead.
+  // Multiplies one octet, whose floats are loaded some chunks ahead.
   __device__ __forceinline__ void MultiplyFloats(const ProductArgs& args, float factor) {
     ChunkWalk walk(args.x, first);
     const float* const norm = Shape::kNorm ? args.norm + FourOf(threadIdx.x) * kFour : nullptr;

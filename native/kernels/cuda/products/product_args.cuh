@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/lane_math.cuh"
+#include "kernels/cuda/products/product_plan.h"
 #include "kernels/cuda/products/terms.cuh"
-#include "kernels/cuda/products/terms_place.h"
-#include "kernels/cuda/rms.cuh"
 #include "kernels/matrix.h"
 
 namespace parley::cuda {
@@ -205,7 +205,7 @@ __device__ __forceinline__ void FinishGated(const ProductArgs& args, uint32_t ro
   else args.matrices[0].y[place] = Gated(gate, up);
 }
 
-// The same of four neighbouring rows that are finished, the first of which is a multiple of four.
+// Writes four neighbouring finished rows, the first of which is a multiple of four.
 __device__ __forceinline__ void PutGated(const ProductArgs& args, uint64_t place, const float4& four) {
   if (args.handed.terms != nullptr) PutFour(args.handed, place, four);
   else *reinterpret_cast<float4*>(args.matrices[0].y + place) = four;
@@ -216,8 +216,8 @@ __device__ __forceinline__ float4 FourFrom(const float* values, uint32_t row) {
   return *reinterpret_cast<const float4*>(values + row);
 }
 
-// The same of four neighbouring rows, the first of which is a multiple of four, and whose bias may be at
-// hand; `before`: what y was, where it is to be added.
+// Finishes four neighbouring rows, the first of which is a multiple of four. `before`: the old value of y,
+// where the product is added to it.
 __device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row,
                                              float4 four, const float4& bias, const float4& before) {
   if (matrix.scales != nullptr) {

@@ -1,5 +1,6 @@
-// Chooses how a product is divided into blocks. All cuts give the same bits, so the choice only affects the
-// time. It depends only on the shape of the matrix and the bucket of the vectors.
+// Chooses how a product is divided into blocks, and the place of its terms. All cuts give the same bits, so
+// the choice only affects the time. It depends only on the shape of the matrix and the bucket of the
+// vectors.
 #ifndef PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 #define PARLEY_KERNELS_CUDA_PRODUCT_PLAN_H_
 
@@ -11,6 +12,14 @@
 #include "kernels/matrix.h"
 
 namespace parley::cuda {
+
+// Place at which a kernel writes a product's vectors as the bf16 terms that the product reads, so that no
+// grid has to prepare them: [vectors, columns], one term of each value. Without a place the kernel writes
+// floats.
+struct TermsPlace {
+  unsigned char* terms = nullptr;
+  uint64_t in_fragments = 0;  // columns of a chunk as threads of Mma hold them, not as they lie
+};
 
 // Terms of a vector: two keep 16 bits of a float, one keeps 8. Weights that have no more than 8 bits
 // themselves meet vectors of as many, where not all is to be kept.

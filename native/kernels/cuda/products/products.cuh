@@ -40,12 +40,12 @@ Grid CutRows(ProductArgs* args, size_t bucket) {
   return grid;
 }
 
-// Whether a product reads the floats of its vectors as they lie, and norms them itself: else their terms are
-// prepared.
+// True if a product reads the floats of its vectors as they lie, and norms them itself; otherwise their
+// terms are prepared.
 inline bool ReadsFloats(const Plan& plan) { return plan.cut == Cut::kGemv && plan.octets == 1; }
 
 // The kernels of products take long to compile. One file compiles them, cuda_planned.cc, which has these two.
-// As one of the plans for its format says. Terms that are there are used.
+// Enqueues the product by one of the plans for its format. It uses terms that exist already.
 void EnqueuePlanned(Queue& queue, Room& room, const Plan& plan, bool gated, ProductArgs args,
                     const LaidVectors& laid);
 // Without tensor cores.

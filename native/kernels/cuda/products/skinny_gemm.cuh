@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/device/intrinsics.h"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/cuda/products/product_args.cuh"
-#include "kernels/cuda/rms.cuh"
 
 namespace parley::cuda {
 
@@ -21,7 +21,7 @@ template <uint32_t kRow>
 __device__ __forceinline__ uint32_t PieceAt(uint32_t row, uint32_t piece) {
   return row * kRow + (piece ^ (row * kRow / 128 % 2 * (kRow / 32))) * 16;
 }
-// The same of a byte.
+// Place of a byte.
 template <uint32_t kRow>
 __device__ __forceinline__ uint32_t ByteAt(uint32_t row, uint32_t byte) {
   return PieceAt<kRow>(row, byte / 16) + byte % 16;

@@ -11,9 +11,7 @@
 
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/products/tile_intrinsics.h"
-#include "kernels/cuda/products/tile_ring.cuh"
 #include "kernels/cuda/products/tiled_gemm.cuh"
-#include "kernels/cuda/products/tiled_gemm_args.cuh"
 #include "kernels/cuda/products/tiled_gemm_bytes.cuh"
 
 namespace parley::cuda {

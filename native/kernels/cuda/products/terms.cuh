@@ -43,7 +43,7 @@ constexpr uint32_t kChunk = 32;  // columns
 constexpr uint32_t kEight = 8;   // columns of a thread in a chunk ..
 constexpr uint32_t kFour = 4;    // .. of which it has as many of the first sixteen as of the second
 
-// Which four of a sixteen are the thread's.
+// Index of the thread's four among a sixteen.
 __device__ __forceinline__ uint32_t FourOf(uint32_t lane) { return lane % 4 / 2 + lane % 2 * 2; }
 
 // Turns eight adjacent columns, in two halves, into this thread's eight of the chunk, by an exchange with
@@ -54,7 +54,7 @@ __device__ __forceinline__ void ChangeFours(uint32_t (&first)[kWords], uint32_t 
 #pragma unroll
   for (int i = 0; i < kWords; i++) {
     const uint32_t other = __shfl_xor_sync(0xffffffffu, is_low ? second[i] : first[i], 2);
-    // Not an array that is chosen: it would lie in memory.
+    // A chosen array would lie in memory.
     first[i] = is_low ? first[i] : other;
     second[i] = is_low ? other : second[i];
   }

@@ -21,8 +21,8 @@
 //   - TilePlace, BarrierPlace: PlaceOf(tile), PlaceOf(barrier), which the functions above also accept:
 //     computed once and kept in a register. Beyond(place, bytes)
 //   - SwizzledByte<kRow>(byte): where CopyTile puts that byte of a tile that begins at a multiple of 8 rows
-//   - FenceAsyncProxy(): after this thread wrote to a tile itself, before a barrier with the threads whose MmaTiles
-//     read it
+//   - FenceAsyncProxy(): after this thread wrote to a tile itself, before a barrier with the threads whose
+//     MmaTiles read it
 //   - MmaRows<kRow>(d, a, b, step, from_zero): the same for 64 rows a in registers, a warp's rows as Mma has
 //     them, and a tile b. Call HoldRows(a) after writing them and before FenceTiles; do not write them again
 //     before the product is done
@@ -31,8 +31,8 @@
 //   - FenceTiles(), CommitTiles(), AwaitTiles<left>(): before the first MmaTiles of a group and after d was
 //     written; after the last of a group; until all but the last `left` groups are done, and d and the tiles
 //     may be used again
-//   - IncreaseRegisters<n>(), DecreaseRegisters<n>(): by all warps of a warpgroup, which has n registers a thread
-//     from then on
+//   - IncreaseRegisters<n>(), DecreaseRegisters<n>(): by all warps of a warpgroup, which has n registers a
+//     thread from then on
 //
 //   - PARLEY_CLUSTER(n): of a kernel, before __launch_bounds__: n adjacent blocks form a cluster, as its Args
 //     also state by their kCluster. Such a kernel has no __shared__ arrays
@@ -49,13 +49,14 @@
 //     spills).
 //   - Where all threads multiply, they wait with the timeout themselves. Waits for words of other blocks have
 //     one too (layer_run_args.h).
-//   - The instructions behind __syncthreads, ClusterBarrier, GridDependencyWait, AwaitCopies and AwaitTiles have no
-//     timeout. They wait for threads of the cluster, for earlier grids, to which the same rules apply, or for
-//     the GPU itself. If the GPU does not answer, the host has its own timeout (gpu_device.h).
+//   - The instructions behind __syncthreads, ClusterBarrier, GridDependencyWait, AwaitCopies and AwaitTiles
+//     have no timeout. They wait for threads of the cluster, for earlier grids, to which the same rules
+//     apply, or for the GPU itself. If the GPU does not answer, the host has its own timeout (device.h).
 // The emulator reports a wait that never ends as an error.
 #ifndef PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 #define PARLEY_KERNELS_CUDA_TILE_WORDS_H_
 
+#include "kernels/cuda/device/intrinsics.h"
 #ifdef __CUDACC__
 #include "kernels/cuda/products/gpu_tile_intrinsics.h"
 #else
@@ -68,6 +69,40 @@ namespace parley::cuda {
 template <uint32_t kRow>
 __device__ __forceinline__ uint32_t SwizzledByte(uint32_t byte) {
   return byte ^ ((byte >> 7 & (kRow / 16 - 1)) << 4);
+}
+
+// Ring buffer of tile stages in shared memory: a producer fills places again and again, and consumers follow
+// it.
+
+// The next place, and the parity of the phase that its barrier is in then.
+template <uint32_t kPlaces>
+struct RingTurn {
+  uint32_t place = 0, parity = 0;
+
+  __device__ __forceinline__ void Next() {
+    if (++place < kPlaces) return;
+    place = 0;
+    parity ^= 1;
+  }
+  // The one before. Before the first it is of a phase that counts as ended.
+  __device__ __forceinline__ RingTurn Before() const {
+    return place == 0 ? RingTurn{kPlaces - 1, parity ^ 1} : RingTurn{place - 1, parity};
+  }
+};
+
+// Start of the block's tiles, at a multiple of 1024 bytes. The launch requests 1024 bytes more for it.
+__device__ __forceinline__ unsigned char* TilesBegin() {
+  return SharedBytes() + (1024 - reinterpret_cast<uintptr_t>(SharedBytes()) % 1024) % 1024;
+}
+
+// The barriers of as many places: one asks for what fills a place, so many say when they are done with it.
+// One thread's; then FenceBarriers().
+template <uint32_t kPlaces>
+__device__ __forceinline__ void InitRing(Barrier* full, Barrier* empty, uint32_t users) {
+  for (uint32_t place = 0; place < kPlaces; place++) {
+    InitBarrier(full + place, 1);
+    InitBarrier(empty + place, users);
+  }
 }
 
 }  // namespace parley::cuda

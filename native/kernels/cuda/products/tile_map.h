@@ -18,8 +18,8 @@ struct TileShape {
   uint32_t box[4];      // each at most 256
 };
 
-// As the device takes it; an argument of a kernel that is declared __grid_constant__. Words without gaps:
-// lists are compared byte for byte.
+// Descriptor in the form that the device takes; an argument of a kernel that is declared __grid_constant__.
+// Words without gaps: lists are compared byte for byte.
 struct alignas(64) TileMap {
   uint64_t words[16];
 };

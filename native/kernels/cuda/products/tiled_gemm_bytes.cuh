@@ -8,9 +8,7 @@
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/products/terms.cuh"
 #include "kernels/cuda/products/tile_intrinsics.h"
-#include "kernels/cuda/products/tile_ring.cuh"
 #include "kernels/cuda/products/tiled_gemm.cuh"
-#include "kernels/cuda/products/tiled_gemm_args.cuh"
 
 namespace parley::cuda {
 
@@ -88,7 +86,7 @@ __device__ __forceinline__ void WidenSixteen(uint32_t place, uint32_t step, uint
   for (uint32_t i = 0; i < 4; i++) to[i] = PairOfBytes<Shape::kFormat>(TakeBytes(two[i], 0x1100));
 }
 
-// The same of a chunk of the box.
+// Widens a chunk of the box.
 template <class Shape>
 __device__ __forceinline__ void WidenChunk(uint32_t place, uint32_t chunk, uint32_t (&to)[2][4]) {
   WidenSixteen<Shape>(place, chunk * 2, to[0]);
@@ -112,7 +110,7 @@ struct ByteRing {
 
   __device__ __forceinline__ unsigned char* Terms() const { return tiles + turn.place * Shape::kStageBytes; }
   __device__ __forceinline__ unsigned char* Weights() const { return Terms() + Shape::kTermBytes; }
-  // Until the other side is done with all that was asked for.
+  // Waits until the consumers have used every requested stage.
   __device__ __forceinline__ void Drain() const {
     const RingTurn<Shape::kStages> last = turn.Before();
     AwaitPhaseOrTrap(empty + last.place, last.parity);

@@ -18,11 +18,11 @@
 
 namespace parley::cuda {
 
-// Whether a segment is cut into boxes of 32 columns, three a stage, not into one of 64. Beyond the last
+// True if a segment is cut into boxes of 32 columns, three a stage, not into one of 64. Beyond the last
 // column of vectors that are no windows there are zeros.
 inline bool IsNarrow(size_t length) { return length % 64 != 0 && length % 96 == 0; }
 
-// Whether tiles can be cut out of these matrices, vectors and results.
+// True if tiles can be cut out of these matrices, vectors and results.
 inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
   const bool bytes = HasScales(args.formats[0]);
   if ((args.formats[0] != Format::kBf16 && !bytes) || !LiesAtFours(args.bias) || !LiesAtFours(args.gain))
@@ -141,7 +141,7 @@ void LaunchSplitK(Queue& queue, const ProductArgs& product, const LaidVectors& l
   queue.Launch<kSplitKKernel<Shape>>(grid, args);
 }
 
-// Whether every part's boxes lie in one segment, and all of a part in shared memory.
+// True if every part's boxes lie in one segment, and all of a part in shared memory.
 inline bool FitsSplit(const ProductArgs& args, const LaidVectors& laid) {
   using Shape = SplitKShape<false, 64>;
   if (laid.as_signals && args.columns % (kParts * Shape::kBox) != 0) return false;
@@ -149,7 +149,7 @@ inline bool FitsSplit(const ProductArgs& args, const LaidVectors& laid) {
          Shape::SharedOf(Shape::StagesOf(args.columns / kChunk)) <= (227u << 10);
 }
 
-// As one of the plans for tiles says: of 64 or 128 vectors, and so many rows in shared memory.
+// Launches by one of the plans for tiles: of 64 or 128 vectors, and so many rows in shared memory.
 template <bool kGated>
 void LaunchTiledGemm(Queue& queue, const ProductRules& rules, const Plan& plan, const ProductArgs& product,
                      const LaidVectors& laid) {
@@ -173,7 +173,7 @@ void LaunchTiledGemm(Queue& queue, const ProductRules& rules, const Plan& plan, 
   }
 }
 
-// The same of weights of 8 bits.
+// Launches the tiled GEMM of 8-bit weights.
 template <Format kFormat, bool kGated>
 void LaunchTiledGemmBytes(Queue& queue, const ProductRules& rules, const Plan& plan,
                           const ProductArgs& product, const LaidVectors& laid) {

@@ -1,12 +1,12 @@
-#include "model/text/nfc.h"
+#include "model/text/unicode.h"
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
 
-#include "model/text/combining_data.h"
-#include "model/text/decomposition_data.h"
+#include "model/text/char_class_data.h"
+#include "model/text/nfc_data.h"
 
 namespace parley::model {
 namespace {
@@ -131,6 +131,12 @@ void NormalizeNfc(std::u32string* text) {
   Order(&parts);
   ComposeAll(&parts);
   *text = std::move(parts);
+}
+
+CharClass ClassOf(char32_t code) {
+  const uint32_t key = static_cast<uint32_t>(code) << 3 | 7;
+  const uint32_t* const run = std::upper_bound(std::begin(kClassRuns), std::end(kClassRuns), key) - 1;
+  return static_cast<CharClass>(*run & 7);
 }
 
 }  // namespace parley::model

@@ -1,8 +1,9 @@
-// UTF-8 (RFC 3629) in and out of code points.
-#ifndef PARLEY_MODEL_UTF8_H_
-#define PARLEY_MODEL_UTF8_H_
+// Reads and writes UTF-8 (RFC 3629), classifies code points and normalises text to form C (UAX 15).
+#ifndef PARLEY_MODEL_TEXT_UNICODE_H_
+#define PARLEY_MODEL_TEXT_UNICODE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,26 @@ inline void AppendUtf8(char32_t code, std::string* text) {
   for (int n = more - 1; n >= 0; n--) text->push_back(static_cast<char>(0x80 | (code >> (6 * n) & 0x3F)));
 }
 
+// Unicode categories, as coarse as the pre-tokenizer needs them. The numbers are those of char_class_data.
+enum class CharClass : uint8_t {
+  kOther = 0,
+  kUpper = 1,   // Lu, Lt
+  kLower = 2,   // Ll
+  kLetter = 3,  // Lm, Lo
+  kMark = 4,    // M
+  kNumber = 5,  // N
+  kSpace = 6,   // White_Space
+};
+
+CharClass ClassOf(char32_t code);
+
+inline bool IsLetter(CharClass c) {
+  return c == CharClass::kUpper || c == CharClass::kLower || c == CharClass::kLetter;
+}
+
+// In place. Linear but for runs of combining marks, which are sorted.
+void NormalizeNfc(std::u32string* text);
+
 }  // namespace parley::model
 
-#endif  // PARLEY_MODEL_UTF8_H_
+#endif  // PARLEY_MODEL_TEXT_UNICODE_H_
