@@ -14,11 +14,12 @@
 //      undefined to leave the token as written.
 //   `language.ts`: the `Language` itself: the two above, the names of signs, and recognisers of its own (`own`). These read
 //      tokens that only this language has (一月三日, 14h30, § 3 Abs. 2), and they come before the shared ones.
-// European languages also keep `abbreviations.ts`, `units.ts` (with currencies) and `grammar.ts` (gender, counted nouns).
-// Files with other names hold the recognisers of one subject, such as `dates.ts`. `iberian/` has those of es and pt.
+// European languages also keep `grammar.ts` (case, gender, counted nouns). Files with other names hold the recognisers of
+// one subject, such as `dates.ts`, and export its rules: which characters ask each recogniser, and in what order.
+// `language.ts` orders the subjects. `iberian/` has the recognisers that es and pt share.
 //
 // To add a language, write these files, add one line to `languages.ts`, and add `test/text/normalize/xx.cases.tsv`:
-// "# sentence about behaviour", then lines "written TAB spoken". `cases.test.ts` reads all such files. It also pushes every
+// "# sentence about behaviour", then lines "written TAB spoken". `normalize.test.ts` reads all such files. It also pushes every
 // case by character through `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms.ts`.
 // `es/` is a small model; `de/` has gender and case; `zh/` is written without spaces.
 import { endsSentenceAt } from '../sentence-end.js';
