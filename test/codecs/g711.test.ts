@@ -92,3 +92,14 @@ test('digital silence is the byte the clock sends for it', () => {
   assert.equal(MU_LAW[32_768], 0xff);
   assert.equal(A_LAW[32_768], 0xd5);
 });
+
+test('transcoding G.711 to itself keeps every code but the negative zero of mu-law', () => {
+  const again = (table: Uint8Array, values: Int16Array) =>
+    Array.from(values, (value) => table[value + 32_768] as number);
+  const codes = Array.from({ length: 256 }, (_, code) => code);
+  assert.deepEqual(again(A_LAW, A_LAW_VALUES), codes);
+  assert.deepEqual(
+    again(MU_LAW, MU_LAW_VALUES),
+    codes.map((code) => (code === 0x7f ? 0xff : code)),
+  );
+});
