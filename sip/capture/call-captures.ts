@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import type { CapturedCalls } from '../../src/config/telephone-config.js';
 import type { Time } from '../../src/time.js';
 import { headEnd } from '../message/head.js';
-import { parseMessage } from '../message/parser.js';
+import { parseMessage } from '../message/message.js';
 import { fits, Pattern } from '../routing-table.js';
 import type { Flow, Place } from '../transport/flow.js';
-import { CaptureFolder, captureName } from './capture-folder.js';
+import { CaptureFolder, captureName, PcapFile } from './capture-files.js';
 import { ipDatagram } from './ip-datagram.js';
-import { PcapFile } from './pcap-file.js';
 import { callIdIn, type MediaSource, type MessageTap, type TapDirection } from './taps.js';
 
 export interface CallCapturesOptions {

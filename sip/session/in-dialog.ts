@@ -5,7 +5,7 @@
 // tag of 101-199 and 2xx), passes every 2xx to `accepted`, and ends unused dialogs with `end`. `bye`
 // ends a confirmed dialog.
 import type { Journey } from '../client/request-sender.js';
-import type { KnownDialog } from './dialog-table.js';
+import type { KnownDialog, SessionContext } from './session-context.js';
 import type { Dialog } from './dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
@@ -15,10 +15,8 @@ import { ACCEPT, ALLOW, ALLOW_EVENTS, sessionFields, SUPPORTED } from './capabil
 import { AwaitedAcks, type DialogContext, Pauses } from './dialog-context.js';
 import { type AckContent, DialogChannel, FlowWatch } from './dialog-channel.js';
 import { InfoDigits } from './info-digits.js';
-import { OurOffers } from './our-offers.js';
+import { OurOffers, PeerOffers } from './offers.js';
 import { OurTransfers, PeerTransfers } from './transfers.js';
-import { PeerOffers } from './peer-offers.js';
-import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionUser } from './session.js';
 
 interface InDialogOptions {
@@ -83,7 +81,7 @@ export class InDialog implements DialogContext, KnownDialog {
       onExpired: () => void this.bye({ by: 'expired' }, EXPIRED),
     });
     this.#ours = new OurOffers(this);
-    this.#peers = new PeerOffers(this, () => this.#ours.offering);
+    this.#peers = new PeerOffers(this, this.#ours);
     this.#digits = new InfoDigits(this);
     this.#ourTransfers = new OurTransfers(this);
     this.#peerTransfers = new PeerTransfers(this);

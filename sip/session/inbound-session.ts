@@ -3,7 +3,7 @@
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { PeerJourney } from '../client/request-sender.js';
-import type { KnownDialog } from './dialog-table.js';
+import type { KnownDialog, SessionContext } from './session-context.js';
 import type { Dialog } from './dialog.js';
 import {
   readReason,
@@ -23,7 +23,6 @@ import { ALLOW, optionTags, SUPPORTED } from './capabilities.js';
 import { FirstExchange, ReliableProvisionals } from './first-exchange.js';
 import { InDialog, reasonIn } from './in-dialog.js';
 import { withDescription } from '../message/body.js';
-import type { SessionContext } from './session-context.js';
 import type { ReferTarget, Session, SessionEnd, SessionMedia, SessionState, SessionUser } from './session.js';
 import { wayBack } from './dialog-channel.js';
 

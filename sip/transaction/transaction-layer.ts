@@ -1,8 +1,13 @@
 // Holds all transactions of a SIP element. Received messages are matched with their transaction or
 // create one; every request of ours gets one.
 import type { Time } from '../../src/time.js';
-import type { Answerable, SipRequest, SipResponse } from '../message/message.js';
-import { type Parsed, parseMessage } from '../message/parser.js';
+import {
+  type Answerable,
+  type Parsed,
+  parseMessage,
+  type SipRequest,
+  type SipResponse,
+} from '../message/message.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import { type RequestData, responseBytes, type ResponseData } from '../message/serialiser.js';
 import { Via } from '../message/via.js';

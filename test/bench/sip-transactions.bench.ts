@@ -15,8 +15,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
-import type { SipResponse } from '../../sip/message/message.js';
-import { parseMessage } from '../../sip/message/parser.js';
+import { parseMessage, type SipResponse } from '../../sip/message/message.js';
 import { type HeaderLine, requestBytes, type RequestData } from '../../sip/message/serialiser.js';
 import { LoadGauge } from '../../sip/transaction/load-gauge.js';
 import type { AcceptedAnswer, ServerTransaction } from '../../sip/transaction/server-transaction.js';
