@@ -12,7 +12,7 @@ import { until } from '../fakes/until.js';
 import { freePorts } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
-import { type Issued, issueCertificates } from '../sip/transport/certificates.js';
+import { issueCertificates, type Issued } from '../sip/transport/transports-under-test.js';
 import { acceptanceOf, field, okTo, request, statusOf, TcpCaller } from './raw-caller.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-tls-trunk-'));

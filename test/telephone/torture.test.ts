@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { parseMessage } from '../../sip/message/parser.js';
+import { parseMessage } from '../../sip/message/message.js';
 import { until } from '../fakes/until.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { INVALID, MPART01, SEMANTICS, VALID } from '../sip/message/rfc4475-messages.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { until } from '../../fakes/until.js';
-import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
+import { issueCertificates, type Issued } from '../../sip/transport/transports-under-test.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
 import { kept } from './kept.js';
 import { Linphone, type LinphoneOptions } from './linphone.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { PhoneCallView } from '../../../src/call/phone-calls.js';
 import { until } from '../../fakes/until.js';
-import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
+import { issueCertificates, type Issued } from '../../sip/transport/transports-under-test.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
 import { kept } from './kept.js';
 import { Linphone, type LinphoneOptions } from './linphone.js';

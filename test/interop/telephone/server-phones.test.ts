@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueCertificates, type Issued } from '../../sip/transport/certificates.js';
+import { issueCertificates, type Issued } from '../../sip/transport/transports-under-test.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
 import { Kamailio } from './kamailio.js';
 import { kept } from './kept.js';

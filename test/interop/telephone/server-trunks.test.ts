@@ -10,7 +10,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Environment } from '../../../src/config/environment.js';
 import { Closing } from '../../../src/shutdown.js';
 import { until } from '../../fakes/until.js';
-import { issueCertificates } from '../../sip/transport/certificates.js';
+import { issueCertificates } from '../../sip/transport/transports-under-test.js';
 import { Baresip } from './baresip.js';
 import { freePorts } from './free-port.js';
 import { Kamailio, type KamailioOptions } from './kamailio.js';

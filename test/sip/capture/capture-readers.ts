@@ -1,6 +1,7 @@
 // Readers of captures written from the formats' descriptions, apart from what
 // writes them.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 
 export interface PcapPacket {
   readonly atUs: number;
@@ -70,4 +71,38 @@ export function readHep(packet: Buffer): ReadonlyMap<number, Buffer> {
     at += length;
   }
   return chunks;
+}
+
+// tshark, if installed, dissects a capture. It confirms other checks and never replaces them.
+
+interface Dissected {
+  readonly [field: string]: unknown;
+}
+
+/** The layers of each packet; undefined where there is no tshark. */
+export function dissected(file: string): readonly Dissected[] | undefined {
+  const checks = ['-o', 'ip.check_checksum:TRUE', '-o', 'udp.check_checksum:TRUE'];
+  const { error, stdout, status } = spawnSync(
+    'tshark',
+    ['-r', file, '-T', 'json', '--no-duplicate-keys', ...checks],
+    {
+      encoding: 'utf8',
+      timeout: 60_000,
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
+  if (error !== undefined || status !== 0) return undefined;
+  const packets = JSON.parse(stdout) as { readonly _source: { readonly layers: Dissected } }[];
+  return packets.map((packet) => packet._source.layers);
+}
+
+/** The value of a field, however deep. */
+export function fieldOf(layers: unknown, name: string): unknown {
+  if (typeof layers !== 'object' || layers === null) return undefined;
+  if (name in layers) return (layers as Dissected)[name];
+  for (const inner of Object.values(layers)) {
+    const found = fieldOf(inner, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -9,15 +9,14 @@ import { CallCaptures, type CallCapturesOptions, wantedCalls } from '../../../si
 import { HepSender } from '../../../sip/capture/hep-sender.js';
 import { callIdIn, type MessageTap, severalTaps } from '../../../sip/capture/taps.js';
 import { ipDatagram } from '../../../sip/capture/ip-datagram.js';
-import { PcapFile } from '../../../sip/capture/pcap-file.js';
+import { PcapFile } from '../../../sip/capture/capture-files.js';
 import { requestBytes } from '../../../sip/message/serialiser.js';
 import type { Flow } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
-import { request } from '../transaction/users.js';
+import { request } from '../transaction/network.js';
 import { answer, openTransports, options, sent } from '../transport/transports-under-test.js';
-import { readHep, readPcap } from './capture-readers.js';
-import { dissected, fieldOf } from './tshark.js';
+import { dissected, fieldOf, readHep, readPcap } from './capture-readers.js';
 
 const UNIX_MS = 1_700_000_000_123.5;
 

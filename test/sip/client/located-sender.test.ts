@@ -7,8 +7,7 @@ import { LocatedSender } from '../../../sip/client/located-sender.js';
 import type { InviteUser, Journey, RequestMaker, SendOutcome } from '../../../sip/client/request-sender.js';
 import { AddressList } from '../../../sip/guard/address-list.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
-import { Network } from '../transaction/network.js';
-import { Callee, CALLER } from '../transaction/users.js';
+import { Callee, CALLER, Network } from '../transaction/network.js';
 import { Places, uriOf } from './places.js';
 
 const [ONE, TWO, THREE] = ['192.0.2.11', '192.0.2.12', '192.0.2.13'];

@@ -10,10 +10,8 @@ import { TransactionLayer, type TransactionUser } from '../../../sip/transaction
 import type { Wire } from '../../../sip/transaction/outgoing-request.js';
 import type { Flow, TransportName } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { settled } from '../transaction/network.js';
-import { Heard, request, TARGET } from '../transaction/users.js';
-import { below, fuzz, oneOf, type Random } from './fuzz-run.js';
-import { damaged, strangersMessage } from './made-messages.js';
+import { Heard, request, settled, TARGET } from '../transaction/network.js';
+import { below, damaged, fuzz, oneOf, type Random, strangersMessage } from './made-messages.js';
 
 const LIMITS = { server: 200, pendingInvites: 20, client: 200, retryAfterSeconds: 5 };
 const OVER_MS = 64 * 500 * 3; // longer than any timer of a transaction, one after the other

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import { stage } from '../media/media-under-test.js';
 import { offerOf } from '../sdp/negotiation-under-test.js';
-import { fuzz, oneOf, type Random } from './fuzz-run.js';
-import { damaged } from './made-messages.js';
+import { damaged, fuzz, oneOf, type Random } from './made-messages.js';
 
 const KEY = Buffer.alloc(30, 1).toString('base64');
 const PRINTS = Array.from({ length: 40 }, (_, n) => `a=fingerprint:sha-256 ${Array(32).fill(`${10 + n}`).join(':')}`); // prettier-ignore

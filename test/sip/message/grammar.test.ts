@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
-import { parseCSeq } from '../../../sip/message/parser.js';
+import { parseCSeq } from '../../../sip/message/message.js';
 import { readReplaces } from '../../../sip/message/replaces.js';
 import { readSessionFields } from '../../../sip/session/session-timer.js';
 import { asRequestUri, parseNameAddr, parseUri, withoutHeaders } from '../../../sip/message/uri.js';

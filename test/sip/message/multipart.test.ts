@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseMediaType } from '../../../sip/message/message.js';
 import { understoodParts } from '../../../sip/message/body.js';
-import { fuzz, oneOf } from '../fuzz/fuzz-run.js';
-import { damaged } from '../fuzz/made-messages.js';
+import { damaged, fuzz, oneOf } from '../fuzz/made-messages.js';
 import { MPART01_BODY } from './rfc4475-messages.js';
 
 const SDP = 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\n';

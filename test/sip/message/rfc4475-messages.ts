@@ -3,7 +3,22 @@
 // Society 2006). Lines end in CRLF; <allOneLine> and <repeat> are resolved.
 // Session descriptions that a test is not about are all the same one, with
 // Content-Length to match; the signature in mpart01 is cut short.
-import { SDP, torture } from './torture.js';
+
+/** The session description that most of the messages carry: 150 bytes. */
+export const SDP = `v=0
+o=mhandley 29739 7272939 IN IP4 192.0.2.1
+s=-
+c=IN IP4 192.0.2.1
+t=0 0
+m=audio 49217 RTP/AVP 0 12
+m=video 3227 RTP/AVP 31
+a=rtpmap:31 LPC
+`;
+
+/** Writes the lines of a message with CRLF. */
+export function torture(head: string, body = ''): Buffer {
+  return Buffer.from(`${head}\n\n${body}`.replaceAll('\n', '\r\n'));
+}
 
 const times = (text: string, count: number): string => text.repeat(count);
 

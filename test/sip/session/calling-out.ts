@@ -12,8 +12,7 @@ import { UserAgent } from '../../../sip/session/user-agent.js';
 import type { ServerTransaction } from '../../../sip/transaction/server-transaction.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
 import { Places, uriOf } from '../client/places.js';
-import { Network, seeded } from '../transaction/network.js';
-import { Callee, CALLEE, CALLER } from '../transaction/users.js';
+import { Callee, CALLEE, CALLER, Network, seeded } from '../transaction/network.js';
 import { SeenEvents } from './two-ends.js';
 
 /** Media that keeps what it hears; a description is any text. */

@@ -1,9 +1,24 @@
 // Calls from their INVITE to their BYE, and the ways that they end without one.
 import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { test } from 'node:test';
-import { CALLEE, CALLER } from '../transaction/users.js';
-import { NegotiatedMedia } from './negotiated-media.js';
-import { SeenEvents, TwoEnds, requestsTo } from './two-ends.js';
+import { DigestClient } from '../../../sip/auth/digest-client.js';
+import { knownPeer } from '../../../sip/auth/digest.js';
+import { LocatedSender } from '../../../sip/client/located-sender.js';
+import { PeerAccount } from '../../../sip/client/peer-account.js';
+import { AddressList } from '../../../sip/guard/address-list.js';
+import { parseMessage } from '../../../sip/message/message.js';
+import { requestBytes } from '../../../sip/message/serialiser.js';
+import { UserAgent } from '../../../sip/session/user-agent.js';
+import { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
+import { Transports } from '../../../sip/transport/transports.js';
+import { systemTime as time } from '../../../src/time.js';
+import { Places } from '../client/places.js';
+import { CALLEE, Callee, CALLER } from '../transaction/network.js';
+import { HeardMedia } from './calling-out.js';
+import { inviteOf, NegotiatedMedia, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 /** Nothing is left of any call. */
 async function assertDone(ends: TwoEnds): Promise<void> {
@@ -339,3 +354,117 @@ for (const [how, authenticated] of [
     assert.deepEqual([...confirmed, media.isConfirmed], [authenticated, true]);
   });
 }
+
+// A trunk challenges our requests within the calls that it brought.
+
+const STRANGER = '8.8.4.4'; // a public address; private ones are reached over the flow
+const CHALLENGE = {
+  status: 401,
+  headers: [['WWW-Authenticate', 'Digest realm="carrier", nonce="n", qop="auth"']],
+} as const;
+
+function open() {
+  const asked: [string | undefined, string][] = [];
+  const account = { username: 'a', secret: { password: 'b' }, realms: ['carrier'] };
+  const digest = new DigestClient(knownPeer('trunk'), account, (count) => new Uint8Array(count));
+  const peer = new PeerAccount({ digest, listed: new AddressList([CALLER]), secureOnly: false });
+  const ends = new TwoEnds({
+    called: {
+      journeyFor: ({ uri }, { remote }) => {
+        asked.push([uri.user, remote.address]);
+        return remote.address === CALLER ? { account: peer } : undefined;
+      },
+    },
+  });
+  const { agent, layer } = ends.called;
+  agent.start(layer, new LocatedSender({ layer, locator: new Places(), time: ends.network.time }));
+  return { ends, asked };
+} // prettier-ignore
+
+void test('a challenge to a request within a call that a trunk brought is answered with its account', async () => {
+  const { ends, asked } = open();
+  ends.call();
+  await ends.network.pass(100);
+  const { agent } = ends.calling;
+  const { request } = agent;
+  agent.request = (one, transaction) => {
+    if (one.first('authorization') === undefined) transaction.respond(CHALLENGE);
+    else request.call(agent, one, transaction);
+  };
+  void ends.invited[0]?.hangUp();
+  await ends.network.pass(100);
+  assert.deepEqual(asked, [['bob', CALLER]]);
+  const byes = requestsTo(ends.network, CALLEE, 'BYE');
+  assert.equal(byes.length, 2);
+  assert.match(byes[1] ?? '', /\r\nAuthorization: Digest username="a", realm="carrier"/);
+  assert.match(ends.network.carried.at(-1)?.text ?? '', /^SIP\/2\.0 200 /);
+});
+
+void test('a caller by the trunk that names another host gets nothing of its account there', async () => {
+  const { ends } = open();
+  const stranger = new Callee((transaction) => transaction.respond(CHALLENGE));
+  ends.network.layer(STRANGER, stranger);
+  ends.call({ headers: [['Contact', `<sip:alice@${STRANGER}>`]] });
+  await ends.network.pass(100);
+  void ends.invited[0]?.hangUp();
+  await ends.network.pass(100);
+  const shown = stranger.transactions.map(({ request }) => [request.method, request.first('authorization')]);
+  assert.deepEqual(shown, [['BYE', undefined]]);
+});
+
+// A server at two addresses of one family writes from the address that was called, over real sockets.
+
+const SECOND = '127.0.0.2';
+
+test('a call to the second address is ended from the second address', async (t) => {
+  const transports = new Transports({
+    listeners: ['127.0.0.1', SECOND].map((host) => ({ transport: 'udp', host, port: 0 }) as const),
+    time,
+    received: (bytes, flow) => layer.received(bytes, flow),
+  });
+  const token = () => randomBytes(9).toString('hex');
+  const agent = new UserAgent({
+    time, token, randomInt, product: '', sessionSeconds: 0, leastSeconds: 90,
+    admission: { admits: () => undefined },
+    contactFor: (flow) => `<sip:${flow.local.address}:${flow.local.port}>`,
+    invited: (session) => {
+      session.accept(new HeardMedia(), new SeenEvents());
+      void session.hangUp();
+    },
+  }); // prettier-ignore
+  const layer = new TransactionLayer({ wire: transports, user: agent, time, token });
+  const phone = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(phone, 'listening');
+  const { port } = phone.address();
+  const places = Object.assign(new Places(), { port });
+  agent.start(layer, new LocatedSender({ layer, locator: places, time }));
+  await transports.open();
+  t.after(async () => {
+    phone.close();
+    layer.close();
+    await transports.close();
+  });
+  const at = transports.places.find(({ place }) => place.address === SECOND)?.place ?? assert.fail();
+  const own = `<sip:alice@127.0.0.1:${port}>`;
+  const data = inviteOf('call', [['Contact', own], ['Content-Type', 'application/sdp']], 'offer'); // prettier-ignore
+  const ack = { ...data, method: 'ACK', body: '' };
+  const came: [string, string][] = [];
+  const ended = new Promise<void>((resolve) => {
+    phone.on('message', (bytes, { address }) => {
+      const parsed = parseMessage(bytes);
+      if (parsed.kind === 'response') {
+        came.push([String(parsed.response.status), address]);
+        if (parsed.response.status < 200) return;
+        const to = parsed.response.first('to') ?? '';
+        const headers = ack.headers.map(([name, value]) => [name, name === 'To' ? to : value.replace(/INVITE$/, 'ACK')] as const);
+        phone.send(requestBytes({ ...ack, headers }, `SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK2`), at.port, SECOND);
+      } else if (parsed.kind === 'request') {
+        came.push([parsed.request.method, address]);
+        resolve();
+      }
+    }); // prettier-ignore
+  });
+  phone.send(requestBytes(data, `SIP/2.0/UDP 127.0.0.1:${port};rport;branch=z9hG4bK1`), at.port, SECOND);
+  await ended;
+  assert.deepEqual(came, [['100', SECOND], ['200', SECOND], ['BYE', SECOND]]); // prettier-ignore
+});

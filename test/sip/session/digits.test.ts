@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { type DtmfInfoType, readDtmfInfo, writeDtmfInfo } from '../../../sip/session/info-digits.js';
-import { CALLEE } from '../transaction/users.js';
+import { CALLEE } from '../transaction/network.js';
 import { requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 async function talking() {

@@ -2,11 +2,9 @@
 // and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seeded } from '../transaction/network.js';
-import { CALLEE, CALLER } from '../transaction/users.js';
+import { CALLEE, CALLER, seeded } from '../transaction/network.js';
 import { type ByHand, CallingOut } from './calling-out.js';
-import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, SeenEvents, TwoEnds } from './two-ends.js';
+import { type Calling, NegotiatedMedia, SeenEvents, TwoEnds } from './two-ends.js';
 
 const VALUES = [
   '',

@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import type { SipRequest } from '../../../sip/message/message.js';
 import { responseBytes, type HeaderLine } from '../../../sip/message/serialiser.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
-import { CALLEE, CALLER } from '../transaction/users.js';
-import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
+import { CALLEE, CALLER } from '../transaction/network.js';
+import { type Calling, NegotiatedMedia, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 const SDP: HeaderLine = ['Content-Type', 'application/sdp'];
 

@@ -6,7 +6,7 @@ import { PeerAccount } from '../../../sip/client/peer-account.js';
 import { AddressList } from '../../../sip/guard/address-list.js';
 import type { OutboundSessionOptions } from '../../../sip/session/outbound-session.js';
 import { uriOf } from '../client/places.js';
-import { Callee, CALLEE } from '../transaction/users.js';
+import { Callee, CALLEE } from '../transaction/network.js';
 import { CallingOut } from './calling-out.js';
 
 const STRANGER = '8.8.4.4'; // a public address; private ones are reached over the flow

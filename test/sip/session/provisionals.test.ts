@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import { descriptionIn } from '../../../sip/message/body.js';
-import { CALLEE } from '../transaction/users.js';
-import { NegotiatedMedia } from './negotiated-media.js';
-import { type Calling, SeenEvents, TwoEnds } from './two-ends.js';
+import { CALLEE } from '../transaction/network.js';
+import { type Calling, NegotiatedMedia, SeenEvents, TwoEnds } from './two-ends.js';
 
 const REQUIRED: readonly HeaderLine[] = [['Require', '100rel']];
 const UNKNOWN: readonly HeaderLine[] = [['Supported', 'timer']];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { type SessionFields, SessionTimer } from '../../../sip/session/session-timer.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { CALLEE, CALLER } from '../transaction/users.js';
+import { CALLEE, CALLER } from '../transaction/network.js';
 import { requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 const TIMER = ['timer'];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
-import { CALLEE, CALLER } from '../transaction/users.js';
+import { CALLEE, CALLER } from '../transaction/network.js';
 import { requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 const TARGET = 'sip:carol@192.0.2.3';

@@ -1,22 +1,147 @@
 // Two user agents on a network in a test's hands: one is called, the other one
 // calls, as far as a call's first INVITE needs.
 import assert from 'node:assert/strict';
-import { Dialog } from '../../../sip/session/dialog.js';
-import type { Refusal } from '../../../sip/message/refusal.js';
-import type { SipResponse } from '../../../sip/message/message.js';
-import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
-import { ALLOW, SUPPORTED } from '../../../sip/session/capabilities.js';
-import type { InboundSession } from '../../../sip/session/inbound-session.js';
-import { InDialog } from '../../../sip/session/in-dialog.js';
+import type {
+  Acknowledgement,
+  InviteUser,
+  Journey,
+  RequestMaker,
+  RequestSender,
+  SendOutcome,
+  SentInvite,
+} from '../../../sip/client/request-sender.js';
 import { descriptionIn } from '../../../sip/message/body.js';
-import type { Session, SessionEnd, SessionUser, TransferAsked } from '../../../sip/session/session.js';
+import type { SipResponse } from '../../../sip/message/message.js';
+import type { Refusal, Result } from '../../../sip/message/refusal.js';
+import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
+import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
+import type { Direction } from '../../../sip/sdp/session-description.js';
+import { ALLOW, SUPPORTED } from '../../../sip/session/capabilities.js';
+import { Dialog } from '../../../sip/session/dialog.js';
+import { InDialog } from '../../../sip/session/in-dialog.js';
+import type { InboundSession } from '../../../sip/session/inbound-session.js';
+import type {
+  Session,
+  SessionEnd,
+  SessionMedia,
+  SessionUser,
+  TransferAsked,
+} from '../../../sip/session/session.js';
 import { UserAgent, type UserAgentOptions } from '../../../sip/session/user-agent.js';
 import type { ClientTransaction } from '../../../sip/transaction/client-transaction.js';
 import type { TransactionLayer } from '../../../sip/transaction/transaction-layer.js';
-import { Network, seeded } from '../transaction/network.js';
-import { CALLEE, CALLER, TARGET } from '../transaction/users.js';
-import { DirectSender } from './direct-sender.js';
-import { NegotiatedMedia } from './negotiated-media.js';
+import type { Target } from '../../../sip/transport/outbound.js';
+import { negotiation } from '../sdp/negotiation-under-test.js';
+import { CALLEE, CALLER, Network, seeded, TARGET } from '../transaction/network.js';
+
+// DirectSender sends each request once to the address in the next hop, without a locator, failover or accounts.
+
+export class DirectSender implements RequestSender {
+  readonly #layer: TransactionLayer;
+  /** Destination of each request. */
+  readonly targets: Target[] = [];
+
+  constructor(layer: TransactionLayer) {
+    this.#layer = layer;
+  }
+
+  send(make: RequestMaker, journey: Journey): Promise<SendOutcome> {
+    return new Promise((resolve) => {
+      this.#layer.send(make([]), this.#target(journey), {
+        response: (response) => {
+          if (response.status >= 200) resolve({ response });
+        },
+        failed: (failure) => resolve({ failure }),
+      });
+    });
+  }
+
+  invite(make: RequestMaker, journey: Journey, user: InviteUser): SentInvite {
+    const transaction = this.#layer.send(make([]), this.#target(journey), {
+      response: (response) => {
+        const { status } = response;
+        if (status >= 300) user.refused({ response });
+        else if (status >= 200) user.accepted(response);
+        else if (status > 100) user.provisional(response);
+      },
+      failed: (failure) => user.refused({ failure }),
+    });
+    return { flow: undefined, cancel: () => transaction.cancel() };
+  }
+
+  ack(data: RequestData, journey: () => Journey): Acknowledgement {
+    return this.#layer.sendAck(data, this.#target(journey()));
+  }
+
+  #target({ nextHop, flow, from }: Journey): Target {
+    const target = {
+      transport: 'udp',
+      address: nextHop.host,
+      port: nextHop.port ?? 5060,
+      flow,
+      from,
+    } as const;
+    this.targets.push(target);
+    return target;
+  }
+}
+
+// NegotiatedMedia negotiates descriptions like the media of a call, and keeps their outcome.
+
+export class NegotiatedMedia implements SessionMedia {
+  /** The way that the sound is wanted to flow; `inactive` and `sendonly` are hold. */
+  wantedDirection: Direction = 'sendrecv';
+  readonly #negotiation;
+
+  constructor(address: string, seed: number, policy: Partial<MediaPolicy> = {}) {
+    this.#negotiation = negotiation(
+      { keyings: ['sdes'], security: 'off', ...policy },
+      { ip4: address },
+      seed,
+    );
+  }
+
+  get offering(): boolean {
+    return this.#negotiation.offering;
+  }
+
+  get agreed(): boolean {
+    return this.#negotiation.agreed !== undefined;
+  }
+
+  get direction(): Direction | undefined {
+    return this.#negotiation.agreed?.direction;
+  }
+
+  answer(offer: Uint8Array): Result<string> {
+    const answered = this.#negotiation.answer(offer, this.wantedDirection);
+    return answered.refusal === undefined ? { value: answered.value.answer } : answered;
+  }
+
+  offer(): Result<string> {
+    return this.#negotiation.offer(this.wantedDirection);
+  }
+
+  accept(answer: Uint8Array): Result<void> {
+    const accepted = this.#negotiation.accept(answer);
+    return accepted.refusal === undefined ? { value: undefined } : accepted;
+  }
+
+  settle(): void {}
+
+  signalledFrom(): void {}
+
+  /** True if media may leave. */
+  isConfirmed = false;
+
+  confirmed(): void {
+    this.isConfirmed = true;
+  }
+
+  withdraw(): void {
+    this.#negotiation.withdraw();
+  }
+}
 
 /** Session events as words. */
 export class SeenEvents implements SessionUser {

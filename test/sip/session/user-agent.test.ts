@@ -5,9 +5,8 @@ import { refusal } from '../../../sip/message/refusal.js';
 import type { HeaderLine, RequestData } from '../../../sip/message/serialiser.js';
 import type { SipResponse } from '../../../sip/message/message.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
-import { CALLEE, CALLER, request, TARGET } from '../transaction/users.js';
-import { NegotiatedMedia } from './negotiated-media.js';
-import { Calling, inviteOf, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
+import { CALLEE, CALLER, request, TARGET } from '../transaction/network.js';
+import { Calling, inviteOf, NegotiatedMedia, requestsTo, SeenEvents, TwoEnds } from './two-ends.js';
 
 /** The response to a request by hand. */
 async function answered(ends: TwoEnds, data: RequestData): Promise<SipResponse> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Answering } from '../../../sip/telephone/answering.js';
-import { parseMessage } from '../../../sip/message/parser.js';
-import type { SipRequest } from '../../../sip/message/message.js';
+import fc from 'fast-check';
+import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
+import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
-import { RoutingTable } from '../../../sip/routing-table.js';
+import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
+import { announcementIn, Answering } from '../../../sip/telephone/answering.js';
 
 const FILE = {
   routes: [
@@ -85,4 +86,223 @@ void test('what is heard before the answer is as the rule says, in the voice of 
     early: { speech: announcement, whole: true },
   });
   assert.deepEqual(prelude({ ring: 3, agent: 'reception' }), { ringMs: 0 }, 'what is refused does not ring');
+});
+
+function table(...routes: readonly object[]): RoutingTable {
+  const file = readRoutingFile(JSON.stringify({ routes }));
+  assert.deepEqual(file.problems, undefined);
+  return file.table as RoutingTable;
+}
+
+function routed(
+  routes: RoutingTable,
+  to: string,
+  from = 'sip:alice@a.example',
+  headers: Record<string, string[]> = {},
+) {
+  const [uri, caller] = [parseUri(to), parseNameAddr(`<${from}>`)];
+  assert.ok(uri !== undefined && caller !== undefined);
+  return routes.find({ uri, from: caller, all: (name) => headers[name] ?? [] })?.name;
+}
+
+const SAY = { text: 'Good morning.' };
+
+test('the first rule that fits in all its parts counts', () => {
+  const routes = table(
+    { name: 'tenant', to: '100', headers: { 'X-Tenant': 'acme*' }, say: SAY },
+    { name: 'germany', to: '100', from: '+49*', say: SAY },
+    { name: 'host', to: '*@sales.example', agent: 'sales' },
+    { name: 'three digits', to: '???', reject: { status: 486, cause: 17 } },
+    { name: 'any', say: SAY },
+  );
+  assert.equal(routed(routes, 'sip:100@h', 'sip:+4930@a', { 'x-tenant': ['other', 'ACME Ltd'] }), 'tenant');
+  assert.equal(routed(routes, 'sip:100@h', 'sip:+4930@a', { 'x-tenant': ['other'] }), 'germany');
+  assert.equal(routed(routes, 'sip:100@h', 'tel:+4930'), 'germany');
+  assert.equal(routed(routes, 'sip:100@Sales.Example'), 'host');
+  assert.equal(routed(routes, 'sip:100@h'), 'three digits');
+  assert.equal(routed(routes, 'sip:h'), 'any');
+  assert.equal(routed(table({ to: '1', say: SAY }), 'sip:2@h'), undefined);
+});
+
+test('a rule names the API key that its calls belong to, which must be one of the server', () => {
+  const json = JSON.stringify({
+    routes: [
+      { to: '1', key: 'acme', wait: {} },
+      { key: 'none', wait: {} },
+    ],
+  });
+  assert.deepEqual(
+    readRoutingFile(json).table?.routes.map(({ key }) => key),
+    ['acme', 'none'],
+  );
+  assert.deepEqual(readRoutingFile(json, (name) => name === 'acme').problems, [
+    'routes[1].key: no key of API_KEYS or API_KEYS_FILE has the name "none"',
+  ]);
+  const odd = JSON.stringify({
+    routes: [
+      { key: '', wait: {} },
+      { key: 7, wait: {} },
+    ],
+  });
+  assert.deepEqual(readRoutingFile(odd).problems, [
+    'routes[0].key must be a text of 1 to 64 characters',
+    'routes[1].key must be a text of 1 to 64 characters',
+  ]);
+});
+
+test('answers have their defaults', () => {
+  const routes = table(
+    { say: SAY },
+    { announce: {} },
+    { wait: {} },
+    { agent: 'a' },
+    { reject: { status: 603, text: 'No' } },
+  );
+  assert.deepEqual(
+    routes.routes.map(({ name, answer }) => [name, answer]),
+    [
+      ['route 1', { kind: 'say', text: 'Good morning.', after: 'stay' }],
+      ['route 2', { kind: 'announce', mostCharacters: 500, after: 'hangup' }],
+      ['route 3', { kind: 'wait' }],
+      ['route 4', { kind: 'agent', agent: 'a' }],
+      ['route 5', { kind: 'reject', status: 603, text: 'No' }],
+    ],
+  );
+});
+
+test('what is heard before the answer belongs to the rule', () => {
+  const routes = table(
+    { ring: 2.5, say: SAY },
+    { early: true, earlyText: 'One\nmoment.', announce: {} },
+    { ring: 120, early: true, agent: 'a' },
+    { ring: 0, early: false, say: SAY },
+    { reject: { status: 404, announcement: { text: 'Gone.', voice: 'slt', language: 'en' } } },
+  );
+  assert.deepEqual(
+    routes.routes.map(({ ringing, answer }) => ringing ?? (answer.kind === 'reject' && answer.announcement)),
+    [
+      { seconds: 2.5, early: false },
+      { seconds: 0, early: true, earlyText: 'One\nmoment.' },
+      { seconds: 120, early: true },
+      false,
+      { text: 'Gone.', voice: 'slt', language: 'en' },
+    ],
+  );
+});
+
+test('mistakes in what is heard before the answer are named with their place', () => {
+  const routes = [
+    { ring: 121, say: SAY },
+    { ring: '3', early: 'yes', say: SAY },
+    { early: true, say: SAY },
+    { earlyText: 'x', say: SAY },
+    { ring: 1, early: true, earlyText: 'x'.repeat(1001), say: SAY },
+    { ring: 3, reject: { status: 404 } },
+    { reject: { status: 404, announcement: { voice: 'slt', after: 'stay' } } },
+    { reject: { status: 404, announcement: 'Gone.' } },
+    { ring: 2, early: true, wait: {} },
+    { wait: { after: 'stay' } },
+  ];
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
+    'routes[0].ring must be a number from 0 to 120',
+    'routes[1].ring must be a number from 0 to 120',
+    'routes[1].early must be true or false',
+    'routes[2].early wants "ring" or "earlyText": nothing would be heard before the answer',
+    'routes[3].earlyText wants "early": true',
+    'routes[4].earlyText must be a text of 1 to 1000 characters',
+    'routes[5].ring: a call that is refused does not ring; reject has "announcement"',
+    'routes[6].reject.announcement: "after" is none of text, voice, language',
+    'routes[6].reject.announcement.text is missing',
+    'routes[7].reject.announcement must be an object',
+    'routes[8].early wants "earlyText": "wait" says nothing that could be heard before the answer',
+    'routes[9].wait: "after" is not allowed: it has no fields',
+  ]);
+});
+
+test('every mistake is named with its place', () => {
+  const routes = [
+    { to: 5, say: { text: '', voice: 'a\nb', after: 'wait' }, colour: 'red' },
+    { say: SAY, agent: 'a' },
+    {},
+    { reject: { status: 200, cause: 0 } },
+    { reject: {}, headers: ['a'] },
+    { say: 'hello' },
+    { headers: { 'a b': '*' }, announce: { mostCharacters: 1.5 } },
+    'x',
+  ];
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
+    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, say, announce, wait, agent, reject',
+    'routes[0].to must be a text of 1 to 256 characters',
+    'routes[0].say.text must be a text of 1 to 5000 characters',
+    'routes[0].say.voice must be a text of 1 to 100 characters',
+    'routes[0].say.after must be "stay" or "hangup"',
+    'routes[1] must have exactly one of say, announce, wait, agent, reject',
+    'routes[2] must have exactly one of say, announce, wait, agent, reject',
+    'routes[3].reject.status must be a whole number from 400 to 699',
+    'routes[3].reject.cause must be a whole number from 1 to 127',
+    'routes[4].headers must be an object of at most 16 patterns by the names of header fields',
+    'routes[4].reject.status is missing',
+    'routes[5].say must be an object',
+    'routes[6].headers: "a b" is no name of a header field',
+    'routes[6].announce.mostCharacters must be a whole number from 1 to 5000',
+    'routes[7] must be an object',
+  ]);
+  assert.match(readRoutingFile('{').problems?.[0] ?? '', /^the file is not JSON: /);
+  assert.deepEqual(readRoutingFile('[]').problems, ['the file must be an object with a list "routes"']);
+});
+
+test('a table of any JSON is read or refused, and never throws', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), (routes) => {
+      const file = readRoutingFile(JSON.stringify({ routes }));
+      assert.ok(file.table !== undefined || file.problems.length > 0);
+    }),
+  );
+});
+
+test('a pattern fits as the regular expression of the same meaning does', () => {
+  const characters = (from: string) =>
+    fc.string({ unit: fc.constantFrom(...Array.from(from)), maxLength: 8 });
+  fc.assert(
+    fc.property(characters('aB*?'), characters('abA'), (pattern, text) => {
+      const same = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'i');
+      assert.equal(new Pattern(pattern).matches(text), same.test(text));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('stars do not make a long text expensive', () => {
+  assert.equal(new Pattern(`${'*a'.repeat(100)}b`).matches('a'.repeat(20_000)), false);
+});
+
+function asked(uri: string, headers: Record<string, string> = {}, most = 20) {
+  const parsed = parseUri(uri);
+  assert.ok(parsed);
+  const { value, refusal } = announcementIn({ params: parsed.params, header: (name) => headers[name] }, most);
+  return refusal?.status ?? value;
+}
+
+test('the text, the voice and the language may come in the URI or in header fields', () => {
+  assert.deepEqual(asked('sip:annc@h;text=Hello%20there;voice=slt;locale=en_US'), {
+    text: 'Hello there',
+    voice: 'slt',
+    language: 'en-US',
+  });
+  assert.deepEqual(asked('sip:annc@h;play=data:text%2Fplain%2CHi%2520you'), { text: 'Hi you' });
+  assert.deepEqual(asked('sip:annc@h;play=data:%3Bbase64%2CSGk%3D'), { text: 'Hi' });
+  assert.deepEqual(asked('sip:annc@h', { 'x-speech-text': 'Hi', 'x-speech-language': 'de' }), {
+    text: 'Hi',
+    language: 'de',
+  });
+  assert.equal(asked('sip:annc@h'), undefined);
+  assert.equal(asked('sip:annc@h;text=%20'), undefined);
+});
+
+test('what is too long, or nothing that can be spoken, is refused with its status', () => {
+  assert.equal(asked(`sip:annc@h;text=${'a'.repeat(21)}`), 414);
+  assert.equal(asked('sip:annc@h', { 'x-speech-text': 'a'.repeat(21) }), 413);
+  assert.equal(asked('sip:annc@h;play=http:%2F%2Fexample.com%2Fa.wav'), 404);
+  assert.equal(asked('sip:annc@h;text=Hi;voice=..%2F..%2Fx'), 400);
+  assert.equal(asked('sip:annc@h;text=Hi;language=english!'), 400);
 });

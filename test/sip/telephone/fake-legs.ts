@@ -13,8 +13,7 @@ import { refused, type Result } from '../../../sip/message/refusal.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
 import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import type { SessionEnd, SessionState, SessionUser } from '../../../sip/session/session.js';
-import { parseMessage } from '../../../sip/message/parser.js';
-import type { SipRequest } from '../../../sip/message/message.js';
+import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 export const EPOCH_MS = 1_700_000_000_000;

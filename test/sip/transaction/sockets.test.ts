@@ -13,8 +13,7 @@ import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { INVALID, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
 import { Places, uriOf } from '../client/places.js';
-import { Network } from './network.js';
-import { Callee, CALLEE, CALLER, Heard, request } from './users.js';
+import { Callee, CALLEE, CALLER, Heard, Network, request } from './network.js';
 
 async function openLayer(t: TestContext, user: TransactionUser, time: Time = systemTime): Promise<{ layer: TransactionLayer; transports: Transports }> {
   const transports = new Transports({

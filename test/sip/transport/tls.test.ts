@@ -6,8 +6,15 @@ import { connect as connectTls } from 'node:tls';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import type { TransportsOptions } from '../../../sip/transport/transports.js';
-import { type Issued, issueCertificates } from './certificates.js';
-import { answer, type Opened, openTransports, options, sent } from './transports-under-test.js';
+import {
+  answer,
+  issueCertificates,
+  type Issued,
+  type Opened,
+  openTransports,
+  options,
+  sent,
+} from './transports-under-test.js';
 
 let issued: Issued;
 let strangers: Issued;

@@ -1,7 +1,12 @@
 // Transports on loopback that keep what they received.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Parsed, parseMessage } from '../../../sip/message/parser.js';
+import { promisify } from 'node:util';
+import { type Parsed, parseMessage } from '../../../sip/message/message.js';
 import { requestBytes, responseBytes } from '../../../sip/message/serialiser.js';
 import type { Flow, TransportName } from '../../../sip/transport/flow.js';
 import type { ListenerOptions } from '../../../sip/transport/listener-options.js';
@@ -79,3 +84,36 @@ export function answer(from: Transports, { parsed, flow }: Received): Promise<bo
   assert.ok(parsed.kind === 'request');
   return from.respond(responseBytes(parsed.request, { status: 200, toTag: 'x' }), parsed.request.via, flow);
 }
+
+// A certificate authority of the tests issues certificates.
+
+export interface Issued {
+  readonly ca: string;
+  /** For a server at 127.0.0.1, ::1 and sip.example.com. */
+  readonly server: { readonly cert: string; readonly key: string };
+  readonly client: { readonly cert: string; readonly key: string };
+}
+
+const run = promisify(execFile);
+
+export async function issueCertificates(): Promise<Issued> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-sip-'));
+  const at = (name: string): string => join(folder, name);
+  const read = (name: string): string => readFileSync(at(name), 'utf8');
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  try {
+    await run('openssl', ['req', '-x509', ...newKey, '-days', '2', '-subj', '/CN=test', '-keyout', at('ca.key'), '-out', at('ca.pem')]);
+    for (const [name, subject] of [['server', 'subjectAltName=IP:127.0.0.1,IP:::1,DNS:sip.example.com'], ['client', 'subjectAltName=DNS:client.example.com']] as const) {
+      await run('openssl', ['req', ...newKey, '-subj', `/CN=${name}`, '-keyout', at(`${name}.key`), '-out', at(`${name}.csr`)]);
+      writeFileSync(at('ext'), subject);
+      await run('openssl', ['x509', '-req', '-days', '2', '-in', at(`${name}.csr`), '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-extfile', at('ext'), '-out', at(`${name}.pem`)]);
+    }
+    return {
+      ca: read('ca.pem'),
+      server: { cert: read('server.pem'), key: read('server.key') },
+      client: { cert: read('client.pem'), key: read('client.key') },
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+} // prettier-ignore

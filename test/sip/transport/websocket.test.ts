@@ -6,8 +6,14 @@ import { before, test, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
-import { type Issued, issueCertificates } from './certificates.js';
-import { answer, openTransports, options, sent } from './transports-under-test.js';
+import {
+  answer,
+  issueCertificates,
+  type Issued,
+  openTransports,
+  options,
+  sent,
+} from './transports-under-test.js';
 
 const WS = { transport: 'ws', port: 0 } as const;
 const VIA = 'SIP/2.0/WS df7jal23ls0d.invalid;branch=z9hG4bK56sdasks';

@@ -11,7 +11,7 @@ import { DestinationRules } from '../../../sip/trunk/destinations.js';
 import { readTrunkFile } from '../../../sip/trunk/trunk-settings.js';
 import { Trunk, Trunks } from '../../../sip/trunk/trunk.js';
 import { CallingOut, HeardMedia, SeenCall } from '../session/calling-out.js';
-import { CALLEE, CALLER } from '../transaction/users.js';
+import { CALLEE, CALLER } from '../transaction/network.js';
 
 const CARRIER = {
   name: 'carrier',

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseMessage } from '../../../sip/message/parser.js';
-import { responseBytes } from '../../../sip/message/serialiser.js';
-import { INVALID, SEMANTICS, VALID } from './rfc4475-messages.js';
-import { torture } from './torture.js';
+import { callerIdentity, readPrivacy, writeNameAddr } from '../../../sip/message/caller-identity.js';
+import { parseMessage } from '../../../sip/message/message.js';
+import { readReason, writeReason } from '../../../sip/message/refusal.js';
+import {
+  readReferredBy,
+  readReplaces,
+  writeReferredBy,
+  writeReplaces,
+} from '../../../sip/message/replaces.js';
+import { recordRoutesOf, requestBytes, responseBytes } from '../../../sip/message/serialiser.js';
+import { type NameAddr, parseNameAddr } from '../../../sip/message/uri.js';
+import { INVALID, SEMANTICS, torture, VALID } from './rfc4475-messages.js';
 
 const SEED = 3261;
 const CORPUS = [VALID, INVALID, SEMANTICS].flatMap((group) => Object.values(group));
@@ -25,10 +33,29 @@ test('no message that was bent, cut, doubled or mixed makes the parser throw', (
     at: fc.nat(2000),
     remove: fc.nat(40),
     insert: fc.oneof(
-      fc.constantFrom('\r\n', ' ', '\t', '"', '<', '>', ';', ',', ':', '%', '\\', '@', '[', '\0', '\xff', '=', '\r', '\n'),
+      fc.constantFrom(
+        '\r\n',
+        ' ',
+        '\t',
+        '"',
+        '<',
+        '>',
+        ';',
+        ',',
+        ':',
+        '%',
+        '\\',
+        '@',
+        '[',
+        '\0',
+        '\xff',
+        '=',
+        '\r',
+        '\n',
+      ),
       fc.string({ unit: 'binary', maxLength: 12 }),
     ),
-  }); // prettier-ignore
+  });
   fc.assert(
     fc.property(fc.constantFrom(...CORPUS), fc.array(edit, { minLength: 1, maxLength: 6 }), (seed, edits) => {
       let bytes = seed;
@@ -70,10 +97,11 @@ const GROWING: Readonly<Record<string, (length: number) => Buffer>> = {
   'folded lines': (length) => torture(`${HEAD}\nSubject: a${'\n b'.repeat(length / 4)}`),
   'short fields': (length) => torture(`${HEAD}${'\na:b'.repeat(length / 5)}`),
   'spaces before a colon': (length) => torture(`${HEAD}\nSubject${' '.repeat(length)}x`),
-  'spaces in the first line': (length) => torture(HEAD.replace(' SIP/2.0', `${' SIP/2.0 '.repeat(length / 9)}x`)),
+  'spaces in the first line': (length) =>
+    torture(HEAD.replace(' SIP/2.0', `${' SIP/2.0 '.repeat(length / 9)}x`)),
   'escapes in the Request-URI': (length) => torture(HEAD.replace('user@', `${'%41'.repeat(length / 3)}@`)),
   'line ends alone': (length) => torture(`${HEAD}\nSubject: ${'\r'.repeat(length)}`),
-}; // prettier-ignore
+};
 
 for (const [what, grown] of Object.entries(GROWING)) {
   test(`64 kB of ${what} cost time in proportion`, () => {
@@ -207,4 +235,214 @@ test('a lie in received or rport is overwritten', () => {
   });
   assert.ok(parsed.kind === 'request');
   assert.deepEqual([parsed.request.via.received, parsed.request.via.rport], ['192.0.2.7', 5060]);
+});
+
+test("RFC 3326's examples", () => {
+  const call = readReason('SIP ;cause=200 ;text="Call completed elsewhere"');
+  assert.deepEqual(call, { protocol: 'sip', cause: 200, text: 'Call completed elsewhere' });
+  const isup = readReason('Q.850 ;cause=16 ;text="Terminated"');
+  assert.deepEqual(isup, { protocol: 'q.850', cause: 16, text: 'Terminated' });
+  assert.deepEqual(readReason('SIP'), { protocol: 'sip', cause: undefined, text: undefined });
+  for (const bad of ['', ';cause=1', 'SIP cause=1', 'SIP;text="'])
+    assert.equal(readReason(bad), undefined, bad);
+});
+
+test('a tag that is no token, and a quote in what points to a token, break out of nothing', () => {
+  assert.equal(readReplaces('a@b;to-tag="1;early-only";from-tag=2'), undefined);
+  const parsed = readReferredBy('<sip:r@example.com>;cid="a\\";x=\\"b"');
+  assert.ok(parsed !== undefined);
+  assert.deepEqual(readReferredBy(writeReferredBy(parsed))?.cid, 'a";x="b');
+});
+
+test('a reason that is written is the one that is read', () => {
+  const reason = fc.record(
+    {
+      protocol: fc.constantFrom('sip', 'q.850', 'release_source'),
+      cause: fc.option(fc.integer({ min: 0, max: 999 }), { nil: undefined }),
+      text: fc.option(fc.stringMatching(/^[ -~]{0,20}$/), { nil: undefined }),
+    },
+    { noNullPrototype: true },
+  );
+  fc.assert(fc.property(reason, (original) => assert.deepEqual(readReason(writeReason(original)), original)));
+});
+
+test("RFC 3891's example", () => {
+  const text = '425928@bobster.example.org;to-tag=7743;from-tag=6472';
+  const replaces = readReplaces(text);
+  assert.deepEqual(replaces, {
+    callId: '425928@bobster.example.org',
+    toTag: '7743',
+    fromTag: '6472',
+    earlyOnly: false,
+  });
+  assert.equal(writeReplaces({ ...replaces, earlyOnly: true }), `${text};early-only`);
+  assert.equal(readReplaces(`${text};early-only`)?.earlyOnly, true);
+  for (const bad of [
+    '',
+    'a',
+    'a;to-tag=1',
+    'a;from-tag=1;to-tag',
+    ';to-tag=1;from-tag=2',
+    'a b;to-tag=1;from-tag=2',
+  ]) {
+    assert.equal(readReplaces(bad), undefined, bad);
+  }
+});
+
+test("RFC 3892's example, there and back", () => {
+  const value = '"Ref Er" <sip:referror@referrer.example>;cid="20398823.2UWQFN309shb3@referror.example"';
+  const read = readReferredBy(value);
+  assert.ok(read);
+  assert.equal(read.uri.user, 'referror');
+  assert.equal(writeReferredBy(read), value);
+  assert.equal(readReferredBy('<sip:a'), undefined);
+});
+
+function nameAddr(text: string): NameAddr {
+  const parsed = parseNameAddr(text);
+  assert.ok(parsed);
+  return parsed;
+}
+
+const FROM = nameAddr('"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1');
+const ASSERTED = ['<tel:+14085264000>', '"Cullen Jennings" <sip:fluffy@cisco.com>'];
+
+test('what the network vouches for counts before From, from a peer that is trusted', () => {
+  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: ['id'] }, true), {
+    displayName: 'Cullen Jennings',
+    caller: 'fluffy',
+    uri: 'sip:fluffy@cisco.com',
+    isPrivate: true,
+    asserted: true,
+  });
+  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: [] }, false), {
+    displayName: undefined,
+    caller: undefined,
+    uri: undefined,
+    isPrivate: true,
+    asserted: false,
+  });
+  const number = callerIdentity(FROM, { asserted: ['<tel:+1408;ext=1>', '<<'], privacy: ['none'] }, true);
+  assert.deepEqual([number.caller, number.isPrivate], ['+1408', false]);
+});
+
+test('without more, From says who calls', () => {
+  const from = nameAddr('Bob <sip:+4930123;phone-context=x@pbx.example>');
+  const identity = callerIdentity(from, { asserted: [], privacy: [] }, true);
+  assert.deepEqual(identity, {
+    displayName: 'Bob',
+    caller: '+4930123',
+    uri: 'sip:+4930123;phone-context=x@pbx.example',
+    isPrivate: false,
+    asserted: false,
+  });
+});
+
+test('kinds of privacy stand between semicolons', () => {
+  assert.deepEqual(readPrivacy(' Header;id ; critical;'), ['header', 'id', 'critical']);
+});
+
+test('a name of any text is written so that the same is read, line ends aside', () => {
+  assert.equal(writeNameAddr('A "B"\r\nVia: x', 'sip:a@b'), '"A \\"B\\" Via: x" <sip:a@b>');
+  fc.assert(
+    fc.property(fc.stringMatching(/^[!-~]([ -~]{0,20}[!-~])?$/), (name) => {
+      assert.equal(nameAddr(writeNameAddr(name, 'sip:a@b')).displayName, name);
+    }),
+  );
+  assert.equal(writeNameAddr(undefined, 'sip:a@b'), '<sip:a@b>');
+});
+
+const DATA = {
+  method: 'INVITE',
+  uri: 'sip:bob@example.com',
+  headers: [
+    ['From', '"Алиса" <sip:alice@example.com>;tag=1'],
+    ['To', '<sip:bob@example.com>'],
+    ['Call-ID', 'a'],
+    ['CSeq', '1 INVITE'],
+  ],
+} as const;
+const VIA = 'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1';
+
+test('a request is written in order, with Via first and the length in bytes last', () => {
+  assert.equal(
+    requestBytes({ ...DATA, body: 'é' }, VIA).toString(),
+    [
+      'INVITE sip:bob@example.com SIP/2.0',
+      'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1',
+      'From: "Алиса" <sip:alice@example.com>;tag=1',
+      'To: <sip:bob@example.com>',
+      'Call-ID: a',
+      'CSeq: 1 INVITE',
+      'Max-Forwards: 70',
+      'Content-Length: 2',
+      '',
+      'é',
+    ].join('\r\n'),
+  );
+});
+
+test('what is written is read back, bytes of a body and all', () => {
+  const body = Buffer.from([0, 255, 13, 10, 13, 10]);
+  const parsed = parseMessage(
+    requestBytes({ ...DATA, body, headers: [...DATA.headers, ['Max-Forwards', '5']] }, VIA),
+  );
+  assert.ok(parsed.kind === 'request');
+  assert.deepEqual(parsed.request.body, body);
+  assert.equal(parsed.request.maxForwards, 5);
+  assert.equal(parsed.request.from.displayName, 'Алиса');
+  const answer = parseMessage(
+    responseBytes(parsed.request, { status: 200, toTag: 't', headers: [['Contact', '<sip:b@h>']] }),
+  );
+  assert.ok(answer.kind === 'response');
+  assert.deepEqual([answer.response.status, answer.response.reason], [200, 'OK']);
+  assert.deepEqual([answer.response.toTag, answer.response.from?.tag], ['t', '1']);
+  assert.equal(answer.response.contact?.uri.host, 'h');
+});
+
+test('a value that would begin a line of its own is refused by name', () => {
+  for (const [data, field] of [
+    [{ ...DATA, headers: [['Subject', 'a\r\nVia: x']] as const }, 'headers'],
+    [{ ...DATA, headers: [['Sub ject', 'a']] as const }, 'headers'],
+    [{ ...DATA, uri: 'sip:a b' }, 'uri'],
+    [{ ...DATA, method: 'IN VITE' }, 'method'],
+  ] as const) {
+    assert.throws(() => requestBytes(data, VIA), { code: 'INVALID_FIELD', field });
+  }
+  const parsed = parseMessage(requestBytes(DATA, VIA));
+  assert.ok(parsed.kind === 'request');
+  const { request } = parsed;
+  assert.throws(() => responseBytes(request, { status: 400, reason: 'a\nb' }), { code: 'INVALID_FIELD' });
+});
+
+const ROUTED_HEAD = `INVITE sip:bob@example.com SIP/2.0
+Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1
+From: <sip:a@h>;tag=1
+To: <sip:b@h>
+Call-ID: 1
+CSeq: 1 INVITE`;
+
+test('a response repeats every Record-Route, in order and with all its parameters', () => {
+  const routes = `Record-Route: "P, 2" <sip:p2.example.com;lr;x=%41,b>;y="z,\\"" , <sip:[2001:db8::1]:5070;transport=tcp;lr>
+record-route: <sip:p1.example.com>`;
+  const parsed = parseMessage(torture(`${ROUTED_HEAD}\n${routes}`));
+  assert.ok(parsed.kind === 'request');
+  const lines = recordRoutesOf(parsed.request);
+  assert.deepEqual(lines, [
+    ['Record-Route', '"P, 2" <sip:p2.example.com;lr;x=%41,b>;y="z,\\""'],
+    ['Record-Route', '<sip:[2001:db8::1]:5070;transport=tcp;lr>'],
+    ['Record-Route', '<sip:p1.example.com>'],
+  ]);
+  const response = parseMessage(responseBytes(parsed.request, { status: 200, toTag: 'x', headers: lines }));
+  assert.ok(response.kind === 'response');
+  assert.deepEqual(
+    response.response.all('record-route'),
+    lines.map(([, value]) => value),
+  );
+});
+
+test('a request that came straight here has none', () => {
+  const parsed = parseMessage(torture(ROUTED_HEAD));
+  assert.ok(parsed.kind === 'request');
+  assert.deepEqual(recordRoutesOf(parsed.request), []);
 });

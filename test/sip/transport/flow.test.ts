@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { CloseListeners } from '../../../sip/transport/flow.js';
 import { KeepAlive } from '../../../sip/transport/keep-alive.js';
 import { StreamFlow } from '../../../sip/transport/stream-flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { Network } from '../transaction/network.js';
 import { openTransports, options, sent } from './transports-under-test.js';
@@ -102,3 +104,26 @@ function plain(flow: StreamFlow) {
     abandon: () => flow.abandon(),
   };
 }
+
+test('everybody is told once, also whoever asks late or has called it off', () => {
+  const listeners = new CloseListeners();
+  const seen: string[] = [];
+  listeners.add(() => seen.push('first'));
+  listeners.add(() => seen.push('called off'))();
+  listeners.fire();
+  listeners.fire();
+  listeners.add(() => seen.push('late'));
+  assert.deepEqual(seen, ['first', 'late']);
+});
+
+test('a listener that throws keeps nobody from being told, and is told of', async () => {
+  const listeners = new CloseListeners();
+  const seen: string[] = [];
+  const defect = new RangeError('a defect');
+  listeners.add(() => {
+    throw defect;
+  });
+  listeners.add(() => seen.push('second'));
+  assert.deepEqual(await rejectionsOf(() => listeners.fire()), [defect]);
+  assert.deepEqual(seen, ['second']);
+});
