@@ -8,7 +8,7 @@
 
 #include "runtime/engine_thread.h"
 #include "test/check.h"
-#include "test/scripted_model.h"
+#include "test/scripted_desk.h"
 
 namespace parley::test {
 namespace {
@@ -81,13 +81,13 @@ class SharedSink final : public SpeechSink {
     }
     if (count > room_) mistakes++;
     room_ -= count;
-    Tell();
+    Notify();
   }
   void Ended(const StreamEnd& end) override {
     if (ended_ || end.samples != written_) mistakes++;
     end_ = end;
     ended_ = true;
-    Tell();
+    Notify();
   }
 
   void Play() { room_ += ScriptedModel::kFrameSamples; }
@@ -102,7 +102,7 @@ class SharedSink final : public SpeechSink {
   std::atomic<int> mistakes{0};
 
  private:
-  void Tell() {
+  void Notify() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
     }

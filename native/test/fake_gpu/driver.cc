@@ -5,7 +5,7 @@
 
 namespace {
 
-int Told(const char* name, int otherwise) {
+int SettingOf(const char* name, int otherwise) {
   const char* const value = std::getenv(name);
   return value == nullptr ? otherwise : std::atoi(value);
 }
@@ -13,5 +13,5 @@ int Told(const char* name, int otherwise) {
 }  // namespace
 
 extern "C" int cuInit(unsigned) { return 0; }
-extern "C" int cuDriverGetVersion(int* version) { return *version = Told("PARLEY_FAKE_CUDA", 13000), 0; }
-extern "C" int cuDeviceGetCount(int* count) { return *count = Told("PARLEY_FAKE_GPUS", 1), 0; }
+extern "C" int cuDriverGetVersion(int* version) { return *version = SettingOf("PARLEY_FAKE_CUDA", 13000), 0; }
+extern "C" int cuDeviceGetCount(int* count) { return *count = SettingOf("PARLEY_FAKE_GPUS", 1), 0; }
