@@ -166,14 +166,6 @@ const UNITS: Readonly<Record<string, Noun>> = units({
   'Zi.': 'n|Zimmer',
 });
 
-const PER: Readonly<Record<string, string>> = {
-  s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', 'Min.': 'pro Minute', 'min.': 'pro Minute', 'Mon.': 'pro Monat', 'J.': 'pro Jahr', a: 'pro Jahr', Sek: 'pro Sekunde', 'Wo.': 'pro Woche', ml: 'pro Milliliter', ha: 'pro Hektar', 'm³': 'pro Kubikmeter', 'm2': 'pro Quadratmeter', Quadratmeter: 'pro Quadratmeter', Kilo: 'pro Kilo', Kind: 'pro Kind', Gast: 'pro Gast', Fahrt: 'pro Fahrt', Quartal: 'pro Quartal', Semester: 'pro Semester', Packung: 'pro Packung', Flasche: 'pro Flasche', Dose: 'pro Dose', MB: 'pro Megabyte', SMS: 'pro S M S', Anruf: 'pro Anruf', Zimmer: 'pro Zimmer', Nutzer: 'pro Nutzer', User: 'pro User', Sekunde: 'pro Sekunde', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
-  Stunde: 'pro Stunde', Tag: 'pro Tag', d: 'pro Tag', Woche: 'pro Woche', Monat: 'pro Monat', Jahr: 'pro Jahr', Nacht: 'pro Nacht',
-  kg: 'pro Kilogramm', g: 'pro Gramm', '100 g': 'pro einhundert Gramm', l: 'pro Liter', Liter: 'pro Liter', m: 'pro Meter', 'm²': 'pro Quadratmeter',
-  qm: 'pro Quadratmeter', kWh: 'pro Kilowattstunde', km: 'pro Kilometer', Person: 'pro Person', 'Pers.': 'pro Person', Stück: 'pro Stück',
-  'Stk.': 'pro Stück', GB: 'pro Gigabyte', t: 'pro Tonne', Tonne: 'pro Tonne', Mo: 'pro Monat', 'Mt.': 'pro Monat', Barrel: 'pro Barrel',
-}; // prettier-ignore
-
 const POWERS = [
   ['Tausend|Tausend', 3, 'Tsd. Tsd T k'],
   ['Million|Millionen', 6, 'Mio. Mio Million Millionen'],
@@ -206,11 +198,6 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
     return [code, { ...noun(entry), minor }];
   }),
 );
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '€': 'EUR', $: 'USD', US$: 'USD', 'US-Dollar': 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', A$: 'AUD',
-  'Fr.': 'CHF', SFr: 'CHF', sFr: 'CHF', '₺': 'TRY', '₿': 'BTC', DM: 'DEM', Euro: 'EUR', Dollar: 'USD', Franken: 'CHF', Ct: 'CENT', 'ct': 'CENT', 'Ct.': 'CENT', 'ct.': 'CENT', Cent: 'CENT', '¢': 'CENT',
-}; // prettier-ignore
 
 const STEMS: Readonly<Record<string, string>> = {
   'dt.': 'deutsch', 'engl.': 'englisch', 'frz.': 'französisch', 'franz.': 'französisch', 'ital.': 'italienisch', 'span.': 'spanisch', 'lat.': 'lateinisch', 'griech.': 'griechisch', 'österr.': 'österreichisch',
@@ -292,41 +279,6 @@ const GREEK: Readonly<Record<string, string>> = {
   π: 'Pi', ρ: 'Rho', σ: 'Sigma', τ: 'Tau', φ: 'Phi', χ: 'Chi', ψ: 'Psi', ω: 'Omega', Γ: 'Gamma', Δ: 'Delta', Θ: 'Theta', Λ: 'Lambda', Π: 'Pi', Σ: 'Sigma', Φ: 'Phi', Ψ: 'Psi', Ω: 'Omega',
 }; // prettier-ignore
 
-const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
-  ...GREEK,
-  ...ADJECTIVES,
-  OG: behindOrdinal('Obergeschoss'), 'OG.': behindOrdinal('Obergeschoss'), UG: behindOrdinal('Untergeschoss'), 'ff.': 'fortfolgende', 'f.': behindDigit('folgende'), 'z. Hd.': 'zu Händen', 'bzgl.': 'bezüglich', 'mtl.': 'monatlich',
-  'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
-  'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
-  'z. B.': 'zum Beispiel', 'd. h.': 'das heißt', 'u. a.': 'unter anderem', 'u. ä.': 'und Ähnliches', 'o. ä.': 'oder Ähnliches', 'u. Ä.': 'und Ähnliches', 'o. Ä.': 'oder Ähnliches',
-  'i. d. R.': 'in der Regel', 'z. T.': 'zum Teil', 'z. Zt.': 'zurzeit', 'z. Z.': 'zurzeit', 'm. E.': 'meines Erachtens', 'u. U.': 'unter Umständen', 's. o.': 'siehe oben',
-  's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'n. Chr.': 'nach Christus',
-  'v. Chr.': 'vor Christus', 'e. V.': 'E V', 'a. D.': 'außer Dienst', 'd. J.': 'des Jahres', 'b. Bed.': 'bei Bedarf', 'i. H. v.': 'in Höhe von', 'm. a. W.': 'mit anderen Worten', 'u. s. w.': 'und so weiter',
-  'usw.': 'und so weiter', 'etc.': 'et cetera', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'evtl.': 'eventuell', 'ggf.': 'gegebenenfalls', 'inkl.': 'inklusive', 'exkl.': 'exklusive',
-  'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
-  'insb.': 'insbesondere', 'insbes.': 'insbesondere', 'geb.': 'geboren', 'gest.': 'gestorben', 'verh.': 'verheiratet', 'usf.': 'und so fort', 'gem.': 'gemäß',
-  'lt.': 'laut', 'entspr.': 'entsprechend', 'einschl.': 'einschließlich', 'bes.': 'besonders',
-  'Dr.': 'Doktor', 'Prof.': 'Professor', 'Hr.': sir, 'Hrn.': beforeName('Herrn'), 'Fr.': beforeName('Frau'), 'Dipl.-Ing.': 'Diplomingenieur', 'Ing.': 'Ingenieur', 'Mag.': 'Magister',
-  'St.': beforeName('Sankt'), 'Abt.': 'Abteilung', 'Abb.': 'Abbildung', 'Tel.': 'Telefon', 'Fa.': 'Firma', 'Str.': 'Straße', 'Pl.': 'Platz', 'Hbf.': 'Hauptbahnhof', Hbf: 'Hauptbahnhof', 'Bhf.': 'Bahnhof', Bhf: 'Bahnhof',
-  'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': ofCentury, 'Jhd.': ofCentury, 'Jhdt.': ofCentury, Jh: ofCentury, 'Nr.': 'Nummer',
-  'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
-  'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Gr.': (around) => (/^ (?:\d|X{0,3}[SML](?!\p{L}))/u.test(around.text.slice(around.end, around.end + 6)) ? 'Größe' : undefined), 'Vj.': 'Vorjahr', 'Vjs.': 'Vorjahres', 'USt-IdNr.': 'Umsatzsteueridentifikationsnummer', 'USt-ID': 'Umsatzsteuer-I D', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
-  'Az.': 'Aktenzeichen', 'zw.': 'zwischen', 'Ri.': beforeName('Richtung'), 'op.': beforeNumber('Opus'), 'H.': beforeNumber('Heft'), 'gez.': 'gezeichnet', 'c/o': 'bei', EZ: beforeNumber('Erstzulassung'), 'Ø': beforeNumber('Durchmesser'), 'Z. n.': 'Zustand nach', 'o. B.': 'ohne Befund', '08/15': 'null acht fünfzehn', 'm ü. NN': 'Meter über Normalnull', 'ü. NN': 'über Normalnull', 'ü. NHN': 'über Normalhöhennull', 'Geb.-Datum': 'Geburtsdatum', 'Geb.-Dat.': 'Geburtsdatum', 'eff.': 'effektiv', 'Dipl.-Kffr.': 'Diplomkauffrau', 'Dipl.-Päd.': 'Diplompädagoge', 'Dipl.-Biol.': 'Diplombiologe', 'Temp.': 'Temperatur', 'ID.3': 'I D drei', 'ID.4': 'I D vier', 'ID.5': 'I D fünf', 'ID.7': 'I D sieben', GJ: (around) => (/^ (?:19|20)\d\d/.test(around.text.slice(around.end, around.end + 3 + 2)) ? 'Geschäftsjahr' : undefined), 'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
-  'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
-  'Drs.': (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? 'Drucksache' : 'Doktoren'), 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
-  'Dipl.-Kfm.': 'Diplomkaufmann', 'Dipl.-Psych.': 'Diplompsychologe', 'Dipl.-Inf.': 'Diplominformatiker', 'Pfr.': beforeName('Pfarrer'), 'Bgm.': 'Bürgermeister', 'RA': beforeName('Rechtsanwalt'), 'Univ.-Prof.': 'Universitätsprofessor', 'Priv.-Doz.': 'Privatdozent',
-  'ggü.': 'gegenüber', 'tgl.': 'täglich', 'geschl.': 'geschlossen', 'durchg.': 'durchgehend', 'Kü.': 'Küche', 'EFH': 'Einfamilienhaus', 'NK': 'Nebenkosten', 'Blk.': 'Balkon', 'Mitgl.': 'Mitglied', 'Geschw.': 'Geschwindigkeit',
-  'ausschl.': 'ausschließlich', 'abzügl.': 'abzüglich', 'zuzügl.': 'zuzüglich', 'voraussichtl.': 'voraussichtlich', 'telef.': 'telefonisch', 'vorm.': 'vormittags', 'nachm.': 'nachmittags',
-  'vsl.': 'voraussichtlich', 'jew.': 'jeweils', 'o. Ä': 'oder Ähnliches', 'i. V. m.': 'in Verbindung mit', 'i. S. d.': 'im Sinne des', 'i. S. v.': 'im Sinne von', 'n. F.': 'neuer Fassung', 'a. F.': 'alter Fassung', 'a. a. O.': 'am angegebenen Ort', 'u. E.': 'unseres Erachtens',
-  'o. J.': 'ohne Jahr', 'e. K.': 'E K', 'e. G.': 'E G', 'u. W.': 'unter Wasser', 'ü. M.': 'über dem Meer', 'ü. d. M.': 'über dem Meer', 'm. ü. M.': 'Meter über Meer', 'i. R.': 'im Ruhestand', 'i. Tr.': 'in der Trockenmasse', 'u. v. a.': 'und viele andere', 'u. v. a. m.': 'und vieles andere mehr', 's. a.': 'siehe auch',
-  'i. A. v.': 'im Auftrag von', 'a. M.': 'am Main', 'a. d.': 'an der', 'o. k.': 'okay', 'b. w.': 'bitte wenden', 'g. U.': 'geschützter Ursprung', 'k. A.': 'keine Angabe', 'Urt. v.': 'Urteil vom', 'Urt.': 'Urteil', 'Beschl.': 'Beschluss', 'Hs.': behindDigit('Halbsatz'),
-  'Rdnr.': 'Randnummer', 'Fn.': 'Fußnote', 'Ex.': behindDigit('Exemplare'), 'Rz.': 'Randziffer', 'lit.': 'Buchstabe', 'Buchst.': 'Buchstabe', 'Alt.': behindDigit('Alternative'), 'Var.': behindDigit('Variante'), 'Jg.': 'Jahrgang', 'Ausg.': 'Ausgabe', 'Forts.': 'Fortsetzung', 'Mrd': 'Milliarden', 'Mio': 'Millionen', 'Std': 'Stunden', 'Min': 'Minuten',
-  'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
-  'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
-  Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', AWO: 'AWO', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
-  'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': ofGame('nach Verlängerung', 'nach Vereinbarung'), 'o.': 'oder', '24/7': 'rund um die Uhr',
-}; // prettier-ignore
-
 export const WRITING: Writing = {
   numbers: {
     decimal: ',',
@@ -359,12 +311,54 @@ export const WRITING: Writing = {
     keywords: words('telefon tel telefonnummer rufnummer handy handynummer mobil fax hotline durchwahl anrufen notruf rufen unter wählen notfall'),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencySigns: {
+    '€': 'EUR', $: 'USD', US$: 'USD', 'US-Dollar': 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', A$: 'AUD',
+    'Fr.': 'CHF', SFr: 'CHF', sFr: 'CHF', '₺': 'TRY', '₿': 'BTC', DM: 'DEM', Euro: 'EUR', Dollar: 'USD', Franken: 'CHF', Ct: 'CENT', 'ct': 'CENT', 'Ct.': 'CENT', 'ct.': 'CENT', Cent: 'CENT', '¢': 'CENT',
+  },
   units: UNITS,
-  per: PER,
+  per: {
+    s: 'pro Sekunde', min: 'pro Minute', Min: 'pro Minute', 'Min.': 'pro Minute', 'min.': 'pro Minute', 'Mon.': 'pro Monat', 'J.': 'pro Jahr', a: 'pro Jahr', Sek: 'pro Sekunde', 'Wo.': 'pro Woche', ml: 'pro Milliliter', ha: 'pro Hektar', 'm³': 'pro Kubikmeter', 'm2': 'pro Quadratmeter', Quadratmeter: 'pro Quadratmeter', Kilo: 'pro Kilo', Kind: 'pro Kind', Gast: 'pro Gast', Fahrt: 'pro Fahrt', Quartal: 'pro Quartal', Semester: 'pro Semester', Packung: 'pro Packung', Flasche: 'pro Flasche', Dose: 'pro Dose', MB: 'pro Megabyte', SMS: 'pro S M S', Anruf: 'pro Anruf', Zimmer: 'pro Zimmer', Nutzer: 'pro Nutzer', User: 'pro User', Sekunde: 'pro Sekunde', Minute: 'pro Minute', h: 'pro Stunde', 'Std.': 'pro Stunde', Std: 'pro Stunde',
+    Stunde: 'pro Stunde', Tag: 'pro Tag', d: 'pro Tag', Woche: 'pro Woche', Monat: 'pro Monat', Jahr: 'pro Jahr', Nacht: 'pro Nacht',
+    kg: 'pro Kilogramm', g: 'pro Gramm', '100 g': 'pro einhundert Gramm', l: 'pro Liter', Liter: 'pro Liter', m: 'pro Meter', 'm²': 'pro Quadratmeter',
+    qm: 'pro Quadratmeter', kWh: 'pro Kilowattstunde', km: 'pro Kilometer', Person: 'pro Person', 'Pers.': 'pro Person', Stück: 'pro Stück',
+    'Stk.': 'pro Stück', GB: 'pro Gigabyte', t: 'pro Tonne', Tonne: 'pro Tonne', Mo: 'pro Monat', 'Mt.': 'pro Monat', Barrel: 'pro Barrel',
+  },
   magnitudes: MAGNITUDES,
   ordinalMark: '\\.',
-  abbreviations: ABBREVIATIONS,
+  abbreviations: {
+    ...GREEK,
+    ...ADJECTIVES,
+    OG: behindOrdinal('Obergeschoss'), 'OG.': behindOrdinal('Obergeschoss'), UG: behindOrdinal('Untergeschoss'), 'ff.': 'fortfolgende', 'f.': behindDigit('folgende'), 'z. Hd.': 'zu Händen', 'bzgl.': 'bezüglich', 'mtl.': 'monatlich',
+    'Best.-Nr.': 'Bestellnummer', 'Art.-Nr.': 'Artikelnummer', 'Tel.-Nr.': 'Telefonnummer', 'Kto.-Nr.': 'Kontonummer', 'Kd.-Nr.': 'Kundennummer', 'Rg.-Nr.': 'Rechnungsnummer', 'St.-Nr.': 'Steuernummer',
+    'ggfs.': 'gegebenenfalls', 'u. dgl.': 'und dergleichen', 'u. a. m.': 'und andere mehr', 'zzt.': 'zurzeit', 'gegr.': 'gegründet', 'verst.': 'verstorben', 'Frl.': 'Fräulein', 'Inh.': 'Inhaber', 'Bj.': 'Baujahr',
+    'z. B.': 'zum Beispiel', 'd. h.': 'das heißt', 'u. a.': 'unter anderem', 'u. ä.': 'und Ähnliches', 'o. ä.': 'oder Ähnliches', 'u. Ä.': 'und Ähnliches', 'o. Ä.': 'oder Ähnliches',
+    'i. d. R.': 'in der Regel', 'z. T.': 'zum Teil', 'z. Zt.': 'zurzeit', 'z. Z.': 'zurzeit', 'm. E.': 'meines Erachtens', 'u. U.': 'unter Umständen', 's. o.': 'siehe oben',
+    's. u.': 'siehe unten', 'u. v. m.': 'und vieles mehr', 'i. A.': 'im Auftrag', 'i. V.': 'in Vertretung', 'v. a.': 'vor allem', 'n. Chr.': 'nach Christus',
+    'v. Chr.': 'vor Christus', 'e. V.': 'E V', 'a. D.': 'außer Dienst', 'd. J.': 'des Jahres', 'b. Bed.': 'bei Bedarf', 'i. H. v.': 'in Höhe von', 'm. a. W.': 'mit anderen Worten', 'u. s. w.': 'und so weiter',
+    'usw.': 'und so weiter', 'etc.': 'et cetera', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'evtl.': 'eventuell', 'ggf.': 'gegebenenfalls', 'inkl.': 'inklusive', 'exkl.': 'exklusive',
+    'zzgl.': 'zuzüglich', 'abzgl.': 'abzüglich', 'vgl.': 'vergleiche', 'bspw.': 'beispielsweise', 'max.': 'maximal', 'min.': 'minimal', 'mind.': 'mindestens',
+    'insb.': 'insbesondere', 'insbes.': 'insbesondere', 'geb.': 'geboren', 'gest.': 'gestorben', 'verh.': 'verheiratet', 'usf.': 'und so fort', 'gem.': 'gemäß',
+    'lt.': 'laut', 'entspr.': 'entsprechend', 'einschl.': 'einschließlich', 'bes.': 'besonders',
+    'Dr.': 'Doktor', 'Prof.': 'Professor', 'Hr.': sir, 'Hrn.': beforeName('Herrn'), 'Fr.': beforeName('Frau'), 'Dipl.-Ing.': 'Diplomingenieur', 'Ing.': 'Ingenieur', 'Mag.': 'Magister',
+    'St.': beforeName('Sankt'), 'Abt.': 'Abteilung', 'Abb.': 'Abbildung', 'Tel.': 'Telefon', 'Fa.': 'Firma', 'Str.': 'Straße', 'Pl.': 'Platz', 'Hbf.': 'Hauptbahnhof', Hbf: 'Hauptbahnhof', 'Bhf.': 'Bahnhof', Bhf: 'Bahnhof',
+    'MwSt.': 'Mehrwertsteuer', MwSt: 'Mehrwertsteuer', 'Min.': 'Minuten', 'Std.': 'Stunden', 'Jh.': ofCentury, 'Jhd.': ofCentury, 'Jhdt.': ofCentury, Jh: ofCentury, 'Nr.': 'Nummer',
+    'Mio.': 'Millionen', 'Mrd.': 'Milliarden', 'Tsd.': 'Tausend', 'Aufl.': 'Auflage', 'Hrsg.': 'Herausgeber', 'Verf.': 'Verfasser', 'Whg.': 'Wohnung', 'Zi.': 'Zimmer', 'Bd.': 'Band', 'Kap.': 'Kapitel',
+    'Abs.': 'Absatz', 'Art.': 'Artikel', 'Ziff.': 'Ziffer', 'Anm.': 'Anmerkung', 'Bsp.': 'Beispiel', GmbH: 'G M B H', 'Co.': 'Co', 'Reg.': 'Regierung', 'Rel.': 'Religion', 'Gr.': (around) => (/^ (?:\d|X{0,3}[SML](?!\p{L}))/u.test(around.text.slice(around.end, around.end + 6)) ? 'Größe' : undefined), 'Vj.': 'Vorjahr', 'Vjs.': 'Vorjahres', 'USt-IdNr.': 'Umsatzsteueridentifikationsnummer', 'USt-ID': 'Umsatzsteuer-I D', 'Vers.': 'Versicherung', 'Pkt.': 'Punkt', 'Stk.': 'Stück', 'u.': 'und',
+    'Az.': 'Aktenzeichen', 'zw.': 'zwischen', 'Ri.': beforeName('Richtung'), 'op.': beforeNumber('Opus'), 'H.': beforeNumber('Heft'), 'gez.': 'gezeichnet', 'c/o': 'bei', EZ: beforeNumber('Erstzulassung'), 'Ø': beforeNumber('Durchmesser'), 'Z. n.': 'Zustand nach', 'o. B.': 'ohne Befund', '08/15': 'null acht fünfzehn', 'm ü. NN': 'Meter über Normalnull', 'ü. NN': 'über Normalnull', 'ü. NHN': 'über Normalhöhennull', 'Geb.-Datum': 'Geburtsdatum', 'Geb.-Dat.': 'Geburtsdatum', 'eff.': 'effektiv', 'Dipl.-Kffr.': 'Diplomkauffrau', 'Dipl.-Päd.': 'Diplompädagoge', 'Dipl.-Biol.': 'Diplombiologe', 'Temp.': 'Temperatur', 'ID.3': 'I D drei', 'ID.4': 'I D vier', 'ID.5': 'I D fünf', 'ID.7': 'I D sieben', GJ: (around) => (/^ (?:19|20)\d\d/.test(around.text.slice(around.end, around.end + 3 + 2)) ? 'Geschäftsjahr' : undefined), 'Dr. med. dent.': 'Doktor med dent', 'Dr. med. vet.': 'Doktor med vet', 'Dr. med.': 'Doktor med', 'Dr. rer. nat.': 'Doktor rer nat', 'Dr. rer. pol.': 'Doktor rer pol', 'Dr. rer. oec.': 'Doktor rer oec',
+    'Dr. phil.': 'Doktor phil', 'Dr. jur.': 'Doktor jur', 'Dr. iur.': 'Doktor jur', 'Dr. theol.': 'Doktor theol', 'Dr. techn.': 'Doktor techn', 'Dr.-Ing.': 'Doktor-Ingenieur', 'Dr. h. c.': 'Doktor honoris causa', 'Dr. h. c. mult.': 'Doktor honoris causa multiplex',
+    'Drs.': (around) => (/^ \d/.test(around.text.slice(around.end, around.end + 2)) ? 'Drucksache' : 'Doktoren'), 'Dres.': 'Doktoren', 'em.': beforeName('emeritus'), 'habil.': 'habil', 'M. Sc.': 'Master of Science', 'B. Sc.': 'Bachelor of Science', 'M. A.': 'Master of Arts', 'B. A.': 'Bachelor of Arts', 'LL. M.': 'L L M',
+    'Dipl.-Kfm.': 'Diplomkaufmann', 'Dipl.-Psych.': 'Diplompsychologe', 'Dipl.-Inf.': 'Diplominformatiker', 'Pfr.': beforeName('Pfarrer'), 'Bgm.': 'Bürgermeister', 'RA': beforeName('Rechtsanwalt'), 'Univ.-Prof.': 'Universitätsprofessor', 'Priv.-Doz.': 'Privatdozent',
+    'ggü.': 'gegenüber', 'tgl.': 'täglich', 'geschl.': 'geschlossen', 'durchg.': 'durchgehend', 'Kü.': 'Küche', 'EFH': 'Einfamilienhaus', 'NK': 'Nebenkosten', 'Blk.': 'Balkon', 'Mitgl.': 'Mitglied', 'Geschw.': 'Geschwindigkeit',
+    'ausschl.': 'ausschließlich', 'abzügl.': 'abzüglich', 'zuzügl.': 'zuzüglich', 'voraussichtl.': 'voraussichtlich', 'telef.': 'telefonisch', 'vorm.': 'vormittags', 'nachm.': 'nachmittags',
+    'vsl.': 'voraussichtlich', 'jew.': 'jeweils', 'o. Ä': 'oder Ähnliches', 'i. V. m.': 'in Verbindung mit', 'i. S. d.': 'im Sinne des', 'i. S. v.': 'im Sinne von', 'n. F.': 'neuer Fassung', 'a. F.': 'alter Fassung', 'a. a. O.': 'am angegebenen Ort', 'u. E.': 'unseres Erachtens',
+    'o. J.': 'ohne Jahr', 'e. K.': 'E K', 'e. G.': 'E G', 'u. W.': 'unter Wasser', 'ü. M.': 'über dem Meer', 'ü. d. M.': 'über dem Meer', 'm. ü. M.': 'Meter über Meer', 'i. R.': 'im Ruhestand', 'i. Tr.': 'in der Trockenmasse', 'u. v. a.': 'und viele andere', 'u. v. a. m.': 'und vieles andere mehr', 's. a.': 'siehe auch',
+    'i. A. v.': 'im Auftrag von', 'a. M.': 'am Main', 'a. d.': 'an der', 'o. k.': 'okay', 'b. w.': 'bitte wenden', 'g. U.': 'geschützter Ursprung', 'k. A.': 'keine Angabe', 'Urt. v.': 'Urteil vom', 'Urt.': 'Urteil', 'Beschl.': 'Beschluss', 'Hs.': behindDigit('Halbsatz'),
+    'Rdnr.': 'Randnummer', 'Fn.': 'Fußnote', 'Ex.': behindDigit('Exemplare'), 'Rz.': 'Randziffer', 'lit.': 'Buchstabe', 'Buchst.': 'Buchstabe', 'Alt.': behindDigit('Alternative'), 'Var.': behindDigit('Variante'), 'Jg.': 'Jahrgang', 'Ausg.': 'Ausgabe', 'Forts.': 'Fortsetzung', 'Mrd': 'Milliarden', 'Mio': 'Millionen', 'Std': 'Stunden', 'Min': 'Minuten',
+    'Hptm.': 'Hauptmann', 'Kfm.': 'Kaufmann', 'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
+    'gesch.': 'geschieden', 'verw.': 'verwitwet', 'verk.': 'verkaufe', 'inkl': 'inklusive', 'zzgl': 'zuzüglich', 'ca': behindNothing('circa'), 'usw': 'und so weiter', 'bzw': 'beziehungsweise',
+    Pkw: 'P K W', Pkws: 'P K Ws', Lkw: 'L K W', Lkws: 'L K Ws', Kfz: 'K F Z', AfD: 'A F D', VfB: 'V F B', VfL: 'V F L', StVO: 'S T V O', StGB: 'S T G B', StPO: 'S T P O', GbR: 'G B R', KGaA: 'K G A A', UdSSR: 'U D S S R', WhatsApp: 'WhatsApp', eG: 'E G', KfW: 'K F W', VwGO: 'V W G O', EStG: 'E S T G', UStG: 'U S T G', UStID: 'U S T I D', 'USt.': 'Umsatzsteuer', USt: 'Umsatzsteuer', BetrVG: 'B E T R V G', BVerfG: 'Bundesverfassungsgericht', BVerwG: 'Bundesverwaltungsgericht', EuGH: 'E U G H', DSGVO: 'D S G V O', AWO: 'AWO', InsO: 'Insolvenzordnung', TSchG: 'T S C H G',
+    'i. O.': 'in Ordnung', 'p. a.': 'pro Jahr', 'p. P.': 'pro Person', 'n. V.': ofGame('nach Verlängerung', 'nach Vereinbarung'), 'o.': 'oder', '24/7': 'rund um die Uhr',
+  },
   beforeNumber: {
     'Nr.': 'Nummer', 'Nrn.': 'Nummern', '#': 'Nummer', 'S.': 'Seite', 'Abs.': 'Absatz', 'Art.': 'Artikel', 'Kap.': 'Kapitel', 'Bd.': 'Band', 'Abb.': 'Abbildung',
     'Tab.': 'Tabelle', 'Ziff.': 'Ziffer', 'Tel.': 'Telefon', Tel: 'Telefon', 'Fig.': 'Figur', '§': 'Paragraf', '§§': 'Paragrafen', 'Pos.': 'Position', 'ca.': 'circa', 'Kl.': 'Klasse', 'Gl.': 'Gleis',

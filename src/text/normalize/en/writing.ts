@@ -201,21 +201,6 @@ const UNITS: Readonly<Record<string, Noun>> = units({
   'g/L g/l': 'gram per liter|grams per liter',
 });
 
-const PER: Readonly<Record<string, string>> = {
-  s: 'per second', sec: 'per second', second: 'per second', min: 'per minute', minute: 'per minute',
-  h: 'per hour', hr: 'per hour', hour: 'per hour', d: 'per day', day: 'per day', wk: 'per week', week: 'per week',
-  mo: 'per month', month: 'per month', yr: 'per year', year: 'per year', night: 'per night',
-  '100 km': 'per one hundred kilometers', '100km': 'per one hundred kilometers', '100 g': 'per one hundred grams', '100g': 'per one hundred grams',
-  session: 'per session', visit: 'per visit', class: 'per class', shift: 'per shift', trip: 'per trip', box: 'per box', pack: 'per pack', bottle: 'per bottle', lesson: 'per lesson',
-  dose: 'per dose', tablet: 'per tablet', serving: 'per serving', employee: 'per employee', page: 'per page', item: 'per item', ticket: 'per ticket',
-  call: 'per call', request: 'per request', token: 'per token', sqft: 'per square foot', 'sq. ft.': 'per square foot', 'm2': 'per square meter', 'm³': 'per cubic meter', mL: 'per milliliter', ml: 'per milliliter',
-  acre: 'per acre', pp: 'per person', adult: 'per adult', child: 'per child', room: 'per room', game: 'per game', yard: 'per yard', liter: 'per liter', litre: 'per litre',
-  kg: 'per kilogram', g: 'per gram', lb: 'per pound', oz: 'per ounce', gal: 'per gallon', l: 'per liter', L: 'per liter',
-  kWh: 'per kilowatt-hour', km: 'per kilometer', mi: 'per mile', mile: 'per mile', 'm²': 'per square meter',
-  'sq ft': 'per square foot', GB: 'per gigabyte', person: 'per person', user: 'per user', seat: 'per seat', unit: 'per unit',
-  'user/month': 'per user per month', 'person/night': 'per person per night', share: 'per share', bbl: 'per barrel', ea: 'each', 'ea.': 'each', doz: 'per dozen', dozen: 'per dozen', 'doz.': 'per dozen', '24 h': 'per twenty-four hours', '24h': 'per twenty-four hours', piece: 'per piece', cup: 'per cup', slice: 'per slice', guest: 'per guest', ride: 'per ride', car: 'per car', ft: 'per foot', cwt: 'per hundredweight', ton: 'per ton', barrel: 'per barrel',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   (
     [
@@ -267,31 +252,22 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   }),
 );
 
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  $: 'USD', US$: 'USD', 'U.S.$': 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', RMB: 'CNY', '₹': 'INR', 'Rs.': 'INR', Rs: 'INR',
-  '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', NZ$: 'NZD', HK$: 'HKD', S$: 'SGD', NT$: 'TWD',
-  MX$: 'MXN', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₫': 'VND', '₱': 'PHP', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '¢': 'CENT',
-}; // prettier-ignore
-
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const MONTHS = [
-  ['January', 'Jan', 'Jan.'], ['February', 'Feb', 'Feb.'], ['March', 'Mar', 'Mar.'], ['April', 'Apr', 'Apr.'], ['May'],
-  ['June', 'Jun', 'Jun.'], ['July', 'Jul', 'Jul.'], ['August', 'Aug', 'Aug.'], ['September', 'Sep', 'Sep.', 'Sept', 'Sept.'],
-  ['October', 'Oct', 'Oct.'], ['November', 'Nov', 'Nov.'], ['December', 'Dec', 'Dec.'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['Monday', 'Mon.', 'Mon'], ['Tuesday', 'Tue.', 'Tues.', 'Tue', 'Tues'], ['Wednesday', 'Wed.', 'Wed'], ['Thursday', 'Thu.', 'Thur.', 'Thurs.', 'Thu', 'Thur', 'Thurs'],
-  ['Friday', 'Fri.', 'Fri'], ['Saturday', 'Sat.', 'Sat'], ['Sunday', 'Sun.', 'Sun'],
-]; // prettier-ignore
-
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','], lakhs: true },
   dates: {
-    months: MONTHS,
-    weekdays: WEEKDAYS,
+    months: [
+      ['January', 'Jan', 'Jan.'], ['February', 'Feb', 'Feb.'], ['March', 'Mar', 'Mar.'], ['April', 'Apr', 'Apr.'], ['May'],
+      ['June', 'Jun', 'Jun.'], ['July', 'Jul', 'Jul.'], ['August', 'Aug', 'Aug.'], ['September', 'Sep', 'Sep.', 'Sept', 'Sept.'],
+      ['October', 'Oct', 'Oct.'], ['November', 'Nov', 'Nov.'], ['December', 'Dec', 'Dec.'],
+    ],
+    weekdays: [
+      ['Monday', 'Mon.', 'Mon'], ['Tuesday', 'Tue.', 'Tues.', 'Tue', 'Tues'], ['Wednesday', 'Wed.', 'Wed'], ['Thursday', 'Thu.', 'Thur.', 'Thurs.', 'Thu', 'Thur', 'Thurs'],
+      ['Friday', 'Fri.', 'Fri'], ['Saturday', 'Sat.', 'Sat'], ['Sunday', 'Sun.', 'Sun'],
+    ],
     orders: { '/': 'mdy', '-': 'mdy', '.': 'mdy' },
     named: ['day-month', 'month-day'],
     dayMark: 'st|nd|rd|th',
@@ -322,9 +298,26 @@ export const WRITING: Writing = {
     keywords: words('call phone telephone tel dial fax mobile cell text hotline ring'),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencySigns: {
+    $: 'USD', US$: 'USD', 'U.S.$': 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', RMB: 'CNY', '₹': 'INR', 'Rs.': 'INR', Rs: 'INR',
+    '₩': 'KRW', '₽': 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', NZ$: 'NZD', HK$: 'HKD', S$: 'SGD', NT$: 'TWD',
+    MX$: 'MXN', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₫': 'VND', '₱': 'PHP', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '¢': 'CENT',
+  },
   units: UNITS,
-  per: PER,
+  per: {
+    s: 'per second', sec: 'per second', second: 'per second', min: 'per minute', minute: 'per minute',
+    h: 'per hour', hr: 'per hour', hour: 'per hour', d: 'per day', day: 'per day', wk: 'per week', week: 'per week',
+    mo: 'per month', month: 'per month', yr: 'per year', year: 'per year', night: 'per night',
+    '100 km': 'per one hundred kilometers', '100km': 'per one hundred kilometers', '100 g': 'per one hundred grams', '100g': 'per one hundred grams',
+    session: 'per session', visit: 'per visit', class: 'per class', shift: 'per shift', trip: 'per trip', box: 'per box', pack: 'per pack', bottle: 'per bottle', lesson: 'per lesson',
+    dose: 'per dose', tablet: 'per tablet', serving: 'per serving', employee: 'per employee', page: 'per page', item: 'per item', ticket: 'per ticket',
+    call: 'per call', request: 'per request', token: 'per token', sqft: 'per square foot', 'sq. ft.': 'per square foot', 'm2': 'per square meter', 'm³': 'per cubic meter', mL: 'per milliliter', ml: 'per milliliter',
+    acre: 'per acre', pp: 'per person', adult: 'per adult', child: 'per child', room: 'per room', game: 'per game', yard: 'per yard', liter: 'per liter', litre: 'per litre',
+    kg: 'per kilogram', g: 'per gram', lb: 'per pound', oz: 'per ounce', gal: 'per gallon', l: 'per liter', L: 'per liter',
+    kWh: 'per kilowatt-hour', km: 'per kilometer', mi: 'per mile', mile: 'per mile', 'm²': 'per square meter',
+    'sq ft': 'per square foot', GB: 'per gigabyte', person: 'per person', user: 'per user', seat: 'per seat', unit: 'per unit',
+    'user/month': 'per user per month', 'person/night': 'per person per night', share: 'per share', bbl: 'per barrel', ea: 'each', 'ea.': 'each', doz: 'per dozen', dozen: 'per dozen', 'doz.': 'per dozen', '24 h': 'per twenty-four hours', '24h': 'per twenty-four hours', piece: 'per piece', cup: 'per cup', slice: 'per slice', guest: 'per guest', ride: 'per ride', car: 'per car', ft: 'per foot', cwt: 'per hundredweight', ton: 'per ton', barrel: 'per barrel',
+  },
   magnitudes: MAGNITUDES,
   moneyMagnitudes: MONEY_MAGNITUDES,
   ordinalMark: 'st|nd|rd|th|ST|ND|RD|TH',

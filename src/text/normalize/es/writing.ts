@@ -23,68 +23,6 @@ export const { noun, units } = nounTables(
   /^(?:cuadrad|cúbic|náutic)/,
 );
 
-const UNITS: Readonly<Record<string, Noun>> = {
-  ...units({
-    'km Km km. kms Kms': 'kilómetro', 'm mts mts. m.': 'metro', 'cm cm. cms': 'centímetro', 'mm mm.': 'milímetro', 'µm μm': 'micrómetro',
-    nm: 'nanómetro',
-    dm: 'decímetro', 'mi.': 'milla f', yd: 'yarda f', ft: 'pie', 'in.': 'pulgada f', '″': 'pulgada f',
-    'km² km2 Km2 Km²': 'kilómetro cuadrado', 'm² m2 mts2': 'metro cuadrado', 'cm² cm2': 'centímetro cuadrado',
-    'm³ m3': 'metro cúbico', 'cm³ cm3 cc c.c.': 'centímetro cúbico', 'hm³ hm3': 'hectómetro cúbico', 'ha ha.': 'hectárea f',
-    'km/h Km/h kmh kph': 'kilómetro por hora', 'm/s': 'metro por segundo',
-    'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo',
-    'g gr gr. grs g.': 'gramo',
-    'mg mg.': 'miligramo', 'µg μg mcg': 'microgramo',
-    't t. Tn tn': 'tonelada f', 'lb lbs': 'libra f', 'oz oz.': 'onza f', 'l L lt lts l. lt. lts.': 'litro', 'ml mL ml.': 'mililitro',
-    'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galón|galones',
-    '°C ºC ℃': 'grado Celsius', '°F ºF ℉': 'grado Fahrenheit', '° º': 'grado', K: 'kelvin|kelvin', 'h h. hr hrs hrs. hr. hs hs.': 'hora f',
-    'min min. mins mins.': 'minuto', 's s. seg seg. segs': 'segundo',
-    'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo',
-    ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
-    'bytes': 'byte',
-    'KB kB': 'kilobyte', MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'kilobit por segundo',
-    'Mbps Mbit/s Mb/s': 'megabit por segundo', 'Gbps Gbit/s Gb/s': 'gigabit por segundo',
-    'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'vatio', 'kW KW': 'kilovatio', MW: 'megavatio', GW: 'gigavatio',
-    Wh: 'vatio hora|vatios hora', 'kWh KWh kwh': 'kilovatio hora|kilovatios hora', MWh: 'megavatio hora|megavatios hora',
-    GWh: 'gigavatio hora|gigavatios hora',
-    V: 'voltio', kV: 'kilovoltio', mV: 'milivoltio', A: 'amperio', mA: 'miliamperio', mAh: 'miliamperio hora|miliamperios hora',
-    'Ω': 'ohmio', 'kΩ': 'kiloohmio', N: 'newton|newtons', Nm: 'newton metro|newtons metro', J: 'julio', kJ: 'kilojulio',
-    kcal: 'kilocaloría f', cal: 'caloría f', Pa: 'pascal|pascales', kPa: 'kilopascal|kilopascales', hPa: 'hectopascal|hectopascales',
-    bar: 'bar|bares', psi: 'libra por pulgada cuadrada|libras por pulgada cuadrada f', 'dB dBA': 'decibelio',
-    rpm: 'revolución por minuto|revoluciones por minuto f', fps: 'fotograma por segundo', dpi: 'punto por pulgada', px: 'píxel|píxeles',
-    MP: 'megapíxel|megapíxeles', 'CV cv': 'caballo', HP: 'caballo de fuerza', lpm: 'latido por minuto', ppm: 'parte por millón f',
-    'cda. cdas. cda cdas': 'cucharada f', 'cdta. cdtas. cdta cdtas': 'cucharadita f', mmHg: 'milímetro de mercurio',
-    'mg/dL mg/dl': 'miligramo por decilitro', 'g/l g/L': 'gramo por litro', 'l/100km': 'litro cada cien kilómetros',
-    'pts pts. ptos.': 'punto', 'uds uds. ud. u.': 'unidad|unidades f', 'pb p.b.': 'punto básico|puntos básicos',
-    'kg/m²': 'kilogramo por metro cuadrado',
-    'g/cm³': 'gramo por centímetro cúbico', 'l/min': 'litro por minuto', 'm³/s': 'metro cúbico por segundo',
-    'tab. tabs.': 'tableta f', 'sem.': 'semana f', 'pers.': 'persona f', 'g/dL g/dl': 'gramo por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidad internacional|unidades internacionales f', 'U/L U/l': 'unidad por litro|unidades por litro f', 'ng/ml ng/mL': 'nanogramo por mililitro', 'comp. comps. comp': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampolla f', 'gts. gtas.': 'gota f', 'r.p.m.': 'revolución por minuto|revoluciones por minuto f', nits: 'nit',
-    'p.p. pp': 'punto porcentual|puntos porcentuales',
-  }),
-  'l/100 km': noun('litro cada cien kilómetros'),
-  ...units({ 'mb mbar': 'milibar|milibares' }),
-  ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por kilómetro cuadrado|habitantes por kilómetro cuadrado' }),
-  mdd: noun('millón de dólares|millones de dólares'),
-  mdp: noun('millón de pesos|millones de pesos'),
-  'p. p.': noun('punto porcentual|puntos porcentuales'),
-  'r. p. m.': noun('revolución por minuto|revoluciones por minuto f'),
-  'm s. n. m.': noun('metro sobre el nivel del mar'),
-  '° C': noun('grado Celsius'),
-  'º C': noun('grado Celsius'),
-  '%': { forms: ['por ciento', 'por ciento'], form: 'alone' },
-  '‰': { forms: ['por mil', 'por mil'], form: 'alone' },
-}; // prettier-ignore
-
-const PER: Readonly<Record<string, string>> = {
-  s: 'por segundo', seg: 'por segundo', min: 'por minuto', h: 'por hora', hora: 'por hora', día: 'por día', dia: 'por día', d: 'por día',
-  sem: 'por semana', semana: 'por semana',
-  mes: 'al mes', año: 'al año', noche: 'por noche', kg: 'por kilo', l: 'por litro', L: 'por litro', litro: 'por litro',
-  'm²': 'por metro cuadrado', m2: 'por metro cuadrado', persona: 'por persona', pers: 'por persona',
-  'pers.': 'por persona', km: 'por kilómetro', 'km²': 'por kilómetro cuadrado', km2: 'por kilómetro cuadrado', kWh: 'por kilovatio hora',
-  MWh: 'por megavatio hora', t: 'por tonelada', ud: 'por unidad', u: 'por unidad', 'u.': 'por unidad', 'ud.': 'por unidad',
-  unidad: 'por unidad', usuario: 'por usuario', barril: 'por barril', GB: 'por gigabyte', m: 'por metro', 'm³': 'por metro cúbico',
-  m3: 'por metro cúbico', noches: 'por noche', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dosis: 'por dosis', toma: 'por toma', sesión: 'por sesión',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
   ['mil millones', 'mil millones', 'mil millones', 9],
   ['mil,k,K', 'mil', 'mil', 3],
@@ -124,16 +62,6 @@ const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
   usual: noun('centavo'),
   without: WITHOUT_MINOR,
 });
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  $: 'USD', US$: 'USD', U$S: 'USD', u$s: 'USD', 'USD$': 'USD', U$D: 'USD', dólares: 'USD', dólar: 'USD', 'dls.': 'USD', '€': 'EUR',
-  euros: 'EUR', euro: 'EUR', Euros: 'EUR', '£': 'GBP', libras: 'GBP', '¥': 'JPY', yenes: 'JPY', 'CN¥': 'CNY', yuanes: 'CNY',
-  '₹': 'INR', rupias: 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', MX$: 'MXN',
-  'AR$': 'ARS', 'CLP$': 'CLP', 'COP $': 'COP', 'MXN $': 'MXN', 'ARS $': 'ARS', 'CLP $': 'CLP', 'USD $': 'USD', 'UYU $': 'UYU', MXN$: 'MXN', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
-  'Bs.': 'BOB', 'Gs.': 'PYG', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
-  pesos: 'PESO', peso: 'PESO', céntimos: 'CENT', 'cts.': 'CENT', cts: 'CENT', '¢': 'CENTAVO', centavos: 'CENTAVO', 'M.N.': 'PESO',
-  bolívares: 'VES', bitcoins: 'BTC', pesetas: 'PTS', 'ptas.': 'PTS', quetzales: 'GTQ', lempiras: 'HNL',
-}; // prettier-ignore
 
 // Spanish short forms that are said in full. A form in small letters is also found with a capital.
 
@@ -260,19 +188,6 @@ const GREEK = greekLetters(
 
 const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...PLURALS, ...RUNNING_TEXT };
 
-const BEFORE_NUMBER: Readonly<Record<string, string>> = {
-  'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'n.°': 'número', 'N.°': 'número',
-  'nro.': 'número', 'Nro.': 'número', 'No.': 'número', 'no.': 'número', 'num.': 'número', 'Num.': 'número', 'núm.': 'número',
-  '#': 'número', 'n.os': 'números', 'nos.': 'números', '№': 'número', 'p.': 'página', 'P.': 'página', 'pp.': 'páginas', 'pág.': 'página',
-  'Pág.': 'página', 'pag.': 'página', 'págs.': 'páginas', 'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'art.': 'artículo',
-  'Art.': 'artículo', 'arts.': 'artículos', 'vol.': 'volumen', 'Vol.': 'volumen', 't.': 'tomo', 'fig.': 'figura', 'Fig.': 'figura',
-  'figs.': 'figuras', 'tab.': 'tabla', 'sec.': 'sección', 'Sec.': 'sección', '§': 'sección', 'ap.': 'apartado', 'inc.': 'inciso',
-  'párr.': 'párrafo', 'lín.': 'línea', 'ext.': 'extensión', 'Ext.': 'extensión', 'int.': 'interior', 'Int.': 'interior', km: 'kilómetro',
-  Km: 'kilómetro', 'km.': 'kilómetro', 'Km.': 'kilómetro', 'ed.': 'edición', 'c.': 'circa', 'h.': 'hacia', 'dpto.': 'departamento',
-  'Dpto.': 'departamento', 'Mz.': 'manzana', 'Lt.': 'lote', 'vers.': 'versión', 'v.': 'versión', 'Hab.': 'habitación',
-  'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto', RD: 'real decreto', 'Exp.': 'expediente', 'exp.': 'expediente',
-}; // prettier-ignore
-
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
@@ -295,18 +210,6 @@ const NUMBERS: NumberFormat = {
   prefersOther: isGroupedByComma,
 };
 
-const MONTHS = [
-  ['enero', 'ene', 'ene.'], ['febrero', 'feb', 'feb.', 'febr.'], ['marzo', 'mar', 'mar.'], ['abril', 'abr', 'abr.'],
-  ['mayo', 'may', 'may.'], ['junio', 'jun', 'jun.'],
-  ['julio', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['septiembre', 'setiembre', 'sep', 'sep.', 'sept', 'sept.', 'set.'],
-  ['octubre', 'oct', 'oct.'], ['noviembre', 'nov', 'nov.'], ['diciembre', 'dic', 'dic.'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['lunes', 'lun.', 'lun', 'Lun', 'Lun.'], ['martes', 'mart.', 'Mar.', 'Mar'],
-  ['miércoles', 'mié.', 'mié', 'miér.', 'Mié', 'Mié.', 'mie.'], ['jueves', 'jue.', 'jue', 'Jue', 'Jue.'],
-  ['viernes', 'vie.', 'vie', 'Vie', 'Vie.'], ['sábado', 'sáb.', 'sáb', 'Sáb', 'Sáb.', 'sab.'], ['domingo', 'dom.', 'dom', 'Dom', 'Dom.'],
-]; // prettier-ignore
-
 function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' | 'ordinal'][] {
   return list
     .trim()
@@ -317,8 +220,17 @@ function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' 
 export const WRITING: Writing = {
   numbers: NUMBERS,
   dates: {
-    months: MONTHS,
-    weekdays: WEEKDAYS,
+    months: [
+      ['enero', 'ene', 'ene.'], ['febrero', 'feb', 'feb.', 'febr.'], ['marzo', 'mar', 'mar.'], ['abril', 'abr', 'abr.'],
+      ['mayo', 'may', 'may.'], ['junio', 'jun', 'jun.'],
+      ['julio', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['septiembre', 'setiembre', 'sep', 'sep.', 'sept', 'sept.', 'set.'],
+      ['octubre', 'oct', 'oct.'], ['noviembre', 'nov', 'nov.'], ['diciembre', 'dic', 'dic.'],
+    ],
+    weekdays: [
+      ['lunes', 'lun.', 'lun', 'Lun', 'Lun.'], ['martes', 'mart.', 'Mar.', 'Mar'],
+      ['miércoles', 'mié.', 'mié', 'miér.', 'Mié', 'Mié.', 'mie.'], ['jueves', 'jue.', 'jue', 'Jue', 'Jue.'],
+      ['viernes', 'vie.', 'vie', 'Vie', 'Vie.'], ['sábado', 'sáb.', 'sáb', 'Sáb', 'Sáb.', 'sab.'], ['domingo', 'dom.', 'dom', 'Dom', 'Dom.'],
+    ],
     orders: { '/': 'dmy', '-': 'dmy', '.': 'dmy' },
     named: ['day-month', 'month-day'],
     dayMark: '[.]?[ºª°]|er',
@@ -359,13 +271,90 @@ export const WRITING: Writing = {
     `),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
-  units: UNITS,
-  per: PER,
+  currencySigns: {
+    $: 'USD', US$: 'USD', U$S: 'USD', u$s: 'USD', 'USD$': 'USD', U$D: 'USD', dólares: 'USD', dólar: 'USD', 'dls.': 'USD', '€': 'EUR',
+    euros: 'EUR', euro: 'EUR', Euros: 'EUR', '£': 'GBP', libras: 'GBP', '¥': 'JPY', yenes: 'JPY', 'CN¥': 'CNY', yuanes: 'CNY',
+    '₹': 'INR', rupias: 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', MX$: 'MXN',
+    'AR$': 'ARS', 'CLP$': 'CLP', 'COP $': 'COP', 'MXN $': 'MXN', 'ARS $': 'ARS', 'CLP $': 'CLP', 'USD $': 'USD', 'UYU $': 'UYU', MXN$: 'MXN', CLP: 'CLP', 'COP$': 'COP', 'RD$': 'DOP', '$U': 'UYU', 'S/': 'PEN', 'S/.': 'PEN', soles: 'PEN',
+    'Bs.': 'BOB', 'Gs.': 'PYG', Bs: 'BOB', '₡': 'CRC', colones: 'CRC', '₲': 'PYG', '₺': 'TRY', '₪': 'ILS', '฿': 'THB', '₿': 'BTC', '₴': 'UAH',
+    pesos: 'PESO', peso: 'PESO', céntimos: 'CENT', 'cts.': 'CENT', cts: 'CENT', '¢': 'CENTAVO', centavos: 'CENTAVO', 'M.N.': 'PESO',
+    bolívares: 'VES', bitcoins: 'BTC', pesetas: 'PTS', 'ptas.': 'PTS', quetzales: 'GTQ', lempiras: 'HNL',
+  },
+  units: {
+    ...units({
+      'km Km km. kms Kms': 'kilómetro', 'm mts mts. m.': 'metro', 'cm cm. cms': 'centímetro', 'mm mm.': 'milímetro', 'µm μm': 'micrómetro',
+      nm: 'nanómetro',
+      dm: 'decímetro', 'mi.': 'milla f', yd: 'yarda f', ft: 'pie', 'in.': 'pulgada f', '″': 'pulgada f',
+      'km² km2 Km2 Km²': 'kilómetro cuadrado', 'm² m2 mts2': 'metro cuadrado', 'cm² cm2': 'centímetro cuadrado',
+      'm³ m3': 'metro cúbico', 'cm³ cm3 cc c.c.': 'centímetro cúbico', 'hm³ hm3': 'hectómetro cúbico', 'ha ha.': 'hectárea f',
+      'km/h Km/h kmh kph': 'kilómetro por hora', 'm/s': 'metro por segundo',
+      'm/s²': 'metro por segundo al cuadrado|metros por segundo al cuadrado', mph: 'milla por hora f', 'kg kg. Kg kgs Kgs': 'kilogramo',
+      'g gr gr. grs g.': 'gramo',
+      'mg mg.': 'miligramo', 'µg μg mcg': 'microgramo',
+      't t. Tn tn': 'tonelada f', 'lb lbs': 'libra f', 'oz oz.': 'onza f', 'l L lt lts l. lt. lts.': 'litro', 'ml mL ml.': 'mililitro',
+      'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galón|galones',
+      '°C ºC ℃': 'grado Celsius', '°F ºF ℉': 'grado Fahrenheit', '° º': 'grado', K: 'kelvin|kelvin', 'h h. hr hrs hrs. hr. hs hs.': 'hora f',
+      'min min. mins mins.': 'minuto', 's s. seg seg. segs': 'segundo',
+      'Mb': 'megabit', 'Gb': 'gigabit', 'msnm m.s.n.m.': 'metro sobre el nivel del mar', ms: 'milisegundo', 'µs μs': 'microsegundo',
+      ns: 'nanosegundo', Hz: 'hercio', kHz: 'kilohercio', MHz: 'megahercio', GHz: 'gigahercio',
+      'bytes': 'byte',
+      'KB kB': 'kilobyte', MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'kilobit por segundo',
+      'Mbps Mbit/s Mb/s': 'megabit por segundo', 'Gbps Gbit/s Gb/s': 'gigabit por segundo',
+      'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'vatio', 'kW KW': 'kilovatio', MW: 'megavatio', GW: 'gigavatio',
+      Wh: 'vatio hora|vatios hora', 'kWh KWh kwh': 'kilovatio hora|kilovatios hora', MWh: 'megavatio hora|megavatios hora',
+      GWh: 'gigavatio hora|gigavatios hora',
+      V: 'voltio', kV: 'kilovoltio', mV: 'milivoltio', A: 'amperio', mA: 'miliamperio', mAh: 'miliamperio hora|miliamperios hora',
+      'Ω': 'ohmio', 'kΩ': 'kiloohmio', N: 'newton|newtons', Nm: 'newton metro|newtons metro', J: 'julio', kJ: 'kilojulio',
+      kcal: 'kilocaloría f', cal: 'caloría f', Pa: 'pascal|pascales', kPa: 'kilopascal|kilopascales', hPa: 'hectopascal|hectopascales',
+      bar: 'bar|bares', psi: 'libra por pulgada cuadrada|libras por pulgada cuadrada f', 'dB dBA': 'decibelio',
+      rpm: 'revolución por minuto|revoluciones por minuto f', fps: 'fotograma por segundo', dpi: 'punto por pulgada', px: 'píxel|píxeles',
+      MP: 'megapíxel|megapíxeles', 'CV cv': 'caballo', HP: 'caballo de fuerza', lpm: 'latido por minuto', ppm: 'parte por millón f',
+      'cda. cdas. cda cdas': 'cucharada f', 'cdta. cdtas. cdta cdtas': 'cucharadita f', mmHg: 'milímetro de mercurio',
+      'mg/dL mg/dl': 'miligramo por decilitro', 'g/l g/L': 'gramo por litro', 'l/100km': 'litro cada cien kilómetros',
+      'pts pts. ptos.': 'punto', 'uds uds. ud. u.': 'unidad|unidades f', 'pb p.b.': 'punto básico|puntos básicos',
+      'kg/m²': 'kilogramo por metro cuadrado',
+      'g/cm³': 'gramo por centímetro cúbico', 'l/min': 'litro por minuto', 'm³/s': 'metro cúbico por segundo',
+      'tab. tabs.': 'tableta f', 'sem.': 'semana f', 'pers.': 'persona f', 'g/dL g/dl': 'gramo por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidad internacional|unidades internacionales f', 'U/L U/l': 'unidad por litro|unidades por litro f', 'ng/ml ng/mL': 'nanogramo por mililitro', 'comp. comps. comp': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampolla f', 'gts. gtas.': 'gota f', 'r.p.m.': 'revolución por minuto|revoluciones por minuto f', nits: 'nit',
+      'p.p. pp': 'punto porcentual|puntos porcentuales',
+    }),
+    'l/100 km': noun('litro cada cien kilómetros'),
+    ...units({ 'mb mbar': 'milibar|milibares' }),
+    ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por kilómetro cuadrado|habitantes por kilómetro cuadrado' }),
+    mdd: noun('millón de dólares|millones de dólares'),
+    mdp: noun('millón de pesos|millones de pesos'),
+    'p. p.': noun('punto porcentual|puntos porcentuales'),
+    'r. p. m.': noun('revolución por minuto|revoluciones por minuto f'),
+    'm s. n. m.': noun('metro sobre el nivel del mar'),
+    '° C': noun('grado Celsius'),
+    'º C': noun('grado Celsius'),
+    '%': { forms: ['por ciento', 'por ciento'], form: 'alone' },
+    '‰': { forms: ['por mil', 'por mil'], form: 'alone' },
+  },
+  per: {
+    s: 'por segundo', seg: 'por segundo', min: 'por minuto', h: 'por hora', hora: 'por hora', día: 'por día', dia: 'por día', d: 'por día',
+    sem: 'por semana', semana: 'por semana',
+    mes: 'al mes', año: 'al año', noche: 'por noche', kg: 'por kilo', l: 'por litro', L: 'por litro', litro: 'por litro',
+    'm²': 'por metro cuadrado', m2: 'por metro cuadrado', persona: 'por persona', pers: 'por persona',
+    'pers.': 'por persona', km: 'por kilómetro', 'km²': 'por kilómetro cuadrado', km2: 'por kilómetro cuadrado', kWh: 'por kilovatio hora',
+    MWh: 'por megavatio hora', t: 'por tonelada', ud: 'por unidad', u: 'por unidad', 'u.': 'por unidad', 'ud.': 'por unidad',
+    unidad: 'por unidad', usuario: 'por usuario', barril: 'por barril', GB: 'por gigabyte', m: 'por metro', 'm³': 'por metro cúbico',
+    m3: 'por metro cúbico', noches: 'por noche', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dosis: 'por dosis', toma: 'por toma', sesión: 'por sesión',
+  },
   magnitudes: MAGNITUDES,
   ordinalMark: '(?:[.]?(?:er|os|as|[ºª°])|er[oa]?|[drtmvn][oa]s?|[.]?[oa]s?(?=[.]?(?:[ ,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
-  beforeNumber: BEFORE_NUMBER,
+  beforeNumber: {
+    'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n°': 'número', 'N°': 'número', 'n.°': 'número', 'N.°': 'número',
+    'nro.': 'número', 'Nro.': 'número', 'No.': 'número', 'no.': 'número', 'num.': 'número', 'Num.': 'número', 'núm.': 'número',
+    '#': 'número', 'n.os': 'números', 'nos.': 'números', '№': 'número', 'p.': 'página', 'P.': 'página', 'pp.': 'páginas', 'pág.': 'página',
+    'Pág.': 'página', 'pag.': 'página', 'págs.': 'páginas', 'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'art.': 'artículo',
+    'Art.': 'artículo', 'arts.': 'artículos', 'vol.': 'volumen', 'Vol.': 'volumen', 't.': 'tomo', 'fig.': 'figura', 'Fig.': 'figura',
+    'figs.': 'figuras', 'tab.': 'tabla', 'sec.': 'sección', 'Sec.': 'sección', '§': 'sección', 'ap.': 'apartado', 'inc.': 'inciso',
+    'párr.': 'párrafo', 'lín.': 'línea', 'ext.': 'extensión', 'Ext.': 'extensión', 'int.': 'interior', 'Int.': 'interior', km: 'kilómetro',
+    Km: 'kilómetro', 'km.': 'kilómetro', 'Km.': 'kilómetro', 'ed.': 'edición', 'c.': 'circa', 'h.': 'hacia', 'dpto.': 'departamento',
+    'Dpto.': 'departamento', 'Mz.': 'manzana', 'Lt.': 'lote', 'vers.': 'versión', 'v.': 'versión', 'Hab.': 'habitación',
+    'hab.': 'habitación', 'esc.': 'escalera', 'pta.': 'puerta', 'D.L.': 'decreto ley', 'R. D.': 'real decreto', RD: 'real decreto', 'Exp.': 'expediente', 'exp.': 'expediente',
+  },
   letterPlural: '',
   spelled: words(`
     UE DNI IRPF ONG ONGS FMI BCE OMS OEA IPC ADN ARN VIH ITV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM EUA TVE RTVE UGT IPN ISBN

@@ -149,16 +149,6 @@ const UNITS: Readonly<Record<string, Noun>> = Object.fromEntries([
   ...nouns(FEMININE, 'f'),
 ]);
 
-const PER: Readonly<Record<string, string>> = {
-  '100 g': 'les cent grammes', '100g': 'les cent grammes', '100 ml': 'les cent millilitres', 'sem.': 'par semaine', '24 h': 'par vingt-quatre heures', '24h': 'par vingt-quatre heures', s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
-  j: 'par jour', jour: 'par jour', jr: 'par jour', sem: 'par semaine', semaine: 'par semaine', mois: 'par mois', an: 'par an', année: 'par an',
-  nuit: 'par nuit', kg: 'par kilogramme', g: 'par gramme', t: 'par tonne', tonne: 'par tonne', l: 'par litre', L: 'par litre', litre: 'par litre',
-  'm²': 'par mètre carré', m2: 'par mètre carré', 'm³': 'par mètre cube', m3: 'par mètre cube', 'km²': 'par kilomètre carré', ha: 'par hectare',
-  kWh: 'par kilowattheure', MWh: 'par mégawattheure', km: 'par kilomètre', m: 'par mètre', Go: 'par gigaoctet', personne: 'par personne', pers: 'par personne',
-  'pers.': 'par personne', utilisateur: 'par utilisateur', habitant: 'par habitant', 'hab.': 'par habitant', unité: 'par unité', pièce: 'par pièce', action: 'par action', baril: 'par baril',
-  'utilisateur/mois': 'par utilisateur et par mois', 'personne/nuit': 'par personne et par nuit', 'm²/an': 'par mètre carré et par an', 'm²/mois': 'par mètre carré et par mois',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   (
     [
@@ -272,28 +262,6 @@ function ofStreet(said: string): Saying {
 const ofCode: Saying = ({ text, start, end }) =>
   /^ ?\d/.test(text.slice(end, end + 2)) ? text[start] : undefined;
 
-const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
-  'M.': monsieur, 'MM.': 'Messieurs', Mme: 'Madame', 'Mme.': 'Madame', Mmes: 'Mesdames', Mlle: 'Mademoiselle', 'Mlle.': 'Mademoiselle', Mlles: 'Mesdemoiselles',
-  Mr: beforeName('Monsieur'), 'Mr.': 'Monsieur', Dr: beforeName('docteur'), 'Dr.': beforeName('docteur'), Drs: beforeName('docteurs'), Dre: beforeName('docteure'), Pr: beforeName('professeur'), 'Pr.': beforeName('professeur'),
-  'Prof.': beforeName('professeur'), Me: beforeName('maître'), Mgr: beforeName('monseigneur'), St: saint('Saint'), Ste: saint('Sainte'), Sts: saint('Saints'), 'Gal.': 'général', 'Cdt.': 'commandant',
-  Vve: beforeName('veuve'), Lt: beforeName('lieutenant'), 'Lt.': beforeName('lieutenant'), Cdt: beforeName('commandant'), Col: beforeName('colonel'), 'Col.': beforeName('colonel'), Cne: beforeName('capitaine'), Cap: beforeName('capitaine'), Gal: beforeName('général'), Gén: beforeName('général'), 'Gén.': beforeName('général'), Adj: beforeName('adjudant'), Sgt: beforeName('sergent'), 's.': century, '°C': 'degrés Celsius', 'N°': 'Numéro', 'n°': 'numéro', 'M°': beforeName('métro'), 't.': beforeRoman('tome'), 'c/o': 'aux bons soins de', 'm²': 'mètres carrés', 'm³': 'mètres cubes', 'km²': 'kilomètres carrés', 'cm²': 'centimètres carrés', 'cm³': 'centimètres cubes', 'km/h': 'kilomètres par heure', kWh: 'kilowattheures', '=>': ',', '->': ',', 'chap.': beforeRoman('chapitre'), 'Chap.': beforeRoman('Chapitre'), 'vol.': beforeRoman('volume'), 'art.': beforeRoman('article'), 'arr.': 'arrondissement', 'th.': beforeDigit('thermostat'), 'S.M.': 'Sa Majesté', 'ex :': 'exemple :', 'Ex :': 'Exemple :', 'PM2.5': 'P M deux virgule cinq', 'PM2,5': 'P M deux virgule cinq', 'p.-ê.': 'peut-être', 'av. J.-C.': 'avant Jésus-Christ', 'apr. J.-C.': 'après Jésus-Christ', 'ap. J.-C.': 'après Jésus-Christ', 'av. JC': 'avant Jésus-Christ', 'ap. JC': 'après Jésus-Christ', 'J.-C.': christ,
-  'av.': avenue, 'Av.': 'Avenue', 'bd.': 'boulevard', bd: ofStreet('boulevard'), Bd: 'Boulevard', 'Bd.': 'Boulevard', bld: 'boulevard', 'boul.': 'boulevard', 'bld.': 'boulevard', 'pl.': ofStreet('place'), 'Pl.': 'Place',
-  'r.': ofStreet('rue'), 'rte': 'route', 'Rte': 'Route', 'all.': ofStreet('allée'), 'imp.': ofStreet('impasse'), 'fg': ofStreet('faubourg'), 'fbg': 'faubourg', 'bât.': 'bâtiment', 'Bât.': 'Bâtiment', 'appt': 'appartement', 'appt.': 'appartement', 'apt.': 'appartement', 'ét.': 'étage',
-  'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
-  'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': minuteOrLeast, cc: behindPrice('charges comprises'), CC: behindPrice('charges comprises'), hc: behindPrice('hors charges'), HC: behindPrice('hors charges'), FAI: behindPrice('frais d’agence inclus'), 'asc.': 'ascenseur', 'p.': rooms, 'Tél :': 'Téléphone :', 'tél :': 'téléphone :', 'Tel :': 'Téléphone :', 'Tél:': 'Téléphone :', 'Tel:': 'Téléphone :', 'exp.': beforeExpiry, 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
-  'ref.': 'référence', 'réf.': 'référence', 'Réf.': 'Référence', 'adr.': 'adresse', 'qté': 'quantité', 'Qté': 'Quantité', 'nb': 'nombre', 'éd.': 'édition', 'coll.': 'collection', 'trad.': 'traduction', 'suiv.': 'suivant', 'suppl.': 'supplément', 'incl.': 'inclus', 'excl.': 'exclu',
-  'L.': ofCode, 'R.': ofCode, 'D.': ofCode, 'esc.': beforeCode('escalier'), 'op.': beforeDigit('opus'), 'Op.': beforeDigit('Opus'), 'sqq.': 'et suivantes', 'T.': beforeRoman('Tome'), 'Ø': beforeDigit('diamètre'),  'sam.': weekday('samedi'), 'dim.': weekday('dimanche'), 'lun.': weekday('lundi'), 'jeu.': weekday('jeudi'), 'ven.': weekday('vendredi'), 'T°': 'température', 't°': 'température', pdt: beforeDigit('pendant'), 'C. civ.': 'Code civil', 'C. pén.': 'Code pénal', 'C. com.': 'Code de commerce', 'C. trav.': 'Code du travail', 'Cass.': 'Cassation', 'civ.': 'civile', 'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.-D.G.': 'P D G', 'P.-D. G.': 'P D G', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
-  svp: 's’il vous plaît', SVP: 's’il vous plaît', 's.v.p.': 's’il vous plaît', 'S.V.P.': 's’il vous plaît', stp: 's’il te plaît', STP: 's’il te plaît', rdv: 'rendez-vous', RDV: 'rendez-vous', 'R.-V.': 'rendez-vous', bcp: 'beaucoup', qqn: 'quelqu’un', qqch: 'quelque chose', qqs: 'quelques', tjs: 'toujours',
-  HT: 'hors taxes', 'H.T.': 'hors taxes',
-  'h/24': 'heures sur vingt-quatre', 'et/ou': 'et ou', '24/24': 'vingt-quatre sur vingt-quatre', '7/7': 'sept sur sept', '24/7': 'vingt-quatre heures sur vingt-quatre et sept jours sur sept', 'n/a': 'non applicable', 'N/A': 'non applicable',
-}; // prettier-ignore
-
-const BEFORE_NUMBER: Readonly<Record<string, string>> = {
-  'n°': 'numéro', 'N°': 'numéro', nº: 'numéro', Nº: 'numéro', 'n°s': 'numéros', 'no': 'numéro', 'No': 'numéro', 'no.': 'numéro', 'num.': 'numéro', '№': 'numéro', '#': 'numéro', 'p.': 'page', 'pp.': 'pages', 'P.': 'page',
-  'vol.': 'volume', 'Vol.': 'Volume', 'chap.': 'chapitre', 'Chap.': 'Chapitre', 'ch.': 'chapitre', 'Ch.': 'Chapitre', 't.': 'tome', 'fig.': 'figure', 'Fig.': 'Figure', 'sect.': 'section', 'art.': 'article', 'Art.': 'Article', 'ann.': 'annexe', 'al.': 'alinéa', TA: 'T A', 'tab.': 'tableau',
-  km: 'kilomètre', 'éq.': 'équation', '§': 'paragraphe', '§§': 'paragraphes', 'v.': 'vers', 'ext.': 'poste', 'env.': 'environ', '~': 'environ', 'ca.': 'environ', 'bât.': 'bâtiment', 'apt.': 'appartement', 'max.': 'maximum', 'min.': 'minimum', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'Tél': 'Téléphone', 'tél': 'téléphone', Tel: 'Téléphone',
-}; // prettier-ignore
-
 export const SYMBOLS: SymbolNames = {
   inAddress: {
     '@': 'arobase', '.': 'point', '/': 'slash', '\\': 'antislash', '-': 'tiret', _: 'tiret bas', ':': 'deux-points', '#': 'dièse',
@@ -366,24 +334,9 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   }),
 );
 
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '€': 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '$ US': 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL',
-  $CA: 'CAD', '$ CA': 'CAD', C$: 'CAD', CA$: 'CAD', $CAN: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', FCFA: 'XOF',
-  'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF', DH: 'MAD', DA: 'DZD', DT: 'TND',
-}; // prettier-ignore
-
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
-
-const MONTHS = [
-  ['janvier', 'janv.', 'janv', 'jan.'], ['février', 'févr.', 'fév.', 'fevrier', 'fév'], ['mars'], ['avril', 'avr.'], ['mai'], ['juin'],
-  ['juillet', 'juil.', 'juill.'], ['août', 'aout'], ['septembre', 'sept.', 'sept'], ['octobre', 'oct.', 'oct'], ['novembre', 'nov.', 'nov'],
-  ['décembre', 'déc.', 'decembre', 'déc'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['lundi', 'lun.', 'Lun.'], ['mardi', 'mar.', 'Mar.'], ['mercredi', 'mer.', 'Mer.'], ['jeudi', 'jeu.', 'Jeu.'], ['vendredi', 'ven.', 'Ven.'], ['samedi', 'sam.', 'Sam.'], ['dimanche', 'dim.', 'Dim.'],
-]; // prettier-ignore
 
 export const WRITING: Writing = {
   numbers: {
@@ -392,8 +345,14 @@ export const WRITING: Writing = {
     other: { decimal: '.', grouping: ["'", '’'] }, // CHF 1'250.50
   },
   dates: {
-    months: MONTHS,
-    weekdays: WEEKDAYS,
+    months: [
+      ['janvier', 'janv.', 'janv', 'jan.'], ['février', 'févr.', 'fév.', 'fevrier', 'fév'], ['mars'], ['avril', 'avr.'], ['mai'], ['juin'],
+      ['juillet', 'juil.', 'juill.'], ['août', 'aout'], ['septembre', 'sept.', 'sept'], ['octobre', 'oct.', 'oct'], ['novembre', 'nov.', 'nov'],
+      ['décembre', 'déc.', 'decembre', 'déc'],
+    ],
+    weekdays: [
+      ['lundi', 'lun.', 'Lun.'], ['mardi', 'mar.', 'Mar.'], ['mercredi', 'mer.', 'Mer.'], ['jeudi', 'jeu.', 'Jeu.'], ['vendredi', 'ven.', 'Ven.'], ['samedi', 'sam.', 'Sam.'], ['dimanche', 'dim.', 'Dim.'],
+    ],
     orders: { '/': 'dmy', '-': 'dmy', '.': 'dmy' },
     named: ['day-month'],
     dayMark: 'er|ᵉʳ',
@@ -421,13 +380,43 @@ export const WRITING: Writing = {
     keywords: words('contactez contacter joindre joignez appelez appeler composez composer téléphone tél tel téléphonez joignable fax mobile portable standard rappelez'),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencySigns: {
+    '€': 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '$ US': 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', R$: 'BRL',
+    $CA: 'CAD', '$ CA': 'CAD', C$: 'CAD', CA$: 'CAD', $CAN: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', FCFA: 'XOF',
+    'F CFA': 'XOF', '¢': 'CENT', ct: 'CENTIME', cts: 'CENTIME', 'Fr.': 'CHF', DH: 'MAD', DA: 'DZD', DT: 'TND',
+  },
   units: UNITS,
-  per: PER,
+  per: {
+    '100 g': 'les cent grammes', '100g': 'les cent grammes', '100 ml': 'les cent millilitres', 'sem.': 'par semaine', '24 h': 'par vingt-quatre heures', '24h': 'par vingt-quatre heures', s: 'par seconde', sec: 'par seconde', seconde: 'par seconde', min: 'par minute', minute: 'par minute', h: 'par heure', heure: 'par heure',
+    j: 'par jour', jour: 'par jour', jr: 'par jour', sem: 'par semaine', semaine: 'par semaine', mois: 'par mois', an: 'par an', année: 'par an',
+    nuit: 'par nuit', kg: 'par kilogramme', g: 'par gramme', t: 'par tonne', tonne: 'par tonne', l: 'par litre', L: 'par litre', litre: 'par litre',
+    'm²': 'par mètre carré', m2: 'par mètre carré', 'm³': 'par mètre cube', m3: 'par mètre cube', 'km²': 'par kilomètre carré', ha: 'par hectare',
+    kWh: 'par kilowattheure', MWh: 'par mégawattheure', km: 'par kilomètre', m: 'par mètre', Go: 'par gigaoctet', personne: 'par personne', pers: 'par personne',
+    'pers.': 'par personne', utilisateur: 'par utilisateur', habitant: 'par habitant', 'hab.': 'par habitant', unité: 'par unité', pièce: 'par pièce', action: 'par action', baril: 'par baril',
+    'utilisateur/mois': 'par utilisateur et par mois', 'personne/nuit': 'par personne et par nuit', 'm²/an': 'par mètre carré et par an', 'm²/mois': 'par mètre carré et par mois',
+  },
   magnitudes: MAGNITUDES,
   ordinalMark: 'ers|er|ères|ère|res|re|èmes|ème|emes|eme|es|e|ᵉʳ|ʳᵉ|ᵉ|ndes|nds|nde|nd|de|d',
-  abbreviations: ABBREVIATIONS,
-  beforeNumber: BEFORE_NUMBER,
+  abbreviations: {
+    'M.': monsieur, 'MM.': 'Messieurs', Mme: 'Madame', 'Mme.': 'Madame', Mmes: 'Mesdames', Mlle: 'Mademoiselle', 'Mlle.': 'Mademoiselle', Mlles: 'Mesdemoiselles',
+    Mr: beforeName('Monsieur'), 'Mr.': 'Monsieur', Dr: beforeName('docteur'), 'Dr.': beforeName('docteur'), Drs: beforeName('docteurs'), Dre: beforeName('docteure'), Pr: beforeName('professeur'), 'Pr.': beforeName('professeur'),
+    'Prof.': beforeName('professeur'), Me: beforeName('maître'), Mgr: beforeName('monseigneur'), St: saint('Saint'), Ste: saint('Sainte'), Sts: saint('Saints'), 'Gal.': 'général', 'Cdt.': 'commandant',
+    Vve: beforeName('veuve'), Lt: beforeName('lieutenant'), 'Lt.': beforeName('lieutenant'), Cdt: beforeName('commandant'), Col: beforeName('colonel'), 'Col.': beforeName('colonel'), Cne: beforeName('capitaine'), Cap: beforeName('capitaine'), Gal: beforeName('général'), Gén: beforeName('général'), 'Gén.': beforeName('général'), Adj: beforeName('adjudant'), Sgt: beforeName('sergent'), 's.': century, '°C': 'degrés Celsius', 'N°': 'Numéro', 'n°': 'numéro', 'M°': beforeName('métro'), 't.': beforeRoman('tome'), 'c/o': 'aux bons soins de', 'm²': 'mètres carrés', 'm³': 'mètres cubes', 'km²': 'kilomètres carrés', 'cm²': 'centimètres carrés', 'cm³': 'centimètres cubes', 'km/h': 'kilomètres par heure', kWh: 'kilowattheures', '=>': ',', '->': ',', 'chap.': beforeRoman('chapitre'), 'Chap.': beforeRoman('Chapitre'), 'vol.': beforeRoman('volume'), 'art.': beforeRoman('article'), 'arr.': 'arrondissement', 'th.': beforeDigit('thermostat'), 'S.M.': 'Sa Majesté', 'ex :': 'exemple :', 'Ex :': 'Exemple :', 'PM2.5': 'P M deux virgule cinq', 'PM2,5': 'P M deux virgule cinq', 'p.-ê.': 'peut-être', 'av. J.-C.': 'avant Jésus-Christ', 'apr. J.-C.': 'après Jésus-Christ', 'ap. J.-C.': 'après Jésus-Christ', 'av. JC': 'avant Jésus-Christ', 'ap. JC': 'après Jésus-Christ', 'J.-C.': christ,
+    'av.': avenue, 'Av.': 'Avenue', 'bd.': 'boulevard', bd: ofStreet('boulevard'), Bd: 'Boulevard', 'Bd.': 'Boulevard', bld: 'boulevard', 'boul.': 'boulevard', 'bld.': 'boulevard', 'pl.': ofStreet('place'), 'Pl.': 'Place',
+    'r.': ofStreet('rue'), 'rte': 'route', 'Rte': 'Route', 'all.': ofStreet('allée'), 'imp.': ofStreet('impasse'), 'fg': ofStreet('faubourg'), 'fbg': 'faubourg', 'bât.': 'bâtiment', 'Bât.': 'Bâtiment', 'appt': 'appartement', 'appt.': 'appartement', 'apt.': 'appartement', 'ét.': 'étage',
+    'etc.': 'et cetera', etc: 'et cetera', 'c.-à-d.': 'c’est-à-dire', 'C.-à-d.': 'C’est-à-dire', 'P. ex.': 'Par exemple', 'c-à-d': 'c’est-à-dire', 'càd': 'c’est-à-dire', 'c.à.d.': 'c’est-à-dire', 'p. ex.': 'par exemple', 'p.ex.': 'par exemple', 'par ex.': 'par exemple', 'ex.': example('exemple'), 'Ex.': example('Exemple'), 'cf.': 'confer', 'Cf.': 'Confer',
+    'i.e.': 'c’est-à-dire', 'e.g.': 'par exemple', 'env.': 'environ', 'Env.': 'Environ', 'approx.': 'approximativement', 'max.': 'maximum', 'min.': minuteOrLeast, cc: behindPrice('charges comprises'), CC: behindPrice('charges comprises'), hc: behindPrice('hors charges'), HC: behindPrice('hors charges'), FAI: behindPrice('frais d’agence inclus'), 'asc.': 'ascenseur', 'p.': rooms, 'Tél :': 'Téléphone :', 'tél :': 'téléphone :', 'Tel :': 'Téléphone :', 'Tél:': 'Téléphone :', 'Tel:': 'Téléphone :', 'exp.': beforeExpiry, 'moy.': 'moyenne', 'resp.': 'respectivement', 'hab.': 'habitants', 'dép.': 'département', 'dépt': 'département', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'tel.': 'téléphone', 'Tel.': 'Téléphone',
+    'ref.': 'référence', 'réf.': 'référence', 'Réf.': 'Référence', 'adr.': 'adresse', 'qté': 'quantité', 'Qté': 'Quantité', 'nb': 'nombre', 'éd.': 'édition', 'coll.': 'collection', 'trad.': 'traduction', 'suiv.': 'suivant', 'suppl.': 'supplément', 'incl.': 'inclus', 'excl.': 'exclu',
+    'L.': ofCode, 'R.': ofCode, 'D.': ofCode, 'esc.': beforeCode('escalier'), 'op.': beforeDigit('opus'), 'Op.': beforeDigit('Opus'), 'sqq.': 'et suivantes', 'T.': beforeRoman('Tome'), 'Ø': beforeDigit('diamètre'),  'sam.': weekday('samedi'), 'dim.': weekday('dimanche'), 'lun.': weekday('lundi'), 'jeu.': weekday('jeudi'), 'ven.': weekday('vendredi'), 'T°': 'température', 't°': 'température', pdt: beforeDigit('pendant'), 'C. civ.': 'Code civil', 'C. pén.': 'Code pénal', 'C. com.': 'Code de commerce', 'C. trav.': 'Code du travail', 'Cass.': 'Cassation', 'civ.': 'civile', 'N.B.': 'nota bene', 'NB': 'nota bene', 'N. B.': 'nota bene', 'P.-S.': 'post-scriptum', 'P.-D.G.': 'P D G', 'P.-D. G.': 'P D G', 'P.S.': 'post-scriptum', 'PS :': 'post-scriptum :', 'vs': 'versus', 'vs.': 'versus', Cie: 'compagnie', 'Cie.': 'compagnie', 'Sté': 'Société', 'Ets': 'Établissements', 'Éts': 'Établissements', 'Assoc.': 'Association', 'gouv.': 'gouvernement',
+    svp: 's’il vous plaît', SVP: 's’il vous plaît', 's.v.p.': 's’il vous plaît', 'S.V.P.': 's’il vous plaît', stp: 's’il te plaît', STP: 's’il te plaît', rdv: 'rendez-vous', RDV: 'rendez-vous', 'R.-V.': 'rendez-vous', bcp: 'beaucoup', qqn: 'quelqu’un', qqch: 'quelque chose', qqs: 'quelques', tjs: 'toujours',
+    HT: 'hors taxes', 'H.T.': 'hors taxes',
+    'h/24': 'heures sur vingt-quatre', 'et/ou': 'et ou', '24/24': 'vingt-quatre sur vingt-quatre', '7/7': 'sept sur sept', '24/7': 'vingt-quatre heures sur vingt-quatre et sept jours sur sept', 'n/a': 'non applicable', 'N/A': 'non applicable',
+  },
+  beforeNumber: {
+    'n°': 'numéro', 'N°': 'numéro', nº: 'numéro', Nº: 'numéro', 'n°s': 'numéros', 'no': 'numéro', 'No': 'numéro', 'no.': 'numéro', 'num.': 'numéro', '№': 'numéro', '#': 'numéro', 'p.': 'page', 'pp.': 'pages', 'P.': 'page',
+    'vol.': 'volume', 'Vol.': 'Volume', 'chap.': 'chapitre', 'Chap.': 'Chapitre', 'ch.': 'chapitre', 'Ch.': 'Chapitre', 't.': 'tome', 'fig.': 'figure', 'Fig.': 'Figure', 'sect.': 'section', 'art.': 'article', 'Art.': 'Article', 'ann.': 'annexe', 'al.': 'alinéa', TA: 'T A', 'tab.': 'tableau',
+    km: 'kilomètre', 'éq.': 'équation', '§': 'paragraphe', '§§': 'paragraphes', 'v.': 'vers', 'ext.': 'poste', 'env.': 'environ', '~': 'environ', 'ca.': 'environ', 'bât.': 'bâtiment', 'apt.': 'appartement', 'max.': 'maximum', 'min.': 'minimum', 'tél.': 'téléphone', 'Tél.': 'Téléphone', 'Tél': 'Téléphone', 'tél': 'téléphone', Tel: 'Téléphone',
+  },
   spelled: words(`
     RATP TVA PDG UE USA EDF GDF RER CGT PSG OM OL OGC IA ADN ARN CDI RTT SMS GPS API URL HTML PDF USB RIB BCE FMI OMS ONG HLM IUT APL CPAM
     PME TPE ETI DRH RH BD CD DVD TV JO IRM CHU SAV SA SARL SAS SASU EURL FAQ IP ID VIP USB UV GSM RGPD AFP ARS AOC AOP AMF OPA PIB RSA

@@ -158,17 +158,6 @@ const UNITS: Readonly<Record<string, Noun>> = Object.fromEntries([
   ...nouns(MILES, 'f'),
 ]);
 
-const PER: Readonly<Record<string, string>> = {
-  '100 g': "all'etto", '100g': "all'etto", '100 ml': 'ogni cento millilitri', s: 'al secondo', sec: 'al secondo', secondo: 'al secondo', min: 'al minuto', minuto: 'al minuto', h: "all'ora", ora: "all'ora",
-  g: 'al giorno', gg: 'al giorno', giorno: 'al giorno', die: 'al giorno', dì: 'al dì', sett: 'a settimana', 'sett.': 'a settimana', settimana: 'a settimana',
-  mese: 'al mese', anno: "all'anno", notte: 'a notte', persona: 'a persona', pers: 'a persona', 'pers.': 'a persona', cad: 'cadauno', testa: 'a testa',
-  kg: 'al chilo', Kg: 'al chilo', chilo: 'al chilo', etto: "all'etto", hg: "all'etto", t: 'alla tonnellata', ton: 'alla tonnellata', q: 'al quintale', l: 'al litro', lt: 'al litro', litro: 'al litro',
-  m: 'al metro', 'm²': 'al metro quadrato', m2: 'al metro quadrato', mq: 'al metro quadrato', 'm³': 'al metro cubo', m3: 'al metro cubo', mc: 'al metro cubo', km: 'al chilometro',
-  'km²': 'per chilometro quadrato', kmq: 'per chilometro quadrato', ha: 'per ettaro', kWh: 'al chilowattora', kwh: 'al chilowattora', MWh: 'al megawattora', GB: 'al gigabyte',
-  barile: 'al barile', utente: 'a utente', pezzo: 'al pezzo', pz: 'al pezzo', unità: "all'unità", abitante: 'per abitante', 'ab.': 'per abitante', azione: 'per azione',
-  'utente/mese': 'a utente al mese', 'persona/notte': 'a persona a notte', 'mq/anno': "al metro quadrato all'anno", 'mq/mese': 'al metro quadrato al mese',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   (
     [
@@ -292,28 +281,6 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'tel.': 'telefono', 'cell.': 'cellulare', 'c/o': 'presso', 's.n.c.': 'senza numero civico', 'l.mare': 'lungomare', 's.l.m.': 'sul livello del mare', 'P.T.': 'piano terra', 'p.t.': 'piano terra',
 }; // prettier-ignore
 
-const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
-  ...TITLES,
-  ...PLACES,
-  'ecc.': 'eccetera', ecc: 'eccetera', 'etc.': 'eccetera', etc: 'eccetera', 'ad es.': 'ad esempio', 'p. es.': 'per esempio', 'p.es.': 'per esempio', 'per es.': 'per esempio', 'es.': example('esempio'), 'Es.': 'Esempio', 'cfr.': 'confronta', 'cf.': 'confronta', 'v.': byNumber('vedi'),
-  'i.e.': 'cioè', 'e.g.': 'per esempio', 'c.d.': 'cosiddetto', 'cd.': 'cosiddetto', 'cit.': 'citato', 'ca.': 'circa', 'approx.': 'circa', 'max.': 'massimo', 'max': 'massimo', 'min.': byNumber('minimo'), 'rif.': 'riferimento', 'C.d.A.': 'C D A', CdA: 'C D A', 'c.v.d.': 'come volevasi dimostrare', 'H/24': 'H ventiquattro', 'h/24': 'H ventiquattro', 's.r.l.': 'S R L', srl: 'S R L', 's.p.a.': 'S P A', 'op. cit.': 'opera citata', 'ibid.': 'ibidem', 'et al.': 'e altri', 'n.b.': 'nota bene', 'p.s.': 'post scriptum', 'a.s.': beforeYear('anno scolastico'), 'a.a.': beforeYear('anno accademico'), 'A.S.': beforeYear('anno scolastico'), 'A.A.': beforeYear('anno accademico'),
-  'pres.': onlyBeforeName('presidente'), 'univ.': 'università', 'dip.': 'dipartimento', 'ist.': 'istituto', 'Rep.': onlyBeforeName('Repubblica'), 'uff.': 'ufficio', 'Min.': onlyBeforeName('Ministero'), 'ns.': 'nostro', 'vs.': yours, vs: 'contro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
-  'c.a.': attention, 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.E.': onlyBeforeHonour('Sua Eccellenza'), 'S.E.R.': 'Sua Eccellenza Reverendissima', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
-  'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
-  'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'n.': beforeCode, 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'D.L.': 'decreto legge', 'd.l.': 'decreto legge', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
-  'p.': floor, 'L.': (around) => (/^ n[.°]/.test(around.text.slice(around.end, around.end + 3)) ? 'legge' : undefined), 'Trib.': onlyBeforeName('Tribunale'), 'sent.': before(/^ (?:n|\d)/, 'sentenza'), 'op.': before(/^ \d/, 'opera'), 'T.': beforeRoman('Tomo'), 'Ø': before(/^ ?\d/, 'diametro'), Snc: 'S N C', Sas: 'S A S', 'S.ta': 'Santa', 'S.to': 'Santo', 'trim.': behindOrdinal('trimestre'), 'sem.': behindOrdinal('semestre'), 'ss.': behindNumber('e seguenti'), 'e ss.': behindNumber('e seguenti'), 'Cass. civ.': 'Cassazione civile', 'Cass. pen.': 'Cassazione penale', 'Cass.': 'Cassazione', 'reg.': regulation, 'secc.': 'secoli', 'cl. en.': 'classe energetica', 'cl. energ.': 'classe energetica', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
-  'e/o': 'e o', '24/7': 'ventiquattro ore su ventiquattro, sette giorni su sette', '7/7': 'sette giorni su sette', '24h/24': 'ventiquattro ore su ventiquattro', '24/24': 'ventiquattro ore su ventiquattro', 'h24': 'H ventiquattro', '°C': 'gradi Celsius', 'm²': 'metri quadrati', mq: 'metri quadrati', 'm³': 'metri cubi', mc: behindNumber('metri cubi'), 'km²': 'chilometri quadrati', 'cm²': 'centimetri quadrati', 'km/h': 'chilometri orari', kWh: 'chilowattora', '=>': ',', '->': ',', 'PM2.5': 'P M due virgola cinque', 'PM2,5': 'P M due virgola cinque', 'cod.': 'codice', 'fisc.': 'fiscale', 'Fisc.': 'Fiscale', 'sc.': staircase,
-  '16:9': 'sedici noni', '16/9': 'sedici noni', '21:9': 'ventuno noni', cmq: 'comunque', nn: 'non', xké: 'perché', xchè: 'perché', tvb: 'ti voglio bene', grz: 'grazie',
-}; // prettier-ignore
-
-const BEFORE_NUMBER: Readonly<Record<string, string>> = {
-  'bin.': 'binario', 'rit.': 'ritardo', 'n.': 'numero', 'N.': 'numero', 'n°': 'numero', 'N°': 'numero', nº: 'numero', Nº: 'numero', 'nr.': 'numero', 'Nr.': 'numero', nr: 'numero', 'num.': 'numero', '№': 'numero', '#': 'numero', 'nn.': 'numeri',
-  'p.': 'pagina', 'pag.': 'pagina', 'Pag.': 'Pagina', 'pp.': 'pagine', 'pagg.': 'pagine', 'vol.': 'volume', 'Vol.': 'Volume', 'cap.': 'capitolo', 'Cap.': 'Capitolo', 'capp.': 'capitoli', 'fig.': 'figura', 'Fig.': 'Figura', 'figg.': 'figure', 'tab.': 'tabella', 'Tab.': 'Tabella', 'tav.': 'tavola',
-  'art.': 'articolo', 'Art.': 'Articolo', 'artt.': 'articoli', 'Artt.': 'Articoli', 'co.': 'comma', 'c.': 'comma', 'par.': 'paragrafo', 'sez.': 'sezione', 'all.': 'allegato', 'All.': 'Allegato', 'int.': 'interno', 'prot.': 'protocollo', 'rif.': 'riferimento', 'ver.': 'versione', 'ep.': 'episodio', 'es.': 'esercizio', 'scad.': 'scadenza',
-  '§': 'paragrafo', '§§': 'paragrafi', 'v.': 'verso', 'ca.': 'circa', '~': 'circa', 'h.': 'ore', 'H.': 'ore', 'h': 'ore', H: 'ore', 'max.': 'massimo', 'min.': 'minimo', min: 'minimo', 'tel.': 'telefono', 'Tel.': 'Telefono', 'L.': 'legge', 'l.': 'legge', 'D.L.': 'decreto legge', 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'd.l.': 'decreto legge', 'D.P.R.': 'D P R',
-  'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', PA: 'P A', 'km.': 'chilometro', km: 'chilometro', Km: 'chilometro', 'gr.': 'gruppo',
-}; // prettier-ignore
-
 export const SYMBOLS: SymbolNames = {
   inAddress: {
     '@': 'chiocciola', '.': 'punto', '/': 'slash', '\\': 'backslash', '-': 'trattino', _: 'trattino basso', ':': 'due punti', '#': 'cancelletto',
@@ -372,20 +339,10 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   }),
 );
 
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '€': 'EUR', Euro: 'EUR', euro: 'EUR', eur: 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB',
-  R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '₤': 'ITL', '¢': 'CENT',
-  cent: 'CENT', 'cent.': 'CENT', dollaro: 'USD', dollari: 'USD', sterlina: 'GBP', sterline: 'GBP',
-}; // prettier-ignore
-
 /** "set" and "ago" are words of their own; see `dates.ts` for them before a year. */
 const MONTHS = [
   ['gennaio', 'gen.', 'genn.', 'gen'], ['febbraio', 'feb.', 'febb.', 'feb'], ['marzo', 'mar.', 'mar'], ['aprile', 'apr.', 'apr'], ['maggio', 'mag.', 'magg.', 'mag'],
   ['giugno', 'giu.', 'giu'], ['luglio', 'lug.', 'lug'], ['agosto', 'ago.'], ['settembre', 'sett.'], ['ottobre', 'ott.', 'ott'], ['novembre', 'nov.', 'nov'], ['dicembre', 'dic.', 'dic'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['lunedì', 'lun.', 'lun', 'Lun.', 'Lun', 'LUN'], ['martedì', 'mar.', 'mar', 'Mar.', 'Mar', 'MAR'], ['mercoledì', 'mer.', 'mer', 'Mer.', 'Mer', 'MER'], ['giovedì', 'gio.', 'gio', 'Gio.', 'Gio', 'GIO'],
-  ['venerdì', 'ven.', 'ven', 'Ven.', 'Ven', 'VEN'], ['sabato', 'sab.', 'sab', 'Sab.', 'Sab', 'SAB'], ['domenica', 'dom.', 'dom', 'Dom.', 'Dom', 'DOM'],
 ]; // prettier-ignore
 
 export const WRITING: Writing = {
@@ -396,7 +353,10 @@ export const WRITING: Writing = {
   },
   dates: {
     months: MONTHS,
-    weekdays: WEEKDAYS,
+    weekdays: [
+      ['lunedì', 'lun.', 'lun', 'Lun.', 'Lun', 'LUN'], ['martedì', 'mar.', 'mar', 'Mar.', 'Mar', 'MAR'], ['mercoledì', 'mer.', 'mer', 'Mer.', 'Mer', 'MER'], ['giovedì', 'gio.', 'gio', 'Gio.', 'Gio', 'GIO'],
+      ['venerdì', 'ven.', 'ven', 'Ven.', 'Ven', 'VEN'], ['sabato', 'sab.', 'sab', 'Sab.', 'Sab', 'SAB'], ['domenica', 'dom.', 'dom', 'Dom.', 'Dom', 'DOM'],
+    ],
     orders: { '/': 'dmy', '-': 'dmy', '.': 'dmy' },
     named: ['day-month'],
     dayMark: '°|º',
@@ -424,13 +384,44 @@ export const WRITING: Writing = {
     keywords: words('tel telefono telefonare telefona chiamare chiamate chiami chiama cell cellulare fax verde contattare contatta contattate allo centralino whatsapp'),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencySigns: {
+    '€': 'EUR', Euro: 'EUR', euro: 'EUR', eur: 'EUR', $: 'USD', US$: 'USD', $US: 'USD', '£': 'GBP', '¥': 'JPY', 'CN¥': 'CNY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB',
+    R$: 'BRL', C$: 'CAD', CA$: 'CAD', A$: 'AUD', AU$: 'AUD', '₺': 'TRY', '₪': 'ILS', '₴': 'UAH', '₿': 'BTC', 'Fr.': 'CHF', '₤': 'ITL', '¢': 'CENT',
+    cent: 'CENT', 'cent.': 'CENT', dollaro: 'USD', dollari: 'USD', sterlina: 'GBP', sterline: 'GBP',
+  },
   units: UNITS,
-  per: PER,
+  per: {
+    '100 g': "all'etto", '100g': "all'etto", '100 ml': 'ogni cento millilitri', s: 'al secondo', sec: 'al secondo', secondo: 'al secondo', min: 'al minuto', minuto: 'al minuto', h: "all'ora", ora: "all'ora",
+    g: 'al giorno', gg: 'al giorno', giorno: 'al giorno', die: 'al giorno', dì: 'al dì', sett: 'a settimana', 'sett.': 'a settimana', settimana: 'a settimana',
+    mese: 'al mese', anno: "all'anno", notte: 'a notte', persona: 'a persona', pers: 'a persona', 'pers.': 'a persona', cad: 'cadauno', testa: 'a testa',
+    kg: 'al chilo', Kg: 'al chilo', chilo: 'al chilo', etto: "all'etto", hg: "all'etto", t: 'alla tonnellata', ton: 'alla tonnellata', q: 'al quintale', l: 'al litro', lt: 'al litro', litro: 'al litro',
+    m: 'al metro', 'm²': 'al metro quadrato', m2: 'al metro quadrato', mq: 'al metro quadrato', 'm³': 'al metro cubo', m3: 'al metro cubo', mc: 'al metro cubo', km: 'al chilometro',
+    'km²': 'per chilometro quadrato', kmq: 'per chilometro quadrato', ha: 'per ettaro', kWh: 'al chilowattora', kwh: 'al chilowattora', MWh: 'al megawattora', GB: 'al gigabyte',
+    barile: 'al barile', utente: 'a utente', pezzo: 'al pezzo', pz: 'al pezzo', unità: "all'unità", abitante: 'per abitante', 'ab.': 'per abitante', azione: 'per azione',
+    'utente/mese': 'a utente al mese', 'persona/notte': 'a persona a notte', 'mq/anno': "al metro quadrato all'anno", 'mq/mese': 'al metro quadrato al mese',
+  },
   magnitudes: MAGNITUDES,
   ordinalMark: '°|º|ª|\\^(?!\\d)|-?esim[oaie]|mo|ma|[oa]',
-  abbreviations: ABBREVIATIONS,
-  beforeNumber: BEFORE_NUMBER,
+  abbreviations: {
+    ...TITLES,
+    ...PLACES,
+    'ecc.': 'eccetera', ecc: 'eccetera', 'etc.': 'eccetera', etc: 'eccetera', 'ad es.': 'ad esempio', 'p. es.': 'per esempio', 'p.es.': 'per esempio', 'per es.': 'per esempio', 'es.': example('esempio'), 'Es.': 'Esempio', 'cfr.': 'confronta', 'cf.': 'confronta', 'v.': byNumber('vedi'),
+    'i.e.': 'cioè', 'e.g.': 'per esempio', 'c.d.': 'cosiddetto', 'cd.': 'cosiddetto', 'cit.': 'citato', 'ca.': 'circa', 'approx.': 'circa', 'max.': 'massimo', 'max': 'massimo', 'min.': byNumber('minimo'), 'rif.': 'riferimento', 'C.d.A.': 'C D A', CdA: 'C D A', 'c.v.d.': 'come volevasi dimostrare', 'H/24': 'H ventiquattro', 'h/24': 'H ventiquattro', 's.r.l.': 'S R L', srl: 'S R L', 's.p.a.': 'S P A', 'op. cit.': 'opera citata', 'ibid.': 'ibidem', 'et al.': 'e altri', 'n.b.': 'nota bene', 'p.s.': 'post scriptum', 'a.s.': beforeYear('anno scolastico'), 'a.a.': beforeYear('anno accademico'), 'A.S.': beforeYear('anno scolastico'), 'A.A.': beforeYear('anno accademico'),
+    'pres.': onlyBeforeName('presidente'), 'univ.': 'università', 'dip.': 'dipartimento', 'ist.': 'istituto', 'Rep.': onlyBeforeName('Repubblica'), 'uff.': 'ufficio', 'Min.': onlyBeforeName('Ministero'), 'ns.': 'nostro', 'vs.': yours, vs: 'contro', 'u.s.': 'ultimo scorso', 'p.v.': 'prossimo venturo', 'c.m.': 'corrente mese',
+    'c.a.': attention, 'C.A.': 'alla cortese attenzione', 'a. C.': 'avanti Cristo', 'd. C.': 'dopo Cristo', 'S.r.l.': 'S R L', 'S.r.l': 'S R L', 'S.E.': onlyBeforeHonour('Sua Eccellenza'), 'S.E.R.': 'Sua Eccellenza Reverendissima', 'S.p.A.': 'S P A', 'S.p.A': 'S P A', 'S.p.a.': 'S P A', 'S.n.c.': 'S N C', 'S.a.s.': 'S A S', 'Srl': 'S R L', SpA: 'S P A', 'N.B.': 'nota bene', NB: 'nota bene', 'P.S.': 'post scriptum', 'q.b.': 'quanto basta',
+    'P.IVA': 'partita IVA', 'P. IVA': 'partita IVA', 'p.iva': 'partita IVA', 'P.Iva': 'partita IVA', 'p. iva': 'partita IVA', 'C.F.': 'codice fiscale', 'c.f.': 'codice fiscale', 'n.d.': 'non disponibile', 'n/d': 'non disponibile', 'N/D': 'non disponibile', 's.v.p.': 'per favore', 'scad.': 'scadenza',
+    'gg.': 'giorni', 'ult.': 'ultimo', 'pag.ti': 'pagamenti', 'incl.': 'incluso', 'escl.': 'escluso', 'tot.': 'totale', 'cad.': 'cadauno', 'succ.': 'successivi', 'ss.gg.': 'successivi', 'lett.': 'lettera', 'n.': beforeCode, 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'D.L.': 'decreto legge', 'd.l.': 'decreto legge', 'sec.': century, 'cap.': beforeRoman('capitolo'), 'art.': beforeRoman('articolo'), 'sez.': beforeRoman('sezione'), 'par.': beforeRoman('paragrafo'), 'lib.': beforeRoman('libro'), 'fasc.': beforeRoman('fascicolo'), 'A/R': 'andata e ritorno', 'a/r': 'andata e ritorno', 'n/a': 'non applicabile', 'N/A': 'non applicabile', 'ecc...': 'eccetera', 'ecc…': 'eccetera', 'etc...': 'eccetera', 'etc…': 'eccetera',
+    'p.': floor, 'L.': (around) => (/^ n[.°]/.test(around.text.slice(around.end, around.end + 3)) ? 'legge' : undefined), 'Trib.': onlyBeforeName('Tribunale'), 'sent.': before(/^ (?:n|\d)/, 'sentenza'), 'op.': before(/^ \d/, 'opera'), 'T.': beforeRoman('Tomo'), 'Ø': before(/^ ?\d/, 'diametro'), Snc: 'S N C', Sas: 'S A S', 'S.ta': 'Santa', 'S.to': 'Santo', 'trim.': behindOrdinal('trimestre'), 'sem.': behindOrdinal('semestre'), 'ss.': behindNumber('e seguenti'), 'e ss.': behindNumber('e seguenti'), 'Cass. civ.': 'Cassazione civile', 'Cass. pen.': 'Cassazione penale', 'Cass.': 'Cassazione', 'reg.': regulation, 'secc.': 'secoli', 'cl. en.': 'classe energetica', 'cl. energ.': 'classe energetica', 'trad.': 'traduzione', 'ed.': onlyBeforeName('edizioni'), 'vol.': 'volume', 'voll.': 'volumi', 'pagg.': 'pagine', 'sott.': 'sottotitolo',
+    'e/o': 'e o', '24/7': 'ventiquattro ore su ventiquattro, sette giorni su sette', '7/7': 'sette giorni su sette', '24h/24': 'ventiquattro ore su ventiquattro', '24/24': 'ventiquattro ore su ventiquattro', 'h24': 'H ventiquattro', '°C': 'gradi Celsius', 'm²': 'metri quadrati', mq: 'metri quadrati', 'm³': 'metri cubi', mc: behindNumber('metri cubi'), 'km²': 'chilometri quadrati', 'cm²': 'centimetri quadrati', 'km/h': 'chilometri orari', kWh: 'chilowattora', '=>': ',', '->': ',', 'PM2.5': 'P M due virgola cinque', 'PM2,5': 'P M due virgola cinque', 'cod.': 'codice', 'fisc.': 'fiscale', 'Fisc.': 'Fiscale', 'sc.': staircase,
+    '16:9': 'sedici noni', '16/9': 'sedici noni', '21:9': 'ventuno noni', cmq: 'comunque', nn: 'non', xké: 'perché', xchè: 'perché', tvb: 'ti voglio bene', grz: 'grazie',
+  },
+  beforeNumber: {
+    'bin.': 'binario', 'rit.': 'ritardo', 'n.': 'numero', 'N.': 'numero', 'n°': 'numero', 'N°': 'numero', nº: 'numero', Nº: 'numero', 'nr.': 'numero', 'Nr.': 'numero', nr: 'numero', 'num.': 'numero', '№': 'numero', '#': 'numero', 'nn.': 'numeri',
+    'p.': 'pagina', 'pag.': 'pagina', 'Pag.': 'Pagina', 'pp.': 'pagine', 'pagg.': 'pagine', 'vol.': 'volume', 'Vol.': 'Volume', 'cap.': 'capitolo', 'Cap.': 'Capitolo', 'capp.': 'capitoli', 'fig.': 'figura', 'Fig.': 'Figura', 'figg.': 'figure', 'tab.': 'tabella', 'Tab.': 'Tabella', 'tav.': 'tavola',
+    'art.': 'articolo', 'Art.': 'Articolo', 'artt.': 'articoli', 'Artt.': 'Articoli', 'co.': 'comma', 'c.': 'comma', 'par.': 'paragrafo', 'sez.': 'sezione', 'all.': 'allegato', 'All.': 'Allegato', 'int.': 'interno', 'prot.': 'protocollo', 'rif.': 'riferimento', 'ver.': 'versione', 'ep.': 'episodio', 'es.': 'esercizio', 'scad.': 'scadenza',
+    '§': 'paragrafo', '§§': 'paragrafi', 'v.': 'verso', 'ca.': 'circa', '~': 'circa', 'h.': 'ore', 'H.': 'ore', 'h': 'ore', H: 'ore', 'max.': 'massimo', 'min.': 'minimo', min: 'minimo', 'tel.': 'telefono', 'Tel.': 'Telefono', 'L.': 'legge', 'l.': 'legge', 'D.L.': 'decreto legge', 'D.Lgs.': 'decreto legislativo', 'd.lgs.': 'decreto legislativo', 'd.l.': 'decreto legge', 'D.P.R.': 'D P R',
+    'S.S.': 'strada statale', SS: 'strada statale', 'S.P.': 'strada provinciale', SP: 'strada provinciale', 'sc.': 'scala', 'pos.': 'posizione', 'lotto n.': 'lotto numero', PA: 'P A', 'km.': 'chilometro', km: 'chilometro', Km: 'chilometro', 'gr.': 'gruppo',
+  },
   spelled: words(`
     UE UTC HIV FBI PD SMS CEO CFO CTO API URL PEO DNA OMS IA AI UK EU ID IP USB SRL SPA SAS SNC BCE FMI HTML PDF CGIL DPCM GPS RNA DDL IPO IVG IT ABI BEI AFP BTP CCT DVD
     CD PC TV KO SOS VPN TFR TG AD UDC FDI PDL AVS MPS BPM CNR INGV GDF UNHCR CVV OTP UI UX SEO OS ONG RFI CPU GPU ATM UV EA SS SP MIT UCLA HD LCD

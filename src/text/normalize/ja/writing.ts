@@ -39,17 +39,6 @@ function currency(name: string, minor?: string): Currency {
   return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
 }
 
-const CURRENCIES: Readonly<Record<string, Currency>> = {
-  JPY: currency('円'), USD: currency('ドル', 'セント'), EUR: currency('ユーロ', 'セント'), GBP: currency('ポンド', 'ペンス'), CNY: currency('元'), RMB: currency('元'), KRW: currency('ウォン'), HKD: currency('香港ドル'), TWD: currency('台湾ドル'),
-  SGD: currency('シンガポールドル'), AUD: currency('オーストラリアドル', 'セント'), CAD: currency('カナダドル', 'セント'), NZD: currency('ニュージーランドドル', 'セント'), CHF: currency('スイスフラン'), INR: currency('ルピー'), RUB: currency('ルーブル'),
-  THB: currency('バーツ'), VND: currency('ドン'), PHP: currency('ペソ'), BRL: currency('レアル'), BTC: currency('ビットコイン'),
-}; // prettier-ignore
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '¥': 'JPY', 'JP¥': 'JPY', '円': 'JPY', $: 'USD', US$: 'USD', 'ドル': 'USD', '€': 'EUR', 'ユーロ': 'EUR', '£': 'GBP', 'ポンド': 'GBP', 'CN¥': 'CNY', '₩': 'KRW', HK$: 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', C$: 'CAD', CA$: 'CAD', AU$: 'AUD',
-  '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = {
   ...WESTERN_MAGNITUDES,
   ...Object.fromEntries(
@@ -74,8 +63,15 @@ export const WRITING: Writing = {
     ],
     keywords: new Set(['tel', 'fax']),
   },
-  currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencies: {
+    JPY: currency('円'), USD: currency('ドル', 'セント'), EUR: currency('ユーロ', 'セント'), GBP: currency('ポンド', 'ペンス'), CNY: currency('元'), RMB: currency('元'), KRW: currency('ウォン'), HKD: currency('香港ドル'), TWD: currency('台湾ドル'),
+    SGD: currency('シンガポールドル'), AUD: currency('オーストラリアドル', 'セント'), CAD: currency('カナダドル', 'セント'), NZD: currency('ニュージーランドドル', 'セント'), CHF: currency('スイスフラン'), INR: currency('ルピー'), RUB: currency('ルーブル'),
+    THB: currency('バーツ'), VND: currency('ドン'), PHP: currency('ペソ'), BRL: currency('レアル'), BTC: currency('ビットコイン'),
+  },
+  currencySigns: {
+    '¥': 'JPY', 'JP¥': 'JPY', '円': 'JPY', $: 'USD', US$: 'USD', 'ドル': 'USD', '€': 'EUR', 'ユーロ': 'EUR', '£': 'GBP', 'ポンド': 'GBP', 'CN¥': 'CNY', '₩': 'KRW', HK$: 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', C$: 'CAD', CA$: 'CAD', AU$: 'AUD',
+    '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP',
+  },
   units: UNITS,
   per: PER,
   magnitudes: MAGNITUDES,

@@ -1,6 +1,6 @@
 // Describes how Korean is written: marks, months, units, counters, currencies and magnitudes.
 import { ENGLISH_DATES, englishMonths, greekLetters } from '../greek.js';
-import type { Currency, Magnitude, Noun, Writing } from '../language.js';
+import type { Currency, Noun, Writing } from '../language.js';
 import { WESTERN_MAGNITUDES } from '../myriads.js';
 import { cardinal } from './numbers.js';
 
@@ -86,26 +86,6 @@ function currency(name: string, minor?: string): Currency {
   return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
 }
 
-const CURRENCIES: Readonly<Record<string, Currency>> = {
-  KRW: currency('원'), USD: currency('달러', '센트'), EUR: currency('유로', '센트'), GBP: currency('파운드', '펜스'), JPY: currency('엔'), CNY: currency('위안'), RMB: currency('위안'), HKD: currency('홍콩 달러'), TWD: currency('대만 달러'),
-  SGD: currency('싱가포르 달러'), AUD: currency('호주 달러', '센트'), CAD: currency('캐나다 달러', '센트'), NZD: currency('뉴질랜드 달러', '센트'), CHF: currency('스위스 프랑'), INR: currency('루피'), RUB: currency('루블'), THB: currency('바트'),
-  VND: currency('동'), PHP: currency('페소'), BRL: currency('헤알'), BTC: currency('비트코인'),
-}; // prettier-ignore
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  원: 'KRW', '₩': 'KRW', $: 'USD', US$: 'USD', 달러: 'USD', 불: 'USD', '€': 'EUR', 유로: 'EUR', '£': 'GBP', 파운드: 'GBP', '¥': 'JPY', 엔: 'JPY', 위안: 'CNY', 'CN¥': 'CNY', HK$: 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', AU$: 'AUD', C$: 'CAD', CA$: 'CAD',
-  '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP',
-}; // prettier-ignore
-
-const MAGNITUDES: Readonly<Record<string, Magnitude>> = {
-  ...WESTERN_MAGNITUDES,
-  ...Object.fromEntries(
-    Object.entries({ 백: 2, 천: 3, 만: 4, 십만: 5, 백만: 6, 천만: 7, 억: 8, 십억: 9, 백억: 10, 천억: 11, 조: 12, 경: 16 }).map(
-      ([form, power]) => [form, { power, forms: [form] }] as const,
-    ),
-  ),
-}; // prettier-ignore
-
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
@@ -124,11 +104,25 @@ export const WRITING: Writing = {
     ],
     keywords: new Set(['tel', 'fax']),
   },
-  currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencies: {
+    KRW: currency('원'), USD: currency('달러', '센트'), EUR: currency('유로', '센트'), GBP: currency('파운드', '펜스'), JPY: currency('엔'), CNY: currency('위안'), RMB: currency('위안'), HKD: currency('홍콩 달러'), TWD: currency('대만 달러'),
+    SGD: currency('싱가포르 달러'), AUD: currency('호주 달러', '센트'), CAD: currency('캐나다 달러', '센트'), NZD: currency('뉴질랜드 달러', '센트'), CHF: currency('스위스 프랑'), INR: currency('루피'), RUB: currency('루블'), THB: currency('바트'),
+    VND: currency('동'), PHP: currency('페소'), BRL: currency('헤알'), BTC: currency('비트코인'),
+  },
+  currencySigns: {
+    원: 'KRW', '₩': 'KRW', $: 'USD', US$: 'USD', 달러: 'USD', 불: 'USD', '€': 'EUR', 유로: 'EUR', '£': 'GBP', 파운드: 'GBP', '¥': 'JPY', 엔: 'JPY', 위안: 'CNY', 'CN¥': 'CNY', HK$: 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', AU$: 'AUD', C$: 'CAD', CA$: 'CAD',
+    '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP',
+  },
   units: UNITS,
   per: PER,
-  magnitudes: MAGNITUDES,
+  magnitudes: {
+    ...WESTERN_MAGNITUDES,
+    ...Object.fromEntries(
+      Object.entries({ 백: 2, 천: 3, 만: 4, 십만: 5, 백만: 6, 천만: 7, 억: 8, 십억: 9, 백억: 10, 천억: 11, 조: 12, 경: 16 }).map(
+        ([form, power]) => [form, { power, forms: [form] }] as const,
+      ),
+    ),
+  },
   ordinalMark: '',
   abbreviations: {
     ...greekLetters(

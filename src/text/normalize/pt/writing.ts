@@ -19,57 +19,6 @@ import { genderOf } from './grammar.js';
 
 export const { noun, units } = nounTables((word) => `${word}s`, /^(?:quadrad|cúbic)/);
 
-const UNITS: Readonly<Record<string, Noun>> = {
-  ...units({
-    'km Km kms': 'quilômetro', 'm mts': 'metro', cm: 'centímetro', mm: 'milímetro', 'µm μm': 'micrômetro', nm: 'nanômetro',
-    dm: 'decímetro', yd: 'jarda f', ft: 'pé', 'in.': 'polegada f', '″': 'polegada f',
-    'km² km2': 'quilômetro quadrado', 'm² m2': 'metro quadrado', 'cm² cm2': 'centímetro quadrado', 'm³ m3': 'metro cúbico',
-    'cm³ cm3 cc': 'centímetro cúbico', ha: 'hectare', 'km/h Km/h': 'quilômetro por hora', 'm/s': 'metro por segundo',
-    'm/s²': 'metro por segundo ao quadrado|metros por segundo ao quadrado', mph: 'milha por hora f', 'kg Kg kgs': 'quilograma',
-    'g gr': 'grama', mg: 'miligrama',
-    'µg μg mcg': 'micrograma', 't ton': 'tonelada f', 'lb lbs': 'libra f', oz: 'onça f',
-    'l L lt': 'litro', 'ml mL': 'mililitro', 'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galão|galões',
-    '°C ºC ℃': 'grau Celsius', '°F ºF ℉': 'grau Fahrenheit', '° º': 'grau', K: 'kelvin', 'h hr hrs': 'hora f', 'min min.': 'minuto',
-    's seg seg.': 'segundo', ms: 'milissegundo', 'µs μs': 'microssegundo', ns: 'nanossegundo', Hz: 'hertz|hertz',
-    Mb: 'megabit', Gb: 'gigabit', kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte',
-    'KB kB': 'quilobyte',
-    MB: 'megabyte',
-    GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'quilobit por segundo', 'Mbps Mbit/s Mb/s': 'megabit por segundo',
-    'Gbps Gbit/s': 'gigabit por segundo', 'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'watt', kW: 'quilowatt',
-    MW: 'megawatt', GW: 'gigawatt',
-    Wh: 'watt-hora|watts-hora', 'kWh KWh': 'quilowatt-hora|quilowatts-hora', MWh: 'megawatt-hora|megawatts-hora',
-    GWh: 'gigawatt-hora|gigawatts-hora', V: 'volt', kV: 'quilovolt', mV: 'milivolt', A: 'ampere', mA: 'miliampere',
-    mAh: 'miliampere-hora|miliamperes-hora', Ω: 'ohm', kΩ: 'quilo-ohm',
-    N: 'newton', J: 'joule', kJ: 'quilojoule', kcal: 'quilocaloria f', cal: 'caloria f', Pa: 'pascal|pascals',
-    kPa: 'quilopascal|quilopascals', hPa: 'hectopascal|hectopascals', psi: 'libra por polegada quadrada f', 'dB dBA': 'decibel|decibéis',
-    rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
-    dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
-    mmHg: 'milímetro de mercúrio|milímetros de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto', 'sem.': 'semana f', 'pess.': 'pessoa f', 'g/dL g/dl': 'grama por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidade internacional|unidades internacionais f', 'U/L U/l': 'unidade por litro|unidades por litro f', 'ng/ml ng/mL': 'nanograma por mililitro', 'comp. cp. cps.': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampola f', 'gts.': 'gota f', 'qtos. qto.': 'quarto', nits: 'nit',
-    'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
-  }),
-  ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
-  'l/100 km': noun('litro a cada cem quilômetros'),
-  'col. (sopa)': noun('colher de sopa|colheres de sopa f'),
-  'col. (chá)': noun('colher de chá|colheres de chá f'),
-  'col. (sobremesa)': noun('colher de sobremesa|colheres de sobremesa f'),
-  'col. sopa': noun('colher de sopa|colheres de sopa f'),
-  'col. chá': noun('colher de chá|colheres de chá f'),
-  'p. p.': noun('ponto percentual|pontos percentuais'),
-  '° C': noun('grau Celsius'),
-  'º C': noun('grau Celsius'),
-  '%': { forms: ['por cento', 'por cento'] },
-  '‰': { forms: ['por mil', 'por mil'] },
-}; // prettier-ignore
-
-const PER: Readonly<Record<string, string>> = {
-  s: 'por segundo', seg: 'por segundo', min: 'por minuto', h: 'por hora', hora: 'por hora', dia: 'por dia', d: 'por dia',
-  semana: 'por semana', mês: 'por mês', mes: 'por mês', ano: 'por ano', noite: 'por noite', kg: 'por quilo', l: 'por litro',
-  L: 'por litro', litro: 'por litro', 'm²': 'por metro quadrado',
-  m2: 'por metro quadrado', m: 'por metro', km: 'por quilômetro', 'km²': 'por quilômetro quadrado', km2: 'por quilômetro quadrado',
-  pessoa: 'por pessoa', kWh: 'por quilowatt-hora', MWh: 'por megawatt-hora', t: 'por tonelada', un: 'por unidade', unidade: 'por unidade',
-  usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dose: 'por dose', sessão: 'por sessão',
-}; // prettier-ignore
-
 const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
   ['mil,k,K', 'mil', 'mil', 3],
   ['mil milhões', 'mil milhões', 'mil milhões', 9],
@@ -102,13 +51,6 @@ const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
   usual: noun('centavo'),
   without: WITHOUT_MINOR,
 });
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  R$: 'BRL', reais: 'BRL', $: 'USD', US$: 'USD', U$: 'USD', dólares: 'USD', dólar: 'USD', '€': 'EUR', euros: 'EUR', euro: 'EUR',
-  '£': 'GBP', libras: 'GBP', '¥': 'JPY', ienes: 'JPY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', C$: 'CAD', A$: 'AUD', MX$: 'MXN',
-  AR$: 'ARS',
-  Kz: 'AOA', kwanzas: 'AOA', '₿': 'BTC', bitcoins: 'BTC', centavos: 'CENT', cêntimos: 'CENTIMO', '¢': 'CENT', pesos: 'PESO',
-}; // prettier-ignore
 
 // Portuguese short forms that are said in full. A form in small letters is also found with a capital.
 
@@ -191,15 +133,6 @@ const GREEK = greekLetters(
 
 const ABBREVIATIONS = { ...TITLES, ...PLACES, ...GREEK, ...OFFICE, ...RUNNING_TEXT };
 
-const BEFORE_NUMBER: Readonly<Record<string, string>> = {
-  'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n.': 'número', 'n.os': 'números', 'n°': 'número', 'N°': 'número', 'no.': 'número', 'No.': 'número',
-  '#': 'número', '№': 'número', 'p.': 'página', 'pp.': 'páginas', 'pág.': 'página', 'págs.': 'páginas', 'cap.': 'capítulo',
-  'Cap.': 'capítulo', 'caps.': 'capítulos', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'vol.': 'volume', 'Vol.': 'volume',
-  't.': 'tomo', 'fig.': 'figura', 'Fig.': 'figura', 'inc.': 'inciso', '§': 'parágrafo', '§§': 'parágrafos', 'ed.': 'edição', km: 'quilômetro',
-  Km: 'quilômetro', 'c.': 'cerca de', 'ext.': 'extensão', 'v.': 'versão', 'al.': 'alínea', 'Res.': 'resolução', 'Proc.': 'processo', 'proc.': 'processo', 'Dec.': 'decreto',
-  'Qd.': 'quadra', 'sl.': 'sala', 'Sl.': 'sala',
-}; // prettier-ignore
-
 function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
@@ -211,23 +144,20 @@ function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' 
     .map((word) => [word, kind]);
 }
 
-const MONTHS = [
-  ['janeiro', 'jan', 'jan.'], ['fevereiro', 'fev', 'fev.'], ['março', 'mar', 'mar.'], ['abril', 'abr', 'abr.'], ['maio', 'mai', 'mai.'],
-  ['junho', 'jun', 'jun.'],
-  ['julho', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['setembro', 'set', 'set.'], ['outubro', 'out', 'out.'],
-  ['novembro', 'nov', 'nov.'], ['dezembro', 'dez.'],
-]; // prettier-ignore
-const WEEKDAYS = [
-  ['segunda', 'seg.', 'Seg', 'Seg.'], ['terça', 'ter.', 'Ter', 'Ter.'], ['quarta', 'qua.', 'Qua', 'Qua.'],
-  ['quinta', 'qui.', 'Qui', 'Qui.'], ['sexta', 'sex.', 'Sex', 'Sex.'], ['sábado', 'sáb.', 'Sáb', 'Sáb.'],
-  ['domingo', 'dom.', 'Dom', 'Dom.'],
-]; // prettier-ignore
-
 export const WRITING: Writing = {
   numbers: { decimal: ',', grouping: ['.', ' '], other: { decimal: '.', grouping: [','] } },
   dates: {
-    months: MONTHS,
-    weekdays: WEEKDAYS,
+    months: [
+      ['janeiro', 'jan', 'jan.'], ['fevereiro', 'fev', 'fev.'], ['março', 'mar', 'mar.'], ['abril', 'abr', 'abr.'], ['maio', 'mai', 'mai.'],
+      ['junho', 'jun', 'jun.'],
+      ['julho', 'jul', 'jul.'], ['agosto', 'ago', 'ago.'], ['setembro', 'set', 'set.'], ['outubro', 'out', 'out.'],
+      ['novembro', 'nov', 'nov.'], ['dezembro', 'dez.'],
+    ],
+    weekdays: [
+      ['segunda', 'seg.', 'Seg', 'Seg.'], ['terça', 'ter.', 'Ter', 'Ter.'], ['quarta', 'qua.', 'Qua', 'Qua.'],
+      ['quinta', 'qui.', 'Qui', 'Qui.'], ['sexta', 'sex.', 'Sex', 'Sex.'], ['sábado', 'sáb.', 'Sáb', 'Sáb.'],
+      ['domingo', 'dom.', 'Dom', 'Dom.'],
+    ],
     orders: { '/': 'dmy', '-': 'dmy', '.': 'dmy' },
     named: ['day-month', 'month-day'],
     dayMark: '[.]?[ºª°]|er',
@@ -256,13 +186,72 @@ export const WRITING: Writing = {
     keywords: words('telefone telefones tel fone celular cel telemóvel fax whatsapp zap ligue liga ligar ligando disque discar discando contato contacto emergência'),
   },
   currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
-  units: UNITS,
-  per: PER,
+  currencySigns: {
+    R$: 'BRL', reais: 'BRL', $: 'USD', US$: 'USD', U$: 'USD', dólares: 'USD', dólar: 'USD', '€': 'EUR', euros: 'EUR', euro: 'EUR',
+    '£': 'GBP', libras: 'GBP', '¥': 'JPY', ienes: 'JPY', '₹': 'INR', '₩': 'KRW', '₽': 'RUB', rublos: 'RUB', C$: 'CAD', A$: 'AUD', MX$: 'MXN',
+    AR$: 'ARS',
+    Kz: 'AOA', kwanzas: 'AOA', '₿': 'BTC', bitcoins: 'BTC', centavos: 'CENT', cêntimos: 'CENTIMO', '¢': 'CENT', pesos: 'PESO',
+  },
+  units: {
+    ...units({
+      'km Km kms': 'quilômetro', 'm mts': 'metro', cm: 'centímetro', mm: 'milímetro', 'µm μm': 'micrômetro', nm: 'nanômetro',
+      dm: 'decímetro', yd: 'jarda f', ft: 'pé', 'in.': 'polegada f', '″': 'polegada f',
+      'km² km2': 'quilômetro quadrado', 'm² m2': 'metro quadrado', 'cm² cm2': 'centímetro quadrado', 'm³ m3': 'metro cúbico',
+      'cm³ cm3 cc': 'centímetro cúbico', ha: 'hectare', 'km/h Km/h': 'quilômetro por hora', 'm/s': 'metro por segundo',
+      'm/s²': 'metro por segundo ao quadrado|metros por segundo ao quadrado', mph: 'milha por hora f', 'kg Kg kgs': 'quilograma',
+      'g gr': 'grama', mg: 'miligrama',
+      'µg μg mcg': 'micrograma', 't ton': 'tonelada f', 'lb lbs': 'libra f', oz: 'onça f',
+      'l L lt': 'litro', 'ml mL': 'mililitro', 'cl cL': 'centilitro', 'dl dL': 'decilitro', hl: 'hectolitro', gal: 'galão|galões',
+      '°C ºC ℃': 'grau Celsius', '°F ºF ℉': 'grau Fahrenheit', '° º': 'grau', K: 'kelvin', 'h hr hrs': 'hora f', 'min min.': 'minuto',
+      's seg seg.': 'segundo', ms: 'milissegundo', 'µs μs': 'microssegundo', ns: 'nanossegundo', Hz: 'hertz|hertz',
+      Mb: 'megabit', Gb: 'gigabit', kHz: 'quilohertz|quilohertz', MHz: 'mega-hertz|mega-hertz', GHz: 'giga-hertz|giga-hertz', bytes: 'byte',
+      'KB kB': 'quilobyte',
+      MB: 'megabyte',
+      GB: 'gigabyte', TB: 'terabyte', PB: 'petabyte', 'kbps kbit/s': 'quilobit por segundo', 'Mbps Mbit/s Mb/s': 'megabit por segundo',
+      'Gbps Gbit/s': 'gigabit por segundo', 'MB/s': 'megabyte por segundo', 'GB/s': 'gigabyte por segundo', W: 'watt', kW: 'quilowatt',
+      MW: 'megawatt', GW: 'gigawatt',
+      Wh: 'watt-hora|watts-hora', 'kWh KWh': 'quilowatt-hora|quilowatts-hora', MWh: 'megawatt-hora|megawatts-hora',
+      GWh: 'gigawatt-hora|gigawatts-hora', V: 'volt', kV: 'quilovolt', mV: 'milivolt', A: 'ampere', mA: 'miliampere',
+      mAh: 'miliampere-hora|miliamperes-hora', Ω: 'ohm', kΩ: 'quilo-ohm',
+      N: 'newton', J: 'joule', kJ: 'quilojoule', kcal: 'quilocaloria f', cal: 'caloria f', Pa: 'pascal|pascals',
+      kPa: 'quilopascal|quilopascals', hPa: 'hectopascal|hectopascals', psi: 'libra por polegada quadrada f', 'dB dBA': 'decibel|decibéis',
+      rpm: 'rotação por minuto|rotações por minuto f', fps: 'quadro por segundo',
+      dpi: 'ponto por polegada', px: 'pixel|pixels', MP: 'megapixel|megapixels', 'cv CV': 'cavalo', bpm: 'batimento por minuto',
+      mmHg: 'milímetro de mercúrio|milímetros de mercúrio', 'mg/dL mg/dl': 'miligrama por decilitro', 'g/l g/L': 'grama por litro', 'pts pts.': 'ponto', 'sem.': 'semana f', 'pess.': 'pessoa f', 'g/dL g/dl': 'grama por decilitro', 'mmol/L mmol/l': 'milimol por litro', 'UI': 'unidade internacional|unidades internacionais f', 'U/L U/l': 'unidade por litro|unidades por litro f', 'ng/ml ng/mL': 'nanograma por mililitro', 'comp. cp. cps.': 'comprimido', 'cáps. cáps': 'cápsula f', 'amp.': 'ampola f', 'gts.': 'gota f', 'qtos. qto.': 'quarto', nits: 'nit',
+      'un. un unid. unids.': 'unidade f', 'dz dz.': 'dúzia f', 'p.p.': 'ponto percentual|pontos percentuais', 'km/l': 'quilômetro por litro',
+    }),
+    ...units({ 'hab hab.': 'habitante', 'hab/km² hab./km² hab/km2': 'habitante por quilômetro quadrado|habitantes por quilômetro quadrado' }),
+    'l/100 km': noun('litro a cada cem quilômetros'),
+    'col. (sopa)': noun('colher de sopa|colheres de sopa f'),
+    'col. (chá)': noun('colher de chá|colheres de chá f'),
+    'col. (sobremesa)': noun('colher de sobremesa|colheres de sobremesa f'),
+    'col. sopa': noun('colher de sopa|colheres de sopa f'),
+    'col. chá': noun('colher de chá|colheres de chá f'),
+    'p. p.': noun('ponto percentual|pontos percentuais'),
+    '° C': noun('grau Celsius'),
+    'º C': noun('grau Celsius'),
+    '%': { forms: ['por cento', 'por cento'] },
+    '‰': { forms: ['por mil', 'por mil'] },
+  },
+  per: {
+    s: 'por segundo', seg: 'por segundo', min: 'por minuto', h: 'por hora', hora: 'por hora', dia: 'por dia', d: 'por dia',
+    semana: 'por semana', mês: 'por mês', mes: 'por mês', ano: 'por ano', noite: 'por noite', kg: 'por quilo', l: 'por litro',
+    L: 'por litro', litro: 'por litro', 'm²': 'por metro quadrado',
+    m2: 'por metro quadrado', m: 'por metro', km: 'por quilômetro', 'km²': 'por quilômetro quadrado', km2: 'por quilômetro quadrado',
+    pessoa: 'por pessoa', kWh: 'por quilowatt-hora', MWh: 'por megawatt-hora', t: 'por tonelada', un: 'por unidade', unidade: 'por unidade',
+    usuário: 'por usuário', barril: 'por barril', GB: 'por gigabyte', 'm³': 'por metro cúbico', m3: 'por metro cúbico', saca: 'por saca', 'mm³': 'por milímetro cúbico', mm3: 'por milímetro cúbico', dose: 'por dose', sessão: 'por sessão',
+  },
   magnitudes: MAGNITUDES,
   ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=[.]?(?:[\\s,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   abbreviations: ABBREVIATIONS,
-  beforeNumber: BEFORE_NUMBER,
+  beforeNumber: {
+    'n.º': 'número', 'N.º': 'número', nº: 'número', Nº: 'número', 'n.': 'número', 'n.os': 'números', 'n°': 'número', 'N°': 'número', 'no.': 'número', 'No.': 'número',
+    '#': 'número', '№': 'número', 'p.': 'página', 'pp.': 'páginas', 'pág.': 'página', 'págs.': 'páginas', 'cap.': 'capítulo',
+    'Cap.': 'capítulo', 'caps.': 'capítulos', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'vol.': 'volume', 'Vol.': 'volume',
+    't.': 'tomo', 'fig.': 'figura', 'Fig.': 'figura', 'inc.': 'inciso', '§': 'parágrafo', '§§': 'parágrafos', 'ed.': 'edição', km: 'quilômetro',
+    Km: 'quilômetro', 'c.': 'cerca de', 'ext.': 'extensão', 'v.': 'versão', 'al.': 'alínea', 'Res.': 'resolução', 'Proc.': 'processo', 'proc.': 'processo', 'Dec.': 'decreto',
+    'Qd.': 'quadra', 'sl.': 'sala', 'Sl.': 'sala',
+  },
   spelled: words(`
     UE IPCA IOF EAD TSE TRE CPI IPO AGU UFMG CPF RG INSS ONGS FMI BCE OMS OEA DNA RNA HIV IA TV PC USB GPS URL SMS PDF CFO CTO FBI IBM IBGE UFRJ IP ID LCD UTI AM FM DVD CD
     HTML CSS HTTP HTTPS XML SQL OAB IPTU IPVA ISS STF CPMF INPC ICMS IPI IR FGTS UFC NBA NFL BNDES CBF CPU GPU QR OTP AVC IRS IRC NIB EDP

@@ -1,6 +1,6 @@
 // Describes how Chinese is written: marks, months, units, counters, currencies and magnitudes.
 import { ENGLISH_DATES, englishMonths, greekLetters } from '../greek.js';
-import type { Currency, Magnitude, Noun, Writing } from '../language.js';
+import type { Currency, Noun, Writing } from '../language.js';
 import { WESTERN_MAGNITUDES } from '../myriads.js';
 import { cardinal } from './numbers.js';
 
@@ -81,27 +81,6 @@ function currency(after: string, before?: string): Currency {
   return before === undefined ? { forms: [after] } : { forms: [after, before] };
 }
 
-const CURRENCIES: Readonly<Record<string, Currency>> = {
-  CNY: currency('元', '人民币'), RMB: currency('元', '人民币'), YUAN: currency('元'), USD: currency('美元'), EUR: currency('欧元'), GBP: currency('英镑'), JPY: currency('日元'),
-  KRW: currency('韩元'), HKD: currency('港元'), TWD: currency('元', '新台币'), NTD: currency('元', '新台币'), MOP: currency('澳门元'), SGD: currency('新加坡元'),
-  AUD: currency('澳元'), CAD: currency('加元'), NZD: currency('新西兰元'), CHF: currency('瑞士法郎'), INR: currency('卢比'), RUB: currency('卢布'), THB: currency('泰铢'),
-  VND: currency('越南盾'), PHP: currency('比索'), MYR: currency('林吉特'), IDR: currency('印尼盾'), BRL: currency('雷亚尔'), MXN: currency('墨西哥比索'), BTC: currency('比特币'),
-}; // prettier-ignore
-
-const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
-  '¥': 'YUAN', '元': 'YUAN', '圆': 'YUAN', '圓': 'YUAN', $: 'USD', US$: 'USD', '美元': 'USD', '€': 'EUR', '欧元': 'EUR', '歐元': 'EUR', '£': 'GBP', '英镑': 'GBP', '英鎊': 'GBP',
-  'JP¥': 'JPY', '円': 'JPY', '日元': 'JPY', '日圆': 'JPY', '日圓': 'JPY', '₩': 'KRW', '韩元': 'KRW', '韓元': 'KRW', HK$: 'HKD', '港元': 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', AU$: 'AUD',
-  '澳元': 'AUD', C$: 'CAD', CA$: 'CAD', '加元': 'CAD', '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP', MOP$: 'MOP', NZ$: 'NZD', 'RM': 'MYR',
-}; // prettier-ignore
-
-const MAGNITUDES: Readonly<Record<string, Magnitude>> = {
-  ...WESTERN_MAGNITUDES,
-  ...Object.fromEntries(
-    Object.entries({ 百: 2, 千: 3, 万: 4, 萬: 4, 十万: 5, 十萬: 5, 百万: 6, 百萬: 6, 千万: 7, 千萬: 7, 亿: 8, 億: 8, 十亿: 9, 百亿: 10, 千亿: 11, 万亿: 12, 萬億: 12, 兆: 12 })
-      .map(([form, power]) => [form, { power, forms: [form] }] as const),
-  ),
-}; // prettier-ignore
-
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: {
@@ -124,11 +103,26 @@ export const WRITING: Writing = {
     ],
     keywords: new Set(['tel', 'phone', 'hotline', 'fax']),
   },
-  currencies: CURRENCIES,
-  currencySigns: CURRENCY_SIGNS,
+  currencies: {
+    CNY: currency('元', '人民币'), RMB: currency('元', '人民币'), YUAN: currency('元'), USD: currency('美元'), EUR: currency('欧元'), GBP: currency('英镑'), JPY: currency('日元'),
+    KRW: currency('韩元'), HKD: currency('港元'), TWD: currency('元', '新台币'), NTD: currency('元', '新台币'), MOP: currency('澳门元'), SGD: currency('新加坡元'),
+    AUD: currency('澳元'), CAD: currency('加元'), NZD: currency('新西兰元'), CHF: currency('瑞士法郎'), INR: currency('卢比'), RUB: currency('卢布'), THB: currency('泰铢'),
+    VND: currency('越南盾'), PHP: currency('比索'), MYR: currency('林吉特'), IDR: currency('印尼盾'), BRL: currency('雷亚尔'), MXN: currency('墨西哥比索'), BTC: currency('比特币'),
+  },
+  currencySigns: {
+    '¥': 'YUAN', '元': 'YUAN', '圆': 'YUAN', '圓': 'YUAN', $: 'USD', US$: 'USD', '美元': 'USD', '€': 'EUR', '欧元': 'EUR', '歐元': 'EUR', '£': 'GBP', '英镑': 'GBP', '英鎊': 'GBP',
+    'JP¥': 'JPY', '円': 'JPY', '日元': 'JPY', '日圆': 'JPY', '日圓': 'JPY', '₩': 'KRW', '韩元': 'KRW', '韓元': 'KRW', HK$: 'HKD', '港元': 'HKD', NT$: 'TWD', S$: 'SGD', A$: 'AUD', AU$: 'AUD',
+    '澳元': 'AUD', C$: 'CAD', CA$: 'CAD', '加元': 'CAD', '₹': 'INR', '₽': 'RUB', '฿': 'THB', '₫': 'VND', '₱': 'PHP', MOP$: 'MOP', NZ$: 'NZD', 'RM': 'MYR',
+  },
   units: UNITS,
   per: PER,
-  magnitudes: MAGNITUDES,
+  magnitudes: {
+    ...WESTERN_MAGNITUDES,
+    ...Object.fromEntries(
+      Object.entries({ 百: 2, 千: 3, 万: 4, 萬: 4, 十万: 5, 十萬: 5, 百万: 6, 百萬: 6, 千万: 7, 千萬: 7, 亿: 8, 億: 8, 十亿: 9, 百亿: 10, 千亿: 11, 万亿: 12, 萬億: 12, 兆: 12 })
+        .map(([form, power]) => [form, { power, forms: [form] }] as const),
+    ),
+  },
   ordinalMark: 'st|nd|rd|th',
   abbreviations: {
     ...greekLetters(
