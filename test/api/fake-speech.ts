@@ -5,7 +5,7 @@ import type { EngineAbilities, SpeechSource } from '../../src/api/openai/speech-
 import type { Voice, VoiceReference } from '../../src/engines/engine.js';
 import { NO_TIME, type SoundOutcome, type SoundSource } from '../../src/speaking/sound.js';
 import type { Speaker } from '../../src/speaking/cached-speech.js';
-import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
+import { type SpeechRequest, type SpeechSettings, stated } from '../../src/speaking/speech-request.js';
 
 export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
 
@@ -86,7 +86,7 @@ export class EndlessStream implements SoundSource {
   }
 }
 
-/** A request as tests compare it: its format by the container alone, and nothing of how the reply is sent. */
+/** A request as tests compare it: its stated fields, its format by the container alone, nothing of how the reply is sent. */
 export type AskedSpeech<T extends SpeechSettings> = Omit<T, 'format' | 'delivery' | 'ignoredFields'> & {
   readonly container: AudioFormat['container'];
 };
@@ -98,7 +98,7 @@ export function askedSpeech<T extends SpeechSettings>(request: T): AskedSpeech<T
     ignoredFields: _ignored,
     ...asked
   }: Partial<SpeechRequest> & T = request;
-  return { ...asked, container: format.container } as unknown as AskedSpeech<T>;
+  return stated({ ...asked, container: format.container }) as unknown as AskedSpeech<T>;
 }
 
 type Request = Parameters<SpeechSource['openStream']>[0];
