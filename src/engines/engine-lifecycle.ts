@@ -44,7 +44,7 @@ interface LifecycleOptions {
 }
 
 /** Releases the engine after a sentence; further calls do nothing. */
-export type LetGo = () => void;
+type LetGo = () => void;
 
 const MIN_RETRY_MS = 3000; // between a load that failed and the next
 const MAX_RETRY_MS = 60_000; // limit of the doubling interval, unless a request retries earlier

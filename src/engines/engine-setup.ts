@@ -4,13 +4,7 @@ import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
-import {
-  ESPEAK_LANGUAGES,
-  ESPEAK_PACKAGE,
-  espeakEngine,
-  installedPackage,
-  type ResolvePackage,
-} from './espeak/espeak.js';
+import { ESPEAK_LANGUAGES, ESPEAK_PACKAGE, espeakEngine, installedPackage } from './espeak/espeak.js';
 import { FLITE_LANGUAGES, fliteEngine } from './flite/flite.js';
 import { Qwen3Engine, type Qwen3Options } from './qwen3/qwen3.js';
 import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
@@ -32,7 +26,7 @@ export interface EngineSetup {
   readonly onNews?: (engine: string, news: EngineNews) => void;
   /** Allows espeak if its package is installed. */
   readonly espeak?: boolean;
-  readonly resolvePackage?: ResolvePackage;
+  readonly resolvePackage?: typeof installedPackage;
   /** Options of the native engine; absent without a checkpoint. */
   readonly native?: Qwen3Options['native'] | undefined;
 }

@@ -33,7 +33,7 @@ export interface ResolvedVoice {
   readonly standsIn?: true;
 }
 
-export type ReferenceKind = VoiceReference['kind'];
+type ReferenceKind = VoiceReference['kind'];
 
 /** A voice made over HTTP, for any capable engine. */
 export interface CustomVoice {

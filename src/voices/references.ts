@@ -99,7 +99,7 @@ export class PlayedSounds {
   }
 }
 
-export interface VoiceCacheFigures {
+interface VoiceCacheFigures {
   readonly entries: number;
   readonly maxEntries: number;
   readonly hits: number;

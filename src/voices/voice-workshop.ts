@@ -7,12 +7,12 @@ import { readWav, WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
 import type { Config } from '../config/config.js';
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
-import type { CustomVoice, Engines, ReferenceKind, VoiceAbilities } from '../engines/routing.js';
+import type { CustomVoice, Engines, VoiceAbilities } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { type Network, withinLimit } from './audio-source.js';
 import { REFERENCE_RATE, ReferenceAudio } from './reference-audio.js';
-import { PlayedSounds, References, sampleHash, VoiceCache, type VoiceCacheFigures } from './references.js';
+import { PlayedSounds, References, sampleHash, VoiceCache } from './references.js';
 import { type NewVoice, type StoredVoice, VoiceStore } from './voice-store.js';
 
 interface MadeVoicesOptions {
@@ -65,7 +65,7 @@ export class MadeVoices {
     return store.add(voice, wavFile(samples));
   }
 
-  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+  checkAble(kind: VoiceReference['kind'], language: string | undefined, field: string): void {
     this.#options.engines.checkAble(kind, language, field);
   }
 
@@ -186,7 +186,7 @@ export class VoiceWorkshop {
     return workshop;
   }
 
-  get figures(): VoiceCacheFigures {
+  get figures(): VoiceCache['figures'] {
     return this.#cache.figures;
   }
 

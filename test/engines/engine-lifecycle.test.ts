@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  EngineLifecycle,
-  type EngineNews,
-  type LetGo,
-  type Loadable,
-} from '../../src/engines/engine-lifecycle.js';
+import { EngineLifecycle, type EngineNews, type Loadable } from '../../src/engines/engine-lifecycle.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
@@ -360,7 +355,7 @@ class Race {
     time: this.time,
   });
   /** Sentences that went in and are not done: what may not be unloaded. */
-  readonly inside: LetGo[] = [];
+  readonly inside: (() => void)[] = [];
   readonly waiting = new Map<Promise<unknown>, AbortController>();
   readonly unloads: Promise<void>[] = [];
 

@@ -481,6 +481,28 @@ test('what waits in the engine counts for 503, and is answered with 504 where it
   assert.deepEqual([engine.waiting, time.waiting], [0, 0]);
 });
 
+test('of sentences that enter the engine together, those that wait beyond the bound are refused', async (t) => {
+  const engine = await openEngine(t, 'tiny-base', { maxNewTokens: 3 }, [], undefined, { maxWaiting: 1 });
+  await engine.load();
+  const reference = longReference();
+  const slow = spoken(engine, { reference });
+  const samples = reference.samples.subarray(0, RATE);
+  const others = ['one', 'two', 'three'].map((hash) =>
+    spoken(engine, { reference: { ...reference, hash, samples } }),
+  );
+  const ends = await Promise.allSettled(others);
+  const refused = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as ParleyError);
+  assert.deepEqual(
+    refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds]),
+    [
+      ['ENGINE_BUSY', 1],
+      ['ENGINE_BUSY', 1],
+    ],
+  );
+  assert.equal((await slow).samples.length, 2 * FRAME);
+  assert.equal(engine.waiting, 0);
+});
+
 test('it says how much text it has room for: as much as its frames, or the most that is allowed, let it', async (t) => {
   assert.equal((await openEngine(t, 'tiny-customvoice')).mostText, 750);
   assert.equal((await openEngine(t, 'tiny-customvoice', { maxNewTokens: 100 })).mostText, 50);

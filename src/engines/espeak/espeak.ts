@@ -17,7 +17,7 @@ const RATE = 22_050;
 const CHILD_START_TIMEOUT_MS = 20_000; // a cold disk; measured 0.2 s
 
 /** The path of a package; undefined if it is not installed. */
-export type ResolvePackage = (name: string) => string | undefined;
+type ResolvePackage = (name: string) => string | undefined;
 
 export const installedPackage: ResolvePackage = (name) => {
   try {
