@@ -27,6 +27,8 @@ type StopVerdict = number | 'none' | 'wait';
 const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
 
 export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
+/** A blank line, or a paragraph separator. A sentence never goes on behind it. */
+export const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n\r\u0085\u2028]/;
 
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
@@ -75,7 +77,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (dash > 0 && /^\p{Ll}/u.test(rest.slice(dash))) return 'none';
   const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
-  if (next === '') return complete ? run.length : 'wait';
+  if (next === '') return complete || PARAGRAPH.test(opening) ? run.length : 'wait';
   if (isFullWidth(run)) return run.length;
   const sign = judgeSign(opening, next, complete);
   if (sign !== undefined) return sign;

@@ -4,7 +4,7 @@
 // Stop marks are judged in sentence-end.ts, clause marks and line breaks here.
 import { CharacterSet } from './character-set.js';
 import { cutLongSentence } from './long-sentence.js';
-import { judgeStop, STOP_MARK } from './sentence-end.js';
+import { judgeStop, PARAGRAPH, STOP_MARK } from './sentence-end.js';
 import { type ShortForms, shortFormsOf } from './short-forms.js';
 
 /** A piece of text to be spoken in one go. */
@@ -315,7 +315,6 @@ function isLineBreakAt(text: string, at: number): boolean {
   return BREAKS.at(text, at);
 }
 
-const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n\r\u0085\u2028]/;
 const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?(?:\p{Script=Latin}|[ivx]{2,4})[.)])\s/u;
 const MARKER_LENGTH = 7; // units of the longest list marker with the space after it
 const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider

@@ -54,6 +54,8 @@ test('a paragraph is given out at its blank line, before the next one begins', (
   const stream = new SentenceStream();
   assert.deepEqual(stream.push('A title\n'), []);
   assert.deepEqual(stream.push('\n'), [{ text: 'A title', start: 0, end: 7 }]);
+  assert.deepEqual(stream.push('It was Dr.\n'), []);
+  assert.deepEqual(stream.push('\n'), [{ text: 'It was Dr.', start: 9, end: 19 }]);
 });
 
 test('abbreviations, numbers and initials do not end an English sentence', () => {
