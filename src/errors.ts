@@ -70,7 +70,7 @@ interface ErrorDetails {
   /** The request field, variable or file that is wrong. */
   readonly field?: string;
   /** Seconds after which trying again makes sense. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
 

@@ -20,8 +20,8 @@ export interface DialectUnderTest {
   readonly failures: string[];
   readonly firstSounds: number[];
   say(...messages: (object | string)[]): void;
-  /** Everything told since the last time, once there is so much of it. */
-  told(count: number): Promise<(Record<string, unknown> | string)[]>;
+  /** Resolves with all messages since the last time, once there are so many. */
+  received(count: number): Promise<(Record<string, unknown> | string)[]>;
 }
 
 export function openDialect(make: (parts: SpeechSocketParts) => Dialect): DialectUnderTest {
@@ -61,7 +61,7 @@ export function openDialect(make: (parts: SpeechSocketParts) => Dialect): Dialec
         conversation.message(typeof message === 'string' ? message : JSON.stringify(message));
       }
     },
-    told: async (count) => {
+    received: async (count) => {
       await until(() => peer.messages.length >= count);
       return peer.taken();
     },

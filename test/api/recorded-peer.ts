@@ -1,5 +1,4 @@
-// The other end of a socket: everything it was told, in order, binary as its
-// bytes in words.
+// Records every message that a dialect sends to its client, in order. A binary message becomes a string of its bytes.
 import type { Peer } from '../../src/api/http/socket-dialect.js';
 
 export class RecordedPeer implements Peer {
@@ -9,11 +8,11 @@ export class RecordedPeer implements Peer {
   #read: () => void = () => undefined;
 
   send(message: string | Uint8Array): void {
-    const told =
+    const received =
       typeof message === 'string'
         ? (JSON.parse(message) as Record<string, unknown>)
         : Buffer.from(message).toString('latin1');
-    this.messages.push(told);
+    this.messages.push(received);
   }
 
   drained(): Promise<void> {

@@ -40,12 +40,12 @@ class ScriptedSound implements SoundSource {
     this.outcome = new Promise((resolve) => (this.#settle = resolve));
     const sentence = { text, startMs: leadMs, endMs: this.#durationMs, words: speaker.words(text, leadMs) };
     const outcome = { durationMs: this.#durationMs, sentences: [sentence], timing: NO_TIME };
-    this.told = () => this.#settle(outcome);
-    if (speaker.cached) this.told();
+    this.finish = () => this.#settle(outcome);
+    if (speaker.cached) this.finish();
   }
 
   /** The outcome is known from now on. */
-  readonly told: () => void;
+  readonly finish: () => void;
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
@@ -56,7 +56,7 @@ class ScriptedSound implements SoundSource {
         const samples = (Math.min(PIECE_MS, this.#durationMs - ms) * this.#rate) / 1000;
         yield new Uint8Array(2 * Math.round(samples)).fill(1);
       }
-      this.told();
+      this.finish();
     } finally {
       this.cancel();
     }
@@ -78,7 +78,7 @@ export class ScriptedSpeaker implements SentenceSpeaker {
   failure: ParleyError | undefined;
   /** Outcomes are known before the sound. */
   cached = false;
-  /** The times of words are told. */
+  /** The outcome has the times of words. */
   telling = false;
   readonly #time: Time;
   #pieces = Infinity;

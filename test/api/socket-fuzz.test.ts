@@ -35,8 +35,8 @@ async function hear(under: DialectUnderTest, samples: readonly string[], seed: n
     const message = random() < 0.4 ? sample : mutated(sample, random);
     under.conversation.message(random() < 0.02 ? Buffer.from(message) : message);
     if (round % 5 === 0) await nextTurn();
-    for (const told of under.peer.taken()) {
-      if (typeof told !== 'string') kinds.add(String(told['code'] ?? told['event'] ?? told['type']));
+    for (const received of under.peer.taken()) {
+      if (typeof received !== 'string') kinds.add(String(received['code'] ?? received['event'] ?? received['type']));
     }
   }
   return kinds;
@@ -52,7 +52,7 @@ test('6,000 damaged messages of the legacy dialect are each understood or refuse
   await until(() => under.peer.messages.length > 0);
   under.peer.taken();
   under.say({ input: 'Still here.' });
-  assert.deepEqual(await under.told(3), ['Still ', 'here.', { event: 'done' }]);
+  assert.deepEqual(await under.received(3), ['Still ', 'here.', { event: 'done' }]);
   await under.conversation.closed();
   assert.deepEqual([under.speech.active, under.time.waiting], [0, 0]);
 });
@@ -65,12 +65,12 @@ test('6,000 damaged messages of vLLM-Omni’s dialect are each understood or ref
   assert.deepEqual(under.failures, []);
   under.say({ type: 'input.cancel' });
   await until(() =>
-    under.peer.messages.some((told) => typeof told !== 'string' && told['type'] === 'input.cancelled'),
+    under.peer.messages.some((received) => typeof received !== 'string' && received['type'] === 'input.cancelled'),
   );
   under.peer.taken();
   const config = { type: 'session.config', response_format: 'pcm', stream_audio: true };
   under.say(config, { type: 'input.text', text: 'Still here.' }, { type: 'input.done' });
-  const [, ...rest] = await under.told(5);
+  const [, ...rest] = await under.received(5);
   assert.deepEqual(rest.slice(0, 2), ['Still ', 'here.']);
   await under.conversation.closed();
   await until(() => under.time.waiting === 0);

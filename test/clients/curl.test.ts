@@ -32,9 +32,9 @@ async function curl(path: string, body: unknown): Promise<Answer> {
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
   });
-  const [sound, told] = await Promise.all([read(child.stdout), read(child.stderr)]);
-  assert.equal(await ended, 0, told.toString());
-  const { status, headers } = JSON.parse(told.toString()) as {
+  const [sound, received] = await Promise.all([read(child.stdout), read(child.stderr)]);
+  assert.equal(await ended, 0, received.toString());
+  const { status, headers } = JSON.parse(received.toString()) as {
     status: number;
     headers: Record<string, string[]>;
   };

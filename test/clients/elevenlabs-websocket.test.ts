@@ -57,7 +57,7 @@ function connect(t: TestContext, path: string, headers: Record<string, string> =
 }
 
 function answers(client: SocketClient, contextId?: string): Answer[] {
-  return (client.told as Answer[]).filter(
+  return (client.received as Answer[]).filter(
     (answer) => contextId === undefined || answer.contextId === contextId,
   );
 }
@@ -66,16 +66,16 @@ function isFinal(client: SocketClient, contextId?: string): boolean {
   return answers(client, contextId).some((answer) => answer.isFinal === true);
 }
 
-function soundIn(told: readonly Answer[]): Buffer {
-  return Buffer.concat(told.map(({ audio }) => Buffer.from(audio ?? '', 'base64')));
+function soundIn(received: readonly Answer[]): Buffer {
+  return Buffer.concat(received.map(({ audio }) => Buffer.from(audio ?? '', 'base64')));
 }
 
-function heard(told: readonly Answer[]): string {
-  return told.flatMap(({ alignment }) => alignment?.chars ?? []).join('');
+function heard(received: readonly Answer[]): string {
+  return received.flatMap(({ alignment }) => alignment?.chars ?? []).join('');
 }
 
-function alignedMs(told: readonly Answer[]): number {
-  return told.flatMap(({ alignment }) => alignment?.charDurationsMs ?? []).reduce((sum, ms) => sum + ms, 0);
+function alignedMs(received: readonly Answer[]): number {
+  return received.flatMap(({ alignment }) => alignment?.charDurationsMs ?? []).reduce((sum, ms) => sum + ms, 0);
 }
 
 async function freed(): Promise<void> {
@@ -83,12 +83,12 @@ async function freed(): Promise<void> {
 }
 
 /** Words and when they begin, in seconds, as Pipecat's plug-in works them out of the messages. */
-function pipecatWords(told: readonly Answer[]): { words: [string, number][]; seconds: number } {
+function pipecatWords(received: readonly Answer[]): { words: [string, number][]; seconds: number } {
   const words: [string, number][] = [];
   let seconds = 0;
   let partial = '';
   let partialAt = 0;
-  for (const { alignment } of told) {
+  for (const { alignment } of received) {
     if (!alignment) continue;
     const before = words.length;
     for (const [index, char] of alignment.chars.entries()) {
@@ -165,19 +165,19 @@ for (const { name, query, messages } of TURNS) {
     const client = await connect(t, `slt/multi-stream-input?${query}`, { 'xi-api-key': 'whatever' });
     for (const message of messages('turn-1')) client.send(message);
     await until(() => isFinal(client, 'turn-1'));
-    const told = answers(client);
-    assert.ok(told.every(({ error, contextId }) => error === undefined && contextId === 'turn-1'));
-    assert.deepEqual(told.at(-1), { isFinal: true, contextId: 'turn-1' });
-    assert.equal(heard(told), `${TEXT} `);
-    const soundMs = soundIn(told).length / 48;
+    const received = answers(client);
+    assert.ok(received.every(({ error, contextId }) => error === undefined && contextId === 'turn-1'));
+    assert.deepEqual(received.at(-1), { isFinal: true, contextId: 'turn-1' });
+    assert.equal(heard(received), `${TEXT} `);
+    const soundMs = soundIn(received).length / 48;
     assert.ok(soundMs > 4000 && soundMs < 12_000, `${soundMs} ms`);
-    const { words, seconds } = pipecatWords(told);
+    const { words, seconds } = pipecatWords(received);
     assert.deepEqual(
       words.map(([word]) => word),
       TEXT.split(' '),
     );
     assert.ok(Math.abs(seconds * 1000 - soundMs) < 0.15 * soundMs, `${seconds} s of ${soundMs} ms`);
-    for (const { audio, alignment } of told) {
+    for (const { audio, alignment } of received) {
       if (!alignment) continue;
       const ms = alignment.charDurationsMs.reduce((sum, duration) => sum + duration, 0);
       assert.ok(Math.abs(ms - Buffer.from(audio ?? '', 'base64').length / 48) <= 1 && ms <= 500);
@@ -200,11 +200,11 @@ test('LiveKit’s older frames on stream-input: MP3 that decodes to as long a so
   for (const word of TEXT.split(' ')) client.send({ text: `${word} `, try_trigger_generation: false });
   client.send({ text: '' });
   assert.deepEqual(await client.closed(), [1000, '']);
-  const told = answers(client);
-  assert.equal(heard(told), `${TEXT} `);
-  assert.deepEqual(told.at(-1), { audio: null, isFinal: true, normalizedAlignment: null, alignment: null });
-  const seconds = decoded(soundIn(told)).length / 22_050;
-  assert.ok(Math.abs(seconds * 1000 - alignedMs(told)) < 200, `${seconds} s, ${alignedMs(told)} ms`);
+  const received = answers(client);
+  assert.equal(heard(received), `${TEXT} `);
+  assert.deepEqual(received.at(-1), { audio: null, isFinal: true, normalizedAlignment: null, alignment: null });
+  const seconds = decoded(soundIn(received)).length / 22_050;
+  assert.ok(Math.abs(seconds * 1000 - alignedMs(received)) < 200, `${seconds} s, ${alignedMs(received)} ms`);
 });
 
 for (const [format, bytesPerMs] of [
@@ -217,11 +217,11 @@ for (const [format, bytesPerMs] of [
     client.send({ text: `${TEXT} ` });
     client.send({ text: '' });
     await client.closed();
-    const told = answers(client);
-    const nulls = told.filter(({ audio, alignment }) => audio !== null && alignment === null);
-    const filled = soundIn(told).length - soundIn(nulls).length;
-    assert.ok(Math.abs(filled / bytesPerMs - alignedMs(told)) < 10);
-    assert.equal(heard(told), `${TEXT} `);
+    const received = answers(client);
+    const nulls = received.filter(({ audio, alignment }) => audio !== null && alignment === null);
+    const filled = soundIn(received).length - soundIn(nulls).length;
+    assert.ok(Math.abs(filled / bytesPerMs - alignedMs(received)) < 10);
+    assert.equal(heard(received), `${TEXT} `);
   });
 }
 
@@ -230,14 +230,14 @@ test('Opus: every sentence is a stream of its own, cut between pages, and as lon
   client.send({ text: `${SENTENCES[0]} ` });
   client.send({ text: '' });
   await client.closed();
-  const told = answers(client);
-  const pieces = told.filter(({ audio }) => audio !== null && audio !== '');
+  const received = answers(client);
+  const pieces = received.filter(({ audio }) => audio !== null && audio !== '');
   assert.ok(pieces.length > 3);
   for (const { audio } of pieces)
     assert.equal(Buffer.from(audio ?? '', 'base64').toString('latin1', 0, 4), 'OggS');
-  const seconds = decoded(soundIn(told)).length / 48_000;
+  const seconds = decoded(soundIn(received)).length / 48_000;
   const nulls = pieces.filter(({ alignment }) => alignment === null);
-  assert.ok(Math.abs(seconds * 1000 - alignedMs(told)) < 20 + 500 * nulls.length);
+  assert.ok(Math.abs(seconds * 1000 - alignedMs(received)) < 20 + 500 * nulls.length);
 });
 
 test('the same text asked again comes from the cache, with the same sound and characters', async (t) => {
@@ -272,10 +272,10 @@ test('ten interruptions, each while the old turn still sounds, on one socket', a
     Array.from({ length: 10 }, (_, turn) => `turn-${turn}`).every((id) => isFinal(client, id)),
   );
   for (let turn = 0; turn < 10; turn++) {
-    const told = answers(client, `turn-${turn}`);
+    const received = answers(client, `turn-${turn}`);
     assert.equal(
-      told.findIndex((answer) => answer.isFinal === true),
-      told.length - 1,
+      received.findIndex((answer) => answer.isFinal === true),
+      received.length - 1,
     );
   }
   assert.equal(client.end, undefined);
@@ -296,9 +296,9 @@ test('an unknown voice is refused with the nearest ones', async (t) => {
   const client = await connect(t, 'slx/stream-input?output_format=pcm_24000');
   client.send({ text: 'Hello. ', flush: true });
   const [code] = await client.closed();
-  const [told] = answers(client);
-  assert.deepEqual([code, told?.error, told?.code], [1008, 'voice_not_found', 1008]);
-  assert.match(told?.message ?? '', /slx.*slt/s);
+  const [received] = answers(client);
+  assert.deepEqual([code, received?.error, received?.code], [1008, 'voice_not_found', 1008]);
+  assert.match(received?.message ?? '', /slx.*slt/s);
 });
 
 test('an address with a wrong parameter is refused by name', async (t) => {
@@ -350,7 +350,7 @@ test('ElevenLabs’ own library writes what is understood here, and reads what i
   ];
   for (const message of written) client.send(message as object);
   await client.closed();
-  const read = client.told.map((message) =>
+  const read = client.received.map((message) =>
     sdk.ReceiveMessage.parseOrThrow(message, { unrecognizedObjectKeys: 'strip' }),
   );
   assert.deepEqual(read.at(-1), { isFinal: true });
@@ -373,7 +373,7 @@ test('the library’s messages of several contexts, too', async (t) => {
   ];
   for (const message of written) client.send(message as object);
   assert.deepEqual(await client.closed(), [1000, '']);
-  const read = client.told.map((message) =>
+  const read = client.received.map((message) =>
     sdk.ReceiveMessageMulti.parseOrThrow(message, { unrecognizedObjectKeys: 'strip' }),
   );
   assert.deepEqual(read.at(-1), { isFinal: true, contextId: 'a' });

@@ -27,7 +27,7 @@ import {
   readTransfer,
   type SpeechFields,
 } from './telephone-requests.js';
-import type { TextRequest } from '../../speaking/speech-request.js';
+import { stated, type TextRequest } from '../../speaking/speech-request.js';
 
 /** Decodes audio files into samples. */
 export interface SoundReader {
@@ -117,7 +117,7 @@ export class ClientTelephone {
     try {
       calls.get(id); // throws NOT_FOUND before anything is decoded
       const sound = await sounds.read(source, field, signal);
-      const played: PlayedSound = { ...sound, ...(times === undefined ? {} : { times }) };
+      const played: PlayedSound = { ...sound, ...stated({ times }) };
       return utteranceJson(id, calls.play(id, played).utterance);
     } catch (error) {
       throw callFailure(error);

@@ -14,7 +14,7 @@ import {
   textField,
   VOICE_FIELD,
 } from '../openai/speech-schema.js';
-import type { TextRequest } from '../../speaking/speech-request.js';
+import { stated, type TextRequest } from '../../speaking/speech-request.js';
 
 export interface SpeechFields {
   readonly text: string;
@@ -241,38 +241,36 @@ export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
   }
   return {
     to,
-    ...(from === undefined ? {} : { from }),
-    ...(displayName === undefined || displayName === '' ? {} : { displayName }),
-    ...(trunk === undefined ? {} : { trunk }),
-    ...(say === undefined ? {} : { say: { ...readSpeech(say), ...afterOf(say) } }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(ring_timeout === undefined ? {} : { ringTimeoutMs: Math.round(ring_timeout * 1000) }),
-    ...(codecs === undefined ? {} : { codecs }),
+    ...stated({
+      from,
+      displayName: displayName === '' ? undefined : displayName,
+      trunk,
+      say: say && { ...readSpeech(say), ...stated({ after: say.after }) },
+      agent,
+      headers,
+      ringTimeoutMs: ring_timeout === undefined ? undefined : Math.round(ring_timeout * 1000),
+      codecs,
+    }),
   };
 }
 
 /** Throws INVALID_FIELD. */
 export function readSpeech(fields: SpeechFields): TextRequest {
-  const { text, input_format: format, voice: named, language: stated, lexicon } = fields;
-  const voice = typeof named === 'object' ? named.id : named;
-  const language = stated === undefined ? undefined : tagOfStated(stated);
+  const { text, input_format: format, voice, language, lexicon } = fields;
   return {
     text,
-    ...(format === undefined ? {} : { format }),
-    ...(voice === undefined ? {} : { voice }),
-    ...(language === undefined ? {} : { language }),
-    ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+    ...stated({
+      format,
+      voice: typeof voice === 'object' ? voice.id : voice,
+      language: language === undefined ? undefined : tagOfStated(language),
+      lexicon: lexicon && requestLexicon(lexicon),
+    }),
   };
 }
 
 export function readDigits({ digits, duration_ms, pause_ms, by }: DtmfBody): DigitsRequest {
-  return {
-    digits: digits.toUpperCase(),
-    ...(duration_ms === undefined ? {} : { durationMs: duration_ms }),
-    ...(pause_ms === undefined ? {} : { pauseMs: pause_ms }),
-    ...(by === undefined ? {} : { by }),
-  };
+  const timing = stated({ durationMs: duration_ms, pauseMs: pause_ms, by });
+  return { digits: digits.toUpperCase(), ...timing };
 }
 
 /** Throws INVALID_FIELD. */
@@ -280,12 +278,7 @@ export function readTransfer({ to, call }: TransferRequest): TransferRequest {
   if ((to === undefined) === (call === undefined)) {
     throw invalid('to', 'either "to" or "call" must be there: where a call is transferred to');
   }
-  if (to !== undefined) return { to };
-  return call === undefined ? {} : { call };
-}
-
-function afterOf({ after }: NonNullable<PlaceBody['say']>) {
-  return after === undefined ? {} : { after };
+  return stated({ to, call });
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

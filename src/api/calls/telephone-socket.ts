@@ -16,7 +16,7 @@ import {
 } from './telephone-access.js';
 import { callJson, eventJson, isLast } from './call-json.js';
 import { hasNoMoreEvents } from './telephone-routes.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 
 const NORMAL = 1000;
 const MOST_RUNNING = 16; // unanswered commands of one socket
@@ -24,15 +24,15 @@ const MOST_ID = 64; // characters
 
 /** `keyed`: the server has API keys, and calls belong to them. */
 export function telephoneSocket(telephone: TelephoneAccess, keyed: boolean): Dialect {
-  const clientOf = ({ client }: Visit): ClientTelephone => telephone.forClient(keyed ? client : undefined);
+  const clientOf = ({ client }: Handshake): ClientTelephone => telephone.forClient(keyed ? client : undefined);
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
-    check: (visit) => {
-      clientOf(visit).calls.get(visit.params['id'] ?? '');
-      readAfter(visit.url);
+    check: (handshake) => {
+      clientOf(handshake).calls.get(handshake.params['id'] ?? '');
+      readAfter(handshake.url);
     },
-    open: (peer, visit) => new CallConversation({ telephone, client: clientOf(visit) }, peer, visit),
+    open: (peer, handshake) => new CallConversation({ telephone, client: clientOf(handshake) }, peer, handshake),
   };
 }
 
@@ -52,19 +52,19 @@ interface CallConversationParts {
 class CallConversation implements Conversation {
   readonly #parts: CallConversationParts;
   readonly #peer: Peer;
-  readonly #visit: Visit;
+  readonly #handshake: Handshake;
   readonly #id: string;
   readonly #gone = new AbortController();
   #stopFollowing: () => void = () => undefined;
   #running = 0;
 
-  constructor(parts: CallConversationParts, peer: Peer, visit: Visit) {
+  constructor(parts: CallConversationParts, peer: Peer, handshake: Handshake) {
     this.#parts = parts;
     this.#peer = peer;
-    this.#visit = visit;
-    this.#id = visit.params['id'] ?? '';
+    this.#handshake = handshake;
+    this.#id = handshake.params['id'] ?? '';
     try {
-      this.#follow(readAfter(visit.url));
+      this.#follow(readAfter(handshake.url));
     } catch (error) {
       this.#refuse(undefined, error); // the call was forgotten since the handshake
       peer.close(NORMAL, 'nobody knows the call any more');
@@ -130,7 +130,7 @@ class CallConversation implements Conversation {
   }
 
   #refuse(id: MessageId, error: unknown): void {
-    this.#send({ type: 'error', id, error: errorReply(error, this.#visit.requestId).body.error });
+    this.#send({ type: 'error', id, error: errorReply(error, this.#handshake.requestId).body.error });
   }
 
   #send(message: object): void {

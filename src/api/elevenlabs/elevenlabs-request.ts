@@ -16,7 +16,7 @@ import { type Fields, flagIn, invalid, readFields, stringIn } from '../http/mess
 import type { FieldNames } from '../openai/speech-request.js';
 
 export interface ClientMessage {
-  readonly text?: string;
+  readonly text?: string | undefined;
   readonly contextId?: string;
   readonly flush: boolean;
   readonly trigger: boolean;
@@ -45,11 +45,7 @@ export function readClientMessage(data: string | Uint8Array): ClientMessage {
     trigger: flagIn(fields, 'try_trigger_generation') ?? false,
     closeContext: flagIn(fields, 'close_context') ?? false,
     closeSocket: flagIn(fields, 'close_socket') ?? false,
-    ...(text === undefined ? {} : { text }),
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(speed === undefined ? {} : { speed }),
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(key === undefined ? {} : { key }),
+    ...stated({ text, contextId, speed, schedule, key }),
   };
 }
 
@@ -207,7 +203,7 @@ export interface SocketSettings {
   readonly seed?: number;
   /** Text is spoken as it comes, sentence by sentence, instead of by the schedule. */
   readonly autoMode: boolean;
-  /** False: the engine is given the text as it is written. */
+  /** If false, the engine gets the text as it is written. */
   readonly normalize?: boolean;
   /** Markup in the text is not to be read out. */
   readonly markup: boolean;
@@ -229,9 +225,7 @@ export function readSocketSettings(query: URLSearchParams): SocketSettings {
     autoMode: readFlag(query, 'auto_mode'),
     markup: readFlag(query, 'enable_ssml_parsing'),
     inactivityMs: 1000 * (readWhole(query, 'inactivity_timeout', 1, INACTIVITY_S.most) ?? INACTIVITY_S.usual),
-    ...(language === undefined ? {} : { language }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(normalization === 'off' ? { normalize: false } : {}),
+    ...stated({ language, seed, normalize: normalization === 'off' ? false : undefined }),
   };
 }
 

@@ -19,7 +19,7 @@ import {
 import {
   CACHE_FIELD,
   LANGUAGE_FIELD,
-  mannerFields,
+  speechOptionFields,
   MODEL_FIELD,
   type SpeechFieldLimits,
   SPEED_FIELD,
@@ -40,7 +40,7 @@ const QUERY: JsonSchema = {
 };
 
 function body(limits: SpeechFieldLimits): JsonSchema {
-  const { seed = INTEGER } = mannerFields(limits);
+  const { seed = INTEGER } = speechOptionFields(limits);
   return {
     type: 'object',
     required: ['text'],

@@ -4,7 +4,7 @@ import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../err
 import { stated } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
-import type { Peer, Visit } from '../http/socket-dialect.js';
+import type { Handshake, Peer } from '../http/socket-dialect.js';
 import { type Alignment, SpeechRate } from './sound-messages.js';
 import { ElevenLabsContext } from './elevenlabs-context.js';
 import {
@@ -39,18 +39,18 @@ const MAX_REASON_BYTES = 123; // reason of a close frame (RFC 6455, section 5.5)
 export class ElevenLabsSocket {
   readonly parts: ElevenLabsParts;
   readonly #peer: Peer;
-  readonly #visit: Visit;
+  readonly #handshake: Handshake;
   #settings: SocketSettings | undefined;
   #rate: SpeechRate | undefined;
   #known = false;
   #over = false;
 
   /** Closes the socket where its address is wrong. */
-  constructor(parts: ElevenLabsParts, peer: Peer, visit: Visit) {
+  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
     this.parts = parts;
     this.#peer = peer;
-    this.#visit = visit;
-    this.attempt(() => (this.#settings = readSocketSettings(visit.url.searchParams)));
+    this.#handshake = handshake;
+    this.attempt(() => (this.#settings = readSocketSettings(handshake.url.searchParams)));
   }
 
   /** True once nothing more is sent or read. */
@@ -75,7 +75,7 @@ export class ElevenLabsSocket {
   context({ first, ...wish }: ContextWish): ElevenLabsContext {
     const { format, language, seed, normalize, autoMode, markup } = this.#usable();
     const { speaker, maxTextLength, voices } = this.parts;
-    const id = this.#visit.params['voice_id'] ?? '';
+    const id = this.#handshake.params['voice_id'] ?? '';
     const { speed, schedule } = first;
     return new ElevenLabsContext({
       speaker,
@@ -88,7 +88,7 @@ export class ElevenLabsSocket {
         voice: voices?.get(id) ?? id,
         format: format.format,
         sampleRate: format.sampleRate,
-        client: this.#visit.client,
+        client: this.#handshake.client,
         ...stated({ language, speed, normalize, options: seed === undefined ? undefined : { seed } }),
       },
       ...wish,
@@ -110,7 +110,7 @@ export class ElevenLabsSocket {
 
   /** Returns the error as the client gets it. Errors that the client did not cause are logged. */
   refusalOf(error: ParleyError): ErrorRefusal {
-    const { requestId } = this.#visit;
+    const { requestId } = this.#handshake;
     const refusal = refusalOf(error, requestId);
     if (refusal.hidden) this.parts.failed?.(error, requestId);
     return refusal;
@@ -140,7 +140,7 @@ export class ElevenLabsSocket {
   /** The first message settles it, with a key or without. */
   #checkKey({ key = '' }: ClientMessage): void {
     if (this.#known) return;
-    if (!this.#visit.authorize(key)) {
+    if (!this.#handshake.authorize(key)) {
       throw new ParleyError(
         'UNAUTHORIZED',
         'the first message must carry a valid key in "xi_api_key" or "authorization", or the request in a header',

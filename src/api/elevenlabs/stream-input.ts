@@ -1,7 +1,7 @@
 // ElevenLabs' two sockets for text. On stream-input one text, which ends with an empty message, becomes one stream of
 // sound. On multi-stream-input several texts share a socket, each in a context of its own, and are spoken side by side.
 import type { ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
 import type { ClientMessage } from './elevenlabs-request.js';
 import {
@@ -17,7 +17,7 @@ export function elevenLabsStreamInput(parts: ElevenLabsParts): Dialect {
     name: 'elevenlabs',
     path: '/v1/text-to-speech/{voice_id}/stream-input',
     keyInFirstMessage: true,
-    open: (peer, visit) => new StreamInput(parts, peer, visit),
+    open: (peer, handshake) => new StreamInput(parts, peer, handshake),
   };
 }
 
@@ -27,8 +27,8 @@ class StreamInput implements Conversation {
   #context: ElevenLabsContext | undefined;
   #ended = false;
 
-  constructor(parts: ElevenLabsParts, peer: Peer, visit: Visit) {
-    this.#socket = new ElevenLabsSocket(parts, peer, visit);
+  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
+    this.#socket = new ElevenLabsSocket(parts, peer, handshake);
     const { inactivityMs } = this.#socket;
     const busy = () => this.#ended || this.#context?.busy === true;
     this.#idle = new IdleTimer(parts.time, inactivityMs, busy, () => this.#refuseSilence());
@@ -95,7 +95,7 @@ export function elevenLabsMultiStreamInput(parts: ElevenLabsParts): Dialect {
     name: 'elevenlabs-multi',
     path: '/v1/text-to-speech/{voice_id}/multi-stream-input',
     keyInFirstMessage: true,
-    open: (peer, visit) => new MultiStreamInput(parts, peer, visit),
+    open: (peer, handshake) => new MultiStreamInput(parts, peer, handshake),
   };
 }
 
@@ -116,8 +116,8 @@ class MultiStreamInput implements Conversation {
   readonly #unfreed = new Set<Promise<void>>();
   #ending = false;
 
-  constructor(parts: ElevenLabsParts, peer: Peer, visit: Visit) {
-    this.#socket = new ElevenLabsSocket(parts, peer, visit);
+  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
+    this.#socket = new ElevenLabsSocket(parts, peer, handshake);
     const { inactivityMs } = this.#socket;
     const busy = () => this.#open.size + this.#closing.size > 0; // each of them has its own clock
     this.#idle = new IdleTimer(parts.time, inactivityMs, busy, () =>

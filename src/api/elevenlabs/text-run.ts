@@ -146,7 +146,7 @@ const DEFAULT_SCHEDULE: readonly number[] = [120, 160, 250, 290];
 
 export interface TextScheduleOptions {
   /** Characters; not empty. */
-  readonly schedule?: readonly number[];
+  readonly schedule?: readonly number[] | undefined;
   /** Every text goes out as it comes. */
   readonly autoMode: boolean;
   /** Tags of markup are left out. */

@@ -67,7 +67,7 @@ async function outcomeOf(source: SoundSource): Promise<SoundOutcome> {
 class TimedText {
   readonly #text: CharacterTimeline;
   /** Number of sentences sent, and the end of the last one in milliseconds. */
-  #told = 0;
+  #sent = 0;
   #endMs = 0;
 
   constructor(text: string) {
@@ -90,11 +90,11 @@ class TimedText {
   }
 
   #add(sentences: SoundOutcome['sentences']) {
-    const added = sentences.slice(this.#told);
+    const added = sentences.slice(this.#sent);
     const said = added.map((sentence) => ({ ...sentence, ...sentence.spoken }));
     const spoken = said.map(({ text }) => text).join(' ');
-    const normalized = new CharacterTimeline(this.#told > 0 ? ` ${spoken}` : spoken, this.#endMs);
-    this.#told += added.length;
+    const normalized = new CharacterTimeline(this.#sent > 0 ? ` ${spoken}` : spoken, this.#endMs);
+    this.#sent += added.length;
     this.#endMs = added.at(-1)?.endMs ?? this.#endMs;
     return { alignment: this.#text.push(added), normalized_alignment: normalized.push(said) };
   }

@@ -20,7 +20,7 @@ interface Standing {
 
 type Headers = Readonly<Record<string, string>>;
 
-export class Gate {
+export class Admission {
   readonly #guard: AccessGuard;
   readonly #rates: RateLimits | undefined;
 

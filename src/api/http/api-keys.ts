@@ -142,6 +142,6 @@ export function keysIn(text: string, path: string): readonly string[] {
 function refusal(path: string, what: string, cause?: unknown): ParleyError {
   return new ParleyError('CONFIG_INVALID', `API_KEYS_FILE ${path} ${what}`, {
     field: 'API_KEYS_FILE',
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }

@@ -26,7 +26,7 @@ import { addVoiceRoutes } from '../openai/voice-routes.js';
 import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
 import { admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
 import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
-import type { Gate } from './gate.js';
+import type { Admission } from './admission.js';
 import { addGuide } from './guide.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { MAX_HEADERS } from './protocols.js';
@@ -76,12 +76,12 @@ export interface AppOptions {
   readonly newId?: () => string;
 }
 
-/** The objects that routes share, and the gate that admits requests. */
+/** The objects that routes share, and the admission of requests. */
 interface AppParts {
   readonly replies: AudioReplies;
   readonly events: EventReplies;
   readonly phone: TelephoneAccess;
-  readonly gate: Gate;
+  readonly admission: Admission;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -113,7 +113,7 @@ export function buildApp(
   });
   const routes = new RouteTable();
   app.addHook('onRoute', ({ url, method }) => routes.add(url, method));
-  addHooks(app, options, parts.gate, safety);
+  addHooks(app, options, parts.admission, safety);
   addJsonBody(app);
   addValidation(app);
   addOpenApi(app);
@@ -141,7 +141,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking, options.elevenLabsVoices));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
-  const status = { health, metrics, exposesMetrics, telephone: options.telephone, gate: parts.gate };
+  const status = { health, metrics, exposesMetrics, telephone: options.telephone, admission: parts.admission };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
@@ -160,7 +160,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   });
 }
 
-function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety: SafetyHeaders): void {
+function addHooks(app: FastifyInstance, options: AppOptions, admission: Admission, safety: SafetyHeaders): void {
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
   app.decorateRequest('key', undefined);
@@ -179,10 +179,10 @@ function addHooks(app: FastifyInstance, options: AppOptions, gate: Gate, safety:
     refuseSecondHost(request.raw.rawHeaders);
     const { method, headers } = request;
     const remoteAddress = addressOf(request.socket);
-    request.client = gate.admit({ method, access, remoteAddress, headers }, (limits) => {
+    request.client = admission.admit({ method, access, remoteAddress, headers }, (limits) => {
       reply.headers(limits);
     });
-    if (gate.keyed) request.key = request.client;
+    if (admission.keyed) request.key = request.client;
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;

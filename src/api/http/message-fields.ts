@@ -5,7 +5,7 @@ import { ParleyError } from '../../errors.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from '../../speaking/audio-format.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
-import type { SpeechSettings } from '../../speaking/speech-request.js';
+import { type SpeechSettings, stated } from '../../speaking/speech-request.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 
@@ -132,25 +132,25 @@ export function readSpeechOptions(fields: Fields, limits: SpeechOptionLimits): S
   if (designed && instructions === undefined) {
     throw invalid('instructions', 'must describe the voice where "task_type" is "VoiceDesign"');
   }
-  const options = {
-    ...stated('instructions', designed ? undefined : instructions),
-    ...stated('temperature', numberIn(fields, 'temperature', 0, 2)),
-    ...stated('topP', numberIn(fields, 'top_p', 0, 1)),
-    ...stated('topK', wholeIn(fields, 'top_k', 0, LARGEST_WHOLE)),
-    ...stated('seed', wholeIn(fields, 'seed', -LARGEST_WHOLE, LARGEST_WHOLE)),
-    ...stated('maxNewTokens', wholeIn(fields, 'max_new_tokens', 1, limits.maxNewTokens)),
-  };
-  return {
-    ...stated('voice', readVoice(fields)),
-    ...stated('language', readLanguage(fields)),
-    ...stated('speed', numberIn(fields, 'speed', ...SPEEDS)),
-    ...stated('trimSilence', flagIn(fields, 'trim_silence')),
-    ...(flagIn(fields, 'normalize') === false ? { normalize: false } : {}),
-    ...(fields['lexicon'] === undefined ? {} : { lexicon: requestLexicon(fields['lexicon']) }),
-    ...stated('cache', flagIn(fields, 'cache')),
-    ...(Object.keys(options).length === 0 ? {} : { options }),
-    ...(designed && instructions !== undefined ? { reference: promptVoice(instructions) } : {}),
-  };
+  const options = stated({
+    instructions: designed ? undefined : instructions,
+    temperature: numberIn(fields, 'temperature', 0, 2),
+    topP: numberIn(fields, 'top_p', 0, 1),
+    topK: wholeIn(fields, 'top_k', 0, LARGEST_WHOLE),
+    seed: wholeIn(fields, 'seed', -LARGEST_WHOLE, LARGEST_WHOLE),
+    maxNewTokens: wholeIn(fields, 'max_new_tokens', 1, limits.maxNewTokens),
+  });
+  return stated({
+    voice: readVoice(fields),
+    language: readLanguage(fields),
+    speed: numberIn(fields, 'speed', ...SPEEDS),
+    trimSilence: flagIn(fields, 'trim_silence'),
+    normalize: flagIn(fields, 'normalize') === false ? false : undefined,
+    lexicon: fields['lexicon'] === undefined ? undefined : requestLexicon(fields['lexicon']),
+    cache: flagIn(fields, 'cache'),
+    options: Object.keys(options).length === 0 ? undefined : options,
+    reference: designed && instructions !== undefined ? promptVoice(instructions) : undefined,
+  });
 }
 
 export function readModel(fields: Fields): string | undefined {
@@ -171,10 +171,6 @@ export function readRate(fields: Fields, format: AudioFormat): number {
   if (rate === undefined) return format.defaultRate;
   if (typeof rate === 'number' && hasRate(format, rate)) return rate;
   throw invalid('sample_rate', `of ${format.name} must be ${ratesOf(format)} (Hz)`);
-}
-
-function stated<K extends string, V>(name: K, value: V | undefined): { readonly [_ in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [_ in K]?: V });
 }
 
 function refuseSamples(fields: Fields): void {

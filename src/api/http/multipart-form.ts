@@ -91,7 +91,7 @@ function fileOf(
 interface FormPart {
   readonly name: string;
   /** Present if the part is a file. */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
   /** A view of the body. */
   readonly bytes: Buffer;
 }
@@ -156,7 +156,7 @@ function partOf(part: Buffer): FormPart {
     throw malformed('a part of the form has a transfer encoding; none is taken');
   const fileName = parameterOf(disposition, 'filename');
   const bytes = part.subarray(headBytes + 2 * LINE.length);
-  return { name, ...(fileName === undefined ? {} : { fileName }), bytes };
+  return { name, fileName, bytes };
 }
 
 function headersOf(head: string): Map<string, string> {

@@ -63,27 +63,6 @@ export function drained(raw: FastifyReply['raw'], stallMs: number, signal: Abort
   });
 }
 
-/** Rejects `passed` and calls `stop` when the first byte of audio takes longer than `ms`. */
-export class FirstByteLimit {
-  readonly passed: Promise<never>;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(ms: number, stop: () => void) {
-    this.passed = new Promise((_, reject) => {
-      this.#timer = setTimeout(() => {
-        const limit = `there was no sound within ${ms / 1000} s, which is what REQUEST_TIMEOUT allows`;
-        reject(new ParleyError('TIMEOUT', limit));
-        stop();
-      }, ms);
-    });
-  }
-
-  /** The first byte is there: cancels the timer. */
-  keep(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 function aborted(): ParleyError {
   return new ParleyError('ABORTED', 'the client left or the server is closing');
 }

@@ -14,7 +14,7 @@ import { AudioReplies } from '../openai/audio-replies.js';
 import type { CertificateFiles } from '../../config/certificate.js';
 import { EventReplies } from '../calls/event-replies.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
-import { Gate, RateLimits } from './gate.js';
+import { Admission, RateLimits } from './admission.js';
 import { KeyFile, KeyRing } from './api-keys.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
@@ -66,7 +66,7 @@ const CLOSE_MS = 2000; // time limit for answers in progress when the server clo
 
 export class HttpServer {
   /** Admits requests and WebSockets. */
-  readonly gate: Gate;
+  readonly admission: Admission;
   readonly #app: FastifyInstance;
   readonly #replies: AudioReplies;
   readonly #events: EventReplies;
@@ -85,7 +85,7 @@ export class HttpServer {
       this.#keyFile = new KeyFile(apiKeysFile, keys, options.log, options.watch);
     }
     const rates = rateLimit > 0 ? new RateLimits(rateLimit, time) : undefined;
-    this.gate = new Gate(new AccessGuard({ ...options, keys }), rates);
+    this.admission = new Admission(new AccessGuard({ ...options, keys }), rates);
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#events = new EventReplies(time);
     const phone = new TelephoneAccess(time, options.phone);
@@ -93,7 +93,7 @@ export class HttpServer {
     let protocols: Protocols | undefined;
     this.#app = buildApp(
       { ...options, isSecure: tlsFiles(options) !== undefined },
-      { replies: this.#replies, events: this.#events, phone, gate: this.gate },
+      { replies: this.#replies, events: this.#events, phone, admission: this.admission },
       (handler) => {
         protocols = new Protocols(handler, limits, time);
         return protocols.http1;
@@ -101,8 +101,8 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    const dialects = [...(options.dialects ?? []), telephoneSocket(phone, this.gate.keyed)];
-    this.#sockets = openSockets(options, dialects, this.gate);
+    const dialects = [...(options.dialects ?? []), telephoneSocket(phone, this.admission.keyed)];
+    this.#sockets = openSockets(options, dialects, this.admission);
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
@@ -175,10 +175,10 @@ function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | un
   return { certPath: tlsCert, keyPath: tlsKey };
 }
 
-function openSockets(options: HttpServerOptions, dialects: readonly Dialect[], gate: Gate): Sockets {
+function openSockets(options: HttpServerOptions, dialects: readonly Dialect[], admission: Admission): Sockets {
   const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
-  return new Sockets({ dialects, foreign, gate, maxSockets, newId, metrics: metrics.sockets, log });
+  return new Sockets({ dialects, foreign, admission, maxSockets, newId, metrics: metrics.sockets, log });
 }
 
 /** The dialects that speak over WebSockets without a call. */

@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ParleyError } from '../../errors.js';
 import { type AccessRequest, addressOf } from './access.js';
-import type { Gate } from './gate.js';
-import type { Dialect, Visit } from './socket-dialect.js';
+import type { Admission } from './admission.js';
+import type { Dialect, Handshake } from './socket-dialect.js';
 
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 
@@ -15,21 +15,21 @@ interface UpgradeTarget {
   readonly dialect: Dialect;
 }
 
-export class UpgradeVisit implements Visit {
+export class UpgradeHandshake implements Handshake {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
-  readonly #gate: Pick<Gate, 'admit'>;
+  readonly #admission: Pick<Admission, 'admit'>;
   readonly #request: AccessRequest;
   #client: string | undefined;
 
   /** Throws RATE_LIMITED, or UNAUTHORIZED or FORBIDDEN if the headers do not suffice and no key can come later. */
-  constructor(gate: Pick<Gate, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
+  constructor(admission: Pick<Admission, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
     const { url, params, requestId, dialect } = target;
     this.url = url;
     this.params = params;
     this.requestId = requestId;
-    this.#gate = gate;
+    this.#admission = admission;
     this.#request = {
       // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it must pass
       // the checks of a POST.
@@ -39,7 +39,7 @@ export class UpgradeVisit implements Visit {
       headers: withBearerKey(request.headers),
     };
     try {
-      this.#client = gate.admit(this.#request);
+      this.#client = admission.admit(this.#request);
     } catch (error) {
       const keyMayCome =
         dialect.keyInFirstMessage === true && this.#request.headers['authorization'] === undefined;
@@ -59,7 +59,7 @@ export class UpgradeVisit implements Visit {
     if (this.#client !== undefined) return true;
     const headers = { ...this.#request.headers, authorization: `Bearer ${key}` };
     try {
-      this.#client = this.#gate.admit({ ...this.#request, headers });
+      this.#client = this.#admission.admit({ ...this.#request, headers });
       return true;
     } catch (error) {
       if (isUnauthorized(error)) return false;

@@ -12,7 +12,7 @@ export interface Peer {
 }
 
 /** The request that opened the socket. */
-export interface Visit {
+export interface Handshake {
   /** Path and query. The origin in it has no meaning. */
   readonly url: URL;
   /** The values of each {name} of the dialect's path. */
@@ -50,6 +50,6 @@ export interface Dialect {
    */
   readonly keyInFirstMessage?: boolean;
   /** Throws the error that refuses the upgrade, before the socket opens. */
-  check?(visit: Visit): void;
-  open(peer: Peer, visit: Visit): Conversation;
+  check?(handshake: Handshake): void;
+  open(peer: Peer, handshake: Handshake): Conversation;
 }

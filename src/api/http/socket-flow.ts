@@ -1,9 +1,9 @@
-// Controls the flow of one socket in both directions. The gate limits the rate of incoming messages and detects floods.
+// Controls the flow of one socket in both directions. The throttle limits the rate of incoming messages and detects floods.
 // The sender bounds what is buffered for the peer and detects a peer that reads nothing.
 import { MessageRate, type MessageRateLimits } from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
 
-export interface GateLimits {
+export interface ThrottleLimits {
   readonly messages: MessageRateLimits;
   readonly bytes: MessageRateLimits;
   /** Milliseconds of continuous throttling after which a client is a flood. */
@@ -11,7 +11,7 @@ export interface GateLimits {
 }
 
 interface GateParts {
-  readonly limits: GateLimits;
+  readonly limits: ThrottleLimits;
   readonly time: Time;
   readonly deliver: (message: string | Buffer) => void;
   /** Stop and resume reading. Messages that were read already still arrive. */
@@ -49,7 +49,7 @@ const SLOWEST_BYTES_PER_MS = 16; // the slowest accepted rate for one large mess
  * Passes messages on at the allowed rate. Messages above it wait, and reading pauses, which slows the client down. A
  * client that stays over the limit for `floodMs` is a flood.
  */
-export class MessageGate {
+export class MessageThrottle {
   readonly #parts: GateParts;
   readonly #messages: MessageRate;
   readonly #bytes: MessageRate;

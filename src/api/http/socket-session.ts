@@ -1,4 +1,4 @@
-// Runs one open WebSocket: it joins the gate, the sender and the conversation, pings the peer, and ends all of them
+// Runs one open WebSocket: it joins the throttle, the sender and the conversation, pings the peer, and ends all of them
 // together.
 //
 //   open ──▶ closing ──▶ closed     (the conversation ends as soon as closing begins)
@@ -6,10 +6,10 @@ import type { WebSocket } from 'ws';
 import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/metrics.js';
 import type { Time } from '../../time.js';
-import { type GateLimits, MessageGate, SocketSender } from './socket-flow.js';
-import type { Conversation, Dialect, Peer, Visit } from './socket-dialect.js';
+import { type ThrottleLimits, MessageThrottle, SocketSender } from './socket-flow.js';
+import type { Conversation, Dialect, Handshake, Peer } from './socket-dialect.js';
 
-export interface SocketLimits extends GateLimits {
+export interface SocketLimits extends ThrottleLimits {
   /** Write timeout in milliseconds: how long a peer may leave sent data unread. */
   readonly stallMs: number;
   /** Milliseconds between pings. */
@@ -52,8 +52,8 @@ export class SocketSession {
   readonly #socket: WebSocket;
   readonly #parts: SessionParts;
   readonly #dialect: Dialect;
-  readonly #visit: Visit;
-  readonly #gate: MessageGate;
+  readonly #handshake: Handshake;
+  readonly #throttle: MessageThrottle;
   readonly #sender: SocketSender;
   readonly #openedAtMs: number;
   #conversation: Conversation | undefined;
@@ -65,14 +65,14 @@ export class SocketSession {
   #end: SocketEnd | undefined;
   #freed: Promise<void> | undefined;
 
-  constructor(socket: WebSocket, dialect: Dialect, visit: Visit, parts: SessionParts) {
+  constructor(socket: WebSocket, dialect: Dialect, handshake: Handshake, parts: SessionParts) {
     const { limits, time } = parts;
     this.#socket = socket;
     this.#dialect = dialect;
-    this.#visit = visit;
+    this.#handshake = handshake;
     this.#parts = parts;
     this.#openedAtMs = this.#aliveAtMs = time.now();
-    this.#gate = new MessageGate({
+    this.#throttle = new MessageThrottle({
       limits,
       time,
       deliver: (message) => this.#deliver(message),
@@ -89,7 +89,7 @@ export class SocketSession {
     this.ended = new Promise((resolve) => this.#listen(resolve));
     parts.metrics.opened(dialect.name);
     this.#planPing();
-    this.#guarded(() => (this.#conversation = dialect.open(this.#peer(), visit)));
+    this.#guarded(() => (this.#conversation = dialect.open(this.#peer(), handshake)));
     if (this.#end !== undefined) void this.#free(); // the dialect closed it during `open`
   }
 
@@ -122,7 +122,7 @@ export class SocketSession {
     const alive = () => (this.#aliveAtMs = this.#parts.time.now());
     socket.on('message', (data, isBinary) => {
       alive();
-      if (this.#end === undefined) this.#gate.take(isBinary ? (data as Buffer) : (data as Buffer).toString());
+      if (this.#end === undefined) this.#throttle.take(isBinary ? (data as Buffer) : (data as Buffer).toString());
     });
     socket.on('pong', alive);
     socket.on('ping', alive);
@@ -149,7 +149,7 @@ export class SocketSession {
     try {
       action();
     } catch (error) {
-      const { requestId } = this.#visit;
+      const { requestId } = this.#handshake;
       this.#parts.log.error({ requestId, dialect: this.#dialect.name, err: error }, 'socket failed');
       this.close(FAILED, `the server failed; its log has more under ${requestId}`, 'failed');
     }
@@ -165,7 +165,7 @@ export class SocketSession {
     this.#cancelPing = time.after(limits.pingMs, () => {
       const silentMs = time.now() - this.#aliveAtMs;
       // A throttled peer is not read, and the sender detects a peer that reads nothing.
-      const judged = !this.#gate.holds && this.#socket.bufferedAmount === 0;
+      const judged = !this.#throttle.holds && this.#socket.bufferedAmount === 0;
       if (judged && silentMs >= limits.silenceMs) return this.#drop('dead');
       this.#socket.ping();
       this.#planPing();
@@ -181,7 +181,7 @@ export class SocketSession {
 
   /** Stops everything that the socket was used for. Idempotent. */
   #free(): Promise<void> {
-    this.#gate.close();
+    this.#throttle.close();
     this.#sender.close();
     this.#cancelPing();
     if (this.#conversation === undefined) return Promise.resolve();
@@ -193,7 +193,7 @@ export class SocketSession {
     try {
       await conversation.closed();
     } catch (error) {
-      const { requestId } = this.#visit;
+      const { requestId } = this.#handshake;
       this.#parts.log.error({ requestId, dialect: this.#dialect.name, err: error }, 'socket not freed');
     }
   }
@@ -204,7 +204,7 @@ export class SocketSession {
     metrics.closed(this.#dialect.name, end);
     log.info(
       {
-        requestId: this.#visit.requestId,
+        requestId: this.#handshake.requestId,
         dialect: this.#dialect.name,
         end,
         code,

@@ -14,8 +14,8 @@ import type { SocketMetrics } from '../../observe/metrics.js';
 import { systemTime, type Time } from '../../time.js';
 import { addressOf, refuseSecondHost } from './access.js';
 import { errorBody, errorReply, type ErrorReply } from './error-reply.js';
-import type { Gate } from './gate.js';
-import { confirmedProtocol, UpgradeVisit } from './socket-access.js';
+import type { Admission } from './admission.js';
+import { confirmedProtocol, UpgradeHandshake } from './socket-access.js';
 import type { Dialect } from './socket-dialect.js';
 import { type SocketLimits, SocketSession } from './socket-session.js';
 
@@ -33,7 +33,7 @@ export interface ForeignSocket {
 
 interface SocketsOptions {
   readonly dialects: readonly Dialect[];
-  readonly gate: Pick<Gate, 'admit'>;
+  readonly admission: Pick<Admission, 'admit'>;
   readonly foreign?: ForeignSocket | undefined;
   /** Limit of open sockets. */
   readonly maxSockets: number;
@@ -148,8 +148,8 @@ export class Sockets {
     try {
       refuseSecondHost(request.rawHeaders);
       if (this.#isForeign(request)) return this.#handOver(request, socket, head);
-      const { dialect, visit } = this.#admitted(request, requestId);
-      this.#handshakes.handleUpgrade(request, socket, head, (open) => this.#open(open, dialect, visit));
+      const { dialect, handshake } = this.#admitted(request, requestId);
+      this.#handshakes.handleUpgrade(request, socket, head, (open) => this.#open(open, dialect, handshake));
     } catch (error) {
       this.#refuse(socket, error, requestId);
     }
@@ -161,18 +161,18 @@ export class Sockets {
 
   /** Refuses pages of other origins. The owner of the path does its own authentication. */
   #handOver(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { gate, foreign } = this.#options;
+    const { admission, foreign } = this.#options;
     const { headers, socket: connection } = request;
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
-    gate.admit({ method: 'POST', access: 'origin', remoteAddress: addressOf(connection), headers });
+    admission.admit({ method: 'POST', access: 'origin', remoteAddress: addressOf(connection), headers });
     foreign?.upgrade(request, socket, head, connection instanceof TLSSocket);
   }
 
   #admitted(request: IncomingMessage, requestId: string) {
-    const { dialects, gate, maxSockets } = this.#options;
+    const { dialects, admission, maxSockets } = this.#options;
     const { url, found } = this.#found(request, dialects);
     const { dialect, params } = found;
-    const visit = new UpgradeVisit(gate, request, { url, params, requestId, dialect });
+    const handshake = new UpgradeHandshake(admission, request, { url, params, requestId, dialect });
     if (request.method !== 'GET') throw new UpgradeRefused(GET_ONLY);
     if (request.headers['sec-websocket-version'] !== '13') throw new UpgradeRefused(UPGRADE_REQUIRED);
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
@@ -182,8 +182,8 @@ export class Sockets {
         `${maxSockets} WebSockets are open, which is what MAX_SOCKETS allows`,
       );
     }
-    dialect.check?.(visit);
-    return { dialect, visit };
+    dialect.check?.(handshake);
+    return { dialect, handshake };
   }
 
   #found({ url: target = '' }: IncomingMessage, dialects: readonly Dialect[]) {
@@ -197,15 +197,15 @@ export class Sockets {
     throw new ParleyError('NOT_FOUND', 'there is no WebSocket under this URL');
   }
 
-  #open(socket: WebSocket, dialect: Dialect, visit: UpgradeVisit): void {
+  #open(socket: WebSocket, dialect: Dialect, handshake: UpgradeHandshake): void {
     const { metrics, log } = this.#options;
     const parts = { limits: this.#limits, time: this.#time, log, metrics };
-    const session = new SocketSession(socket, dialect, visit, parts);
+    const session = new SocketSession(socket, dialect, handshake, parts);
     this.#sessions.add(session);
-    const cancelTimer = visit.authorized
+    const cancelTimer = handshake.authorized
       ? () => undefined
       : this.#time.after(KEY_MS, () => {
-          if (!visit.authorized) session.close(POLICY, 'no valid API key came', 'unauthorized');
+          if (!handshake.authorized) session.close(POLICY, 'no valid API key came', 'unauthorized');
         });
     void session.ended.then(() => {
       cancelTimer();

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Metrics } from '../../observe/metrics.js';
 import { addressOf } from './access.js';
-import type { Gate } from './gate.js';
+import type { Admission } from './admission.js';
 import {
   BOOLEAN,
   INTEGER,
@@ -71,7 +71,7 @@ interface StatusParts {
   /** The state of the telephone; absent when it is off. */
   readonly telephone?: (() => Readonly<Record<string, unknown>>) | undefined;
   /** Decides who may see more than the status. */
-  readonly gate: Pick<Gate, 'isKnown'>;
+  readonly admission: Pick<Admission, 'isKnown'>;
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number;
 }
@@ -151,7 +151,7 @@ const METRICS_SCHEMA: RouteSchema = {
 };
 
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
-  const { health, metrics, exposesMetrics, telephone, gate, startedAtMs } = parts;
+  const { health, metrics, exposesMetrics, telephone, admission, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (request, reply) => {
     const { engines, encoders, draining = false, calls, maxCalls, trouble, ...rest } = health();
     const speaks = Object.values(engines).includes(true);
@@ -165,17 +165,17 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
     const status = draining ? 'draining' : able;
     // Load balancers read the status code only.
     reply.code(status === 'ok' ? 200 : 503).header('cache-control', 'no-store');
-    if (!isKnown(gate, request)) return reply.send({ status });
+    if (!isKnown(admission, request)) return reply.send({ status });
     const uptimeSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
     return reply.send({
       status,
-      ...(trouble === undefined ? {} : { reason: trouble }),
+      reason: trouble,
       engines,
       encoders,
       calls,
       maxCalls,
       ...olderFields(rest),
-      ...(telephone === undefined ? {} : { telephone: telephone() }),
+      telephone: telephone?.(),
       uptimeSeconds,
     });
   });
@@ -187,28 +187,29 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-function isKnown(gate: Pick<Gate, 'isKnown'>, { method, headers, socket }: FastifyRequest): boolean {
-  return gate.isKnown({ method, headers, remoteAddress: addressOf(socket) });
+function isKnown(admission: Pick<Admission, 'isKnown'>, { method, headers, socket }: FastifyRequest): boolean {
+  return admission.isKnown({ method, headers, remoteAddress: addressOf(socket) });
 }
 
 type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble'>;
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The fields that users of an older server read. Unknown values are left out. */
+/** The fields that users of an older server read. The reply leaves unknown values out. */
 function olderFields(health: OlderHealth): Record<string, unknown> {
   const { engine, modelLoaded, modelId, device, queueDepth, maxQueueDepth } = health;
   const memory = device?.memory;
   return {
-    ...(engine === undefined ? {} : { engine }),
-    ...(modelLoaded === undefined ? {} : { model_loaded: modelLoaded }),
-    ...(modelId === undefined ? {} : { model_id: modelId }),
-    ...(device === undefined ? {} : { device: device.name, cuda: memory !== undefined }),
-    ...(device?.noGpu === undefined ? {} : { no_cuda: device.noGpu }),
-    ...(device?.work === undefined ? {} : workFields(device.work, memory !== undefined)),
-    ...(memory === undefined ? {} : gpuFields(device?.name, memory)),
-    ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
-    ...(maxQueueDepth === undefined ? {} : { max_queue_depth: maxQueueDepth }),
+    engine,
+    model_loaded: modelLoaded,
+    model_id: modelId,
+    device: device?.name,
+    cuda: device && memory !== undefined,
+    no_cuda: device?.noGpu,
+    ...(device?.work && workFields(device.work, memory !== undefined)),
+    ...(memory && gpuFields(device?.name, memory)),
+    queue_depth: queueDepth,
+    max_queue_depth: maxQueueDepth,
     ...cacheFields('audio', health.audioCache),
     ...cacheFields('voice', health.voiceCache),
   };
@@ -216,10 +217,8 @@ function olderFields(health: OlderHealth): Record<string, unknown> {
 
 function workFields(work: DeviceWork, onGpu: boolean) {
   const { streams, busyShare, eager, captures, launches, listBytes } = work;
-  const lists = {
-    gpu_lists: { eager, captured: captures, launched: launches, mb: Math.round(listBytes / MEBIBYTE) },
-  };
-  return { streams, busy: Math.round(busyShare * 1000) / 1000, ...(onGpu ? lists : {}) };
+  const lists = { eager, captured: captures, launched: launches, mb: Math.round(listBytes / MEBIBYTE) };
+  return { streams, busy: Math.round(busyShare * 1000) / 1000, gpu_lists: onGpu ? lists : undefined };
 }
 
 function gpuFields(name: string | undefined, memory: { allocatedBytes: number; totalBytes: number }) {

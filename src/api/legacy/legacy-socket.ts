@@ -7,9 +7,9 @@
 // Texts that come while one is being spoken wait for it. What a cancellation
 // drops, waiting or half spoken, has no other event than "cancelled".
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
-import type { SpeechSettings } from '../../speaking/speech-request.js';
+import { type SpeechSettings, stated } from '../../speaking/speech-request.js';
 import { isMarkup, TEXT_FORMATS, tooLong } from '../../speaking/text-source.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import {
   choiceIn,
   type Fields,
@@ -27,7 +27,7 @@ export function legacySocket(parts: SpeechSocketParts): Dialect {
   return {
     name: 'legacy',
     path: '/v1/audio/speech/ws',
-    open: (peer, visit) => new LegacyConversation(parts, peer, visit),
+    open: (peer, handshake) => new LegacyConversation(parts, peer, handshake),
   };
 }
 
@@ -37,13 +37,13 @@ const [PCM] = AUDIO_FORMATS.filter(({ name }) => name === 'pcm');
 class LegacyConversation implements Conversation {
   readonly #parts: SpeechSocketParts;
   readonly #peer: Peer;
-  readonly #visit: Visit;
+  readonly #handshake: Handshake;
   readonly #queue: TextQueue;
 
-  constructor(parts: SpeechSocketParts, peer: Peer, visit: Visit) {
+  constructor(parts: SpeechSocketParts, peer: Peer, handshake: Handshake) {
     this.#parts = parts;
     this.#peer = peer;
-    this.#visit = visit;
+    this.#handshake = handshake;
     this.#queue = new TextQueue(parts.limits.maxWaitingUtterances);
   }
 
@@ -70,10 +70,10 @@ class LegacyConversation implements Conversation {
     if (PCM === undefined) throw new TypeError('there is no format for raw samples');
     const settings: SpeechSettings = {
       ...readSpeechOptions(fields, limits),
-      ...(isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) ? { markup: true } : {}),
+      ...stated({ markup: isMarkup(text, choiceIn(fields, 'input_format', TEXT_FORMATS)) || undefined }),
       format: PCM,
       sampleRate: readRate(fields, PCM),
-      client: this.#visit.client,
+      client: this.#handshake.client,
     };
     const heardAtMs = this.#queue.isIdle ? time.now() : undefined;
     this.#queue.add((signal) => this.#recite(text, settings, signal, heardAtMs));
@@ -104,7 +104,7 @@ class LegacyConversation implements Conversation {
   }
 
   #refuse(error: unknown): void {
-    const { code, message } = socketError(error, this.#visit.requestId, this.#parts.failed);
+    const { code, message } = socketError(error, this.#handshake.requestId, this.#parts.failed);
     this.#tell({ event: 'error', detail: message, code });
   }
 

@@ -11,7 +11,7 @@ import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import { TokenStream, tooLong } from '../../speaking/text-source.js';
 import { socketError } from '../http/error-reply.js';
 import { invalid } from '../http/message-fields.js';
-import type { Conversation, Dialect, Peer, Visit } from '../http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
 import { type OmniConfig, type OmniMessage, readOmniMessage } from './omni-message.js';
 
@@ -19,7 +19,7 @@ export function omniSocket(parts: SpeechSocketParts): Dialect {
   return {
     name: 'vllm-omni',
     path: '/v1/audio/speech/stream',
-    open: (peer, visit) => new OmniConversation(parts, peer, visit),
+    open: (peer, handshake) => new OmniConversation(parts, peer, handshake),
   };
 }
 
@@ -28,7 +28,7 @@ const NORMAL = 1000;
 class OmniConversation implements Conversation {
   readonly #parts: SpeechSocketParts;
   readonly #peer: Peer;
-  readonly #visit: Visit;
+  readonly #handshake: Handshake;
   readonly #queue: TextQueue;
   #config: OmniConfig | undefined;
   /** The utterance whose text is still coming. */
@@ -38,10 +38,10 @@ class OmniConversation implements Conversation {
   #count = 0;
   #closing = false;
 
-  constructor(parts: SpeechSocketParts, peer: Peer, visit: Visit) {
+  constructor(parts: SpeechSocketParts, peer: Peer, handshake: Handshake) {
     this.#parts = parts;
     this.#peer = peer;
-    this.#visit = visit;
+    this.#handshake = handshake;
     this.#queue = new TextQueue(parts.limits.maxWaitingUtterances);
   }
 
@@ -113,7 +113,7 @@ class OmniConversation implements Conversation {
 
   async #recite(utterance: OmniUtterance, signal: AbortSignal, heardAtMs: number | undefined): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
-    const { client } = this.#visit;
+    const { client } = this.#handshake;
     const place = { utterance_index: utterance.index };
     try {
       const sentences = speaker.speak(utterance.tokens, { ...utterance.config.speech, client }, signal);
@@ -162,7 +162,7 @@ class OmniConversation implements Conversation {
   }
 
   #refuse(error: unknown, place: object = {}): void {
-    const { code, message, field } = socketError(error, this.#visit.requestId, this.#parts.failed);
+    const { code, message, field } = socketError(error, this.#handshake.requestId, this.#parts.failed);
     this.#tell({ type: 'error', message, code, param: field ?? null, ...place });
   }
 

@@ -5,7 +5,7 @@
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
-import { breakOff, drained, FirstByteLimit, isGone, refuseAborted } from '../http/reply-connection.js';
+import { breakOff, drained, isGone, refuseAborted } from '../http/reply-connection.js';
 
 interface AudioReplyOptions {
   /** Replies at once; more are refused with QUEUE_FULL. */
@@ -404,4 +404,25 @@ function foundHeaders(totalMs: number): string[] {
 
 function written(ms: number): string {
   return String(Math.round(ms * 10) / 10);
+}
+
+/** Rejects `passed` and calls `stop` when the first byte of audio takes longer than `ms`. */
+class FirstByteLimit {
+  readonly passed: Promise<never>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, stop: () => void) {
+    this.passed = new Promise((_, reject) => {
+      this.#timer = setTimeout(() => {
+        const limit = `there was no sound within ${ms / 1000} s, which is what REQUEST_TIMEOUT allows`;
+        reject(new ParleyError('TIMEOUT', limit));
+        stop();
+      }, ms);
+    });
+  }
+
+  /** The first byte is there: cancels the timer. */
+  keep(): void {
+    clearTimeout(this.#timer);
+  }
 }

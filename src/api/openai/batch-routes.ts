@@ -169,19 +169,19 @@ class BatchStream implements SoundSource {
   readonly #items: readonly BatchItem[];
   readonly #signal: AbortSignal;
   readonly #outcomes: (SoundOutcome | undefined)[] = [];
-  #told!: (outcome: SoundOutcome | undefined) => void;
+  #resolveOutcome!: (outcome: SoundOutcome | undefined) => void;
   readonly #own = new AbortController();
 
   constructor(parts: BatchParts, items: readonly BatchItem[], signal: AbortSignal) {
     this.#parts = parts;
     this.#items = items;
     this.#signal = AbortSignal.any([signal, this.#own.signal]);
-    this.outcome = new Promise((resolve) => (this.#told = resolve));
+    this.outcome = new Promise((resolve) => (this.#resolveOutcome = resolve));
   }
 
   cancel(): void {
     this.#own.abort();
-    this.#told(undefined);
+    this.#resolveOutcome(undefined);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
@@ -204,7 +204,7 @@ class BatchStream implements SoundSource {
     }
     const total = this.#items.length;
     yield Buffer.from(`],"total":${total},"succeeded":${succeeded},"failed":${total - succeeded}}`);
-    this.#told(summed(this.#outcomes));
+    this.#resolveOutcome(summed(this.#outcomes));
   }
 
   *#result(index: number, made: Awaited<Making['made']>): Generator<Uint8Array, void, undefined> {
@@ -217,8 +217,8 @@ class BatchStream implements SoundSource {
     }
     this.#outcomes.push(made.outcome);
     const { contentType, ignored, standIn } = made;
-    const told = stated({ voice: standIn, ignored_fields: ignored });
-    const fields = { index, status: 'success', media_type: contentType, error: null, ...told };
+    const details = stated({ voice: standIn, ignored_fields: ignored });
+    const fields = { index, status: 'success', media_type: contentType, error: null, ...details };
     yield Buffer.from(`${comma}${JSON.stringify(fields).slice(0, -1)},"audio_data":"`);
     const bytes = Buffer.concat(wholeFile(Buffer.concat(made.chunks), made.outcome?.header));
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

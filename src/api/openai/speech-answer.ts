@@ -137,8 +137,8 @@ function audioHeaders(asked: Asked, ready?: SpeechRequest): Headers {
   const standIn = voiceHeader(asked);
   if (speech.format.raw === undefined && ignored === undefined && (headers ?? standIn) === undefined)
     return plain;
-  const told = ignored === undefined ? {} : { [IGNORED]: ignored.join(', ') };
-  return { ...plain, ...rawHeaders(speech), ...headers, ...standIn, ...told };
+  const ignoredHeader = ignored === undefined ? {} : { [IGNORED]: ignored.join(', ') };
+  return { ...plain, ...rawHeaders(speech), ...headers, ...standIn, ...ignoredHeader };
 }
 
 /** Names the voice that stands in for the one that was asked for. */

@@ -145,12 +145,8 @@ export function renamed(error: unknown, names: FieldNames): unknown {
   const name = names[error.field];
   if (name === undefined) return error;
   const message = error.message.replaceAll(`"${error.field}"`, `"${name}"`);
-  const { retryAfterSeconds } = error;
-  return new ParleyError(error.code, message, {
-    field: name,
-    cause: error,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  });
+  const { code, retryAfterSeconds } = error;
+  return new ParleyError(code, message, { field: name, cause: error, retryAfterSeconds });
 }
 
 // Clients have these names built in; any voice may speak for them.

@@ -110,14 +110,14 @@ export const CACHE_FIELD: JsonSchema = {
 };
 
 /**
- * Fields for the manner of speaking. X-Ignored-Fields names those that the engine of the voice does not
+ * Fields that say how the text is spoken. X-Ignored-Fields names those that the engine of the voice does not
  * support.
  */
-export function mannerFields({ maxNewTokens }: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
+export function speechOptionFields({ maxNewTokens }: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
   const instructions: JsonSchema = {
     type: 'string',
     maxLength: MAX_INSTRUCTIONS,
-    description: 'the manner of speaking, in words; `"None"` and `""` are none',
+    description: 'how to speak, in words; `"None"` and `""` are none',
   };
   return {
     instructions,
@@ -169,7 +169,7 @@ export function speechBody(limits: SpeechFieldLimits): JsonSchema {
       speed: SPEED_FIELD,
       language: LANGUAGE_FIELD,
       sample_rate: RATE_FIELD,
-      ...mannerFields(limits),
+      ...speechOptionFields(limits),
       ...REFERENCE_FIELDS,
       stream: {
         type: 'boolean',

@@ -53,17 +53,7 @@ export interface VoiceSource {
 
 /** As OpenAI answers it, and what else is known. */
 export function voiceAnswer({ id, name, createdAt, kind, ...rest }: MadeVoice) {
-  const { language, description, consent, text, prompt } = rest;
-  return {
-    object: 'audio.voice',
-    id,
-    name,
-    created_at: createdAt,
-    type: kind,
-    ...(language === undefined ? {} : { language }),
-    ...(description === undefined ? {} : { description }),
-    ...(consent === undefined ? {} : { consent }),
-    ...(text === undefined ? {} : { ref_text: text }),
-    ...(prompt === undefined ? {} : { prompt }),
-  };
+  const { language, description, consent, text: ref_text, prompt } = rest;
+  const details = { language, description, consent, ref_text, prompt };
+  return { object: 'audio.voice', id, name, created_at: createdAt, type: kind, ...details };
 }

@@ -8,6 +8,7 @@ import {
   type ReadText,
   requestLexicon,
 } from '../../speaking/text-reading.js';
+import { stated } from '../../speaking/speech-request.js';
 import { inTurns, SLICE, TextTurns } from '../../speaking/text-source.js';
 import {
   INTEGER,
@@ -98,13 +99,14 @@ export function addTextRoutes(app: FastifyInstance, limits: SpeechFieldLimits & 
   const options = { schema: normalizeSchema(limits) };
   const turns = new TextTurns();
   app.post<{ Body: NormalizeBody }>('/v1/text/normalize', options, async ({ body, client }) => {
-    const { text, ssml, lexicon } = body;
-    const language = body.language === undefined ? undefined : tagOfStated(body.language);
+    const { text, ssml, language, lexicon } = body;
     const request = {
       text,
       format: ssml === undefined ? ('auto' as const) : ssml ? ('ssml' as const) : ('text' as const),
-      ...(language === undefined ? {} : { language }),
-      ...(lexicon === undefined ? {} : { lexicon: requestLexicon(lexicon) }),
+      ...stated({
+        language: language === undefined ? undefined : tagOfStated(language),
+        lexicon: lexicon && requestLexicon(lexicon),
+      }),
     };
     if (text.length <= SLICE) return answerOf(readText(request, limits));
     const read = await turns.read(client, text.length, (turn) => inTurns(readingOf(request, limits), turn));

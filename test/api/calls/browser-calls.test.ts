@@ -162,7 +162,7 @@ test('a call is ended by DELETE or by hangup with any body, and only once', asyn
 test('a call whose caller left before the answer is hung up again', async (t) => {
   const { url, calls } = await openServer(t);
   let answerNow!: () => void;
-  calls.gate = new Promise((resolve) => (answerNow = resolve));
+  calls.ready = new Promise((resolve) => (answerNow = resolve));
   let asked!: () => void;
   const hungUp = new Promise<string>((resolve) => {
     calls.hangUp = (id) => {

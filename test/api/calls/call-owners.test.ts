@@ -114,8 +114,8 @@ test('a socket is given for calls of the own key, and of any to the key named ad
   ] as const) {
     const client = await SocketClient.open(t, socket, { headers: bearer(key) });
     client.send({ type: 'transfer', id: 1, call: other });
-    await until(() => client.told.some((message) => message['id'] === 1 && message['type'] !== 'state'));
-    const answer = client.told.find((message) => message['id'] === 1 && message['type'] !== 'state');
+    await until(() => client.received.some((message) => message['id'] === 1 && message['type'] !== 'state'));
+    const answer = client.received.find((message) => message['id'] === 1 && message['type'] !== 'state');
     const { code } = (answer?.['error'] ?? {}) as { code?: string };
     assert.equal(code === undefined ? answer?.['type'] : code.toUpperCase(), done);
   }

@@ -56,7 +56,7 @@ async function openCall(t: TestContext) {
   return { ...under, events: `${under.url}/v1/calls/call_1/events` };
 }
 
-test('what happened is told first, then each as it comes, until the call is over', async (t) => {
+test('past events are sent first, then each new one, until the call is over', async (t) => {
   const { phone, events } = await openCall(t);
   const reader = await read(events);
   assert.equal(reader.status, 200);
@@ -132,7 +132,7 @@ test('a reader that comes back goes on behind the last event that it has', async
   assert.deepEqual(await digits(both, 1), ['4'], 'the header is newer than the address');
 });
 
-test('a call that is over is told to its end once more, and 204 says that there is nothing left', async (t) => {
+test('the events of a call that is over are sent once more, and 204 says that there is nothing left', async (t) => {
   const { phone, events } = await openCall(t);
   phone.end('call_1');
   const late = await read(events);
@@ -141,8 +141,8 @@ test('a call that is over is told to its end once more, and 204 says that there 
     late.events().map(({ id }) => id),
     ['1', '2'],
   );
-  const told = await read(events, { 'last-event-id': '2' });
-  assert.equal(told.status, 204);
+  const received = await read(events, { 'last-event-id': '2' });
+  assert.equal(received.status, 204);
   assert.equal(phone.watching('call_1'), 0);
 });
 
@@ -175,12 +175,12 @@ test('a server that closes ends the streams at once', async (t) => {
 async function openReplies(t: TestContext, limits: Partial<EventLimits>) {
   const time = new ManualTime();
   const replies = new EventReplies(time, limits);
-  const told: ((event: SentEvent) => void)[] = [];
+  const received: ((event: SentEvent) => void)[] = [];
   let stopped = 0;
   const app = fastify({ forceCloseConnections: true });
   app.get('/', (_request, reply) => {
     replies.send(reply, (tell) => {
-      told.push(tell);
+      received.push(tell);
       return () => void stopped++;
     });
     return reply;
@@ -188,8 +188,8 @@ async function openReplies(t: TestContext, limits: Partial<EventLimits>) {
   t.after(() => app.close());
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const tell = (id: number, data: object = {}, isLast = false) =>
-    told.at(-1)?.({ id, type: 'digit', data, isLast });
-  return { time, replies, url, tell, told, stopped: () => stopped };
+    received.at(-1)?.({ id, type: 'digit', data, isLast });
+  return { time, replies, url, tell, received, stopped: () => stopped };
 }
 
 test('a comment comes every fifteen seconds, and none once the stream is over', async (t) => {
@@ -218,10 +218,10 @@ function deafReader(t: TestContext, url: string) {
 
 const LARGE = { text: 'x'.repeat(1024 * 1024) };
 
-test('a reader that falls behind is told so by name when it reads again, and its stream ends', async (t) => {
-  const { time, url, tell, told, stopped } = await openReplies(t, { maxWaiting: 3 });
+test('a reader that falls behind gets an error by name when it reads again, and its stream ends', async (t) => {
+  const { time, url, tell, received, stopped } = await openReplies(t, { maxWaiting: 3 });
   const socket = deafReader(t, url);
-  await until(() => told.length === 1);
+  await until(() => received.length === 1);
   let id = 0;
   while (stopped() === 0) tell(++id, LARGE);
   assert.ok(id > 3);
@@ -237,9 +237,9 @@ test('a reader that falls behind is told so by name when it reads again, and its
 });
 
 test('a reader that takes nothing for a minute is broken off', async (t) => {
-  const { time, url, tell, told, stopped } = await openReplies(t, { stallMs: 60_000, heartbeatMs: 10_000 });
+  const { time, url, tell, received, stopped } = await openReplies(t, { stallMs: 60_000, heartbeatMs: 10_000 });
   const socket = deafReader(t, url);
-  await until(() => told.length === 1);
+  await until(() => received.length === 1);
   for (let id = 1; id <= 20; id++) tell(id, LARGE);
   time.advance(59_999);
   assert.equal(stopped(), 0);
@@ -252,9 +252,9 @@ test('a reader that takes nothing for a minute is broken off', async (t) => {
 });
 
 test('so many streams are open at once, and more are refused by name', async (t) => {
-  const { url, told } = await openReplies(t, { maxReplies: 1 });
+  const { url, received } = await openReplies(t, { maxReplies: 1 });
   const first = await read(url);
-  await until(() => told.length === 1);
+  await until(() => received.length === 1);
   const second = await fetch(url);
   assert.equal(second.status, 500); // fastify's own words for an error: the table of statuses is not in this test
   assert.match(await second.text(), /1 streams of events are open already/);

@@ -36,7 +36,7 @@ export class FakeCalls implements BrowserCalls {
   /** Throws for an offer that is not usable. */
   check = (sdp: string): unknown => checkFirstLine(sdp);
   /** Awaited before an offer is answered. */
-  gate: Promise<void> = Promise.resolve();
+  ready: Promise<void> = Promise.resolve();
 
   /** The names under which each call was to be counted. */
   readonly clients: (readonly string[])[] = [];
@@ -48,7 +48,7 @@ export class FakeCalls implements BrowserCalls {
   ): Promise<{ id: string; sdp: string }> {
     this.offers.push(offer);
     this.clients.push(clients);
-    await this.gate;
+    await this.ready;
     if (this.refusal !== undefined) throw this.refusal;
     this.check(offer.sdp);
     const id = `rtc_${this.offers.length}`;
@@ -86,13 +86,13 @@ export class FakePhone implements PhoneCalls {
   /** Thrown by whatever is asked next, while it is there. */
   refusal: ParleyError | undefined;
   /** Awaited before a call is placed, and before keys were pressed. */
-  gate: Promise<void> = Promise.resolve();
+  ready: Promise<void> = Promise.resolve();
   #utterances = 0;
 
   async place(request: PhoneCallRequest): Promise<PhoneCallView> {
     this.requests.push(request);
     const id = `call_${this.requests.length}`;
-    await this.gate;
+    await this.ready;
     if (this.refusal !== undefined) throw this.refusal;
     return this.add(id, request);
   }
@@ -146,7 +146,7 @@ export class FakePhone implements PhoneCalls {
 
   async press(id: string, request: DigitsRequest): Promise<void> {
     this.#note('press', id, request);
-    await this.gate;
+    await this.ready;
   }
 
   async hold(id: string, held: boolean): Promise<PhoneCallView> {
@@ -164,11 +164,11 @@ export class FakePhone implements PhoneCalls {
     return this.end(id);
   }
 
-  follow(id: string, after: number, told: (event: PhoneCallEvent) => void): () => void {
+  follow(id: string, after: number, received: (event: PhoneCallEvent) => void): () => void {
     this.get(id);
-    for (const event of this.events.get(id) ?? []) if (event.id > after) told(event);
-    this.followers.get(id)?.add(told);
-    return () => void this.followers.get(id)?.delete(told);
+    for (const event of this.events.get(id) ?? []) if (event.id > after) received(event);
+    this.followers.get(id)?.add(received);
+    return () => void this.followers.get(id)?.delete(received);
   }
 
   /** Changes what is known of a call. */
@@ -182,7 +182,7 @@ export class FakePhone implements PhoneCalls {
     const kept = this.events.get(id) ?? [];
     const whole = { id: kept.length + 1, at: EPOCH_MS + 500, ...event } as PhoneCallEvent;
     kept.push(whole);
-    for (const told of this.followers.get(id) ?? []) told(whole);
+    for (const received of this.followers.get(id) ?? []) received(whole);
   }
 
   end(id: string): PhoneCallView {

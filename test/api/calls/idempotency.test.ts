@@ -92,7 +92,7 @@ test('what is being done is never given up for another key: that is refused', as
 test('two requests at once under one key place one call, and both are answered with it', async (t) => {
   const { url, phone } = await openServer(t);
   let answerNow!: () => void;
-  phone.gate = new Promise((resolve) => (answerNow = resolve));
+  phone.ready = new Promise((resolve) => (answerNow = resolve));
   const ask = (body: object = { to: '100' }) =>
     fetch(`${url}${CALLS}`, {
       method: 'POST',
@@ -153,7 +153,7 @@ test('a call whose caller left is hung up where no key leads back to it, and kep
     [2, undefined],
   ] as const) {
     let answerNow!: () => void;
-    phone.gate = new Promise((resolve) => (answerNow = resolve));
+    phone.ready = new Promise((resolve) => (answerNow = resolve));
     const leaving = new AbortController();
     const headers = {
       'content-type': 'application/json',

@@ -152,7 +152,7 @@ test('headers of an inbound call are in its view, its list and its first event',
   assert.deepEqual((JSON.parse(events.slice(6)) as { headers: object }).headers, headers);
 });
 
-test('a call is told whole once it is over', async (t) => {
+test('a call that is over has all of its fields', async (t) => {
   const under = await openApp(t);
   const id = await place(under);
   under.phone.become(id, {

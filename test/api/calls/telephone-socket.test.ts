@@ -12,11 +12,11 @@ async function open(t: TestContext, query = '') {
   under.phone.add('call_1');
   const url = `${under.url}/v1/calls/call_1/socket${query}`;
   const client = await SocketClient.open(t, url);
-  const told = async (count: number) => {
+  const received = async (count: number) => {
     await until(() => client.messages.length >= count);
-    return client.told;
+    return client.received;
   };
-  return { ...under, client, told, url };
+  return { ...under, client, received, url };
 }
 
 /** The code of the error in a message. */
@@ -25,13 +25,13 @@ function codeOf(message: Record<string, unknown> | undefined): unknown {
 }
 
 test('a menu of keys runs over one socket: prompt, key, answer, hang-up', async (t) => {
-  const { client, phone, told } = await open(t);
-  const [call, dialling] = await told(2);
+  const { client, phone, received } = await open(t);
+  const [call, dialling] = await received(2);
   assert.deepEqual([call?.['type'], (call?.['call'] as { id?: string } | undefined)?.id], ['call', 'call_1']);
   assert.deepEqual([dialling?.['type'], dialling?.['id'], dialling?.['state']], ['state', 1, 'dialling']);
   phone.happen('call_1', { type: 'state', state: 'connected' });
   client.send({ type: 'say', id: 'prompt', text: 'Press one.', voice: 'slt' });
-  await told(4);
+  await received(4);
   phone.happen('call_1', { type: 'digit', digit: '1', durationMs: 90 });
   client.send({ type: 'interrupt', id: 2 });
   client.send({ type: 'dtmf', id: 3, digits: '42#', by: 'rtp' });
@@ -39,10 +39,10 @@ test('a menu of keys runs over one socket: prompt, key, answer, hang-up', async 
   client.send({ type: 'hold', id: 5 });
   client.send({ type: 'resume', id: 6 });
   client.send({ type: 'transfer', id: 7, to: '200' });
-  await until(() => client.told.filter(({ type }) => type === 'done').length === 7);
+  await until(() => client.received.filter(({ type }) => type === 'done').length === 7);
   client.send({ type: 'hangup', id: 8 });
   assert.deepEqual(await client.closed(), [1000, 'the call is over']);
-  const done = client.told.filter(({ type }) => type === 'done');
+  const done = client.received.filter(({ type }) => type === 'done');
   assert.deepEqual(done.map(({ id }) => id).slice(0, 2), ['prompt', 2]);
   assert.deepEqual(new Set(done.map(({ id }) => id)), new Set(['prompt', 2, 3, 4, 5, 6, 7]));
   const resultOf = (id: unknown) => done.find((message) => message['id'] === id)?.['result'];
@@ -58,14 +58,14 @@ test('a menu of keys runs over one socket: prompt, key, answer, hang-up', async 
     'say',
     'transfer',
   ]);
-  const ended = client.told.find(({ state }) => state === 'ended');
+  const ended = client.received.find(({ state }) => state === 'ended');
   assert.deepEqual(ended?.['end'], { reason: 'we hung up', status: 200, cause: 16 });
   assert.equal(phone.watching('call_1'), 0);
 });
 
 test('what is wrong with a message is said under its id, in the words of the routes, and the socket goes on', async (t) => {
-  const { client, phone, told } = await open(t);
-  await told(2);
+  const { client, phone, received } = await open(t);
+  await received(2);
   const cases: [object | string | Buffer, unknown, string, string | null][] = [
     ['{', undefined, 'malformed', null],
     ['[]', undefined, 'malformed', null],
@@ -82,62 +82,62 @@ test('what is wrong with a message is said under its id, in the words of the rou
   ];
   for (const [index, [message, id, code, param]] of cases.entries()) {
     client.send(message);
-    const answer = (await told(3 + index))[2 + index];
+    const answer = (await received(3 + index))[2 + index];
     const error = answer?.['error'] as { code: string; param: string | null };
     assert.deepEqual([answer?.['type'], answer?.['id'], error.code, error.param], ['error', id, code, param]);
   }
   phone.refusal = new ParleyError('WRONG_STATE', 'the call is ringing');
   client.send({ type: 'hold', id: 9 });
-  const last = (await told(3 + cases.length)).at(-1);
+  const last = (await received(3 + cases.length)).at(-1);
   assert.equal(codeOf(last), 'call_state');
   phone.refusal = undefined;
   client.send({ type: 'say', text: 'Still here.' });
-  const done = (await told(4 + cases.length)).at(-1);
+  const done = (await received(4 + cases.length)).at(-1);
   assert.deepEqual([done?.['type'], 'id' in (done ?? {})], ['done', false]);
 });
 
 test('commands that wait for the far end hold up no others, up to a limit', async (t) => {
-  const { client, phone, told } = await open(t);
-  await told(2);
+  const { client, phone, received } = await open(t);
+  await received(2);
   let pressed!: () => void;
-  phone.gate = new Promise((resolve) => (pressed = resolve));
+  phone.ready = new Promise((resolve) => (pressed = resolve));
   for (let id = 1; id <= 15; id++) client.send({ type: 'dtmf', id, digits: '1' });
   client.send({ type: 'say', id: 'quick', text: 'Hi.' });
-  assert.equal((await told(3))[2]?.['id'], 'quick');
+  assert.equal((await received(3))[2]?.['id'], 'quick');
   client.send({ type: 'dtmf', id: 16, digits: '1' });
   client.send({ type: 'dtmf', id: 17, digits: '1' });
-  const refused = (await told(4))[3];
+  const refused = (await received(4))[3];
   assert.deepEqual([refused?.['id'], codeOf(refused)], [17, 'queue_full']);
   pressed();
-  const ids = (await told(20)).slice(4).map(({ type, id }) => `${String(type)} ${String(id)}`);
+  const ids = (await received(20)).slice(4).map(({ type, id }) => `${String(type)} ${String(id)}`);
   assert.deepEqual(
     ids,
     Array.from({ length: 16 }, (_, index) => `done ${index + 1}`),
   );
 });
 
-test('a socket goes on behind an event, and one of a call that is told out closes', async (t) => {
-  const { phone, client, url, told } = await open(t);
-  await told(2);
+test('a socket goes on behind an event, and closes after the last event of a call', async (t) => {
+  const { phone, client, url, received } = await open(t);
+  await received(2);
   phone.happen('call_1', { type: 'digit', digit: '1', durationMs: 100 });
   const second = await SocketClient.open(t, `${url}?after=1`);
   await until(() => second.messages.length === 2);
-  assert.equal(second.told[1]?.['digit'], '1');
+  assert.equal(second.received[1]?.['digit'], '1');
   phone.end('call_1');
   for (const one of [client, second]) assert.deepEqual(await one.closed(), [1000, 'the call is over']);
   const late = await SocketClient.open(t, `${url}?after=3`);
   assert.deepEqual(await late.closed(), [1000, 'the call is over']);
   assert.deepEqual(
-    late.told.map(({ type }) => type),
+    late.received.map(({ type }) => type),
     ['call'],
   );
 });
 
 test('the call goes on when its socket closes, and what was not begun is given up', async (t) => {
-  const { phone, sounds, client, told } = await open(t);
-  await told(2);
+  const { phone, sounds, client, received } = await open(t);
+  await received(2);
   client.send({ type: 'play', id: 1, url: 'https://a.example/b.wav' });
-  await told(3);
+  await received(3);
   client.socket.close();
   await client.closed();
   await until(() => phone.watching('call_1') === 0);
@@ -169,7 +169,7 @@ test('2,000 damaged messages are each done or refused by code, and never the ser
     '{"type":"interrupt"}',
     '{"type":"hold","id":4}',
   ];
-  const answered = () => client.told.filter(({ type }) => type === 'done' || type === 'error').length;
+  const answered = () => client.received.filter(({ type }) => type === 'done' || type === 'error').length;
   for (let round = 1; round <= 2000; round++) {
     const sample = samples[Math.floor(random() * samples.length)] ?? '';
     client.send(random() < 0.2 ? sample : mutated(sample, random));
@@ -178,7 +178,7 @@ test('2,000 damaged messages are each done or refused by code, and never the ser
       phone.asked.length = 0;
     }
   }
-  const errors = client.told.filter(({ type }) => type === 'error');
+  const errors = client.received.filter(({ type }) => type === 'error');
   const codes = new Set(errors.map(({ error }) => (error as { code: string }).code));
   codes.delete('queue_full'); // some of the messages may have exceeded the queue
   assert.deepEqual([...codes].sort(), ['invalid_value', 'malformed']);

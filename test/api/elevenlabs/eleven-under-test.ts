@@ -1,5 +1,5 @@
 // A conversation of ElevenLabs' dialects with everything around it held by the test.
-import type { Conversation, Dialect, Visit } from '../../../src/api/http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake } from '../../../src/api/http/socket-dialect.js';
 import {
   elevenLabsMultiStreamInput,
   elevenLabsStreamInput,
@@ -38,14 +38,14 @@ function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: 
   const peer = new FakePeer();
   const failures: ParleyError[] = [];
   const failed = (error: ParleyError) => void failures.push(error);
-  const visit: Visit = {
+  const handshake: Handshake = {
     url: new URL(`ws://somewhere/v1/text-to-speech/${voiceId}/${path}?${query}`),
     params: { voice_id: voiceId },
     client: 'tester',
     requestId: 'req-1',
     authorize,
   };
-  const conversation = make({ speaker, time, voices, maxTextLength, failed }).open(peer, visit);
+  const conversation = make({ speaker, time, voices, maxTextLength, failed }).open(peer, handshake);
   const tell = (...messages: object[]) => {
     for (const message of messages) conversation.message(JSON.stringify(message));
   };

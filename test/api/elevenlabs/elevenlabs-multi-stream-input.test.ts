@@ -8,7 +8,7 @@ const LIMIT =
   'Maximum simultaneous contexts per WebSocket connection exceeded (5). ' +
   'Please close an existing context before opening a new one.';
 
-test('a context speaks what is flushed, and is told as final once it is closed', async () => {
+test('a context speaks the flushed text, and sends a final message once it is closed', async () => {
   const { peer, tell } = openMulti();
   tell(
     { text: ' ', context_id: 'a', voice_settings: { speed: 1 } },
@@ -218,7 +218,7 @@ test('close_socket with nothing to say closes at once', () => {
   assert.deepEqual(peer.closedWith, [1000, '']);
 });
 
-test('a failing engine is told under its context, which is over; the others speak on', async () => {
+test('a failing engine is reported under its context, which is over; the others speak on', async () => {
   const { peer, tell, speaker, failures } = openMulti();
   tell({ text: 'One. ', context_id: 'a', flush: true });
   await settled();

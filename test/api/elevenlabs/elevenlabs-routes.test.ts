@@ -61,13 +61,13 @@ test('a text in a voice is answered with sound in the form that the query names'
     ['alaw_8000', 'alaw', 8000, 'audio/x-alaw-basic', '8000'],
   ] as const;
   for (const url of [SPEECH, `${SPEECH}/stream`]) {
-    for (const [name, container, sampleRate, contentType, told] of cases) {
+    for (const [name, container, sampleRate, contentType, received] of cases) {
       const query = name === undefined ? '' : `?output_format=${name}&optimize_streaming_latency=2`;
       const payload = { text: 'Hello.', model_id: 'eleven_turbo_v2', voice_settings: { stability: 0.5 } };
       const answer = await app.inject({ method: 'POST', url: url + query, payload });
       assert.equal(answer.statusCode, 200, name);
       assert.equal(answer.headers['content-type'], contentType);
-      assert.equal(answer.headers['x-pcm-sample-rate'], told);
+      assert.equal(answer.headers['x-pcm-sample-rate'], received);
       assert.equal(answer.headers['x-accel-buffering'], 'no');
       assert.deepEqual(speech.requests.at(-1), {
         text: 'Hello.',

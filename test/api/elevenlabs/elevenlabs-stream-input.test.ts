@@ -227,7 +227,7 @@ test('sound that is still on its way is no silence', async () => {
   assert.equal(peer.closedWith?.[0], 1008);
 });
 
-test('an unknown voice is told with the nearest names, and the socket closes', async () => {
+test('an unknown voice is refused with the nearest names, and the socket closes', async () => {
   const refusal = new ParleyError('VOICE_UNKNOWN', 'there is no voice "slx"; near it: "slt"', {
     field: 'voice',
   });
@@ -239,7 +239,7 @@ test('an unknown voice is told with the nearest names, and the socket closes', a
   assert.deepEqual(failures, []);
 });
 
-test('a failing engine is told without its details, which go to the log', async () => {
+test('a failing engine is reported without its details, which go to the log', async () => {
   const failure = new ParleyError('ENGINE_FAILED', 'segmentation fault at 0x1234');
   const { tell, peer, failures } = openStreamInput({ prepare: (speaker) => (speaker.failure = failure) });
   tell({ text: 'One. ', flush: true });

@@ -95,7 +95,7 @@ test('the last piece has the rest, however much or little sound there is', () =>
   assert.equal(slow.take(500, true)?.chars.join(''), 'i');
 });
 
-test('times that the engine told are used from the beginning', () => {
+test('times that the engine reported are used from the beginning', () => {
   const alignment = new ChunkAlignment('One two six', { separated: true, leadMs: 160, msPerChar: 65 });
   alignment.learn(
     outcome('One two six', 100, 1000, [
@@ -158,12 +158,12 @@ test('every character is given out once and in order, and the times of a piece f
       anyOptions,
       fc.array(fc.double({ min: 0.5, max: 700, noNaN: true }), { minLength: 1, maxLength: 40 }),
       fc.option(fc.tuple(fc.nat(39), anyWords)),
-      (text, options, lengths, told) => {
+      (text, options, lengths, received) => {
         const alignment = new ChunkAlignment(text, options);
         const chars: string[] = [];
         let totalMs = 0;
         for (const [index, ms] of lengths.entries()) {
-          if (told?.[0] === index) alignment.learn(outcome(text, options.leadMs, sum(lengths), told[1]));
+          if (received?.[0] === index) alignment.learn(outcome(text, options.leadMs, sum(lengths), received[1]));
           assert.ok(alignment.wantedMs(200) > 0);
           const before = Math.round(totalMs);
           totalMs += ms;

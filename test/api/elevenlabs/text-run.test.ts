@@ -47,8 +47,8 @@ test('spaces that keep a socket open neither count nor pile up, and those betwee
   assert.equal(schedule.waiting, 0);
   const auto = new TextSchedule({ autoMode: true, markup: false });
   const tokens = ['Hel', 'lo', ' ', ' ', 'you', ' '];
-  const told = tokens.map((token) => auto.push(token, false).text).join('');
-  assert.equal(told, 'Hello you');
+  const received = tokens.map((token) => auto.push(token, false).text).join('');
+  assert.equal(received, 'Hello you');
   assert.equal(auto.flush(), '');
 });
 
@@ -77,8 +77,8 @@ test('markup is left out where it was announced, also where a tag comes in piece
     'neme> is 1 < 2 ',
     'or so',
   ];
-  const told = tokens.map((token) => schedule.push(token, false).text).join('') + schedule.flush();
-  assert.equal(told.replace(/\s+/g, ' '), 'One two three is 1 < 2 or so');
+  const received = tokens.map((token) => schedule.push(token, false).text).join('') + schedule.flush();
+  assert.equal(received.replace(/\s+/g, ' '), 'One two three is 1 < 2 or so');
   const plain = new TextSchedule({ autoMode: true, markup: false });
   assert.equal(plain.push('a <b> c ', false).text, 'a <b> c ');
 });
@@ -88,9 +88,9 @@ test('nothing is lost or doubled, however the text is cut and released', () => {
   fc.assert(
     fc.property(anyTokens, fc.boolean(), (tokens, autoMode) => {
       const schedule = new TextSchedule({ autoMode, markup: false, schedule: [50] });
-      const told = tokens.map(([text, now]) => schedule.push(text, now).text).join('') + schedule.flush();
+      const received = tokens.map(([text, now]) => schedule.push(text, now).text).join('') + schedule.flush();
       const whole = tokens.map(([text]) => text).join('');
-      assert.equal(told.replace(/ +/g, ' ').trim(), whole.replace(/ +/g, ' ').trim());
+      assert.equal(received.replace(/ +/g, ' ').trim(), whole.replace(/ +/g, ' ').trim());
     }),
   );
 });

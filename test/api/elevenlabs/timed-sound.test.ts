@@ -78,7 +78,7 @@ test('spaces and line breaks inside a sentence may be more than are spoken', () 
   ]);
 });
 
-test('sentences told in several turns are the same as told at once, and the end has what is left', () => {
+test('sentences that come one by one have the same times as all at once, and the end has the rest', () => {
   const text = 'One. Two (2)?  Three! ...';
   const sentences = [sentence('One.', 0, 250), sentence('Two (2)?', 410, 800), sentence('Three!', 960, 1300)];
   const whole = new CharacterTimeline(text);

@@ -13,7 +13,7 @@ const KEYS = ['key-one-0123456789', 'key-two-0123456789'];
 
 function verdict(
   { apiKeys = [], ...options }: Partial<AccessOptions> & { apiKeys?: readonly string[] },
-  visit: {
+  request: {
     method?: string;
     access?: Access;
     remoteAddress?: string;
@@ -28,10 +28,10 @@ function verdict(
   });
   try {
     guard.check({
-      method: visit.method ?? 'POST',
-      access: visit.access ?? 'key',
-      remoteAddress: visit.remoteAddress ?? '127.0.0.1',
-      headers: { host: '127.0.0.1:8080', ...visit.headers },
+      method: request.method ?? 'POST',
+      access: request.access ?? 'key',
+      remoteAddress: request.remoteAddress ?? '127.0.0.1',
+      headers: { host: '127.0.0.1:8080', ...request.headers },
     });
     return 'welcome';
   } catch (error) {
@@ -87,7 +87,7 @@ test('a server without keys takes any, as some clients send an empty one', () =>
 
 test('metrics are open to the machine itself and want a key from elsewhere', () => {
   const options = { apiKeys: KEYS, host: '0.0.0.0' };
-  const seen = (visit: Parameters<typeof verdict>[1]) => verdict(options, { access: 'local', ...visit });
+  const seen = (request: Parameters<typeof verdict>[1]) => verdict(options, { access: 'local', ...request });
   assert.equal(seen({}), 'welcome');
   assert.equal(seen({ remoteAddress: '::1' }), 'welcome');
   assert.equal(seen({ remoteAddress: '::ffff:127.0.0.1' }), 'welcome');
@@ -172,10 +172,10 @@ test('a client without a key is its address, of IPv6 its network', () => {
 test('one that left before it was looked at is not taken for the machine itself', () => {
   const guard = new AccessGuard({ keys: new KeyRing({ keys: KEYS }), corsOrigins: [], host: '127.0.0.1' });
   const headers = { host: 'localhost' };
-  const visit = (remoteAddress: string | undefined) =>
+  const request = (remoteAddress: string | undefined) =>
     guard.check({ method: 'GET', access: 'local', remoteAddress, headers });
-  assert.equal(visit('unix'), 'unix');
-  assert.throws(() => visit(undefined), { code: 'UNAUTHORIZED' });
+  assert.equal(request('unix'), 'unix');
+  assert.throws(() => request(undefined), { code: 'UNAUTHORIZED' });
 });
 
 const [ONE, TWO, THREE] = ['key-one-0123456789', 'key-two-0123456789', 'key-three-0123456789'] as const;
@@ -205,7 +205,7 @@ test('keys whose digests begin with the same 32 bits have different names', () =
   assert.notEqual(one, other);
 });
 
-test('a file that is not usable is told with its line, and with nothing of a key', () => {
+test('an unusable file is reported with its line, and with nothing of a key', () => {
   const problem = (text: string) => {
     try {
       return keysIn(text, '/keys').join();
@@ -245,16 +245,16 @@ test('a server whose keys are in a file is closed, and follows the file', async 
   const { url, logLines } = await openServer(t, { apiKeys: [ONE], apiKeysFile });
   const status = async (key: string) =>
     (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
-  const told = (text: string) => until(() => logLines.some((line) => line.includes(text)));
+  const received = (text: string) => until(() => logLines.some((line) => line.includes(text)));
   assert.deepEqual([await status(ONE), await status(TWO), await status(THREE)], [200, 200, 401]);
 
   writeFileSync(`${apiKeysFile}.new`, `# rotated\n${THREE}\n`);
   renameSync(`${apiKeysFile}.new`, apiKeysFile);
-  await told('API keys read again');
+  await received('API keys read again');
   assert.deepEqual([await status(ONE), await status(TWO), await status(THREE)], [200, 401, 200]);
 
   rmSync(apiKeysFile);
-  await told('API keys stay as they were');
+  await received('API keys stay as they were');
   assert.deepEqual([await status(ONE), await status(TWO), await status(THREE)], [200, 401, 200]);
   assert.equal(
     logLines.some((line) => [ONE, TWO, THREE].some((key) => line.includes(key))),

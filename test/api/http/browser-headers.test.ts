@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openApp } from '../app-under-test.js';
 
-test('the page is told what protects it from other pages', async (t) => {
+test('the page has the headers that protect it from other pages', async (t) => {
   const { app } = await openApp(t);
   const { headers } = await app.inject('/');
   assert.equal(headers['x-frame-options'], 'DENY');
@@ -22,7 +22,7 @@ test('an answer of the API runs nothing, and may be heard by other pages only wh
   assert.equal((await app.inject('/')).headers['cross-origin-resource-policy'], 'same-origin');
 });
 
-test('browsers are told to stay with TLS where there is TLS, but not for loopback, whose name others share', async (t) => {
+test('browsers get strict-transport-security over TLS, but not for loopback, whose name others share', async (t) => {
   const hsts = async (options: { isSecure: boolean; host: string }) => {
     const { app } = await openApp(t, options);
     return (await app.inject('/v1/models')).headers['strict-transport-security'];

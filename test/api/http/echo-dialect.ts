@@ -1,23 +1,23 @@
 // A dialect that echoes each message and records what happened to its conversations.
-import type { Conversation, Dialect, Peer, Visit } from '../../../src/api/http/socket-dialect.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../../../src/api/http/socket-dialect.js';
 
 class EchoConversation implements Conversation {
   readonly heard: (string | Uint8Array)[] = [];
   readonly peer: Peer;
-  readonly visit: Visit;
+  readonly handshake: Handshake;
   closes = 0;
   /** Resolves the promise of `closed`; at once unless the test replaces it. */
   freed: Promise<void> = Promise.resolve();
 
-  constructor(peer: Peer, visit: Visit) {
+  constructor(peer: Peer, handshake: Handshake) {
     this.peer = peer;
-    this.visit = visit;
+    this.handshake = handshake;
   }
 
   message(data: string | Uint8Array): void {
     this.heard.push(data);
-    if (data === 'throw') throw new Error('told to throw');
-    if (data === 'key please') this.peer.send(String(this.visit.authorize('a key of sixteen')));
+    if (data === 'throw') throw new Error('asked to throw');
+    if (data === 'key please') this.peer.send(String(this.handshake.authorize('a key of sixteen')));
     else if (data !== 'hush') this.peer.send(data);
   }
 
@@ -38,8 +38,8 @@ export class EchoDialect implements Dialect {
     this.keyInFirstMessage = keyInFirstMessage;
   }
 
-  open(peer: Peer, visit: Visit): EchoConversation {
-    const conversation = new EchoConversation(peer, visit);
+  open(peer: Peer, handshake: Handshake): EchoConversation {
+    const conversation = new EchoConversation(peer, handshake);
     this.conversations.push(conversation);
     return conversation;
   }

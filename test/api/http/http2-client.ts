@@ -14,7 +14,7 @@ export function openSession(
   options: http2.ClientSessionOptions | http2.SecureClientSessionOptions = {},
 ): http2.ClientHttp2Session {
   const session = http2.connect(url, options);
-  session.on('error', () => undefined); // told by the streams
+  session.on('error', () => undefined); // the streams report it
   t.after(() => session.destroy());
   return session;
 }

@@ -30,8 +30,8 @@ test('speech is streamed while it is made, then what it took, without the header
   const trailers = once(answer, 'trailers') as Promise<[Record<string, unknown>]>;
   assert.equal(String((await once(answer, 'data'))[0]), ' and ended');
   await once(answer, 'close');
-  const [told] = await trailers;
-  assert.match(String(told['server-timing']), /^queue;dur=0, .*total;dur=[\d.]+$/);
+  const [received] = await trailers;
+  assert.match(String(received['server-timing']), /^queue;dur=0, .*total;dur=[\d.]+$/);
   assert.equal(answer.rstCode, 0);
   await until(() => messages(logLines).includes('request answered'));
 });

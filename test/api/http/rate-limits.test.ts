@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
 import { AccessGuard } from '../../../src/api/http/access.js';
-import { Gate, RateLimits } from '../../../src/api/http/gate.js';
+import { Admission, RateLimits } from '../../../src/api/http/admission.js';
 import { KeyRing } from '../../../src/api/http/api-keys.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { errorIn, openServer } from '../app-under-test.js';
@@ -46,7 +46,7 @@ test('no more clients are remembered than may be, the latest of them', () => {
   assert.equal(limits.clients, 3);
 });
 
-test('over HTTP the limit is told with every answer, and its end with when to come back', async (t) => {
+test('over HTTP every answer states the limit, and a refusal states when to come back', async (t) => {
   const time = new ManualTime();
   const { url } = await openServer(t, { rateLimit: 2, time });
   const models = () => fetch(`${url}/v1/models`);
@@ -90,9 +90,9 @@ test('each key has a limit of its own, whatever address it comes from, and so ha
 
 test('a WebSocket counts as a request, and its page is checked although it comes with GET', () => {
   const guard = new AccessGuard({ keys: new KeyRing({ keys: [] }), corsOrigins: [], host: '127.0.0.1' });
-  const gate = new Gate(guard, new RateLimits(1, new ManualTime()));
-  const visit = (origin?: string) =>
-    gate.admit({
+  const admission = new Admission(guard, new RateLimits(1, new ManualTime()));
+  const admitted = (origin?: string) =>
+    admission.admit({
       method: 'GET',
       access: 'key',
       remoteAddress: '127.0.0.1',
@@ -101,7 +101,7 @@ test('a WebSocket counts as a request, and its page is checked although it comes
     });
   const code = (expected: string) => (error: unknown) =>
     error instanceof ParleyError && error.code === expected;
-  assert.throws(() => visit('https://evil.example'), code('FORBIDDEN'));
-  assert.equal(visit('http://localhost'), '127.0.0.1');
-  assert.throws(() => visit(), code('RATE_LIMITED'));
+  assert.throws(() => admitted('https://evil.example'), code('FORBIDDEN'));
+  assert.equal(admitted('http://localhost'), '127.0.0.1');
+  assert.throws(() => admitted(), code('RATE_LIMITED'));
 });

@@ -195,7 +195,7 @@ test('without metrics there is nothing under their address', async (t) => {
   assert.equal((await app.inject('/metrics')).statusCode, 404);
 });
 
-test('what changes something is told at info, what only looks at the server at debug', async (t) => {
+test('a request that changes something is logged at info, one that only looks at the server at debug', async (t) => {
   const { app, logLines } = await openApp(t);
   const levelAfter = async (method: 'GET' | 'POST', url: string) => {
     await app.inject({ method, url });

@@ -46,7 +46,7 @@ export class SocketClient {
   }
 
   /** Everything that was sent as JSON. */
-  get told(): Record<string, unknown>[] {
+  get received(): Record<string, unknown>[] {
     const texts = this.messages.filter((message) => typeof message === 'string');
     return texts.map((text) => JSON.parse(text) as Record<string, unknown>);
   }

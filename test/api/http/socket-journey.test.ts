@@ -48,13 +48,13 @@ async function spokenOverHttp(input: string): Promise<Buffer> {
 test('a text sounds as it does over HTTP, its sentences apart as far as there', async (t) => {
   const client = await SocketClient.open(t, `${server.url}${LEGACY}`);
   client.send({ input: SENTENCES[0], voice: 'slt' });
-  await until(() => client.told.length === 1);
-  assert.deepEqual(client.told, [{ event: 'done' }]);
+  await until(() => client.received.length === 1);
+  assert.deepEqual(client.received, [{ event: 'done' }]);
   assert.ok(client.sound.equals(await spokenOverHttp(SENTENCES[0] ?? '')));
 
   client.messages.length = 0;
   client.send({ input: TEXT, voice: 'slt' });
-  await until(() => client.told.length === 1);
+  await until(() => client.received.length === 1);
   const whole = await spokenOverHttp(TEXT);
   // Each sentence has a resampler of its own, which may round its length.
   assert.ok(Math.abs(client.sound.length - whole.length) <= 8, `${client.sound.length}, not ${whole.length}`);
@@ -67,25 +67,25 @@ test('a cancellation stops a long text, and the next one is heard', async (t) =>
   client.send({ input: LONG, voice: 'slt' });
   await until(() => client.sound.length > 0);
   client.send({ event: 'cancel' });
-  await until(() => client.told.length === 1);
-  assert.deepEqual(client.told, [{ event: 'cancelled' }]);
+  await until(() => client.received.length === 1);
+  assert.deepEqual(client.received, [{ event: 'cancelled' }]);
   await freed(server);
   const heard = client.messages.length;
   client.send({ input: 'Still here.', voice: 'slt' });
-  await until(() => client.told.length === 2);
-  assert.deepEqual([client.told[1], client.messages.length > heard + 1], [{ event: 'done' }, true]);
+  await until(() => client.received.length === 2);
+  assert.deepEqual([client.received[1], client.messages.length > heard + 1], [{ event: 'done' }, true]);
 });
 
 test('tokens become sentences that sound before the text has ended', async (t) => {
   const client = await SocketClient.open(t, `${server.url}${OMNI}`);
   client.send({ type: 'session.config', voice: 'slt', language: 'English' });
   for (const token of `${TEXT} And`.match(/\S+\s?/g) ?? []) client.send({ type: 'input.text', text: token });
-  await until(() => client.told.length === 4);
+  await until(() => client.received.length === 4);
   client.send({ type: 'input.text', text: ' that is all.' });
   client.send({ type: 'input.done' });
-  await until(() => client.told.length === 7);
+  await until(() => client.received.length === 7);
   assert.deepEqual(
-    client.told.map(({ type, sentence_text: words, error }) => [type, words ?? error]),
+    client.received.map(({ type, sentence_text: words, error }) => [type, words ?? error]),
     [
       ['audio.start', SENTENCES[0]],
       ['audio.done', false],
@@ -100,7 +100,7 @@ test('tokens become sentences that sound before the text has ended', async (t) =
   assert.equal(files.length, 3);
   for (const [index, file] of files.entries()) {
     assert.deepEqual([file.toString('latin1', 0, 4), file.readUInt32LE(40)], ['RIFF', file.length - 44]);
-    assert.equal(client.told[2 * index + 1]?.['total_bytes'], file.length);
+    assert.equal(client.received[2 * index + 1]?.['total_bytes'], file.length);
   }
   client.send({ type: 'session.close' });
   assert.deepEqual(await client.closed(), [1000, '']);

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { AccessGuard } from '../../../src/api/http/access.js';
 import { KeyRing } from '../../../src/api/http/api-keys.js';
-import { Gate } from '../../../src/api/http/gate.js';
+import { Admission } from '../../../src/api/http/admission.js';
 import type { SocketLimits } from '../../../src/api/http/socket-session.js';
 import { Sockets } from '../../../src/api/http/sockets.js';
 import { createLog } from '../../../src/observe/log.js';
@@ -40,7 +40,7 @@ async function openSockets(t: TestContext, setup: Setup = {}) {
   let ids = 0;
   const sockets = new Sockets({
     dialects: [dialect],
-    gate: new Gate(
+    admission: new Admission(
       new AccessGuard({ keys: new KeyRing({ keys: apiKeys }), corsOrigins: [], host: '127.0.0.1' }),
     ),
     maxSockets,
@@ -79,11 +79,11 @@ test('a socket reaches the dialect of its path, with what stands in the path and
   client.send(Buffer.from([1, 2, 3]));
   await until(() => client.messages.length === 2);
   assert.deepEqual(client.messages, ['hello', Buffer.from([1, 2, 3])]);
-  const { visit, closes } = dialect.only;
-  assert.deepEqual({ ...visit.params }, { room: 'a room' });
-  assert.equal(visit.url.searchParams.get('model'), 'x');
+  const { handshake, closes } = dialect.only;
+  assert.deepEqual({ ...handshake.params }, { room: 'a room' });
+  assert.equal(handshake.url.searchParams.get('model'), 'x');
   assert.deepEqual(
-    [visit.client, visit.requestId, visit.authorize('anything'), closes],
+    [handshake.client, handshake.requestId, handshake.authorize('anything'), closes],
     ['127.0.0.1', 'req_1', true, 0],
   );
   assert.equal(await metric(metrics, 'parley_sockets{dialect="echo"}'), '1');
@@ -160,7 +160,7 @@ test('a key comes in either header or as a subprotocol, which is confirmed only 
     const client = await SocketClient.open(t, room, { headers, protocols: [...protocols] });
     assert.equal(client.socket.protocol, confirmed);
   }
-  const clients = new Set(dialect.conversations.map(({ visit }) => visit.client));
+  const clients = new Set(dialect.conversations.map(({ handshake }) => handshake.client));
   assert.match([...clients].join(), /^key [0-9a-f]{64}$/, 'one and the same');
   for (const headers of [
     {},
@@ -182,14 +182,14 @@ test('a dialect may take the key from the first message, but not for ever, and n
   assert.equal((await refusal(room, { 'xi-api-key': 'wrong' })).status, 401);
 
   const client = await SocketClient.open(t, room);
-  const { visit } = dialect.only;
-  assert.equal(visit.client, '127.0.0.1');
+  const { handshake } = dialect.only;
+  assert.equal(handshake.client, '127.0.0.1');
   assert.deepEqual(
-    [visit.authorize(''), visit.authorize('wrong'), visit.authorize(key)],
+    [handshake.authorize(''), handshake.authorize('wrong'), handshake.authorize(key)],
     [false, false, true],
   );
-  assert.match(visit.client, /^key [0-9a-f]{64}$/);
-  assert.equal(visit.authorize('wrong'), true, 'it is authorized already');
+  assert.match(handshake.client, /^key [0-9a-f]{64}$/);
+  assert.equal(handshake.authorize('wrong'), true, 'it is authorized already');
 
   const silent = await SocketClient.open(t, room);
   time.advance(9999);
@@ -555,5 +555,5 @@ test('through the Unix socket sockets are given, whatever the host is called', a
   await echoes(
     await SocketClient.open(t, `ws+unix://${udsPath}:/v1/echo`, { headers: { host: 'anything' } }),
   );
-  assert.equal(dialect.only.visit.client, 'unix');
+  assert.equal(dialect.only.handshake.client, 'unix');
 });

@@ -24,7 +24,7 @@ test('where there are keys health tells strangers the status only, and the machi
   };
   const telephone = () => ({ trunks: [{ name: 'main' }] });
   const { app } = await openApp(t, { apiKeys: [KEY], host: '0.0.0.0', health: () => health, telephone });
-  const told = async (remoteAddress: string, headers: Record<string, string> = {}) => {
+  const received = async (remoteAddress: string, headers: Record<string, string> = {}) => {
     const host = { host: remoteAddress.includes(':') ? '[::1]:8080' : '127.0.0.1:8080' };
     const answer = await app.inject({ url: '/health', remoteAddress, headers: { ...host, ...headers } });
     assert.equal(answer.statusCode, 503);
@@ -32,14 +32,14 @@ test('where there are keys health tells strangers the status only, and the machi
   };
   const all = 'calls,encoders,engines,maxCalls,reason,status,telephone,uptimeSeconds';
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
-    assert.equal(await told(address), all, address);
+    assert.equal(await received(address), all, address);
   }
   for (const headers of [{ authorization: `Bearer ${KEY}` }, { 'xi-api-key': KEY }]) {
-    assert.equal(await told('10.0.0.7', headers), all);
+    assert.equal(await received('10.0.0.7', headers), all);
   }
-  assert.equal(await told('10.0.0.7'), 'status');
-  assert.equal(await told('10.0.0.7', { authorization: 'Bearer wrong-key-0123456789' }), 'status');
-  assert.equal(await told('127.0.0.1', { host: 'parley.example' }), 'status');
+  assert.equal(await received('10.0.0.7'), 'status');
+  assert.equal(await received('10.0.0.7', { authorization: 'Bearer wrong-key-0123456789' }), 'status');
+  assert.equal(await received('127.0.0.1', { host: 'parley.example' }), 'status');
 });
 
 test('a request that a proxy on this machine forwards is none of the machine itself', async (t) => {
@@ -173,7 +173,7 @@ test('a page that reached loopback under a name of its own is given nothing, not
   }
 });
 
-test('health tells what an older server told, under the same names', async (t) => {
+test('health has the fields of an older server, under the same names', async (t) => {
   const memory = { allocatedBytes: 3 * 2 ** 30, totalBytes: 80 * 2 ** 30 };
   const work = { streams: 9, busyShare: 0.12345, eager: 1, captures: 2, launches: 3, listBytes: 5 * 2 ** 20 };
   const health = () => ({
@@ -191,8 +191,8 @@ test('health tells what an older server told, under the same names', async (t) =
     voiceCache: { entries: 1, maxEntries: 32, hits: 7 },
   });
   const { app } = await openApp(t, { health });
-  const { uptimeSeconds: _, ...told } = (await app.inject('/health')).json<Record<string, unknown>>();
-  assert.deepEqual(told, {
+  const { uptimeSeconds: _, ...received } = (await app.inject('/health')).json<Record<string, unknown>>();
+  assert.deepEqual(received, {
     status: 'ok',
     engines: { flite: true },
     encoders: true,
@@ -237,6 +237,6 @@ test('what computes on the CPU claims no memory of a device', async (t) => {
     device: { name: 'cpu' },
   });
   const { app } = await openApp(t, { health });
-  const told = (await app.inject('/health')).json<Record<string, unknown>>();
-  assert.deepEqual([told['device'], told['cuda'], 'gpu_allocated_mb' in told], ['cpu', false, false]);
+  const received = (await app.inject('/health')).json<Record<string, unknown>>();
+  assert.deepEqual([received['device'], received['cuda'], 'gpu_allocated_mb' in received], ['cpu', false, false]);
 });

@@ -226,9 +226,9 @@ test(
   async (t) => {
     const { url, speech } = await openServer(t);
     speech.whole = ['RIFF', 'abcd'];
-    const told = ' %{http_version} %{response_code} %{content_type}';
+    const format = ' %{http_version} %{response_code} %{content_type}';
     const json = ['-H', 'content-type: application/json', '-d', '{"input":"Hello."}'];
-    const options = ['-sS', '--http2-prior-knowledge', '-w', told, ...json, `${url}/v1/audio/speech`];
+    const options = ['-sS', '--http2-prior-knowledge', '-w', format, ...json, `${url}/v1/audio/speech`];
     const { stdout } = await promisify(execFile)('curl', options);
     assert.equal(stdout, 'RIFFabcd 2 200 audio/mpeg');
   },

@@ -95,27 +95,27 @@ test('null leaves a field out, as deep as requests go, and nothing else is chang
 const MIB = 1024 * 1024;
 const AUDIO = 'A'.repeat(4 * MIB);
 
-function told(json: string): boolean {
+function received(json: string): boolean {
   return isMostlyStructure(Buffer.from(json));
 }
 
 test('a body that is large by its strings is none of structure, whatever stands in them', () => {
-  assert.equal(told(JSON.stringify({ input: 'Hello.', ref_audio: AUDIO })), false);
-  assert.equal(told(JSON.stringify({ input: '[{,'.repeat(MIB) })), false);
-  assert.equal(told(JSON.stringify({ input: '\\"'.repeat(50_000), ref_audio: AUDIO })), false);
-  assert.equal(told(`{"input":"${'\\'.repeat(2 * MIB)}","speed":1}`), false);
+  assert.equal(received(JSON.stringify({ input: 'Hello.', ref_audio: AUDIO })), false);
+  assert.equal(received(JSON.stringify({ input: '[{,'.repeat(MIB) })), false);
+  assert.equal(received(JSON.stringify({ input: '\\"'.repeat(50_000), ref_audio: AUDIO })), false);
+  assert.equal(received(`{"input":"${'\\'.repeat(2 * MIB)}","speed":1}`), false);
   const item = { input: 'Hello. '.repeat(500), speed: 1, sample_rate: 24_000, voice: 'slt', language: 'en' };
-  assert.equal(told(JSON.stringify({ items: Array.from({ length: 32 }, () => item) }, null, 8)), false);
+  assert.equal(received(JSON.stringify({ items: Array.from({ length: 32 }, () => item) }, null, 8)), false);
 });
 
 test('a body that is large by its structure is known as such', () => {
-  assert.equal(told('['.repeat(MIB)), true);
-  assert.equal(told(`{"input":"Hello.","x":[${'1,'.repeat(MIB)}1]}`), true);
-  assert.equal(told(`{${'"a":null,'.repeat(100_000)}"input":"Hello."}`), true);
-  assert.equal(told(`[${'"",'.repeat(100_000)}""]`), true);
+  assert.equal(received('['.repeat(MIB)), true);
+  assert.equal(received(`{"input":"Hello.","x":[${'1,'.repeat(MIB)}1]}`), true);
+  assert.equal(received(`{${'"a":null,'.repeat(100_000)}"input":"Hello."}`), true);
+  assert.equal(received(`[${'"",'.repeat(100_000)}""]`), true);
   // Behind a string that ends with a backslash, which is none before its quote.
-  assert.equal(told(`{"input":"\\\\","x":${'['.repeat(MIB)}`), true);
-  assert.equal(told(`{"input":"${'\\"'.repeat(MIB)}"}`), true);
+  assert.equal(received(`{"input":"\\\\","x":${'['.repeat(MIB)}`), true);
+  assert.equal(received(`{"input":"${'\\"'.repeat(MIB)}"}`), true);
 });
 
 test('a body of much structure is refused before it is parsed, and says what may be', async (t) => {

@@ -104,7 +104,7 @@ test('raw samples come with their nature in headers and a name for the file', as
   assert.deepEqual(speech.requests, [ASKED, ASKED]);
 });
 
-test('the rate asked for is the rate told', async (t) => {
+test('the reply states the requested rate', async (t) => {
   const { app, speech } = await openApp(t);
   speech.whole = ['samples'];
   const payload = { ...BODY, sample_rate: 8000 };

@@ -10,10 +10,10 @@ const DONE = { event: 'done' };
 const CANCELLED = { event: 'cancelled' };
 
 test('a text comes back as its samples and the word that it is done, under either name', async () => {
-  const { say, told, speech, firstSounds, time } = openDialect(legacySocket);
+  const { say, received, speech, firstSounds, time } = openDialect(legacySocket);
   say({ input: 'One is here. Two is there.', voice: 'instant', speed: 1.5, language: 'English' });
   time.advance(30);
-  assert.deepEqual(await told(5), ['One is', ' here.', 'Two is ', 'there.', DONE]);
+  assert.deepEqual(await received(5), ['One is', ' here.', 'Two is ', 'there.', DONE]);
   assert.deepEqual(
     speech.requests.map(({ text, dueAtMs: _due, ...request }) => ({ text, ...request })),
     [
@@ -33,12 +33,12 @@ test('a text comes back as its samples and the word that it is done, under eithe
   );
   assert.deepEqual(firstSounds, [30]);
   say({ text: 'Hi.', response_format: 'mp3', unknown: 1 });
-  assert.deepEqual(await told(3), ['Hi', '.', DONE]);
+  assert.deepEqual(await received(3), ['Hi', '.', DONE]);
   assert.equal(speech.active, 0);
 });
 
 test('fields of the HTTP body reach the speech', async () => {
-  const { say, told, speech } = openDialect(legacySocket);
+  const { say, received, speech } = openDialect(legacySocket);
   say({
     input: 'Hi.',
     voice: { id: 'instant' },
@@ -53,7 +53,7 @@ test('fields of the HTTP body reach the speech', async () => {
     cache: false,
     language: null,
   });
-  await told(3);
+  await received(3);
   assert.deepEqual(speech.requests, [
     {
       text: 'Hi.',
@@ -71,10 +71,10 @@ test('fields of the HTTP body reach the speech', async () => {
 });
 
 test('texts wait for each other up to a limit, which is named', async () => {
-  const { say, told, speech, firstSounds } = openDialect(legacySocket);
+  const { say, received, speech, firstSounds } = openDialect(legacySocket);
   speech.held.add('One.');
   say({ input: 'One.' }, { input: 'Two.' }, { input: 'Three.' }, { input: 'Four.' });
-  assert.deepEqual(await told(2), [
+  assert.deepEqual(await received(2), [
     {
       event: 'error',
       detail: '2 texts wait on this socket already, which is what MAX_WAITING_UTTERANCES allows',
@@ -84,19 +84,19 @@ test('texts wait for each other up to a limit, which is named', async () => {
   ]);
   assert.deepEqual(speech.texts, ['One.']);
   speech.finish('One.');
-  assert.deepEqual(await told(8), ['e.', DONE, 'Tw', 'o.', DONE, 'Thr', 'ee.', DONE]);
+  assert.deepEqual(await received(8), ['e.', DONE, 'Tw', 'o.', DONE, 'Thr', 'ee.', DONE]);
   assert.equal(firstSounds.length, 1, 'the others waited for each other');
 });
 
 test('a cancellation drops what waits, stops what is spoken and is answered before anything else', async () => {
   for (const cancel of [{ event: 'cancel' }, { type: 'cancel' }]) {
-    const { say, told, speech, peer } = openDialect(legacySocket);
+    const { say, received, speech, peer } = openDialect(legacySocket);
     speech.held.add('One.');
     say({ input: 'One. And so on.' }, { input: 'Two.' });
-    assert.deepEqual(await told(1), ['On']);
+    assert.deepEqual(await received(1), ['On']);
     say(cancel, { input: 'Three.' });
     assert.equal(speech.active, 0, 'freed at once');
-    assert.deepEqual(await told(4), [CANCELLED, 'Thr', 'ee.', DONE]);
+    assert.deepEqual(await received(4), [CANCELLED, 'Thr', 'ee.', DONE]);
     assert.deepEqual(speech.texts, ['One.', 'And so on.', 'Three.']);
     say(cancel);
     assert.deepEqual(peer.taken(), [CANCELLED], 'also where nothing is spoken');
@@ -104,18 +104,18 @@ test('a cancellation drops what waits, stops what is spoken and is answered befo
 });
 
 test('a cancellation stops within one chunk, even at a peer that does not read', async () => {
-  const { say, told, speech, peer } = openDialect(legacySocket);
+  const { say, received, speech, peer } = openDialect(legacySocket);
   peer.stall();
   say({ input: 'One is here. Two is there.' });
-  assert.deepEqual(await told(1), ['One is']);
+  assert.deepEqual(await received(1), ['One is']);
   say({ event: 'cancel' });
   assert.equal(speech.active, 0);
   peer.read();
-  assert.deepEqual(await told(1), [CANCELLED]);
+  assert.deepEqual(await received(1), [CANCELLED]);
 });
 
 test('what is wrong with a message is said, and the next one is heard', async () => {
-  const { say, conversation, peer, told } = openDialect(legacySocket);
+  const { say, conversation, peer, received } = openDialect(legacySocket);
   const cases = [
     ['{', 'malformed', /must be JSON$/],
     ['[]', 'malformed', /JSON object/],
@@ -148,13 +148,13 @@ test('what is wrong with a message is said, and the next one is heard', async ()
   conversation.message(Buffer.from('{}'));
   assert.match(String((peer.taken() as Record<string, string>[])[0]?.['detail']), /not binary/);
   say({ input: 'Hi.' });
-  assert.deepEqual(await told(3), ['Hi', '.', DONE]);
+  assert.deepEqual(await received(3), ['Hi', '.', DONE]);
 });
 
 test('what is known only when a text is spoken is said then, without the word that it is done', async () => {
-  const { say, told, speech, failures, firstSounds } = openDialect(legacySocket);
+  const { say, received, speech, failures, firstSounds } = openDialect(legacySocket);
   say({ input: '…' }, { input: 'x', voice: 'nobody' });
-  const refusals = (await told(2)) as Record<string, string>[];
+  const refusals = (await received(2)) as Record<string, string>[];
   assert.deepEqual(
     refusals.map(({ event, code }) => [event, code]),
     [
@@ -164,7 +164,7 @@ test('what is known only when a text is spoken is said then, without the word th
   );
   speech.broken.set('One is here.', new ParleyError('ENGINE_FAILED', 'a secret of the operator'));
   say({ input: 'One is here. Two is there.' });
-  assert.deepEqual(await told(2), [
+  assert.deepEqual(await received(2), [
     'One is',
     {
       event: 'error',
@@ -175,15 +175,15 @@ test('what is known only when a text is spoken is said then, without the word th
   assert.deepEqual(failures, ['req_1 ENGINE_FAILED']);
   assert.equal(speech.active, 0);
   say({ input: 'Hi.' });
-  assert.deepEqual(await told(3), ['Hi', '.', DONE]);
+  assert.deepEqual(await received(3), ['Hi', '.', DONE]);
   assert.equal(firstSounds.length, 2);
 });
 
 test('a peer that vanishes frees everything, and nothing is begun any more', async () => {
-  const { say, told, speech, conversation, peer } = openDialect(legacySocket);
+  const { say, received, speech, conversation, peer } = openDialect(legacySocket);
   speech.held.add('One.');
   say({ input: 'One. And so on.' }, { input: 'Two.' });
-  await told(1);
+  await received(1);
   await until(() => speech.active === 2);
   await conversation.closed();
   assert.equal(speech.active, 0);
@@ -192,7 +192,7 @@ test('a peer that vanishes frees everything, and nothing is begun any more', asy
 });
 
 test('a whole text may be SSML, and is then one sound', async () => {
-  const { say, told, speech } = openDialect(legacySocket);
+  const { say, received, speech } = openDialect(legacySocket);
   say({ input: '<speak>One. Two.</speak>' });
   say({ input: '<speak>Three.</speak>', input_format: 'text', lexicon: [{ word: 'Three', say: 'free' }] });
   await until(() => speech.requests.length >= 2);
@@ -203,5 +203,5 @@ test('a whole text may be SSML, and is then one sound', async () => {
   say({ input: 'Four.', input_format: 'html' });
   const answers: unknown[] = [];
   while (!answers.some((answer) => JSON.stringify(answer).includes('input_format')))
-    answers.push(...(await told(1)));
+    answers.push(...(await received(1)));
 });

@@ -35,12 +35,12 @@ function open(config: object = CONFIG): DialectUnderTest {
 }
 
 test('sentences sound while the text is still coming, each with its start and end', async () => {
-  const { say, told, speech, firstSounds, time } = open();
+  const { say, received, speech, firstSounds, time } = open();
   say(text('One is he'), text('re. T'));
   time.advance(70);
-  assert.deepEqual(await told(4), [start(0, 0, 'One is here.'), 'One is', ' here.', end(0, 0, 12)]);
+  assert.deepEqual(await received(4), [start(0, 0, 'One is here.'), 'One is', ' here.', end(0, 0, 12)]);
   say(text('wo is there.'), DONE);
-  assert.deepEqual(await told(5), [
+  assert.deepEqual(await received(5), [
     start(0, 1, 'Two is there.'),
     'Two is ',
     'there.',
@@ -51,10 +51,10 @@ test('sentences sound while the text is still coming, each with its start and en
 });
 
 test('the end of a text is not the end of the session, and its configuration stays until the next', async () => {
-  const { say, told, speech } = open({ ...CONFIG, voice: 'instant', speed: 2, language: 'Auto' });
+  const { say, received, speech } = open({ ...CONFIG, voice: 'instant', speed: 2, language: 'Auto' });
   say(text('One.'), DONE, text('Two.'), DONE);
   assert.deepEqual(
-    (await told(10)).filter((message) => typeof message !== 'string'),
+    (await received(10)).filter((message) => typeof message !== 'string'),
     [
       start(0, 0, 'One.'),
       end(0, 0, 4),
@@ -65,7 +65,7 @@ test('the end of a text is not the end of the session, and its configuration sta
     ],
   );
   say({ ...CONFIG, response_format: 'ulaw_8000', speaker: 'instant' }, text('Three.'), DONE);
-  assert.deepEqual((await told(5))[0], start(2, 0, 'Three.', { format: 'ulaw_8000', sample_rate: 8000 }));
+  assert.deepEqual((await received(5))[0], start(2, 0, 'Three.', { format: 'ulaw_8000', sample_rate: 8000 }));
   assert.deepEqual(
     speech.requests.map(({ voice, speed, language, container, sampleRate }) => [
       voice,
@@ -83,11 +83,11 @@ test('the end of a text is not the end of the session, and its configuration sta
 });
 
 test('without stream_audio each sentence is one message: a whole file, which states its length', async () => {
-  const { say, told, conversation, peer, speech } = open({ type: 'session.config', sample_rate: 16_000 });
+  const { say, received, conversation, peer, speech } = open({ type: 'session.config', sample_rate: 16_000 });
   const sentence = 'stream and sound.';
   speech.header = { replaced: 6, bytes: Buffer.from('whole file') };
   say(text(sentence), DONE);
-  const [begin, file, ...rest] = await told(4);
+  const [begin, file, ...rest] = await received(4);
   assert.deepEqual(begin, start(0, 0, sentence, { format: 'wav', sample_rate: 16_000 }));
   assert.ok(typeof file === 'string');
   assert.equal(file, 'whole file and sound.');
@@ -97,13 +97,13 @@ test('without stream_audio each sentence is one message: a whole file, which sta
 });
 
 test('a sentence with more sound than one message may have is refused by name, and its work stopped', async () => {
-  const { say, told, speech } = open({ type: 'session.config' });
+  const { say, received, speech } = open({ type: 'session.config' });
   const sentence = 'far too long.';
   speech.held.add(sentence);
   say(text(sentence), DONE);
   await until(() => speech.active === 1);
   for (let mebibytes = 0; mebibytes < 16; mebibytes++) speech.more(sentence, Buffer.alloc(1024 * 1024));
-  const [begin, refusal, ...rest] = await told(4);
+  const [begin, refusal, ...rest] = await received(4);
   assert.deepEqual(begin, start(0, 0, sentence, { format: 'wav' }));
   assert.deepEqual(refusal, {
     type: 'error',
@@ -119,30 +119,30 @@ test('a sentence with more sound than one message may have is refused by name, a
 });
 
 test('a described voice is made for the session', async () => {
-  const { say, told, speech } = open({ ...CONFIG, task_type: 'VoiceDesign', instructions: 'an old sailor' });
+  const { say, received, speech } = open({ ...CONFIG, task_type: 'VoiceDesign', instructions: 'an old sailor' });
   say(text('Hi.'), DONE);
-  await told(5);
+  await received(5);
   const [request] = speech.requests;
   assert.deepEqual([request?.reference?.kind, request?.options], ['prompt', undefined]);
 });
 
 test('an empty text is done at once, one of marks alone is an error and then done', async () => {
-  const { say, told } = open();
+  const { say, received } = open();
   say(DONE, text(' \n'), DONE, text('…'), DONE);
-  const [first, second, error, third] = await told(4);
+  const [first, second, error, third] = await received(4);
   assert.deepEqual([first, second, third], [sessionDone(0, 0), sessionDone(1, 0), sessionDone(2, 0)]);
   const { message: _message, ...fields } = error as Record<string, unknown>;
   assert.deepEqual(fields, { type: 'error', code: 'text_empty', param: 'text', utterance_index: 2 });
 });
 
 test('a cancellation drops every text that is not at its end, and the next one begins after the answer', async () => {
-  const { say, told, speech, peer } = open();
+  const { say, received, speech, peer } = open();
   speech.held.add('One is here.');
   say(text('One is here. And so on.'), DONE, text('Two.'), DONE, text('Thr'));
-  assert.deepEqual(await told(2), [start(0, 0, 'One is here.'), 'One is']);
+  assert.deepEqual(await received(2), [start(0, 0, 'One is here.'), 'One is']);
   say({ type: 'input.cancel' }, text('Four.'), DONE);
   assert.equal(speech.active, 0, 'freed at once');
-  assert.deepEqual(await told(7), [
+  assert.deepEqual(await received(7), [
     end(0, 0, 6, { error: true, cancelled: true }),
     { type: 'input.cancelled', utterances: [0, 1, 2] },
     start(3, 0, 'Four.'),
@@ -157,12 +157,12 @@ test('a cancellation drops every text that is not at its end, and the next one b
 });
 
 test('an engine that fails in a sentence costs that sentence; one that fails before costs the text', async () => {
-  const { say, told, speech, failures } = open();
+  const { say, received, speech, failures } = open();
   speech.broken.set('One is here.', new ParleyError('ENGINE_FAILED', 'a secret of the operator'));
   const message = 'the speech engine failed at this text; the log has more under request req_1';
   const error = { type: 'error', message, code: 'engine_failed', param: null, utterance_index: 0 };
   say(text('One is here. Two is there.'), DONE);
-  assert.deepEqual(await told(9), [
+  assert.deepEqual(await received(9), [
     start(0, 0, 'One is here.'),
     'One is',
     { ...error, sentence_index: 0, partial_audio: true, action: 'discard' },
@@ -175,7 +175,7 @@ test('an engine that fails in a sentence costs that sentence; one that fails bef
   ]);
   speech.refused.set('Two.', new ParleyError('ENGINE_FAILED', 'a secret'));
   say(text('One. Two. Three.'), DONE, text('Four.'), DONE);
-  const rest = await told(11);
+  const rest = await received(11);
   assert.deepEqual(rest.slice(4, 6), [{ ...error, utterance_index: 1 }, sessionDone(1, 1)]);
   assert.deepEqual(rest.at(-1), sessionDone(2, 1));
   assert.deepEqual(failures, ['req_1 ENGINE_FAILED', 'req_1 ENGINE_FAILED']);
@@ -183,41 +183,41 @@ test('an engine that fails in a sentence costs that sentence; one that fails bef
 });
 
 test('a producer that falls silent is told so; the session stays, and the rest of that text is passed over', async () => {
-  const { say, told, time, speech } = open();
+  const { say, received, time, speech } = open();
   say(text('One is here. And then'));
-  await told(4);
+  await received(4);
   await nextTurn();
   time.advance(1000);
-  const [error] = (await told(1)) as Record<string, unknown>[];
+  const [error] = (await received(1)) as Record<string, unknown>[];
   assert.deepEqual([error?.['type'], error?.['code'], error?.['utterance_index']], ['error', 'timeout', 0]);
   assert.match(String(error?.['message']), /1000 ms/);
   say(text(' it came back.'), DONE);
-  assert.deepEqual(await told(1), [sessionDone(0, 1)]);
+  assert.deepEqual(await received(1), [sessionDone(0, 1)]);
   say(text('Two.'), DONE);
-  assert.deepEqual((await told(5)).at(-1), sessionDone(1, 1));
+  assert.deepEqual((await received(5)).at(-1), sessionDone(1, 1));
   assert.deepEqual([speech.texts, time.waiting], [['One is here.', 'Two.'], 0]);
 });
 
 test('a text over the limit, and one too many, are refused by name up to their end', async () => {
-  const { say, told, speech } = open();
+  const { say, received, speech } = open();
   say(text('x'.repeat(60)), text('y'.repeat(60)), text('z'), DONE);
-  const [long, done] = (await told(2)) as Record<string, unknown>[];
+  const [long, done] = (await received(2)) as Record<string, unknown>[];
   assert.deepEqual([long?.['code'], long?.['param'], done], ['text_too_long', 'text', sessionDone(0, 0)]);
   speech.held.add('One.');
   say(text('One.'), DONE, text('Two.'), DONE, text('Three.'), DONE, text('Fo'), text('ur.'), DONE);
-  const messages = (await told(4)) as Record<string, unknown>[];
+  const messages = (await received(4)) as Record<string, unknown>[];
   const { message, ...full } = messages[0] ?? {};
   assert.deepEqual(full, { type: 'error', code: 'queue_full', param: null, utterance_index: 4 });
   assert.match(String(message), /2 texts wait .* MAX_WAITING_UTTERANCES/);
   assert.deepEqual(messages[1], sessionDone(4, 0));
   speech.finish('One.');
-  const rest = await told(13);
+  const rest = await received(13);
   assert.deepEqual(rest.at(-1), sessionDone(3, 1));
   assert.deepEqual(speech.texts, ['One.', 'Two.', 'Three.']);
 });
 
 test('what is wrong with a message is said by field, and the session goes on', async () => {
-  const { say, conversation, peer, told } = openDialect(omniSocket);
+  const { say, conversation, peer, received } = openDialect(omniSocket);
   const refused = (message: object | string, code: string, param: string | null, words: RegExp) => {
     say(message);
     const [answer] = peer.taken() as Record<string, unknown>[];
@@ -277,14 +277,14 @@ test('what is wrong with a message is said by field, and the session goes on', a
   say(text('One'));
   refused(CONFIG, 'invalid_value', 'type', /send "input.done" first/);
   say(DONE);
-  assert.deepEqual((await told(5)).at(-1), sessionDone(0, 1));
+  assert.deepEqual((await received(5)).at(-1), sessionDone(0, 1));
 });
 
 test('session.close speaks what was said before it, and hears nothing after it', async () => {
-  const { say, told, peer, speech } = open();
+  const { say, received, peer, speech } = open();
   say(text('One.'), DONE, text('Two'), { type: 'session.close' }, text('Three.'), CONFIG, '{');
   assert.deepEqual(
-    (await told(10)).filter((message) => typeof message !== 'string').map(({ type }) => type),
+    (await received(10)).filter((message) => typeof message !== 'string').map(({ type }) => type),
     ['audio.start', 'audio.done', 'session.done', 'audio.start', 'audio.done', 'session.done'],
   );
   await until(() => peer.closedWith !== undefined);
@@ -293,10 +293,10 @@ test('session.close speaks what was said before it, and hears nothing after it',
 });
 
 test('a peer that vanishes in the middle frees everything', async () => {
-  const { say, told, speech, conversation, peer, time } = open();
+  const { say, received, speech, conversation, peer, time } = open();
   speech.held.add('One.');
   say(text('One. And so on. And then'), text(' it'));
-  await told(2);
+  await received(2);
   await until(() => speech.active === 2);
   await conversation.closed();
   await until(() => time.waiting === 0);

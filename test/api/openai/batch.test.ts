@@ -228,7 +228,7 @@ test('what was rendered before takes no engine, and begins as a whole file', asy
   assert.equal(speech.requests.length, 0);
 });
 
-test('more than eight batches at once are told to come back', async (t) => {
+test('more than eight batches at once are refused with when to come back', async (t) => {
   const { url, speech } = await openServer(t);
   const open = Array.from({ length: 8 }, () => post(url, { items: [{ input: 'One.' }] }));
   await until(() => speech.streams.length === 8);

@@ -40,7 +40,7 @@ async function serve(t: TestContext, environment: Record<string, string>, engine
   };
 }
 
-/** One whose thread does as it is told, or does not come up. */
+/** An engine whose thread does as the test says, or does not come up. */
 function oddEngine(data?: string): WorkerEngine {
   return new WorkerEngine({
     capabilities: {
@@ -69,9 +69,9 @@ test('the first request loads the engine, idleness lets it go, and what is in th
   const time = new ManualTime();
   const engine = fliteEngine({ maxWaiting: 8, renderTimeoutMs: 20_000, idleMs: IDLE_MS, time });
   const { ask, health, modelLoaded } = await serve(t, { PRELOAD_MODEL: '0' }, engine);
-  const told = await health();
-  assert.deepEqual([told.code, told['status'], told['model_loaded']], [200, 'ok', false]);
-  assert.deepEqual([told['engine'], told['device'], told['cuda']], ['flite', 'cpu', false]);
+  const received = await health();
+  assert.deepEqual([received.code, received['status'], received['model_loaded']], [200, 'ok', false]);
+  assert.deepEqual([received['engine'], received['device'], received['cuda']], ['flite', 'cpu', false]);
   assert.equal(await modelLoaded(), '0');
 
   const first = await ask('Good morning.');
@@ -118,8 +118,8 @@ test('a server whose engine cannot be loaded does not start, unless it need not 
     assert.ok(!message.includes('the voices are missing'), 'what is wrong is for the log');
     assert.match(answer.headers.get('retry-after') ?? '', /^[123]$/);
   }
-  const told = await health();
-  assert.deepEqual([told.code, told['status'], told['engines']], [503, 'no engine', { odd: false }]);
+  const received = await health();
+  assert.deepEqual([received.code, received['status'], received['engines']], [503, 'no engine', { odd: false }]);
 });
 
 test('a client that leaves while the engine is loaded frees its place for the next one', async (t) => {

@@ -48,8 +48,8 @@ function asked(url: string, fields: object): Promise<{ message: IncomingMessage;
   });
 }
 
-function assertTiming(told: Record<string, unknown>): void {
-  const { 'x-latency-total-ms': total, 'server-timing': server, ...parts } = told;
+function assertTiming(received: Record<string, unknown>): void {
+  const { 'x-latency-total-ms': total, 'server-timing': server, ...parts } = received;
   assert.deepEqual(parts, {
     'x-latency-queue-ms': '1.2',
     'x-latency-load-ms': '0',
@@ -155,7 +155,7 @@ test('a whole sound that fails midway is an ordinary error', async (t) => {
   assert.equal(errorIn(body.toString()).code, 'engine_failed');
 });
 
-test('a whole sound has a bound, and whoever meets it is told of streams', async (t) => {
+test('a whole sound has a bound, and the refusal names streams', async (t) => {
   const { url, speech } = await openServer(t);
   const answering = asked(url, { stream: false });
   const stream = await speech.stream();
@@ -286,7 +286,7 @@ test('a rendering that is found makes events, too, in lines that every reader ta
   assert.equal(speech.requests.length, 0);
 });
 
-test('what breaks off midway is told as an event, and nothing is said to be done', async (t) => {
+test('a sound that breaks off midway ends with an error event, and none says that it is done', async (t) => {
   const { url, speech, logLines } = await openServer(t);
   const answering = asked(url, { stream_format: 'sse' });
   const stream = await speech.stream();

@@ -24,7 +24,7 @@ async function openSpeaking(
   return under;
 }
 
-test('an engine that can heed it is told how to speak, under the names that it knows', async (t) => {
+test('an engine that supports instructions gets them, under the names that it knows', async (t) => {
   const under = await openSpeaking(t);
   under.speech.can = ABLE;
   const answer = await ask(under, {

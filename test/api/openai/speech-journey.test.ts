@@ -134,14 +134,14 @@ test('whole, streamed or in events, it is the same sound, with what it took', as
 });
 
 test('what flite cannot do is named, or refused where nothing of it would be left', async () => {
-  const told = await ask(server.url, {
+  const received = await ask(server.url, {
     input: 'Hello.',
     instructions: 'cheerful',
     temperature: 1,
     cache: false,
   });
-  assert.equal(told.headers.get('x-ignored-fields'), 'instructions, temperature');
-  assert.ok((await bodyOf(told)).length > 44);
+  assert.equal(received.headers.get('x-ignored-fields'), 'instructions, temperature');
+  assert.ok((await bodyOf(received)).length > 44);
   for (const fields of [
     { ref_audio: 'data:audio/wav;base64,AA==' },
     { task_type: 'VoiceDesign', instructions: 'an old man' },
@@ -260,8 +260,8 @@ test('a voice of OpenAI or Qwen is spoken by a stand-in that a header names, mad
       const answer = await ask(server.url, { ...plain, voice, response_format: 'mp3' });
       assert.equal(answer.status, 200);
       await bodyOf(answer);
-      const told = [answer.headers.get('x-voice'), answer.headers.get('x-cache')];
-      assert.deepEqual(told, [QWEN_VOICES[voice] ?? 'slt', cache], voice);
+      const received = [answer.headers.get('x-voice'), answer.headers.get('x-cache')];
+      assert.deepEqual(received, [QWEN_VOICES[voice] ?? 'slt', cache], voice);
     }
   }
   const events = await ask(server.url, { ...vivian, stream_format: 'sse' });
@@ -286,7 +286,7 @@ test("the ids of ElevenLabs' voices and Qwen's names speak at ElevenLabs' addres
       body: JSON.stringify({ text: 'Hello there.' }),
     });
     const body = (await answer.json()) as { audio_base64?: string; detail?: { status: string } };
-    return { body, told: [answer.status, answer.headers.get('x-voice')] };
+    return { body, received: [answer.status, answer.headers.get('x-voice')] };
   };
   const [rms, slt] = [await speak(other.url, 'rms'), await speak(other.url, 'slt')];
   const [one, two] = [
@@ -294,14 +294,14 @@ test("the ids of ElevenLabs' voices and Qwen's names speak at ElevenLabs' addres
     await speak(other.url, 'pNInz6obpgDQGcFmaJgB'),
   ];
   assert.deepEqual(
-    [rms.told, slt.told],
+    [rms.received, slt.received],
     [
       [200, null],
       [200, null],
     ],
   );
   assert.deepEqual(
-    [one.told, two.told],
+    [one.received, two.received],
     [
       [200, null],
       [200, 'slt'],
@@ -309,7 +309,7 @@ test("the ids of ElevenLabs' voices and Qwen's names speak at ElevenLabs' addres
   );
   assert.equal(one.body.audio_base64, rms.body.audio_base64);
   assert.equal(two.body.audio_base64, slt.body.audio_base64);
-  assert.deepEqual((await speak(other.url, 'vivian')).told, [200, 'slt']);
+  assert.deepEqual((await speak(other.url, 'vivian')).received, [200, 'slt']);
   for (const path of ['stream-input', 'multi-stream-input']) {
     for (const [voice, { body }] of [
       ['21m00Tcm4TlvDq8ikWAM', rms],
@@ -320,19 +320,19 @@ test("the ids of ElevenLabs' voices and Qwen's names speak at ElevenLabs' addres
       client.send({ text: 'Hello there.' });
       client.send(path === 'stream-input' ? { text: '' } : { close_socket: true });
       await client.closed();
-      const parts = client.told.map(({ audio }) => (typeof audio === 'string' ? audio : ''));
+      const parts = client.received.map(({ audio }) => (typeof audio === 'string' ? audio : ''));
       const sound = Buffer.concat(parts.map((part) => Buffer.from(part, 'base64')));
       assert.equal(sound.toString('base64'), body.audio_base64, `${voice} ${path}`);
     }
   }
   const unmapped = await speak(server.url, '21m00Tcm4TlvDq8ikWAM');
-  assert.deepEqual([unmapped.told[0], unmapped.body.detail?.status], [400, 'voice_not_found']);
+  assert.deepEqual([unmapped.received[0], unmapped.body.detail?.status], [400, 'voice_not_found']);
   const listed = (await (await fetch(`${other.url}/v1/voices`)).json()) as { voices: { voice_id: string }[] };
   const ids = listed.voices.map(({ voice_id: id }) => id).slice(-2);
   assert.deepEqual(ids, ['21m00Tcm4TlvDq8ikWAM', 'pNInz6obpgDQGcFmaJgB']);
 });
 
-test('voices that the configuration names and nobody has keep the server from starting, all told at once', async (t) => {
+test('unknown voices in the configuration keep the server from starting, all named at once', async (t) => {
   const file = join(temporaryFolder(t), 'voices.json');
   writeFileSync(file, JSON.stringify({ good: 'slt', wrong: 'Rachel', worse: 'Adam' }));
   const environment = {

@@ -112,8 +112,8 @@ test('every format is asked for by its name and answered under its type, raw one
     const payload = { input: 'Hello.', response_format, sample_rate, speed: 1.5 };
     const { headers } = await app.inject({ method: 'POST', url: SPEECH, payload });
     assert.equal(headers['content-type'], contentType);
-    const told = ['sample-rate', 'channels', 'bit-depth', 'format'].map((name) => headers[`x-pcm-${name}`]);
-    assert.deepEqual(told, raw ?? Array.from({ length: 4 }, () => undefined));
+    const received = ['sample-rate', 'channels', 'bit-depth', 'format'].map((name) => headers[`x-pcm-${name}`]);
+    assert.deepEqual(received, raw ?? Array.from({ length: 4 }, () => undefined));
     assert.deepEqual(speech.requests.at(-1), {
       text: 'Hello.',
       container,
@@ -239,7 +239,7 @@ test('a text that has begun in time may take longer', async (t) => {
   assert.equal(await answer.text(), 'begun and ended');
 });
 
-test('who asks is told apart by key, and by address where there is none', async (t) => {
+test('clients are distinguished by key, and by address if there is none', async (t) => {
   const keys = ['a'.repeat(16), 'b'.repeat(16)];
   const { app, speech } = await openApp(t, { apiKeys: keys });
   speech.whole = ['RIFF'];
@@ -363,7 +363,7 @@ test('closing the server breaks open streams off, waits for their work, and may 
 test('closing waits for an answer that is being made, and for no connection that asked nothing', async (t) => {
   const { url, server, calls } = await openServer(t);
   let answerNow!: () => void;
-  calls.gate = new Promise((resolve) => (answerNow = resolve));
+  calls.ready = new Promise((resolve) => (answerNow = resolve));
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
   const idleClosed = new Promise((resolve) => idle.on('close', resolve));
   const asking = fetch(`${url}/v1/realtime/calls`, {
