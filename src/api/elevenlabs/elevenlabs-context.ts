@@ -1,28 +1,34 @@
-// One stream of text that becomes one stream of sound: the whole of a
-// stream-input socket, or one context of a multi-stream-input socket.
+// Speaks one stream of text as one stream of sound: the whole of a stream-input socket, or one context of a
+// multi-stream-input socket. It has the idle timer of the context.
 //
 //   text ──▶ schedule ──▶ runs, one for each flush ──▶ speaker ──▶ messages
 //
-//   open ──▶ closing ──▶ over      closing: what was flushed is still spoken
+//   open ──▶ closing ──▶ over      closing: the flushed text is still spoken
 //     └───────────────────▲
 //
-// Runs are sent one after the other; the next one is begun when the last
-// sentence of the one before it is on its way.
+// Runs are sent one after the other. The next one begins when the last sentence of the run before it is being sent.
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';
 import { asParleyError, ParleyError } from '../../errors.js';
+import type { Time } from '../../time.js';
+import type { ClientMessage } from './elevenlabs-request.js';
 import { SoundMessages, type SoundMessagesParts } from './sound-messages.js';
 import { cutPlace, sentenceCut, TextRun, TextSchedule, type TextScheduleOptions } from './text-run.js';
 
-interface ContextParts extends SoundMessagesParts {
+interface ContextParts extends Omit<SoundMessagesParts, 'sent'> {
+  readonly id: string | undefined;
   readonly speaker: SentenceSpeaker;
+  readonly time: Time;
+  /** Milliseconds without a message in either direction after which `silent` is called. */
+  readonly inactivityMs: number;
   readonly settings: SpeechSettings;
   readonly schedule: TextScheduleOptions;
   /** Characters that the speaker takes as one text. */
   readonly maxTextLength: number;
   /** Nothing is sent before it. */
-  readonly after?: Promise<void>;
+  readonly after?: Promise<void> | undefined;
+  readonly silent: () => void;
   /** Called once, when nothing of it follows any more; with the error that ended it. */
   readonly over: (error: ParleyError | undefined) => void;
 }
@@ -31,10 +37,13 @@ const MAX_WAITING = 40_000; // characters: minutes of speech
 const MAX_RUNS = 256; // flushes of which nothing was heard yet
 
 export class ElevenLabsContext {
+  /** Undefined for the context of messages without an id. */
+  readonly id: string | undefined;
   /** Resolves when nothing of it runs any more. */
   readonly freed: Promise<void>;
   readonly #parts: ContextParts;
   readonly #messages: SoundMessages;
+  readonly #idle: IdleTimer;
   readonly #runs: TextRun[] = [];
   #schedule: TextSchedule;
   #settings: SpeechSettings;
@@ -45,16 +54,13 @@ export class ElevenLabsContext {
   #resolveFreed!: () => void;
 
   constructor(parts: ContextParts) {
+    this.id = parts.id;
     this.#parts = parts;
     this.#settings = parts.settings;
     this.#schedule = new TextSchedule(parts.schedule);
-    this.#messages = new SoundMessages(parts);
+    this.#idle = new IdleTimer(parts.time, parts.inactivityMs, () => this.#isSpeaking, parts.silent);
+    this.#messages = new SoundMessages({ ...parts, sent: () => this.#idle.touch() });
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
-  }
-
-  /** There is text that will be spoken without another word from the peer. */
-  get busy(): boolean {
-    return this.#runs.some((run) => run.ended);
   }
 
   /** There is text that waits for more. */
@@ -62,12 +68,22 @@ export class ElevenLabsContext {
     return this.#schedule.waiting > 0 || this.#runs.length > 0;
   }
 
+  /** Takes the settings and the text of a message. An error ends the context. */
+  take(message: ClientMessage): void {
+    this.#idle.touch();
+    if (this.#state !== 'open') return;
+    try {
+      this.#configure(message);
+      const { text, flush, trigger } = message;
+      if (text !== undefined || flush)
+        this.#push(text ?? '', flush ? 'flush' : trigger ? 'now' : 'scheduled');
+    } catch (error) {
+      this.stop(error as ParleyError);
+    }
+  }
+
   /** Changes the settings of text flushed from now on. */
-  configure(change: {
-    readonly speed?: number | undefined;
-    readonly schedule?: readonly number[] | undefined;
-  }): void {
-    const { speed, schedule } = change;
+  #configure({ speed, schedule }: ClientMessage): void {
     if (speed !== undefined) this.#settings = { ...this.#settings, speed };
     if (schedule === undefined) return;
     const waiting = this.#schedule.flush();
@@ -76,8 +92,7 @@ export class ElevenLabsContext {
   }
 
   /** Throws TEXT_TOO_LONG and QUEUE_FULL when the peer is too far ahead of its sound. */
-  push(text: string, how: 'scheduled' | 'now' | 'flush'): void {
-    if (this.#state !== 'open') return;
+  #push(text: string, how: 'scheduled' | 'now' | 'flush'): void {
     this.#checkRoom(text);
     const { text: released, complete } = this.#schedule.push(text, how !== 'scheduled');
     this.#feed(released);
@@ -106,11 +121,17 @@ export class ElevenLabsContext {
   stop(error?: ParleyError): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
+    this.#idle.close();
     this.#messages.stop();
     for (const run of this.#runs) run.stop();
     this.#runs.length = 0;
     this.#parts.over(error);
     if (!this.#working) this.#resolveFreed();
+  }
+
+  /** There is text that will be spoken without another word from the peer. */
+  get #isSpeaking(): boolean {
+    return this.#runs.some((run) => run.ended);
   }
 
   #checkRoom(text: string): void {
@@ -204,5 +225,42 @@ export class ElevenLabsContext {
   /** While the last sentence of a run is sent, the first one of the next run is made. */
   #startNext(): void {
     if (this.#sending?.exhausted === true) this.#runs[1]?.start(SENTENCE_PAUSE_MS);
+  }
+}
+
+/** Calls back once nothing has happened for a while. */
+export class IdleTimer {
+  readonly #time: Time;
+  readonly #ms: number;
+  readonly #busy: () => boolean;
+  readonly #idle: () => void;
+  #touchedAtMs: number;
+  #cancel: () => void;
+
+  /** `idle` is called once, after `ms` without activity while `busy` returns false. */
+  constructor(time: Time, ms: number, busy: () => boolean, idle: () => void) {
+    this.#time = time;
+    this.#ms = ms;
+    this.#busy = busy;
+    this.#idle = idle;
+    this.#touchedAtMs = time.now();
+    this.#cancel = time.after(ms, () => this.#due());
+  }
+
+  touch(): void {
+    this.#touchedAtMs = this.#time.now();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#cancel();
+  }
+
+  // One timer for any number of touches: it looks again when the last of them may have been too long ago.
+  #due(): void {
+    if (this.#busy()) this.touch();
+    const leftMs = this.#touchedAtMs + this.#ms - this.#time.now();
+    if (leftMs <= 0) this.#idle();
+    else this.#cancel = this.#time.after(leftMs, () => this.#due());
   }
 }

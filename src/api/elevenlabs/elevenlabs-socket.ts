@@ -1,12 +1,12 @@
-// The part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts, and refuses in
-// ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the socket.
+// Serves the part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts, and refuses
+// in ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the socket.
 import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
 import { stated } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
-import type { Handshake, Peer } from '../http/socket-dialect.js';
+import type { Conversation, Handshake, Peer } from '../http/socket-dialect.js';
 import { type Alignment, SpeechRate } from './sound-messages.js';
-import { ElevenLabsContext } from './elevenlabs-context.js';
+import { ElevenLabsContext, IdleTimer } from './elevenlabs-context.js';
 import {
   type ClientMessage,
   readClientMessage,
@@ -25,65 +25,97 @@ export interface ElevenLabsParts {
   readonly failed?: (error: ParleyError, requestId: string) => void;
 }
 
-interface ContextWish {
+/** The contexts of one socket. */
+export interface SocketContexts {
+  /** True if a context is there: each has its own idle timer. */
+  readonly busy: boolean;
+  /** True if no message is read any more. */
+  readonly ended: boolean;
+  /** Throws the error that refuses the socket. */
+  take(message: ClientMessage): void;
+  /** Stops all contexts; resolves when nothing of them runs any more. */
+  stop(): Promise<unknown>;
+}
+
+interface ContextOptions {
   /** The first message, which says how the context speaks. */
   readonly first: ClientMessage;
   readonly message: (audio: string, alignment: Alignment | null) => object;
-  readonly sent: () => void;
+  /** Called once nothing was received or sent for too long. */
+  readonly silent: () => void;
   readonly over: (error: ParleyError | undefined) => void;
-  readonly after?: Promise<void>;
+  readonly after?: Promise<void> | undefined;
 }
 
 const MAX_REASON_BYTES = 123; // reason of a close frame (RFC 6455, section 5.5)
 
-export class ElevenLabsSocket {
-  readonly parts: ElevenLabsParts;
+export class ElevenLabsSocket implements Conversation {
+  readonly #parts: ElevenLabsParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;
+  readonly #contexts: SocketContexts;
+  readonly #idle: IdleTimer | undefined;
   #settings: SocketSettings | undefined;
   #rate: SpeechRate | undefined;
   #known = false;
   #over = false;
 
   /** Closes the socket where its address is wrong. */
-  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
-    this.parts = parts;
+  constructor(
+    parts: ElevenLabsParts,
+    peer: Peer,
+    handshake: Handshake,
+    contexts: (socket: ElevenLabsSocket) => SocketContexts,
+  ) {
+    this.#parts = parts;
     this.#peer = peer;
     this.#handshake = handshake;
-    this.attempt(() => (this.#settings = readSocketSettings(handshake.url.searchParams)));
-  }
-
-  /** True once nothing more is sent or read. */
-  get over(): boolean {
-    return this.#over;
+    this.#contexts = contexts(this);
+    this.#attempt(() => (this.#settings = readSocketSettings(handshake.url.searchParams)));
+    if (this.#over) return;
+    const busy = () => this.#contexts.busy;
+    this.#idle = new IdleTimer(parts.time, this.inactivityMs, busy, () => this.refuseSilence());
   }
 
   get inactivityMs(): number {
     return this.#settings?.inactivityMs ?? 0;
   }
 
-  /** The message, or undefined where it was refused. */
-  read(data: string | Uint8Array): ClientMessage | undefined {
-    if (this.#over) return undefined;
-    return this.attempt(() => {
+  message(data: string | Uint8Array): void {
+    if (this.#over || this.#contexts.ended) return;
+    this.#attempt(() => {
       const message = readClientMessage(data);
       this.#checkKey(message);
-      return message;
+      this.touch();
+      this.#contexts.take(message);
     });
   }
 
-  context({ first, ...wish }: ContextWish): ElevenLabsContext {
+  async closed(): Promise<void> {
+    this.close(1001, '');
+    await this.#contexts.stop();
+  }
+
+  /** Something was received or sent. */
+  touch(): void {
+    this.#idle?.touch();
+  }
+
+  context({ first, ...options }: ContextOptions): ElevenLabsContext {
     const { format, language, seed, normalize, autoMode, markup } = this.#usable();
-    const { speaker, maxTextLength, voices } = this.parts;
+    const { speaker, time, maxTextLength, voices } = this.#parts;
     const id = this.#handshake.params['voice_id'] ?? '';
     const { speed, schedule } = first;
     return new ElevenLabsContext({
+      id: first.contextId,
       speaker,
+      time,
+      inactivityMs: this.inactivityMs,
       maxTextLength,
       format,
       peer: this.#peer,
       rate: (this.#rate ??= new SpeechRate(speed)),
-      schedule: { autoMode, markup, ...stated({ schedule }) },
+      schedule: { autoMode, markup, schedule },
       settings: {
         voice: voices?.get(id) ?? id,
         format: format.format,
@@ -91,20 +123,16 @@ export class ElevenLabsSocket {
         client: this.#handshake.client,
         ...stated({ language, speed, normalize, options: seed === undefined ? undefined : { seed } }),
       },
-      ...wish,
+      ...options,
     });
   }
 
-  /**
-   * Returns the result of an action. If it throws, the error is sent to the client, the socket ends, and the
-   * result is undefined.
-   */
-  attempt<T>(action: () => T): T | undefined {
+  /** An error refuses the socket. */
+  #attempt(action: () => void): void {
     try {
-      return action();
+      action();
     } catch (error) {
       this.refuse(this.refusalOf(asParleyError(error, 'WRONG_STATE')));
-      return undefined;
     }
   }
 
@@ -112,7 +140,7 @@ export class ElevenLabsSocket {
   refusalOf(error: ParleyError): ErrorRefusal {
     const { requestId } = this.#handshake;
     const refusal = refusalOf(error, requestId);
-    if (refusal.hidden) this.parts.failed?.(error, requestId);
+    if (refusal.hidden) this.#parts.failed?.(error, requestId);
     return refusal;
   }
 
@@ -126,9 +154,14 @@ export class ElevenLabsSocket {
     this.close(code, message);
   }
 
+  refuseSilence(): void {
+    this.refuse(inactive(this.inactivityMs));
+  }
+
   close(code: number, reason: string): void {
     if (this.#over) return;
     this.#over = true;
+    this.#idle?.close();
     this.#peer.close(code, closeReason(reason));
   }
 
@@ -230,42 +263,4 @@ export function inactive(ms: number): Refusal {
     error: 'input_timeout_exceeded',
     code: POLICY,
   };
-}
-
-// Calls back once nothing has happened for a while.
-
-export class IdleTimer {
-  readonly #time: Time;
-  readonly #ms: number;
-  readonly #busy: () => boolean;
-  readonly #idle: () => void;
-  #touchedAtMs: number;
-  #cancel: () => void;
-
-  /** `idle` is called once, after `ms` without activity while `busy` returns false. */
-  constructor(time: Time, ms: number, busy: () => boolean, idle: () => void) {
-    this.#time = time;
-    this.#ms = ms;
-    this.#busy = busy;
-    this.#idle = idle;
-    this.#touchedAtMs = time.now();
-    this.#cancel = time.after(ms, () => this.#due());
-  }
-
-  touch(): void {
-    this.#touchedAtMs = this.#time.now();
-  }
-
-  /** Idempotent. */
-  close(): void {
-    this.#cancel();
-  }
-
-  // One timer for any number of touches: it looks again when the last of them may have been too long ago.
-  #due(): void {
-    if (this.#busy()) this.touch();
-    const leftMs = this.#touchedAtMs + this.#ms - this.#time.now();
-    if (leftMs <= 0) this.#idle();
-    else this.#cancel = this.#time.after(leftMs, () => this.#due());
-  }
 }

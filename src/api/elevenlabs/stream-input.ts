@@ -1,86 +1,73 @@
 // ElevenLabs' two sockets for text. On stream-input one text, which ends with an empty message, becomes one stream of
 // sound. On multi-stream-input several texts share a socket, each in a context of its own, and are spoken side by side.
 import type { ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { Dialect } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
 import type { ClientMessage } from './elevenlabs-request.js';
 import {
   type ElevenLabsParts,
   ElevenLabsSocket,
-  IdleTimer,
   inactive,
+  type SocketContexts,
   tooManyContexts,
 } from './elevenlabs-socket.js';
+
+export function elevenLabsDialects(parts: ElevenLabsParts): readonly Dialect[] {
+  return [elevenLabsStreamInput(parts), elevenLabsMultiStreamInput(parts)];
+}
 
 export function elevenLabsStreamInput(parts: ElevenLabsParts): Dialect {
   return {
     name: 'elevenlabs',
     path: '/v1/text-to-speech/{voice_id}/stream-input',
     keyInFirstMessage: true,
-    open: (peer, handshake) => new StreamInput(parts, peer, handshake),
+    open: (peer, handshake) =>
+      new ElevenLabsSocket(parts, peer, handshake, (socket) => new OneContext(socket)),
   };
 }
 
-class StreamInput implements Conversation {
+class OneContext implements SocketContexts {
+  ended = false;
   readonly #socket: ElevenLabsSocket;
-  readonly #idle: IdleTimer;
   #context: ElevenLabsContext | undefined;
-  #ended = false;
 
-  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
-    this.#socket = new ElevenLabsSocket(parts, peer, handshake);
-    const { inactivityMs } = this.#socket;
-    const busy = () => this.#ended || this.#context?.busy === true;
-    this.#idle = new IdleTimer(parts.time, inactivityMs, busy, () => this.#refuseSilence());
-    if (this.#socket.over) this.#idle.close();
+  constructor(socket: ElevenLabsSocket) {
+    this.#socket = socket;
   }
 
-  message(data: string | Uint8Array): void {
-    if (this.#ended) return;
-    const message = this.#socket.read(data);
-    if (message === undefined) return;
-    this.#idle.touch();
-    this.#socket.attempt(() => this.#take(message));
+  get busy(): boolean {
+    return this.#context !== undefined;
   }
 
-  async closed(): Promise<void> {
-    this.#idle.close();
-    this.#socket.close(1001, '');
+  take(message: ClientMessage): void {
+    const context = (this.#context ??= this.#open(message));
+    this.ended = message.text === '';
+    if (!this.ended) return context.take(message);
+    context.take({ ...message, text: undefined, flush: false });
+    context.finish();
+  }
+
+  async stop(): Promise<void> {
     this.#context?.stop();
     await this.#context?.freed;
-  }
-
-  #take(message: ClientMessage): void {
-    const { text, flush, trigger } = message;
-    const context = (this.#context ??= this.#open(message));
-    context.configure(message);
-    if (text === '') {
-      this.#ended = true;
-      context.finish();
-    } else if (text !== undefined || flush) {
-      context.push(text ?? '', flush ? 'flush' : trigger ? 'now' : 'scheduled');
-    }
   }
 
   #open(first: ClientMessage): ElevenLabsContext {
     return this.#socket.context({
       first,
       message: (audio, alignment) => ({ audio, isFinal: null, normalizedAlignment: alignment, alignment }),
-      sent: () => this.#idle.touch(),
+      silent: () => {
+        this.#socket.refuseSilence();
+        void this.stop();
+      },
       over: (error) => this.#over(error),
     });
   }
 
   #over(error: ParleyError | undefined): void {
-    this.#idle.close();
     if (error !== undefined) return this.#socket.refuse(this.#socket.refusalOf(error));
     this.#socket.send({ audio: null, isFinal: true, normalizedAlignment: null, alignment: null });
     this.#socket.close(1000, '');
-  }
-
-  #refuseSilence(): void {
-    this.#socket.refuse(inactive(this.#socket.inactivityMs));
-    this.#context?.stop();
   }
 }
 
@@ -95,160 +82,110 @@ export function elevenLabsMultiStreamInput(parts: ElevenLabsParts): Dialect {
     name: 'elevenlabs-multi',
     path: '/v1/text-to-speech/{voice_id}/multi-stream-input',
     keyInFirstMessage: true,
-    open: (peer, handshake) => new MultiStreamInput(parts, peer, handshake),
+    open: (peer, handshake) =>
+      new ElevenLabsSocket(parts, peer, handshake, (socket) => new SeveralContexts(socket)),
   };
 }
 
-interface Entry {
-  /** Undefined for the context that messages without an id belong to. */
-  readonly id: string | undefined;
-  readonly context: ElevenLabsContext;
-  readonly idle: IdleTimer;
-}
-
-class MultiStreamInput implements Conversation {
+class SeveralContexts implements SocketContexts {
+  ended = false;
   readonly #socket: ElevenLabsSocket;
-  readonly #idle: IdleTimer;
   /** By id. */
-  readonly #open = new Map<string | undefined, Entry>();
-  readonly #closing = new Set<Entry>();
+  readonly #open = new Map<string | undefined, ElevenLabsContext>();
+  readonly #closing = new Set<ElevenLabsContext>();
   /** Contexts of which something may still run. */
   readonly #unfreed = new Set<Promise<void>>();
-  #ending = false;
 
-  constructor(parts: ElevenLabsParts, peer: Peer, handshake: Handshake) {
-    this.#socket = new ElevenLabsSocket(parts, peer, handshake);
-    const { inactivityMs } = this.#socket;
-    const busy = () => this.#open.size + this.#closing.size > 0; // each of them has its own clock
-    this.#idle = new IdleTimer(parts.time, inactivityMs, busy, () =>
-      this.#socket.refuse(inactive(inactivityMs)),
-    );
-    if (this.#socket.over) this.#idle.close();
+  constructor(socket: ElevenLabsSocket) {
+    this.#socket = socket;
   }
 
-  message(data: string | Uint8Array): void {
-    if (this.#ending) return;
-    const message = this.#socket.read(data);
-    if (message === undefined) return;
-    this.#idle.touch();
-    this.#socket.attempt(() => this.#take(message));
+  get busy(): boolean {
+    return this.#open.size + this.#closing.size > 0;
   }
 
-  async closed(): Promise<void> {
-    this.#idle.close();
-    this.#socket.close(1001, '');
-    for (const { context } of [...this.#open.values(), ...this.#closing]) context.stop();
-    await Promise.all(this.#unfreed);
-  }
-
-  #take(message: ClientMessage): void {
+  take(message: ClientMessage): void {
     if (message.closeSocket) this.#endAll();
     else if (message.closeContext) this.#close(message.contextId);
     else this.#speak(message);
   }
 
-  /** An empty text keeps a context that is open, and opens none; nor does a flush of nothing. */
-  #speak(message: ClientMessage): void {
-    const { contextId, text = '', flush } = message;
-    const entry = this.#open.get(contextId) ?? (text === '' ? undefined : this.#newEntry(message));
-    if (entry === undefined) return;
-    const { context, idle } = entry;
-    idle.touch();
-    try {
-      context.configure(message);
-      context.push(text, flush ? 'flush' : message.trigger ? 'now' : 'scheduled');
-    } catch (error) {
-      context.stop(error as ParleyError);
-    }
+  async stop(): Promise<void> {
+    for (const context of [...this.#open.values(), ...this.#closing]) context.stop();
+    await Promise.all(this.#unfreed);
   }
 
-  #newEntry(first: ClientMessage): Entry | undefined {
+  /** An empty text keeps a context that is open, and opens none; nor does a flush of nothing. */
+  #speak(message: ClientMessage): void {
+    const { contextId, text = '' } = message;
+    const context = this.#open.get(contextId) ?? (text === '' ? undefined : this.#newContext(message));
+    context?.take({ ...message, text });
+  }
+
+  #newContext(first: ClientMessage): ElevenLabsContext | undefined {
     if (this.#open.size >= MAX_OPEN) {
       this.#socket.refuse(tooManyContexts(MAX_OPEN));
       return undefined;
     }
-    const id = first.contextId;
-    const label = id === undefined ? {} : { contextId: id };
-    const before = [...this.#closing].findLast((entry) => entry.id === id);
-    const context = this.#socket.context({
+    const { contextId } = first;
+    const label = { isFinal: false, contextId };
+    const context: ElevenLabsContext = this.#socket.context({
       first,
-      message: (audio, alignment) => ({
-        audio,
-        isFinal: false,
-        normalizedAlignment: alignment,
-        alignment,
-        ...label,
-      }),
-      sent: () => entry.idle.touch(),
-      over: (error) => this.#over(entry, error),
-      ...(before === undefined ? {} : { after: before.context.freed }),
+      message: (audio, alignment) => ({ audio, normalizedAlignment: alignment, alignment, ...label }),
+      silent: () => this.#endSilent(context),
+      over: (error) => this.#over(context, error),
+      after: [...this.#closing].findLast(({ id }) => id === contextId)?.freed,
     });
-    const { time } = this.#socket.parts;
-    const { inactivityMs } = this.#socket;
-    const idle = new IdleTimer(
-      time,
-      inactivityMs,
-      () => context.busy,
-      () => this.#letGo(entry),
-    );
-    const entry: Entry = { id, context, idle };
-    this.#open.set(id, entry);
+    this.#open.set(contextId, context);
     this.#unfreed.add(context.freed);
     void context.freed.then(() => this.#unfreed.delete(context.freed));
-    return entry;
+    return context;
   }
 
-  #close(id: string | undefined): void {
-    const open = this.#open.get(id);
+  #close(contextId: string | undefined): void {
+    const open = this.#open.get(contextId);
     if (open !== undefined) {
-      this.#open.delete(id);
+      this.#open.delete(contextId);
       this.#closing.add(open);
-      open.context.close();
+      open.close();
       if (this.#closing.size > MAX_CLOSING) this.#socket.refuse(tooManyContexts(MAX_OPEN + MAX_CLOSING));
     } else {
       // Closed for a second time: the flushed text is dropped too.
-      for (const entry of this.#closing) if (entry.id === id) entry.context.stop();
+      for (const context of this.#closing) if (context.id === contextId) context.stop();
     }
   }
 
   #endAll(): void {
-    this.#ending = true;
-    for (const entry of this.#open.values()) this.#closing.add(entry);
+    this.ended = true;
+    for (const context of this.#open.values()) this.#closing.add(context);
     this.#open.clear();
-    for (const { context } of this.#closing) context.finish();
+    for (const context of this.#closing) context.finish();
     this.#closeWhenDone();
   }
 
   /** A context was silent for too long. */
-  #letGo({ id, context }: Entry): void {
-    if (context.hasText) this.#tell(id, inactive(this.#socket.inactivityMs));
+  #endSilent(context: ElevenLabsContext): void {
+    const { id: contextId, hasText } = context;
+    if (hasText) this.#socket.send({ ...inactive(this.#socket.inactivityMs), contextId });
     context.stop();
   }
 
-  #over(entry: Entry, error: ParleyError | undefined): void {
-    const { id, idle } = entry;
-    idle.close();
-    if (this.#open.get(id) === entry) this.#open.delete(id);
-    this.#closing.delete(entry);
-    this.#idle.touch();
+  #over(context: ElevenLabsContext, error: ParleyError | undefined): void {
+    const { id: contextId } = context;
+    if (this.#open.get(contextId) === context) this.#open.delete(contextId);
+    this.#closing.delete(context);
+    this.#socket.touch();
     if (error !== undefined) {
       const refusal = this.#socket.refusalOf(error);
       if (refusal.socket) return this.#socket.refuse(refusal);
-      this.#tell(id, refusal);
+      const { message, error: name, code } = refusal;
+      this.#socket.send({ message, error: name, code, contextId });
     }
-    this.#socket.send({ isFinal: true, ...(id === undefined ? {} : { contextId: id }) });
-    if (this.#ending) this.#closeWhenDone();
-  }
-
-  #tell(id: string | undefined, { message, error, code }: { message: string; error: string; code: number }) {
-    this.#socket.send({ message, error, code, ...(id === undefined ? {} : { contextId: id }) });
+    this.#socket.send({ isFinal: true, contextId });
+    if (this.ended) this.#closeWhenDone();
   }
 
   #closeWhenDone(): void {
     if (this.#closing.size === 0) this.#socket.close(1000, '');
   }
-}
-
-export function elevenLabsDialects(parts: ElevenLabsParts): readonly Dialect[] {
-  return [elevenLabsStreamInput(parts), elevenLabsMultiStreamInput(parts)];
 }
