@@ -20,8 +20,8 @@ class OpenedStream extends FakeStream {
     this.#over = true;
   }
 
-  whole(header?: SoundOutcome['header']): void {
-    this.outcome = Promise.resolve({ ...OUTCOME, ...(header === undefined ? {} : { header }) });
+  whole(outcome: Partial<SoundOutcome>): void {
+    this.outcome = Promise.resolve({ ...OUTCOME, ...outcome });
     this.end();
   }
 }
@@ -32,8 +32,8 @@ export class ScriptedSpeech {
   active = 0;
   /** Sentences whose sound does not end until `finish`. */
   readonly held = new Set<string>();
-  /** File header in the outcome of every sentence. */
-  header: SoundOutcome['header'];
+  /** What the outcome of every sentence has besides its usual values. */
+  outcome: Partial<SoundOutcome> = {};
   /** Sentences that fail before their first byte. */
   readonly refused = new Map<string, ParleyError>();
   /** Sentences that break off after their first half. */
@@ -81,6 +81,6 @@ export class ScriptedSpeech {
   finish(text: string): void {
     const stream = this.#open.get(text);
     stream?.push(text.slice(Math.ceil(text.length / 2)));
-    stream?.whole(this.header);
+    stream?.whole(this.outcome);
   }
 }

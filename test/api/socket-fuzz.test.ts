@@ -21,6 +21,9 @@ const OMNI = [
   '{"type":"session.config","response_format":"wav","sample_rate":16000,"speed":2,"task_type":"CustomVoice"}',
   '{"type":"input.text","text":"One is here. And "}',
   '{"type":"input.text","text":"so on. "}',
+  '{"type":"session.config","response_format":"pcm","stream_audio":true,"word_timestamps":true}',
+  '{"type":"session.config","streaming_mode":"sentence_commit"}',
+  '{"type":"input.commit","commit_id":"a"}',
   '{"type":"input.done"}',
   '{"type":"input.cancel"}',
 ];

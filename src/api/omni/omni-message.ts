@@ -21,16 +21,32 @@ import {
 export interface OmniConfig {
   readonly model: string | undefined;
   readonly speech: SpeechSettings;
+  /**
+   * `sentence` sends the audio of each sentence between a start and an end of its own. The other two modes send one
+   * stream for each text. With `sentence_commit` the server speaks no text before its `input.commit`.
+   */
+  readonly streamingMode: (typeof STREAMING_MODES)[number];
   /** True to send each sentence in pieces while it is made, false to send it whole. */
   readonly streamAudio: boolean;
+  /** True to send the audio in JSON, with the times of the words after each sentence. */
+  readonly wordTimestamps: boolean;
 }
 
 export type OmniMessage =
   | { readonly type: 'session.config'; readonly config: OmniConfig }
   | { readonly type: 'input.text'; readonly text: string }
+  | { readonly type: 'input.commit'; readonly commitId: string | undefined }
   | { readonly type: 'input.done' | 'input.cancel' | 'session.close' };
 
-const TYPES = ['session.config', 'input.text', 'input.done', 'input.cancel', 'session.close'] as const;
+const TYPES = [
+  'session.config',
+  'input.text',
+  'input.commit',
+  'input.done',
+  'input.cancel',
+  'session.close',
+] as const;
+const STREAMING_MODES = ['sentence', 'token_level', 'sentence_commit'] as const;
 const USUAL_FORMAT = 'wav'; // the default of vLLM-Omni too
 /** Fields shared with POST /v1/audio/speech, and those of the socket alone. */
 const CONFIG_FIELDS = [
@@ -39,11 +55,13 @@ const CONFIG_FIELDS = [
   'response_format',
   'sample_rate',
   ...SPEECH_OPTION_FIELDS,
+  'streaming_mode',
   'stream_audio',
   'split_granularity',
   'word_timestamps',
   'initial_codec_chunk_frames',
   'non_streaming_mode',
+  'streaming_drain_max_steps',
 ] as const;
 const GRANULARITIES = ['none', 'sentence', 'clause'] as const;
 
@@ -60,6 +78,9 @@ export function readOmniMessage(data: string | Uint8Array, limits: SpeechOptionL
     case 'input.text':
       refuseUnknown(fields, ['type', 'text'], `"${type}"`);
       return { type, text: readText(fields) };
+    case 'input.commit':
+      refuseUnknown(fields, ['type', 'commit_id'], `"${type}"`);
+      return { type, commitId: stringIn(fields, 'commit_id') };
     default:
       refuseUnknown(fields, ['type'], `"${type}"`);
       return { type };
@@ -67,17 +88,32 @@ export function readOmniMessage(data: string | Uint8Array, limits: SpeechOptionL
 }
 
 function readConfig(fields: Fields, limits: SpeechOptionLimits): OmniConfig {
-  if (flagIn(fields, 'word_timestamps') === true) {
-    throw invalid('word_timestamps', 'must be false: this server has no times of words here');
-  }
   // The value changes nothing: text is always cut into sentences, and clients count the pieces they get.
   choiceIn(fields, 'split_granularity', GRANULARITIES);
-  const format = readFormat(fields, USUAL_FORMAT);
-  return {
+  const streamingMode = choiceIn(fields, 'streaming_mode', STREAMING_MODES) ?? 'sentence';
+  const isOneStream = streamingMode !== 'sentence';
+  const format = readFormat(fields, isOneStream ? 'pcm' : USUAL_FORMAT);
+  const config = {
     model: readModel(fields),
     speech: { ...readSpeechOptions(fields, limits), format, sampleRate: readRate(fields, format) },
-    streamAudio: flagIn(fields, 'stream_audio') ?? false,
+    streamingMode,
+    streamAudio: (flagIn(fields, 'stream_audio') ?? false) || isOneStream,
+    wordTimestamps: flagIn(fields, 'word_timestamps') ?? false,
   };
+  if (isOneStream && format.name !== 'pcm') {
+    throw invalid('response_format', `must be "pcm" with "streaming_mode": "${streamingMode}"`);
+  }
+  if (config.wordTimestamps) checkTimestamps(config);
+  return config;
+}
+
+/** vLLM-Omni, too, sends word times only with PCM that it streams sentence by sentence. */
+function checkTimestamps({ streamingMode, streamAudio, speech }: OmniConfig): void {
+  if (streamingMode === 'sentence' && streamAudio && speech.format.name === 'pcm') return;
+  throw invalid(
+    'word_timestamps',
+    'may be true only with "stream_audio": true, "response_format": "pcm" and "streaming_mode": "sentence"',
+  );
 }
 
 function readText(fields: Fields): string {

@@ -107,6 +107,39 @@ test('tokens become sentences that sound before the text has ended', async (t) =
   await freed(server);
 });
 
+test('word times come after the audio of their sentence, and a committed text before the next commit', async (t) => {
+  const client = await SocketClient.open(t, `${server.url}${OMNI}`);
+  const config = { type: 'session.config', voice: 'slt', response_format: 'pcm', stream_audio: true };
+  client.send({ ...config, word_timestamps: true });
+  client.send({ type: 'input.text', text: SENTENCES[0] });
+  client.send({ type: 'input.done' });
+  await until(() => client.received.at(-1)?.['type'] === 'session.done');
+  const chunks = client.received.filter(({ type }) => type === 'audio.chunk');
+  const audio = Buffer.concat(chunks.map(({ audio_b64: bytes }) => Buffer.from(String(bytes), 'base64')));
+  assert.ok(audio.equals(await spokenOverHttp(SENTENCES[0] ?? '')));
+  const words = chunks.at(-1)?.['timestamps'] as { word: string; start_ms: number; end_ms: number }[];
+  assert.equal(words.map(({ word }) => word.replace(/\W/g, '')).join(' '), SENTENCES[0]?.replace(/[,.]/g, ''));
+  const times = words.flatMap(({ start_ms: startMs, end_ms: endMs }) => [startMs, endMs]);
+  assert.deepEqual(
+    times,
+    times.toSorted((one, other) => one - other),
+  );
+  assert.ok((times.at(-1) ?? 0) <= audio.length / 48, 'within the audio');
+
+  client.messages.length = 0;
+  client.send({ ...config, streaming_mode: 'sentence_commit' });
+  client.send({ type: 'input.text', text: SENTENCES[0] });
+  client.send({ type: 'input.commit', commit_id: 'first' });
+  await until(() => client.sound.length > 0);
+  assert.deepEqual(client.received[0]?.['commit_id'], 'first');
+  client.send({ type: 'input.text', text: SENTENCES[1] });
+  client.send({ type: 'input.done' });
+  await until(() => client.received.at(-1)?.['type'] === 'session.done');
+  assert.deepEqual(client.received.at(-1)?.['total_sentences'], 2);
+  assert.ok(client.sound.length > audio.length);
+  await freed(server);
+});
+
 test('clients that vanish in the middle of a sentence leave no work behind', async (t) => {
   const clients = [
     await SocketClient.open(t, `${server.url}${LEGACY}`),

@@ -85,7 +85,7 @@ test('the end of a text is not the end of the session, and its configuration sta
 test('without stream_audio each sentence is one message: a whole file, which states its length', async () => {
   const { say, received, conversation, peer, speech } = open({ type: 'session.config', sample_rate: 16_000 });
   const sentence = 'stream and sound.';
-  speech.header = { replaced: 6, bytes: Buffer.from('whole file') };
+  speech.outcome = { header: { replaced: 6, bytes: Buffer.from('whole file') } };
   say(text(sentence), DONE);
   const [begin, file, ...rest] = await received(4);
   assert.deepEqual(begin, start(0, 0, sentence, { format: 'wav', sample_rate: 16_000 }));
@@ -118,8 +118,126 @@ test('a sentence with more sound than one message may have is refused by name, a
   assert.equal(speech.active, 0);
 });
 
+test('with word_timestamps the audio comes in JSON, and the times of the words after it', async () => {
+  const { say, received, speech } = open({ ...CONFIG, word_timestamps: true, sample_rate: 8000 });
+  const words = [
+    { word: 'One', textOffset: 0, startMs: 12.4, endMs: 80.6 },
+    { word: 'is', textOffset: 4, startMs: 90 },
+    { word: 'here', textOffset: 7, startMs: 120 },
+  ];
+  speech.outcome = { sentences: [{ text: 'One is here.', startMs: 0, endMs: 200, words }] };
+  const chunk = (id: number, bytes: string, fromMs: number, toMs: number, timestamps: unknown) => ({
+    type: 'audio.chunk',
+    utterance_index: 0,
+    sentence_index: 0,
+    chunk_id: id,
+    chunk_start_ms: fromMs,
+    chunk_end_ms: toMs,
+    sample_rate: 8000,
+    channels: 1,
+    audio_b64: Buffer.from(bytes).toString('base64'),
+    timestamps,
+  });
+  const sentence = `One is here${'.'.repeat(21)}`; // 32 bytes: 2 ms at 8 kHz
+  say(text(sentence), DONE);
+  assert.deepEqual(await received(6), [
+    start(0, 0, sentence, { sample_rate: 8000, word_timestamps: true }),
+    chunk(0, sentence.slice(0, 16), 0, 1, null),
+    chunk(1, sentence.slice(16), 1, 2, null),
+    chunk(2, '', 0, 2, [
+      { word: 'One', start_ms: 12, end_ms: 81 },
+      { word: 'is', start_ms: 90, end_ms: 120 },
+      { word: 'here', start_ms: 120, end_ms: 200 },
+    ]),
+    end(0, 0, 32),
+    sessionDone(0, 1),
+  ]);
+  speech.outcome = {};
+  speech.broken.set('Two.', new ParleyError('ENGINE_FAILED', 'a secret'));
+  say(text('Three. Two.'), DONE);
+  const kinds = (await received(10)).map((message) => {
+    const { type, timestamps, error } = message as Record<string, unknown>;
+    return [type, timestamps, error].filter((field) => field !== undefined);
+  });
+  assert.deepEqual(kinds, [
+    ['audio.start'],
+    ['audio.chunk', null],
+    ['audio.chunk', null],
+    ['audio.chunk', null], // the engine reports no times
+    ['audio.done', false],
+    ['audio.start'],
+    ['audio.chunk', null],
+    ['error'],
+    ['audio.done', true],
+    ['session.done'],
+  ]);
+});
+
+test('with token_level the audio of a text is one stream', async () => {
+  const { say, received, speech } = open({ type: 'session.config', streaming_mode: 'token_level' });
+  const first = `One is ${'very '.repeat(14)}near.`;
+  say(text(`${first} T`));
+  assert.deepEqual((await received(3))[0], start(0, 0, `${first.slice(0, 80)}...`));
+  say(text('wo is there.'), DONE);
+  const total = first.length + 'Two is there.'.length;
+  assert.deepEqual(await received(4), ['Two is ', 'there.', end(0, 0, total), sessionDone(0, 1)]);
+  say(DONE);
+  assert.deepEqual(await received(1), [sessionDone(1, 0)]);
+  speech.broken.set('One is here.', new ParleyError('ENGINE_FAILED', 'a secret of the operator'));
+  say(text('So. One is here. Two.'), DONE);
+  const [, , , , error, ...rest] = await received(7);
+  assert.deepEqual((error as Record<string, unknown>)['partial_audio'], true);
+  assert.deepEqual(rest, [end(2, 0, 9, { error: true }), sessionDone(2, 1)]);
+  assert.equal(speech.active, 0);
+});
+
+test('with sentence_commit a text is spoken commit by commit, in one stream', async () => {
+  const { say, received, speech, peer } = open({ type: 'session.config', streaming_mode: 'sentence_commit' });
+  const commit = { type: 'input.commit' };
+  const committed = (utterance: number, sentence: number, id: string | null, characters: number) => ({
+    type: 'input.committed',
+    utterance_index: utterance,
+    sentence_index: sentence,
+    commit_id: id,
+    chars_committed: characters,
+  });
+  say(commit);
+  const [empty] = peer.taken() as Record<string, unknown>[];
+  assert.deepEqual([empty?.['code'], empty?.['param']], ['text_empty', 'text']);
+  say(text('One is here.'), text(' It was Dr.'), { ...commit, commit_id: 'a' });
+  assert.deepEqual(await received(6), [
+    committed(0, 0, 'a', 23),
+    start(0, 0, 'One is here.'),
+    'One is',
+    ' here.',
+    'It wa',
+    's Dr.',
+  ]);
+  say(commit);
+  assert.equal((peer.taken() as Record<string, unknown>[])[0]?.['code'], 'text_empty');
+  say(text('Lee '), commit, text('came'), DONE);
+  const rest = await received(8);
+  assert.deepEqual(rest.slice(0, 2), [committed(0, 1, null, 4), committed(0, 2, null, 4)]);
+  assert.deepEqual(rest.slice(-2), [end(0, 0, 29), sessionDone(0, 3)]);
+  assert.deepEqual(speech.texts, ['One is here.', 'It was Dr.', 'Lee', 'came']);
+  speech.held.add('Four.');
+  say(text('Four.'), commit, text('Five.'));
+  await received(3);
+  say({ type: 'input.cancel' }, text('Six.'), DONE);
+  assert.deepEqual((await received(6)).slice(0, 4), [
+    committed(2, 0, null, 4),
+    end(1, 0, 3, { error: true, cancelled: true }),
+    { type: 'input.cancelled', utterances: [1] },
+    start(2, 0, 'Six.'),
+  ]);
+});
+
 test('a described voice is made for the session', async () => {
-  const { say, received, speech } = open({ ...CONFIG, task_type: 'VoiceDesign', instructions: 'an old sailor' });
+  const { say, received, speech } = open({
+    ...CONFIG,
+    task_type: 'VoiceDesign',
+    instructions: 'an old sailor',
+  });
   say(text('Hi.'), DONE);
   await received(5);
   const [request] = speech.requests;
@@ -182,7 +300,7 @@ test('an engine that fails in a sentence costs that sentence; one that fails bef
   assert.equal(speech.active, 0);
 });
 
-test('a producer that falls silent is told so; the session stays, and the rest of that text is passed over', async () => {
+test('a producer that falls silent gets an error; the session stays, and the rest of that text is ignored', async () => {
   const { say, received, time, speech } = open();
   say(text('One is here. And then'));
   await received(4);
@@ -245,7 +363,12 @@ test('what is wrong with a message is said by field, and the session goes on', a
     [{ instructions: 'x'.repeat(4097) }, 'instructions'],
     [{ stream_audio: 'yes' }, 'stream_audio'],
     [{ split_granularity: 'word' }, 'split_granularity'],
-    [{ word_timestamps: true }, 'word_timestamps'],
+    [{ word_timestamps: 'yes' }, 'word_timestamps'],
+    [{ word_timestamps: true, stream_audio: false }, 'word_timestamps'],
+    [{ word_timestamps: true, response_format: 'wav' }, 'word_timestamps'],
+    [{ word_timestamps: true, streaming_mode: 'token_level' }, 'word_timestamps'],
+    [{ streaming_mode: 'token' }, 'streaming_mode'],
+    [{ streaming_mode: 'token_level', response_format: 'wav' }, 'response_format'],
     [{ ref_text: 'hello' }, 'ref_text'],
     [{ x_vector_only_mode: true }, 'x_vector_only_mode'],
     [{ speaker_embedding: [1, 2] }, 'speaker_embedding'],
@@ -269,6 +392,8 @@ test('what is wrong with a message is said by field, and the session goes on', a
     /is no field of "input.text", which may have type, text/,
   );
   refused({ type: 'input.done', reason: 'end' }, 'invalid_value', 'reason', /is no field of "input.done"/);
+  refused({ type: 'input.commit', commit_id: 7 }, 'invalid_value', 'commit_id', /must be a string/);
+  refused({ type: 'input.commit' }, 'invalid_value', 'type', /first message/);
   refused({ ...CONFIG, model: 'unknown' }, 'model_not_found', 'model', /no such model/);
   conversation.message(new Uint8Array([1, 2]));
   assert.equal((peer.taken() as Record<string, unknown>[])[0]?.['code'], 'malformed');
