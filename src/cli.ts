@@ -1,10 +1,10 @@
 // Parses the command line, runs `parley normalize` and `parley speak`, and writes what a person at a terminal reads.
 import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
-import { SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
+import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
+import { stated } from './speaking/speech-request.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
 
@@ -56,13 +56,7 @@ export async function readCommandLine(
     terminal.out(help === true ? USAGE : `parley ${packageVersion()}\n`);
     return { status: 0 };
   }
-  return {
-    env: {
-      ...env,
-      ...(host === undefined ? {} : { HOST: host }),
-      ...(port === undefined ? {} : { PORT: port }),
-    },
-  };
+  return { env: { ...env, ...stated({ HOST: host, PORT: port }) } };
 }
 
 function readOptions(args: readonly string[]) {
@@ -136,7 +130,7 @@ export async function normalizeCommand(args: readonly string[], terminal: Termin
   }
   try {
     const { words, language, format, lexiconFile, isJson } = options;
-    const text = words.length > 0 ? words.join(' ') : await readAll(terminal.stdin);
+    const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, MOST_TEXT);
     const { lexicon } = withLexicon({ lexiconFile });
     const request = { text, format, language, lexicon };
     const read = readText(request, { maxTextLength: MOST_TEXT });

@@ -1,27 +1,31 @@
 // `parley speak "…"`: writes a text as a WAV file, without a server.
 //
-//   parley speak [--voice NAME] [--language TAG] [--out FILE] [TEXT]
+//   parley speak [--voice NAME] [--language TAG] [--out FILE] [--force] [TEXT]
 //
-// Without a text it reads standard input. `--out -` writes to standard output. The environment configures engines and
-// encoders as it does for the server.
-import { writeFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
+// Without a text it reads standard input, up to MAX_TEXT_LENGTH. `--out -` writes to standard output. The environment
+// configures engines, voices and encoders as it does for the server. An existing file is kept unless `--force` is
+// stated, as ffmpeg does with `-y`.
+import { stat, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { readConfig } from './config/config.js';
+import { type Config, readConfig } from './config/config.js';
 import { openEncoders } from './encoding/encoder-pool.js';
-import { openEngines } from './engines/engine-setup.js';
-import { asParleyError } from './errors.js';
+import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
+import { asParleyError, ParleyError } from './errors.js';
 import { createLog } from './observe/log.js';
 import { Closing } from './shutdown.js';
 import { formatNamed } from './speaking/audio-format.js';
+import { Continuity } from './speaking/continuity.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { stated } from './speaking/speech-request.js';
 import { SpeechService } from './speaking/speech-stream.js';
+import { isMarkup, tooLong } from './speaking/text-source.js';
+import { VoiceWorkshop } from './voices/voice-workshop.js';
 
-export const SPEAK_USAGE = 'parley speak [--voice NAME] [--language TAG] [--out FILE] [TEXT]';
+export const SPEAK_USAGE = 'parley speak [--voice NAME] [--language TAG] [--out FILE] [--force] [TEXT]';
 
 const USAGE = `usage: ${SPEAK_USAGE}
 Without TEXT it reads standard input. FILE is speech.wav by default; - is standard output.
+An existing FILE is overwritten only with --force.
 `;
 const SAMPLE_RATE = 24_000;
 const USAGE_STATUS = 2;
@@ -41,6 +45,8 @@ interface SpeakOptions {
   readonly language: string | undefined;
   /** A path, or `-` for standard output. */
   readonly out: string;
+  /** True if an existing file may be overwritten. */
+  readonly force: boolean;
 }
 
 /** Returns the exit status. */
@@ -56,13 +62,14 @@ export async function speakCommand(
     terminal.err(`parley: ${(error as Error).message}\n${USAGE}`);
     return USAGE_STATUS;
   }
+  const { words, out, force } = options;
   try {
-    const text = options.words.length > 0 ? options.words.join(' ') : await readAll(terminal.stdin);
-    const { wav, seconds } = await spokenWav({ ...options, text }, env);
-    await writeWav(options.out, wav);
-    terminal.err(
-      `${options.out === '-' ? 'standard output' : options.out}: ${seconds.toFixed(1)} s of speech\n`,
-    );
+    const config = withLexicon(readConfig({ ENCODER_WORKERS: '1', ...env }));
+    if (!force) await refuseExisting(out);
+    const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, config.maxTextLength);
+    const { wav, seconds } = await spokenWav({ ...options, text }, config);
+    await writeWav(out, wav);
+    terminal.err(`${out === '-' ? 'standard output' : out}: ${seconds.toFixed(1)} s of speech\n`);
     return 0;
   } catch (error) {
     terminal.err(`parley: ${messageOf(error)}\n`);
@@ -78,18 +85,38 @@ function readArguments(args: readonly string[]): SpeakOptions {
       voice: { type: 'string', short: 'v' },
       language: { type: 'string', short: 'l' },
       out: { type: 'string', short: 'o', default: 'speech.wav' },
+      force: { type: 'boolean', short: 'f', default: false },
     },
   });
   if (values.out === '-' && process.stdout.isTTY) {
     throw new Error('standard output is a terminal; write to a file, or into a pipe');
   }
-  return { words: positionals, voice: values.voice, language: values.language, out: values.out };
+  const { voice, language, out, force } = values;
+  return { words: positionals, voice, language, out, force };
+}
+
+/** Reads standard input. Throws TEXT_TOO_LONG as soon as there are more than `maxTextLength` UTF-16 units. */
+export async function readInput(stdin: AsyncIterable<Uint8Array>, maxTextLength: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of stdin) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > maxTextLength) throw tooLong(maxTextLength);
+  }
+  return text + decoder.decode();
+}
+
+async function refuseExisting(out: string): Promise<void> {
+  const found = out === '-' ? undefined : await stat(out).catch(() => undefined);
+  if (found?.isFile() === true) throw new ParleyError('EXISTS', `${out} exists; --force overwrites it`);
 }
 
 type SpokenText = Pick<SpeakOptions, 'voice' | 'language'> & { readonly text: string };
 
-async function spokenWav({ text, voice, language }: SpokenText, env: Environment) {
-  const config = withLexicon(readConfig({ ENCODER_WORKERS: '1', ...env }));
+async function spokenWav(
+  { text, voice, language }: SpokenText,
+  config: ReturnType<typeof withLexicon<Config>>,
+) {
   const log = createLog({ level: 'silent', logText: false });
   const closing = new Closing();
   try {
@@ -97,17 +124,14 @@ async function spokenWav({ text, voice, language }: SpokenText, env: Environment
     closing.add(() => encoders.close());
     const engines = await openEngines(config, log);
     closing.add(() => engines.close());
-    const named = voice ?? config.defaultVoice;
-    const request = {
-      text,
-      format: formatNamed('wav'),
-      sampleRate: SAMPLE_RATE,
-      ...stated({ voice: named, language }),
-    };
-    const stream = await new SpeechService(engines, encoders, config).openStream(
-      request,
-      new AbortController().signal,
-    );
+    const workshop = await VoiceWorkshop.open(config, engines, log);
+    closing.add(() => workshop.close());
+    useConfiguredVoices(engines, config);
+    const continuity = new Continuity(config.model.continuity);
+    const service = new SpeechService(engines, encoders, config, { continuity });
+    const settings = stated({ voice, language, markup: isMarkup(text) || undefined });
+    const request = { text, format: formatNamed('wav'), sampleRate: SAMPLE_RATE, ...settings };
+    const stream = await service.openStream(request, new AbortController().signal);
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) chunks.push(chunk);
     const { header, durationMs = 0 } = (await stream.outcome) ?? {};

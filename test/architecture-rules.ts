@@ -30,6 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/shutdown.ts',
     'src/encoding',
     'src/engines',
+    'src/voices',
     'src/speaking',
   ],
   'src/text': ['src/errors.ts'],

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { VoiceStore } from '../src/voices/voice-store.js';
 
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const HEADER_BYTES = 44;
@@ -17,11 +18,15 @@ function folderOf(t: TestContext): string {
 }
 
 /** The program in a folder of its own, as a user has it. */
-function speak(folder: string, args: readonly string[], input = '') {
+function speak(
+  folder: string,
+  args: readonly string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+) {
   const run = spawnSync(process.execPath, [MAIN, 'speak', ...args], {
     cwd: folder,
     input,
-    env: { PATH: process.env['PATH'], ENGINE: 'flite' },
+    env: { PATH: process.env['PATH'], ENGINE: 'flite', ...env },
     timeout: 60_000,
   });
   return { status: run.status, out: run.stdout, err: run.stderr.toString() };
@@ -50,7 +55,7 @@ test('a text becomes a WAV file with the stated name, and one line states its le
 
 test('the file is speech.wav if no name is stated, and the text may come from standard input', (t) => {
   const folder = folderOf(t);
-  assert.equal(speak(folder, [], 'Hello.').status, 0);
+  assert.equal(speak(folder, [], { input: 'Hello.' }).status, 0);
   assert.ok(samplesOf(readFileSync(join(folder, 'speech.wav'))).length > 0);
 });
 
@@ -75,6 +80,49 @@ test('what cannot be spoken or written is one line for people and status 1', (t)
     assert.deepEqual([status, out.length], [1, 0]);
     assert.match(err, message);
   }
+});
+
+test('an existing file is overwritten only with --force', (t) => {
+  const folder = folderOf(t);
+  writeFileSync(join(folder, 'speech.wav'), 'mine');
+  const refused = speak(folder, ['Hello.']);
+  assert.deepEqual([refused.status, refused.err], [1, 'parley: speech.wav exists; --force overwrites it\n']);
+  assert.equal(readFileSync(join(folder, 'speech.wav'), 'utf8'), 'mine');
+  assert.equal(speak(folder, ['Hello.', '--force']).status, 0);
+  assert.ok(samplesOf(readFileSync(join(folder, 'speech.wav'))).length > 0);
+});
+
+test('standard input is read up to MAX_TEXT_LENGTH', (t) => {
+  const folder = folderOf(t);
+  const env = { MAX_TEXT_LENGTH: '10' };
+  const { status, err } = speak(folder, [], { input: 'Hello. '.repeat(100_000), env });
+  assert.equal(status, 1);
+  assert.match(err, /^parley: "text" is longer than the 10 characters that MAX_TEXT_LENGTH allows\n$/);
+  assert.equal(speak(folder, ['-o', '-'], { input: 'Hello you.', env }).status, 0);
+});
+
+test('SSML is understood as it is over HTTP', (t) => {
+  const folder = folderOf(t);
+  const [plain, marked] = ['Hello.', '<speak>Hello.<break time="2s"/></speak>'].map(
+    (text) => speak(folder, [text, '-o', '-']).out.length,
+  );
+  assert.ok(Math.abs((marked ?? 0) - (plain ?? 0) - 2 * 2 * RATE) < RATE, `${marked} and ${plain} bytes`);
+});
+
+test('stored voices and the configured default are those of the server', async (t) => {
+  const folder = folderOf(t);
+  const store = await VoiceStore.open({ folder: join(folder, 'voices'), onBroken: () => undefined });
+  await store.add({ name: 'Sailor', kind: 'prompt', prompt: 'An old sailor.' });
+  const stored = speak(folder, ['Hello.', '--voice', 'sailor']);
+  assert.equal(stored.status, 1);
+  assert.match(stored.err, /^parley: no engine of this server can make a voice from a description: flite/);
+  const [usual, rms] = [{}, { DEFAULT_VOICE: 'rms' }].map((env) =>
+    speak(folder, ['Hello.', '-o', '-'], { env }),
+  );
+  assert.deepEqual([usual?.status, rms?.status], [0, 0]);
+  assert.notDeepEqual(usual?.out, rms?.out);
+  const unknown = speak(folder, ['Hello.'], { env: { DEFAULT_VOICE: 'nobody' } });
+  assert.match(unknown.err, /^parley: DEFAULT_VOICE: there is no voice "nobody"/);
 });
 
 test('an unknown option is refused with the usage and status 2', (t) => {
