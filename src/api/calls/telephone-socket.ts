@@ -24,7 +24,8 @@ const MOST_ID = 64; // characters
 
 /** `keyed`: the server has API keys, and calls belong to them. */
 export function telephoneSocket(telephone: TelephoneAccess, keyed: boolean): Dialect {
-  const clientOf = ({ client }: Handshake): ClientTelephone => telephone.forClient(keyed ? client : undefined);
+  const clientOf = ({ client }: Handshake): ClientTelephone =>
+    telephone.forClient(keyed ? client : undefined);
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
@@ -32,7 +33,8 @@ export function telephoneSocket(telephone: TelephoneAccess, keyed: boolean): Dia
       clientOf(handshake).calls.get(handshake.params['id'] ?? '');
       readAfter(handshake.url);
     },
-    open: (peer, handshake) => new CallConversation({ telephone, client: clientOf(handshake) }, peer, handshake),
+    open: (peer, handshake) =>
+      new CallConversation({ telephone, client: clientOf(handshake) }, peer, handshake),
   };
 }
 

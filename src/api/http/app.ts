@@ -19,7 +19,8 @@ import { addLegacyRoutes } from '../legacy/legacy-routes.js';
 import type { AudioReplies } from '../openai/audio-replies.js';
 import { addBatchRoute } from '../openai/batch-routes.js';
 import { ModelNames } from '../openai/speech-request.js';
-import { addSpeechRoutes, type SpeechLimits } from '../openai/speech-routes.js';
+import { addSpeechRoutes } from '../openai/speech-routes.js';
+import type { SpeechLimits } from '../openai/speech-schema.js';
 import type { SpeechSource, VoiceSource } from '../openai/speech-source.js';
 import { addTextRoutes } from '../openai/text-routes.js';
 import { addVoiceRoutes } from '../openai/voice-routes.js';
@@ -141,7 +142,13 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking, options.elevenLabsVoices));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
-  const status = { health, metrics, exposesMetrics, telephone: options.telephone, admission: parts.admission };
+  const status = {
+    health,
+    metrics,
+    exposesMetrics,
+    telephone: options.telephone,
+    admission: parts.admission,
+  };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   void app.register(async (scope) => addCallRoutes(scope, calls));
   void app.register(async (scope) => addHangupRoute(scope, calls));
@@ -160,7 +167,12 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
   });
 }
 
-function addHooks(app: FastifyInstance, options: AppOptions, admission: Admission, safety: SafetyHeaders): void {
+function addHooks(
+  app: FastifyInstance,
+  options: AppOptions,
+  admission: Admission,
+  safety: SafetyHeaders,
+): void {
   const origins = new Set(options.corsOrigins);
   app.decorateRequest('client', '');
   app.decorateRequest('key', undefined);

@@ -175,7 +175,11 @@ function tlsFiles({ tlsCert, tlsKey }: HttpServerOptions): CertificateFiles | un
   return { certPath: tlsCert, keyPath: tlsKey };
 }
 
-function openSockets(options: HttpServerOptions, dialects: readonly Dialect[], admission: Admission): Sockets {
+function openSockets(
+  options: HttpServerOptions,
+  dialects: readonly Dialect[],
+  admission: Admission,
+): Sockets {
   const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
   return new Sockets({ dialects, foreign, admission, maxSockets, newId, metrics: metrics.sockets, log });

@@ -187,7 +187,10 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
   });
 }
 
-function isKnown(admission: Pick<Admission, 'isKnown'>, { method, headers, socket }: FastifyRequest): boolean {
+function isKnown(
+  admission: Pick<Admission, 'isKnown'>,
+  { method, headers, socket }: FastifyRequest,
+): boolean {
   return admission.isKnown({ method, headers, remoteAddress: addressOf(socket) });
 }
 

@@ -1,9 +1,8 @@
 // The speech endpoints of OpenAI's API: speech from text, and the lists of models and voices.
 import type { FastifyInstance } from 'fastify';
-import type { ReadingLimits } from '../../speaking/text-reading.js';
 import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
-import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './voices-schema.js';
-import { CLEAR_SCHEMA, type SpeechFieldLimits, speechSchema } from './speech-schema.js';
+import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './voice-routes.js';
+import { CLEAR_SCHEMA, type SpeechLimits, speechSchema } from './speech-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
 import type { Voice } from '../../engines/engine.js';
@@ -19,12 +18,6 @@ export interface SpeakingParts extends SpeechAnswerParts {
 interface SpeechRouteParts extends SpeakingParts {
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
-}
-
-/** Limits of requests for speech. */
-export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
-  /** Bytes of a sample of a voice; the body may hold one in base64. */
-  readonly maxUploadBytes: number;
 }
 
 const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own

@@ -2,6 +2,7 @@
 // OpenAI, of vLLM-Omni and of this server.
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { AUDIO_FORMATS, SAMPLE_RATES_HZ } from '../../speaking/audio-format.js';
+import type { ReadingLimits } from '../../speaking/text-reading.js';
 import { TEXT_FORMATS } from '../../speaking/text-source.js';
 import {
   type Answer,
@@ -23,6 +24,12 @@ export interface SpeechFieldLimits {
   readonly maxTextLength: number;
   /** Codec frames of one sentence. */
   readonly maxNewTokens: number;
+}
+
+/** Limits of requests for speech. */
+export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
+  /** Bytes of a sample of a voice; the body may hold one in base64. */
+  readonly maxUploadBytes: number;
 }
 
 /** Schema of names: voices and models have at most 200 characters. */
@@ -113,7 +120,9 @@ export const CACHE_FIELD: JsonSchema = {
  * Fields that say how the text is spoken. X-Ignored-Fields names those that the engine of the voice does not
  * support.
  */
-export function speechOptionFields({ maxNewTokens }: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
+export function speechOptionFields({
+  maxNewTokens,
+}: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
   const instructions: JsonSchema = {
     type: 'string',
     maxLength: MAX_INSTRUCTIONS,
