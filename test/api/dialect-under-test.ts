@@ -1,13 +1,137 @@
 // A conversation with a script behind it and a recording in front of it.
-import type { Conversation, Dialect } from '../../src/api/http/socket-dialect.js';
+import type { Conversation, Dialect, Peer } from '../../src/api/http/socket-dialect.js';
 import type { SpeechSocketParts } from '../../src/api/http/speech-sockets.js';
-import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { ParleyError } from '../../src/errors.js';
+import type { SoundOutcome } from '../../src/speaking/sound.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { SpokenSentences } from '../../src/speaking/spoken-sentences.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { RecordedPeer } from './recorded-peer.js';
-import { ScriptedSpeech } from './scripted-speech.js';
+import { type AskedSpeech, askedSpeech, FakeStream, OUTCOME } from './fake-speech.js';
+
+// Records every message that a dialect sends to its client, in order. A binary message becomes a string of its bytes.
+
+class RecordedPeer implements Peer {
+  readonly messages: (Record<string, unknown> | string)[] = [];
+  closedWith: readonly [code: number, reason: string] | undefined;
+  #full: Promise<void> | undefined;
+  #read: () => void = () => undefined;
+
+  send(message: string | Uint8Array): void {
+    const received =
+      typeof message === 'string'
+        ? (JSON.parse(message) as Record<string, unknown>)
+        : Buffer.from(message).toString('latin1');
+    this.messages.push(received);
+  }
+
+  drained(): Promise<void> {
+    return this.#full ?? Promise.resolve();
+  }
+
+  close(code: number, reason: string): void {
+    this.closedWith ??= [code, reason];
+  }
+
+  /** From now on it takes nothing, until it reads. */
+  stall(): void {
+    this.#full = new Promise((resolve) => (this.#read = resolve));
+  }
+
+  read(): void {
+    this.#full = undefined;
+    this.#read();
+  }
+
+  /** Everything since the last time it was asked. */
+  taken(): (Record<string, unknown> | string)[] {
+    return this.messages.splice(0);
+  }
+}
+
+// Renderings as a test writes them: the sound of a sentence is its own text.
+
+class OpenedStream extends FakeStream {
+  readonly #left: () => void;
+  #over = false;
+
+  constructor(left: () => void) {
+    super('audio/pcm');
+    this.#left = left;
+    this.outcome = new Promise(() => undefined);
+  }
+
+  override cancel(): void {
+    this.end(new ParleyError('ABORTED', 'the reader left'));
+    if (!this.#over) this.#left();
+    this.#over = true;
+  }
+
+  whole(outcome: Partial<SoundOutcome>): void {
+    this.outcome = Promise.resolve({ ...OUTCOME, ...outcome });
+    this.end();
+  }
+}
+
+class ScriptedSpeech {
+  readonly requests: AskedSpeech<SpeechRequest>[] = [];
+  /** Streams that were opened and not left. */
+  active = 0;
+  /** Sentences whose sound does not end until `finish`. */
+  readonly held = new Set<string>();
+  /** What the outcome of every sentence has besides its usual values. */
+  outcome: Partial<SoundOutcome> = {};
+  /** Sentences that fail before their first byte. */
+  readonly refused = new Map<string, ParleyError>();
+  /** Sentences that break off after their first half. */
+  readonly broken = new Map<string, ParleyError>();
+  readonly #open = new Map<string, OpenedStream>();
+
+  find(): undefined {
+    return undefined;
+  }
+
+  has(): boolean {
+    return false;
+  }
+
+  openPart(): Promise<never> {
+    return Promise.reject(new Error('no sentence is a part of a run here'));
+  }
+
+  get texts(): string[] {
+    return this.requests.map(({ text }) => text);
+  }
+
+  openStream(request: SpeechRequest): Promise<FakeStream> {
+    const { text } = request;
+    this.requests.push(askedSpeech(request));
+    const refusal = this.refused.get(text);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    this.active++;
+    const stream = new OpenedStream(() => this.active--);
+    const middle = Math.ceil(text.length / 2);
+    stream.push(text.slice(0, middle));
+    this.#open.set(text, stream);
+    const failure = this.broken.get(text);
+    if (failure !== undefined) stream.end(failure);
+    else if (!this.held.has(text)) this.finish(text);
+    return Promise.resolve(stream);
+  }
+
+  /** More sound of a sentence that is held. */
+  more(text: string, bytes: Uint8Array): void {
+    this.#open.get(text)?.push(bytes);
+  }
+
+  /** The rest of a sentence that was held. */
+  finish(text: string): void {
+    const stream = this.#open.get(text);
+    stream?.push(text.slice(Math.ceil(text.length / 2)));
+    stream?.whole(this.outcome);
+  }
+}
 
 const LIMITS = { maxTextLength: 100, maxWaitingUtterances: 2, maxNewTokens: 2048, textIdleMs: 1000 };
 

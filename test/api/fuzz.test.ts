@@ -2,10 +2,15 @@
 // internal error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { readOffer } from '../../signaling/offer.js';
+import { legacySocket } from '../../src/api/legacy/legacy-socket.js';
+import { omniSocket } from '../../src/api/omni/omni-socket.js';
+import { until } from '../fakes/until.js';
 import { chromiumOffer } from '../signaling/chromium-offer.js';
 import { errorIn, openApp } from './app-under-test.js';
+import { type DialectUnderTest, openDialect } from './dialect-under-test.js';
 import { mutated, randomFrom } from './mutations.js';
 import { documentOf, operationsOf, type Schema } from './openapi-document.js';
 
@@ -188,4 +193,135 @@ test('every address that takes JSON answers every body, and refuses with an erro
     const shown = `${url}: ${JSON.stringify([...counts])}`;
     assert.ok(spoken > RUNS / 20 && (counts.get(400) ?? 0) > RUNS / 20, shown);
   }
+});
+
+// The endpoints of other dialects under damaged requests: never the server's
+// own fault. Every run sends the same ones.
+
+const ROUNDS = 500;
+
+const SPOKEN = { model: 'tts-1', input: 'Your order has shipped.', voice: 'slt', speed: 1, language: 'en' };
+const TEXT = {
+  text: 'Your order has shipped.',
+  model_id: 'eleven_turbo_v2_5',
+  voice_settings: { stability: 0.5, similarity_boost: 0.8, speed: 1 },
+  language_code: 'en',
+};
+
+const CASES = [
+  ['/v1/audio/speech/stream', SPOKEN],
+  ['/v1/audio/speech/pcm', SPOKEN],
+  [
+    '/v1/audio/speech/batch',
+    { ...SPOKEN, items: [{ input: 'One.' }, { input: 'Two.', response_format: 'mp3' }] },
+  ],
+  ['/v1/text-to-speech/slt?output_format=pcm_16000', TEXT],
+  ['/v1/text-to-speech/slt/with-timestamps?output_format=mp3_44100_128', TEXT],
+  ['/v1/text-to-speech/slt/stream/with-timestamps', TEXT],
+] as const;
+
+for (const [number, [url, body]] of CASES.entries()) {
+  test(`${ROUNDS} damaged requests to ${url} are each answered with sound or with what is wrong`, async (t) => {
+    const { app, speech } = await openApp(t);
+    speech.whole = ['RIFF'];
+    const random = randomFrom(100 + number);
+    const good = JSON.stringify(body, null, 1).replaceAll('\n', '\r\n');
+    let spoken = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const payload = mutated(good, random);
+      const address = random() < 0.7 ? url : mutated(url, random).replace(/[^\x21-\x7e]/g, '%20');
+      const headers = { 'content-type': 'application/json' };
+      const path = address.startsWith('/') ? address : `/${address}`;
+      const answer = await app.inject({ method: 'POST', url: path, headers, payload });
+      assert.ok(answer.statusCode < 500, `${answer.statusCode} for ${path} ${payload}`);
+      if (answer.statusCode >= 400) assert.equal(typeof errorIn(answer.body).message, 'string');
+      else spoken++;
+    }
+    // The damage is neither harmless nor total, or the test would show nothing.
+    assert.ok(spoken > ROUNDS / 50 && spoken < ROUNDS / 2, `${spoken} were spoken`);
+  });
+}
+
+// Damaged messages, the same in every run: each is answered or understood, and
+// the socket speaks on afterwards.
+
+const LEGACY = [
+  '{"input":"One is here. Two is there.","voice":"instant","speed":1.5,"language":"en"}',
+  '{"text":"Hello.","sample_rate":8000,"instructions":"calm","seed":7,"top_p":0.5,"cache":false}',
+  '{"event":"cancel"}',
+  '{"type":"cancel"}',
+  '{"input":"\\ud83d\\ude00 \\u0000 and so on.","voice":{"id":"instant"},"max_new_tokens":100}',
+];
+const OMNI = [
+  '{"type":"session.config","voice":"instant","language":"English","response_format":"pcm","stream_audio":true}',
+  '{"type":"session.config","response_format":"wav","sample_rate":16000,"speed":2,"task_type":"CustomVoice"}',
+  '{"type":"input.text","text":"One is here. And "}',
+  '{"type":"input.text","text":"so on. "}',
+  '{"type":"session.config","voice":"instant","response_format":"pcm","stream_audio":true,"word_timestamps":true}',
+  '{"type":"session.config","voice":"instant","streaming_mode":"sentence_commit"}',
+  '{"type":"input.commit","commit_id":"a"}',
+  '{"type":"input.done"}',
+  '{"type":"input.cancel"}',
+];
+const MESSAGES = 6000;
+
+/** Sends damaged copies of the messages, some as bytes; returns the kinds of what was answered. */
+async function hear(under: DialectUnderTest, samples: readonly string[], seed: number): Promise<Set<string>> {
+  const random = randomFrom(seed);
+  const kinds = new Set<string>();
+  for (let round = 0; round < MESSAGES; round++) {
+    const sample = samples[Math.floor(random() * samples.length)] ?? '';
+    const message = random() < 0.4 ? sample : mutated(sample, random);
+    under.conversation.message(random() < 0.02 ? Buffer.from(message) : message);
+    if (round % 5 === 0) await nextTurn();
+    for (const received of under.peer.taken()) {
+      if (typeof received !== 'string')
+        kinds.add(String(received['code'] ?? received['event'] ?? received['type']));
+    }
+  }
+  return kinds;
+}
+
+test('6,000 damaged messages of the legacy dialect are each understood or refused by code', async () => {
+  const under = openDialect(legacySocket);
+  const kinds = await hear(under, LEGACY, 11);
+  const known = ['cancelled', 'done', 'invalid_value', 'malformed', 'queue_full'];
+  assert.deepEqual([...kinds].toSorted(), [...known, 'text_too_long', 'voice_unknown']);
+  assert.deepEqual(under.failures, []);
+  under.say({ event: 'cancel' });
+  await until(() => under.peer.messages.length > 0);
+  under.peer.taken();
+  under.say({ input: 'Still here.' });
+  assert.deepEqual(await under.received(3), ['Still ', 'here.', { event: 'done' }]);
+  await under.conversation.closed();
+  assert.deepEqual([under.speech.active, under.time.waiting], [0, 0]);
+});
+
+test('6,000 damaged messages of vLLM-Omni’s dialect are each understood or refused by code', async () => {
+  const under = openDialect(omniSocket);
+  const kinds = await hear(under, OMNI, 12);
+  const known = ['audio.chunk', 'audio.done', 'audio.start', 'input.cancelled', 'input.committed'];
+  const errors = ['text_empty', 'text_too_long', 'voice_unknown'];
+  assert.deepEqual([...kinds].toSorted(), [
+    ...known,
+    'invalid_value',
+    'malformed',
+    'session.done',
+    ...errors,
+  ]);
+  assert.deepEqual(under.failures, []);
+  under.say({ type: 'input.cancel' });
+  await until(() =>
+    under.peer.messages.some(
+      (received) => typeof received !== 'string' && received['type'] === 'input.cancelled',
+    ),
+  );
+  under.peer.taken();
+  const config = { type: 'session.config', response_format: 'pcm', stream_audio: true };
+  under.say(config, { type: 'input.text', text: 'Still here.' }, { type: 'input.done' });
+  const [, ...rest] = await under.received(5);
+  assert.deepEqual(rest.slice(0, 2), ['Still ', 'here.']);
+  await under.conversation.closed();
+  await until(() => under.time.waiting === 0);
+  assert.equal(under.speech.active, 0);
 });

@@ -75,7 +75,9 @@ function heard(received: readonly Answer[]): string {
 }
 
 function alignedMs(received: readonly Answer[]): number {
-  return received.flatMap(({ alignment }) => alignment?.charDurationsMs ?? []).reduce((sum, ms) => sum + ms, 0);
+  return received
+    .flatMap(({ alignment }) => alignment?.charDurationsMs ?? [])
+    .reduce((sum, ms) => sum + ms, 0);
 }
 
 async function freed(): Promise<void> {
@@ -202,7 +204,12 @@ test('LiveKit’s older frames on stream-input: MP3 that decodes to as long a so
   assert.deepEqual(await client.closed(), [1000, '']);
   const received = answers(client);
   assert.equal(heard(received), `${TEXT} `);
-  assert.deepEqual(received.at(-1), { audio: null, isFinal: true, normalizedAlignment: null, alignment: null });
+  assert.deepEqual(received.at(-1), {
+    audio: null,
+    isFinal: true,
+    normalizedAlignment: null,
+    alignment: null,
+  });
   const seconds = decoded(soundIn(received)).length / 22_050;
   assert.ok(Math.abs(seconds * 1000 - alignedMs(received)) < 200, `${seconds} s, ${alignedMs(received)} ms`);
 });

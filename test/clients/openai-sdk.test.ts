@@ -214,17 +214,17 @@ test('the package reads events of every format, and the pieces make one sound', 
     assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
     assert.match(answer.headers.get('cache-control') ?? '', /no-cache/);
     assert.equal(answer.headers.get('x-accel-buffering'), 'no');
-    const told: SpeechEvent[] = [];
+    const received: SpeechEvent[] = [];
     for await (const event of Stream.fromSSEResponse<SpeechEvent>(answer, new AbortController()))
-      told.push(event);
-    const last = told.pop();
-    assert.ok(told.length > 1);
-    assert.ok(told.every(({ type }) => type === 'speech.audio.delta'));
+      received.push(event);
+    const last = received.pop();
+    assert.ok(received.length > 1);
+    assert.ok(received.every(({ type }) => type === 'speech.audio.delta'));
     assert.equal(last?.type, 'speech.audio.done');
     const { input_tokens = 0, output_tokens = 0, total_tokens = 0 } = last?.usage ?? {};
     assert.ok([input_tokens, output_tokens].every((count) => Number.isInteger(count) && count > 0));
     assert.equal(total_tokens, input_tokens + output_tokens);
-    const sound = Buffer.concat(told.map(({ audio = '' }) => Buffer.from(audio, 'base64')));
+    const sound = Buffer.concat(received.map(({ audio = '' }) => Buffer.from(audio, 'base64')));
     assert.equal(probed(sound).codec, codec);
     assert.ok(decoded(sound).length > 2 * 24_000);
   }
@@ -237,14 +237,14 @@ test('what breaks off in the middle is thrown at whoever reads, after the pieces
   stream.push('half');
   const answer = await answering;
   stream.end(new ParleyError('TIMEOUT', 'the sentence waited too long'));
-  const told: string[] = [];
+  const received: string[] = [];
   const reading = (async () => {
     for await (const event of Stream.fromSSEResponse<SpeechEvent>(answer, new AbortController())) {
-      told.push(event.type);
+      received.push(event.type);
     }
   })();
   await assert.rejects(reading, OpenAI.APIError);
-  assert.deepEqual(told, ['speech.audio.delta']);
+  assert.deepEqual(received, ['speech.audio.delta']);
 });
 
 test('what is refused before the first piece is an ordinary error', async () => {

@@ -237,7 +237,10 @@ test('a reader that falls behind gets an error by name when it reads again, and 
 });
 
 test('a reader that takes nothing for a minute is broken off', async (t) => {
-  const { time, url, tell, received, stopped } = await openReplies(t, { stallMs: 60_000, heartbeatMs: 10_000 });
+  const { time, url, tell, received, stopped } = await openReplies(t, {
+    stallMs: 60_000,
+    heartbeatMs: 10_000,
+  });
   const socket = deafReader(t, url);
   await until(() => received.length === 1);
   for (let id = 1; id <= 20; id++) tell(id, LARGE);

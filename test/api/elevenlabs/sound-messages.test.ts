@@ -163,7 +163,8 @@ test('every character is given out once and in order, and the times of a piece f
         const chars: string[] = [];
         let totalMs = 0;
         for (const [index, ms] of lengths.entries()) {
-          if (received?.[0] === index) alignment.learn(outcome(text, options.leadMs, sum(lengths), received[1]));
+          if (received?.[0] === index)
+            alignment.learn(outcome(text, options.leadMs, sum(lengths), received[1]));
           assert.ok(alignment.wantedMs(200) > 0);
           const before = Math.round(totalMs);
           totalMs += ms;

@@ -118,7 +118,10 @@ test('word times come after the audio of their sentence, and a committed text be
   const audio = Buffer.concat(chunks.map(({ audio_b64: bytes }) => Buffer.from(String(bytes), 'base64')));
   assert.ok(audio.equals(await spokenOverHttp(SENTENCES[0] ?? '')));
   const words = chunks.at(-1)?.['timestamps'] as { word: string; start_ms: number; end_ms: number }[];
-  assert.equal(words.map(({ word }) => word.replace(/\W/g, '')).join(' '), SENTENCES[0]?.replace(/[,.]/g, ''));
+  assert.equal(
+    words.map(({ word }) => word.replace(/\W/g, '')).join(' '),
+    SENTENCES[0]?.replace(/[,.]/g, ''),
+  );
   const times = words.flatMap(({ start_ms: startMs, end_ms: endMs }) => [startMs, endMs]);
   assert.deepEqual(
     times,

@@ -238,5 +238,8 @@ test('what computes on the CPU claims no memory of a device', async (t) => {
   });
   const { app } = await openApp(t, { health });
   const received = (await app.inject('/health')).json<Record<string, unknown>>();
-  assert.deepEqual([received['device'], received['cuda'], 'gpu_allocated_mb' in received], ['cpu', false, false]);
+  assert.deepEqual(
+    [received['device'], received['cuda'], 'gpu_allocated_mb' in received],
+    ['cpu', false, false],
+  );
 });

@@ -112,7 +112,9 @@ test('every format is asked for by its name and answered under its type, raw one
     const payload = { input: 'Hello.', response_format, sample_rate, speed: 1.5 };
     const { headers } = await app.inject({ method: 'POST', url: SPEECH, payload });
     assert.equal(headers['content-type'], contentType);
-    const received = ['sample-rate', 'channels', 'bit-depth', 'format'].map((name) => headers[`x-pcm-${name}`]);
+    const received = ['sample-rate', 'channels', 'bit-depth', 'format'].map(
+      (name) => headers[`x-pcm-${name}`],
+    );
     assert.deepEqual(received, raw ?? Array.from({ length: 4 }, () => undefined));
     assert.deepEqual(speech.requests.at(-1), {
       text: 'Hello.',
