@@ -132,9 +132,15 @@ test('an alert that the browser encrypted ends the call at once', async (t) => {
   assert.ok(socket !== undefined);
   const say = (alert: string, sequenceNumber: number) => {
     const packet = {
-      recordLayerHeader: { contentType: 21, protocolVersion: { major: 254, minor: 253 }, epoch: 1, sequenceNumber, contentLen: 2 },
+      recordLayerHeader: {
+        contentType: 21,
+        protocolVersion: { major: 254, minor: 253 },
+        epoch: 1,
+        sequenceNumber,
+        contentLen: 2,
+      },
       fragment: Buffer.from(alert, 'hex'),
-    }; // prettier-ignore
+    };
     encrypt(packet);
     const bytes = record(21, 1, packet.fragment.toString('hex'));
     bytes.writeUIntBE(sequenceNumber, 5, 6);

@@ -125,15 +125,26 @@ const SERVER = knownPeer('trunk');
 const REQUEST = { method: 'INVITE', uri: 'sip:100@parley.example', body: Buffer.from('v=0') };
 const LIFETIME_MS = 60_000;
 
-function both({ algorithms = DIGEST_ALGORITHMS, qops = ['auth'] as const, password = 'secret', mostCounted = 100 } = {}) {
+function both({
+  algorithms = DIGEST_ALGORITHMS,
+  qops = ['auth'] as const,
+  password = 'secret',
+  mostCounted = 100,
+} = {}) {
   const time = new ManualTime(1_000_000);
-  const nonces = new Nonces({ time, secret: Buffer.alloc(32, 1), randomBytes: countingBytes(0), lifetimeMs: LIFETIME_MS, mostCounted });
+  const nonces = new Nonces({
+    time,
+    secret: Buffer.alloc(32, 1),
+    randomBytes: countingBytes(0),
+    lifetimeMs: LIFETIME_MS,
+    mostCounted,
+  });
   const secretOf = (username: string) => (username === 'alice' ? { password: 'secret' } : undefined);
   const server = new DigestServer({ realm: 'parley', algorithms, qops, nonces, secretOf });
   const account = { username: 'alice', secret: { password }, realms: ['parley'] };
   const client = new DigestClient(SERVER, account, countingBytes(50));
   return { time, nonces, server, client };
-} // prettier-ignore
+}
 
 function valueIn(verdict: ClientVerdict): string {
   assert.ok('fields' in verdict, JSON.stringify(verdict));
@@ -150,20 +161,29 @@ for (const algorithm of DIGEST_ALGORITHMS) {
       const { server, client } = both({ algorithms: [algorithm], qops: [qop] as never });
       const value = answer(client, server.challenge(CALLER));
       assert.deepEqual(server.verify(CALLER, [value], { ...REQUEST, method: 'BYE' }), { failure: 'wrong' });
-      assert.deepEqual(server.verify(CALLER, [value], { ...REQUEST, uri: 'sip:900@parley.example' }), { failure: 'wrong' });
+      assert.deepEqual(server.verify(CALLER, [value], { ...REQUEST, uri: 'sip:900@parley.example' }), {
+        failure: 'wrong',
+      });
       const other = server.verify(CALLER, [value], { ...REQUEST, body: Buffer.from('v=1') });
       assert.deepEqual(other, qop === 'auth' ? { username: 'alice' } : { failure: 'wrong' });
-      if (qop === 'auth-int') assert.deepEqual(server.verify(CALLER, [value], REQUEST), { username: 'alice' });
-    }); // prettier-ignore
+      if (qop === 'auth-int')
+        assert.deepEqual(server.verify(CALLER, [value], REQUEST), { username: 'alice' });
+    });
   }
 }
 
 test('of several challenges the strongest is answered', () => {
-  const { server, client } = both({ algorithms: ['MD5', 'SHA-256', 'SHA-512-256'].map((name) => digestAlgorithm(name) as DigestAlgorithm) });
+  const { server, client } = both({
+    algorithms: ['MD5', 'SHA-256', 'SHA-512-256'].map((name) => digestAlgorithm(name) as DigestAlgorithm),
+  });
   assert.match(answer(client, server.challenge(CALLER)), /algorithm=SHA-512-256,/);
   const one = `${server.challenge(CALLER).slice(0, 2).join(', ')}, Digest realm="parley", nonce="n", algorithm=SHA3`;
-  assert.match(answer(both().client, [one]), /algorithm=SHA-256,/, 'several in one field, one of them not known');
-}); // prettier-ignore
+  assert.match(
+    answer(both().client, [one]),
+    /algorithm=SHA-256,/,
+    'several in one field, one of them not known',
+  );
+});
 
 test('nobody gets in twice by the same answer; a nonce counts on', () => {
   const { server, client } = both();
@@ -226,7 +246,10 @@ test('counts are kept of so many nonces only, and one that was forgotten is stal
   });
   assert.equal(nonces.counted, 3);
   const verdicts = values.map((value) => server.verify(CALLER, [value], REQUEST));
-  assert.deepEqual(verdicts.map((verdict) => 'failure' in verdict && verdict.failure), ['stale', 'stale', 'replayed', 'replayed', 'replayed']); // prettier-ignore
+  assert.deepEqual(
+    verdicts.map((verdict) => 'failure' in verdict && verdict.failure),
+    ['stale', 'stale', 'replayed', 'replayed', 'replayed'],
+  );
 });
 
 test('a challenge to a first answer means that the account is refused', () => {
@@ -272,16 +295,24 @@ test('a proxy and the server behind it are answered together', () => {
   const challenge = 'Digest realm="parley", nonce="n", qop="auth-int,auth", opaque="o", algorithm=MD5';
   const verdict = client.answer(SERVER, { www: [challenge], proxy: [challenge] }, REQUEST);
   assert.ok('fields' in verdict);
-  assert.deepEqual(verdict.fields.map(({ name }) => name), ['Authorization', 'Proxy-Authorization']); // prettier-ignore
+  assert.deepEqual(
+    verdict.fields.map(({ name }) => name),
+    ['Authorization', 'Proxy-Authorization'],
+  );
   assert.match(verdict.fields[1]?.value ?? '', /qop=auth, nc=00000001, opaque="o"$/);
 });
 
 test('a challenge without qop or algorithm is answered in the same old way, a hashed name where it is wanted', () => {
   const old = answer(both().client, ['Digest realm="parley",nonce="n"']);
-  assert.match(old, /^Digest username="alice", realm="parley", nonce="n", uri="sip:100@parley.example", response="[0-9a-f]{32}"$/);
-  const hashedName = answer(both().client, ['Digest realm="parley", nonce="n", qop="auth", algorithm=SHA-256, userhash=true']);
+  assert.match(
+    old,
+    /^Digest username="alice", realm="parley", nonce="n", uri="sip:100@parley.example", response="[0-9a-f]{32}"$/,
+  );
+  const hashedName = answer(both().client, [
+    'Digest realm="parley", nonce="n", qop="auth", algorithm=SHA-256, userhash=true',
+  ]);
   assert.match(hashedName, /^Digest username="[0-9a-f]{64}".*, userhash=true$/);
-}); // prettier-ignore
+});
 
 test('5,000 damaged answers are each refused, or lack nothing that counts', () => {
   const { server, client } = both();

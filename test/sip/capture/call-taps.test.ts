@@ -14,10 +14,17 @@ import { readPcap } from './capture-readers.js';
 const UNIX_MS = 1_700_000_000_000;
 const MEDIA_MS = 5000; // media plane's clock at that moment
 const FLOW: Flow = {
-  transport: 'udp', reliable: false, closed: false,
-  local: { address: '192.0.2.1', port: 5060 }, remote: { address: '198.51.100.7', port: 5070 },
-  send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
-}; // prettier-ignore
+  transport: 'udp',
+  reliable: false,
+  closed: false,
+  local: { address: '192.0.2.1', port: 5060 },
+  remote: { address: '198.51.100.7', port: 5070 },
+  send: () => true,
+  onClose: () => () => undefined,
+  close: () => undefined,
+  received: 0,
+  abandon: () => undefined,
+};
 const OUR_RTP = { address: '192.0.2.1', port: 16_384 };
 const THEIR_RTP = { address: '198.51.100.7', port: 4000 };
 

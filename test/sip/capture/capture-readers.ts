@@ -12,7 +12,10 @@ export interface PcapPacket {
 
 /** Fails where lengths or checksums are not right. */
 export function readPcap(file: Buffer): PcapPacket[] {
-  assert.deepEqual([file.readUInt32LE(0), file.readUInt16LE(4), file.readUInt16LE(6), file.readUInt32LE(20)], [0xa1b2c3d4, 2, 4, 101]); // prettier-ignore
+  assert.deepEqual(
+    [file.readUInt32LE(0), file.readUInt16LE(4), file.readUInt16LE(6), file.readUInt32LE(20)],
+    [0xa1b2c3d4, 2, 4, 101],
+  );
   const packets: PcapPacket[] = [];
   for (let at = 24; at < file.length;) {
     const length = file.readUInt32LE(at + 8);

@@ -22,11 +22,18 @@ const UNIX_MS = 1_700_000_000_123.5;
 
 function flowOf(remote: string, local: string): Flow {
   return {
-    transport: 'udp', reliable: false, closed: false,
-    local: { address: local, port: 5060 }, remote: { address: remote, port: 5070 },
-    send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
+    transport: 'udp',
+    reliable: false,
+    closed: false,
+    local: { address: local, port: 5060 },
+    remote: { address: remote, port: 5070 },
+    send: () => true,
+    onClose: () => () => undefined,
+    close: () => undefined,
+    received: 0,
+    abandon: () => undefined,
   };
-} // prettier-ignore
+}
 
 const FOUR = flowOf('198.51.100.7', '192.0.2.1');
 const SIX = flowOf('2001:db8::7', '2001:db8::1');
@@ -68,7 +75,13 @@ test('a call has a file of its own, with what came and went as datagrams', async
   time.advance(20);
   captures.message('out', reply(200), FOUR);
   captures.message('in', message('INVITE', 'six'), SIX);
-  captures.media('call', FOUR.remote, { address: '192.0.2.1', port: 40_000 }, Buffer.from([0x80, 0, 0, 1]), UNIX_MS + 30);
+  captures.media(
+    'call',
+    FOUR.remote,
+    { address: '192.0.2.1', port: 40_000 },
+    Buffer.from([0x80, 0, 0, 1]),
+    UNIX_MS + 30,
+  );
   captures.media('other', FOUR.remote, FOUR.local, Buffer.alloc(1));
   captures.message('in', message('OPTIONS', 'no call'), FOUR);
   assert.deepEqual(captures.counts, { open: 2, turnedAway: 0, dropped: 0 });
@@ -76,17 +89,21 @@ test('a call has a file of its own, with what came and went as datagrams', async
   const found = (await Promise.all((await files()).map((file) => readFile(file)))).map(readPcap);
   const four = found.find(([first]) => first?.source === '198.51.100.7 5070');
   const six = found.find((packets) => packets !== four);
-  assert.deepEqual(four?.map(({ atUs, source, target }) => [atUs - 1_700_000_000_000_000, source, target]), [
-    [123_500, '198.51.100.7 5070', '192.0.2.1 5060'],
-    [143_500, '192.0.2.1 5060', '198.51.100.7 5070'],
-    [153_500, '198.51.100.7 5070', '192.0.2.1 40000'],
-  ]);
+  assert.deepEqual(
+    four?.map(({ atUs, source, target }) => [atUs - 1_700_000_000_000_000, source, target]),
+    [
+      [123_500, '198.51.100.7 5070', '192.0.2.1 5060'],
+      [143_500, '192.0.2.1 5060', '198.51.100.7 5070'],
+      [153_500, '198.51.100.7 5070', '192.0.2.1 40000'],
+    ],
+  );
   assert.deepEqual(four?.[0]?.payload, message('INVITE'));
   assert.deepEqual(four?.[1]?.payload, reply(200));
-  assert.deepEqual(six?.map(({ source, payload }) => [source, payload]), [
-    [`20010db8${'0'.repeat(23)}7 5070`, message('INVITE', 'six')],
-  ]);
-}); // prettier-ignore
+  assert.deepEqual(
+    six?.map(({ source, payload }) => [source, payload]),
+    [[`20010db8${'0'.repeat(23)}7 5070`, message('INVITE', 'six')]],
+  );
+});
 
 test('messages with a bare LF at the end of their lines are captured, too', async (t) => {
   const bare = (bytes: Buffer): Buffer =>
@@ -150,7 +167,8 @@ test('a file is closed some time after BYE or a refusal, not after a challenge o
 
 test('an INVITE that nobody answers but with a challenge keeps its file no longer than it can be repeated', async (t) => {
   const { captures, time } = await openCaptures(t);
-  for (const callId of ['dropped', 'challenged', 'spoofed', 'refused']) captures.message('in', message('INVITE', callId), FOUR);
+  for (const callId of ['dropped', 'challenged', 'spoofed', 'refused'])
+    captures.message('in', message('INVITE', callId), FOUR);
   captures.message('out', reply(401, 'challenged'), FOUR);
   captures.message('in', message('INVITE', 'challenged'), FOUR);
   captures.message('in', reply(180, 'spoofed'), FOUR); // from the INVITE's sender
@@ -163,7 +181,7 @@ test('an INVITE that nobody answers but with a challenge keeps its file no longe
   assert.equal(captures.counts.open, 6);
   time.advance(1);
   assert.equal(captures.counts.open, 1);
-}); // prettier-ignore
+});
 
 test('files have a size, their number a limit, and who is not wanted gets none', async (t) => {
   const limits = { openFiles: 2, bytesPerFile: 24 + 2 * (16 + 28 + message('INVITE', 'a').length) };
@@ -197,7 +215,12 @@ test("Wireshark's reader finds SIP in such files, and no checksum wrong", async 
   const path = join(await folderFor(t), 'odd.pcap');
   const file = new PcapFile(path, 1_000_000);
   const long = Buffer.concat([message('INVITE'), Buffer.alloc(70_000, 'x')]);
-  for (const { remote, local } of [FOUR, SIX, flowOf('198.51.100.7', '2001:db8::1'), flowOf('fe80::1%eth0', '::')]) {
+  for (const { remote, local } of [
+    FOUR,
+    SIX,
+    flowOf('198.51.100.7', '2001:db8::1'),
+    flowOf('fe80::1%eth0', '::'),
+  ]) {
     for (const bytes of [message('INVITE'), message('INVITE', 'a'), long]) {
       assert.ok(file.write(ipDatagram(remote, local, bytes), UNIX_MS));
     }
@@ -214,7 +237,7 @@ test("Wireshark's reader finds SIP in such files, and no checksum wrong", async 
     assert.equal(fieldOf(layers, 'sip.Method'), 'INVITE');
     assert.equal(fieldOf(layers, 'ip.checksum.status') ?? '1', '1');
   }
-}); // prettier-ignore
+});
 
 async function collector(t: TestContext) {
   const socket = createSocket('udp4');
@@ -234,38 +257,65 @@ test('a collector gets every message with its ends, its time and its call', asyn
   sender.message('out', reply(200, 'six'), SIX);
   await until(() => packets.length === 2);
   const [four, six] = packets.map(readHep);
-  const of = (chunks: ReadonlyMap<number, Buffer> | undefined, type: number) => chunks?.get(type)?.toString('hex');
-  assert.deepEqual([1, 2, 3, 4, 7, 8, 9, 10, 11, 12].map((type) => of(four, type)), [
-    '02', '11', 'c6336407', 'c0000201', '13ce', '13c4', '6553f100', '0001e26c', '01', '000007d1',
-  ]);
+  const of = (chunks: ReadonlyMap<number, Buffer> | undefined, type: number) =>
+    chunks?.get(type)?.toString('hex');
+  assert.deepEqual(
+    [1, 2, 3, 4, 7, 8, 9, 10, 11, 12].map((type) => of(four, type)),
+    ['02', '11', 'c6336407', 'c0000201', '13ce', '13c4', '6553f100', '0001e26c', '01', '000007d1'],
+  );
   assert.equal(four?.get(14)?.toString(), 'a key');
   assert.equal(four?.get(17)?.toString(), 'call');
   assert.deepEqual(four?.get(15), message('INVITE'));
-  assert.deepEqual([1, 5, 6, 7].map((type) => of(six, type)), ['0a', `20010db8${'0'.repeat(23)}1`, `20010db8${'0'.repeat(23)}7`, '13c4']);
+  assert.deepEqual(
+    [1, 5, 6, 7].map((type) => of(six, type)),
+    ['0a', `20010db8${'0'.repeat(23)}1`, `20010db8${'0'.repeat(23)}7`, '13c4'],
+  );
   assert.deepEqual([six?.get(17)?.toString(), six?.get(3)], ['six', undefined]);
   await until(() => sender.counts.sent === 2);
   await sender.close();
   sender.message('in', message('INVITE'), FOUR);
   assert.deepEqual(sender.counts, { sent: 2, dropped: 1 });
-}); // prettier-ignore
+});
 
 test('at the end of a call it gets a report of its media, as RTCP in JSON', async (t) => {
   const { packets, place } = await collector(t);
   const sender = new HepSender({ collector: place, agent: { captureId: 7 }, unixMs: () => UNIX_MS });
   t.after(() => sender.close());
   sender.report('call', FOUR.local, FOUR.remote, {
-    sentSsrc: 1, receivedSsrc: 2, sentPackets: 500, sentBytes: 80_000, receivedPackets: 300, lostPackets: 100,
-    highestSequence: 70_000, jitterMs: 2.5, clockRate: 8000, rttMs: null, mos: 4.1,
+    sentSsrc: 1,
+    receivedSsrc: 2,
+    sentPackets: 500,
+    sentBytes: 80_000,
+    receivedPackets: 300,
+    lostPackets: 100,
+    highestSequence: 70_000,
+    jitterMs: 2.5,
+    clockRate: 8000,
+    rttMs: null,
+    mos: 4.1,
   });
   await until(() => packets.length === 1);
   const chunks = readHep(packets[0] ?? Buffer.alloc(0));
   assert.deepEqual([chunks.get(11)?.[0], chunks.get(17)?.toString(), chunks.has(14)], [5, 'call', false]);
   assert.deepEqual(JSON.parse(chunks.get(15)?.toString() ?? ''), {
-    ssrc: 1, type: 200, sender_information: { packets: 500, octets: 80_000 }, report_count: 1,
-    report_blocks: [{ source_ssrc: 2, fraction_lost: 64, packets_lost: 100, highest_seq_no: 70_000, ia_jitter: 20, dlsr: 0, lsr: 0 }],
+    ssrc: 1,
+    type: 200,
+    sender_information: { packets: 500, octets: 80_000 },
+    report_count: 1,
+    report_blocks: [
+      {
+        source_ssrc: 2,
+        fraction_lost: 64,
+        packets_lost: 100,
+        highest_seq_no: 70_000,
+        ia_jitter: 20,
+        dlsr: 0,
+        lsr: 0,
+      },
+    ],
     mos: 4.1,
   });
-}); // prettier-ignore
+});
 
 test('a message that no datagram holds, and a collector that nobody is at, are counted', async (t) => {
   const { place } = await collector(t);
@@ -278,8 +328,16 @@ test('a message that no datagram holds, and a collector that nobody is at, are c
   for (let count = 0; count < flood; count++) sender.message('in', message('INVITE'), FOUR);
   assert.equal(sender.counts.dropped, 2 + flood - 1000);
   await until(() => sender.counts.sent === 1000);
-  assert.throws(() => new HepSender({ collector: { address: 'homer.example.com', port: 9060 }, agent: AGENT, unixMs: () => 0 }), /IP address/);
-}); // prettier-ignore
+  assert.throws(
+    () =>
+      new HepSender({
+        collector: { address: 'homer.example.com', port: 9060 },
+        agent: AGENT,
+        unixMs: () => 0,
+      }),
+    /IP address/,
+  );
+});
 
 test('transports hand a copy of every message to the tap, and no keep-alive', async (t) => {
   const seen: string[] = [];
@@ -289,11 +347,16 @@ test('transports hand a copy of every message to the tap, and no keep-alive', as
       seen.push(`${direction} ${flow.transport} ${bytes.toString().split(' ', 1)[0] ?? ''}`);
     },
   };
-  const listeners = [{ transport: 'udp', port: 0 }, { transport: 'tcp', port: 0 }] as const;
+  const listeners = [
+    { transport: 'udp', port: 0 },
+    { transport: 'tcp', port: 0 },
+  ] as const;
   const here = await openTransports(t, listeners, { tap: severalTaps([tap]) });
   const there = await openTransports(t, listeners);
   for (const [index, transport] of (['udp', 'tcp'] as const).entries()) {
-    const { flow, bytes } = await sent(here.transports.send(there.target(transport), options(here.transports)));
+    const { flow, bytes } = await sent(
+      here.transports.send(there.target(transport), options(here.transports)),
+    );
     await answer(there.transports, await there.nth(index * 2));
     await here.nth(index);
     await flow.send(bytes); // as a transaction sends again
@@ -303,9 +366,13 @@ test('transports hand a copy of every message to the tap, and no keep-alive', as
   void flow.send(Buffer.from('\r\n\r\n'));
   await answer(here.transports, await here.nth(2));
   await there.nth(4);
-  const each = (transport: string) => [`out ${transport} OPTIONS`, `in ${transport} SIP/2.0`, `out ${transport} OPTIONS`];
+  const each = (transport: string) => [
+    `out ${transport} OPTIONS`,
+    `in ${transport} SIP/2.0`,
+    `out ${transport} OPTIONS`,
+  ];
   assert.deepEqual(seen, [...each('udp'), ...each('tcp'), 'in tcp OPTIONS', 'out tcp SIP/2.0']);
-}); // prettier-ignore
+});
 
 /** A capture file of so many bytes that was last written to so many ms before UNIX_MS. */
 async function madeFile(folder: string, minute: number, bytes: number, ageMs: number): Promise<string> {

@@ -27,7 +27,7 @@ function open(acts: Readonly<Record<string, Act>> = {}, addresses = [ONE, TWO, T
   for (const address of addresses) if (!callees.has(address)) network.sink(address);
   const sentTo = () => network.carried.filter(({ from }) => from === CALLER).length;
   return { network, places, layer, sender, callees, sentTo };
-} // prettier-ignore
+}
 
 function maker(method: string, callId = 'call'): RequestMaker {
   let cseq = 0;
@@ -35,10 +35,14 @@ function maker(method: string, callId = 'call'): RequestMaker {
     method,
     uri: 'sip:bob@example.com',
     headers: [
-      ['From', `<sip:alice@${CALLER}>;tag=${callId}`], ['To', '<sip:bob@example.com>'], ['Call-ID', callId],
-      ['CSeq', `${++cseq} ${method}`], ['Contact', `<sip:alice@${CALLER}>`], ...more,
+      ['From', `<sip:alice@${CALLER}>;tag=${callId}`],
+      ['To', '<sip:bob@example.com>'],
+      ['Call-ID', callId],
+      ['CSeq', `${++cseq} ${method}`],
+      ['Contact', `<sip:alice@${CALLER}>`],
+      ...more,
     ],
-  }); // prettier-ignore
+  });
 }
 
 const TO_EXAMPLE: Journey = { nextHop: uriOf('sip:example.com') };
@@ -46,23 +50,28 @@ const TO_EXAMPLE: Journey = { nextHop: uriOf('sip:example.com') };
 function heard(): { events: string[]; user: InviteUser } {
   const events: string[] = [];
   const named = (outcome: SendOutcome): string =>
-    'failure' in outcome ? `${outcome.failure.reason} ${outcome.failure.status}` : `refused ${outcome.response.status}`;
+    'failure' in outcome
+      ? `${outcome.failure.reason} ${outcome.failure.status}`
+      : `refused ${outcome.response.status}`;
   const user: InviteUser = {
     provisional: ({ status }) => events.push(String(status)),
     accepted: ({ status, toTag }) => events.push(`${status} ${toTag === undefined ? '' : 'tagged'}`.trim()),
     refused: (outcome) => events.push(named(outcome)),
   };
   return { events, user };
-} // prettier-ignore
+}
 
 async function settledOf(sending: Promise<SendOutcome>, network: Network, ms: number): Promise<string> {
   let text = 'pending';
   void sending.then((outcome) => {
-    text = 'failure' in outcome ? `${outcome.failure.reason} ${outcome.failure.status}` : String(outcome.response.status);
+    text =
+      'failure' in outcome
+        ? `${outcome.failure.reason} ${outcome.failure.status}`
+        : String(outcome.response.status);
   });
   await network.pass(ms, 50);
   return text;
-} // prettier-ignore
+}
 
 test('the first target that answers is the last one tried, and tells the way it was reached', async () => {
   const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
@@ -107,7 +116,8 @@ test('who said 503 is passed over as long as Retry-After says, and tried last of
 
 test('a target that serves again is first again', async () => {
   let busy = true;
-  const recovering: Act = (transaction) => transaction.respond({ status: busy ? 503 : 200, headers: [['Retry-After', '250']] });
+  const recovering: Act = (transaction) =>
+    transaction.respond({ status: busy ? 503 : 200, headers: [['Retry-After', '250']] });
   const { network, sender, callees } = open({ [ONE]: recovering, [TWO]: answers(200) }, [ONE, TWO]);
   const send = () => settledOf(sender.send(maker('OPTIONS'), TO_EXAMPLE), network, 100);
   await send();
@@ -118,7 +128,7 @@ test('a target that serves again is first again', async () => {
   await network.pass(31_000, 500);
   await send();
   assert.equal(callees.get(TWO)?.transactions.length, 1);
-}); // prettier-ignore
+});
 
 test('a target whose connection closes under a request is tried once more, and is not passed over for that', async () => {
   const { network, sender, places, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) }, [ONE, TWO]);
@@ -137,7 +147,7 @@ test('a target whose connection closes under a request is tried once more, and i
   resets = 0;
   assert.equal(await send('four'), '200');
   assert.deepEqual(counts(), [2, 2]);
-}); // prettier-ignore
+});
 
 test('where the flow of the peer closes under a request, its place is connected to, if its name leads there', async () => {
   for (const how of ['send', 'ack', 'invite'] as const) {
@@ -208,49 +218,74 @@ function asking(lets: (authorization: string) => boolean, more = ''): Act {
   return (transaction) => {
     const authorization = transaction.request.first('authorization') ?? '';
     if (lets(authorization)) transaction.respond({ status: 200 });
-    else transaction.respond({ status: 401, headers: [['WWW-Authenticate', `Digest realm="example.com", qop="auth", nonce="n${++nonces}"${more}`]] });
+    else
+      transaction.respond({
+        status: 401,
+        headers: [
+          ['WWW-Authenticate', `Digest realm="example.com", qop="auth", nonce="n${++nonces}"${more}`],
+        ],
+      });
   };
-} // prettier-ignore
+}
 
 test('a challenge is answered with a new CSeq, and the next request knows the nonce already', async () => {
   const { network, sender, callees } = open({ [ONE]: asking((text) => text.includes('nonce="n1"')) });
   const journey = asTrunk();
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 100), '200');
   assert.equal(await settledOf(sender.send(maker('REGISTER', 'second'), journey), network, 100), '200');
-  const sent = callees.get(ONE)?.transactions.map(({ request }) => [request.cseq.number, /nc=\d+/.exec(request.first('authorization') ?? '')?.[0]]);
-  assert.deepEqual(sent, [[1, undefined], [2, 'nc=00000001'], [1, 'nc=00000002']]);
-}); // prettier-ignore
+  const sent = callees
+    .get(ONE)
+    ?.transactions.map(({ request }) => [
+      request.cseq.number,
+      /nc=\d+/.exec(request.first('authorization') ?? '')?.[0],
+    ]);
+  assert.deepEqual(sent, [
+    [1, undefined],
+    [2, 'nc=00000001'],
+    [1, 'nc=00000002'],
+  ]);
+});
 
 test('a wrong password is sent once; without an account, or of a realm that is none of ours, a challenge stands', async () => {
-  for (const [with_, requests] of [[account(), 2], [undefined, 1], [account(['other']), 1]] as const) {
+  for (const [with_, requests] of [
+    [account(), 2],
+    [undefined, 1],
+    [account(['other']), 1],
+  ] as const) {
     const { network, sender, callees } = open({ [ONE]: asking(() => false) });
     const journey = with_ === undefined ? TO_EXAMPLE : asTrunk(with_);
     assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 200), '401');
     assert.equal(callees.get(ONE)?.events.length, requests);
   }
-}); // prettier-ignore
+});
 
 test('a server that calls every nonce stale is answered a few times and no more', async () => {
   const { network, sender, callees } = open({ [ONE]: asking(() => false, ', stale=true') });
   assert.equal(await settledOf(sender.send(maker('REGISTER'), asTrunk()), network, 500), '401');
   assert.equal(callees.get(ONE)?.events.length, 4);
-}); // prettier-ignore
+});
 
 test('a server that asks for another realm each time is answered three times', async () => {
   let realms = 0;
   const { network, sender, callees } = open({
-    [ONE]: (transaction) => transaction.respond({ status: 401, headers: [['WWW-Authenticate', `Digest realm="${++realms}", nonce="n"`]] }),
+    [ONE]: (transaction) =>
+      transaction.respond({
+        status: 401,
+        headers: [['WWW-Authenticate', `Digest realm="${++realms}", nonce="n"`]],
+      }),
   });
   const journey = asTrunk(account(['1', '2', '3', '4', '5', '6']));
   assert.equal(await settledOf(sender.send(maker('REGISTER'), journey), network, 500), '401');
   assert.equal(callees.get(ONE)?.transactions.length, 4);
-}); // prettier-ignore
+});
 
 test('a challenge to what was taken back is not answered', async () => {
-  const { network, sender, callees } = open({ [ONE]: (transaction) => {
-    transaction.user = { cancelled: () => asking(() => false)(transaction) };
-    transaction.respond({ status: 180 });
-  } });
+  const { network, sender, callees } = open({
+    [ONE]: (transaction) => {
+      transaction.user = { cancelled: () => asking(() => false)(transaction) };
+      transaction.respond({ status: 180 });
+    },
+  });
   const { events, user } = heard();
   const invite = sender.invite(maker('INVITE'), asTrunk(), user);
   await network.pass(50);
@@ -258,7 +293,7 @@ test('a challenge to what was taken back is not answered', async () => {
   await network.pass(100);
   assert.deepEqual(events, ['180', 'refused 401']);
   assert.equal(callees.get(ONE)?.transactions.length, 1);
-}); // prettier-ignore
+});
 
 test('of 20 requests sent together none takes the challenge of another for its own refusal', async () => {
   const { network, sender } = open({ [ONE]: asking((text) => text !== '') });
@@ -275,42 +310,62 @@ test('of 20 requests sent together none takes the challenge of another for its o
 });
 
 test('within a call the account is for its own peer: a stranger is shown nothing, unasked or asked', async () => {
-  const { network, sender, callees } = open({ [ONE]: asking((text) => text !== ''), [TWO]: asking(() => false) });
+  const { network, sender, callees } = open({
+    [ONE]: asking((text) => text !== ''),
+    [TWO]: asking(() => false),
+  });
   const trunk = account();
   const within = (address: string): Journey => ({ nextHop: uriOf(`sip:far@${address}`), account: trunk });
-  const send = (method: string, journey: Journey) => settledOf(sender.send(maker(method), journey), network, 100);
+  const send = (method: string, journey: Journey) =>
+    settledOf(sender.send(maker(method), journey), network, 100);
   assert.equal(await send('OPTIONS', within(ONE)), '401', 'it was not found there yet');
   assert.equal(await send('REGISTER', asTrunk(trunk)), '200');
   assert.equal(await send('BYE', within(TWO)), '401');
   assert.equal(await send('BYE', within(ONE)), '200');
-  const shown = (address: string) => callees.get(address)?.transactions.map(({ request }) => request.first('authorization') !== undefined);
+  const shown = (address: string) =>
+    callees.get(address)?.transactions.map(({ request }) => request.first('authorization') !== undefined);
   assert.deepEqual(shown(ONE), [false, false, true, true]);
   assert.deepEqual(shown(TWO), [false]);
-}); // prettier-ignore
+});
 
 test('the next target of a request of the account is its peer too, and an address that is configured is', async () => {
-  const { network, sender, callees } = open({ [ONE]: answers(503), [TWO]: asking((text) => text !== ''), [THREE]: asking((text) => text !== '') });
+  const { network, sender, callees } = open({
+    [ONE]: answers(503),
+    [TWO]: asking((text) => text !== ''),
+    [THREE]: asking((text) => text !== ''),
+  });
   const trunk = account(undefined, [THREE]);
   const send = (journey: Journey) => settledOf(sender.send(maker('OPTIONS'), journey), network, 200);
   assert.equal(await send(asTrunk(trunk)), '200');
   assert.equal(await send({ nextHop: uriOf(`sip:far@${THREE}`), account: trunk }), '200');
-  assert.equal(callees.get(THREE)?.transactions[0]?.request.first('authorization')?.includes('nonce="n1"'), true);
-}); // prettier-ignore
+  assert.equal(
+    callees.get(THREE)?.transactions[0]?.request.first('authorization')?.includes('nonce="n1"'),
+    true,
+  );
+});
 
 test('a peer that was found over TLS is shown nothing in plain text', () => {
   const trunk = account(undefined, ['198.51.100.1']);
   trunk.found({ transport: 'tls', address: ONE });
   trunk.found({ transport: 'udp', address: TWO });
-  const met = (address: string) => (['tls', 'udp'] as const).map((transport) => trunk.isAt({ transport, address }));
-  assert.deepEqual([ONE, TWO, THREE, '198.51.100.1'].map(met), [[true, false], [true, true], [false, false], [true, true]]);
-}); // prettier-ignore
+  const met = (address: string) =>
+    (['tls', 'udp'] as const).map((transport) => trunk.isAt({ transport, address }));
+  assert.deepEqual([ONE, TWO, THREE, '198.51.100.1'].map(met), [
+    [true, false],
+    [true, true],
+    [false, false],
+    [true, true],
+  ]);
+});
 
 test('the places of an account are remembered within bounds', () => {
   const trunk = account();
   for (let index = 0; index < 200; index++) trunk.found({ transport: 'udp', address: `198.51.100.${index}` });
-  const known = Array.from({ length: 200 }, (_, index) => trunk.isAt({ transport: 'udp', address: `198.51.100.${index}` }));
+  const known = Array.from({ length: 200 }, (_, index) =>
+    trunk.isAt({ transport: 'udp', address: `198.51.100.${index}` }),
+  );
   assert.deepEqual([known.filter(Boolean).length, known.at(-1)], [64, true]);
-}); // prettier-ignore
+});
 
 test('an ACK shows the credentials of its INVITE to the peer of the account alone', async () => {
   const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
@@ -321,8 +376,11 @@ test('an ACK shows the credentials of its INVITE to the peer of the account alon
     sender.ack(maker('ACK')([]), () => journey, [['Authorization', 'Digest x']]);
   }
   await network.pass(50);
-  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks[0]?.first('authorization')), ['Digest x', undefined]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [ONE, TWO].map((address) => callees.get(address)?.acks[0]?.first('authorization')),
+    ['Digest x', undefined],
+  );
+});
 
 test('an INVITE goes on to the next target, and tells every 2xx', async () => {
   const accepting: Act = (transaction) => {
@@ -377,10 +435,12 @@ test('an INVITE is taken back before there is a target, between tries, and while
   assert.deepEqual(after.events, ['refused 503']);
   assert.equal(between.sentTo(), 0);
 
-  const ringing = open({ [ONE]: (transaction) => {
-    transaction.user = { cancelled: () => transaction.respond({ status: 487 }) };
-    transaction.respond({ status: 180 });
-  } }); // prettier-ignore
+  const ringing = open({
+    [ONE]: (transaction) => {
+      transaction.user = { cancelled: () => transaction.respond({ status: 487 }) };
+      transaction.respond({ status: 180 });
+    },
+  });
   const last = heard();
   const third = ringing.sender.invite(maker('INVITE'), TO_EXAMPLE, last.user);
   await ringing.network.pass(100);
@@ -408,8 +468,11 @@ test('an ACK that cannot go to one target goes to the next, and comes to the fir
   await network.pass(50);
   sender.ack(maker('ACK')([]), () => TO_EXAMPLE);
   await network.pass(50);
-  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [0, 2]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [ONE, TWO].map((address) => callees.get(address)?.acks.length),
+    [0, 2],
+  );
+});
 
 test('an ACK that nobody could be found for is sent when its 2xx comes again', async () => {
   const { network, sender, callees } = open({ [ONE]: answers(200) }, [ONE]);
@@ -420,8 +483,11 @@ test('an ACK that nobody could be found for is sent when its 2xx comes again', a
   network.failureAt = () => undefined;
   ack.again();
   await network.pass(50);
-  assert.deepEqual(callees.get(ONE)?.acks.map(({ cseq }) => cseq.number), [1]);
-}); // prettier-ignore
+  assert.deepEqual(
+    callees.get(ONE)?.acks.map(({ cseq }) => cseq.number),
+    [1],
+  );
+});
 
 test('an ACK whose connection has closed goes again by the way that there is then', async () => {
   const { network, sender, callees } = open({ [ONE]: answers(200), [TWO]: answers(200) });
@@ -433,5 +499,8 @@ test('an ACK whose connection has closed goes again by the way that there is the
   ack.again();
   ack.again(); // while a way is looked for
   await network.pass(50);
-  assert.deepEqual([ONE, TWO].map((address) => callees.get(address)?.acks.length), [1, 1]);
-}); // prettier-ignore
+  assert.deepEqual(
+    [ONE, TWO].map((address) => callees.get(address)?.acks.length),
+    [1, 1],
+  );
+});

@@ -18,11 +18,18 @@ const OVER_MS = 64 * 500 * 3; // longer than any timer of a transaction, one aft
 
 function flow(transport: TransportName, host: number): Flow {
   return {
-    transport, reliable: transport !== 'udp', closed: false,
-    local: { address: '192.0.2.1', port: 5060 }, remote: { address: `198.51.100.${host}`, port: 5060 },
-    send: () => true, onClose: () => () => undefined, close: () => undefined, received: 0, abandon: () => undefined,
+    transport,
+    reliable: transport !== 'udp',
+    closed: false,
+    local: { address: '192.0.2.1', port: 5060 },
+    remote: { address: `198.51.100.${host}`, port: 5060 },
+    send: () => true,
+    onClose: () => () => undefined,
+    close: () => undefined,
+    received: 0,
+    abandon: () => undefined,
   };
-} // prettier-ignore
+}
 
 /** A layer whose wire carries nothing anywhere, and whose user answers one way or another, or late. */
 class Besieged implements TransactionUser {

@@ -8,7 +8,13 @@ import { offerOf } from '../sdp/negotiation-under-test.js';
 import { damaged, fuzz, oneOf, type Random } from './made-messages.js';
 
 const KEY = Buffer.alloc(30, 1).toString('base64');
-const PRINTS = Array.from({ length: 40 }, (_, n) => `a=fingerprint:sha-256 ${Array(32).fill(`${10 + n}`).join(':')}`); // prettier-ignore
+const PRINTS = Array.from(
+  { length: 40 },
+  (_, n) =>
+    `a=fingerprint:sha-256 ${Array(32)
+      .fill(`${10 + n}`)
+      .join(':')}`,
+);
 const ICE = ['a=ice-ufrag:abcd', 'a=ice-pwd:abcdefghijklmnopqrstuvwx'];
 const EVENTS = [
   'a=rtpmap:101 telephone-event/8000',
@@ -16,12 +22,23 @@ const EVENTS = [
   'a=rtpmap:96 opus/48000/2',
 ];
 const OFFERS = [
-  offerOf('m=audio 5004 RTP/AVP 0 8 9 96 101 102 13', ...EVENTS, 'a=ptime:20', 'a=maxptime:60', 'a=rtcp:5005'),
-  offerOf('m=audio 5004 RTP/SAVP 0 101', ...EVENTS, `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`, 'a=rtcp:5005 IN IP4 127.0.0.1'),
+  offerOf(
+    'm=audio 5004 RTP/AVP 0 8 9 96 101 102 13',
+    ...EVENTS,
+    'a=ptime:20',
+    'a=maxptime:60',
+    'a=rtcp:5005',
+  ),
+  offerOf(
+    'm=audio 5004 RTP/SAVP 0 101',
+    ...EVENTS,
+    `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`,
+    'a=rtcp:5005 IN IP4 127.0.0.1',
+  ),
   offerOf('c=IN IP6 ::1', 'm=audio 5004 RTP/AVP 8 101', ...EVENTS, 'a=rtcp:5005 IN IP6 ::1'),
   offerOf('m=audio 5004 UDP/TLS/RTP/SAVPF 96 102', ...EVENTS, 'a=setup:active', ...PRINTS, 'a=rtcp-mux'),
   offerOf('m=audio 9 RTP/AVP 0 101', ...EVENTS, ...ICE),
-]; // prettier-ignore
+];
 const EDGES = [
   '0',
   '1',

@@ -176,17 +176,29 @@ const server = new DigestServer({
   realm: 'r',
   algorithms: DIGEST_ALGORITHMS,
   qops: ['auth', 'auth-int'],
-  nonces: new Nonces({ time: new ManualTime(), secret: BYTES(32), randomBytes: BYTES, lifetimeMs: 60_000, mostCounted: 100 }),
+  nonces: new Nonces({
+    time: new ManualTime(),
+    secret: BYTES(32),
+    randomBytes: BYTES,
+    lifetimeMs: 60_000,
+    mostCounted: 100,
+  }),
   secretOf: () => ({ password: 'p' }),
-}); // prettier-ignore
+});
 const routes = new RoutingTable([
   { name: 'one', to: new Pattern('*a*b*c*d*'), headers: new Map([['x-a', new Pattern('?*?*?')]]), answer: { kind: 'agent', agent: 'x' } },
 ]); // prettier-ignore
 
 /** Readers of one value each, with values to damage; a reader that writes again holds that this is read the same. */
-const READERS: Readonly<Record<string, readonly [read: (value: string) => unknown, values: readonly string[]]>> = {
+const READERS: Readonly<
+  Record<string, readonly [read: (value: string) => unknown, values: readonly string[]]>
+> = {
   'credentials and challenges': [
-    (value) => [readAuthFields(value), client.answer(PEER, { www: [value], proxy: [value] }, ASKED), server.verify(PEER, [value], ASKED)],
+    (value) => [
+      readAuthFields(value),
+      client.answer(PEER, { www: [value], proxy: [value] }, ASKED),
+      server.verify(PEER, [value], ASKED),
+    ],
     [
       'Digest username="a", realm="r", nonce="n", uri="sip:b@example.com", response="0123456789abcdef0123456789abcdef", algorithm=MD5, qop=auth, nc=00000001, cnonce="c"',
       'Digest realm="r", nonce="n", algorithm=SHA-256, qop="auth,auth-int", opaque="o", stale=TRUE, userhash=true, Basic realm="r"',
@@ -196,7 +208,10 @@ const READERS: Readonly<Record<string, readonly [read: (value: string) => unknow
     (value) => again(readReplaces(value), writeReplaces, readReplaces),
     ['425928@bobster.example.org;to-tag=7743;from-tag=6472;early-only', 'a@b; from-tag = "x" ;to-tag=y'],
   ],
-  Reason: [(value) => again(readReason(value), writeReason, readReason), ['Q.850;cause=16;text="Normal \\"x\\""', 'SIP ; cause=600']],
+  Reason: [
+    (value) => again(readReason(value), writeReason, readReason),
+    ['Q.850;cause=16;text="Normal \\"x\\""', 'SIP ; cause=600'],
+  ],
   'Referred-By': [
     (value) => again(readReferredBy(value), writeReferredBy, readReferredBy),
     ['"R" <sip:r@example.com;lr>;cid="20398823.2UWQFN309shb3@example.com"', 'sip:r@example.com'],
@@ -207,21 +222,34 @@ const READERS: Readonly<Record<string, readonly [read: (value: string) => unknow
   ],
   'the caller': [
     (value) => callerIdentity(parseNameAddr(value) ?? FROM, { asserted: [value], privacy: [value] }, true),
-    ['"Bob" <sip:+1@example.com;user=phone>', '<tel:+1-201;ext=1>', 'id;critical', 'anonymous <sip:anonymous@anonymous.invalid>'],
+    [
+      '"Bob" <sip:+1@example.com;user=phone>',
+      '<tel:+1-201;ext=1>',
+      'id;critical',
+      'anonymous <sip:anonymous@anonymous.invalid>',
+    ],
   ],
   announcements: [
     (value) => announcementIn({ params: (parseUri(value) ?? FROM.uri).params, header: () => value }, 500),
-    ['sip:annc@h;text=Hello%20there;voice=slt;locale=en_US', 'sip:annc@h;play=data:text/plain;base64,aGk=', 'Hello'],
+    [
+      'sip:annc@h;text=Hello%20there;voice=slt;locale=en_US',
+      'sip:annc@h;play=data:text/plain;base64,aGk=',
+      'Hello',
+    ],
   ],
   routes: [
     (value) => routes.find({ uri: parseUri(value) ?? FROM.uri, from: FROM, all: () => [value] }),
     ['sip:aaaabbbbccccdddd@example.com', 'tel:+1'],
   ],
   'digits in INFO': [
-    (value) => [readDtmfInfo('application/dtmf-relay', value), readDtmfInfo(value, '5'), readDtmfInfo('application/dtmf', Buffer.from(value))],
+    (value) => [
+      readDtmfInfo('application/dtmf-relay', value),
+      readDtmfInfo(value, '5'),
+      readDtmfInfo('application/dtmf', Buffer.from(value)),
+    ],
     ['Signal=5\r\nDuration=160\r\n', ' Signal = 11 \nDuration= 99999', '#'],
   ],
-}; // prettier-ignore
+};
 
 function again<T>(
   found: T | undefined,
@@ -295,13 +323,18 @@ for (const [what, [read, values]] of Object.entries(READERS)) {
       for (const piece of REPEATED) {
         const grown = piece.repeat(65_536 / piece.length);
         const middle = Math.floor(value.length / 2);
-        for (const text of [grown + value, value.slice(0, middle) + grown + value.slice(middle), value + grown, `${value}${grown}\u0001`]) {
+        for (const text of [
+          grown + value,
+          value.slice(0, middle) + grown + value.slice(middle),
+          value + grown,
+          `${value}${grown}\u0001`,
+        ]) {
           const tookMs = spentMs(() => read(text));
           assert.ok(tookMs < 300, `${tookMs} ms for ${JSON.stringify(piece)} in ${value}`);
         }
       }
     }
-  }); // prettier-ignore
+  });
 }
 
 test('32 kB in a line of an offer, or in many lines, are read or refused at once', () => {

@@ -69,8 +69,16 @@ test('the excess of an allowed source is refused without Retry-After; one that m
   assert.equal(decide('192.0.2.1', 'ACK'), 'flood', 'there is no answer to it');
   time.advance(1000);
   assert.equal(decide('192.0.2.1'), 'accept');
-  assert.deepEqual(guard.counts, { accepted: 6, challenged: 3, refused: 1, scanner: 0, stranger: 0, banned: 0, flood: 2 });
-}); // prettier-ignore
+  assert.deepEqual(guard.counts, {
+    accepted: 6,
+    challenged: 3,
+    refused: 1,
+    scanner: 0,
+    stranger: 0,
+    banned: 0,
+    flood: 2,
+  });
+});
 
 test('a source with too many wrong passwords is not heard for a while', () => {
   const { decide, guard, time } = guarded();
@@ -84,7 +92,10 @@ test('a source with too many wrong passwords is not heard for a while', () => {
 });
 
 test('ACK and CANCEL cannot be challenged', () => {
-  assert.deepEqual(['ACK', 'CANCEL'].map((method) => guarded().decide('198.51.100.1', method)), ['accept', 'accept']); // prettier-ignore
+  assert.deepEqual(
+    ['ACK', 'CANCEL'].map((method) => guarded().decide('198.51.100.1', method)),
+    ['accept', 'accept'],
+  );
 });
 
 test('addresses of one network of IPv6 are one source', () => {
@@ -94,16 +105,29 @@ test('addresses of one network of IPv6 are one source', () => {
 });
 
 test('an address is looked up once, of as many as are remembered', () => {
-  const sources = new Sources({ allowed: new AddressList(['192.0.2.0/24']), challenged: new AddressList(['::/0']) });
+  const sources = new Sources({
+    allowed: new AddressList(['192.0.2.0/24']),
+    challenged: new AddressList(['::/0']),
+  });
   const first = sources.of('::ffff:192.0.2.1');
   assert.deepEqual(first, { name: '192.0.2.1', key: '192.0.2.1', allowed: true, challenged: false });
   assert.equal(sources.of('::ffff:192.0.2.1'), first);
-  assert.deepEqual(sources.of('2001:db8::9'), { name: '2001:db8::9', key: '2001:db8::/64', allowed: false, challenged: true });
-  assert.deepEqual(sources.of('nobody'), { name: 'nobody', key: 'nobody', allowed: false, challenged: false });
+  assert.deepEqual(sources.of('2001:db8::9'), {
+    name: '2001:db8::9',
+    key: '2001:db8::/64',
+    allowed: false,
+    challenged: true,
+  });
+  assert.deepEqual(sources.of('nobody'), {
+    name: 'nobody',
+    key: 'nobody',
+    allowed: false,
+    challenged: false,
+  });
   for (let index = 0; index < 10_000; index++) sources.of(`10.0.${index >> 8}.${index & 255}`);
   assert.equal(sources.size, 4096);
   assert.deepEqual(sources.of('::ffff:192.0.2.1'), first);
-}); // prettier-ignore
+});
 
 test('an address that is allowed for now is so only now', () => {
   const now = new Set<string>();
@@ -111,11 +135,14 @@ test('an address that is allowed for now is so only now', () => {
   assert.equal(decide('203.0.113.1'), 'stranger');
   now.add('203.0.113.1');
   assert.equal(decide('::ffff:203.0.113.1'), 'accept');
-  assert.deepEqual([guard.knows('203.0.113.1'), guard.allows('203.0.113.1'), guard.answers('203.0.113.1')], [true, true, true]);
+  assert.deepEqual(
+    [guard.knows('203.0.113.1'), guard.allows('203.0.113.1'), guard.answers('203.0.113.1')],
+    [true, true, true],
+  );
   now.clear();
   assert.equal(decide('203.0.113.1'), 'stranger');
   assert.equal(guard.answers('203.0.113.1'), false);
-}); // prettier-ignore
+});
 
 test('sources are remembered within bounds', () => {
   const time = new ManualTime();
@@ -142,11 +169,23 @@ test('never more than the burst and the rate pass', () => {
 });
 
 test('what is an address or a network, and what is not', () => {
-  for (const good of ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', '2001:db8::/32', ' ::/0 ']) assert.ok(isNetwork(good), good);
-  for (const bad of ['', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/x', 'host', '10.1', '10.0.0.0/-1', '/8']) assert.ok(!isNetwork(bad), bad);
+  for (const good of ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', '2001:db8::/32', ' ::/0 '])
+    assert.ok(isNetwork(good), good);
+  for (const bad of [
+    '',
+    '10.0.0.0/33',
+    '::/129',
+    '10.0.0.0/8/8',
+    '10.0.0.0/x',
+    'host',
+    '10.1',
+    '10.0.0.0/-1',
+    '/8',
+  ])
+    assert.ok(!isNetwork(bad), bad);
   assert.ok(new AddressList(['0.0.0.0/0']).has('203.0.113.1'));
   assert.ok(!new AddressList(['0.0.0.0/0']).has('::1'), 'IPv6 is asked for by itself');
-}); // prettier-ignore
+});
 
 test('a list and an address of any text decide and never throw', () => {
   fc.assert(

@@ -26,8 +26,13 @@ const authority = fc
   .tuple(host, port)
   .map(([name, number]) => (number === undefined ? name : `${name}:${number}`));
 const uri = fc
-  .tuple(fc.constantFrom('sip', 'SIP', 'sips'), fc.option(word("aB1-_.!~*'()&=+$,;?/"), { nil: undefined }), authority, fc.constantFrom('', ';lr', ';transport=tcp'))
-  .map(([scheme, user, place, more]) => `${scheme}:${user === undefined ? '' : `${user}@`}${place}${more}`); // prettier-ignore
+  .tuple(
+    fc.constantFrom('sip', 'SIP', 'sips'),
+    fc.option(word("aB1-_.!~*'()&=+$,;?/"), { nil: undefined }),
+    authority,
+    fc.constantFrom('', ';lr', ';transport=tcp'),
+  )
+  .map(([scheme, user, place, more]) => `${scheme}:${user === undefined ? '' : `${user}@`}${place}${more}`);
 const display = fc.oneof(
   fc.constant(''),
   fc.constantFrom('Bob ', 'A. Bell ', '"" '),
@@ -86,18 +91,25 @@ interface GrammarVia {
 test('Vias', () => {
   const space = fc.constantFrom('', ' ', '  ');
   fc.assert(
-    fc.property(fc.constantFrom('UDP', 'TCP', 'tls', 'WSS'), space, authority, token, params, (over, gap, place, branch, more) => {
-      const text = `SIP${gap}/${gap}2.0/${over} ${gap}${place}${gap};branch=z9hG4bK${branch}${more}`;
-      const theirs = Grammar.parse(text, 'Via') as GrammarVia | -1;
-      const ours = parseVia(text);
-      assert.ok(theirs !== -1 && ours !== undefined, text);
-      assert.equal(ours.transport, theirs.transport.toUpperCase());
-      assert.equal(ours.sentBy.host, theirs.host.toLowerCase().replace(/^\[|\]$/g, ''));
-      assert.equal(ours.sentBy.port, theirs.port);
-      assert.equal(ours.branch, theirs.branch);
-    }),
+    fc.property(
+      fc.constantFrom('UDP', 'TCP', 'tls', 'WSS'),
+      space,
+      authority,
+      token,
+      params,
+      (over, gap, place, branch, more) => {
+        const text = `SIP${gap}/${gap}2.0/${over} ${gap}${place}${gap};branch=z9hG4bK${branch}${more}`;
+        const theirs = Grammar.parse(text, 'Via') as GrammarVia | -1;
+        const ours = parseVia(text);
+        assert.ok(theirs !== -1 && ours !== undefined, text);
+        assert.equal(ours.transport, theirs.transport.toUpperCase());
+        assert.equal(ours.sentBy.host, theirs.host.toLowerCase().replace(/^\[|\]$/g, ''));
+        assert.equal(ours.sentBy.port, theirs.port);
+        assert.equal(ours.branch, theirs.branch);
+      },
+    ),
     RUNS,
-  ); // prettier-ignore
+  );
 });
 
 test('CSeqs', () => {

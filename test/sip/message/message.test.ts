@@ -61,12 +61,16 @@ test('no message that was bent, cut, doubled or mixed makes the parser throw', (
       let bytes = seed;
       for (const { at, remove, insert } of edits) {
         const start = at % (bytes.length + 1);
-        bytes = Buffer.concat([bytes.subarray(0, start), Buffer.from(insert, 'latin1'), bytes.subarray(start + remove)]);
+        bytes = Buffer.concat([
+          bytes.subarray(0, start),
+          Buffer.from(insert, 'latin1'),
+          bytes.subarray(start + remove),
+        ]);
       }
       assert.match(handle(bytes), /^(?:request|response|refused|ignored)$/);
     }),
     { seed: SEED, numRuns: 6000 },
-  ); // prettier-ignore
+  );
 });
 
 test('no bytes at all make the parser throw', () => {

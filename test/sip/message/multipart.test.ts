@@ -96,22 +96,27 @@ test('a description that is no offer says so', () => {
 });
 
 test('of alternatives the last one that is understood is taken', () => {
-  const body = part('a', 'Content-Type: text/plain') + part('b', 'Content-Type: text/html') + part('c', 'Content-Type: text/x') + END;
+  const body =
+    part('a', 'Content-Type: text/plain') +
+    part('b', 'Content-Type: text/html') +
+    part('c', 'Content-Type: text/x') +
+    END;
   const type = 'multipart/alternative;boundary="b 1"';
   assert.deepEqual(partsOf(body, ['text/plain', 'text/html'], type), ['text/html render b']);
   assert.equal(partsOf(body, ['application/sdp'], type), 415);
-}); // prettier-ignore
+});
 
 test('parts may stand within parts, three levels deep', () => {
   const nested = (levels: number): string =>
     levels === 0
       ? DESCRIPTION.replace('--b 1', `--${levels + 1}`) + `--${levels + 1}--`
       : `--${levels + 1}\r\nContent-Type: multipart/mixed;boundary=${levels}\r\n\r\n${nested(levels - 1)}\r\n--${levels + 1}--`;
-  const at = (levels: number) => partsOf(nested(levels), ['application/sdp'], `multipart/mixed;boundary=${levels + 1}`);
+  const at = (levels: number) =>
+    partsOf(nested(levels), ['application/sdp'], `multipart/mixed;boundary=${levels + 1}`);
   assert.ok(Array.isArray(at(0)));
   assert.deepEqual(at(2), [`application/sdp session ${SDP}`]);
   assert.equal(at(3), 413);
-}); // prettier-ignore
+});
 
 test('there are no more than sixteen parts', () => {
   const text = part('x', 'Content-Type: text/plain');
@@ -144,21 +149,31 @@ test('a line that only begins like a delimiter is none', () => {
 });
 
 test('what cannot be told apart is 400', () => {
-  for (const body of ['', 'x', DESCRIPTION, `x${END}`, part('x', 'no header field') + END, part('x', 'Content-Type: x') + END]) {
+  for (const body of [
+    '',
+    'x',
+    DESCRIPTION,
+    `x${END}`,
+    part('x', 'no header field') + END,
+    part('x', 'Content-Type: x') + END,
+  ]) {
     assert.equal(partsOf(body, ['application/sdp']), 400, body);
   }
   for (const boundary of ['', '"a "', `"${'a'.repeat(71)}"`, '"a\u00e4"']) {
     const type = boundary === '' ? 'multipart/mixed' : `multipart/mixed;boundary=${boundary}`;
     assert.equal(partsOf(DESCRIPTION + END, ['application/sdp'], type), 400, boundary);
   }
-}); // prettier-ignore
+});
 
 test('damaged bodies are each taken apart or refused', (t) => {
-  const bodies = [DESCRIPTION + XML + END, part(`--a\r\n\r\nx\r\n--a--`, 'Content-Type: multipart/related;boundary=a') + XML + END];
+  const bodies = [
+    DESCRIPTION + XML + END,
+    part(`--a\r\n\r\nx\r\n--a--`, 'Content-Type: multipart/related;boundary=a') + XML + END,
+  ];
   fuzz(t, 10_000, (random, show) => {
     const body = damaged(oneOf(bodies, random), random);
     show(body);
     const found = partsOf(body, ['application/sdp', 'text/plain']);
     assert.ok(Array.isArray(found) || [400, 413, 415].includes(found));
   });
-}); // prettier-ignore
+});

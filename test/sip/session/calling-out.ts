@@ -122,19 +122,31 @@ export class CallingOut {
 
   plan(more: Partial<CallPlan> = {}): CallPlan {
     return {
-      uri: 'sip:bob@example.com', to: '<sip:bob@example.com>', from: '"Alice" <sip:alice@example.org>',
-      contact: () => `<sip:parley@${CALLER}>`, routes: [], headers: [], journey: { nextHop: uriOf('sip:example.com') },
-      media: this.media, lateOffer: false, ...more,
-    }; // prettier-ignore
+      uri: 'sip:bob@example.com',
+      to: '<sip:bob@example.com>',
+      from: '"Alice" <sip:alice@example.org>',
+      contact: () => `<sip:parley@${CALLER}>`,
+      routes: [],
+      headers: [],
+      journey: { nextHop: uriOf('sip:example.com') },
+      media: this.media,
+      lateOffer: false,
+      ...more,
+    };
   }
 
   /** A session that has sent its INVITE. */
   async call(options: Partial<OutboundSessionOptions> = {}): Promise<OutboundSession> {
-    const session = new OutboundSession({ plan: this.plan(), context: this.agent.context, user: this.seen, ...options });
+    const session = new OutboundSession({
+      plan: this.plan(),
+      context: this.agent.context,
+      user: this.seen,
+      ...options,
+    });
     session.start();
     await this.network.pass(20);
     return session;
-  } // prettier-ignore
+  }
 
   /** Requests that the far end got, of one method. */
   requests(method: string): SipRequest[] {
@@ -149,16 +161,24 @@ export class CallingOut {
   }
 
   /** A response to the latest INVITE, from whichever of several phones. */
-  async respond(status: number, { tag = 'one', headers = [], body, contact = true, tagged = true, edit = (text) => text }: ByHand = {}): Promise<void> {
+  async respond(
+    status: number,
+    { tag = 'one', headers = [], body, contact = true, tagged = true, edit = (text) => text }: ByHand = {},
+  ): Promise<void> {
     const own: HeaderLine[] = [
       ...(contact ? [['Contact', `<sip:${tag}@${CALLEE}>`] as const] : []),
       ...(body === undefined ? [] : [['Content-Type', 'application/sdp'] as const]),
     ];
     const toTag = tagged ? { toTag: tag } : {};
-    const response = { status, ...toTag, headers: [...own, ...headers], ...(body === undefined ? {} : { body }) };
+    const response = {
+      status,
+      ...toTag,
+      headers: [...own, ...headers],
+      ...(body === undefined ? {} : { body }),
+    };
     this.network.post(CALLEE, CALLER, Buffer.from(edit(responseBytes(this.invite, response).toString())));
     await this.network.pass(50);
-  } // prettier-ignore
+  }
 
   /** A request of the far end. */
   post(text: string): void {

@@ -73,7 +73,11 @@ void test('both hang up at once, and both BYEs are answered with 200', async () 
   void ends.invited[0]?.hangUp();
   void call.inDialog.hangUp();
   await ends.network.pass(100);
-  const last = (address: string): string[] => ends.network.sentBy(address).slice(-2).map((line) => line.replace(/^\d+ /, '')); // prettier-ignore
+  const last = (address: string): string[] =>
+    ends.network
+      .sentBy(address)
+      .slice(-2)
+      .map((line) => line.replace(/^\d+ /, ''));
   assert.deepEqual(last(CALLER).sort(), ['BYE sip:192.0.2.2 SIP/2.0', 'SIP/2.0 200 OK']);
   assert.deepEqual(last(CALLEE).sort(), ['BYE sip:192.0.2.1 SIP/2.0', 'SIP/2.0 200 OK']);
   assert.deepEqual(call.seen.events, ['established', 'ended us']);
@@ -139,7 +143,10 @@ void test('a rejected call ends with what was said, and BYE in an early dialog t
   const seen = new SeenEvents();
   ends.act = (session) => {
     session.user = seen;
-    session.reject(486, { reason: { protocol: 'q.850', cause: 17, text: 'busy' }, headers: [['Retry-After', '5']] });
+    session.reject(486, {
+      reason: { protocol: 'q.850', cause: 17, text: 'busy' },
+      headers: [['Retry-After', '5']],
+    });
   };
   const call = ends.call();
   await ends.network.pass(100);
@@ -156,7 +163,7 @@ void test('a rejected call ends with what was said, and BYE in an early dialog t
   assert.equal((await Promise.all([second.ask('BYE'), ends.network.pass(100)]))[0].status, 200);
   assert.deepEqual(second.statuses, [180, 487]);
   assert.equal(ends.invited[1]?.state, 'ended');
-}); // prettier-ignore
+});
 
 void test('a call that nobody accepts is repeated every minute and refused in the end', async () => {
   const ends = new TwoEnds();
@@ -235,7 +242,10 @@ void test('an INVITE without an offer gets ours in the 200, and its ACK has the 
   assert.equal(call.media.agreed, true);
 });
 
-for (const [what, answer] of [['has none', undefined], ['cannot be used', 'v=1\r\n']] as const) {
+for (const [what, answer] of [
+  ['has none', undefined],
+  ['cannot be used', 'v=1\r\n'],
+] as const) {
   void test(`a call whose ACK owes an answer and ${what} is ended`, async () => {
     const ends = new TwoEnds();
     let seen = new SeenEvents();
@@ -246,7 +256,7 @@ for (const [what, answer] of [['has none', undefined], ['cannot be used', 'v=1\r
     assert.equal(call.seen.end?.reason?.text, 'no usable answer in ACK');
     await assertDone(ends);
   });
-} // prettier-ignore
+}
 
 void test('an offer that the media cannot answer refuses the call', async () => {
   const ends = new TwoEnds();
@@ -256,7 +266,9 @@ void test('an offer that the media cannot answer refuses the call', async () => 
     session.user = seen;
     status = session.accept(new NegotiatedMedia(CALLEE, 7, { codecs: ['G722'] }), seen).refusal?.status;
   };
-  const call = ends.call({ body: 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 18\r\n' }); // prettier-ignore
+  const call = ends.call({
+    body: 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 18\r\n',
+  });
   await ends.network.pass(100);
   assert.equal(status, 488);
   assert.deepEqual(call.statuses, [488]);
@@ -276,10 +288,31 @@ const DESCRIPTION = [OFFER, 'Content-Type: application/sdp'] as const;
 const SIGNAL = 'Content-Disposition: signal';
 
 for (const [what, status, parts] of [
-  ['beside one that may be ignored', 200, [['x', 'c: application/isup', `${SIGNAL};handling=optional`], DESCRIPTION]],
+  [
+    'beside one that may be ignored',
+    200,
+    [['x', 'c: application/isup', `${SIGNAL};handling=optional`], DESCRIPTION],
+  ],
   ['beside one that must be understood', 415, [['x', 'Content-Type: application/isup', SIGNAL], DESCRIPTION]],
-  ['behind one for early media, which is no offer', 200, [['v=0', 'Content-Type: application/sdp', 'Content-Disposition: early-session;handling=optional'], DESCRIPTION]],
-  ['in base64', 200, [[Buffer.from(OFFER).toString('base64'), 'Content-Type: application/sdp', 'Content-Transfer-Encoding: base64']]],
+  [
+    'behind one for early media, which is no offer',
+    200,
+    [
+      ['v=0', 'Content-Type: application/sdp', 'Content-Disposition: early-session;handling=optional'],
+      DESCRIPTION,
+    ],
+  ],
+  [
+    'in base64',
+    200,
+    [
+      [
+        Buffer.from(OFFER).toString('base64'),
+        'Content-Type: application/sdp',
+        'Content-Transfer-Encoding: base64',
+      ],
+    ],
+  ],
 ] as const) {
   void test(`a call whose description is a part ${what} is answered with ${status}`, async () => {
     const ends = new TwoEnds();
@@ -290,7 +323,7 @@ for (const [what, status, parts] of [
     if (status === 200) assert.match(call.responses[0]?.body.toString() ?? '', /^v=0/);
     else assert.equal(call.responses[0]?.first('accept'), 'application/sdp');
   });
-} // prettier-ignore
+}
 
 void test('a multipart body that cannot be taken apart is answered with 400, unless it may be ignored', async () => {
   const ends = new TwoEnds();
@@ -379,7 +412,7 @@ function open() {
   const { agent, layer } = ends.called;
   agent.start(layer, new LocatedSender({ layer, locator: new Places(), time: ends.network.time }));
   return { ends, asked };
-} // prettier-ignore
+}
 
 void test('a challenge to a request within a call that a trunk brought is answered with its account', async () => {
   const { ends, asked } = open();
@@ -424,14 +457,19 @@ test('a call to the second address is ended from the second address', async (t) 
   });
   const token = () => randomBytes(9).toString('hex');
   const agent = new UserAgent({
-    time, token, randomInt, product: '', sessionSeconds: 0, leastSeconds: 90,
+    time,
+    token,
+    randomInt,
+    product: '',
+    sessionSeconds: 0,
+    leastSeconds: 90,
     admission: { admits: () => undefined },
     contactFor: (flow) => `<sip:${flow.local.address}:${flow.local.port}>`,
     invited: (session) => {
       session.accept(new HeardMedia(), new SeenEvents());
       void session.hangUp();
     },
-  }); // prettier-ignore
+  });
   const layer = new TransactionLayer({ wire: transports, user: agent, time, token });
   const phone = createSocket('udp4').bind(0, '127.0.0.1');
   await once(phone, 'listening');
@@ -446,7 +484,14 @@ test('a call to the second address is ended from the second address', async (t) 
   });
   const at = transports.places.find(({ place }) => place.address === SECOND)?.place ?? assert.fail();
   const own = `<sip:alice@127.0.0.1:${port}>`;
-  const data = inviteOf('call', [['Contact', own], ['Content-Type', 'application/sdp']], 'offer'); // prettier-ignore
+  const data = inviteOf(
+    'call',
+    [
+      ['Contact', own],
+      ['Content-Type', 'application/sdp'],
+    ],
+    'offer',
+  );
   const ack = { ...data, method: 'ACK', body: '' };
   const came: [string, string][] = [];
   const ended = new Promise<void>((resolve) => {
@@ -456,15 +501,25 @@ test('a call to the second address is ended from the second address', async (t) 
         came.push([String(parsed.response.status), address]);
         if (parsed.response.status < 200) return;
         const to = parsed.response.first('to') ?? '';
-        const headers = ack.headers.map(([name, value]) => [name, name === 'To' ? to : value.replace(/INVITE$/, 'ACK')] as const);
-        phone.send(requestBytes({ ...ack, headers }, `SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK2`), at.port, SECOND);
+        const headers = ack.headers.map(
+          ([name, value]) => [name, name === 'To' ? to : value.replace(/INVITE$/, 'ACK')] as const,
+        );
+        phone.send(
+          requestBytes({ ...ack, headers }, `SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK2`),
+          at.port,
+          SECOND,
+        );
       } else if (parsed.kind === 'request') {
         came.push([parsed.request.method, address]);
         resolve();
       }
-    }); // prettier-ignore
+    });
   });
   phone.send(requestBytes(data, `SIP/2.0/UDP 127.0.0.1:${port};rport;branch=z9hG4bK1`), at.port, SECOND);
   await ended;
-  assert.deepEqual(came, [['100', SECOND], ['200', SECOND], ['BYE', SECOND]]); // prettier-ignore
+  assert.deepEqual(came, [
+    ['100', SECOND],
+    ['200', SECOND],
+    ['BYE', SECOND],
+  ]);
 });

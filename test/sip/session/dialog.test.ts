@@ -64,13 +64,21 @@ void test('a request to a caller goes through the proxies that recorded themselv
 });
 
 void test('a callee is reached through the proxies in reverse, and numbers go on from those of the INVITE', () => {
-  const ok = ['SIP/2.0 200 OK', ...INVITE.slice(1, 4), 'To: <sip:100@parley.example>;tag=callee', ...INVITE.slice(5)];
+  const ok = [
+    'SIP/2.0 200 OK',
+    ...INVITE.slice(1, 4),
+    'To: <sip:100@parley.example>;tag=callee',
+    ...INVITE.slice(5),
+  ];
   const dialog = Dialog.ofClient(response(ok), OWN);
   assert.equal(dialog.nextHop.host, 'far.example');
   const [first] = dialog.request('UPDATE', []).headers.filter(([name]) => name === 'CSeq');
   assert.equal(first?.[1], '8 UPDATE');
-  assert.deepEqual(dialog.ack(7, []).headers.find(([name]) => name === 'CSeq'), ['CSeq', '7 ACK']);
-}); // prettier-ignore
+  assert.deepEqual(
+    dialog.ack(7, []).headers.find(([name]) => name === 'CSeq'),
+    ['CSeq', '7 ACK'],
+  );
+});
 
 void test('a strict router gets requests under its own name, with the target as the last Route', () => {
   const strict = INVITE.map((line) => line.replace('near.example;lr', 'near.example'));
@@ -109,20 +117,38 @@ void test('an INVITE without a SIP URI in Contact makes no dialog', () => {
 
 void test('a response without Contact makes a dialog with the Request-URI, and without a To tag one with none', () => {
   const { from, to } = OWN;
-  const bare = response(['SIP/2.0 200 OK', ...INVITE.slice(1, 2), `From: ${from}`, `To: ${to}`, ...INVITE.slice(5, 7)]);
+  const bare = response([
+    'SIP/2.0 200 OK',
+    ...INVITE.slice(1, 2),
+    `From: ${from}`,
+    `To: ${to}`,
+    ...INVITE.slice(5, 7),
+  ]);
   const dialog = Dialog.ofClient(bare, OWN);
   assert.equal(dialog.remoteTag, '');
   const ack = dialog.ack(7, []);
   assert.equal(ack.uri, 'sip:100@parley.example');
-  assert.deepEqual(ack.headers.slice(0, 3), [['From', from], ['To', to], ['Call-ID', 'c1']]);
-}); // prettier-ignore
+  assert.deepEqual(ack.headers.slice(0, 3), [
+    ['From', from],
+    ['To', to],
+    ['Call-ID', 'c1'],
+  ]);
+});
 
 void test('a response that repeats From or Call-ID wrongly does not change ours', () => {
-  const wrong = ['From: <sip:somebody@b.example>', 'To: <sip:100@parley.example>;tag=callee', 'Call-ID: other', 'CSeq: 7 INVITE'];
-  const dialog = Dialog.ofClient(response(['SIP/2.0 200 OK', ...INVITE.slice(1, 2), ...wrong, ...INVITE.slice(7)]), OWN);
+  const wrong = [
+    'From: <sip:somebody@b.example>',
+    'To: <sip:100@parley.example>;tag=callee',
+    'Call-ID: other',
+    'CSeq: 7 INVITE',
+  ];
+  const dialog = Dialog.ofClient(
+    response(['SIP/2.0 200 OK', ...INVITE.slice(1, 2), ...wrong, ...INVITE.slice(7)]),
+    OWN,
+  );
   assert.equal(dialog.key, 'c1 them callee');
   assert.deepEqual(dialog.ack(7, []).headers[0], ['From', OWN.from]);
-}); // prettier-ignore
+});
 
 function one(localTag: string, confirmed = false, remoteTag = 'r') {
   return { dialog: { callId: 'c', localTag, remoteTag }, confirmed };

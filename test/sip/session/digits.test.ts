@@ -46,7 +46,7 @@ for (const [what, status, headers, body] of [
     assert.equal((await asked).status, status);
     assert.deepEqual(seen.events, ['established']);
   });
-} // prettier-ignore
+}
 
 void test('digits go out one after the other, in order, however many are lost', async () => {
   const { ends, call, session } = await talking();

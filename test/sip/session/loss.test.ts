@@ -148,9 +148,10 @@ function calls(network: Network): { outcome: Map<string, string>; layers: Transa
   callee.acknowledged = ({ callId }) => answers.get(callId)?.stop();
   const called = network.layer(CALLEE, callee);
   const caller = network.layer(CALLER, new Callee());
-  for (let index = 0; index < CALLS; index++) network.time.after(index * 10, () => call(network, caller, `call${index}`, outcome));
+  for (let index = 0; index < CALLS; index++)
+    network.time.after(index * 10, () => call(network, caller, `call${index}`, outcome));
   return { outcome, layers: [called, caller] };
-} // prettier-ignore
+}
 
 function call(
   network: Network,

@@ -76,7 +76,9 @@ function damaged(text: string, random: () => number, index: number): Buffer {
   else if (kind === 3) lines.push(lines[at] ?? '');
   const body =
     kind === 4 ? rest.join('\r\n\r\n').slice(0, Math.floor(random() * 100)) : rest.join('\r\n\r\n');
-  const sized = lines.map((line) => (line.startsWith('Content-Length') ? `Content-Length: ${Buffer.byteLength(body)}` : line)); // prettier-ignore
+  const sized = lines.map((line) =>
+    line.startsWith('Content-Length') ? `Content-Length: ${Buffer.byteLength(body)}` : line,
+  );
   return Buffer.from(`${sized.join('\r\n')}\r\n\r\n${body}`);
 }
 
@@ -85,7 +87,8 @@ for (const seed of [1, 2, 3, 4]) {
     const random = seeded(seed);
     const models = (await everything()).ends.network.carried.map(({ from, text }) => ({ from, text }));
     const methods = new Set(models.map(({ text }) => /^\S+/.exec(text)?.[0]));
-    for (const method of ['INVITE', 'ACK', 'BYE', 'PRACK', 'UPDATE', 'INFO', 'REFER', 'NOTIFY', 'OPTIONS']) assert.ok(methods.has(method), method);
+    for (const method of ['INVITE', 'ACK', 'BYE', 'PRACK', 'UPDATE', 'INFO', 'REFER', 'NOTIFY', 'OPTIONS'])
+      assert.ok(methods.has(method), method);
     const { ends, call } = await begun();
     for (let index = 1; index <= 300; index++) {
       const { from, text } = models[Math.floor(random() * models.length)] ?? assert.fail();
@@ -106,16 +109,20 @@ for (const seed of [1, 2, 3, 4]) {
     }
     assert.equal(ends.network.time.waiting, 0);
   });
-} // prettier-ignore
+}
 
 const ROUTE = [['Record-Route', `<sip:${CALLEE};lr>`]] as const;
 
 /** A BYE of the far end, with this From tag, is answered with 200 and ends the call. */
 async function endsByPeer(out: CallingOut, from: string): Promise<void> {
   const fields = [
-    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`], ['From', from], ['To', out.invite.first('from') ?? ''],
-    ['Call-ID', out.invite.callId], ['CSeq', '1 BYE'], ['Content-Length', '0'],
-  ].map((field) => field.join(': ')); // prettier-ignore
+    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`],
+    ['From', from],
+    ['To', out.invite.first('from') ?? ''],
+    ['Call-ID', out.invite.callId],
+    ['CSeq', '1 BYE'],
+    ['Content-Length', '0'],
+  ].map((field) => field.join(': '));
   out.post(['BYE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', ''].join('\r\n'));
   await out.network.pass(50);
   assert.ok(out.network.carried.some((one) => /^SIP\/2\.0 200 OK[^]*\r\nCSeq: 1 BYE/.test(one.text)));
@@ -158,7 +165,10 @@ void test('a 2xx without a To tag is of the only phone that rang', async () => {
     await out.respond(180);
     for (let times = 1; times <= 2; times++) await out.respond(200, { tagged: false, body: 'answer' });
     assert.equal(session.dialog?.remoteTag, 'one');
-    assert.deepEqual(out.callee.acks.map(({ to }) => to.tag), ['one', 'one']); // prettier-ignore
+    assert.deepEqual(
+      out.callee.acks.map(({ to }) => to.tag),
+      ['one', 'one'],
+    );
     assert.deepEqual(out.seen.events, ['180', 'established']);
     await endsByPeer(out, from);
     await out.settled();
@@ -172,17 +182,26 @@ void test('of several phones one that answers without a To tag has the call, or 
   await first.respond(200, { tagged: false, body: 'answer' });
   await first.respond(200, { tag: 'two', body: 'answer two' });
   assert.equal(session.dialog?.remoteTag, '');
-  assert.deepEqual(first.requests('BYE').map(({ to }) => to.tag), ['two']);
+  assert.deepEqual(
+    first.requests('BYE').map(({ to }) => to.tag),
+    ['two'],
+  );
   await first.hungUp(session);
   await first.settled();
   const late = new CallingOut();
   await late.call();
   await late.respond(200, { tag: 'one', body: 'answer' });
   await late.respond(200, { tagged: false, body: 'answer' });
-  assert.deepEqual(late.callee.acks.map(({ to }) => to.tag), ['one', undefined]);
-  assert.deepEqual(late.requests('BYE').map(({ to }) => to.tag), [undefined]);
+  assert.deepEqual(
+    late.callee.acks.map(({ to }) => to.tag),
+    ['one', undefined],
+  );
+  assert.deepEqual(
+    late.requests('BYE').map(({ to }) => to.tag),
+    [undefined],
+  );
   assert.deepEqual(late.seen.events, ['established']);
-}); // prettier-ignore
+});
 
 void test('a 2xx without a usable Contact is acknowledged where the INVITE went, under its Request-URI', async () => {
   const contacts = [[], ['*'], ['<>'], ['tel:+4930123'], ['"unclosed <sip:bob@192.0.2.9>']];
@@ -190,29 +209,40 @@ void test('a 2xx without a usable Contact is acknowledged where the INVITE went,
     const out = new CallingOut();
     const headers = values.map((value) => ['Contact', value] as const);
     const session = await out.call();
-    for (let times = 1; times <= 2; times++) await out.respond(200, { contact: false, headers, body: 'answer' });
+    for (let times = 1; times <= 2; times++)
+      await out.respond(200, { contact: false, headers, body: 'answer' });
     assert.equal(session.state, 'confirmed', String(values));
-    assert.deepEqual(out.callee.acks.map(({ uri }) => uri.text), ['sip:bob@example.com', 'sip:bob@example.com']);
+    assert.deepEqual(
+      out.callee.acks.map(({ uri }) => uri.text),
+      ['sip:bob@example.com', 'sip:bob@example.com'],
+    );
     await out.hungUp(session);
-    assert.deepEqual(out.requests('BYE').map(({ uri }) => uri.text), ['sip:bob@example.com']);
+    assert.deepEqual(
+      out.requests('BYE').map(({ uri }) => uri.text),
+      ['sip:bob@example.com'],
+    );
     assert.deepEqual(out.seen.events, ['established', 'ended us']);
     await out.settled();
   }
-}); // prettier-ignore
+});
 
 void test('without a Contact requests go along the route set, and the Contact of an earlier response stays', async () => {
   const routed = new CallingOut();
   await routed.call();
   await routed.respond(200, { contact: false, headers: ROUTE, body: 'answer' });
-  assert.deepEqual(routed.callee.acks.map(({ uri, fields }) => [uri.text, fields.first('route')]), [
-    ['sip:bob@example.com', `<sip:${CALLEE};lr>`],
-  ]);
+  assert.deepEqual(
+    routed.callee.acks.map(({ uri, fields }) => [uri.text, fields.first('route')]),
+    [['sip:bob@example.com', `<sip:${CALLEE};lr>`]],
+  );
   const rang = new CallingOut();
   await rang.call();
   await rang.respond(180);
   await rang.respond(200, { contact: false, body: 'answer' });
-  assert.deepEqual(rang.callee.acks.map(({ uri }) => uri.text), [`sip:one@${CALLEE}`]);
-}); // prettier-ignore
+  assert.deepEqual(
+    rang.callee.acks.map(({ uri }) => uri.text),
+    [`sip:one@${CALLEE}`],
+  );
+});
 
 void test('the Contact of the 2xx counts where that of the response before was missing', async () => {
   const out = new CallingOut();
@@ -231,11 +261,14 @@ void test('a 2xx whose Contact is a name that leads nowhere is acknowledged wher
   const headers = [['Contact', '<sip:bob@nowhere.example>']] as const;
   const session = await out.call();
   await out.respond(200, { contact: false, headers, body: 'answer' });
-  assert.deepEqual(out.callee.acks.map(({ uri }) => uri.text), ['sip:bob@nowhere.example']);
+  assert.deepEqual(
+    out.callee.acks.map(({ uri }) => uri.text),
+    ['sip:bob@nowhere.example'],
+  );
   await out.hungUp(session);
   assert.equal(out.requests('BYE').length, 1);
   await out.settled();
-}); // prettier-ignore
+});
 
 void test('a 2xx that repeats From, Call-ID or the tag of ours wrongly is acknowledged with what was sent', async () => {
   const edits: readonly ((text: string) => string)[] = [
@@ -257,8 +290,11 @@ void test('a 2xx that repeats From, Call-ID or the tag of ours wrongly is acknow
 
 void test('a malformed 2xx without a usable description is acknowledged and ended', async () => {
   const answers: readonly ByHand[] = [
-    { tagged: false }, { contact: false }, { tagged: false, contact: false, body: 'bad' }, { tagged: false, body: 'bad' },
-  ]; // prettier-ignore
+    { tagged: false },
+    { contact: false },
+    { tagged: false, contact: false, body: 'bad' },
+    { tagged: false, body: 'bad' },
+  ];
   for (const answer of answers) {
     const out = new CallingOut();
     await out.call();
@@ -339,7 +375,10 @@ void test('the tag of a To that is otherwise not well-formed is the one of the d
   const session = await out.call();
   await out.respond(200, { body: 'answer', edit: (text) => text.replace(/^To: </m, 'To: "Bob <') });
   assert.equal(session.dialog?.remoteTag, 'one');
-  assert.deepEqual(out.callee.acks.map((ack) => ack.first('to')), ['<sip:bob@example.com>;tag=one']); // prettier-ignore
+  assert.deepEqual(
+    out.callee.acks.map((ack) => ack.first('to')),
+    ['<sip:bob@example.com>;tag=one'],
+  );
 });
 
 void test('a 2xx without From or Call-ID, with them wrong, or with fields twice, is acknowledged', async () => {

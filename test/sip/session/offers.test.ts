@@ -60,22 +60,31 @@ void test('offers that are asked for while another is under way are one', async 
   const { ends, session } = await talking();
   const all = [session.reoffer(), session.reoffer(), session.reoffer()];
   await ends.network.pass(200);
-  assert.deepEqual((await Promise.all(all)).map(({ refusal }) => refusal), [undefined, undefined, undefined]);
+  assert.deepEqual(
+    (await Promise.all(all)).map(({ refusal }) => refusal),
+    [undefined, undefined, undefined],
+  );
   assert.equal(requestsTo(ends.network, CALLEE, 'INVITE').length, 2);
-}); // prettier-ignore
+});
 
 void test('re-INVITEs that cross are both refused with 491 and both succeed later, the callee first', async () => {
   const { ends, call, session } = await talking();
   const both = [session.reoffer(), call.inDialog.reoffer()];
   const startMs = ends.network.time.now();
   await ends.network.pass(10_000);
-  assert.deepEqual((await Promise.all(both)).map(({ refusal }) => refusal), [undefined, undefined]);
-  const again = (from: string) => ends.network.carried.filter((one) => one.from === from && one.text.startsWith('INVITE') && one.atMs > startMs).map(({ atMs }) => atMs - startMs); // prettier-ignore
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ refusal }) => refusal),
+    [undefined, undefined],
+  );
+  const again = (from: string) =>
+    ends.network.carried
+      .filter((one) => one.from === from && one.text.startsWith('INVITE') && one.atMs > startMs)
+      .map(({ atMs }) => atMs - startMs);
   const [ofCallee = 0] = again(CALLEE);
   const [ofCaller = 0] = again(CALLER);
   assert.ok(ofCallee <= 2030, `${ofCallee}`);
   assert.ok(ofCaller >= 2100 && ofCaller <= 4030, `${ofCaller}`);
-}); // prettier-ignore
+});
 
 void test('a re-INVITE that is refused with 488 leaves the call as it was', async () => {
   const { ends, call, session, media } = await talking();
@@ -196,35 +205,41 @@ void test('a call that ends while its re-INVITE waits leaves nobody waiting', as
 void test('an INVITE that asks for our offer gets it, and its ACK answers it', async () => {
   const { ends, call, media } = await talking();
   let answer: string | undefined;
-  call.inDialog.channel.invite({ headers: [call.inDialog.channel.contact] }, {
-    provisional: () => undefined,
-    accepted: (response) => {
-      call.media.wantedDirection = 'inactive';
-      answer ??= call.media.answer(response.body).value;
-      call.inDialog.acknowledge(response, () => ({ headers: [SDP], body: answer ?? '' }));
+  call.inDialog.channel.invite(
+    { headers: [call.inDialog.channel.contact] },
+    {
+      provisional: () => undefined,
+      accepted: (response) => {
+        call.media.wantedDirection = 'inactive';
+        answer ??= call.media.answer(response.body).value;
+        call.inDialog.acknowledge(response, () => ({ headers: [SDP], body: answer ?? '' }));
+      },
+      refused: () => assert.fail('refused'),
     },
-    refused: () => assert.fail('refused'),
-  });
+  );
   await ends.network.pass(200);
   assert.ok(answer);
   assert.equal(media.direction, 'inactive');
   assert.equal(media.offering, false);
-}); // prettier-ignore
+});
 
 void test('an INVITE that asks for our offer and answers it with nothing leaves the call as it was', async () => {
   const { ends, call, media, session } = await talking();
-  call.inDialog.channel.invite({ headers: [] }, {
-    provisional: () => undefined,
-    accepted: (response) => call.inDialog.acknowledge(response),
-    refused: () => assert.fail('refused'),
-  });
+  call.inDialog.channel.invite(
+    { headers: [] },
+    {
+      provisional: () => undefined,
+      accepted: (response) => call.inDialog.acknowledge(response),
+      refused: () => assert.fail('refused'),
+    },
+  );
   await ends.network.pass(30);
   const meanwhile = session.reoffer(); // waits for the ACK
   await ends.network.pass(300);
   assert.equal((await meanwhile).refusal, undefined);
   assert.equal(media.offering, false);
   assert.equal(session.state, 'confirmed');
-}); // prettier-ignore
+});
 
 void test('UPDATE with an offer is answered, without one it only refreshes', async () => {
   const { ends, call, media, session } = await talking();
@@ -255,17 +270,24 @@ void test('a target refresh sends what follows to the new Contact', async () => 
 void test('an interval that is too short is refused and changes nothing', async () => {
   const { ends, call, media } = await talking();
   call.media.wantedDirection = 'inactive';
-  const asked = call.ask('UPDATE', [SDP, ['Supported', 'timer'], ['Session-Expires', '60']], call.media.offer().value);
+  const asked = call.ask(
+    'UPDATE',
+    [SDP, ['Supported', 'timer'], ['Session-Expires', '60']],
+    call.media.offer().value,
+  );
   await ends.network.pass(100);
   assert.equal((await asked).status, 422);
   assert.equal((await asked).first('min-se'), '90');
   assert.equal(media.direction, 'sendrecv');
-}); // prettier-ignore
+});
 
 void test('a re-INVITE with the number of an older request is refused with 500', async () => {
   const { ends, call } = await talking();
   const text = requestsTo(ends.network, CALLER, 'ACK')[0] ?? '';
-  const old = text.replace('ACK sip', 'INFO sip').replace('1 ACK', '0 INFO').replace(/branch=[^\r;]*/, 'branch=z9hG4bKold'); // prettier-ignore
+  const old = text
+    .replace('ACK sip', 'INFO sip')
+    .replace('1 ACK', '0 INFO')
+    .replace(/branch=[^\r;]*/, 'branch=z9hG4bKold');
   ends.network.post(CALLER, CALLEE, Buffer.from(old));
   await ends.network.pass(100);
   assert.match(ends.network.carried.at(-1)?.text ?? '', /^SIP\/2\.0 500 /);

@@ -10,7 +10,12 @@ import { Callee, CALLEE } from '../transaction/network.js';
 import { CallingOut } from './calling-out.js';
 
 const STRANGER = '8.8.4.4'; // a public address; private ones are reached over the flow
-const RELIABLE = (rseq: number) => ({ headers: [['Require', '100rel'], ['RSeq', String(rseq)]] as const }); // prettier-ignore
+const RELIABLE = (rseq: number) => ({
+  headers: [
+    ['Require', '100rel'],
+    ['RSeq', String(rseq)],
+  ] as const,
+});
 
 test('a call is offered, rings, is answered and ended', async () => {
   const out = new CallingOut();
@@ -23,9 +28,11 @@ test('a call is offered, rings, is answered and ended', async () => {
   assert.equal(invite.from.displayName, 'Alice');
   assert.equal(invite.body.toString(), 'offer 1');
   assert.deepEqual(
-    ['x-tenant', 'user-agent', 'session-expires', 'supported', 'route', 'contact'].map((name) => invite.first(name)),
+    ['x-tenant', 'user-agent', 'session-expires', 'supported', 'route', 'contact'].map((name) =>
+      invite.first(name),
+    ),
     ['acme', 'Parley', '1800', '100rel', `<sip:${CALLEE};lr>`, '<sip:parley@192.0.2.1>'],
-  ); // prettier-ignore
+  );
   await out.respond(180);
   assert.equal(session.state, 'early');
   await out.respond(200, { body: 'answer' });
@@ -53,13 +60,16 @@ test('the route set of a call is that of its 2xx, and its numbers go on', async 
   const out = new CallingOut();
   const session = await out.call();
   await out.respond(180, RELIABLE(1));
-  await out.respond(200, { body: 'answer', headers: [['Record-Route', `<sip:second.${CALLEE};lr>, <sip:${CALLEE};lr>`]] });
+  await out.respond(200, {
+    body: 'answer',
+    headers: [['Record-Route', `<sip:second.${CALLEE};lr>, <sip:${CALLEE};lr>`]],
+  });
   void session.hangUp();
   await out.network.pass(100);
   const [bye] = out.requests('BYE');
   assert.deepEqual(bye?.all('route'), [`<sip:${CALLEE};lr>`, `<sip:second.${CALLEE};lr>`]);
   assert.equal(bye?.cseq.number, out.invite.cseq.number + 2);
-}); // prettier-ignore
+});
 
 test('of several phones that ring the first to answer has the call, and the others get ACK and BYE', async () => {
   const out = new CallingOut();
@@ -98,22 +108,30 @@ test('reliable responses are acknowledged in their order, once, and give the ans
   await out.respond(183, { ...RELIABLE(7), body: 'answer' });
   await out.respond(180, RELIABLE(9));
   await out.respond(180, RELIABLE(8));
-  assert.deepEqual(out.requests('PRACK').map((one) => one.first('rack')), [`7 ${number} INVITE`, `8 ${number} INVITE`]);
+  assert.deepEqual(
+    out.requests('PRACK').map((one) => one.first('rack')),
+    [`7 ${number} INVITE`, `8 ${number} INVITE`],
+  );
   assert.deepEqual(out.seen.events, ['183', '180']);
   await out.respond(200, { body: 'another answer' });
   assert.deepEqual(out.media.events, ['accept answer of one', 'settle one']);
   assert.deepEqual(out.seen.events, ['183', '180', 'established']);
-}); // prettier-ignore
+});
 
 test('UPDATE of the peer within an early dialog is answered', async () => {
   const out = new CallingOut();
   await out.call();
   await out.respond(183, { ...RELIABLE(1), body: 'answer' });
   const fields = [
-    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKupdate`], ['From', '<sip:bob@example.com>;tag=one'],
-    ['To', out.invite.first('from') ?? ''], ['Call-ID', out.invite.callId], ['CSeq', '1 UPDATE'],
-    ['Contact', `<sip:moved@${CALLEE}>`], ['Content-Type', 'application/sdp'], ['Content-Length', '5'],
-  ].map((field) => field.join(': ')); // prettier-ignore
+    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKupdate`],
+    ['From', '<sip:bob@example.com>;tag=one'],
+    ['To', out.invite.first('from') ?? ''],
+    ['Call-ID', out.invite.callId],
+    ['CSeq', '1 UPDATE'],
+    ['Contact', `<sip:moved@${CALLEE}>`],
+    ['Content-Type', 'application/sdp'],
+    ['Content-Length', '5'],
+  ].map((field) => field.join(': '));
   const bytes = Buffer.from(['UPDATE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', 'other'].join('\r\n'));
   out.network.post(CALLEE, '192.0.2.1', bytes);
   await out.network.pass(50);
@@ -139,7 +157,12 @@ test('without an offer in the INVITE the peer makes it, in a 2xx or a reliable r
 });
 
 test('a 2xx without an answer, or with one that cannot be followed, is acknowledged and ended', async () => {
-  for (const [lateOffer, body] of [[false, undefined], [false, 'bad'], [true, undefined], [true, 'bad']] as const) {
+  for (const [lateOffer, body] of [
+    [false, undefined],
+    [false, 'bad'],
+    [true, undefined],
+    [true, 'bad'],
+  ] as const) {
     const out = new CallingOut();
     await out.call({ plan: out.plan({ lateOffer }) });
     await out.respond(200, body === undefined ? {} : { body });
@@ -150,7 +173,7 @@ test('a 2xx without an answer, or with one that cannot be followed, is acknowled
     assert.equal(out.media.offering, false);
     await out.settled();
   }
-}); // prettier-ignore
+});
 
 test('an answer in a reliable response that cannot be followed takes the call back', async () => {
   const out = new CallingOut();
@@ -245,13 +268,20 @@ test('the peer ends a call, and is told of as the one who did', async () => {
   assert.equal(session.state, 'ended');
   assert.deepEqual(out.seen.end, { by: 'peer', reason: { protocol: 'q.850', cause: 16, text: undefined } });
   await out.settled();
-}); // prettier-ignore
+});
 
 function bye(out: CallingOut): string {
   return [
-    'BYE sip:parley@192.0.2.1 SIP/2.0', `Via: SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`, `From: <sip:bob@example.com>;tag=one`,
-    `To: ${out.invite.first('from') ?? ''}`, `Call-ID: ${out.invite.callId}`, 'CSeq: 9 BYE', 'Reason: Q.850;cause=16', '', '',
-  ].join('\r\n'); // prettier-ignore
+    'BYE sip:parley@192.0.2.1 SIP/2.0',
+    `Via: SIP/2.0/UDP ${CALLEE};branch=z9hG4bKbye`,
+    `From: <sip:bob@example.com>;tag=one`,
+    `To: ${out.invite.first('from') ?? ''}`,
+    `Call-ID: ${out.invite.callId}`,
+    'CSeq: 9 BYE',
+    'Reason: Q.850;cause=16',
+    '',
+    '',
+  ].join('\r\n');
 }
 
 test('a BYE that is faster than the 2xx before it ends the call all the same', async () => {
@@ -276,10 +306,13 @@ test('a phone that answers after the call is over gets ACK and BYE', async () =>
   assert.deepEqual(out.agent.counts, { early: 0, confirmed: 0 });
   await out.respond(200, { tag: 'two', body: 'answer' });
   await out.network.pass(100);
-  assert.deepEqual(out.requests('BYE').map(({ to }) => to.tag), ['one', 'two']);
+  assert.deepEqual(
+    out.requests('BYE').map(({ to }) => to.tag),
+    ['one', 'two'],
+  );
   assert.deepEqual(out.seen.events, ['180', 'established', 'ended us']);
   await out.settled();
-}); // prettier-ignore
+});
 
 test('a refusal reaches the user with its cause and what it says', async () => {
   const out = new CallingOut();
@@ -332,21 +365,30 @@ test('a session interval that is too small is raised as the peer asks, within bo
 });
 
 test('redirections are not followed, unless somebody says how, and five at most', async () => {
-  const contacts = ['<sip:later@example.com>;q=0.2', '<sip:first@example.com>;q=0.9', '<tel:+49>', '<sip:bob@example.com?a=b>'].join(', ');
+  const contacts = [
+    '<sip:later@example.com>;q=0.2',
+    '<sip:first@example.com>;q=0.9',
+    '<tel:+49>',
+    '<sip:bob@example.com?a=b>',
+  ].join(', ');
   const plain = new CallingOut();
   plain.act = (transaction) => transaction.respond({ status: 302, headers: [['Contact', contacts]] });
   await plain.call();
   assert.equal(plain.seen.end?.status, 302);
   const out = new CallingOut();
   let more = 0;
-  out.act = (transaction) => transaction.respond({ status: 302, headers: [['Contact', `${contacts}, <sip:more${++more}@example.com>;q=0.1`]] });
+  out.act = (transaction) =>
+    transaction.respond({
+      status: 302,
+      headers: [['Contact', `${contacts}, <sip:more${++more}@example.com>;q=0.1`]],
+    });
   await out.call({ ways: { redirected: (uri) => out.plan({ uri: uri.text, journey: { nextHop: uri } }) } });
   await out.network.pass(500);
   const called = out.requests('INVITE').map(({ uri }) => uri.user);
   assert.deepEqual(called, ['bob', 'first', 'later', 'more1', 'more2', 'more3']);
   assert.equal(out.seen.end?.status, 302);
   await out.settled();
-}); // prettier-ignore
+});
 
 test('another way is taken after a refusal, under a new Call-ID and with a new offer', async () => {
   const out = new CallingOut();
@@ -383,10 +425,15 @@ function byTrunk(out: CallingOut): Partial<OutboundSessionOptions> {
     else if (request.method !== 'INVITE') transaction.respond({ status: 200 });
   };
   const peer = new PeerAccount({ digest, listed: new AddressList([]), secureOnly: false });
-  return { plan: out.plan({ journey: { nextHop: uriOf('sip:example.com'), account: peer, leadsToPeer: true } }) };
-} // prettier-ignore
+  return {
+    plan: out.plan({ journey: { nextHop: uriOf('sip:example.com'), account: peer, leadsToPeer: true } }),
+  };
+}
 
-const CHALLENGE = { status: 407, headers: [['Proxy-Authenticate', 'Digest realm="example.com", nonce="n", qop="auth"']] } as const; // prettier-ignore
+const CHALLENGE = {
+  status: 407,
+  headers: [['Proxy-Authenticate', 'Digest realm="example.com", nonce="n", qop="auth"']],
+} as const;
 
 test('the ACK bears the credentials of its INVITE', async () => {
   const out = new CallingOut();
@@ -410,10 +457,19 @@ test('a far end that names another host gets no credentials there, in ACK, BYE o
   await out.network.pass(100);
   assert.equal((await reoffered).refusal?.status, 407);
   await out.hungUp(session);
-  assert.deepEqual(stranger.acks.map((ack) => ack.first('proxy-authorization')), [undefined]);
-  const shown = stranger.transactions.map(({ request }) => [request.method, request.first('proxy-authorization')]);
-  assert.deepEqual(shown, [['INVITE', undefined], ['BYE', undefined]]);
-}); // prettier-ignore
+  assert.deepEqual(
+    stranger.acks.map((ack) => ack.first('proxy-authorization')),
+    [undefined],
+  );
+  const shown = stranger.transactions.map(({ request }) => [
+    request.method,
+    request.first('proxy-authorization'),
+  ]);
+  assert.deepEqual(shown, [
+    ['INVITE', undefined],
+    ['BYE', undefined],
+  ]);
+});
 
 test('a far end that moves elsewhere within the call takes no credentials along', async () => {
   const out = new CallingOut();
@@ -423,10 +479,14 @@ test('a far end that moves elsewhere within the call takes no credentials along'
   await out.network.pass(50);
   await out.respond(200, { body: 'answer' });
   const fields = [
-    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKmoves`], ['From', '<sip:bob@example.com>;tag=one'],
-    ['To', out.invite.first('from') ?? ''], ['Call-ID', out.invite.callId], ['CSeq', '1 UPDATE'],
-    ['Contact', `<sip:far@${STRANGER}>`], ['Content-Length', '0'],
-  ].map((field) => field.join(': ')); // prettier-ignore
+    ['Via', `SIP/2.0/UDP ${CALLEE};branch=z9hG4bKmoves`],
+    ['From', '<sip:bob@example.com>;tag=one'],
+    ['To', out.invite.first('from') ?? ''],
+    ['Call-ID', out.invite.callId],
+    ['CSeq', '1 UPDATE'],
+    ['Contact', `<sip:far@${STRANGER}>`],
+    ['Content-Length', '0'],
+  ].map((field) => field.join(': '));
   out.post(['UPDATE sip:parley@192.0.2.1 SIP/2.0', ...fields, '', ''].join('\r\n'));
   await out.network.pass(50);
   await out.hungUp(session);

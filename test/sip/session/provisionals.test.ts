@@ -19,7 +19,11 @@ async function prack(ends: TwoEnds, call: Calling, body?: string, number?: strin
   return asked;
 }
 
-function ringing(act: (session: InboundSession, media: NegotiatedMedia) => void, headers?: readonly HeaderLine[], late = false) {
+function ringing(
+  act: (session: InboundSession, media: NegotiatedMedia) => void,
+  headers?: readonly HeaderLine[],
+  late = false,
+) {
   const ends = new TwoEnds();
   const media = new NegotiatedMedia(CALLEE, 7);
   const seen = new SeenEvents();
@@ -29,7 +33,7 @@ function ringing(act: (session: InboundSession, media: NegotiatedMedia) => void,
   };
   const call = ends.call({ late, ...(headers === undefined ? {} : { headers }) });
   return { ends, media, seen, call };
-} // prettier-ignore
+}
 
 void test('183 has the answer and is repeated until PRACK; the 200 then has none', async () => {
   const { ends, media, seen, call } = ringing((session, its) => session.progress(its));

@@ -21,7 +21,13 @@ function timer({ wantedSeconds = 1800, leastSeconds = 90 } = {}) {
   const time = new ManualTime();
   const events: string[] = [];
   const note = (what: string) => () => events.push(`${what} at ${time.now() / 1000}`);
-  const session = new SessionTimer({ time, wantedSeconds, leastSeconds, onRefresh: note('refresh'), onExpired: note('expired') });
+  const session = new SessionTimer({
+    time,
+    wantedSeconds,
+    leastSeconds,
+    onRefresh: note('refresh'),
+    onExpired: note('expired'),
+  });
   /** Answers as the uas and returns the fields that it wrote. */
   const answer = (request: SessionFields) => {
     const { value, refusal } = session.validate(request);
@@ -30,7 +36,7 @@ function timer({ wantedSeconds = 1800, leastSeconds = 90 } = {}) {
     return value.headers.map(([name, text]) => `${name}: ${text}`).join(', ');
   };
   return { time, events, session, answer };
-} // prettier-ignore
+}
 
 test('an INVITE of ours asks for an interval and leaves open who refreshes', () => {
   assert.deepEqual(timer().session.requestFields(), [
@@ -42,14 +48,49 @@ test('an INVITE of ours asks for an interval and leaves open who refreshes', () 
 });
 
 for (const [what, request, written, refresher] of [
-  ['it says who refreshes: uac', fields('1800;refresher=uac'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
-  ['it says who refreshes: uas', fields('1800;refresher=uas'), 'Require: timer, Session-Expires: 1800;refresher=uas', 'us'],
+  [
+    'it says who refreshes: uac',
+    fields('1800;refresher=uac'),
+    'Require: timer, Session-Expires: 1800;refresher=uac',
+    'them',
+  ],
+  [
+    'it says who refreshes: uas',
+    fields('1800;refresher=uas'),
+    'Require: timer, Session-Expires: 1800;refresher=uas',
+    'us',
+  ],
   ['it leaves that open', fields('1800'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
-  ['its interval is longer than ours', fields('3600'), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
-  ['its interval is shorter than ours', fields('600'), 'Require: timer, Session-Expires: 600;refresher=uac', 'them'],
-  ['it accepts nothing shorter than more than ours', fields('3600', '2400'), 'Require: timer, Session-Expires: 2400;refresher=uac', 'them'],
-  ['it knows timers and asks for none', fields(), 'Require: timer, Session-Expires: 1800;refresher=uac', 'them'],
-  ['it knows nothing of timers', fields(undefined, undefined, []), 'Session-Expires: 1800;refresher=uas', 'us'],
+  [
+    'its interval is longer than ours',
+    fields('3600'),
+    'Require: timer, Session-Expires: 1800;refresher=uac',
+    'them',
+  ],
+  [
+    'its interval is shorter than ours',
+    fields('600'),
+    'Require: timer, Session-Expires: 600;refresher=uac',
+    'them',
+  ],
+  [
+    'it accepts nothing shorter than more than ours',
+    fields('3600', '2400'),
+    'Require: timer, Session-Expires: 2400;refresher=uac',
+    'them',
+  ],
+  [
+    'it knows timers and asks for none',
+    fields(),
+    'Require: timer, Session-Expires: 1800;refresher=uac',
+    'them',
+  ],
+  [
+    'it knows nothing of timers',
+    fields(undefined, undefined, []),
+    'Session-Expires: 1800;refresher=uas',
+    'us',
+  ],
   ['a proxy asks in its place', fields('600', undefined, []), 'Session-Expires: 600;refresher=uas', 'us'],
 ] as const) {
   test(`an INVITE is answered where ${what}`, () => {
@@ -57,7 +98,7 @@ for (const [what, request, written, refresher] of [
     assert.equal(answer(request), written);
     assert.equal(session.running?.refresher, refresher);
   });
-} // prettier-ignore
+}
 
 test('an interval that is too short is refused with the shortest that will do', () => {
   const { answer, session } = timer({ leastSeconds: 300 });
@@ -139,7 +180,10 @@ test('an answer without an interval means that the session has no limit', () => 
 test('after 422 we ask for what the peer wants, and not again for the same', () => {
   const { session } = timer({ wantedSeconds: 600 });
   assert.ok(session.tooShort('1000'));
-  assert.deepEqual(session.requestFields().slice(1), [['Session-Expires', '1000'], ['Min-SE', '1000']]); // prettier-ignore
+  assert.deepEqual(session.requestFields().slice(1), [
+    ['Session-Expires', '1000'],
+    ['Min-SE', '1000'],
+  ]);
   assert.equal(session.tooShort('1000'), false);
   assert.equal(session.tooShort(undefined), false);
   assert.equal(session.tooShort('x'), false);
@@ -169,15 +213,21 @@ test('nothing is called back after the end', () => {
 test('an answer to an interval is never longer than it, nor shorter than anybody accepts', () => {
   const seconds = fc.integer({ min: 90, max: 100_000 });
   fc.assert(
-    fc.property(seconds, seconds, seconds, fc.constantFrom(0, 90, 600, 1800, 7200), (asked, least, ours, wantedSeconds) => {
-      const { session } = timer({ wantedSeconds, leastSeconds: ours });
-      const { value } = session.validate(fields(String(Math.max(asked, least)), String(least)));
-      if (value === undefined) return assert.ok(Math.max(asked, least) < ours);
-      const got = value.running?.intervalSeconds ?? 0;
-      assert.ok(got <= Math.max(asked, least) && got >= Math.min(least, 86_400));
-    }),
+    fc.property(
+      seconds,
+      seconds,
+      seconds,
+      fc.constantFrom(0, 90, 600, 1800, 7200),
+      (asked, least, ours, wantedSeconds) => {
+        const { session } = timer({ wantedSeconds, leastSeconds: ours });
+        const { value } = session.validate(fields(String(Math.max(asked, least)), String(least)));
+        if (value === undefined) return assert.ok(Math.max(asked, least) < ours);
+        const got = value.running?.intervalSeconds ?? 0;
+        assert.ok(got <= Math.max(asked, least) && got >= Math.min(least, 86_400));
+      },
+    ),
   );
-}); // prettier-ignore
+});
 
 const REFRESH_TIMER: HeaderLine = ['Supported', 'timer'];
 const MINUTE = 60_000;
@@ -274,13 +324,17 @@ void test('an interval that the peer finds too short is asked for longer', async
   let refusals = 0;
   const request = call.inDialog.request.bind(call.inDialog);
   call.inDialog.request = (asked, transaction) => {
-    if (asked.method === 'UPDATE' && refusals++ === 0) transaction.respond({ status: 422, headers: [['Min-SE', '900']] });
+    if (asked.method === 'UPDATE' && refusals++ === 0)
+      transaction.respond({ status: 422, headers: [['Min-SE', '900']] });
     else request(asked, transaction);
   };
   await ends.network.pass(5 * MINUTE, 1000);
-  assert.match(requestsTo(ends.network, CALLEE, 'UPDATE').at(-1) ?? '', /\r\nSession-Expires: 900;.*\r\nMin-SE: 900\r\n/);
+  assert.match(
+    requestsTo(ends.network, CALLEE, 'UPDATE').at(-1) ?? '',
+    /\r\nSession-Expires: 900;.*\r\nMin-SE: 900\r\n/,
+  );
   assert.deepEqual(seen().events, ['established']);
-}); // prettier-ignore
+});
 
 void test('a call whose interval is too short is refused before it rings', async () => {
   const ends = new TwoEnds();

@@ -39,11 +39,17 @@ void test('a transfer is told status by status, to the last one', async () => {
   assert.deepEqual(statuses, [100, 180, 200]);
   assert.deepEqual(await outcome, { value: 200 });
   const [refer = ''] = requestsTo(ends.network, CALLEE, 'REFER');
-  assert.match(refer, /\r\nRefer-To: <sip:carol@192\.0\.2\.3\?Replaces=other%3Bto-tag%3Da%3Bfrom-tag%3Db%3Bc>\r\n/);
+  assert.match(
+    refer,
+    /\r\nRefer-To: <sip:carol@192\.0\.2\.3\?Replaces=other%3Bto-tag%3Da%3Bfrom-tag%3Db%3Bc>\r\n/,
+  );
   const notifies = requestsTo(ends.network, CALLER, 'NOTIFY');
-  assert.match(notifies[0] ?? '', /\r\nEvent: refer\r\nSubscription-State: active;expires=300\r\n[^]*SIP\/2\.0 100 Trying\r\n$/);
+  assert.match(
+    notifies[0] ?? '',
+    /\r\nEvent: refer\r\nSubscription-State: active;expires=300\r\n[^]*SIP\/2\.0 100 Trying\r\n$/,
+  );
   assert.match(notifies.at(-1) ?? '', /\r\nSubscription-State: terminated;reason=noresource\r\n/);
-}); // prettier-ignore
+});
 
 void test('a transfer that is refused says with what', async () => {
   const { ends, call, session } = await talking();
@@ -111,7 +117,11 @@ void test('a transfer is under way: a second REFER is refused, and one of nobody
 
 void test('a peer that wants no NOTIFYs gets none', async () => {
   const { ends, call, seen } = await talking();
-  const asked = call.ask('REFER', [['Refer-To', TARGET], ['Refer-Sub', 'false'], ['Require', 'norefersub']]);
+  const asked = call.ask('REFER', [
+    ['Refer-To', TARGET],
+    ['Refer-Sub', 'false'],
+    ['Require', 'norefersub'],
+  ]);
   await ends.network.pass(50);
   seen.asked[0]?.accept();
   seen.asked[0]?.notify(200);
@@ -119,11 +129,14 @@ void test('a peer that wants no NOTIFYs gets none', async () => {
   assert.equal((await asked).status, 200);
   assert.equal((await asked).first('refer-sub'), 'false');
   assert.deepEqual(requestsTo(ends.network, CALLEE, 'NOTIFY'), []);
-}); // prettier-ignore
+});
 
 void test('a transfer that nobody is told of is one all the same: until it has come to something there is no second', async () => {
   const { ends, call, seen } = await talking();
-  const quiet: HeaderLine[] = [['Refer-To', TARGET], ['Refer-Sub', 'false']];
+  const quiet: HeaderLine[] = [
+    ['Refer-To', TARGET],
+    ['Refer-Sub', 'false'],
+  ];
   const refer = async (): Promise<number> => {
     const asked = call.ask('REFER', quiet);
     await ends.network.pass(50);
@@ -149,11 +162,18 @@ void test('a transfer that nobody is told of is one all the same: until it has c
   await ends.settle(110_000);
   for (const { agent } of ends.all) assert.deepEqual(agent.counts, { early: 0, confirmed: 0 });
   assert.equal(ends.network.time.waiting, 0);
-}); // prettier-ignore
+});
 
 for (const [what, status, headers] of [
   ['nowhere', 400, []],
-  ['to two places', 400, [['Refer-To', TARGET], ['Refer-To', TARGET]]],
+  [
+    'to two places',
+    400,
+    [
+      ['Refer-To', TARGET],
+      ['Refer-To', TARGET],
+    ],
+  ],
   ['to what is no URI', 400, [['Refer-To', '<<>']]],
   ['to a web page', 416, [['Refer-To', '<http://example.com>']]],
   ['to a BYE', 501, [['Refer-To', `<${TARGET};method=BYE>`]]],
@@ -166,7 +186,7 @@ for (const [what, status, headers] of [
     assert.equal((await asked).status, status);
     assert.deepEqual(seen.asked, []);
   });
-} // prettier-ignore
+}
 
 void test('NOTIFY without a subscription is refused, and so is one that is of another', async () => {
   const { ends, call, session } = await talking();
@@ -183,10 +203,13 @@ void test('NOTIFY without a subscription is refused, and so is one that is of an
   const answers = ['refer;id=99', 'reference', 'refer'].map((event) => notify(event));
   const typed = notify('refer', ['Content-Type', 'application/sdp']);
   await ends.network.pass(50);
-  assert.deepEqual((await Promise.all(answers)).map(({ status }) => status), [481, 481, 200]);
+  assert.deepEqual(
+    (await Promise.all(answers)).map(({ status }) => status),
+    [481, 481, 200],
+  );
   assert.equal((await typed).status, 415);
   assert.deepEqual(seen, [100, 183]);
-}); // prettier-ignore
+});
 
 void test('a subscription that the peer ends without a final status has the last one as its outcome', async () => {
   const { ends, call, session } = await talking();
@@ -194,8 +217,11 @@ void test('a subscription that the peer ends without a final status has the last
   await ends.network.pass(50);
   call.seen.asked[0]?.accept();
   await ends.network.pass(50);
-  const over = call.ask('NOTIFY', [['Event', 'refer'], ['Subscription-State', 'terminated;reason=giveup']]);
+  const over = call.ask('NOTIFY', [
+    ['Event', 'refer'],
+    ['Subscription-State', 'terminated;reason=giveup'],
+  ]);
   await ends.network.pass(50);
   assert.equal((await over).status, 200);
   assert.deepEqual(await outcome, { value: 100 });
-}); // prettier-ignore
+});

@@ -302,10 +302,13 @@ export class Calling {
 
   /** A request within the dialog as it stands, by hand; resolves with its status. */
   async ask(method: string, headers: readonly HeaderLine[] = [], body?: string): Promise<SipResponse> {
-    const outcome = await this.inDialog.channel.send(method, { headers, ...(body === undefined ? {} : { body }) });
+    const outcome = await this.inDialog.channel.send(method, {
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
     assert.ok('response' in outcome, 'no response came');
     return outcome.response;
-  } // prettier-ignore
+  }
 
   #response(response: SipResponse): void {
     const { status } = response;

@@ -32,7 +32,18 @@ void test('OPTIONS is answered with everything that is understood here', async (
   const ends = new TwoEnds();
   const response = await answered(ends, asked('OPTIONS'));
   assert.equal(response.status, 200);
-  assert.deepEqual(response.all('allow'), ['INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS', 'INFO', 'UPDATE', 'PRACK', 'REFER', 'NOTIFY']); // prettier-ignore
+  assert.deepEqual(response.all('allow'), [
+    'INVITE',
+    'ACK',
+    'BYE',
+    'CANCEL',
+    'OPTIONS',
+    'INFO',
+    'UPDATE',
+    'PRACK',
+    'REFER',
+    'NOTIFY',
+  ]);
   assert.deepEqual(response.all('supported'), ['100rel', 'timer', 'replaces', 'norefersub']);
   assert.ok(response.all('accept').includes('application/sdp'));
   assert.equal(response.first('allow-events'), 'refer');
@@ -52,7 +63,11 @@ for (const [what, status, data] of [
   ['an unknown extension', 420, asked('INVITE', [['Require', 'magic']])],
   ['an unknown scheme', 416, { ...asked('INVITE'), uri: 'mailto:a@b' }],
   ['no hops left', 483, asked('INVITE', [['Max-Forwards', '0']])],
-  ['INVITE without Contact', 400, { ...asked('INVITE'), headers: asked('INVITE').headers.filter(([name]) => name !== 'Contact') }],
+  [
+    'INVITE without Contact',
+    400,
+    { ...asked('INVITE'), headers: asked('INVITE').headers.filter(([name]) => name !== 'Contact') },
+  ],
   ['an unknown body', 415, { ...asked('INVITE', [['Content-Type', 'text/plain']]), body: 'hello' }],
   ['a session timer that cannot be read', 400, asked('INVITE', [['Session-Expires', 'soon']])],
 ] as const) {
@@ -65,7 +80,7 @@ for (const [what, status, data] of [
     await ends.settle(110_000);
     assert.equal(ends.network.time.waiting, 0);
   });
-} // prettier-ignore
+}
 
 void test('the same INVITE by another way is a merged request', async () => {
   const ends = new TwoEnds();
@@ -90,18 +105,35 @@ void test('a proxy that comes back after a refusal, as one after the other is tr
   const next = new Calling(ends.calling, { callId: 'call1' }); // the same in all but its branch
   await ends.network.pass(100);
   assert.deepEqual(next.statuses, [180]);
-  assert.equal((await answered(ends, inviteOf('call1', []))).status, 482, 'of two that wait for an answer one is merged');
+  assert.equal(
+    (await answered(ends, inviteOf('call1', []))).status,
+    482,
+    'of two that wait for an answer one is merged',
+  );
   await ends.network.pass(33_000, 100); // the refused one is over, and takes nothing along
   assert.equal((await answered(ends, inviteOf('call1', []))).status, 482);
   assert.equal(ends.invited.length, 2);
-}); // prettier-ignore
+});
 
 for (const [what, uri, headers, secure] of [
   ['to a sip URI', 'sip:bob@192.0.2.2', [], false],
   ['to a sips URI', 'sips:bob@192.0.2.2', [], true],
   ['from a sips Contact', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>']], true],
-  ['by a proxy of a sips URI', 'sip:bob@192.0.2.2', [['Record-Route', '<sips:192.0.2.9;lr>, <sip:192.0.2.8;lr>']], true],
-  ['from a sips Contact by a proxy of a sip URI', 'sip:bob@192.0.2.2', [['Contact', '<sips:192.0.2.1>'], ['Record-Route', '<sip:192.0.2.9;lr>']], false],
+  [
+    'by a proxy of a sips URI',
+    'sip:bob@192.0.2.2',
+    [['Record-Route', '<sips:192.0.2.9;lr>, <sip:192.0.2.8;lr>']],
+    true,
+  ],
+  [
+    'from a sips Contact by a proxy of a sip URI',
+    'sip:bob@192.0.2.2',
+    [
+      ['Contact', '<sips:192.0.2.1>'],
+      ['Record-Route', '<sip:192.0.2.9;lr>'],
+    ],
+    false,
+  ],
 ] as const) {
   void test(`a call ${what} is told ${secure ? 'a sips' : 'the usual'} Contact`, async () => {
     const contactFor = (_flow: unknown, secured: boolean) => `<${secured ? 'sips' : 'sip'}:${CALLEE}>`;
@@ -109,7 +141,7 @@ for (const [what, uri, headers, secure] of [
     const { status, contact } = await answered(ends, { ...inviteOf('secure', headers), uri });
     assert.deepEqual([status, contact?.uri.scheme], [200, secure ? 'sips' : 'sip']);
   });
-} // prettier-ignore
+}
 
 void test('while it drains, new calls are refused and those that stand go on', async () => {
   const ends = new TwoEnds({ called: { drainSeconds: 17 } });
@@ -130,7 +162,11 @@ void test('while it drains, new calls are refused and those that stand go on', a
 
 void test('admission is asked for everything but ACK, and told what belongs to a call of ours', async () => {
   const seen: string[] = [];
-  const admits = ({ method, callId }: { method: string; callId: string }, _flow: unknown, expected: boolean) => {
+  const admits = (
+    { method, callId }: { method: string; callId: string },
+    _flow: unknown,
+    expected: boolean,
+  ) => {
     seen.push(`${method} ${expected}`);
     if (callId === 'stranger') return 'silence' as const;
     return callId === 'call2' ? refusal(407, 'Proxy Authentication Required') : undefined;
@@ -147,13 +183,19 @@ void test('admission is asked for everything but ACK, and told what belongs to a
   await ends.network.pass(100);
   assert.deepEqual(refused.statuses, [407]);
   assert.deepEqual(seen, ['INVITE false', 'OPTIONS true', 'CANCEL true', 'INVITE false']);
-  ends.calling.layer.send(asked('OPTIONS', [], 'stranger'), TARGET, { response: () => assert.fail('answered'), failed: () => undefined });
+  ends.calling.layer.send(asked('OPTIONS', [], 'stranger'), TARGET, {
+    response: () => assert.fail('answered'),
+    failed: () => undefined,
+  });
   await ends.network.pass(33_000, 100);
-}); // prettier-ignore
+});
 
 void test('requests that were answered are counted, on both sides', async () => {
   const seen: string[] = [];
-  const counts = { onResponse: (direction: string, method: string, status: number) => seen.push(`${direction} ${method} ${status}`) };
+  const counts = {
+    onResponse: (direction: string, method: string, status: number) =>
+      seen.push(`${direction} ${method} ${status}`),
+  };
   const ends = new TwoEnds({ called: counts });
   const call = ends.call();
   await ends.network.pass(100);
@@ -164,7 +206,7 @@ void test('requests that were answered are counted, on both sides', async () => 
   void ends.invited[0]?.hangUp();
   await ends.network.pass(100);
   assert.deepEqual(seen, ['in INVITE 200', 'in INFO 200', 'out INVITE 200', 'out BYE 200']);
-}); // prettier-ignore
+});
 
 const OTHER = 'sip:new@192.0.2.1';
 
@@ -185,13 +227,18 @@ async function replaceable(rings = false) {
 
 void test('a call that replaces another takes its place once it is accepted', async () => {
   const { ends, call, seen, replaces } = await replaceable();
-  const next = ends.call({ headers: [['Replaces', replaces], ['Contact', `<${OTHER}>`]] });
+  const next = ends.call({
+    headers: [
+      ['Replaces', replaces],
+      ['Contact', `<${OTHER}>`],
+    ],
+  });
   await ends.network.pass(200);
   assert.deepEqual(next.statuses, [200]);
   assert.equal(ends.invited[1]?.replaces, ends.invited[0]);
   assert.deepEqual(seen.events, ['established', 'ended replaced']);
   assert.equal(call.seen.end?.by, 'peer');
-}); // prettier-ignore
+});
 
 for (const [what, status, change] of [
   ['an unknown dialog', 481, (value: string) => value.replace('to-tag=', 'to-tag=x')],
@@ -237,15 +284,19 @@ void test('a call of ours that still rings may be taken over, and is given up on
   const { callId, localTag, remoteTag } = call.inDialog.dialog;
   const replaces = `${callId};to-tag=${localTag};from-tag=${remoteTag};early-only`;
   let status = 0;
-  ends.called.layer.send(inviteOf('pickup', [['Replaces', replaces]]), { ...TARGET, address: CALLER }, {
-    response: (response) => (status = response.status),
-    failed: () => undefined,
-  });
+  ends.called.layer.send(
+    inviteOf('pickup', [['Replaces', replaces]]),
+    { ...TARGET, address: CALLER },
+    {
+      response: (response) => (status = response.status),
+      failed: () => undefined,
+    },
+  );
   await ends.network.pass(100);
   assert.equal(status, 200);
   assert.equal(invited.length, 1);
   assert.deepEqual(call.seen.events, ['ended us']);
-}); // prettier-ignore
+});
 
 void test('requests to a caller behind a NAT go back the way that its INVITE came', async () => {
   const ends = new TwoEnds();

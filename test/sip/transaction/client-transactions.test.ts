@@ -74,9 +74,15 @@ test('a provisional response slows the repetitions of any other request down to 
   assert.equal(heard.events.at(-1), 'no-answer 408');
 });
 
-for (const [transport, lingerMs] of [['udp', 32_000], ['tcp', 0]] as const) {
+for (const [transport, lingerMs] of [
+  ['udp', 32_000],
+  ['tcp', 0],
+] as const) {
   test(`a refusal over ${transport} is acknowledged, as often as it comes within ${lingerMs} ms`, async () => {
-    const { network, caller, callee } = open(transport, new Callee((transaction) => transaction.respond({ status: 486 })));
+    const { network, caller, callee } = open(
+      transport,
+      new Callee((transaction) => transaction.respond({ status: 486 })),
+    );
     const heard = new Heard();
     const data = request();
     caller.send({ ...data, headers: [...data.headers, ['Route', '<sip:192.0.2.2;lr>']] }, TARGET, heard);
@@ -86,14 +92,17 @@ for (const [transport, lingerMs] of [['udp', 32_000], ['tcp', 0]] as const) {
     assert.equal(acks.length, transport === 'udp' ? 2 : 1);
     assert.match(acks[0] ?? '', /^ACK sip:bob@192\.0\.2\.2 SIP\/2\.0\r\nVia: (.*)\r\n/);
     assert.equal(/Via: .*/.exec(acks[0] ?? '')?.[0], /Via: .*/.exec(invite ?? '')?.[0]);
-    assert.match(acks[0] ?? '', /\r\nTo: <sip:bob@192\.0\.2\.2>;tag=1920\d+\r\nCall-ID: call\r\nCSeq: 1 ACK\r\nRoute: <sip:192\.0\.2\.2;lr>\r\n/);
+    assert.match(
+      acks[0] ?? '',
+      /\r\nTo: <sip:bob@192\.0\.2\.2>;tag=1920\d+\r\nCall-ID: call\r\nCSeq: 1 ACK\r\nRoute: <sip:192\.0\.2\.2;lr>\r\n/,
+    );
     assert.doesNotMatch(acks[0] ?? '', /Contact/);
     assert.deepEqual(heard.events, [486]);
     assert.deepEqual(callee.events.includes('acknowledged'), transport === 'udp');
     await network.pass(32_030 - 2000);
     assert.equal(caller.open.client, 0);
   });
-} // prettier-ignore
+}
 
 test('every 2xx reaches the user, for as long as some may come', async () => {
   const { network, caller, called } = open(
@@ -208,12 +217,16 @@ test('an ACK listens to nothing, however often it goes over one connection', asy
     };
   };
   for (let count = 0; count < 10; count++) {
-    caller.sendAck(request('ACK', `call${count}`), { ...TARGET, transport: 'tcp', flow: { ...plain, onClose } });
+    caller.sendAck(request('ACK', `call${count}`), {
+      ...TARGET,
+      transport: 'tcp',
+      flow: { ...plain, onClose },
+    });
   }
   await network.pass(100);
   assert.equal(callee.acks.length, 10);
   assert.equal(listeners, 0);
-}); // prettier-ignore
+});
 
 test('as many transactions of ours as are allowed are open, and one more fails', async () => {
   const network = new Network();
@@ -222,9 +235,12 @@ test('as many transactions of ours as are allowed are open, and one more fails',
   const heard = [new Heard(), new Heard()];
   for (const user of heard) caller.send(request('OPTIONS'), TARGET, user);
   await network.pass(10);
-  assert.deepEqual(heard.map(({ events }) => events), [[], ['too-many 503']]);
+  assert.deepEqual(
+    heard.map(({ events }) => events),
+    [[], ['too-many 503']],
+  );
   assert.equal(network.carried.length, 1);
-}); // prettier-ignore
+});
 
 test('a response that is for somebody else is dropped', async () => {
   const { network, caller } = open();

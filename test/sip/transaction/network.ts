@@ -105,8 +105,11 @@ export class Network {
 
   flow(local: string, remote: string, transport: TransportName = 'udp'): Flow {
     return {
-      transport, reliable: transport !== 'udp', closed: false,
-      local: { address: local, port: 5060 }, remote: { address: remote, port: 5060 },
+      transport,
+      reliable: transport !== 'udp',
+      closed: false,
+      local: { address: local, port: 5060 },
+      remote: { address: remote, port: 5060 },
       send: (bytes) => {
         this.post(local, remote, bytes, transport);
         return true;
@@ -115,9 +118,11 @@ export class Network {
         this.#closers.add(listener);
         return () => this.#closers.delete(listener);
       },
-      close: () => undefined, received: 0, abandon: () => undefined,
+      close: () => undefined,
+      received: 0,
+      abandon: () => undefined,
     };
-  } // prettier-ignore
+  }
 
   #wire(address: string, transport: TransportName): Wire {
     return {

@@ -136,9 +136,15 @@ test('a refusal is repeated until its ACK, up to T2 apart, and given up after 64
   assert.equal(layer.open.server, 0);
 });
 
-for (const [transport, lingerMs] of [['udp', 5000], ['tcp', 0]] as const) {
+for (const [transport, lingerMs] of [
+  ['udp', 5000],
+  ['tcp', 0],
+] as const) {
   test(`the ACK of a refusal over ${transport} ends it after ${lingerMs} ms, and goes no further`, async () => {
-    const { network, send, layer, callee } = open(new Callee((transaction) => transaction.respond({ status: 486 })), transport);
+    const { network, send, layer, callee } = open(
+      new Callee((transaction) => transaction.respond({ status: 486 })),
+      transport,
+    );
     send();
     await network.pass(10);
     const tag = /To: .*tag=(\S+)/.exec(network.carried[0]?.text ?? '')?.[1];
@@ -152,7 +158,7 @@ for (const [transport, lingerMs] of [['udp', 5000], ['tcp', 0]] as const) {
     assert.equal(layer.open.server, 0);
     assert.equal(callee.acks.length, lingerMs === 0 ? 1 : 0); // the transaction no longer exists
   });
-} // prettier-ignore
+}
 
 test('a 2xx is repeated until its ACK, over every transport, while the INVITE is absorbed', async () => {
   for (const transport of ['udp', 'tcp'] as const) {
@@ -192,7 +198,10 @@ test('a 2xx that nobody acknowledges is given up after 64 T1', async () => {
   assert.equal(network.time.waiting, 0);
 });
 
-for (const [transport, lingerMs] of [['udp', 32_000], ['tcp', 0]] as const) {
+for (const [transport, lingerMs] of [
+  ['udp', 32_000],
+  ['tcp', 0],
+] as const) {
   test(`any other request over ${transport} is answered the same for ${lingerMs} ms, and then is new`, async () => {
     const callee = new Callee((transaction) => transaction.respond({ status: 200 }));
     const { network, send, layer } = open(callee, transport);
@@ -205,7 +214,7 @@ for (const [transport, lingerMs] of [['udp', 32_000], ['tcp', 0]] as const) {
     send({ method: 'BYE' });
     assert.equal(callee.events.filter((event) => event === 'BYE').length, 2);
   });
-} // prettier-ignore
+}
 
 test('a request that was not answered in 64 T1 is forgotten: its client has given up', async () => {
   const { network, send, layer, callee } = open();
@@ -393,7 +402,8 @@ test('a request that meets a defect is refused with 500, told of and counted, an
     if (broken) throw new RangeError('a defect');
     transaction.respond({ status: 200 });
   });
-  const failed = (error: unknown, message: { readonly callId: string } | undefined): void => void seen.push([String(error), message?.callId]);
+  const failed = (error: unknown, message: { readonly callId: string } | undefined): void =>
+    void seen.push([String(error), message?.callId]);
   const { network, layer, send } = open(callee, 'udp', { failed });
   send();
   send({ method: 'OPTIONS', branch: 'z9hG4bK2' });
@@ -401,9 +411,12 @@ test('a request that meets a defect is refused with 500, told of and counted, an
   send({ method: 'OPTIONS', branch: 'z9hG4bK3' });
   await network.pass(20);
   assert.deepEqual(statuses(network), ['0 500', '0 500', '0 200']);
-  assert.deepEqual(seen, [['RangeError: a defect', '1'], ['RangeError: a defect', '1']]);
+  assert.deepEqual(seen, [
+    ['RangeError: a defect', '1'],
+    ['RangeError: a defect', '1'],
+  ]);
   assert.deepEqual([layer.countOf('failed'), layer.open.pendingInvites], [2, 0]);
-}); // prettier-ignore
+});
 
 test('a defect that nobody is told of is thrown', () => {
   const { send } = open(

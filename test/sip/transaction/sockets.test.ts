@@ -15,9 +15,16 @@ import { INVALID, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
 import { Places, uriOf } from '../client/places.js';
 import { Callee, CALLEE, CALLER, Heard, Network, request } from './network.js';
 
-async function openLayer(t: TestContext, user: TransactionUser, time: Time = systemTime): Promise<{ layer: TransactionLayer; transports: Transports }> {
+async function openLayer(
+  t: TestContext,
+  user: TransactionUser,
+  time: Time = systemTime,
+): Promise<{ layer: TransactionLayer; transports: Transports }> {
   const transports = new Transports({
-    listeners: [{ transport: 'udp', port: 0 }, { transport: 'tcp', port: 0 }],
+    listeners: [
+      { transport: 'udp', port: 0 },
+      { transport: 'tcp', port: 0 },
+    ],
     time,
     received: (bytes, flow) => layer.received(bytes, flow),
   });
@@ -29,7 +36,7 @@ async function openLayer(t: TestContext, user: TransactionUser, time: Time = sys
     await transports.close();
   });
   return { layer, transports };
-} // prettier-ignore
+}
 
 for (const transport of ['udp', 'tcp'] as const) {
   test(`a call is set up, taken back and refused over ${transport}`, async (t) => {
@@ -54,12 +61,19 @@ for (const transport of ['udp', 'tcp'] as const) {
 
 test('after a request that a dead connection took, the next one has a new connection', async (t) => {
   const sockets: Socket[] = [];
-  const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(mute, 'listening');
   t.after(() => mute.close());
   const time = new ManualTime();
   const { layer, transports } = await openLayer(t, new Callee(), time);
-  const target = { transport: 'tcp', address: '127.0.0.1', port: (mute.address() as AddressInfo).port } as const;
+  const target = {
+    transport: 'tcp',
+    address: '127.0.0.1',
+    port: (mute.address() as AddressInfo).port,
+  } as const;
   const heard = new Heard();
   for (let count = 1; count <= 2; count++) {
     const sent = layer.send(request('OPTIONS', `call${count}`), target, heard);
@@ -69,7 +83,7 @@ test('after a request that a dead connection took, the next one has a new connec
     await until(() => transports.connections === 0);
   }
   assert.equal(transports.counts.of('unanswered'), 2);
-}); // prettier-ignore
+});
 
 test('a request that meets a connection which its peer has reset goes over a new one', async (t) => {
   const callee = new Callee((transaction) => transaction.respond({ status: 200 }));
@@ -79,11 +93,17 @@ test('a request that meets a connection which its peer has reset goes over a new
   let peer: Socket | undefined;
   const relay = createServer((socket) => {
     peer ??= socket;
-    socket.on('error', () => undefined).pipe(connect(port, '127.0.0.1')).pipe(socket);
+    socket
+      .on('error', () => undefined)
+      .pipe(connect(port, '127.0.0.1'))
+      .pipe(socket);
   }).listen(0, '127.0.0.1');
   await once(relay, 'listening');
   t.after(() => relay.close());
-  const places = Object.assign(new Places(), { transport: 'tcp', port: (relay.address() as AddressInfo).port });
+  const places = Object.assign(new Places(), {
+    transport: 'tcp',
+    port: (relay.address() as AddressInfo).port,
+  });
   const sender = new LocatedSender({ layer, locator: places, time: systemTime });
   const journey = { nextHop: uriOf('sip:127.0.0.1') };
   const ask = async (callId: string) => {
@@ -95,7 +115,7 @@ test('a request that meets a connection which its peer has reset goes over a new
   assert.equal(await ask('two'), 200);
   assert.deepEqual(callee.events.filter((event) => event === 'OPTIONS').length, 2);
   assert.equal(transports.connections, 1);
-}); // prettier-ignore
+});
 
 test('a request on a connection without Content-Length is 400', async (t) => {
   const called = await openLayer(t, new Callee());
@@ -123,13 +143,19 @@ test('nothing that peers may send makes the transactions throw, and none of it s
   const flow = network.flow(CALLEE, CALLER);
   const methods = fc.constantFrom('INVITE', 'ACK', 'CANCEL', 'BYE', 'OPTIONS', 'REGISTER');
   fc.assert(
-    fc.property(fc.constantFrom(...corpus), methods, fc.nat(1500), fc.string({ unit: 'binary', maxLength: 4 }), (seed, method, at, noise) => {
-      const text = seed.toString('latin1').replaceAll(/\b(?:INVITE|OPTIONS|REGISTER)\b/g, method);
-      layer.received(Buffer.from(text, 'latin1'), flow);
-      layer.received(Buffer.from(text.slice(0, at) + noise + text.slice(at), 'latin1'), flow);
-    }),
+    fc.property(
+      fc.constantFrom(...corpus),
+      methods,
+      fc.nat(1500),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      (seed, method, at, noise) => {
+        const text = seed.toString('latin1').replaceAll(/\b(?:INVITE|OPTIONS|REGISTER)\b/g, method);
+        layer.received(Buffer.from(text, 'latin1'), flow);
+        layer.received(Buffer.from(text.slice(0, at) + noise + text.slice(at), 'latin1'), flow);
+      },
+    ),
     { seed: 3261, numRuns: 2000 },
-  ); // prettier-ignore
+  );
   await network.pass(64_100, 100);
   assert.deepEqual(layer.open, { server: 0, client: 0, pendingInvites: 0 });
   assert.equal(network.time.waiting, 0);

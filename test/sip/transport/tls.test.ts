@@ -55,23 +55,35 @@ test('whoever does not listen with TLS is reached at its own end of the connecti
   const server = await openServer(t);
   for (const advertised of [undefined, { host: '203.0.113.7' }]) {
     const place = { transport: 'udp', port: 0, ...(advertised === undefined ? {} : { advertised }) } as const;
-    const { transports } = await openTransports(t, [place], { client: { ca: issued.ca }, aliases: 'authenticated' });
+    const { transports } = await openTransports(t, [place], {
+      client: { ca: issued.ca },
+      aliases: 'authenticated',
+    });
     const { flow, bytes } = await sent(transports.send(server.target('tls'), options(transports)));
     const ours = { host: advertised?.host ?? '127.0.0.1', port: flow.local.port };
     assert.deepEqual(transports.sentBy(flow), ours);
-    assert.match(bytes.toString(), new RegExp(`^Via: SIP/2.0/TLS ${ours.host}:${ours.port};branch=z9hG4bK1;alias\r$`, 'm'));
+    assert.match(
+      bytes.toString(),
+      new RegExp(`^Via: SIP/2.0/TLS ${ours.host}:${ours.port};branch=z9hG4bK1;alias\r$`, 'm'),
+    );
     assert.notEqual(ours.port, transports.local('udp')?.port);
   }
-}); // prettier-ignore
+});
 
 test('a certificate of another authority or another name is refused', async (t) => {
   const server = await openServer(t);
-  for (const [ca, name] of [[strangers.ca, undefined], [issued.ca, 'other.example.com']] as const) {
+  for (const [ca, name] of [
+    [strangers.ca, undefined],
+    [issued.ca, 'other.example.com'],
+  ] as const) {
     const client = await openClient(t, { ca });
-    assert.equal(await client.transports.send(server.target('tls', { name }), options(client.transports)), 'tls');
+    assert.equal(
+      await client.transports.send(server.target('tls', { name }), options(client.transports)),
+      'tls',
+    );
     assert.equal(client.transports.connections, 0);
   }
-}); // prettier-ignore
+});
 
 test('where certificates of clients are required, one of the authority is let in, and makes the flow an authenticated one', async (t) => {
   const server = await openServer(t, 'required', { aliases: 'authenticated' });
@@ -110,7 +122,9 @@ test('a handshake that is slow is cut, and too many at once are turned away', as
   const server = await openServer(t, 'ignored', { time, limits: { handshakes: 2 } });
   const { address, port } = server.target('tls');
   const open = () => {
-    const socket = connect(port, address).on('error', () => undefined).resume();
+    const socket = connect(port, address)
+      .on('error', () => undefined)
+      .resume();
     t.after(() => socket.destroy());
     return socket;
   };
@@ -123,7 +137,7 @@ test('a handshake that is slow is cut, and too many at once are turned away', as
   assert.equal(server.transports.counts.of('handshakes-slow'), 2);
   assert.equal(server.transports.handshakes, 0);
   await until(() => server.transports.connections === 0);
-}); // prettier-ignore
+});
 
 test('a listener for TLS without a certificate is a mistake that is told', async (t) => {
   await assert.rejects(openTransports(t, [{ transport: 'tls', port: 0 }]), { code: 'CONFIG_INVALID' });

@@ -102,11 +102,51 @@ export async function issueCertificates(): Promise<Issued> {
   const read = (name: string): string => readFileSync(at(name), 'utf8');
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   try {
-    await run('openssl', ['req', '-x509', ...newKey, '-days', '2', '-subj', '/CN=test', '-keyout', at('ca.key'), '-out', at('ca.pem')]);
-    for (const [name, subject] of [['server', 'subjectAltName=IP:127.0.0.1,IP:::1,DNS:sip.example.com'], ['client', 'subjectAltName=DNS:client.example.com']] as const) {
-      await run('openssl', ['req', ...newKey, '-subj', `/CN=${name}`, '-keyout', at(`${name}.key`), '-out', at(`${name}.csr`)]);
+    await run('openssl', [
+      'req',
+      '-x509',
+      ...newKey,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=test',
+      '-keyout',
+      at('ca.key'),
+      '-out',
+      at('ca.pem'),
+    ]);
+    for (const [name, subject] of [
+      ['server', 'subjectAltName=IP:127.0.0.1,IP:::1,DNS:sip.example.com'],
+      ['client', 'subjectAltName=DNS:client.example.com'],
+    ] as const) {
+      await run('openssl', [
+        'req',
+        ...newKey,
+        '-subj',
+        `/CN=${name}`,
+        '-keyout',
+        at(`${name}.key`),
+        '-out',
+        at(`${name}.csr`),
+      ]);
       writeFileSync(at('ext'), subject);
-      await run('openssl', ['x509', '-req', '-days', '2', '-in', at(`${name}.csr`), '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-extfile', at('ext'), '-out', at(`${name}.pem`)]);
+      await run('openssl', [
+        'x509',
+        '-req',
+        '-days',
+        '2',
+        '-in',
+        at(`${name}.csr`),
+        '-CA',
+        at('ca.pem'),
+        '-CAkey',
+        at('ca.key'),
+        '-CAcreateserial',
+        '-extfile',
+        at('ext'),
+        '-out',
+        at(`${name}.pem`),
+      ]);
     }
     return {
       ca: read('ca.pem'),
@@ -116,4 +156,4 @@ export async function issueCertificates(): Promise<Issued> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-} // prettier-ignore
+}

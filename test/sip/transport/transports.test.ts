@@ -23,12 +23,17 @@ function connectTo(t: TestContext, { address, port }: { address: string; port: n
   return socket;
 }
 
-for (const [family, host] of [['IPv4', '127.0.0.1'], ['IPv6', '::1']] as const) {
+for (const [family, host] of [
+  ['IPv4', '127.0.0.1'],
+  ['IPv6', '::1'],
+] as const) {
   for (const transport of ['udp', 'tcp'] as const) {
     test(`a request goes out and its response comes back over ${transport}, ${family}`, async (t) => {
       const server = await openTransports(t, [{ transport, host, port: 0 }]);
       const client = await openTransports(t, [{ transport, host, port: 0 }]);
-      const { flow } = await sent(client.transports.send(server.target(transport), options(client.transports)));
+      const { flow } = await sent(
+        client.transports.send(server.target(transport), options(client.transports)),
+      );
       const request = await server.nth(0);
       assert.ok(request.parsed.kind === 'request');
       assert.equal(request.parsed.request.via.sentBy.port, client.transports.local(transport)?.port);
@@ -38,7 +43,7 @@ for (const [family, host] of [['IPv4', '127.0.0.1'], ['IPv6', '::1']] as const) 
       assert.deepEqual(response.flow.remote, flow.remote);
     });
   }
-} // prettier-ignore
+}
 
 test('over UDP a response finds its way through NAT by rport, from the port that was asked', async (t) => {
   const server = await openTransports(t, [UDP]);
@@ -88,7 +93,11 @@ test('a response whose connection is gone goes over a new one to sent-by', async
   assert.equal(response.parsed.kind, 'response');
 });
 
-for (const [aliases, connections] of [['all', 1], ['off', 2], ['authenticated', 2]] as const) {
+for (const [aliases, connections] of [
+  ['all', 1],
+  ['off', 2],
+  ['authenticated', 2],
+] as const) {
   test(`with aliases=${aliases} a request back ${connections === 1 ? 'takes the connection there is' : 'opens one'}`, async (t) => {
     const server = await openTransports(t, [TCP], { aliases });
     const client = await openTransports(t, [TCP], { aliases: 'all' });
@@ -101,7 +110,7 @@ for (const [aliases, connections] of [['all', 1], ['off', 2], ['authenticated', 
     await client.nth(0);
     assert.equal(client.transports.connections, connections);
   });
-} // prettier-ignore
+}
 
 test('a request that is too large for UDP goes over TCP, with the Via of TCP', async (t) => {
   const server = await openTransports(t, [UDP]);
@@ -334,14 +343,21 @@ for (const transport of ['udp', 'tcp'] as const) {
 
 test('what a peer is told is the address of ours that its flow is at, else one of its family', async (t) => {
   const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
-  const { transports } = await openTransports(t, hosts.map((host) => ({ ...UDP, host })));
+  const { transports } = await openTransports(
+    t,
+    hosts.map((host) => ({ ...UDP, host })),
+  );
   const seen = (local: string, remote: string) =>
-    transports.advertised('udp', { transport: 'tcp', local: { address: local, port: 1 }, remote: { address: remote, port: 1 } } as Flow).address;
+    transports.advertised('udp', {
+      transport: 'tcp',
+      local: { address: local, port: 1 },
+      remote: { address: remote, port: 1 },
+    } as Flow).address;
   assert.equal(transports.advertised('udp').address, '127.0.0.1');
   assert.equal(seen('127.0.0.2', '127.0.0.9'), '127.0.0.2');
   assert.equal(seen('::2', '2001:db8::1'), '::1');
   assert.equal(seen('192.0.2.1', '192.0.2.9'), '127.0.0.1');
-}); // prettier-ignore
+});
 
 test('strangers hear nothing, on any transport', async (t) => {
   const server = await openTransports(t, [UDP, TCP], { admits: () => false });

@@ -106,8 +106,18 @@ test('an upgrade that is refused and reset leaves the server as it was, and no s
   http.on('upgrade', (request, duplex, head) => server.transports.upgrade(request, duplex, head, false));
   await once(http, 'listening');
   const { port } = http.address() as { port: number };
-  const open = (): Promise<number> => new Promise((resolve) => http.getConnections((_, count) => resolve(count)));
-  const head = ['GET /sip HTTP/1.1', 'Host: x', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''];
+  const open = (): Promise<number> =>
+    new Promise((resolve) => http.getConnections((_, count) => resolve(count)));
+  const head = [
+    'GET /sip HTTP/1.1',
+    'Host: x',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    '',
+    '',
+  ];
   for (const leave of ['resetAndDestroy', 'stay'] as const) {
     const stranger = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
     t.after(() => stranger.destroy());
@@ -118,7 +128,7 @@ test('an upgrade that is refused and reset leaves the server as it was, and no s
     await until(async () => (await open()) === 0);
   }
   await browser(t, `ws://127.0.0.1:${port}/sip`);
-}); // prettier-ignore
+});
 
 test('whoever does not speak SIP is refused', async (t) => {
   const server = await openTransports(t, [WS]);
@@ -137,7 +147,9 @@ test('a handshake that does not end is cut, and so is a socket on which nothing 
   const time = new ManualTime();
   const server = await openTransports(t, [WS], { time });
   const { address, port } = server.target('ws');
-  const slow = connect(port, address).on('error', () => undefined).resume();
+  const slow = connect(port, address)
+    .on('error', () => undefined)
+    .resume();
   await until(() => server.transports.handshakes === 1);
   time.advance(5000);
   await once(slow, 'close');
@@ -147,7 +159,7 @@ test('a handshake that does not end is cut, and so is a socket on which nothing 
   await once(socket, 'close');
   const { counts } = server.transports;
   assert.deepEqual([counts.of('handshakes-slow'), counts.of('first-message-missing')], [1, 1]);
-}); // prettier-ignore
+});
 
 test('a message above the limits closes the socket', async (t) => {
   const server = await openTransports(t, [WS], { limits: { headBytes: 1000, bodyBytes: 1000 } });
