@@ -5,13 +5,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
-import {
-  LINUX,
-  type MachineFiles,
-  type ModelConfig,
-  modelNotice,
-  readModelConfig,
-} from './model-config.js';
+import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
 
