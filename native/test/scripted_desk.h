@@ -340,7 +340,7 @@ class Desk {
     request.due = model.now() + due;
     return Start(script, sink, std::move(request));
   }
-  // The same for a reader, or for the server itself; overdue after two seconds.
+  // As above, for a reader or for the server itself; overdue after two seconds.
   StreamId StartFor(Listener listener, const std::string& script, const std::shared_ptr<TestSink>& sink) {
     SpeechRequest request;
     request.due = model.now();

@@ -7,7 +7,7 @@
 //   - Software prefetch runs some lines ahead, because the hardware prefetcher stops at the end of a page.
 //   - A weight is converted once for up to kWideColumns vectors. If registers cannot hold all sums, half of
 //     the 16 lanes pass through a chunk of the row that stays in the cache, then the other half.
-// None of this changes an element's lane or the order of sums.
+// No such choice changes an element's lane or the order of sums.
 #ifndef PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
 #define PARLEY_KERNELS_CPU_PRODUCT_LOOPS_H_
 

@@ -1,5 +1,5 @@
 // Under ThreadSanitizer the threads of an emulated block are threads for it too: two of them that touch the
-// same memory without a barrier between them are reported, whichever ran first. What orders them is what
+// same memory without a barrier between them are reported, whichever ran first. They are ordered by what
 // orders them on a GPU: barriers of a block, a warp or some of its threads, and mbarriers; atomics too, taken
 // to order as their fences would; of products of tiles AwaitTiles, for the whole warpgroup, as the hardware
 // has it. A shuffle or a vote does not order, nor do words that blocks tell each other. cp.async is the

@@ -118,7 +118,7 @@ class CapturePause {
  public:
   // Number of lists that run uncaptured until the next attempt to capture; doubles with each failure. With
   // 1000 listeners and no graph left, all 130 lists a second count, so a pause is a quarter of a second to a
-  // minute. Where most lists have a graph, it lasts longer and costs as little.
+  // minute. If most lists have a graph, it lasts longer and costs as little.
   static constexpr uint64_t kFirst = 32, kLongest = 8192;
 
   // Call for each list that runs uncaptured although a graph is wanted. True: try to capture.

@@ -102,7 +102,7 @@ struct RunPass {
 struct RunPasses {
   const float* norm;
   const Choice* choices;  // [streams]
-  // [streams], `stride` apart: receives the codes of the first pass. Those of each further pass lie next to
+  // [streams], `stride` apart: receives the codes of the first pass. The codes of each further pass lie next to
   // them.
   int32_t* codes;
   uint64_t stride;
