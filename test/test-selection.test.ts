@@ -63,7 +63,7 @@ test('browsers, telephones, clients and fuzz are left to the full run', () => {
     'test/clients/curl.test.ts',
     'test/telephone/process.test.ts',
     'test/sip/fuzz/field-fuzz.test.ts',
-    'test/api/fuzz-dialects.test.ts',
+    'test/api/fuzz.test.ts',
   ]) {
     assert.equal(partOf(path), 'rest', path);
   }

@@ -1,4 +1,4 @@
-// A conversation with a script behind it and a recording in front of it.
+// Opens a dialect with scripted speech behind it, and records the messages that its client receives.
 import type { Conversation, Dialect, Peer } from '../../src/api/http/socket-dialect.js';
 import type { SpeechSocketParts } from '../../src/api/http/speech-sockets.js';
 import { ParleyError } from '../../src/errors.js';
@@ -50,7 +50,7 @@ class RecordedPeer implements Peer {
   }
 }
 
-// Renderings as a test writes them: the sound of a sentence is its own text.
+// The sound of a sentence is its own text, so that tests can read it.
 
 class OpenedStream extends FakeStream {
   readonly #left: () => void;

@@ -1,5 +1,5 @@
-// Sends damaged and half-valid bodies over HTTP, the same in every run. None may crash the process or be answered as an
-// internal error.
+// Sends damaged and half-valid bodies over HTTP and damaged messages over sockets, the same in every run. None may crash
+// the process or be answered as an internal error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -195,9 +195,6 @@ test('every address that takes JSON answers every body, and refuses with an erro
   }
 });
 
-// The endpoints of other dialects under damaged requests: never the server's
-// own fault. Every run sends the same ones.
-
 const ROUNDS = 500;
 
 const SPOKEN = { model: 'tts-1', input: 'Your order has shipped.', voice: 'slt', speed: 1, language: 'en' };
@@ -242,8 +239,7 @@ for (const [number, [url, body]] of CASES.entries()) {
   });
 }
 
-// Damaged messages, the same in every run: each is answered or understood, and
-// the socket speaks on afterwards.
+// After the damaged messages a socket still speaks.
 
 const LEGACY = [
   '{"input":"One is here. Two is there.","voice":"instant","speed":1.5,"language":"en"}',

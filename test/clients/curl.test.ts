@@ -22,11 +22,11 @@ interface Answer {
 }
 
 // Beside the body, so that nothing is mixed with it.
-const TOLD = '%{stderr}{"status": %{http_code}, "headers": %{header_json}}';
+const WRITE_OUT = '%{stderr}{"status": %{http_code}, "headers": %{header_json}}';
 
 /** A request as `curl -sN -d '<JSON>' <address>` makes it. */
 async function curl(path: string, body: unknown): Promise<Answer> {
-  const args = ['-sS', '-N', '--max-time', LIMIT_S, '-H', 'content-type: application/json', '-w', TOLD];
+  const args = ['-sS', '-N', '--max-time', LIMIT_S, '-H', 'content-type: application/json', '-w', WRITE_OUT];
   const own = ['-H', `authorization: Bearer ${KEY}`, '-d', JSON.stringify(body), server.url + path];
   const child = spawn('curl', [...args, ...own], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {

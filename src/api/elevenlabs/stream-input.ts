@@ -16,7 +16,7 @@ export function elevenLabsDialects(parts: ElevenLabsParts): readonly Dialect[] {
   return [elevenLabsStreamInput(parts), elevenLabsMultiStreamInput(parts)];
 }
 
-export function elevenLabsStreamInput(parts: ElevenLabsParts): Dialect {
+function elevenLabsStreamInput(parts: ElevenLabsParts): Dialect {
   return {
     name: 'elevenlabs',
     path: '/v1/text-to-speech/{voice_id}/stream-input',
@@ -77,7 +77,7 @@ class OneContext implements SocketContexts {
 const MAX_OPEN = 5;
 const MAX_CLOSING = 16; // contexts that were closed and still speak what was flushed
 
-export function elevenLabsMultiStreamInput(parts: ElevenLabsParts): Dialect {
+function elevenLabsMultiStreamInput(parts: ElevenLabsParts): Dialect {
   return {
     name: 'elevenlabs-multi',
     path: '/v1/text-to-speech/{voice_id}/multi-stream-input',

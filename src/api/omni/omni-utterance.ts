@@ -171,7 +171,7 @@ class AudioMessages {
 
   /** Fields of an error at this point. The client should discard audio of which only a part was sent. */
   get errorPlace(): object {
-    return { ...this.#place, ...(this.#bytes > 0 ? { partial_audio: true, action: 'discard' } : {}) };
+    return this.#bytes > 0 ? { ...this.#place, partial_audio: true, action: 'discard' } : this.#place;
   }
 
   async send(piece: Uint8Array): Promise<void> {

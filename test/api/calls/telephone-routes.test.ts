@@ -1,4 +1,4 @@
-// Telephone calls over HTTP, as far as the routes decide.
+// Controls telephone calls over HTTP, with a fake telephone behind the routes.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';

@@ -1,9 +1,7 @@
-// A conversation of ElevenLabs' dialects with everything around it held by the test.
-import type { Conversation, Dialect, Handshake } from '../../../src/api/http/socket-dialect.js';
-import {
-  elevenLabsMultiStreamInput,
-  elevenLabsStreamInput,
-} from '../../../src/api/elevenlabs/stream-input.js';
+// Opens a conversation of ElevenLabs' dialects whose time, speech and client the test controls.
+import assert from 'node:assert/strict';
+import type { Conversation, Handshake } from '../../../src/api/http/socket-dialect.js';
+import { elevenLabsDialects } from '../../../src/api/elevenlabs/stream-input.js';
 import type { ElevenLabsParts } from '../../../src/api/elevenlabs/elevenlabs-socket.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { ManualTime } from '../../fakes/manual-time.js';
@@ -29,7 +27,7 @@ interface Options {
   readonly prepare?: (speaker: ScriptedSpeaker) => void;
 }
 
-function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: Options): ElevenUnderTest {
+function open(path: 'stream-input' | 'multi-stream-input', options: Options): ElevenUnderTest {
   const { query = 'output_format=pcm_8000', authorize = () => true, maxTextLength = 4096, prepare } = options;
   const { voiceId = 'slt', voices = new Map<string, string>() } = options;
   const time = new ManualTime();
@@ -45,7 +43,9 @@ function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: 
     requestId: 'req-1',
     authorize,
   };
-  const conversation = make({ speaker, time, voices, maxTextLength, failed }).open(peer, handshake);
+  const dialects = elevenLabsDialects({ speaker, time, voices, maxTextLength, failed });
+  const dialect = dialects.find((one) => one.path.endsWith(`/${path}`)) ?? assert.fail();
+  const conversation = dialect.open(peer, handshake);
   const tell = (...messages: object[]) => {
     for (const message of messages) conversation.message(JSON.stringify(message));
   };
@@ -53,11 +53,11 @@ function open(make: (parts: ElevenLabsParts) => Dialect, path: string, options: 
 }
 
 export function openStreamInput(options: Options = {}): ElevenUnderTest {
-  return open(elevenLabsStreamInput, 'stream-input', options);
+  return open('stream-input', options);
 }
 
 export function openMulti(options: Options = {}): ElevenUnderTest {
-  return open(elevenLabsMultiStreamInput, 'multi-stream-input', options);
+  return open('multi-stream-input', options);
 }
 
 /** Everything that can happen without time passing has happened. */

@@ -1,5 +1,5 @@
-// Real sockets on loopback: which versions of HTTP are answered where, and
-// that nothing is left of any of them.
+// Sends requests of several HTTP versions over real sockets on loopback, and checks which are answered and that no
+// connection is left.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -244,7 +244,7 @@ function curlWithHttp2(): boolean {
   }
 }
 
-// Speech and its limits over HTTP/2, where Node's HTTP/1 server has no part.
+// The tests below ask for speech over HTTP/2, where Node's HTTP/1 server has no part.
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR } = constants;
 

@@ -1,4 +1,4 @@
-// Fields of a speech request: the request to the service, and the response to the client.
+// Sends the fields of speech requests over HTTP, and compares the requests to the service and the responses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventJson } from '../../../src/api/calls/call-json.js';
@@ -254,7 +254,7 @@ test('what is wrong with a sample is what the service says of it', async (t) => 
   assert.equal(errorIn(answer.body).code, 'audio_invalid');
 });
 
-// Request fields about the text (SSML or plain, pronunciations) reach the speech service.
+// The tests below are about the text: SSML or plain, and pronunciations.
 
 const MARKED = '<speak>Hi.</speak>';
 

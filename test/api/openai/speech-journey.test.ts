@@ -1,5 +1,4 @@
-// Text to the bytes of an HTTP answer with everything real: server, engine,
-// rings, encoder worker and sockets.
+// Sends texts to a real server and reads the bytes of its answers. Engine, rings, encoder worker and sockets are real.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -385,8 +384,7 @@ test('/health is answered while twenty long texts are read, over HTTP and over W
   await until(() => engine.active === 0);
 });
 
-// Engines that come and go behind a real server: loaded for the first request,
-// let go when idle, and what clients meet while there is none.
+// In the tests below, engines come and go behind a real server: they load for the first request and unload when idle.
 
 const IDLE_MS = 60_000; // minutes
 const ENVIRONMENT = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' };

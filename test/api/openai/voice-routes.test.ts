@@ -1,4 +1,4 @@
-// Making voices over HTTP, as far as the routes decide: forms, fields, limits, answers.
+// Makes voices over HTTP: forms, fields, limits and answers of the routes, then a voice from its sample to speech.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -235,7 +235,7 @@ test('the routes stand in the OpenAPI document with both forms of their bodies',
   assert.deepEqual(Object.keys(paths[`${VOICES}/{id}`] ?? {}).sort(), ['delete', 'get']);
 });
 
-// A voice from its sample to speech and back, over the real server.
+// The tests below make a voice on the real server and speak with it.
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-voices-'));
