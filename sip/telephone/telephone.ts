@@ -208,9 +208,9 @@ export class Telephone implements PhoneCalls {
     const trunks = this.#placing.trunks.views.map(({ name, registration, reachable, calls }) => ({
       name,
       calls,
-      registered: registration?.registered,
-      failure: registration?.failure,
-      reachable,
+      ...(registration === undefined ? {} : { registered: registration.registered }),
+      ...(registration?.failure === undefined ? {} : { failure: registration.failure }),
+      ...(reachable === undefined ? {} : { reachable }),
     }));
     return { listening: this.#network.listening, calls: this.size, trunks };
   }
