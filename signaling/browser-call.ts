@@ -172,8 +172,8 @@ export class BrowserCall {
     });
   }
 
-  // werift queues the acknowledgement when this handler has returned. A page may not send before it has come, so
-  // that nothing that it would answer can go first.
+  // werift queues the acknowledgement when this handler has returned. A page may not send before it has come,
+  // so that nothing that it would answer can go first.
   #channelOpened(channel: RTCDataChannel): void {
     const unfit = unreliable(channel);
     if (unfit !== undefined || this.#channel !== undefined || this.#freeing !== undefined) {

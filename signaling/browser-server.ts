@@ -1,5 +1,5 @@
-// The server of browser calls: it answers an offer and opens a call. The native plane sends the call's audio, and the
-// page talks over a data channel.
+// The server of browser calls: it answers an offer and opens a call. The native plane sends the call's audio,
+// and the page talks over a data channel.
 import { RTCDtlsTransport, type RTCCertificate } from 'werift';
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError, asParleyError } from '../src/errors.js';
@@ -39,10 +39,10 @@ export class BrowserServer {
   }
 
   /**
-   * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID, NO_COMMON_CODEC,
-   * CALL_LIMIT, CLIENT_LIMIT, CALL_CLOSED when the server is closing, or TRANSPORT_UNSUPPORTED, and then nothing is
-   * left of it. `clients` are the names under which the call is counted.
-   * `owner` is the name of the API key that the call belongs to; undefined: to every key.
+   * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID,
+   * NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, CALL_CLOSED when the server is closing, or
+   * TRANSPORT_UNSUPPORTED, and then nothing is left of it. `clients` are the names under which the call is
+   * counted. `owner` is the name of the API key that the call belongs to; undefined: to every key.
    */
   async open(
     { sdp }: { sdp: string; session?: unknown },
@@ -86,8 +86,8 @@ export class BrowserServer {
   }
 
   /**
-   * Ends a browser call, whether it is set up or not yet. False when there is none of this id that the client with
-   * the API key of this name may use; undefined: with any key.
+   * Ends a browser call, whether it is set up or not yet. False when there is none of this id that the client
+   * with the API key of this name may use; undefined: with any key.
    */
   async hangUp(id: string, key?: string): Promise<boolean> {
     const browser = this.#calls.get(id);

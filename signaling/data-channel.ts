@@ -1,5 +1,5 @@
-// The session of one page's data channel with its call: texts and interruptions in, events out, all JSON. It checks each
-// message of the page field by field before it acts on it. No message of the page ends the call.
+// The session of one page's data channel with its call: texts and interruptions in, events out, all JSON. It
+// checks each message of the page field by field before it acts on it. No message of the page ends the call.
 import type { Call } from '../src/call/call.js';
 import type { CallEvent } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';

@@ -28,7 +28,8 @@ import {
 
 const LAST_OF_STUN = 3; // first byte, RFC 7983 section 7
 const MAX_PAIRS = 256; // candidate pairs; each pair that a check adds costs a check of our own
-const MAX_HANDSHAKE_BYTES = 256 * 1024; // unprotected; a handshake with every flight repeated ten times has a tenth
+// Unprotected; a handshake with every flight repeated ten times has a tenth.
+const MAX_HANDSHAKE_BYTES = 256 * 1024;
 const CLOSE_NOTIFY = 0;
 const FATAL = 2;
 const PROTECTED_MESSAGES: ReadonlySet<number> = new Set([FINISHED]);
@@ -203,9 +204,9 @@ const PARAMETERS_AT: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * False for an SCTP packet (RFC 9260 section 3) that ends inside a chunk or parameter, or states impossible lengths.
- * werift's parser follows every length that it reads: a length of zero makes it run for ever, and gap blocks far apart
- * cost seconds each.
+ * False for an SCTP packet (RFC 9260 section 3) that ends inside a chunk or parameter, or states impossible
+ * lengths. werift's parser follows every length that it reads: a length of zero makes it run for ever, and
+ * gap blocks far apart cost seconds each.
  */
 export function isSoundSctp(packet: Uint8Array): boolean {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);

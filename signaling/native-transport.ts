@@ -47,8 +47,8 @@ export class NativeTransport {
   }
 
   /**
-   * Once candidates are gathered: throws CALL_LIMIT when there was no port for any, TRANSPORT_UNSUPPORTED when a
-   * socket cannot be written.
+   * Once candidates are gathered: throws CALL_LIMIT when there was no port for any, TRANSPORT_UNSUPPORTED
+   * when a socket cannot be written.
    */
   proveSockets(): void {
     const sockets = socketsOf(this.#ice);

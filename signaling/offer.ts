@@ -1,6 +1,7 @@
-// Session descriptions of a browser's call. readOffer validates the offer before werift sees any of it. offerForWerift
-// writes a new description from the validated parts, so werift negotiates no extension, feedback or codec that the
-// native sender lacks, and no unchecked line reaches its parser. answerForBrowser completes werift's answer.
+// Session descriptions of a browser's call. readOffer validates the offer before werift sees any of it.
+// offerForWerift writes a new description from the validated parts, so werift negotiates no extension,
+// feedback or codec that the native sender lacks, and no unchecked line reaches its parser. answerForBrowser
+// completes werift's answer.
 import { isIP } from 'node:net';
 import { type Codec, OPUS, PCMA, PCMU } from '../src/codecs/codec.js';
 import { ParleyError } from '../src/errors.js';
@@ -25,7 +26,9 @@ export interface Offer {
   readonly setup: 'actpass' | 'active' | 'passive';
   readonly ice: { readonly ufrag: string; readonly pwd: string; readonly lite: boolean };
   readonly fingerprints: readonly string[];
-  /** Numeric UDP candidates only: names, `.local` ones among them, would cost look-ups and are never needed. */
+  /**
+   * Numeric UDP candidates only: names, `.local` ones among them, would cost look-ups and are never needed.
+   */
   readonly candidates: readonly string[];
   /** Every media section in order; the refused ones have to be answered too (RFC 3264 section 6). */
   readonly sections: readonly OfferedSection[];
@@ -197,9 +200,9 @@ function readSctp({ section, formats }: MediaSection): OfferedSctp {
 }
 
 /**
- * RFC 8841 has `a=sctp-port` and no port in the media line. Drafts before it have the port in the media line and in
- * `a=sctpmap:PORT webrtc-datachannel STREAMS`, once for each port (draft-ietf-mmusic-sctp-sdp-05, section 5.1). Some peers
- * mix the two: the port has to be stated in one of the attributes.
+ * RFC 8841 has `a=sctp-port` and no port in the media line. Drafts before it have the port in the media line
+ * and in `a=sctpmap:PORT webrtc-datachannel STREAMS`, once for each port (draft-ietf-mmusic-sctp-sdp-05,
+ * section 5.1). Some peers mix the two: the port has to be stated in one of the attributes.
  */
 function readSctpPort(section: SdpSection, format: string): Pick<OfferedSctp, 'form' | 'sctpPort'> {
   const inLine = /^\d+$/.test(format);
@@ -246,8 +249,8 @@ function readCandidates(audio: SdpSection): string[] {
   return usable.slice(0, MAX_CANDIDATES);
 }
 
-// A session description as numbered lines: the session's own, then those of each media section. splitSdp checks only
-// shape and size.
+// A session description as numbered lines: the session's own, then those of each media section. splitSdp
+// checks only shape and size.
 const MAX_CHARACTERS = 64 * 1024; // Chromium's longest offers have a tenth of this
 const MAX_LINES = 1000;
 const MAX_LINE_CHARACTERS = 2000;

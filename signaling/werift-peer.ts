@@ -1,7 +1,7 @@
 // One browser's peer connection on werift, made safe to run unattended.
 //
-// werift 0.24.4 has faults that a server cannot live with. Each is mended here on the object, with the reason beside it,
-// and its test pins the version.
+// werift 0.24.4 has faults that a server cannot live with. Each is mended here on the object, with the reason
+// beside it, and its test pins the version.
 import type { Socket } from 'node:dgram';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -229,8 +229,8 @@ let mended = false;
 /**
  * Makes werift bind its sockets through `bindUdp`. `random` is uniform in [0, 1).
  *
- * werift looks for a free port by binding and closing a socket, then binds another one to it. Two calls that begin
- * together find the same port, and the loser's error has no listener, which ends the process.
+ * werift looks for a free port by binding and closing a socket, then binds another one to it. Two calls that
+ * begin together find the same port, and the loser's error has no listener, which ends the process.
  */
 export function mendUdpSockets(random: () => number): void {
   if (mended) return;

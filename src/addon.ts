@@ -1,7 +1,7 @@
 // Finds and loads the native addon, once per thread.
 //
-// The addon uses Node-API 8. The main thread and workers load the same file and share its objects by handle. Each caller
-// declares in its own interface which functions it uses.
+// The addon uses Node-API 8. The main thread and workers load the same file and share its objects by handle.
+// Each caller declares in its own interface which functions it uses.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

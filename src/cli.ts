@@ -1,4 +1,5 @@
-// Parses the command line, runs `parley normalize` and `parley speak`, and writes what a person at a terminal reads.
+// Parses the command line, runs `parley normalize` and `parley speak`, and writes what a person at a terminal
+// reads.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
@@ -32,7 +33,9 @@ The page public/docs/configuration.md lists the environment variables; --host an
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `env`: start the server with this environment. `status`: the program is done and exits with this status. */
+/**
+ * `env`: start the server with this environment. `status`: the program is done and exits with this status.
+ */
 type Asked = { readonly env: Environment } | { readonly status: number };
 
 /** `args` follow the name of the program. */
@@ -82,7 +85,10 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Standard output of a server at a terminal. It holds log lines back until the line for people is written above them. */
+/**
+ * Standard output of a server at a terminal. It holds log lines back until the line for people is written
+ * above them.
+ */
 export class TerminalLog {
   readonly #out: (text: string) => void;
   #held: string[] | undefined = [];
@@ -119,7 +125,10 @@ export class TerminalLog {
   }
 }
 
-/** Shows how a text would be spoken, and which rules apply; without TEXT it reads standard input. Resolves with the exit status. */
+/**
+ * Shows how a text would be spoken, and which rules apply; without TEXT it reads standard input. Resolves
+ * with the exit status.
+ */
 export async function normalizeCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   let options: ReturnType<typeof readArguments>;
   try {

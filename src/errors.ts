@@ -1,7 +1,7 @@
 // Defines the errors that Parley raises on purpose: one class, one table of codes.
 //
-// A code is for programs and never changes its meaning. The message is for the person who can fix the cause: what was
-// wrong, which field, what is allowed. Each protocol maps codes to its statuses in one table.
+// A code is for programs and never changes its meaning. The message is for the person who can fix the cause:
+// what was wrong, which field, what is allowed. Each protocol maps codes to its statuses in one table.
 
 const CODES = {
   ABORTED: 'the requester gave the work up',
@@ -48,8 +48,8 @@ const CODES = {
 export type ErrorCode = keyof typeof CODES;
 
 /**
- * Codes without a stack trace: they are frequent under load, their origin does not matter, and a trace would cost more than
- * the rest of a refusal.
+ * Codes without a stack trace: they are frequent under load, their origin does not matter, and a trace would
+ * cost more than the rest of a refusal.
  */
 const UNTRACED: ReadonlySet<ErrorCode> = new Set([
   'ABORTED',
@@ -91,7 +91,10 @@ export class ParleyError extends Error {
   }
 }
 
-/** For `AbortController.abort` where that is called for every utterance: without a reason, Node makes an error with its trace. */
+/**
+ * For `AbortController.abort` where that is called for every utterance: without a reason, Node makes an error
+ * with its trace.
+ */
 export const GIVEN_UP = new ParleyError('ABORTED', 'the work was given up');
 
 /** The error as Parley's own, wrapping foreign ones under the code given. */
@@ -106,8 +109,8 @@ export function isAborted(error: unknown): boolean {
 }
 
 /**
- * Reports a defect as an unhandled rejection, which the server logs. For callbacks of the network: thrown there, the error
- * would end the process and every call.
+ * Reports a defect as an unhandled rejection, which the server logs. For callbacks of the network: thrown
+ * there, the error would end the process and every call.
  */
 export function tellDefect(error: unknown): void {
   void Promise.reject(error instanceof Error ? error : new Error(String(error)));

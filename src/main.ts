@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Builds the parts of the server in order and closes them in reverse. It is the only file that knows all of them.
+// Builds the parts of the server in order and closes them in reverse. It is the only file that knows all of
+// them.
 //
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
 //
@@ -39,7 +40,8 @@ import { openRedisTier } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
-const MESSAGES = { perSecond: 500, burst: 1000 }; // limit of one data channel: several times the tokens of a fast model
+// Limit of one data channel: several times the tokens of a fast model.
+const MESSAGES = { perSecond: 500, burst: 1000 };
 
 /** Replacements for tests. */
 interface Overrides {

@@ -8,7 +8,9 @@ interface Stoppable {
   close(): Promise<void>;
 }
 
-/** SIGTERM drains calls for `drainMs` before the close; SIGINT closes at once; a second signal exits at once. */
+/**
+ * SIGTERM drains calls for `drainMs` before the close; SIGINT closes at once; a second signal exits at once.
+ */
 export function stopAtSignals(server: Stoppable, drainMs: number, log: Log): void {
   const stop = (signal: string): void => {
     log.info({ signal }, 'parley closes');

@@ -2,9 +2,9 @@
 //
 //   parley speak [--voice NAME] [--language TAG] [--out FILE] [--force] [TEXT]
 //
-// Without a text it reads standard input, up to MAX_TEXT_LENGTH. `--out -` writes to standard output. The environment
-// configures engines, voices and encoders as it does for the server. An existing file is kept unless `--force` is
-// stated, as ffmpeg does with `-y`.
+// Without a text it reads standard input, up to MAX_TEXT_LENGTH. `--out -` writes to standard output. The
+// environment configures engines, voices and encoders as it does for the server. An existing file is kept
+// unless `--force` is stated, as ffmpeg does with `-y`.
 import { stat, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from './config/config.js';

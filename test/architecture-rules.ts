@@ -1,5 +1,5 @@
-// The architecture as data: the imports that each room may have, the home of each package, the size and names of files.
-// A breach is one line that names the file.
+// The architecture as data: the imports that each room may have, the home of each package, the size and names
+// of files. A breach is one line that names the file.
 import { posix } from 'node:path';
 
 /** Source files by path from the top of the repository, with `/`. */
@@ -110,6 +110,11 @@ const CUDA_HEADER = /^cuda[\w/]*\.h$/;
 
 const MOST_LINES = 600;
 const JOINT_LINES = 300; // the files where the parts meet rot first
+const MOST_COLUMNS = 110;
+const COMMENT = /^\s*(?:\/\/|\/?\*)|^[^'"`]*;\s+\/\/ /; // formatters wrap code, but no comments
+const UNWRAPPED = /:\/\/|[─▶│└]/; // addresses and diagrams
+const UNFORMATTED = /^\s*\/\/ (?:prettier-ignore|clang-format off)\b/;
+const UNFORMATTED_BESIDE_CODE = /\S.*\/\/ prettier-ignore$/;
 const JOINTS = ['src/call/call.ts', ENTRY];
 const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
 
@@ -118,6 +123,7 @@ export function breaches(sources: Sources): string[] {
   return [...sources].flatMap(([path, text]) =>
     [
       ...shapeBreaches(path, text),
+      ...layoutBreaches(text.split('\n')),
       ...(path.endsWith('.ts') ? importBreaches(path, text) : includeBreaches(path, text)),
     ].map((breach) => `${path}: ${breach}`),
   );
@@ -133,6 +139,44 @@ function shapeBreaches(path: string, text: string): string[] {
     found.push('exports what another file holds');
   }
   return found;
+}
+
+/**
+ * Comments wider than the formatters' limit, and code outside data tables that is kept from the formatters.
+ */
+function layoutBreaches(lines: readonly string[]): string[] {
+  const found: string[] = [];
+  let tableEnd = -1;
+  for (const [index, line] of lines.entries()) {
+    const isBesideCode = UNFORMATTED_BESIDE_CODE.test(line);
+    if (isBesideCode || UNFORMATTED.test(line)) {
+      const end = isBesideCode ? undefined : endOfTable(lines, index + 1);
+      if (end === undefined) found.push(`line ${index + 1}: only data tables are kept from the formatter`);
+      tableEnd = Math.max(tableEnd, end ?? 0);
+    } else if (index > tableEnd && isWideComment(line)) {
+      found.push(`line ${index + 1} has ${line.length} columns, ${MOST_COLUMNS} is the most`);
+    }
+  }
+  return found;
+}
+
+function isWideComment(line: string): boolean {
+  return line.length > MOST_COLUMNS && COMMENT.test(line) && !UNWRAPPED.test(line);
+}
+
+/**
+ * The last line of the data table that begins at a line; undefined if there is none, or it holds statements.
+ */
+function endOfTable(lines: readonly string[], from: number): number | undefined {
+  const begin = lines.findIndex((line, index) => index >= from && !/^\s*(?:\/\/|\/?\*)/.test(line));
+  const first = lines[begin] ?? '';
+  if (!/[=:(]\s*(?:[\w<>, |'"]*[({[]|.*[;,]$|$)/.test(first)) return undefined;
+  const indent = /^\s*/.exec(first)?.[0] ?? '';
+  const closes = (line: string) => line.startsWith(indent) && /^[\])}]/.test(line.slice(indent.length));
+  const length = /[;,]$/.test(first) ? 0 : lines.slice(begin + 1).findIndex(closes) + 1;
+  const table = lines.slice(begin, begin + length + 1).join('\n');
+  const code = table.replace(/(['"`])(?:\\.|(?!\1)[^\\])*\1/g, '');
+  return /=> \{|\b(?:return|await|function)\b/.test(code) ? undefined : begin + length;
 }
 
 function importBreaches(path: string, text: string): string[] {
@@ -163,7 +207,9 @@ export function importCycles(sources: Sources): readonly (readonly string[])[] {
   return [...cycles].map((group) => group.split(' '));
 }
 
-/** The files that an import chain of a file leads to; the file itself is among them only if it is in a cycle. */
+/**
+ * The files that an import chain of a file leads to; the file itself is among them only if it is in a cycle.
+ */
 function reachedFrom(path: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const reached = new Set(imports.get(path));
   for (const file of reached) for (const target of imports.get(file) ?? []) reached.add(target);

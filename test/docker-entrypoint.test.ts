@@ -16,7 +16,9 @@ interface Container {
   readonly calls: () => string[];
 }
 
-/** A container whose PATH holds stand-ins: an nvidia-smi that takes notes and does this, or none, and a node. */
+/**
+ * A container whose PATH holds stand-ins: an nvidia-smi that takes notes and does this, or none, and a node.
+ */
 function container(t: TestContext, environment: Record<string, string>, smi?: string): Container {
   const folder = temporaryFolder(t);
   const [bin, notes] = [join(folder, 'bin'), join(folder, 'notes')];

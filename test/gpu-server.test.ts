@@ -1,4 +1,5 @@
-// Runs the whole program with a fake driver and GPU: a GPU that fails, a GPU that is missing at the start, and its metrics.
+// Runs the whole program with a fake driver and GPU: a GPU that fails, a GPU that is missing at the start,
+// and its metrics.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { GpuServer } from './fakes/gpu-server.js';

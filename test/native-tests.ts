@@ -12,16 +12,21 @@ export interface Tally {
 }
 
 const BUILD_LIMIT_MS = 1_500_000; // a build from nothing under a sanitizer on two busy cores
-const RUN_LIMIT_MS = 600_000; // half a minute of it is fuzzing, where memory is watched; two minutes where threads are
+// Half a minute of it is fuzzing, where memory is watched; two minutes where threads are.
+const RUN_LIMIT_MS = 600_000;
 const ONE_TEST_LIMIT_S = 60;
 
-/** The plain build of all tests, which `npm test` runs; or the builds that look for faults, which `npm run test:full` adds. */
+/**
+ * The plain build of all tests, which `npm test` runs; or the builds that look for faults, which `npm run
+ * test:full` adds.
+ */
 type NativeTests = 'plain' | 'checked';
 
 /**
- * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of those, and
- * ThreadSanitizer's has those in which threads meet and some of emulated threads (native/test/emulator/race_check.h).
- * All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated threads.
+ * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of
+ * those, and ThreadSanitizer's has those in which threads meet and some of emulated threads
+ * (native/test/emulator/race_check.h). All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated
+ * threads.
  */
 const BUILDS: Readonly<Record<NativeTests, readonly (readonly [string, string, string])[]>> = {
   plain: [['build-test', '', 'ON']],
@@ -66,7 +71,10 @@ export const sumOf = (tallies: readonly Tally[]): Tally => ({
   failures: tallies.flatMap(({ failures }) => failures),
 });
 
-/** Reads "75% tests passed, 1 tests failed out of 4" and the list of those that failed, of lines such as "3 - queue_test (Timeout)". */
+/**
+ * Reads "75% tests passed, 1 tests failed out of 4" and the list of those that failed, of lines such as "3 -
+ * queue_test (Timeout)".
+ */
 function tallyOf(folder: string, ctestOutput: string): Tally {
   const match = /(\d+) tests? failed out of (\d+)/.exec(ctestOutput);
   if (match === null) return { passed: 0, failures: [`${folder}: ctest gives no count`] };

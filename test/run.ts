@@ -25,8 +25,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless browser
 const CONCURRENCY = availableParallelism();
 
-// These measure time or start a browser. Beside others they would fail because the machine is busy, so they run one
-// after the other when the rest is done.
+// These measure time or start a browser. Beside others they would fail because the machine is busy, so they
+// run one after the other when the rest is done.
 const ALONE = /^test\/(?:interop|timing)\//;
 // These of them mostly wait for a telephone that speaks in real time.
 const WAITING = /^test\/interop\/telephone\/(?!first-sound)/;

@@ -19,7 +19,10 @@ interface Machine {
   readonly aptCalls: () => string[];
 }
 
-/** A machine whose PATH holds stand-ins: each tool named, an `id` that answers `uid`, and an apt-get that takes notes. */
+/**
+ * A machine whose PATH holds stand-ins: each tool named, an `id` that answers `uid`, and an apt-get that
+ * takes notes.
+ */
 function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'exit 0'): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'parley-setup-'));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
-// Chooses the test files of a run: the quick set of `npm test`, the rest of `npm run test:full`, by words of their
-// path, or by what a diff can reach.
+// Chooses the test files of a run: the quick set of `npm test`, the rest of `npm run test:full`, by words of
+// their path, or by what a diff can reach.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -56,9 +56,10 @@ interface Reach {
 const EVERYTHING = /^(?:package(?:-lock)?\.json|tsconfig(?:\.build)?\.json|test\/(?:run|native-tests)\.ts)$/;
 
 /**
- * The tests that a change of these paths can reach. TypeScript is followed by its imports and by the names of compiled
- * files in strings (workers, child processes). Any other file reaches the sources that name it or one of its folders,
- * and `native/` reaches whatever loads the addon. A changed file that nothing names reaches every test.
+ * The tests that a change of these paths can reach. TypeScript is followed by its imports and by the names of
+ * compiled files in strings (workers, child processes). Any other file reaches the sources that name it or
+ * one of its folders, and `native/` reaches whatever loads the addon. A changed file that nothing names
+ * reaches every test.
  */
 export function reachOf(changed: readonly string[], sources: SourceTexts): Reach {
   const tests = [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
@@ -84,7 +85,10 @@ function namersOf(path: string, sources: SourceTexts): readonly string[] | undef
   return namers.length > 0 ? namers : undefined;
 }
 
-/** "test/http/data/a.json" → "test/http/data", "http/data": folders as a source may write them, two names at least. */
+/**
+ * "test/http/data/a.json" → "test/http/data", "http/data": folders as a source may write them, two names at
+ * least.
+ */
 function foldersOf(path: string): string[] {
   const names = posix.dirname(path).split('/');
   return names.slice(0, -1).map((_, from) => names.slice(from).join('/'));

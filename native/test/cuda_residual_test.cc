@@ -194,7 +194,8 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
   }
 }
 
-// --- the number of grids of a frame, on an idle device as large as an H200: each costs a few streams some 4 us
+// --- the number of grids of a frame, on an idle device as large as an H200: each costs a few streams some 4
+// us
 
 class Codec {
  public:

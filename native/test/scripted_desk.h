@@ -1,4 +1,5 @@
-// Runs a scheduler round by round, without a thread, with a model that plays scripts on a clock that tests hold.
+// Runs a scheduler round by round, without a thread, with a model that plays scripts on a clock that tests
+// hold.
 #ifndef PARLEY_TEST_SCRIPTED_DESK_H_
 #define PARLEY_TEST_SCRIPTED_DESK_H_
 

@@ -123,8 +123,8 @@ function bareValue(scanner: Scanner): string {
 const KNOWN = Symbol('a peer that is known');
 
 /**
- * A peer that is known: an allowed source, or a trunk that this server called. Only known peers are challenged, and only
- * their challenges are answered: a stranger could test passwords offline with either.
+ * A peer that is known: an allowed source, or a trunk that this server called. Only known peers are
+ * challenged, and only their challenges are answered: a stranger could test passwords offline with either.
  */
 export interface KnownPeer {
   readonly [KNOWN]: true;

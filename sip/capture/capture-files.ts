@@ -125,8 +125,8 @@ const PACKET_HEADER = 16;
 const MOST_UNWRITTEN = 1024 * 1024; // bytes
 
 /**
- * A capture file of IP packets up to a size limit. Writing never blocks; packets that a slow disk does not accept are
- * counted as dropped.
+ * A capture file of IP packets up to a size limit. Writing never blocks; packets that a slow disk does not
+ * accept are counted as dropped.
  */
 export class PcapFile {
   readonly path: string;

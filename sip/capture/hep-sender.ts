@@ -127,10 +127,11 @@ const UDP = 17;
 const CONTENT: Readonly<Record<HepContent, number>> = { sip: 1, 'rtcp-json': 5 };
 
 /** Types of generic chunks (vendor 0). */
+// prettier-ignore
 const CHUNK = {
   family: 1, protocol: 2, source4: 3, target4: 4, source6: 5, target6: 6, sourcePort: 7, targetPort: 8, seconds: 9,
   microseconds: 10, content: 11, captureId: 12, authKey: 14, payload: 15, correlation: 17,
-} as const; // prettier-ignore
+} as const;
 
 /** Undefined if the event is too long for one packet. */
 function hepPacket(event: HepEvent, { captureId, authKey }: HepAgent): Buffer | undefined {

@@ -20,7 +20,8 @@ export function ipDatagram(source: Place, target: Place, payload: Buffer): Buffe
   udp.writeUInt16BE(source.port, 0);
   udp.writeUInt16BE(target.port, 2);
   udp.writeUInt16BE(length, 4);
-  const pseudo = Buffer.from([0, UDP, length >> 8, length & 0xff]); // the checksum is the same for both families
+  // The checksum is the same for both families.
+  const pseudo = Buffer.from([0, UDP, length >> 8, length & 0xff]);
   udp.writeUInt16BE(checksum([from, to, pseudo, udp, content]) || 0xffff, 6); // zero would mean none
   return Buffer.concat([family === 4 ? header4(from, to, length) : header6(from, to, length), udp, content]);
 }

@@ -147,8 +147,9 @@ interface LocatedAckOptions {
 }
 
 /**
- * The ACK of a 2xx, sent again for every retransmission of the 2xx. If no target could be reached or the connection has
- * closed since, targets are looked up again: until an ACK arrives, the peer considers its call unanswered.
+ * The ACK of a 2xx, sent again for every retransmission of the 2xx. If no target could be reached or the
+ * connection has closed since, targets are looked up again: until an ACK arrives, the peer considers its call
+ * unanswered.
  */
 class LocatedAck implements Acknowledgement {
   readonly #layer: Pick<TransactionLayer, 'sendAck'>;

@@ -155,8 +155,8 @@ const MOST_REMEMBERED = 1000;
 const LONGEST_MS = 300_000; // upper limit for Retry-After values, which may be wrong
 
 /**
- * Targets that failed recently: one that answered 503 or was unreachable comes last until its time is over (RFC 3263,
- * section 4.3). It is not excluded, because trying an only target costs less than giving up.
+ * Targets that failed recently: one that answered 503 or was unreachable comes last until its time is over
+ * (RFC 3263, section 4.3). It is not excluded, because trying an only target costs less than giving up.
  */
 export class PassedOver {
   readonly #time: Time;

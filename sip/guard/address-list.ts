@@ -26,8 +26,8 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * True if media cannot be sent to `announced` although `peer`, whose signalling comes from outside, names it: an address
- * of the peer's own network, behind a translator.
+ * True if media cannot be sent to `announced` although `peer`, whose signalling comes from outside, names it:
+ * an address of the peer's own network, behind a translator.
  */
 export function isUnroutable(announced: string, peer: string): boolean {
   const [theirs, seen] = [parseAddress(announced)?.range(), parseAddress(peer)?.range()];
@@ -86,8 +86,9 @@ export type Interfaces = () => Readonly<Record<string, readonly { readonly addre
 const FRESH_MS = 5000; // addresses change with networks, and reading them costs system calls
 
 /**
- * The addresses of this machine. A phone on it may send from any of them to a server on 127.0.0.1, because softphones
- * bind to the network's interface. Outsiders cannot forge them: the kernel drops such packets as martians.
+ * The addresses of this machine. A phone on it may send from any of them to a server on 127.0.0.1, because
+ * softphones bind to the network's interface. Outsiders cannot forge them: the kernel drops such packets as
+ * martians.
  */
 export class OwnAddresses {
   readonly #time: Time;

@@ -1,5 +1,5 @@
-// Computes the media figures of a call for its record, and the packet copies and quality reports for captures. The
-// E-model of ITU-T G.107, reduced to what RTP and RTCP report, estimates how the call sounded.
+// Computes the media figures of a call for its record, and the packet copies and quality reports for
+// captures. The E-model of ITU-T G.107, reduced to what RTP and RTCP report, estimates how the call sounded.
 import type { CallRecord } from '../../src/call/phone-calls.js';
 import { type CodecName, CODECS } from '../../src/codecs/codec.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
@@ -83,7 +83,9 @@ interface Impairments {
 
 const DEFAULT_RATING = 93.2; // everything else at the defaults of G.107
 const NO_IMPAIRMENT = { ie: 0, bpl: 25.1 }; // G.113, appendix I: G.711 with concealment
-/** Impairment of the codec, and how well it bears loss (G.113, appendix I; Opus as its in-band tests suggest). */
+/**
+ * Impairment of the codec, and how well it bears loss (G.113, appendix I; Opus as its in-band tests suggest).
+ */
 const CODEC_IMPAIRMENT: Readonly<Record<CodecName, { readonly ie: number; readonly bpl: number }>> = {
   PCMU: NO_IMPAIRMENT,
   PCMA: NO_IMPAIRMENT,
@@ -98,8 +100,8 @@ const NOTICED_DELAY_MS = 177.3;
  *
  *   R = 93.2 - Id(delay) - Ie,eff(codec, loss)
  *
- * Delay is one way: half the round trip, the frame, and a jitter buffer of twice the jitter. Loss is taken as random,
- * and concealment as in G.711 appendix I.
+ * Delay is one way: half the round trip, the frame, and a jitter buffer of twice the jitter. Loss is taken as
+ * random, and concealment as in G.711 appendix I.
  */
 export function ratingOf({ codec, frameMs, rttMs, jitterMs, loss }: Impairments): number {
   const delayMs = (rttMs ?? ASSUMED_RTT_MS) / 2 + frameMs + 2 * jitterMs;

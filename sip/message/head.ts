@@ -127,13 +127,14 @@ const SHORT_FORMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Fields that may hold several values in one line. In all other fields a comma is part of the value. */
+// prettier-ignore
 const LISTS: ReadonlySet<string> = new Set([
   'accept', 'accept-contact', 'accept-encoding', 'accept-language', 'alert-info', 'allow', 'allow-events', 'call-info',
   'contact', 'content-encoding', 'content-language', 'diversion', 'error-info', 'history-info', 'in-reply-to',
   'p-asserted-identity', 'p-preferred-identity', 'path', 'proxy-require', 'reason', 'record-route', 'reject-contact',
   'request-disposition', 'require', 'route', 'security-client', 'security-server', 'security-verify', 'service-route',
   'supported', 'unsupported', 'via', 'warning',
-]); // prettier-ignore
+]);
 
 /** Long and lower case. */
 export function headerKey(name: string): string {

@@ -209,7 +209,10 @@ interface Whole {
   readonly source: Source | undefined;
 }
 
-/** Parses a datagram or one message of a stream, and never throws. A message of a stream must state its length. */
+/**
+ * Parses a datagram or one message of a stream, and never throws. A message of a stream must state its
+ * length.
+ */
 export function parseMessage(bytes: Buffer, source?: Source, fromStream = false): Parsed {
   const whole = split(bytes, source, fromStream);
   const start = parseStartLine(whole.lines.startLine);

@@ -28,6 +28,7 @@ export function refused(
 }
 
 /** Reason phrases of RFC 3261 and of the RFCs that added status codes. */
+// prettier-ignore
 const PHRASES: Readonly<Record<number, string>> = {
   100: 'Trying', 180: 'Ringing', 181: 'Call Is Being Forwarded', 182: 'Queued', 183: 'Session Progress',
   199: 'Early Dialog Terminated', 200: 'OK', 202: 'Accepted', 204: 'No Notification',
@@ -46,7 +47,7 @@ const PHRASES: Readonly<Record<number, string>> = {
   504: 'Server Time-out', 505: 'Version Not Supported', 513: 'Message Too Large', 555: 'Push Notification Service Not Supported',
   580: 'Precondition Failure', 600: 'Busy Everywhere', 603: 'Decline', 604: 'Does Not Exist Anywhere',
   606: 'Not Acceptable', 607: 'Unwanted', 608: 'Rejected',
-}; // prettier-ignore
+};
 
 /** The phrase of a status; for an unknown one, the phrase of its class (RFC 3261, section 8.1.3.2). */
 export function reasonPhrase(status: number): string {

@@ -1,4 +1,5 @@
-// Defines what both sides of a call have agreed on, and builds it from the choices of an offer and its answer.
+// Defines what both sides of a call have agreed on, and builds it from the choices of an offer and its
+// answer.
 import { refused } from '../message/refusal.js';
 import type { FormatChoice, KeyChoice, MediaPolicy } from './media-policy.js';
 import { type AudioCodecName, type OpusParameters, packetTime, readOpusParameters } from './audio-format.js';

@@ -49,8 +49,8 @@ export interface AudioSection {
   readonly rtcp: MediaAddress | undefined;
   readonly rtcpMux: boolean;
   /**
-   * Seen from the sender's side. An address of zeros receives nothing (RFC 3264 section 8.4) unless ICE brings
-   * another.
+   * Seen from the sender's side. An address of zeros receives nothing (RFC 3264 section 8.4) unless ICE
+   * brings another.
    */
   readonly direction: Direction;
   readonly packetTimeMs: number | undefined;

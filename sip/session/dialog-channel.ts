@@ -130,8 +130,9 @@ export class DialogChannel {
 }
 
 /**
- * Detects that a browser phone is unreachable. No connection can be opened to a browser (RFC 7118, section 5): once its
- * WebSocket is closed, the phone has to come back with a request within the dialog on another one.
+ * Detects that a browser phone is unreachable. No connection can be opened to a browser (RFC 7118, section
+ * 5): once its WebSocket is closed, the phone has to come back with a request within the dialog on another
+ * one.
  */
 export class FlowWatch {
   readonly #time: Time;

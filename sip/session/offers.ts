@@ -217,8 +217,8 @@ const GONE = { protocol: 'sip', cause: 481, text: 'the dialog is gone' };
 const MOST_MS = 180_000; // for a peer that asks a user: as long as a proxy waits (RFC 3261, Timer C)
 
 /**
- * One re-INVITE of ours. A peer that has sent a provisional response may take its time and never answer. No other offer can be
- * made meanwhile, so the re-INVITE is cancelled after a while.
+ * One re-INVITE of ours. A peer that has sent a provisional response may take its time and never answer. No
+ * other offer can be made meanwhile, so the re-INVITE is cancelled after a while.
  */
 class ReInvite {
   /**
@@ -290,8 +290,8 @@ interface Agreed {
 const MOST_LATER_SECONDS = 10; // RFC 3261, section 14.2
 
 /**
- * Answers INVITE and UPDATE of the peer: its offers, its refreshes, and its requests for an offer of ours (RFC 3261
- * section 14.2, RFC 3311, RFC 6141).
+ * Answers INVITE and UPDATE of the peer: its offers, its refreshes, and its requests for an offer of ours
+ * (RFC 3261 section 14.2, RFC 3311, RFC 6141).
  */
 export class PeerOffers {
   readonly #life: DialogContext;

@@ -162,8 +162,8 @@ export interface KnownDialog extends TabledDialog {
 const MOST_ENDED = 10_000;
 
 /**
- * Finds the early and confirmed dialogs of a user agent by the IDs of their requests. Ended dialogs are remembered for
- * a while, because RFC 3891 answers for them differently than for unknown ones.
+ * Finds the early and confirmed dialogs of a user agent by the IDs of their requests. Ended dialogs are
+ * remembered for a while, because RFC 3891 answers for them differently than for unknown ones.
  */
 export class DialogTable<T extends TabledDialog> {
   readonly #time: Time;

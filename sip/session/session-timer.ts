@@ -121,7 +121,9 @@ export class SessionTimer {
     this.#start({ intervalSeconds: Math.min(Math.max(seconds, LEAST_SECONDS), MOST_SECONDS), refresher });
   }
 
-  /** A 422 to our request: true if `requestFields()` now asks for enough, so that it is worth sending again. */
+  /**
+   * A 422 to our request: true if `requestFields()` now asks for enough, so that it is worth sending again.
+   */
   tooShort(minSe: string | undefined): boolean {
     const { value } = readSessionFields({ sessionExpires: undefined, minSe, supported: [] });
     if (value === undefined || value.leastSeconds <= this.#leastSeconds || value.leastSeconds > MOST_SECONDS)

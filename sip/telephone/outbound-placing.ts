@@ -25,7 +25,9 @@ interface OutboundPlacingParts extends PhoneCallParts {
   readonly srtp: NonNullable<TrunkSettings['srtp']>;
   readonly keying?: TrunkSettings['keying'] | undefined;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
-  /** Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free. */
+  /**
+   * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
+   */
   readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
   readonly log: MediaLog;
   readonly network: SipNetwork;

@@ -54,7 +54,10 @@ export interface TelephoneParts {
   /** Makes the guard; `allowedNow` is true for addresses that are allowed at run time. */
   readonly guardOf: (allowedNow: (address: string) => boolean) => Guard;
   readonly digest: DigestServer | undefined;
-  /** Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no captures. */
+  /**
+   * Opens the captures; `isTrusted` says whether callers from an address may ask for one. Undefined: no
+   * captures.
+   */
   readonly captures?: ((isTrusted: (address: string) => boolean) => CallTaps) | undefined;
   readonly recentPeers: RecentPeers;
   readonly answering: Answering;

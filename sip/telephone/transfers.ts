@@ -89,7 +89,9 @@ export class Transfers {
     void phone.over.then(() => session.hangUp());
   }
 
-  /** Returns the leg to the target, whose media may be exchanged; refuses the transfer if it cannot be called. */
+  /**
+   * Returns the leg to the target, whose media may be exchanged; refuses the transfer if it cannot be called.
+   */
   #dial(phone: PhoneCall, asked: TransferAsked): (() => Leg) | undefined {
     let leg: Leg;
     const failed = (): void => void leg.session.hangUp();

@@ -8,7 +8,8 @@ export class ConnectionLimiter {
   readonly #counts: TransportCounts;
   readonly #perAddress = new Map<string, number>();
   readonly #sockets = new Set<Socket>();
-  readonly #handshakes = new Map<string, Socket>(); // by remote address and port, which a TLS socket shares with its raw socket
+  // By remote address and port, which a TLS socket shares with its raw socket.
+  readonly #handshakes = new Map<string, Socket>();
 
   #drained: (() => void) | undefined;
 

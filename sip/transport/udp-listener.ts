@@ -20,7 +20,8 @@ interface UdpListenerOptions {
   readonly failed: () => void;
 }
 
-const SOCKET_BYTES = 4 * 1024 * 1024; // room for a burst of a few thousand messages; the system may allow less
+// Room for a burst of a few thousand messages; the system may allow less.
+const SOCKET_BYTES = 4 * 1024 * 1024;
 const MAX_DATAGRAM = 65_507;
 
 export class UdpListener {
@@ -170,8 +171,8 @@ const LOST_MS = 1000;
 const BYTES = 16; // its first byte, 0, never begins a SIP message
 
 /**
- * Measures how long datagrams wait in the socket's queue: it sends a datagram to the socket itself and takes the time
- * until it comes back. A lost probe shows that the queue is full.
+ * Measures how long datagrams wait in the socket's queue: it sends a datagram to the socket itself and takes
+ * the time until it comes back. A lost probe shows that the queue is full.
  */
 export class SocketProbe {
   readonly #time: Time;

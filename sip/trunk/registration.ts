@@ -197,7 +197,8 @@ export class Registration {
     this.#cancelLapse();
     this.#cancelLapse = time.after(seconds * 1000, () => this.#lapsed());
     this.#watch(flow);
-    if (this.#flow === undefined && flow?.reliable === true) return; // the connection was lost meanwhile, and #lost() has handled it
+    // The connection was lost meanwhile, and #lost() has handled it.
+    if (this.#flow === undefined && flow?.reliable === true) return;
     this.#become({ registered: true, failure: undefined, status: response.status });
     this.#next(Math.max(seconds * (800 + 100 * random()), SHORTEST_REFRESH_MS));
   }

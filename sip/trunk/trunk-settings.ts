@@ -2,7 +2,8 @@
 // their JSON file:
 //
 //   {"trunks": [
-//     {"name": "carrier", "domain": "sip.example.com", "transport": "tls", "proxy": "sip:edge.example.com;lr",
+//     {"name": "carrier", "domain": "sip.example.com", "transport": "tls", "proxy":
+//     "sip:edge.example.com;lr",
 //      "username": "4930123", "passwordEnv": "CARRIER_PASSWORD", "authRealms": ["example.com"],
 //      "from": "+4930123", "displayName": "Example Ltd",
 //      "register": {"expires": 600, "contactUser": "4930123"}, "options": {"intervalSeconds": 30},

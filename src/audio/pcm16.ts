@@ -26,7 +26,9 @@ export function toFloat32(input: Int16Array, count: number, output: Float32Array
   for (let i = 0; i < count; i++) output[i] = (input[i] as number) / FULL_SCALE;
 }
 
-/** Writes `count` samples as s16le, whatever the byte order of this machine, and returns the bytes written. */
+/**
+ * Writes `count` samples as s16le, whatever the byte order of this machine, and returns the bytes written.
+ */
 export function toBytesS16le(
   input: Float32Array,
   count: number,

@@ -2,19 +2,21 @@
 //
 //   y[m] = sum over k of  h[phase + k L] x[q - k]      q = floor(m M / L) + T / 2, phase = (m M) mod L
 //
-// with L / M = outputRate / inputRate in lowest terms and T taps per phase. The filter's delay is compensated: output m
-// is the sound at the time m / outputRate. So n inputs become exactly ceil(n L / M) outputs once flushed, and marks
-// computed from counts are exact. Until the flush the last T / 2 inputs are held.
+// with L / M = outputRate / inputRate in lowest terms and T taps per phase. The filter's delay is
+// compensated: output m is the sound at the time m / outputRate. So n inputs become exactly ceil(n L / M)
+// outputs once flushed, and marks computed from counts are exact. Until the flush the last T / 2 inputs are
+// held.
 //
-// Every output is summed in one order from the same inputs, however they were cut into chunks, so a streamed conversion
-// equals the whole one bit for bit.
+// Every output is summed in one order from the same inputs, however they were cut into chunks, so a streamed
+// conversion equals the whole one bit for bit.
 //
 // The filters are designed once per pair of rates and shared:
 //
 //   h(t) = sinc(t / w) kaiser(t / (w T / 2)),   t in inputs, w = max(1, M / L)
 //
-// The cutoff is the lower of the two Nyquist frequencies. With 48 zero crossings and this window, sound below 85 % of it
-// passes unchanged (telephone speech up to 3.4 kHz), and everything above 115 % is attenuated by 100 dB.
+// The cutoff is the lower of the two Nyquist frequencies. With 48 zero crossings and this window, sound below
+// 85 % of it passes unchanged (telephone speech up to 3.4 kHz), and everything above 115 % is attenuated by
+// 100 dB.
 import { ParleyError } from '../errors.js';
 import { SampleWindow } from './sample-buffers.js';
 
@@ -29,7 +31,9 @@ export class Resampler {
   #inputs = 0;
   #outputs = 0;
 
-  /** @param maxChunk inputs that one `process` handles in a single pass; longer chunks are handled in several. */
+  /**
+   * @param maxChunk inputs that one `process` handles in a single pass; longer chunks are handled in several.
+   */
   constructor(inputRate: number, outputRate: number, maxChunk = 1024) {
     this.inputRate = inputRate;
     this.outputRate = outputRate;
@@ -59,7 +63,10 @@ export class Resampler {
     return this.maxOutput(this.#filter.taps / 2);
   }
 
-  /** Takes `count` inputs, writes the outputs that they complete to `output` from `offset` on, and returns their number. */
+  /**
+   * Takes `count` inputs, writes the outputs that they complete to `output` from `offset` on, and returns
+   * their number.
+   */
   process(input: Float32Array, count: number, output: Float32Array, offset = 0): number {
     this.#checkRoom(output.length - offset, this.maxOutput(count));
     if (this.#filter.up === this.#filter.down) return this.#copy(input, count, output, offset);
@@ -178,7 +185,8 @@ const CROSSINGS = 48; // taps at the lower of the two rates
 const KAISER_BETA = 10.06; // 100 dB (Kaiser: 0.1102 (A - 8.7))
 const MAX_COEFFICIENTS = 1 << 18; // 1 MiB; usual pairs need a tenth
 const MIN_RATE_HZ = 8000;
-const MAX_RATE_HZ = { inputRate: 192_000, outputRate: 48_000 } as const; // files come at any rate, speech leaves at few
+// Files come at any rate, speech leaves at few.
+const MAX_RATE_HZ = { inputRate: 192_000, outputRate: 48_000 } as const;
 const MAX_CACHED = 32; // pairs; a server meets a handful
 
 const cache = new Map<string, Polyphase>();

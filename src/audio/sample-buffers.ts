@@ -1,11 +1,12 @@
-// Buffers of streaming samples: a queue between a producer and a consumer, and a window that a filter looks through.
+// Buffers of streaming samples: a queue between a producer and a consumer, and a window that a filter looks
+// through.
 import { ParleyError } from '../errors.js';
 
 const FIRST_CAPACITY = 1024; // samples
 
 /**
- * Samples in order, in one array that grows up to a bound. It grows because most queues stay short and a thousand of
- * them exist: a line holds a second of silence now and then, not all the time.
+ * Samples in order, in one array that grows up to a bound. It grows because most queues stay short and a
+ * thousand of them exist: a line holds a second of silence now and then, not all the time.
  */
 export class SampleQueue {
   readonly #limit: number;
@@ -66,8 +67,8 @@ export class SampleQueue {
 }
 
 /**
- * The last samples of a stream: those that a filter still reads, then the new ones. Positions count samples of the
- * stream, so a filter need not know which were dropped.
+ * The last samples of a stream: those that a filter still reads, then the new ones. Positions count samples
+ * of the stream, so a filter need not know which were dropped.
  */
 export class SampleWindow {
   /** `samples[n]` is the stream's sample `start + n`; from `end - start` on they are undefined. */

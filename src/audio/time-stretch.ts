@@ -35,7 +35,9 @@ export class TimeStretch {
   #block = 0;
   #natural = 0;
 
-  /** @param maxChunk inputs that one `process` handles in a single pass; longer chunks are handled in several. */
+  /**
+   * @param maxChunk inputs that one `process` handles in a single pass; longer chunks are handled in several.
+   */
   constructor(rate: number, speed: number, maxChunk = 1024) {
     const [least, most] = SPEEDS;
     if (!(speed >= least && speed <= most)) {
@@ -73,7 +75,10 @@ export class TimeStretch {
     return this.maxOutput(this.#window.samples.length);
   }
 
-  /** Takes `count` inputs and writes what they complete to `output` from `offset` on; returns how many that were. */
+  /**
+   * Takes `count` inputs and writes what they complete to `output` from `offset` on; returns how many that
+   * were.
+   */
   process(input: Float32Array, count: number, output: Float32Array, offset = 0): number {
     this.#checkRoom(output.length - offset, this.speed === 1 ? count : this.maxOutput(count));
     if (this.speed === 1) return this.#copy(input, count, output, offset);
@@ -119,7 +124,10 @@ export class TimeStretch {
     return Math.round(this.#block * this.#hop * this.speed);
   }
 
-  /** Inputs at which every candidate and its successor are complete, with one hop of the exact length for the end. */
+  /**
+   * Inputs at which every candidate and its successor are complete, with one hop of the exact length for the
+   * end.
+   */
   #inputsNeeded(): number {
     const heard = this.#ideal() + this.#seek + 2 * this.#hop;
     return Math.max(heard, Math.ceil((this.#block + 2) * this.#hop * this.speed) + 1);

@@ -1,5 +1,5 @@
-// WAV files: a reader of samples, and the header that is written before 16-bit mono PCM. The reader trusts no length
-// in a file: it checks each against the bytes that are present.
+// WAV files: a reader of samples, and the header that is written before 16-bit mono PCM. The reader trusts no
+// length in a file: it checks each against the bytes that are present.
 import { ParleyError } from '../errors.js';
 
 interface WavSound {
@@ -8,7 +8,10 @@ interface WavSound {
   readonly channels: number;
   /** Samples of each channel. */
   readonly frames: number;
-  /** Writes the samples of one channel from `frame` on, limited by `out` and by the file; returns their number. */
+  /**
+   * Writes the samples of one channel from `frame` on, limited by `out` and by the file; returns their
+   * number.
+   */
   read(channel: number, frame: number, out: Float32Array): number;
 }
 
@@ -97,8 +100,8 @@ function invalid(what: string): ParleyError {
 
 export const WAV_HEADER_BYTES = 44;
 
-// The length of a streamed file is unknown when its header is sent. Players accept this value in both length fields
-// and read to the end.
+// The length of a streamed file is unknown when its header is sent. Players accept this value in both length
+// fields and read to the end.
 const UNKNOWN_LENGTH = 0xffff_ffff;
 const BYTES_PER_SAMPLE = 2;
 // The RIFF length counts everything after its own field: the header without its first 8 bytes, and the data.

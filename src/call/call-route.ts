@@ -1,5 +1,6 @@
-// Routes the sound of a call into the playout of its present port. CallRoute opens encoder lines and hands queued sound
-// over when the call moves to another port; CallTrack counts the sound of one utterance across those ports.
+// Routes the sound of a call into the playout of its present port. CallRoute opens encoder lines and hands
+// queued sound over when the call moves to another port; CallTrack counts the sound of one utterance across
+// those ports.
 //
 //   old playout ──take──▶ handover ──▶ new playout      at most one line pushes; a new line
 //                 line ────┘                            waits until everything is handed over
@@ -63,13 +64,18 @@ export class CallRoute {
     return this.#port;
   }
 
-  /** Waits for the handovers: a line may begin once everything that was spoken before it is in the playout. */
+  /**
+   * Waits for the handovers: a line may begin once everything that was spoken before it is in the playout.
+   */
   ready(): Promise<unknown> | undefined {
     if (this.#handovers.size === 0) return undefined;
     return Promise.allSettled([...this.#handovers].map(({ done }) => done));
   }
 
-  /** Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on their way. */
+  /**
+   * Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on
+   * their way.
+   */
   open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
     const { handle: playout, generation } = this.#port.playout;
     const sink = { kind: 'playout', ...formOf(form), playout, generation, track, movable: true } as const;
@@ -137,8 +143,8 @@ interface Pad {
 }
 
 /**
- * The sound of one utterance. A line keeps the form that it began with. Until it begins, or takes a sentence from the
- * cache, a move gives it the form of the new port.
+ * The sound of one utterance. A line keeps the form that it began with. Until it begins, or takes a sentence
+ * from the cache, a move gives it the form of the new port.
  */
 export class CallTrack {
   readonly number: number;
@@ -207,7 +213,9 @@ export class CallTrack {
     return this.#earlierMs + playout.sent(this.number) * frameMs;
   }
 
-  /** True for a track that a clear did not list if its last frame was sent and the mark is not reported yet. */
+  /**
+   * True for a track that a clear did not list if its last frame was sent and the mark is not reported yet.
+   */
   get isEnding(): boolean {
     return this.#ended || this.#route.port.playout.sent(this.number) > 0;
   }

@@ -1,5 +1,6 @@
-// One conversation, by telephone or browser. A call speaks the texts that it is given through its playout, one after
-// another, until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have not ended.
+// One conversation, by telephone or browser. A call speaks the texts that it is given through its playout,
+// one after another, until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have
+// not ended.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { Playout } from '../media/playout.js';
@@ -97,9 +98,9 @@ export class Call {
   }
 
   /**
-   * Queues a text behind those already given. Throws CALL_CLOSED and QUEUE_FULL. For a whole text it also throws
-   * TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with these later. A long
-   * text is read in turns, so errors inside it also come later.
+   * Queues a text behind those already given. Throws CALL_CLOSED and QUEUE_FULL. For a whole text it also
+   * throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN or LANGUAGE_UNAVAILABLE; a text in tokens fails with
+   * these later. A long text is read in turns, so errors inside it also come later.
    */
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     this.#refuseMore();
@@ -131,8 +132,8 @@ export class Call {
   }
 
   /**
-   * Queues sound, to be played as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL, INVALID_FIELD and
-   * TOO_LARGE. The samples must not be changed until the utterance has ended.
+   * Queues sound, to be played as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL,
+   * INVALID_FIELD and TOO_LARGE. The samples must not be changed until the utterance has ended.
    */
   play(sound: PlayedSound): Utterance {
     this.#refuseMore();
@@ -153,8 +154,9 @@ export class Call {
   }
 
   /**
-   * Goes on through another port, within one frame of the place where it stops. Sound that was not sent yet is encoded
-   * again. The caller then closes the port before. Throws CALL_CLOSED; the new port is then the caller's to close.
+   * Goes on through another port, within one frame of the place where it stops. Sound that was not sent yet
+   * is encoded again. The caller then closes the port before. Throws CALL_CLOSED; the new port is then the
+   * caller's to close.
    */
   moveTo(port: MediaPort): void {
     this.#refuseClosed();
@@ -202,7 +204,9 @@ export class Call {
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 
-  /** Stops all speech within one frame. The text that was heard is computed from the frames that were sent. */
+  /**
+   * Stops all speech within one frame. The text that was heard is computed from the frames that were sent.
+   */
   interrupt(reason: string): Interruption {
     const interruption = this.#queue.interrupt();
     const utterances = interruption.utterances.length;

@@ -1,9 +1,9 @@
-// Limits what one client may take of the server: the number of its calls, open and in set-up, and the rate of its
-// messages.
+// Limits what one client may take of the server: the number of its calls, open and in set-up, and the rate of
+// its messages.
 //
-// A call in set-up costs its client nothing and takes a place until a time limit. Without a limit of its own, one
-// client could hold every place of the server. A client counts under several names, such as its API key and its
-// address, and the limits hold for each of them.
+// A call in set-up costs its client nothing and takes a place until a time limit. Without a limit of its own,
+// one client could hold every place of the server. A client counts under several names, such as its API key
+// and its address, and the limits hold for each of them.
 import ipaddr from 'ipaddr.js';
 import { ParleyError } from '../errors.js';
 
@@ -100,8 +100,8 @@ function limited(what: string): ParleyError {
 }
 
 /**
- * The names under which a client's calls are counted: its API key, and the network of its address. With a key, an
- * address of this machine is left out: a proxy here lends it to all its clients.
+ * The names under which a client's calls are counted: its API key, and the network of its address. With a
+ * key, an address of this machine is left out: a proxy here lends it to all its clients.
  */
 export function callClients(key: string | undefined, address: string | undefined): string[] {
   const network = `address ${neighbourhood(address)}`;
@@ -114,7 +114,10 @@ function isOwnMachine(address: string | undefined): boolean {
   return address === undefined || !ipaddr.isValid(address) || ipaddr.process(address).range() === 'loopback';
 }
 
-/** The address that a client is counted by. For IPv6 it is the /64 network, because one client has a whole one. */
+/**
+ * The address that a client is counted by. For IPv6 it is the /64 network, because one client has a whole
+ * one.
+ */
 export function neighbourhood(address: string | undefined): string {
   if (address === undefined || !address.includes(':') || !ipaddr.isValid(address)) return address ?? '';
   const parsed = ipaddr.process(address);
@@ -147,7 +150,10 @@ export class MessageRate {
     return true;
   }
 
-  /** Whole milliseconds until one more message is within the limits; 0 if it is now. The message does not count. */
+  /**
+   * Whole milliseconds until one more message is within the limits; 0 if it is now. The message does not
+   * count.
+   */
   waitMs(nowMs: number, cost = 1): number {
     const { perSecond, burst } = this.#limits;
     this.#left = Math.min(burst, this.#left + ((nowMs - this.#asOfMs) / 1000) * perSecond);

@@ -1,5 +1,5 @@
-// Ends a call whose engine lost its device while it spoke: another engine says a phrase, if one can, and the call
-// hangs up.
+// Ends a call whose engine lost its device while it spoke: another engine says a phrase, if one can, and the
+// call hangs up.
 import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 

@@ -1,5 +1,5 @@
-// Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The room sip
-// implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
+// Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The
+// room sip implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
@@ -42,8 +42,9 @@ export interface PhoneCallRequest {
 /** The reason why a call ended. */
 export interface PhoneCallEnd {
   /**
-   * `peer hung up`: the far end ended it, whichever side had begun it; `cancelled`: the calling side gave it up before
-   * the answer; `rejected`: the called side refused; `failed`: the far end could not be reached or was lost.
+   * `peer hung up`: the far end ended it, whichever side had begun it; `cancelled`: the calling side gave it
+   * up before the answer; `rejected`: the called side refused; `failed`: the far end could not be reached or
+   * was lost.
    */
   readonly reason:
     | 'peer hung up'
@@ -96,7 +97,10 @@ export interface PhoneCallView {
   readonly digits: readonly PressedDigit[];
 }
 
-/** An event of a call, in order. `id` counts from 1 within the call, so that a reader can go on where it stopped. */
+/**
+ * An event of a call, in order. `id` counts from 1 within the call, so that a reader can go on where it
+ * stopped.
+ */
 export type PhoneCallEvent = { readonly id: number; readonly at: number } & (
   | {
       readonly type: 'state';
@@ -122,7 +126,10 @@ export interface DigitsRequest {
 export interface TransferRequest {
   /** Target of a blind transfer. */
   readonly to?: string;
-  /** Attended transfer: the id of another connected call of this server, whose far end is joined to this one's. */
+  /**
+   * Attended transfer: the id of another connected call of this server, whose far end is joined to this
+   * one's.
+   */
   readonly call?: string;
 }
 
@@ -139,8 +146,8 @@ export interface TransferOutcome {
  */
 export interface PhoneCalls {
   /**
-   * Resolves as soon as the call is on its way. Also rejects with FORBIDDEN for a destination that is not allowed,
-   * CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
+   * Resolves as soon as the call is on its way. Also rejects with FORBIDDEN for a destination that is not
+   * allowed, CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
    */
   place(request: PhoneCallRequest): Promise<PhoneCallView>;
   /** Open calls and those that ended recently, newest first. */
@@ -156,8 +163,8 @@ export interface PhoneCalls {
   /** Ends the call in any state; resolves when the far end was notified. */
   hangUp(id: string): Promise<PhoneCallView>;
   /**
-   * Calls `onEvent` with the events after number `after` (0: all that are kept, at most 1000), then with each new one.
-   * The last one is the state `ended`. The returned function stops it.
+   * Calls `onEvent` with the events after number `after` (0: all that are kept, at most 1000), then with each
+   * new one. The last one is the state `ended`. The returned function stops it.
    */
   follow(id: string, after: number, onEvent: (event: PhoneCallEvent) => void): () => void;
 }

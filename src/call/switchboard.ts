@@ -11,8 +11,8 @@ import { checkText } from '../speaking/whole-text.js';
 const ADMIN_KEY = 'admin';
 
 /**
- * True if the client with the API key of this name may use a call of `owner`. A call without an owner belongs to every
- * key. On a server without keys `key` is undefined, and every client may use every call.
+ * True if the client with the API key of this name may use a call of `owner`. A call without an owner belongs
+ * to every key. On a server without keys `key` is undefined, and every client may use every call.
  */
 export function mayUseCall(key: string | undefined, owner: string | undefined): boolean {
   return key === undefined || owner === undefined || key === owner || key === ADMIN_KEY;
@@ -33,7 +33,10 @@ interface CallOrigin {
   readonly clients?: readonly string[] | undefined;
   /** The server itself places the call: it may ring for long, and does not count as half-open. */
   readonly dialled?: boolean;
-  /** Resolves when the peer has shown that it is there: until then the call is half-open. Absent: with its port. */
+  /**
+   * Resolves when the peer has shown that it is there: until then the call is half-open. Absent: with its
+   * port.
+   */
   readonly confirmed?: Promise<void>;
 }
 
@@ -73,8 +76,8 @@ export class Switchboard {
   }
 
   /**
-   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT or CLIENT_LIMIT before anything is made, or
-   * with the error that `makePort` rejects with.
+   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT or CLIENT_LIMIT before anything is
+   * made, or with the error that `makePort` rejects with.
    */
   async open(makePort: (callId: string) => Promise<MediaPort>, origin: CallOrigin): Promise<Call> {
     const { maxCalls, newId } = this.#options;

@@ -1,5 +1,5 @@
-// Queues the utterances of one call and speaks them one after another. It interrupts them, holds them, and moves them
-// with the call to another port.
+// Queues the utterances of one call and speaks them one after another. It interrupts them, holds them, and
+// moves them with the call to another port.
 import { TRACK_ENDED } from '../encoding/marks.js';
 import { asParleyError, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';

@@ -1,11 +1,12 @@
-// One utterance of a call: it follows a text from its arrival to its last packet and reports each step as an event.
+// One utterance of a call: it follows a text from its arrival to its last packet and reports each step as an
+// event.
 //
 //   waiting ──▶ speaking ──▶ spoken
 //      │           ├───────▶ interrupted
 //      └───────────┴───────▶ failed
 //
-// An utterance is spoken when its last packet was sent, not when the engine finished: its end travels through the
-// playout as a mark.
+// An utterance is spoken when its last packet was sent, not when the engine finished: its end travels through
+// the playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
 import type { LinePieces } from '../speaking/sentence-run.js';

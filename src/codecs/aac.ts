@@ -1,14 +1,14 @@
-// AAC-LC of one channel by FFmpeg's encoder, as a stream of ADTS frames (ISO/IEC 14496-3, 1.A.2). This is the only file
-// that imports @mediabunny/aac-encoder.
+// AAC-LC of one channel by FFmpeg's encoder, as a stream of ADTS frames (ISO/IEC 14496-3, 1.A.2). This is the
+// only file that imports @mediabunny/aac-encoder.
 //
-// The package is used for its program alone. The package itself runs it in one more thread per encoder and answers
-// later. The functions of the program (the package's src/bridge.c) answer at once, and one instance serves any number
-// of encoders. The package ships it as a text inside the JavaScript that Emscripten generated, under shortened names
-// that the same text declares.
+// The package is used for its program alone. The package itself runs it in one more thread per encoder and
+// answers later. The functions of the program (the package's src/bridge.c) answer at once, and one instance
+// serves any number of encoders. The package ships it as a text inside the JavaScript that Emscripten
+// generated, under shortened names that the same text declares.
 //
-// An ADTS frame describes itself, so a reader may begin at any of them and the stream has no header. The first unit
-// holds the 1024 samples before the sound and comes with the second frame. ADTS can state neither that, nor where the
-// sound ends within the last unit.
+// An ADTS frame describes itself, so a reader may begin at any of them and the stream has no header. The
+// first unit holds the 1024 samples before the sound and comes with the second frame. ADTS can state neither
+// that, nor where the sound ends within the last unit.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -29,8 +29,8 @@ const BITS_PER_SECOND: readonly (readonly [upToHz: number, bitsPerSecond: number
 ];
 
 /**
- * Encodes frame by frame. An encoder takes some 550 kB of the program's memory and is made in less than a millisecond.
- * It cannot be used again after its end.
+ * Encodes frame by frame. An encoder takes some 550 kB of the program's memory and is made in less than a
+ * millisecond. It cannot be used again after its end.
  */
 export class AacEncoder {
   readonly #aac: AacProgram;
@@ -49,7 +49,9 @@ export class AacEncoder {
     if (this.#encoder === 0) throw new ParleyError('ENCODER_FAILED', `the AAC encoder refuses ${rate} Hz`);
   }
 
-  /** Encodes one frame, filled up with silence after `count` samples. Every unit must have been taken before. */
+  /**
+   * Encodes one frame, filled up with silence after `count` samples. Every unit must have been taken before.
+   */
   put(samples: Float32Array, count: number): void {
     const bytes = AAC_FRAME_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
     const address = this.#aac.get_encode_input_ptr(this.#live(), bytes);

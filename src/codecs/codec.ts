@@ -51,7 +51,8 @@ export const G722: Codec = {
   staticPayloadType: 9,
   frameMs: 20,
   // The smallest steps of both bands: a decoder comes to rest 55 dB below full scale within 50 ms, whatever
-  // it heard before. The coder's own bytes for silence depend on that, and repeated they leave four times as much.
+  // it heard before. The coder's own bytes for silence depend on that, and repeated they leave four times as
+  // much.
   silence: filled(8, 0xfe),
 };
 

@@ -1,5 +1,5 @@
-// The contract of a container: it turns sound into the bytes of a file while the sound streams. container-makers.ts
-// opens one for each format.
+// The contract of a container: it turns sound into the bytes of a file while the sound streams.
+// container-makers.ts opens one for each format.
 export type ContainerName = 'pcm' | 'wav' | 'ulaw' | 'alaw' | 'flac' | 'mp3' | 'aac' | 'ogg';
 
 /** The beginning of a whole file: `bytes` take the place of the first `replaced` bytes of the stream. */
@@ -15,15 +15,15 @@ export interface Container {
   /** The bytes before the first sound; the caller sends them. */
   readonly header: Uint8Array;
   /**
-   * Returns the bytes that `frame` completes, possibly none; valid until the next call. `count` is below frameSamples
-   * for the last frame only.
+   * Returns the bytes that `frame` completes, possibly none; valid until the next call. `count` is below
+   * frameSamples for the last frame only.
    */
   encode(frame: Float32Array, count: number): Uint8Array;
   /** Returns the remaining bytes; no frame follows. */
   finish(): Uint8Array;
   /**
-   * The header that states the length of the sound, in a buffer of its own. It is known after `finish`, and undefined
-   * if the stream itself already states everything that the format can state.
+   * The header that states the length of the sound, in a buffer of its own. It is known after `finish`, and
+   * undefined if the stream itself already states everything that the format can state.
    */
   fileHeader(): FileHeader | undefined;
   /** Frees memory that the garbage collector does not see. Idempotent. */

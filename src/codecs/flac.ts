@@ -1,9 +1,10 @@
-// FLAC (RFC 9639): 16-bit mono, encoded and streamed one block at a time. It is the only lossless compressed format here.
+// FLAC (RFC 9639): 16-bit mono, encoded and streamed one block at a time. It is the only lossless compressed
+// format here.
 //
-// The encoder predicts each block by the fixed polynomial that leaves the smallest residual, and Rice codes the
-// residual. A constant block is stored as one sample, and noise is stored verbatim. Linear prediction would save
-// another tenth of the bytes and cost several times the time. A stream leaves length and checksum of the whole unknown,
-// as the format allows. The header of a whole file states them.
+// The encoder predicts each block by the fixed polynomial that leaves the smallest residual, and Rice codes
+// the residual. A constant block is stored as one sample, and noise is stored verbatim. Linear prediction
+// would save another tenth of the bytes and cost several times the time. A stream leaves length and checksum
+// of the whole unknown, as the format allows. The header of a whole file states them.
 import { createHash } from 'node:crypto';
 import { toBytesS16le, toInt16 } from '../audio/pcm16.js';
 import type { Container, FileHeader } from './container.js';
@@ -98,8 +99,8 @@ interface FlacTotals {
 }
 
 /**
- * The stream marker and the only metadata block; `blockSamples` is the length of every block but the last. Without
- * `totals` it is the header of a stream: 0 stands for unknown.
+ * The stream marker and the only metadata block; `blockSamples` is the length of every block but the last.
+ * Without `totals` it is the header of a stream: 0 stands for unknown.
  */
 function flacHeader(rate: number, blockSamples: number, totals?: FlacTotals): Uint8Array {
   const header = new Uint8Array(8 + STREAM_INFO_BYTES);
@@ -133,7 +134,9 @@ class FlacEncoder {
     this.#residuals = Array.from({ length: MAX_FIXED_ORDER + 1 }, () => new Int32Array(blockSamples));
   }
 
-  /** One frame of the first `count` samples; shorter than a block only at the end. Valid until the next call. */
+  /**
+   * One frame of the first `count` samples; shorter than a block only at the end. Valid until the next call.
+   */
   encode(samples: Int16Array, count: number): Uint8Array {
     const bits = this.#bits;
     bits.clear();
@@ -173,7 +176,9 @@ class FlacEncoder {
     for (let i = 0; i < count; i++) this.#bits.put(samples[i] as number, BITS_PER_SAMPLE);
   }
 
-  /** Fills the residuals of every order, each the difference of the one before, and returns the best order. */
+  /**
+   * Fills the residuals of every order, each the difference of the one before, and returns the best order.
+   */
   #predict(samples: Int16Array, count: number): number {
     const first = this.#residuals[0] as Int32Array;
     for (let i = 0; i < count; i++) first[i] = samples[i] as number;

@@ -1,5 +1,5 @@
-// Frame encoders of every codec: each turns one frame of sound into one RTP payload. The shelf keeps those that a line
-// no longer uses.
+// Frame encoders of every codec: each turns one frame of sound into one RTP payload. The shelf keeps those
+// that a line no longer uses.
 import { toInt16 } from '../audio/pcm16.js';
 import { ParleyError } from '../errors.js';
 import { type Codec, type CodecName, CODECS, samplesPerFrame } from './codec.js';
@@ -91,8 +91,8 @@ class G722Encoder implements FrameEncoder {
 const MAX_KEPT = 64; // about 2 MB; more lines rarely end at once
 
 /**
- * Unused encoders of one worker. An Opus encoder takes some 30 kB that the garbage collector does not see, and a call
- * needs a clean one for every utterance: the shelf resets a kept one instead of making another.
+ * Unused encoders of one worker. An Opus encoder takes some 30 kB that the garbage collector does not see,
+ * and a call needs a clean one for every utterance: the shelf resets a kept one instead of making another.
  */
 export class EncoderShelf {
   readonly #kept = new Map<string, FrameEncoder[]>();

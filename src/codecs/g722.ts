@@ -3,8 +3,8 @@
 //   16 kHz ─▶ QMF ─┬─ low band ─▶ ADPCM, 6 bits ─┐
 //                  └─ high band ▶ ADPCM, 2 bits ─┴─▶ high << 6 | low
 //
-// The decoder goes the same way in reverse. Names are those of the blocks of ITU-T G.722 (sections 3, 4 and 6.2). All
-// arithmetic is its 16-bit fixed point, so the encoder's bytes equal those of every other encoder.
+// The decoder goes the same way in reverse. Names are those of the blocks of ITU-T G.722 (sections 3, 4 and
+// 6.2). All arithmetic is its 16-bit fixed point, so the encoder's bytes equal those of every other encoder.
 /** Halves of the 24 coefficients, which are symmetric (table 11). */
 const QMF = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
 const QMF_TAPS = 24;

@@ -1,13 +1,13 @@
 // MP3 files by LAME, encoded while they stream. This is the only file that imports wasm-media-encoders.
 //
-// The package is used for its program alone, mp3.wasm. One instance per thread serves every encoder, and an encoder
-// is an address in the program's memory. The package's own wrapper would load the program once per encoder, and only
-// asynchronously.
+// The package is used for its program alone, mp3.wasm. One instance per thread serves every encoder, and an
+// encoder is an address in the program's memory. The package's own wrapper would load the program once per
+// encoder, and only asynchronously.
 //
-// A streamed file is frames and nothing else. A whole file begins with an Info frame: a frame of silence that states
-// in place of its sound how many frames and bytes follow (Xing's header), and how many samples at both ends are not
-// part of the sound (LAME's extension). Players that read it begin and end exactly. Others play one more frame of
-// silence.
+// A streamed file is frames and nothing else. A whole file begins with an Info frame: a frame of silence that
+// states in place of its sound how many frames and bytes follow (Xing's header), and how many samples at both
+// ends are not part of the sound (LAME's extension). Players that read it begin and end exactly. Others play
+// one more frame of silence.
 //
 //   frame header │ side information │ "Info" flags frames bytes seek table quality │ "LAME3.100" … delay, padding … CRC
 //         4             9 or 17         4      4     4      4       100       4                36
@@ -99,7 +99,9 @@ export class Mp3Encoder {
     this.#encoder = open(this.#lame, rate);
   }
 
-  /** Returns the frames that these samples complete, possibly none; valid until the next call of any encoder. */
+  /**
+   * Returns the frames that these samples complete, possibly none; valid until the next call of any encoder.
+   */
   encode(samples: Float32Array, count: number): Uint8Array {
     const lame = this.#lame;
     const channels = lame.enc_get_pcm(this.#live(), count);
@@ -227,7 +229,8 @@ function mp3FrameSamples(rate: number): number {
 /** Builds the Info frame of one channel at a constant rate. */
 function mp3InfoFrame({ rate, kbps, firstHeader, samples, delay, bytes, crc }: Mp3Totals): Uint8Array {
   const frameSamples = mp3FrameSamples(rate);
-  const bytesPerFrame = (frameSamples * kbps * 125) / rate; // 1 kb/s is 125 bytes a second; frames are rounded up and down in turn
+  // 1 kb/s is 125 bytes a second; frames are rounded up and down in turn.
+  const bytesPerFrame = (frameSamples * kbps * 125) / rate;
   const frames = Math.round(bytes / bytesPerFrame);
   const padding = frames * frameSamples - delay - samples;
   const frame = new Uint8Array(Math.floor(bytesPerFrame));

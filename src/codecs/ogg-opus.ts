@@ -1,14 +1,14 @@
 // Opus in Ogg (RFC 3533, RFC 7845): the container packs frames of 20 ms into pages of five.
 //
-// A granule position counts every sample that the decoder outputs at 48 kHz, including the pre-skip, which it then
-// drops. The last page states where the sound ends, inside the last packet.
+// A granule position counts every sample that the decoder outputs at 48 kHz, including the pre-skip, which it
+// then drops. The last page states where the sound ends, inside the last packet.
 import { ParleyError } from '../errors.js';
 import { OPUS } from './codec.js';
 import type { Container, FileHeader } from './container.js';
 import type { FrameEncoder } from './frame-encoder.js';
 
-// libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms of
-// overlap and 4 ms of its own.
+// libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms
+// of overlap and 4 ms of its own.
 const LOOKAHEAD_SAMPLES = 312;
 const PAGE_PACKETS = 5; // 100 ms: 28 bytes of page header for some 400 bytes of sound
 const MAX_PACKET_BYTES = 1275; // RFC 6716, section 3.2.1
@@ -102,7 +102,9 @@ const FLAGS: Readonly<Record<PagePlace, number>> = { first: 0x02, middle: 0, las
 export class OggPages {
   readonly #page: Uint8Array;
   readonly #view: DataView;
-  /** Packets wait here until their page is closed, because only then the length of the lacing table is known. */
+  /**
+   * Packets wait here until their page is closed, because only then the length of the lacing table is known.
+   */
   readonly #body: Uint8Array;
   readonly #lacing = new Uint8Array(MAX_SEGMENTS);
   #bodyBytes = 0;

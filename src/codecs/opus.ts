@@ -116,7 +116,8 @@ export class OpusFrameEncoder {
     toInt16(frame, this.frameSamples, this.#samples);
     const payload = this.#native.encode(this.#bytes);
     if (this.#first) {
-      // Prediction stays off for the first frame only: the far end's decoder may still hold another talkspurt.
+      // Prediction stays off for the first frame only: the far end's decoder may still hold another
+      // talkspurt.
       this.#first = false;
       this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 0);
     }
@@ -131,7 +132,9 @@ export class OpusFrameEncoder {
     this.#first = true;
   }
 
-  /** An Opus reset keeps the flag that the last frame carried error correction. A frame without any clears it. */
+  /**
+   * An Opus reset keeps the flag that the last frame carried error correction. A frame without any clears it.
+   */
   #forgetFec(): void {
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 0);
     this.#samples.fill(0);

@@ -1,5 +1,5 @@
-// Decoders of every codec, from one RTP payload to its sound. PayloadDecoder takes the payloads of a caller. FrameDecoder
-// reuses its memory, for this server's own payloads when they have to be transcoded.
+// Decoders of every codec, from one RTP payload to its sound. PayloadDecoder takes the payloads of a caller.
+// FrameDecoder reuses its memory, for this server's own payloads when they have to be transcoded.
 import { type CodecName, CODECS } from './codec.js';
 import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
 import { G722Decoder } from './g722.js';

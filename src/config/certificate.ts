@@ -1,5 +1,5 @@
-// Reads a server's certificate with its private key, and certificate authorities, from PEM files. It validates them, and
-// reads them again when the files change.
+// Reads a server's certificate with its private key, and certificate authorities, from PEM files. It
+// validates them, and reads them again when the files change.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';

@@ -1,5 +1,5 @@
-// Reads the environment once into one frozen, typed value. One error reports every mistake, with the variable and its
-// allowed values. Other modules receive values; none of them reads the environment.
+// Reads the environment once into one frozen, typed value. One error reports every mistake, with the variable
+// and its allowed values. Other modules receive values; none of them reads the environment.
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -105,8 +105,8 @@ type Telephone = ReturnType<typeof readTelephoneConfig>;
 const MOST_WAITING = 100_000; // an older server had no limit under MAX_QUEUE_DEPTH=0
 
 /**
- * Reads the configuration from the variables, on this machine. Throws CONFIG_INVALID with every mistake at once. A test
- * may bring a reader that notes what is read.
+ * Reads the configuration from the variables, on this machine. Throws CONFIG_INVALID with every mistake at
+ * once. A test may bring a reader that notes what is read.
  */
 export function readConfig(
   env: Environment,
@@ -322,8 +322,8 @@ const MOST_VOICE_NAME = 200; // characters, as in requests
 const VOICE_ID = /^[\w-]{1,64}$/;
 
 /**
- * Reads a JSON object such as {"21m00Tcm4TlvDq8ikWAM": "slt"}; empty without a file. Whether this server has the voices
- * is known only once its engines are open.
+ * Reads a JSON object such as {"21m00Tcm4TlvDq8ikWAM": "slt"}; empty without a file. Whether this server has
+ * the voices is known only once its engines are open.
  */
 function readElevenLabsVoices(read: Reader): ElevenLabsVoices {
   const path = read.raw('ELEVENLABS_VOICES_FILE');

@@ -1,5 +1,5 @@
-// Reads single variables of the environment and collects every mistake. It also finds names that are probably mistyped
-// settings, and settings that have no effect.
+// Reads single variables of the environment and collects every mistake. It also finds names that are probably
+// mistyped settings, and settings that have no effect.
 import { isIP } from 'node:net';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -111,9 +111,9 @@ const SHORT = 5; // characters up to which a part may have one mistake, and two 
 const LEAST = 3; // characters of a part below which a mistake makes it another
 
 /**
- * Warnings about variables that are not mistakes: mistyped names, and settings without effect. The environment is shared
- * with other programs, so a name counts as mistyped only if a part of it is exactly that of a setting.
- * `hasModel`: a checkpoint is configured.
+ * Warnings about variables that are not mistakes: mistyped names, and settings without effect. The
+ * environment is shared with other programs, so a name counts as mistyped only if a part of it is exactly
+ * that of a setting. `hasModel`: a checkpoint is configured.
  */
 export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');

@@ -1,5 +1,6 @@
-// Reports changes of files: at once if the system notifies, otherwise by polling every few seconds (network file systems,
-// containers). It watches the folders, because a file replaced by renaming or behind a symbolic link is another file.
+// Reports changes of files: at once if the system notifies, otherwise by polling every few seconds (network
+// file systems, containers). It watches the folders, because a file replaced by renaming or behind a symbolic
+// link is another file.
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,5 +1,5 @@
-// Reads the variables of the native speech engine: its checkpoint, its device, and the processors it uses. A checkpoint is
-// a folder or a model in the Hugging Face cache. Nothing is downloaded here.
+// Reads the variables of the native speech engine: its checkpoint, its device, and the processors it uses. A
+// checkpoint is a folder or a model in the Hugging Face cache. Nothing is downloaded here.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
@@ -109,7 +109,10 @@ function notInCache(id: string, env: Environment): string {
   return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: hf download ${id}`;
 }
 
-/** The warning for a MODEL_ID that is only a name, though it names a checkpoint which an engine could speak with. */
+/**
+ * The warning for a MODEL_ID that is only a name, though it names a checkpoint which an engine could speak
+ * with.
+ */
 export function modelNotice({ directory }: ModelConfig, env: Environment): string | undefined {
   const [id, engine] = [env.MODEL_ID?.trim(), env.ENGINE?.trim().toLowerCase()];
   const isWanted = engine === undefined || engine === '' || engine === 'auto';
@@ -229,7 +232,10 @@ function expanded(path: string, env: Environment): string {
   return path.startsWith('~/') ? join(env['HOME'] ?? homedir(), path.slice(2)) : path;
 }
 
-/** The numbers of a list such as 0-3,6, each once and in order; undefined for a malformed list or a number of `limit` or more. */
+/**
+ * The numbers of a list such as 0-3,6, each once and in order; undefined for a malformed list or a number of
+ * `limit` or more.
+ */
 function numbersIn(list: string, limit: number): readonly number[] | undefined {
   const numbers = new Set<number>();
   for (const item of list.split(',').map((one) => one.trim())) {

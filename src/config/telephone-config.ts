@@ -1,4 +1,5 @@
-// Reads the variables of telephone calls: SIP addresses, callers and outbound calls, the media of calls, and captures.
+// Reads the variables of telephone calls: SIP addresses, callers and outbound calls, the media of calls, and
+// captures.
 import { isIP } from 'node:net';
 import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
 import { SECTIONS, type Variable } from './variables.js';
@@ -8,7 +9,10 @@ type DigestName = (typeof DIGEST_NAMES)[number];
 
 /** A destination that outbound calls may reach. */
 export interface Destination {
-  /** A lower-case pattern: a prefix of the called user, `@host` for any user there, or `*` for everything else. */
+  /**
+   * A lower-case pattern: a prefix of the called user, `@host` for any user there, or `*` for everything
+   * else.
+   */
   readonly prefix: string;
   /** 0 allows none; undefined sets no limit. */
   readonly callsPerMinute: number | undefined;
@@ -207,7 +211,10 @@ function readOutboundCalls(read: Reader) {
   };
 }
 
-/** The default is MD5 alone: most phones know no other hash, and many answer only the first of several challenges. */
+/**
+ * The default is MD5 alone: most phones know no other hash, and many answer only the first of several
+ * challenges.
+ */
 function digestsOf(read: Reader): readonly DigestName[] {
   const nameOf = (item: string) => DIGEST_NAMES.find((name) => name === item.toUpperCase());
   const items = read.listOf(

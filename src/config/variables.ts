@@ -1,6 +1,6 @@
-// Every environment variable of the server by section, for the readers' types and for public/docs/configuration.md. The
-// readers state the ranges, choices and most defaults; this table adds the meaning and what no reader can state.
-// After a change run: npm run docs:configuration
+// Every environment variable of the server by section, for the readers' types and for
+// public/docs/configuration.md. The readers state the ranges, choices and most defaults; this table adds the
+// meaning and what no reader can state. After a change run: npm run docs:configuration
 
 interface VariableEntry {
   readonly meaning: string;

@@ -1,5 +1,6 @@
-// The main thread's handles of an encoder worker's work. EncoderLine takes the segments of one track in order and
-// reports their progress by promises and one callback. Handover moves the queued sound of one playout into another.
+// The main thread's handles of an encoder worker's work. EncoderLine takes the segments of one track in order
+// and reports their progress by promises and one callback. Handover moves the queued sound of one playout
+// into another.
 //
 //   open ──▶ ending ──▶ over          over: ended, aborted or lost
 //     └────────────────▲
@@ -52,9 +53,9 @@ export class EncoderLine {
   }
 
   /**
-   * Queues a segment. Resolves when its ring has ended (or its kept payloads are taken) and the sink has all of it,
-   * except a last frame that is filled by the next segment, the end, or a pause of the input. Rejects with the error of
-   * its ring, ABORTED or ENCODER_FAILED. The opener of the ring closes it after that.
+   * Queues a segment. Resolves when its ring has ended (or its kept payloads are taken) and the sink has all
+   * of it, except a last frame that is filled by the next segment, the end, or a pause of the input. Rejects
+   * with the error of its ring, ABORTED or ENCODER_FAILED. The opener of the ring closes it after that.
    */
   segment(source: SegmentSource): Promise<SegmentEncoded> {
     const refusal = this.#refusal();
@@ -129,7 +130,9 @@ export class EncoderLine {
     }
   }
 
-  /** The worker is gone, or gave the line up; called by the pool. A line that is over only ends its byte ring. */
+  /**
+   * The worker is gone, or gave the line up; called by the pool. A line that is over only ends its byte ring.
+   */
   lost(error: ParleyError): void {
     if (this.#over) return this.#endByteRing();
     this.#finish(error);

@@ -1,5 +1,5 @@
-// The pool of encoder workers. A line goes to the worker with the fewest lines. If a worker dies, its lines reject with
-// ENCODER_FAILED, and another worker replaces it.
+// The pool of encoder workers. A line goes to the worker with the fewest lines. If a worker dies, its lines
+// reject with ENCODER_FAILED, and another worker replaces it.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -253,7 +253,9 @@ class EncoderThread {
   }
 }
 
-/** Opens the pool that the configuration describes. Throws ADDON_MISSING if the Opus encoder does not load. */
+/**
+ * Opens the pool that the configuration describes. Throws ADDON_MISSING if the Opus encoder does not load.
+ */
 export function openEncoders(config: Config, log: Log): EncoderPool {
   loadOpus(); // fails here with its reason; a worker could only report that it died
   return new EncoderPool({

@@ -1,7 +1,7 @@
 // An encoder worker: many lines in one thread, at a priority below the clock's.
 //
-// The pool sends it lines and segments by message. Sound goes from native rings to native playouts, so the main thread
-// never sees any. Nothing is polled: rings, playouts and messages wake the lines.
+// The pool sends it lines and segments by message. Sound goes from native rings to native playouts, so the
+// main thread never sees any. Nothing is polled: rings, playouts and messages wake the lines.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
@@ -215,7 +215,10 @@ function take(message: ToWorker): void {
   }
 }
 
-/** Runs the code of a first call, so that it is loaded and compiled before one comes. That saves the call some 100 ms. */
+/**
+ * Runs the code of a first call, so that it is loaded and compiled before one comes. That saves the call some
+ * 100 ms.
+ */
 function warmUp(): void {
   const sound = Float32Array.from({ length: CHUNK_SAMPLES }, (_, n) => 0.3 * Math.sin(n * n));
   for (const codec of Object.values(CODECS)) {

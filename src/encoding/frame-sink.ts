@@ -1,8 +1,9 @@
-// The sinks of a line's frames. PlayoutSink turns them into payloads and marks of a call's playout, BytesSink into the
-// bytes of a container in a ring. Between a PlayoutSink and its playout, HeldStart holds back the start of a talkspurt.
+// The sinks of a line's frames. PlayoutSink turns them into payloads and marks of a call's playout, BytesSink
+// into the bytes of a container in a ring. Between a PlayoutSink and its playout, HeldStart holds back the
+// start of a talkspurt.
 //
-// A sink holds what it could not hand over and offers it again at `flush`. The pump gives it nothing new before. There
-// is no other flow control.
+// A sink holds what it could not hand over and offers it again at `flush`. The pump gives it nothing new
+// before. There is no other flow control.
 import type { Container } from '../codecs/container.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
 import type { ErrorCode } from '../errors.js';
@@ -47,7 +48,9 @@ export interface FrameSink {
   flush(): Flushed;
   /** Calls back once when flushing is worth another try. */
   onRoom(callback: () => void): void;
-  /** Ends the sink with an error, before its end was flushed. The reader gets the code if that is possible. */
+  /**
+   * Ends the sink with an error, before its end was flushed. The reader gets the code if that is possible.
+   */
   fail(code: ErrorCode): void;
   release(callback: () => void): void;
 }
@@ -288,9 +291,9 @@ const START_FRAMES = 3; // an engine's first piece is longer: 80 ms of a 12.5 Hz
 type Held = Uint8Array | number;
 
 /**
- * Holds back the start of a talkspurt. After a first frame on the wire the next one is due within 20 ms, and a thread
- * with a priority below the event loop's may be off the processor for longer. Three frames take less than a millisecond
- * to encode, so a talkspurt starts with 60 ms queued and no audible delay.
+ * Holds back the start of a talkspurt. After a first frame on the wire the next one is due within 20 ms, and
+ * a thread with a priority below the event loop's may be off the processor for longer. Three frames take less
+ * than a millisecond to encode, so a talkspurt starts with 60 ms queued and no audible delay.
  */
 export class HeldStart implements PayloadQueue {
   #queue: PayloadQueue;

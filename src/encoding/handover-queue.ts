@@ -1,16 +1,16 @@
-// Hands the unsent sound of a call over to the playout that replaced its own, in a worker. HandoverQueue stands between a
-// line and the new playout, and its Transcoder converts the payloads:
+// Hands the unsent sound of a call over to the playout that replaced its own, in a worker. HandoverQueue
+// stands between a line and the new playout, and its Transcoder converts the payloads:
 //
 //   unsent payloads of the old playout ─┐
 //   payloads that the line still makes ─┴─▶ Transcoder ─▶ outbox ─▶ new playout
 //
-// The line keeps its codec. This queue transcodes its payloads, after those that the old playout had not sent. Marks
-// keep their exact frames. Waiting entries are handed over in slices, so that other lines get their turns. The outbox
-// holds the output of at most one payload.
+// The line keeps its codec. This queue transcodes its payloads, after those that the old playout had not
+// sent. Marks keep their exact frames. Waiting entries are handed over in slices, so that other lines get
+// their turns. The outbox holds the output of at most one payload.
 //
-// If the playout is replaced again in the same utterance, the output of this queue goes into the next one. One queue
-// with a transcoder that is replaced would need a seam in the middle of a sentence: the samples that the first
-// transcoder holds belong to no payload of either codec.
+// If the playout is replaced again in the same utterance, the output of this queue goes into the next one.
+// One queue with a transcoder that is replaced would need a seam in the middle of a sentence: the samples
+// that the first transcoder holds belong to no payload of either codec.
 import { toFloat32 } from '../audio/pcm16.js';
 import { Resampler } from '../audio/resampler.js';
 import { CODECS, samplesPerFrame } from '../codecs/codec.js';
@@ -28,8 +28,9 @@ type PutPayload = (payload: Uint8Array) => void;
  *
  *   payload ─▶ decode ─▶ resample ─▶ frame ─▶ encode ─▶ payload
  *
- * The input up to `flush` is one continuous sound: filters keep their state, so that there is no seam. Positions count
- * samples of the new rate since the beginning of that sound, and are known before the samples have left the resampler.
+ * The input up to `flush` is one continuous sound: filters keep their state, so that there is no seam.
+ * Positions count samples of the new rate since the beginning of that sound, and are known before the samples
+ * have left the resampler.
  */
 class Transcoder {
   readonly #decoder: FrameDecoder;
@@ -59,7 +60,9 @@ class Transcoder {
     this.#frame = new Float32Array(encoder.frameSamples);
   }
 
-  /** Primes decoder and filter with a payload that the far end heard just before. Call it before any `take`. */
+  /**
+   * Primes decoder and filter with a payload that the far end heard just before. Call it before any `take`.
+   */
   warm(payload: Uint8Array): void {
     const count = this.#decode(payload);
     const before = this.#positions();
@@ -91,8 +94,8 @@ class Transcoder {
   }
 
   /**
-   * Puts the held samples, with silence up to the end of the last frame; returns the milliseconds of silence. Ends the
-   * sound.
+   * Puts the held samples, with silence up to the end of the last frame; returns the milliseconds of silence.
+   * Ends the sound.
    */
   flush(put: PutPayload): number {
     this.#pour(this.#resampler.flush(this.#resampled), put);

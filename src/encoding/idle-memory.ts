@@ -2,9 +2,10 @@
 //
 //   work ──▶ a quiet interval: collect garbage ──▶ another: trim the heap ──▶ nothing until the next work
 //
-// Node.js collects garbage as it allocates, so an idle server keeps the sound of the last requests. glibc keeps
-// what is freed for later. Both steps may stop the main thread for tenths of a second, so they wait until
-// no call stands and nothing is being spoken. The second step comes later because V8 frees buffers in the background.
+// Node.js collects garbage as it allocates, so an idle server keeps the sound of the last requests. glibc
+// keeps what is freed for later. Both steps may stop the main thread for tenths of a second, so they wait
+// until no call stands and nothing is being spoken. The second step comes later because V8 frees buffers in
+// the background.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { loadAddon } from '../addon.js';

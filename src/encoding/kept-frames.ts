@@ -1,5 +1,5 @@
-// Collects the payloads of one segment for other calls, packed into memory that all threads share. A call that sends
-// them copies nothing.
+// Collects the payloads of one segment for other calls, packed into memory that all threads share. A call
+// that sends them copies nothing.
 //
 // Each begins with a clean encoder, so that it fits after anything. With Opus and
 // flite's voice (complexity 5, 32 kb/s) that is 0.03 % more bytes than one encoder
@@ -96,7 +96,9 @@ const MAX_KEPT_MS = 60_000; // longest segment kept; a longer sentence is not re
 /** `index` is the segment's own. */
 type KeptSizes = Omit<KeptFrames, 'packed'> & { readonly index: number };
 
-/** Keeps the payloads of one segment at a time. Its last frame may be put after the segment itself has ended. */
+/**
+ * Keeps the payloads of one segment at a time. Its last frame may be put after the segment itself has ended.
+ */
 export class SegmentKeeper {
   readonly #most: number;
   readonly #kept: (index: number, kept: KeptFrames) => void;

@@ -1,8 +1,8 @@
-// The messages between the encoder pool and its workers. They never contain sound: it travels through native rings and
-// playouts, which messages name by handle.
+// The messages between the encoder pool and its workers. They never contain sound: it travels through native
+// rings and playouts, which messages name by handle.
 //
-// The outbox sends the messages of one turn of the event loop as one list, because a message costs more than its
-// contents and a call has several at once.
+// The outbox sends the messages of one turn of the event loop as one list, because a message costs more than
+// its contents and a call has several at once.
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { CodecName } from '../codecs/codec.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
@@ -14,7 +14,10 @@ import type { KeptFrames } from './kept-frames.js';
 export type SegmentSource = SoundSegment | KeptSegment;
 
 interface SegmentPlace {
-  /** Silence between the sound before and this one; before the first sound of a line only that of its first segment. */
+  /**
+   * Silence between the sound before and this one; before the first sound of a line only that of its first
+   * segment.
+   */
   readonly pauseBeforeMs?: number;
 }
 
@@ -27,14 +30,18 @@ interface SoundSegment extends SegmentPlace {
   readonly keep?: boolean;
   /** The ring holds more than this segment. */
   readonly part?: RingPart;
-  /** Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to 4. */
+  /**
+   * Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to
+   * 4.
+   */
   readonly speed?: number | undefined;
   /** Times its loudness. */
   readonly gain?: number | undefined;
 }
 
 /**
- * Consecutive segments of one ring, in one line or in several. The next is read when the one before is encoded.
+ * Consecutive segments of one ring, in one line or in several. The next is read when the one before is
+ * encoded.
  */
 export interface RingPart {
   /**
@@ -190,7 +197,9 @@ export type LineMessage =
 
 export type FromWorker = { readonly type: 'ready' } | LineMessage;
 
-/** Gathers the messages of one turn of the event loop and of the microtasks after it into one list, in order. */
+/**
+ * Gathers the messages of one turn of the event loop and of the microtasks after it into one list, in order.
+ */
 export class Outbox<T> {
   readonly #post: (messages: readonly T[]) => void;
   #messages: T[] = [];

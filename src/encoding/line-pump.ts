@@ -1,5 +1,5 @@
-// The lines inside an encoder worker: LinePump turns the segments of one line into frames for its sink, LineScheduler
-// gives the lines of a worker their turns.
+// The lines inside an encoder worker: LinePump turns the segments of one line into frames for its sink,
+// LineScheduler gives the lines of a worker their turns.
 //
 //   ring ─▶ SegmentSound ─▶ LineSound ─▶ frame ─▶ FrameSink
 //           trim            pause, stretch,      encode, hand over
@@ -77,8 +77,8 @@ export class LinePump {
   #segmentStart = 0;
 
   /**
-   * `wake` is called when a waiting pump may go on. `now` is the monotonic clock in milliseconds. `speed` is the speed
-   * of the line relative to its segments.
+   * `wake` is called when a waiting pump may go on. `now` is the monotonic clock in milliseconds. `speed` is
+   * the speed of the line relative to its segments.
    */
   constructor(
     sink: FrameSink,
@@ -211,7 +211,8 @@ export class LinePump {
     const next = this.#segments.shift();
     if (next === undefined) return this.#ending === 'no' ? this.#pause() : this.#finish();
     this.#firstFrame = -1;
-    // After a rest that was heard as silence a pause would only be delay. What stands before all sound was asked for.
+    // After a rest that was heard as silence a pause would only be delay. What stands before all sound was
+    // asked for.
     const restHeard = this.#rested && this.#framesPut > 0 && this.#sink.isEmpty();
     const pauseMs = restHeard ? 0 : next.pauseBeforeMs;
     const ready = next instanceof ReadySegment;
@@ -385,9 +386,10 @@ const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
 const CUSHION_FRAMES = 10; // 200 ms of sound
 
 /**
- * Decides which line works next in an encoder worker. Lines take turns of a few frames. A line that has not given its
- * call a cushion yet goes before those that have: its first packet is due, while the others have hundreds of
- * milliseconds queued. The event loop runs between two passes, so an abort takes effect within one pass.
+ * Decides which line works next in an encoder worker. Lines take turns of a few frames. A line that has not
+ * given its call a cushion yet goes before those that have: its first packet is due, while the others have
+ * hundreds of milliseconds queued. The event loop runs between two passes, so an abort takes effect within
+ * one pass.
  */
 export class LineScheduler {
   readonly #starting: LinePump[] = [];

@@ -1,6 +1,6 @@
-// The sound of a line: SegmentSound reads one segment from the engine's ring and cuts the silence around it. LineSound
-// joins segments into one sound at the sink's rate: stretched and resampled, without a seam while the rate stays, with
-// pauses of exact length between them.
+// The sound of a line: SegmentSound reads one segment from the engine's ring and cuts the silence around it.
+// LineSound joins segments into one sound at the sink's rate: stretched and resampled, without a seam while
+// the rate stays, with pauses of exact length between them.
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-buffers.js';
 import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
@@ -91,8 +91,8 @@ export class SegmentSound {
   }
 
   /**
-   * Writes up to CHUNK_SAMPLES to `output` and returns how many; 0 when nothing can be said yet, -1 at the end.
-   * Throws the error with which the ring ended, or ABORTED.
+   * Writes up to CHUNK_SAMPLES to `output` and returns how many; 0 when nothing can be said yet, -1 at the
+   * end. Throws the error with which the ring ended, or ABORTED.
    */
   read(output: Float32Array): number {
     while (this.#trimmer.readable === 0) {
@@ -151,8 +151,8 @@ export class SegmentSound {
   }
 }
 
-// From this level on, samples that would exceed full scale are compressed into it. Clipping them would be heard as a
-// crackle.
+// From this level on, samples that would exceed full scale are compressed into it. Clipping them would be
+// heard as a crackle.
 const KNEE = 0.8;
 
 /** Multiplies the first `count` samples in place. */
@@ -181,8 +181,8 @@ interface SegmentForm {
 }
 
 /**
- * Positions count samples at the sink's rate from the start of the line. They are known before the resampler outputs
- * the samples.
+ * Positions count samples at the sink's rate from the start of the line. They are known before the resampler
+ * outputs the samples.
  */
 export class LineSound {
   readonly #sampleRate: number;
@@ -235,9 +235,9 @@ export class LineSound {
   }
 
   /**
-   * Begins a segment that shares no frame with the sound before it. The last frame of that sound is filled up with
-   * silence. Returns the number of silent frames between both, which are not read from here. A segment that is
-   * undefined takes no sound.
+   * Begins a segment that shares no frame with the sound before it. The last frame of that sound is filled up
+   * with silence. Returns the number of silent frames between both, which are not read from here. A segment
+   * that is undefined takes no sound.
    */
   beginApart(segment: SegmentForm | undefined, pauseMs: number, frameSamples: number): number {
     const pause = this.#pauseSamples(pauseMs);
@@ -282,7 +282,10 @@ export class LineSound {
     this.#base = end;
   }
 
-  /** Fills up with silence to a multiple of `samples`, so that nothing waits for what comes next; false if nothing does. */
+  /**
+   * Fills up with silence to a multiple of `samples`, so that nothing waits for what comes next; false if
+   * nothing does.
+   */
   pad(samples: number): boolean {
     this.finish();
     const over = this.#base % samples;

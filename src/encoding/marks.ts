@@ -54,7 +54,9 @@ export class DueMarks {
   /** Their start marks are on the way into the queue. */
   readonly #starting: Started[] = [];
 
-  /** The segment's first frame is `started.firstFrame`; one without sound is marked after the frame before it. */
+  /**
+   * The segment's first frame is `started.firstFrame`; one without sound is marked after the frame before it.
+   */
   start(started: Started, frame = started.firstFrame): void {
     this.#due.push({ frame, value: segmentStarted(started.index), started });
   }

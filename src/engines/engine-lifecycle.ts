@@ -13,7 +13,9 @@ import type { Time } from '../time.js';
 export interface Loadable {
   /** Resolves when it can speak; rejects, in bounded time, when it cannot be made so. */
   load(): Promise<void>;
-  /** Called after each load, before the first sentence; absent if the first sentence is as fast as later ones. */
+  /**
+   * Called after each load, before the first sentence; absent if the first sentence is as fast as later ones.
+   */
   warmUp?(): Promise<void>;
   /** Fields for the log line of a load, for example the device. */
   readonly facts?: Readonly<Record<string, string>>;
@@ -89,9 +91,9 @@ export class EngineLifecycle {
   }
 
   /**
-   * Resolves when the engine can speak, loading it where it is not loaded; it stays so until the holder lets go.
-   * Rejects with ENGINE_UNAVAILABLE when it cannot be loaded (now), and ABORTED as soon as the signal is aborted
-   * or the engine closed.
+   * Resolves when the engine can speak, loading it where it is not loaded; it stays so until the holder lets
+   * go. Rejects with ENGINE_UNAVAILABLE when it cannot be loaded (now), and ABORTED as soon as the signal is
+   * aborted or the engine closed.
    */
   async enter(signal: AbortSignal): Promise<LetGo> {
     this.#inHand++;

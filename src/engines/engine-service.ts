@@ -1,5 +1,5 @@
-// Serves an engine in its worker thread: renders jobs one after the other and writes each sound into its ring. Rendered
-// sounds whose rings are full wait here without blocking later jobs. Messages carry no sound.
+// Serves an engine in its worker thread: renders jobs one after the other and writes each sound into its
+// ring. Rendered sounds whose rings are full wait here without blocking later jobs. Messages carry no sound.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';

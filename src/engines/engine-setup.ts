@@ -49,7 +49,10 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
   });
 }
 
-/** Opens the engines of a setup, preferred ones first. Rejects with ENGINE_UNAVAILABLE if a named one is unavailable. */
+/**
+ * Opens the engines of a setup, preferred ones first. Rejects with ENGINE_UNAVAILABLE if a named one is
+ * unavailable.
+ */
 export async function enginesOf(setup: EngineSetup): Promise<Engines> {
   const limits = (name: string): EngineLimits => ({
     ...setup,
@@ -127,8 +130,8 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
 }
 
 /**
- * Sets the default voice, and checks all voices that the configuration names. Stored voices must be open, because they may
- * be among them. Throws CONFIG_INVALID with every mistake at once.
+ * Sets the default voice, and checks all voices that the configuration names. Stored voices must be open,
+ * because they may be among them. Throws CONFIG_INVALID with every mistake at once.
  */
 export function useConfiguredVoices(
   engines: Engines,

@@ -1,7 +1,7 @@
 // Defines the contract of speech engines: requests, voices, urgency, and the ring that receives the sound.
 //
-// The ring is the backpressure: an engine that finds it full waits (or leaves its slot of the batch empty) until the reader
-// has made room. Nothing else limits how far an engine runs ahead.
+// The ring is the backpressure: an engine that finds it full waits (or leaves its slot of the batch empty)
+// until the reader has made room. Nothing else limits how far an engine runs ahead.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 
@@ -63,10 +63,11 @@ export interface SynthesisRequest {
   /** One sentence or several, ready to be spoken: never markup, never empty. */
   readonly text: string;
   /**
-   * The text that follows, as it arrives; only for engines with the capability `textStreaming`. The pieces are joined
-   * without spaces into one text, which is spoken with one voice in one breath. The engine reads on while it can take more,
-   * even if its sound is not read. It waits without working for missing words, without a time limit of its own. An iteration
-   * that throws ends the synthesis with that error. After the synthesis the engine reads nothing more.
+   * The text that follows, as it arrives; only for engines with the capability `textStreaming`. The pieces
+   * are joined without spaces into one text, which is spoken with one voice in one breath. The engine reads
+   * on while it can take more, even if its sound is not read. It waits without working for missing words,
+   * without a time limit of its own. An iteration that throws ends the synthesis with that error. After the
+   * synthesis the engine reads nothing more.
    */
   readonly more?: AsyncIterable<string> | undefined;
   /** Empty if the engine has no voice of its own; then there is a reference. */
@@ -136,7 +137,10 @@ export interface EngineWork {
 
 export interface SpeechEngine {
   readonly name: string;
-  /** Identifies what determines the sound besides name and voice, such as a checkpoint; equal on servers that sound equal. */
+  /**
+   * Identifies what determines the sound besides name and voice, such as a checkpoint; equal on servers that
+   * sound equal.
+   */
   readonly identity?: string;
   readonly capabilities: EngineCapabilities;
   /** False after a load that failed, and after a close. */
@@ -150,20 +154,23 @@ export interface SpeechEngine {
   /** Number of waiting sentences of one class. */
   waitingOf?(kind: SpeechClass): number;
   /**
-   * Bytes of text in UTF-8 that one synthesis surely has room for, further text included: a byte lasts about as long
-   * in all languages. A single sentence may be longer. Absent where text cannot follow.
+   * Bytes of text in UTF-8 that one synthesis surely has room for, further text included: a byte lasts about
+   * as long in all languages. A single sentence may be longer. Absent where text cannot follow.
    */
   readonly mostText?: number;
   device(): EngineDevice;
   /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;
-  /** The sample rate in Hz at which the engine writes for this voice, or with '' for voices of references; the caller opens the ring at this rate. */
+  /**
+   * The sample rate in Hz at which the engine writes for this voice, or with '' for voices of references; the
+   * caller opens the ring at this rate.
+   */
   sampleRate(voice: string): number;
   /**
-   * Writes Float32 mono PCM in [-1, 1] at the ring's rate, in order, ends the ring, and resolves. On failure the
-   * ring ends with the error's code and the promise rejects with that ParleyError. An abort of the signal frees
-   * the work within one step, aborts the ring and rejects with ABORTED. An engine that is not loaded is loaded
-   * first; ENGINE_UNAVAILABLE when it cannot be.
+   * Writes Float32 mono PCM in [-1, 1] at the ring's rate, in order, ends the ring, and resolves. On failure
+   * the ring ends with the error's code and the promise rejects with that ParleyError. An abort of the signal
+   * frees the work within one step, aborts the ring and rejects with ABORTED. An engine that is not loaded is
+   * loaded first; ENGINE_UNAVAILABLE when it cannot be.
    */
   synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd>;
   load(): Promise<void>;
@@ -194,8 +201,8 @@ export interface Urgency {
 export const UNHURRIED: Urgency = { class: 'http', client: '', deadlineMs: Infinity, begun: false };
 
 /**
- * Runs the work, which writes the sound and ends the ring when complete. An abort aborts the ring and rejects at once,
- * whatever the work does. A failure ends the ring with the error's code.
+ * Runs the work, which writes the sound and ends the ring when complete. An abort aborts the ring and rejects
+ * at once, whatever the work does. A failure ends the ring with the error's code.
  */
 export function keepRingContract(
   out: PcmRing,

@@ -1,5 +1,5 @@
-// Computes the name of a rendering in a cache: a hash over everything that changes its bytes. Each field is preceded by its
-// length, so that different lists of fields never give the same name.
+// Computes the name of a rendering in a cache: a hash over everything that changes its bytes. Each field is
+// preceded by its length, so that different lists of fields never give the same name.
 import { hash } from 'node:crypto';
 
 type KeyField = string | number | boolean | undefined;

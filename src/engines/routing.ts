@@ -8,8 +8,8 @@
 //   a language              ──▶ the first engine that speaks it: its default or best voice
 //   nothing                 ──▶ the default voice
 //
-// A language that no engine speaks is refused with a remedy. An unusable engine is passed over if another one speaks the
-// language; otherwise its own error is returned, because it may recover.
+// A language that no engine speaks is refused with a remedy. An unusable engine is passed over if another one
+// speaks the language; otherwise its own error is returned, because it may recover.
 import { ParleyError } from '../errors.js';
 import type { EngineDevice, EngineWork, SpeechClass, SpeechEngine, Voice, VoiceReference } from './engine.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
@@ -53,7 +53,10 @@ interface CustomVoices {
 
 /** Checks whether engines support voices made over HTTP. */
 export interface VoiceAbilities {
-  /** Throws CAPABILITY_MISSING if no engine supports this kind, LANGUAGE_UNAVAILABLE if none of them speaks the language. */
+  /**
+   * Throws CAPABILITY_MISSING if no engine supports this kind, LANGUAGE_UNAVAILABLE if none of them speaks
+   * the language.
+   */
   checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
   /** True if a voice of an engine or of OpenAI has this name. */
   isNamed(name: string): boolean;
@@ -185,7 +188,10 @@ export class Engines implements SpeechRouting {
     checkReference(kind, this.#engines, language, field);
   }
 
-  /** True if a voice of an engine or of OpenAI has this name. Names of Qwen are free for voices made over HTTP. */
+  /**
+   * True if a voice of an engine or of OpenAI has this name. Names of Qwen are free for voices made over
+   * HTTP.
+   */
   isNamed(name: string): boolean {
     const known = name.trim().toLowerCase();
     return this.#named(known) !== undefined || Object.hasOwn(OPENAI_VOICES, known);
@@ -295,8 +301,9 @@ export class Engines implements SpeechRouting {
   }
 
   /**
-   * The fallback voice when no voice was requested and the preferred engine is unavailable; undefined if none is needed or
-   * none exists. It speaks the language of the preferred voice. Without a requested language any voice is better than none.
+   * The fallback voice when no voice was requested and the preferred engine is unavailable; undefined if none
+   * is needed or none exists. It speaks the language of the preferred voice. Without a requested language any
+   * voice is better than none.
    */
   #insteadOf({ usable }: SpeechEngine, spoken: string, requested: string | undefined): Candidate | undefined {
     if (usable) return undefined;
@@ -451,7 +458,10 @@ function enginesFor(
   return now.length > 0 ? now : able;
 }
 
-/** Throws CAPABILITY_MISSING with the name of every engine, and LANGUAGE_UNAVAILABLE with the languages of capable ones. */
+/**
+ * Throws CAPABILITY_MISSING with the name of every engine, and LANGUAGE_UNAVAILABLE with the languages of
+ * capable ones.
+ */
 function checkReference(
   kind: ReferenceKind,
   engines: readonly SpeechEngine[],

@@ -1,8 +1,9 @@
 // Admits sentences to one engine through a bounded queue.
 //
-// A slot stands for one sentence that the engine works on. Its holder releases it as soon as the engine is free for the
-// next sentence, which may be long before the sound has been read. sentence-queue.ts decides the order. A sentence with a
-// slot may still wait within the engine. The scheduler counts it, and alone refuses sentences: the engine refuses none.
+// A slot stands for one sentence that the engine works on. Its holder releases it as soon as the engine is
+// free for the next sentence, which may be long before the sound has been read. sentence-queue.ts decides the
+// order. A sentence with a slot may still wait within the engine. The scheduler counts it, and alone refuses
+// sentences: the engine refuses none.
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
@@ -27,9 +28,9 @@ export type ReleaseSlot = () => void;
 export interface EngineSlot {
   (): void;
   /**
-   * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting. `giveUp` is
-   * called with ENGINE_BUSY if as many of its class wait there as may. It is called with TIMEOUT when the sentence has
-   * waited for as long as it may, including the time before it had a slot.
+   * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting.
+   * `giveUp` is called with ENGINE_BUSY if as many of its class wait there as may. It is called with TIMEOUT
+   * when the sentence has waited for as long as it may, including the time before it had a slot.
    */
   waits(waiting: boolean, giveUp: (error: ParleyError) => void): void;
 }
@@ -75,15 +76,16 @@ export class Scheduler {
   }
 
   /**
-   * Resolves with the slot. Rejects with ENGINE_BUSY when as many of its class wait as may, TIMEOUT when it has
-   * waited for as long as it may, and ABORTED as soon as the signal is aborted or the scheduler closed. `cost`
-   * is what the sentence counts in its client's fair share: its characters, say.
+   * Resolves with the slot. Rejects with ENGINE_BUSY when as many of its class wait as may, TIMEOUT when it
+   * has waited for as long as it may, and ABORTED as soon as the signal is aborted or the scheduler closed.
+   * `cost` is what the sentence counts in its client's fair share: its characters, say.
    */
   enter(signal: AbortSignal, urgency: Urgency = UNHURRIED, cost = 1): Promise<EngineSlot> {
     const { engine, concurrency, maxWaiting } = this.#options;
     if (this.#closed) return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${engine} is closed`));
     if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
-    // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like waiting here.
+    // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like
+    // waiting here.
     const inside = urgency.begun ? 0 : this.#inside[urgency.class];
     if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.#busy(urgency.class));
     if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency, 0));

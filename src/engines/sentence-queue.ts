@@ -1,16 +1,18 @@
-// Orders the sentences that wait for an engine. It is fair between clients and classes, and has no timers and no I/O.
+// Orders the sentences that wait for an engine. It is fair between clients and classes, and has no timers and
+// no I/O.
 //
-// A sentence that has a slot may wait again within the native engine, which alone knows when its memory and the pace of the
-// live listeners leave room. That engine orders by deadline only, and gets the bound of a class as a deadline (agingMs).
+// A sentence that has a slot may wait again within the native engine, which alone knows when its memory and
+// the pace of the live listeners leave room. That engine orders by deadline only, and gets the bound of a
+// class as a deadline (agingMs).
 //
 //   classes   calls, then WebSockets, then HTTP, while each is served at least once within its bound
 //   calls     the earliest deadline: the call whose sound ends first
 //   others    fair between clients, then the earliest deadline (FairQueue)
 //   prompts   prepared by the server, after all classes; they count as HTTP
 //
-// No sentence waits for ever. A deadline is never before its arrival, so a call's sentence is passed only by sentences that
-// arrive before its deadline. A class without service for its bound gets the next slot for one sentence; of several
-// overdue classes the most overdue one is first.
+// No sentence waits for ever. A deadline is never before its arrival, so a call's sentence is passed only by
+// sentences that arrive before its deadline. A class without service for its bound gets the next slot for one
+// sentence; of several overdue classes the most overdue one is first.
 import { SPEECH_CLASSES, type SpeechClass, type Urgency } from './engine.js';
 
 type Line = SpeechClass | 'prepared';
@@ -83,8 +85,8 @@ export class SentenceQueue<T> {
   }
 
   /**
-   * Adds a sentence. Returns undefined if there was room, otherwise the sentence to refuse, which may be the new one.
-   * `elsewhere`: sentences of its class that wait inside the engine; they count as waiting.
+   * Adds a sentence. Returns undefined if there was room, otherwise the sentence to refuse, which may be the
+   * new one. `elsewhere`: sentences of its class that wait inside the engine; they count as waiting.
    */
   add(place: Waiting<T>, nowMs: number, elsewhere = 0): Waiting<T> | undefined {
     const queue = this.#lines[place.line];
@@ -144,8 +146,8 @@ const MAX_CLIENTS = 1024; // remembered while they wait for nothing
  *   equal service     the earliest deadline
  *   within a client   the earliest deadline, then the order of arrival
  *
- * A client's count is never below that of the client served last, so idle time earns no credit. While two clients wait,
- * their service differs by at most the cost of two sentences.
+ * A client's count is never below that of the client served last, so idle time earns no credit. While two
+ * clients wait, their service differs by at most the cost of two sentences.
  */
 export class FairQueue<P extends Place> {
   readonly #shares = new Map<string, Share<P>>();
@@ -200,9 +202,9 @@ export class FairQueue<P extends Place> {
   }
 
   /**
-   * The sentence to refuse for `newcomer` in a full queue: of the client with most places, the one with the latest
-   * deadline that has not begun. A newcomer that has not begun replaces only a client with more places than its own
-   * would have.
+   * The sentence to refuse for `newcomer` in a full queue: of the client with most places, the one with the
+   * latest deadline that has not begun. A newcomer that has not begun replaces only a client with more places
+   * than its own would have.
    */
   givesWay(newcomer: P): P | undefined {
     let most: { waiting: number; place: P } | undefined;

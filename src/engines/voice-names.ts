@@ -1,7 +1,8 @@
-// Maps the voice names of OpenAI and Qwen to voices of this server, and finds the names nearest to a mistyped one.
+// Maps the voice names of OpenAI and Qwen to voices of this server, and finds the names nearest to a mistyped
+// one.
 
-// OpenAI's SDKs require one of these names. Each stands for the most similar voice of this server; in another language it
-// means "no preference".
+// OpenAI's SDKs require one of these names. Each stands for the most similar voice of this server; in another
+// language it means "no preference".
 export const OPENAI_VOICES: Readonly<Record<string, string>> = {
   alloy: 'slt',
   ash: 'rms',
@@ -18,7 +19,8 @@ export const OPENAI_VOICES: Readonly<Record<string, string>> = {
   verse: 'awb',
 };
 
-// The speakers of Qwen3-TTS's CustomVoice checkpoints. Without such a checkpoint these voices stand in for them.
+// The speakers of Qwen3-TTS's CustomVoice checkpoints. Without such a checkpoint these voices stand in for
+// them.
 export const QWEN_VOICES: Readonly<Record<string, string>> = {
   aiden: 'rms',
   dylan: 'rms',

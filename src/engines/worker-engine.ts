@@ -1,4 +1,5 @@
-// Runs a speech engine in a worker thread. The engine renders one sentence at a time, and the others wait in a bounded queue.
+// Runs a speech engine in a worker thread. The engine renders one sentence at a time, and the others wait in
+// a bounded queue.
 //
 //   none ──▶ loading ──▶ serving ──▶ none      unloaded, or lost after a crash or a timeout
 //
@@ -30,7 +31,9 @@ interface EngineThreadOptions {
   readonly file: URL;
   /** Passed to the thread as its `workerData`. */
   readonly data?: unknown;
-  /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
+  /**
+   * Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count.
+   */
   readonly renderTimeoutMs: number;
   /** Called once for each loaded thread that ends unexpectedly, before its jobs fail. */
   readonly onLost?: ((reason: string) => void) | undefined;
@@ -155,7 +158,10 @@ class EngineThread {
     this.#options = options;
   }
 
-  /** Starts a thread if there is none. Resolves when it can speak; rejects with ENGINE_FAILED if it cannot be loaded. */
+  /**
+   * Starts a thread if there is none. Resolves when it can speak; rejects with ENGINE_FAILED if it cannot be
+   * loaded.
+   */
   load(): Promise<void> {
     if (this.#closed !== undefined) {
       return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${this.#options.engine} is closed`));
@@ -211,7 +217,9 @@ export interface EngineLimits {
   readonly maxWaiting: number;
   /** Milliseconds that a sentence may wait; no limit by default. */
   readonly maxWaitMs?: number | undefined;
-  /** Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count. */
+  /**
+   * Milliseconds that the rendering of one sentence may take; waiting for room in the ring does not count.
+   */
   readonly renderTimeoutMs: number;
   /** Milliseconds without a sentence after which the engine is unloaded; 0, or absent, keeps it loaded. */
   readonly idleMs?: number | undefined;
@@ -305,7 +313,9 @@ export class WorkerEngine implements SpeechEngine {
     return this.#lifecycle.close();
   }
 
-  /** Waits in the queue first and for the load second, so that waiting for a load does not bypass the queue. */
+  /**
+   * Waits in the queue first and for the load second, so that waiting for a load does not bypass the queue.
+   */
   async #inTurn(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
     const askedAtMs = this.#time.now();
     const release = await this.#scheduler.enter(signal, request.urgency, request.text.length);
@@ -357,7 +367,10 @@ export class WorkerEngine implements SpeechEngine {
   }
 }
 
-/** Texts of several lengths: the first sentence of each length after a load is slow (compilation, buffer growth). */
+/**
+ * Texts of several lengths: the first sentence of each length after a load is slow (compilation, buffer
+ * growth).
+ */
 export const WARM_UP_TEXTS: readonly string[] = [
   'Yes.',
   'Hello, this is a short sentence.',

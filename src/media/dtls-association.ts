@@ -1,11 +1,11 @@
-// DTLS-SRTP (RFC 5763, RFC 5764): the server's certificate, and one association with a far end, which proves the far
-// end's identity and yields the keys of a call's media in both directions.
+// DTLS-SRTP (RFC 5763, RFC 5764): the server's certificate, and one association with a far end, which proves
+// the far end's identity and yields the keys of a call's media in both directions.
 //
 //   made ──start──▶ handshaking ──onKeys──▶ open ──onClosed──▶ over
 //                        └──────onFailed──────┴──────────────▶ over
 //
-// The association has no socket: datagrams come by `receive` and leave by `send`. The far end's certificate must match
-// a fingerprint of the signalling; nothing else is trusted.
+// The association has no socket: datagrams come by `receive` and leave by `send`. The far end's certificate
+// must match a fingerprint of the signalling; nothing else is trusted.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type DtlsKeys, type DtlsStep, mediaAddon } from './media-addon.js';
@@ -23,8 +23,8 @@ interface AssociationOptions {
   /** At most once. */
   readonly onKeys: (keys: DtlsKeys) => void;
   /**
-   * FINGERPRINT_MISMATCH, TIMEOUT, or DTLS_FAILED for everything else. At most once, also after `onKeys`, and never
-   * after `onClosed`.
+   * FINGERPRINT_MISMATCH, TIMEOUT, or DTLS_FAILED for everything else. At most once, also after `onKeys`, and
+   * never after `onClosed`.
    */
   readonly onFailed: (error: ParleyError) => void;
   /** The far end said goodbye. */
@@ -125,7 +125,8 @@ export class DtlsAssociation {
     else if (this.#early.length < MOST_EARLY && hasHandshake(read)) this.#early.push(read);
   }
 
-  // Anybody can send an unprotected alert. It counts where the far end then says nothing more of its handshake.
+  // Anybody can send an unprotected alert. It counts where the far end then says nothing more of its
+  // handshake.
   #readHandshake(data: Uint8Array): Uint8Array | undefined {
     const sender = this.#options.role === 'active' ? 'server' : 'client';
     const read = handshakeDatagram(data, sender, () => this.#records++);
@@ -227,7 +228,10 @@ export interface CertificateFingerprint {
   readonly digest: string;
 }
 
-/** The server's certificate on P-256. Each process makes a new one; only its fingerprint in the signalling vouches for it. */
+/**
+ * The server's certificate on P-256. Each process makes a new one; only its fingerprint in the signalling
+ * vouches for it.
+ */
 export class DtlsCertificate {
   readonly handle: number;
   readonly fingerprint: CertificateFingerprint;

@@ -31,7 +31,9 @@ const MESSAGES: Readonly<Record<DtlsSender, ReadonlySet<number>>> = {
   server: new Set([2, 3, 4, 11, 12, 13, 14, 22]),
 };
 
-/** The records of a datagram, in order. A record that is cut short ends the list; other versions are left out. */
+/**
+ * The records of a datagram, in order. A record that is cut short ends the list; other versions are left out.
+ */
 export function readDtlsRecords(datagram: Uint8Array): DtlsRecord[] {
   const view = new DataView(datagram.buffer, datagram.byteOffset, datagram.byteLength);
   const records: DtlsRecord[] = [];
@@ -73,11 +75,11 @@ export function isHandshake(fragment: Uint8Array, types: ReadonlySet<number>): b
 }
 
 /**
- * The datagram as far as an end that has no keys yet may read it: without unprotected records that are no part of a
- * handshake, and without records of unknown type. Undefined where nothing is left.
+ * The datagram as far as an end that has no keys yet may read it: without unprotected records that are no
+ * part of a handshake, and without records of unknown type. Undefined where nothing is left.
  *
- * Unprotected records are numbered anew by `number`. Otherwise a forged one with a high number would make all that
- * follow look like replays.
+ * Unprotected records are numbered anew by `number`. Otherwise a forged one with a high number would make all
+ * that follow look like replays.
  */
 export function handshakeDatagram(
   datagram: Uint8Array,

@@ -164,8 +164,8 @@ export class IceLite {
   }
 
   /**
-   * The latest one counts, so that the far end may move. Older far ends ask for every pair that works (RFC 5245
-   * section 8.1.1.2): among those that are asked for at the same time, the highest priority does.
+   * The latest one counts, so that the far end may move. Older far ends ask for every pair that works (RFC
+   * 5245 section 8.1.1.2): among those that are asked for at the same time, the highest priority does.
    */
   #nominate(request: StunMessage, address: string, port: number, component: IceComponent): void {
     if (valueOf(request, ATTRIBUTE.useCandidate) === undefined) return;

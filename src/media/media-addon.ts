@@ -1,6 +1,6 @@
-// The media functions of the addon (native/binding): the plane and its streams, a call's sockets, and DTLS. Times are
-// milliseconds of the monotonic clock, the one of process.hrtime. Stream, socket and DTLS functions answer a stale handle
-// with null or -1 instead of throwing.
+// The media functions of the addon (native/binding): the plane and its streams, a call's sockets, and DTLS.
+// Times are milliseconds of the monotonic clock, the one of process.hrtime. Stream, socket and DTLS functions
+// answer a stale handle with null or -1 instead of throwing.
 import { loadAddon } from '../addon.js';
 
 /** Names as in SDES (RFC 4568, RFC 6188, RFC 7714). */
@@ -17,7 +17,9 @@ export interface SrtpKeys {
   readonly profile: SrtpProfile;
   readonly key: Uint8Array;
   readonly salt: Uint8Array;
-  /** Bytes of the master key index (RFC 3711, section 3.1) in packets that come; none, if absent. 0 to 128. */
+  /**
+   * Bytes of the master key index (RFC 3711, section 3.1) in packets that come; none, if absent. 0 to 128.
+   */
   readonly mkiBytes?: number;
 }
 
@@ -61,7 +63,10 @@ export interface StreamOptions {
   /** Producers are notified of room when less than `lowMs` is queued. The queue is full at `highMs`. */
   readonly lowMs: number;
   readonly highMs: number;
-  /** Comfort noise (RFC 3389) in pauses instead of `silence`: one packet at their beginning, then one each `intervalMs`. */
+  /**
+   * Comfort noise (RFC 3389) in pauses instead of `silence`: one packet at their beginning, then one each
+   * `intervalMs`.
+   */
   readonly comfortNoise?: ComfortNoise;
   /** Canonical name in reports (RFC 7022), at most 255 bytes. */
   readonly cname: string;
@@ -204,7 +209,10 @@ export function mediaAddon(): MediaAddon {
 export const INBOUND_FIELDS = 5;
 export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4 } as const;
 
-/** Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset, bytes. */
+/**
+ * Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset,
+ * bytes.
+ */
 export const SOUND_FIELDS = 6;
 
 export interface SocketStats {

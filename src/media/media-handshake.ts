@@ -1,11 +1,11 @@
-// The handshake on a call's own socket before encrypted media flows: it answers ICE checks and runs DTLS with the far
-// end that the description announces.
+// The handshake on a call's own socket before encrypted media flows: it answers ICE checks and runs DTLS with
+// the far end that the description announces.
 //
 //   first byte   0-3 ─▶ IceLite        20-63 ─▶ DtlsAssociation      (RFC 7983)
 //
-// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. Without ICE the far
-// end may be behind a NAT: other addresses than the announced one may try (see DtlsSourceFilter), and the certificate
-// proves which one is the far end.
+// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. Without
+// ICE the far end may be behind a NAT: other addresses than the announced one may try (see DtlsSourceFilter),
+// and the certificate proves which one is the far end.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket } from './media-addon.js';
@@ -27,13 +27,17 @@ interface MediaHandshakeOptions extends HandshakeTerms {
   readonly onKeys: (keys: DtlsKeys) => void;
   /** FINGERPRINT_MISMATCH, DTLS_FAILED, or TIMEOUT: no handshake within 15 s, no ICE check within 30 s. */
   readonly onFailed: (error: ParleyError) => void;
-  /** The far end is reached there: a check asked for it, or, without ICE, DTLS proved it. The socket should learn it. */
+  /**
+   * The far end is reached there: a check asked for it, or, without ICE, DTLS proved it. The socket should
+   * learn it.
+   */
   readonly onNominated: (address: string, port: number, component: IceComponent) => void;
   /** The far end ended the association: it sends no media under its keys any more. */
   readonly onClosed?: () => void;
 }
 
-const CHECK_LIMIT_MS = 30_000; // a browser gathers its addresses first, and the network may be slow to say them
+// A browser gathers its addresses first, and the network may be slow to say them.
+const CHECK_LIMIT_MS = 30_000;
 const LAST_OF_STUN = 3;
 
 export class MediaHandshake {
@@ -296,7 +300,10 @@ interface Source {
   readonly port: number;
 }
 
-/** `anew`: the source begins another handshake in place of the present one. `restart`: we begin one and drop the datagram. */
+/**
+ * `anew`: the source begins another handshake in place of the present one. `restart`: we begin one and drop
+ * the datagram.
+ */
 type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
 
 interface DtlsSourceOptions {
@@ -316,9 +323,9 @@ const RECORD_HEAD = 13;
  * Decides which source may take part in the DTLS handshake without ICE, before the far end is authenticated.
  * The far end may be behind a NAT, and anybody can send a datagram.
  *
- *     the announced address      always; a handshake with another source makes way for it
- *     another one, we wait       a source that begins a handshake, once the one before has been silent for a second
- *     another one, we connect    a source that answers, once the announced address has been silent for a second
+ *     the announced address always; a handshake with another source makes way for it another one, we wait a
+ *     source that begins a handshake, once the one before has been silent for a second another one, we
+ *     connect a source that answers, once the announced address has been silent for a second
  *
  * A source can end only its own handshake.
  */

@@ -40,7 +40,8 @@ interface TracedPacket {
 
 const MAX_KEPT = 50_000; // a quarter of an hour of one stream
 const MAX_STREAMS = 4000; // the native plane's limit, less those that end within a tick
-const MAX_PARTING = 256; // marks come within a turn of the loop; where none comes at all, these are all that are kept
+// Marks come within a turn of the loop; where none comes at all, these are all that are kept.
+const MAX_PARTING = 256;
 const MARK_FIELDS = 4;
 const TRACE_FIELDS = 3;
 
@@ -88,9 +89,10 @@ export class MediaPlane {
   }
 
   /**
-   * A stream that ticks from now on; nothing leaves before it has a target. It may take the place of another one of
-   * its SSRC, which sends nothing any more, no BYE either, and is closed with it at the latest: sequence numbers, timestamps and, where the keys are the same, SRTP go
-   * on, so that a change of the codec restarts nothing at the far end. Throws CALL_LIMIT.
+   * A stream that ticks from now on; nothing leaves before it has a target. It may take the place of another
+   * one of its SSRC, which sends nothing any more, no BYE either, and is closed with it at the latest:
+   * sequence numbers, timestamps and, where the keys are the same, SRTP go on, so that a change of the codec
+   * restarts nothing at the far end. Throws CALL_LIMIT.
    */
   openStream(options: StreamOptions, continues?: Playout): Playout {
     if (this.#playouts.size >= MAX_STREAMS) {

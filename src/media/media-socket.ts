@@ -1,5 +1,6 @@
-// One call's sockets, and the range of ports that they are taken from. A socket receives the far end's packets. The
-// playout that is bound to it sends from the same port to the address where the far end was found.
+// One call's sockets, and the range of ports that they are taken from. A socket receives the far end's
+// packets. The playout that is bound to it sends from the same port to the address where the far end was
+// found.
 //
 //   const socket = plane.openSocket({ ports, mux })     its port goes into the SDP
 //   socket.formats([...]); socket.srtp(keys)            what the answer says
@@ -47,7 +48,10 @@ export interface RemoteMedia {
   /** Address of reports without mux; if absent, the port after `port`, or `port` itself if it is the last. */
   readonly rtcpAddress?: string;
   readonly rtcpPort?: number;
-  /** After its first packet a source has settled for so long; and a source that is silent for so long may be replaced. */
+  /**
+   * After its first packet a source has settled for so long; and a source that is silent for so long may be
+   * replaced.
+   */
   readonly windowMs?: number;
   /** Address of the peer's signalling: media may come from there, too. */
   readonly signalling?: string;
@@ -56,8 +60,8 @@ export interface RemoteMedia {
   /** The announced address cannot be routed: media may come from any. */
   readonly anywhere?: boolean;
   /**
-   * No address is learned: packets go to the announced address and are accepted from there, or if SRTP proves them.
-   * For peers that are known not to be behind a NAT, or whose mapped address is known.
+   * No address is learned: packets go to the announced address and are accepted from there, or if SRTP proves
+   * them. For peers that are known not to be behind a NAT, or whose mapped address is known.
    */
   readonly announcedOnly?: boolean;
 }
@@ -133,8 +137,9 @@ export class MediaSocket {
   }
 
   /**
-   * The address that the far end announces: packets are sent there at once. The socket follows the far end to another
-   * address only after several packets in sequence from one that is allowed. To be called with every description.
+   * The address that the far end announces: packets are sent there at once. The socket follows the far end to
+   * another address only after several packets in sequence from one that is allowed. To be called with every
+   * description.
    */
   learn(remote: RemoteMedia): void {
     const { address = '', port = 0, windowMs = LEARNING_WINDOW_MS, announcedOnly = false } = remote;
@@ -146,8 +151,8 @@ export class MediaSocket {
   }
 
   /**
-   * Sets the keys of received packets. Setting the same keys again keeps their counters. `closed` rejects every
-   * packet, for calls that must be encrypted and have no keys yet.
+   * Sets the keys of received packets. Setting the same keys again keeps their counters. `closed` rejects
+   * every packet, for calls that must be encrypted and have no keys yet.
    */
   srtp(keys: SrtpKeys | 'plain' | 'closed'): void {
     this.#addon.socketSrtp(this.handle, keys);
@@ -257,8 +262,8 @@ interface PortOptions {
 }
 
 /**
- * The range of ports that calls receive on: even ones for RTP, the next odd one for RTCP. A released pair is not reused
- * for `drainMs`, because the far end may still send to it.
+ * The range of ports that calls receive on: even ones for RTP, the next odd one for RTCP. A released pair is
+ * not reused for `drainMs`, because the far end may still send to it.
  */
 export class RtpPorts {
   readonly handle: number;

@@ -1,5 +1,6 @@
-// One call's outgoing sound. Payloads and marks wait in the playout until the plane's clock sends them, each when it is
-// due. PlayoutWriter is its face in a producer's thread, TakenEntries reads a queue that was taken out of it.
+// One call's outgoing sound. Payloads and marks wait in the playout until the plane's clock sends them, each
+// when it is due. PlayoutWriter is its face in a producer's thread, TakenEntries reads a queue that was taken
+// out of it.
 //
 // Everything pushed belongs to a track, one per utterance, and carries the
 // generation of the queue. `clear` drops what waits and begins a new generation,
@@ -25,7 +26,10 @@ export class Playout {
   readonly frameMs: number;
   /** A mark is reached when everything before it was sent; `sentAtMs` is when the packet before it left. */
   onMark: MarkReached | undefined;
-  /** Packets of a capturing target, to be carried by JavaScript. Without it they wait for the plane's `takePackets`. */
+  /**
+   * Packets of a capturing target, to be carried by JavaScript. Without it they wait for the plane's
+   * `takePackets`.
+   */
   onPacket: ((packet: CapturedPacket) => void) | undefined;
   readonly #onClose: (playout: Playout) => void;
   /** The playout that this one replaced: it sends nothing more, but its queue can still be read. */
@@ -111,16 +115,17 @@ export class Playout {
   }
 
   /**
-   * Presses a key at the far end after those that wait; the voice stands still meanwhile, its time goes on. False
-   * when 64 wait already or the playout is closed.
+   * Presses a key at the far end after those that wait; the voice stands still meanwhile, its time goes on.
+   * False when 64 wait already or the playout is closed.
    */
   pressDigit(digit: DigitTone): boolean {
     return mediaAddon().streamDigit(this.handle, digit);
   }
 
   /**
-   * Sends a plain compound of at most 1400 bytes with the next tick, encrypted by the same sender as the reports.
-   * False when its sender is not the stream's SSRC, it is too long, four wait already, or the playout is closed.
+   * Sends a plain compound of at most 1400 bytes with the next tick, encrypted by the same sender as the
+   * reports. False when its sender is not the stream's SSRC, it is too long, four wait already, or the
+   * playout is closed.
    */
   sendRtcp(compound: Uint8Array): boolean {
     return mediaAddon().streamSendRtcp(this.handle, compound);
@@ -183,8 +188,8 @@ export class PlayoutWriter {
   }
 
   /**
-   * Called once, never before this returns: when less than the low mark is queued, or the playout was cleared or
-   * closed. One thread at a time may wait for one playout.
+   * Called once, never before this returns: when less than the low mark is queued, or the playout was cleared
+   * or closed. One thread at a time may wait for one playout.
    */
   onRoom(callback: () => void): void {
     this.#waiting.add(callback);

@@ -1,7 +1,7 @@
 // Reads and writes the STUN messages of ICE (RFC 8489 section 5 and 14).
 //
-// Any input is accepted: the result is a well-formed message or undefined, and every offset is checked. Nothing in a
-// message may be trusted before its integrity is verified.
+// Any input is accepted: the result is a well-formed message or undefined, and every offset is checked.
+// Nothing in a message may be trusted before its integrity is verified.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { crc32 } from 'node:zlib';
@@ -185,8 +185,8 @@ function typeOf(kind: StunClass, method: number): number {
 const FAMILY = { 4: 1, 6: 2 } as const;
 
 /**
- * The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): the sender's address as we see it, masked from NATs that
- * rewrite anything that looks like an address. Undefined if `address` is no IP address.
+ * The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): the sender's address as we see it, masked from
+ * NATs that rewrite anything that looks like an address. Undefined if `address` is no IP address.
  */
 export function xorMappedAddress(
   address: string,

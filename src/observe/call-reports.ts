@@ -1,7 +1,7 @@
 // Reports each ended telephone call: one line in the log, the metrics, and the webhook if one is configured.
 //
-// The log line contains no words of callers, and only the last two digits of numbers, because more people read a log than
-// may know who called whom.
+// The log line contains no words of callers, and only the last two digits of numbers, because more people
+// read a log than may know who called whom.
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Config } from '../config/config.js';
 import type { Time } from '../time.js';
@@ -112,7 +112,10 @@ function rounded(value: number | undefined, parts: number): number | undefined {
   return value === undefined ? undefined : Math.round(value * parts) / parts;
 }
 
-/** `sip:+491701234567@trunk.example;user=phone` → `sip:+**********67@trunk.example`: parameters go, the host stays. */
+/**
+ * `sip:+491701234567@trunk.example;user=phone` → `sip:+**********67@trunk.example`: parameters go, the host
+ * stays.
+ */
 export function maskedAddress(address: string): string {
   const [, scheme = '', user = '', host = ''] = ADDRESS.exec(address) ?? [];
   return `${scheme}${maskedUser(user)}${host}`;

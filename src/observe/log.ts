@@ -1,7 +1,7 @@
 // Creates the log: one JSON object a line.
 //
-// A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields named in WORDS,
-// which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
+// A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields
+// named in WORDS, which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /** Without child loggers: their bindings would bypass the mask. */

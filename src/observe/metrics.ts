@@ -1,13 +1,15 @@
 // Counts what the server does, as Prometheus metrics.
 //
-// Each instance has its own registry, so that two servers in one process (tests) count separately. scraped-metrics.ts reads
-// the figures of other parts at each scrape.
+// Each instance has its own registry, so that two servers in one process (tests) count separately.
+// scraped-metrics.ts reads the figures of other parts at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallRecord } from '../call/phone-calls.js';
 import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
 
 interface MetricsOptions extends ScrapedFigures {
-  /** True adds Node's own metrics (memory, event loop, garbage collection), observed until the process ends. */
+  /**
+   * True adds Node's own metrics (memory, event loop, garbage collection), observed until the process ends.
+   */
   readonly node?: boolean;
 }
 
@@ -27,7 +29,9 @@ export interface SpeechAnswered {
   readonly seconds: number;
   /** Engine time; undefined if no engine worked for the request. */
   readonly inferSeconds: number | undefined;
-  /** Time of engines and encoders, with the voice and language of the engine; undefined if no engine worked. */
+  /**
+   * Time of engines and encoders, with the voice and language of the engine; undefined if no engine worked.
+   */
   readonly synthesis?:
     { readonly voice: string; readonly language: string; readonly seconds: number } | undefined;
 }
@@ -199,7 +203,9 @@ class SpeechMetrics {
   }
 }
 
-/** Counts WebSockets. Label values come from closed sets: the names of dialects, and the reasons of an end. */
+/**
+ * Counts WebSockets. Label values come from closed sets: the names of dialects, and the reasons of an end.
+ */
 export class SocketMetrics {
   readonly #open: Gauge<'dialect'>;
   readonly #ended: Counter<'dialect' | 'end'>;
@@ -274,8 +280,8 @@ const MOS = [1, 2, 2.5, 3, 3.25, 3.5, 3.75, 4, 4.1, 4.2, 4.3, 4.4, 4.5];
 const MOST_CAUSE = 127; // Q.850 has seven bits
 
 /**
- * Counts telephone calls and their SIP messages. A far end's methods, statuses and causes are counted by name only if a
- * standard defines them.
+ * Counts telephone calls and their SIP messages. A far end's methods, statuses and causes are counted by name
+ * only if a standard defines them.
  */
 class SipMetrics {
   readonly #requests: Counter<'method' | 'direction'>;

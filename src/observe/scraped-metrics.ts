@@ -1,4 +1,5 @@
-// Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches, queues, telephone.
+// Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches,
+// queues, telephone.
 import type { Metric } from 'prom-client';
 
 /** Figures that other parts of the server hold. */
@@ -49,8 +50,8 @@ interface ScrapedValue {
   readonly metricName?: string;
 }
 
-// prom-client's counters and histograms cannot be set to a total, as counters of the media plane need. A registry uses only
-// the name and get() of a metric.
+// prom-client's counters and histograms cannot be set to a total, as counters of the media plane need. A
+// registry uses only the name and get() of a metric.
 function readAtScrape(
   name: string,
   help: string,

@@ -4,8 +4,8 @@
 //      ▲            ├───────▶ refused     4xx, redirects: permanent
 //      └── backoff ◀┴───────▶ expired     5xx, 429, no response: for too long
 //
-// The queue is bounded: the newest record replaces the oldest. Records exist in memory only, so records that wait when
-// the server ends are lost, and counted.
+// The queue is bounded: the newest record replaces the oldest. Records exist in memory only, so records that
+// wait when the server ends are lost, and counted.
 import { createHmac } from 'node:crypto';
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Time } from '../time.js';
@@ -19,7 +19,10 @@ interface WebhookLimits {
   readonly timeoutMs: number;
   /** Milliseconds from the end of a call to the last attempt. */
   readonly expiryMs: number;
-  /** Milliseconds of backoff after the first failure, doubled each time up to the most; jitter takes up to half of it. */
+  /**
+   * Milliseconds of backoff after the first failure, doubled each time up to the most; jitter takes up to
+   * half of it.
+   */
   readonly firstRestMs: number;
   readonly mostRestMs: number;
   /** Most milliseconds that `close` takes. */
@@ -274,7 +277,9 @@ function waitIn(value: string | null, nowMs: number): number {
 
 const CALL_ENDED = 'call.ended';
 
-/** The record as JSON in the terms of the HTTP interface. Unknown fields are absent; times are Unix seconds. */
+/**
+ * The record as JSON in the terms of the HTTP interface. Unknown fields are absent; times are Unix seconds.
+ */
 export function callRecordBody(record: CallRecord) {
   const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
     record;

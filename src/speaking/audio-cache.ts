@@ -1,6 +1,7 @@
-// Caches whole renderings in memory. The key holds everything that changes their bytes, and the least recently used
-// leave first. Requests for a rendering in progress share it (SharedRendering). A failure is never kept. On a miss the
-// cache asks the tier behind it before it asks an engine, and it gives each whole rendering to that tier.
+// Caches whole renderings in memory. The key holds everything that changes their bytes, and the least
+// recently used leave first. Requests for a rendering in progress share it (SharedRendering). A failure is
+// never kept. On a miss the cache asks the tier behind it before it asks an engine, and it gives each whole
+// rendering to that tier.
 //
 //   absent ──▶ in progress ──▶ stored ──▶ evicted
 //                    └──▶ failed, given up, too large
@@ -106,8 +107,9 @@ export class AudioCache {
   }
 
   /**
-   * Reads the rendering of this key, and starts it unless it is in progress. Rejects as `start` does, or with ABORTED
-   * when the signal is aborted. The signal that `start` gets is aborted when no request reads the rendering any more.
+   * Reads the rendering of this key, and starts it unless it is in progress. Rejects as `start` does, or with
+   * ABORTED when the signal is aborted. The signal that `start` gets is aborted when no request reads the
+   * rendering any more.
    */
   async follow(key: string, start: Start, signal: AbortSignal): Promise<CachedStream> {
     if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
@@ -243,7 +245,10 @@ async function openedFor(
 }
 
 interface RenderingOptions {
-  /** Asks for room to keep so many bytes more. If it is refused, only the bytes that a reader still needs are kept. */
+  /**
+   * Asks for room to keep so many bytes more. If it is refused, only the bytes that a reader still needs are
+   * kept.
+   */
   readonly keep: (bytes: number) => boolean;
   /** Gives that room back, once no reader holds the bytes. */
   readonly letGo: (bytes: number) => void;
@@ -259,9 +264,9 @@ interface RenderingEnd {
 const MAX_LAG_BYTES = 4 * 1024 * 1024; // between two readers of a rendering that is not kept whole
 
 /**
- * A rendering in progress, with any number of readers. The reader that is ahead pulls from the source, so the fastest
- * one sets the pace and no unread chunk is made. The others read the chunks that are kept. The rendering is
- * given up when its last reader leaves.
+ * A rendering in progress, with any number of readers. The reader that is ahead pulls from the source, so the
+ * fastest one sets the pace and no unread chunk is made. The others read the chunks that are kept. The
+ * rendering is given up when its last reader leaves.
  */
 export class SharedRendering {
   readonly #options: RenderingOptions;

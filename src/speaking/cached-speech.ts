@@ -1,4 +1,5 @@
-// Puts a cache before the speech service: a text that was rendered before costs neither an engine nor an encoder.
+// Puts a cache before the speech service: a text that was rendered before costs neither an engine nor an
+// encoder.
 import type { LineSettings } from '../encoding/line-messages.js';
 import type { AudioCache } from './audio-cache.js';
 import { ParleyError } from '../errors.js';
@@ -83,9 +84,9 @@ export class CachedSpeech {
   }
 
   /**
-   * The engine's voice and the primary tag of the language that would speak. The voice is absent if it is made from a
-   * sample or a description. If it stands in for another voice, the first sentence decides. Throws VOICE_UNKNOWN and
-   * LANGUAGE_UNAVAILABLE.
+   * The engine's voice and the primary tag of the language that would speak. The voice is absent if it is
+   * made from a sample or a description. If it stands in for another voice, the first sentence decides.
+   * Throws VOICE_UNKNOWN and LANGUAGE_UNAVAILABLE.
    */
   spokenBy({ text = '', markup, ...request }: SpeakerRequest): Speaker {
     const resolved = this.#routing.resolve(request);
@@ -117,7 +118,10 @@ export class CachedSpeech {
     return this.#uses(request) && this.#cache.has(this.#key(request));
   }
 
-  /** Opens a sentence of a run. It is neither looked up nor kept, because its sound depends on the sentences before. */
+  /**
+   * Opens a sentence of a run. It is neither looked up nor kept, because its sound depends on the sentences
+   * before.
+   */
   openPart(
     part: RunPart,
     { cache: _cache, ...request }: SpeechRequest,
@@ -138,15 +142,15 @@ export class CachedSpeech {
     return this.#cache.clear() + (this.#frames?.clear() ?? 0);
   }
 
-  // The voice of a request's own sample or description is private. A voice that markup names is known here only by its
-  // name, which may later belong to another voice.
+  // The voice of a request's own sample or description is private. A voice that markup names is known here
+  // only by its name, which may later belong to another voice.
   #uses({ cache, reference, markup, text }: SpeechRequest): boolean {
     const namesVoices = markup === true && text.includes('<voice');
     return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
   }
 
-  // The key has every field that a request has or will have, except who asks, how soon the sound is wanted and how
-  // it is sent. If a field were missing here, a client could get the wrong sound.
+  // The key has every field that a request has or will have, except who asks, how soon the sound is wanted
+  // and how it is sent. If a field were missing here, a client could get the wrong sound.
   #key({
     client: _client,
     cache: _cache,

@@ -1,12 +1,12 @@
-// Joins the sentences of an utterance into runs (sentence-run.ts): one generation of the engine speaks a run, so that the
-// voice does not change between its sentences.
+// Joins the sentences of an utterance into runs (sentence-run.ts): one generation of the engine speaks a run,
+// so that the voice does not change between its sentences.
 //
-// A new run begins where the voice or the language changes, after a sentence that was kept and need not be made, after a
-// recorded sound or a stated pause, and when the engine has no room for one more sentence. A sentence stays on its own if
-// its engine takes no further text, or if a limit holds for each sentence.
+// A new run begins where the voice or the language changes, after a sentence that was kept and need not be
+// made, after a recorded sound or a stated pause, and when the engine has no room for one more sentence. A
+// sentence stays on its own if its engine takes no further text, or if a limit holds for each sentence.
 //
-// The sound of a run is not kept for its sentences: it depends on the text before, and the ends are estimates. Only a
-// sentence without a run is kept.
+// The sound of a run is not kept for its sentences: it depends on the text before, and the ends are
+// estimates. Only a sentence without a run is kept.
 import type { SpeechOptions } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { type SpokenSentence, wordsOf } from './line-piece.js';
@@ -57,9 +57,9 @@ export class Continuity {
   }
 
   /**
-   * A run of a whole text has all of its text before it begins. An open run takes sentences of an arriving text at once,
-   * because an engine reads text faster than it speaks. Beyond that nothing is read ahead. An error of the source, or of a
-   * run that waits for text, comes after the pieces before it.
+   * A run of a whole text has all of its text before it begins. An open run takes sentences of an arriving
+   * text at once, because an engine reads text faster than it speaks. Beyond that nothing is read ahead. An
+   * error of the source, or of a run that waits for text, comes after the pieces before it.
    */
   async *#joined(pieces: LinePieces, options: JoinOptions): AsyncGenerator<LinePiece, void, undefined> {
     const isWhole = Symbol.iterator in pieces;
@@ -121,7 +121,9 @@ function fits(sentence: SpokenSentence, options: SpeechOptions | undefined): boo
   );
 }
 
-/** Adds sentences while the run takes them, then ends it. Resolves with the first piece that it does not take. */
+/**
+ * Adds sentences while the run takes them, then ends it. Resolves with the first piece that it does not take.
+ */
 async function fill(
   run: SentenceRun,
   source: AsyncIterator<Candidate, void>,

@@ -1,11 +1,12 @@
-// Caches sentences of calls as encoded payloads: a sentence that was spoken before costs a call neither an engine nor an
-// encoder. The least recently used leave first.
+// Caches sentences of calls as encoded payloads: a sentence that was spoken before costs a call neither an
+// engine nor an encoder. The least recently used leave first.
 //
-// Every later call hears the first rendering, even if the engine would vary it. A call does not wait for a sentence
-// that another call is making: its payloads are whole only when it has been played nearly to its end.
+// Every later call hears the first rendering, even if the engine would vary it. A call does not wait for a
+// sentence that another call is making: its payloads are whole only when it has been played nearly to its
+// end.
 //
-// Prepared sentences (prepared-speech.ts) are pinned. They take up to half of the cache, leave only when they are
-// unpinned, and survive a clear, because the next call may need them.
+// Prepared sentences (prepared-speech.ts) are pinned. They take up to half of the cache, leave only when they
+// are unpinned, and survive a clear, because the next call may need them.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
@@ -23,7 +24,9 @@ export interface KeptSentence {
   readonly frames: KeptFrames;
   /** Length of the engine's sound in milliseconds, with its silence. */
   readonly soundMs: number;
-  /** Word times of the engine, for the words that it got. The same words may be written differently each time. */
+  /**
+   * Word times of the engine, for the words that it got. The same words may be written differently each time.
+   */
   readonly words: readonly WordTime[];
 }
 
@@ -123,8 +126,8 @@ export class FrameCache {
   }
 
   /**
-   * Pins the sentence under the key, or else `made`, until it is unpinned; false if there is neither. Throws TOO_LARGE if
-   * pinned ones would take more than half of the cache.
+   * Pins the sentence under the key, or else `made`, until it is unpinned; false if there is neither. Throws
+   * TOO_LARGE if pinned ones would take more than half of the cache.
    */
   pin(key: string, made?: KeptSentence): boolean {
     if (this.#pinned.has(key)) return true;

@@ -1,9 +1,9 @@
 // Chooses the language of each sentence: the one that the request states, or the one that the text shows.
 //
-// A clear sentence decides for itself. An unclear one follows the sentence before it, unless it looks like a whole
-// sentence of English, which never counts as clear. At the beginning of a whole text an unclear sentence follows the first
-// clear one ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the only sentence: before English it is part
-// of it.
+// A clear sentence decides for itself. An unclear one follows the sentence before it, unless it looks like a
+// whole sentence of English, which never counts as clear. At the beginning of a whole text an unclear
+// sentence follows the first clear one ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the
+// only sentence: before English it is part of it.
 import { tagOfName } from '../engines/language-names.js';
 import { identifyLanguage } from '../text/language.js';
 
@@ -25,7 +25,10 @@ export class LanguagePlan {
     this.#language ??= firstClear(sentences);
   }
 
-  /** The language of the next sentence; undefined if nothing is known. Call it once for each sentence, in order. */
+  /**
+   * The language of the next sentence; undefined if nothing is known. Call it once for each sentence, in
+   * order.
+   */
   of(sentence: string, isOnly: boolean): string | undefined {
     if (this.#stated === undefined) this.#language = this.#detected(sentence, isOnly);
     return this.#language;

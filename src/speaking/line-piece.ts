@@ -1,4 +1,5 @@
-// The pieces that a speech line makes sound of, one after another: sentences, recorded sound, tones and silence.
+// The pieces that a speech line makes sound of, one after another: sentences, recorded sound, tones and
+// silence.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { SpeechEnd, SynthesisRequest } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
@@ -63,8 +64,8 @@ const MOST_MINUTES = 10; // length of the samples; 115 MB of them at 48 kHz
 const MOST_TIMES = 10_000;
 
 /**
- * The samples are read while they are played and must not be changed before. Throws INVALID_FIELD, and TOO_LARGE for
- * more than ten minutes of samples.
+ * The samples are read while they are played and must not be changed before. Throws INVALID_FIELD, and
+ * TOO_LARGE for more than ten minutes of samples.
  */
 export function soundPiece({ samples, sampleRate, times = 1 }: PlayedSound): SoundPiece {
   if (!PLAYED_RATES.includes(sampleRate)) {

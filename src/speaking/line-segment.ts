@@ -46,7 +46,10 @@ export class LineSegment implements SpokenSegment {
   onKept: ((frames: KeptFrames) => void) | undefined;
   /** Undefined if its payloads come from the cache. */
   readonly #sound: SoundInMaking | undefined;
-  /** Factor between the sound as it was made and as it is heard. All reported times are those of the heard sound. */
+  /**
+   * Factor between the sound as it was made and as it is heard. All reported times are those of the heard
+   * sound.
+   */
   readonly #speed: number;
   #soundMs: number | undefined;
   #words: readonly WordTime[] = [];

@@ -1,4 +1,5 @@
-// Computes how urgent the next sentence is: by when its listener will have heard everything that was made before it.
+// Computes how urgent the next sentence is: by when its listener will have heard everything that was made
+// before it.
 import type { SpeechClass, Urgency } from '../engines/engine.js';
 import type { Time } from '../time.js';
 
@@ -17,11 +18,14 @@ interface LineProgress {
 /** Called for each sentence when the engine gets it. */
 export type Pace = (line: LineProgress) => Urgency;
 
-// Assumed rest of a text, for the texts behind it in the same call. The real one is unknown, and they must not overtake
-// it.
+// Assumed rest of a text, for the texts behind it in the same call. The real one is unknown, and they must
+// not overtake it.
 const UTTERANCE_MS = 1000;
 
-/** The pace of a call. Its playout knows the sound that is queued; `ahead` is the number of texts before this one. */
+/**
+ * The pace of a call. Its playout knows the sound that is queued; `ahead` is the number of texts before this
+ * one.
+ */
 export function callPace(
   client: string,
   time: Time,
@@ -37,8 +41,8 @@ export function callPace(
 }
 
 /**
- * The pace of a reply: its listener began with the first byte and has heard at most the time since. `dueAtMs` is when
- * the listener will have heard the streams that come before this one.
+ * The pace of a reply: its listener began with the first byte and has heard at most the time since. `dueAtMs`
+ * is when the listener will have heard the streams that come before this one.
  */
 export function replyPace(
   client: string,
@@ -61,8 +65,8 @@ export function preparedPace(client: string): Pace {
   return ({ begun }) => ({ class: 'http', client, deadlineMs: Infinity, begun, prepared: true });
 }
 
-// Brisk speech: the estimate for a text whose sound is still in progress. If it is too short, the next sentence is only
-// more urgent than necessary.
+// Brisk speech: the estimate for a text whose sound is still in progress. If it is too short, the next
+// sentence is only more urgent than necessary.
 const MS_PER_CHARACTER = 50;
 
 interface Heard {
@@ -86,7 +90,9 @@ export class Listener {
     return this.#last === undefined ? undefined : this.#last.startMs + this.#last.lengthMs;
   }
 
-  /** A stream with this text is handed over. Call the returned function with its length once that is known. */
+  /**
+   * A stream with this text is handed over. Call the returned function with its length once that is known.
+   */
   hears(text: string): (durationMs: number) => void {
     const startMs = Math.max(this.#time.now(), this.dueAtMs ?? -Infinity);
     const heard: Heard = { startMs, lengthMs: (text.length * MS_PER_CHARACTER) / this.#speed };

@@ -1,9 +1,9 @@
-// Prepares speech before the first call. PreparedSpeech renders a greeting once, in a codec, into the cache that calls
-// look in first: a call that speaks the same text with the same voice sends it at once, without an engine or an encoder.
-// warmUpTexts has the code for texts compiled and its dictionaries loaded.
+// Prepares speech before the first call. PreparedSpeech renders a greeting once, in a codec, into the cache
+// that calls look in first: a call that speaks the same text with the same voice sends it at once, without an
+// engine or an encoder. warmUpTexts has the code for texts compiled and its dictionaries loaded.
 //
-// A prepared sentence equals one that a call would have kept, and stays until it is released. One text is prepared at a
-// time, and sentences of calls come first.
+// A prepared sentence equals one that a call would have kept, and stays until it is released. One text is
+// prepared at a time, and sentences of calls come first.
 import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { TextRequest } from './speech-request.js';
@@ -46,9 +46,10 @@ export class PreparedSpeech {
   }
 
   /**
-   * Resolves when all of the text is ready, with the number of sentences that had to be rendered. Rejects with
-   * WRONG_STATE if no sentences are kept at all or after a close, with QUEUE_FULL, with TOO_LARGE if it does not fit, and
-   * with the errors of Call.speak, engines and encoders. Sentences that were ready by then stay.
+   * Resolves when all of the text is ready, with the number of sentences that had to be rendered. Rejects
+   * with WRONG_STATE if no sentences are kept at all or after a close, with QUEUE_FULL, with TOO_LARGE if it
+   * does not fit, and with the errors of Call.speak, engines and encoders. Sentences that were ready by then
+   * stay.
    */
   async prepare(speech: SpeechToPrepare): Promise<number> {
     const { routing, frames: cache, limits } = this.#parts;
@@ -158,8 +159,8 @@ const WARM_UP_TEXT = 'Good morning, Dr. Smith. It costs 3.14 at 9 a.m., as you k
 const ROUNDS = 20; // enough for the first tier of the compiler; measured 25 ms in all
 
 /**
- * Speaks a text without sound, so that the first caller need not wait for the compiler and for dictionaries. Does
- * nothing if the server has no voice of its own.
+ * Speaks a text without sound, so that the first caller need not wait for the compiler and for dictionaries.
+ * Does nothing if the server has no voice of its own.
  */
 export function warmUpTexts(routing: SpeechRouting): void {
   try {

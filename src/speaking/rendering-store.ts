@@ -1,12 +1,12 @@
-// Keeps whole renderings in a store that servers share: Redis. Losing the store costs only speed. A look takes a limited
-// time, a rendering that is not found is made, and one that cannot be written is dropped.
+// Keeps whole renderings in a store that servers share: Redis. Losing the store costs only speed. A look
+// takes a limited time, a rendering that is not found is made, and one that cannot be written is dropped.
 //
 //   connecting ──▶ connected ──▶ waiting ──▶ connecting …     closed, from any
 //       └──────── cannot ──────────▲
 //
-// A connection is given up when it ends, or when several looks in a row take too long. Until the next one stands, every
-// look is a miss at once. A clear begins a new generation: no server finds renderings of an older one any more, and
-// they expire.
+// A connection is given up when it ends, or when several looks in a row take too long. Until the next one
+// stands, every look is a miss at once. A clear begins a new generation: no server finds renderings of an
+// older one any more, and they expire.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { createClient, RESP_TYPES } from '@redis/client';
@@ -50,7 +50,8 @@ const GENERATION = 'parley:generation';
 const LOOK_MS = 50;
 const WRITE_MS = 5000;
 const CONNECT_MS = 3000;
-// Failures in a row. A look counts only if it began after the failure before: a short stall is one failure of many looks.
+// Failures in a row. A look counts only if it began after the failure before: a short stall is one failure of
+// many looks.
 const MAX_FAILURES = 3;
 const MAX_LOOKS = 256; // at once
 const MAX_VALUE_BYTES = 2 * 1024 * 1024; // a minute or two of MP3: more would not arrive within LOOK_MS
@@ -228,7 +229,10 @@ interface RedisTierOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Each client of Redis connects once; the store decides when to try again. Throws CONFIG_INVALID for a wrong address. */
+/**
+ * Each client of Redis connects once; the store decides when to try again. Throws CONFIG_INVALID for a wrong
+ * address.
+ */
 export function openRedisTier({ url, ttlSeconds, time, log }: RedisTierOptions): RenderingStore {
   const redis = placeOf(url);
   return new RenderingStore({
@@ -301,8 +305,8 @@ function reasonOf(error: unknown): string {
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.constructor.name;
 }
 
-// The value of a rendering in the store. A value that packSound did not write exactly so is ignored: cut short, of another
-// program, or of another form.
+// The value of a rendering in the store. A value that packSound did not write exactly so is ignored: cut
+// short, of another program, or of another form.
 //
 //   "PRLY" │ form │ length of generation │ of head │ of sound │ CRC-32 of the rest │ generation │ head (JSON) │ sound
 //     4       1              1               4          4              4

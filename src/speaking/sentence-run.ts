@@ -1,12 +1,12 @@
-// A run of sentences that one generation of an engine speaks, so that the voice does not change between them. Their text
-// goes in as it arrives, and their sound comes out in one ring.
+// A run of sentences that one generation of an engine speaks, so that the voice does not change between them.
+// Their text goes in as it arrives, and their sound comes out in one ring.
 //
 //   text   First.   Second one.   Third …
 //   ring   [ first │ second      │ third …
 //
-// No engine reports where in the sound a sentence ends, so the places are estimates: a sentence gets the share of the
-// sound that it has of the characters. While the sound is not whole, its length is estimated from the voice's pace.
-// Samples that were read as part of a sentence stay part of it.
+// No engine reports where in the sound a sentence ends, so the places are estimates: a sentence gets the
+// share of the sound that it has of the characters. While the sound is not whole, its length is estimated
+// from the voice's pace. Samples that were read as part of a sentence stay part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { SpeechEnd, SpeechOptions, SynthesisRequest, Urgency, WordTime } from '../engines/engine.js';
@@ -16,8 +16,8 @@ import { type SoundPiece, type SpokenSentence, wordsOf, type WrittenSentence } f
 import { TokenStream } from './text-source.js';
 import { placedWord } from './spoken-text.js';
 
-// An engine that delivers a sentence at once seldom waits for a ring of this size, and an interrupted sentence wastes no
-// more than this.
+// An engine that delivers a sentence at once seldom waits for a ring of this size, and an interrupted
+// sentence wastes no more than this.
 export const RING_SECONDS = 2;
 
 // Fewer than an encoder line takes at once, so that there is room for others.
@@ -87,7 +87,10 @@ export class SentenceRun {
     return this.#parts.length;
   }
 
-  /** True if this generation can speak the sentence: same voice and language, no pause of its own, and enough room. */
+  /**
+   * True if this generation can speak the sentence: same voice and language, no pause of its own, and enough
+   * room.
+   */
   takes(sentence: SpokenSentence): boolean {
     const bytes = Buffer.byteLength(this.#text + this.#joint() + wordsOf(sentence));
     return (
@@ -167,7 +170,9 @@ export class SentenceRun {
     return ((this.#ring?.status()?.readable ?? 0) * 1000) / this.rate;
   }
 
-  /** Words of the whole text, timed from the first sample; undefined while the engine may still report them. */
+  /**
+   * Words of the whole text, timed from the first sample; undefined while the engine may still report them.
+   */
   get words(): readonly WordTime[] | undefined {
     return this.#end?.words ?? (this.voice.engine.capabilities.wordTimes ? undefined : []);
   }
@@ -199,7 +204,10 @@ export class SentenceRun {
   }
 }
 
-/** Everything that a line makes sound of. A RunPart is a sentence that one generation speaks together with others. */
+/**
+ * Everything that a line makes sound of. A RunPart is a sentence that one generation speaks together with
+ * others.
+ */
 export type LinePiece = SpokenSentence | SoundPiece | RunPart;
 
 export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;

@@ -28,8 +28,8 @@ export interface SoundOutcome {
   readonly sentences: readonly SentencePlace[];
   readonly timing: SoundTiming;
   /**
-   * The first bytes of the whole file, which replace the first `replaced` bytes of the stream. Absent if both begin
-   * alike.
+   * The first bytes of the whole file, which replace the first `replaced` bytes of the stream. Absent if both
+   * begin alike.
    */
   readonly header?: { readonly replaced: number; readonly bytes: Uint8Array } | undefined;
 }

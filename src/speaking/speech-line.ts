@@ -1,16 +1,16 @@
-// Speaks sentences into a sink. Each one is synthesised into a ring of its own while the one before it is encoded and the
-// one before that plays.
+// Speaks sentences into a sink. Each one is synthesised into a ring of its own while the one before it is
+// encoded and the one before that plays.
 //
 //   sentence N+1 ──▶ engine ──▶ ring ─┐
 //   sentence N   ────────────▶ ring ──┴─▶ encoder line ──▶ playout of a call, or bytes of a container
 //
 // A sentence with cached payloads (frame-cache.ts) goes to the encoder line at once, without engine and ring.
 //
-// Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the line does not wait for the
-// engine between them.
+// Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the line does not wait
+// for the engine between them.
 //
-// At most two rings live at once. The line records the place of each sentence in the sound, from which the text that was
-// spoken is computed.
+// At most two rings live at once. The line records the place of each sentence in the sound, from which the
+// text that was spoken is computed.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -51,7 +51,9 @@ export interface EncoderSource {
 
 /** The way of a line to its sink. */
 export interface LineOutlet {
-  /** Undefined if a line may be opened now; otherwise the line waits for it and calls again. It never rejects. */
+  /**
+   * Undefined if a line may be opened now; otherwise the line waits for it and calls again. It never rejects.
+   */
   ready?(): Promise<unknown> | undefined;
   /** Called once, when the turn of the line to push has come. */
   open(options: EncoderOptions): EncoderLine;
@@ -119,7 +121,10 @@ export class SpeechLine {
     return this.#flushed;
   }
 
-  /** The error with which `run` rejects after the sink has taken the sound before it. The sink may report its end first. */
+  /**
+   * The error with which `run` rejects after the sink has taken the sound before it. The sink may report its
+   * end first.
+   */
   get failure(): ParleyError | undefined {
     return this.#failure;
   }
@@ -142,8 +147,9 @@ export class SpeechLine {
   }
 
   /**
-   * Speaks the sentences in order into the sink, and pushes nothing before `turn` has resolved. Settles when the sink
-   * has taken everything that was made. Rejects with the error of the engine or encoder, or ABORTED with the signal.
+   * Speaks the sentences in order into the sink, and pushes nothing before `turn` has resolved. Settles when
+   * the sink has taken everything that was made. Rejects with the error of the engine or encoder, or ABORTED
+   * with the signal.
    */
   async run(sentences: LinePieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
     const giveUp = () => this.#line?.abort();
@@ -212,7 +218,8 @@ export class SpeechLine {
       // If the run goes on in another line, its sound ends only when that line reads.
       if (!(last instanceof RunPart) || last.endsRun) await made;
     } catch (error) {
-      // Sound from before the failure is still heard. If the encoder failed, the engine only saw its ring aborted.
+      // Sound from before the failure is still heard. If the encoder failed, the engine only saw its ring
+      // aborted.
       const cause: unknown = await encoding.then(
         () => error,
         (encoderError: unknown) => (isAborted(error) ? encoderError : error),
@@ -401,8 +408,8 @@ export class SpeechLine {
 type LineTempo = Pick<SpeechSettings, 'leadMs' | 'speed'>;
 
 /**
- * Milliseconds of silence before a piece, at the speed of the line. A stated pause keeps its length at any speed; the
- * usual pause, which is absent before the first piece, changes with the speed.
+ * Milliseconds of silence before a piece, at the speed of the line. A stated pause keeps its length at any
+ * speed; the usual pause, which is absent before the first piece, changes with the speed.
  */
 function pauseBefore(
   delivery: Delivery | undefined,

@@ -36,7 +36,9 @@ export interface SpeechSettings extends TextSettings {
   readonly kind?: SpeechClass | undefined;
   /** Milliseconds of silence before the first sound: the pause after what another stream said. */
   readonly leadMs?: number | undefined;
-  /** When the listener will have heard the streams before this one, in milliseconds of the monotonic clock. */
+  /**
+   * When the listener will have heard the streams before this one, in milliseconds of the monotonic clock.
+   */
   readonly dueAtMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Speech for HTTP: turns a text into the bytes of a container. It uses the same line as calls, with another sink. Bytes
-// wait in a bounded ring, so a client that reads slowly delays only its own line.
+// Speech for HTTP: turns a text into the bytes of a container. It uses the same line as calls, with another
+// sink. Bytes wait in a bounded ring, so a client that reads slowly delays only its own line.
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { Voice, WordTime } from '../engines/engine.js';
@@ -20,7 +20,9 @@ import { placedWord } from './spoken-text.js';
 const RING_BYTES = 256 * 1024; // 5 s of 24 kHz PCM: a network's stutter does not stop the engine
 const CHUNK_BYTES = 16 * 1024;
 
-/** The bytes of one rendering, in order. Iterate it once; the work stops when the loop ends or with `cancel`. */
+/**
+ * The bytes of one rendering, in order. Iterate it once; the work stops when the loop ends or with `cancel`.
+ */
 export class SpeechStream implements SoundSource {
   readonly contentType: string;
   readonly outcome: Promise<SoundOutcome | undefined>;
@@ -125,7 +127,10 @@ export class SpeechService {
     return this.#routing.voices();
   }
 
-  /** Rejects with errors that come before the first byte: limits, voice, language, an engine that fails at once. */
+  /**
+   * Rejects with errors that come before the first byte: limits, voice, language, an engine that fails at
+   * once.
+   */
   async openStream(request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
     const sentences = await readPieces(request.text, request, reader, signal);

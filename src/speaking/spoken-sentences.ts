@@ -1,6 +1,6 @@
-// Speaks a text, whole or in tokens, as one stream for each sentence. A sentence is made while the one before it is sent.
-// If one generation speaks several sentences (sentence-run.ts), their streams are consecutive parts of its sound, and it
-// gets each sentence as soon as its text is known.
+// Speaks a text, whole or in tokens, as one stream for each sentence. A sentence is made while the one before
+// it is sent. If one generation speaks several sentences (sentence-run.ts), their streams are consecutive
+// parts of its sound, and it gets each sentence as soon as its text is known.
 //
 //   sentence N    being sent by the reader
 //   sentence N+1  opened as soon as the reader has N: it is made until its ring is full
@@ -33,8 +33,9 @@ export interface SpokenSentenceSound {
 /** Speech for the socket protocols. */
 export interface SentenceSpeaker {
   /**
-   * The sentences of a text in order, each as soon as its sound has begun. Throws the errors of the text, its voice and
-   * its engine, TIMEOUT when tokens stop coming, and ABORTED with the signal. The work stops when the loop ends.
+   * The sentences of a text in order, each as soon as its sound has begun. Throws the errors of the text, its
+   * voice and its engine, TIMEOUT when tokens stop coming, and ABORTED with the signal. The work stops when
+   * the loop ends.
    */
   speak(
     text: string | AsyncIterable<string>,
@@ -207,8 +208,8 @@ class Reading {
   #request({ text, voice }: SpokenSentence, leadMs: number | undefined): SpeechRequest {
     const { dueAtMs } = this.#listener;
     const settings = this.#settings;
-    // Stated fields stay as they are, and the plan's voice and language are stated, too. A voice of a reference has no
-    // name.
+    // Stated fields stay as they are, and the plan's voice and language are stated, too. A voice of a
+    // reference has no name.
     const name = settings.voice ?? (voice.reference === undefined ? voice.voice : undefined);
     return {
       ...settings,

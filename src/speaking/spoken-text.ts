@@ -1,17 +1,18 @@
-// Computes the text that was heard from the number of frames that were sent, and maps times of spoken words to the words
-// as they were written.
+// Computes the text that was heard from the number of frames that were sent, and maps times of spoken words
+// to the words as they were written.
 //
 //   sentences   [ first ......... ][pause][ second .............. ]
 //   frames      0               40       50                    120
 //   sent        ───────────────────────────────────▶ 87
 //   spoken      "First."                   "Second sent"
 //
-// If the engine reports word times, words are counted by them. If not, the cut is placed in proportion to the letters of
-// the sentence. A word counts as spoken once at least half of it was sent. Sentences of a run share one sound and have
-// estimated places (sentence-run.ts): no word is left out or counted twice, but a word may be reported with the sentence
-// before or after its own.
+// If the engine reports word times, words are counted by them. If not, the cut is placed in proportion to the
+// letters of the sentence. A word counts as spoken once at least half of it was sent. Sentences of a run
+// share one sound and have estimated places (sentence-run.ts): no word is left out or counted twice, but a
+// word may be reported with the sentence before or after its own.
 //
-// The reported text is the one that was written. "$3.50" is one word, which lasts as long as the words spoken for it.
+// The reported text is the one that was written. "$3.50" is one word, which lasts as long as the words spoken
+// for it.
 import type { WordTime } from '../engines/engine.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { WrittenSentence } from './line-piece.js';
@@ -82,7 +83,8 @@ function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): 
 }
 
 const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
-// Finds the same words in plain sentences as the segmenter, a hundred times faster. Every interrupted call needs it.
+// Finds the same words in plain sentences as the segmenter, a hundred times faster. Every interrupted call
+// needs it.
 const PLAIN_WORD = /[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*/gi;
 const PLAIN_TEXT = /^(?:[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*[,.!?;:]*(?: +|$))*$/i;
 

@@ -1,5 +1,5 @@
-// Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each change. It
-// asks no engine and no voice.
+// Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each
+// change. It asks no engine and no voice.
 import { identifyLanguage } from '../text/language.js';
 import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';

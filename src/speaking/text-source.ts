@@ -1,9 +1,9 @@
-// Reads a text as a stream of sentences, whether it comes whole or in tokens. It enforces the limits on the length of a
-// text and on the silence of its producer.
+// Reads a text as a stream of sentences, whether it comes whole or in tokens. It enforces the limits on the
+// length of a text and on the silence of its producer.
 //
-// Normalising a long text takes tens of milliseconds. TextTurns cuts that work into slices, and the event loop goes
-// round once between two slices of any text, so that calls, other requests and /health are served meanwhile. Short
-// texts need no turn.
+// Normalising a long text takes tens of milliseconds. TextTurns cuts that work into slices, and the event
+// loop goes round once between two slices of any text, so that calls, other requests and /health are served
+// meanwhile. Short texts need no turn.
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
@@ -48,8 +48,8 @@ export class TextTurns {
   }
 
   /**
-   * Reads a long text of a client. Rejects as `work` does, with QUEUE_FULL if the client has too many characters in work,
-   * and with ABORTED. A client without texts in work may have one of any length.
+   * Reads a long text of a client. Rejects as `work` does, with QUEUE_FULL if the client has too many
+   * characters in work, and with ABORTED. A client without texts in work may have one of any length.
    */
   async read<T>(
     client: string,
@@ -104,8 +104,8 @@ export function nothingToSay(): ParleyError {
 }
 
 /**
- * The sentences of a whole text in its stated language. They are the same however the text is cut. Throws TEXT_TOO_LONG
- * and TEXT_EMPTY.
+ * The sentences of a whole text in its stated language. They are the same however the text is cut. Throws
+ * TEXT_TOO_LONG and TEXT_EMPTY.
  */
 export function* sentencesOf(
   text: string,
@@ -140,9 +140,9 @@ interface TokenOptions {
 }
 
 /**
- * The sentences of a text that arrives in tokens, each as soon as its end is certain. A long token is read in slices,
- * with a round of the event loop between two of them. Throws TEXT_TOO_LONG,
- * TEXT_EMPTY, TIMEOUT when the producer falls silent, ABORTED with the signal.
+ * The sentences of a text that arrives in tokens, each as soon as its end is certain. A long token is read in
+ * slices, with a round of the event loop between two of them. Throws TEXT_TOO_LONG, TEXT_EMPTY, TIMEOUT when
+ * the producer falls silent, ABORTED with the signal.
  */
 export async function* sentencesFrom(
   tokens: AsyncIterable<string>,
@@ -205,7 +205,10 @@ function withinIdle<T>(wait: Promise<T>, { limits, time, signal, onPause }: Toke
   });
 }
 
-/** A queue of tokens between their producer and the utterance that speaks them. The producer bounds its length. */
+/**
+ * A queue of tokens between their producer and the utterance that speaks them. The producer bounds its
+ * length.
+ */
 export class TokenStream implements AsyncIterable<string> {
   #tokens: string[] = [];
   #end: { readonly error?: Error } | undefined;

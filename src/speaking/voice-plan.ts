@@ -33,7 +33,10 @@ export class VoicePlan {
     this.#lexicons = [settings.lexicon, lexicon].filter((one) => one !== undefined);
   }
 
-  /** Every sentence of a text with its voice. Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY if none has words. */
+  /**
+   * Every sentence of a text with its voice. Throws VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, or TEXT_EMPTY if
+   * none has words.
+   */
   *whole(sentences: readonly { readonly text: string }[]): TextSteps<SpokenSentence[]> {
     const isOnly = sentences.length === 1;
     this.#languages.begin(sentences);

@@ -27,8 +27,8 @@ import {
 import { VoicePlan } from './voice-plan.js';
 
 /**
- * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and column for
- * invalid SSML.
+ * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and
+ * column for invalid SSML.
  */
 export function wholeText(...request: Parameters<typeof piecesOf>): LinePiece[] {
   return atOnce(piecesOf(...request));

@@ -18,8 +18,8 @@ export interface LexiconEntry {
   readonly language?: string | undefined;
 }
 
-// "n't" is part of its word, and the mark between two parts of a name such as acme_v2; other apostrophes stand between
-// words: Anna's, l'URSS.
+// "n't" is part of its word, and the mark between two parts of a name such as acme_v2; other apostrophes
+// stand between words: Anna's, l'URSS.
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー])(?:[\p{L}\p{M}\p{N}]|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{N}])))+(?:['’][tT](?![\p{L}\p{M}\p{N}]))?|\s+|[^\s]/gu;
 
@@ -49,7 +49,10 @@ export class Lexicon {
     this.id = hash('sha256', JSON.stringify(entries), 'hex');
   }
 
-  /** The words of a text that have an entry, in order; of several entries the longest, and of two as long the exact one. */
+  /**
+   * The words of a text that have an entry, in order; of several entries the longest, and of two as long the
+   * exact one.
+   */
   claims(text: string, language: string): Claim[] {
     if (this.size === 0) return [];
     const tokens = tokensOf(text);
@@ -155,7 +158,10 @@ export interface LexiconSource {
   readonly code: Extract<ErrorCode, 'INVALID_FIELD' | 'CONFIG_INVALID'>;
 }
 
-/** Checks the entries of a file or a request one by one. Throws with the code of the source, naming entry and field. */
+/**
+ * Checks the entries of a file or a request one by one. Throws with the code of the source, naming entry and
+ * field.
+ */
 export function readLexicon(value: unknown, source: LexiconSource): Lexicon {
   const { name, mostEntries } = source;
   if (!Array.isArray(value)) {

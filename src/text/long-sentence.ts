@@ -38,7 +38,8 @@ function isInList(text: string, cut: number, before: string, rest: string): bool
   if (/^\s[A-Z]{2}\s\p{N}{5}(?!\p{N})/u.test(rest)) return true; // Austin, TX 78701
   if (!/^\s\p{Lu}\p{L}/u.test(rest)) return false;
   const street = text.slice(Math.max(0, cut - LONGEST_STREET), cut);
-  return /(?<![\p{N}.,])\p{N}{1,5}\s(?:\p{Lu}[\p{L}.]*\s){1,3}\p{Lu}[\p{L}.]*,$/u.test(street); // 12 Main St, Austin
+  // 12 Main St, Austin.
+  return /(?<![\p{N}.,])\p{N}{1,5}\s(?:\p{Lu}[\p{L}.]*\s){1,3}\p{Lu}[\p{L}.]*,$/u.test(street);
 }
 
 // A number and its unit, a short form and its name, the two sides of a sign, Louis XIV, [a link](…).
@@ -59,7 +60,10 @@ function isInsideToken(text: string, cut: number): boolean {
 const NEAR = 40; // units around a cut in which a sign of a token is looked for
 const TELLING = /[\p{N}\p{Sc}.@/%°§#&|`\\<]/u; // most tokens that need normalising hold one of these
 
-/** The tokens of a text as the rules of its language read it; they are asked only where a cut may fall into one. */
+/**
+ * The tokens of a text as the rules of its language read it; they are asked only where a cut may fall into
+ * one.
+ */
 class SpokenTokens {
   readonly #text: string;
   readonly #language: string | undefined;
@@ -94,8 +98,9 @@ const MOST_TRIES = 64; // words or characters that are looked at from the limit 
 type Test = (text: string, cut: number) => boolean;
 
 /**
- * Units of `text` to speak as one piece: at least 1, at most `maxLength`. `text` is longer than `maxLength`; what
- * follows the first `maxLength` units is looked at, but not cut. `language` is that of the text, if it is known.
+ * Units of `text` to speak as one piece: at least 1, at most `maxLength`. `text` is longer than `maxLength`;
+ * what follows the first `maxLength` units is looked at, but not cut. `language` is that of the text, if it
+ * is known.
  */
 export function cutLongSentence(text: string, maxLength: number, language?: string): number {
   const earliest = Math.floor(maxLength / 3); // a clause shorter than this would sound chopped
@@ -157,7 +162,10 @@ function lastStart(
   return cut > 0 ? cut : undefined;
 }
 
-/** A number or character longer than a whole piece: cut at a character if there is one, never in a surrogate pair. */
+/**
+ * A number or character longer than a whole piece: cut at a character if there is one, never in a surrogate
+ * pair.
+ */
 function withinGrapheme(text: string, maxLength: number): number {
   const pair = /[\uD800-\uDBFF]$/.test(text.slice(0, maxLength)) && maxLength > 1;
   return lastStart(graphemes, text, maxLength, () => true) ?? (pair ? maxLength - 1 : maxLength);

@@ -20,7 +20,10 @@ interface StopWindow {
   readonly isShort?: boolean;
 }
 
-/** Units of `after` that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is needed. */
+/**
+ * Units of `after` that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is
+ * needed.
+ */
 type StopVerdict = number | 'none' | 'wait';
 
 /** Names written with an exclamation mark. */
@@ -338,7 +341,9 @@ function judgeRoman(before: string, following: Following): Judgement {
     : unless(following.forms.afterOrdinal, following);
 }
 
-/** "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called. */
+/**
+ * "zum 100. Geburtstag", "der 1.000. Besucher", "am 24.12. Heiligabend"; but "die 112. Retter" were called.
+ */
 function judgeLargeNumber(before: string, following: Following): Judgement {
   const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead);
@@ -432,7 +437,9 @@ const LETTER = /^[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4}|[가나다라마바사아자�
 const LETTERS = new CharacterSet('ABCDEFGHQRivx가나다라마바사아자차');
 const NEXT_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
 
-/** The number that the text ends with stands at the beginning of its line, or behind an item on the same line. */
+/**
+ * The number that the text ends with stands at the beginning of its line, or behind an item on the same line.
+ */
 function endsWithListNumber(text: string): boolean {
   const line = lastLine(text);
   return (line.length <= LONGEST_LEAD && NUMBER.test(line)) || isNextItem(text);

@@ -190,8 +190,9 @@ function shortened(lead: string): string {
   return lead.length <= MOST_LEAD ? lead : lead.slice(0, MOST_LEAD / 2) + lead.slice(-MOST_LEAD / 2);
 }
 
-// Halves of surrogate pairs, private and unassigned characters, direction marks, invisible marks and operators,
-// tags; joiners stay where they make something visible: in emoji and in scripts that join their letters.
+// Halves of surrogate pairs, private and unassigned characters, direction marks, invisible marks and
+// operators, tags; joiners stay where they make something visible: in emoji and in scripts that join their
+// letters.
 const UNSPOKEN =
   /[\p{Cs}\p{Co}\p{Cn}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|(?<![\p{Emoji}\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}])[\u200C\u200D]/gu;
 const SPACES = /[\p{Cc}\s]+/gu;
@@ -223,7 +224,9 @@ interface ClauseWindow {
   readonly complete: boolean;
 }
 
-/** Units of `after` that belong to the ended clause; 'none' if it does not end; 'wait' if more text is needed. */
+/**
+ * Units of `after` that belong to the ended clause; 'none' if it does not end; 'wait' if more text is needed.
+ */
 type ClauseVerdict = number | 'none' | 'wait';
 
 const CLAUSE_MARKS = new CharacterSet(CLAUSE_MARK);
@@ -235,7 +238,8 @@ function isClauseMarkAt(text: string, at: number): boolean {
 const SHORTEST = 16; // units of a clause; what is shorter goes with its neighbour
 const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members of a list
 const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
-const SHORTEST_HANGUL = 8; // the same in Korean, also before a comma that an ending of its verbs shows to part clauses
+// The same in Korean, also before a comma that an ending of its verbs shows to part clauses.
+const SHORTEST_HANGUL = 8;
 const LOOK_BACK = 120; // units in which an open bracket is looked for
 
 const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
@@ -245,7 +249,8 @@ const HANGUL_END = /\p{Script=Hangul}$/u;
 const KOREAN_CLAUSE = /[면며고만데니서자여야도은는에로나요다]$/u;
 const DAY_AND_HOUR = /^(?:午前|午後|上午|下午|早上|晚上|오전|오후|朝|夜)/u; // 2024年1月15日、午前10時
 const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u; // not of Dr. Lee
+// Not of Dr. Lee.
+const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u;
 // "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
 const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
 
@@ -298,13 +303,19 @@ function isOpen(before: string): boolean {
   return near.split('`').length % 2 === 0;
 }
 
-/** Units of white space that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is needed. */
+/**
+ * Units of white space that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is
+ * needed.
+ */
 type BreakVerdict = number | 'none' | 'wait';
 
 const BREAKS = new CharacterSet(LINE_BREAK);
 const WHITE = new CharacterSet(/[\s\u0085]/u);
 
-/** Units of white space as a text may begin with it; the next-line character is white space to Unicode, not to JavaScript. */
+/**
+ * Units of white space as a text may begin with it; the next-line character is white space to Unicode, not to
+ * JavaScript.
+ */
 function leadingSpace(text: string, from = 0): number {
   let end = from;
   while (WHITE.at(text, end)) end++;
@@ -320,8 +331,8 @@ const MARKER_LENGTH = 7; // units of the longest list marker with the space afte
 const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider
 
 /**
- * `after` begins with the line break, `lineLength` is what stood on the line before it. `complete` says that nothing
- * behind `after` matters.
+ * `after` begins with the line break, `lineLength` is what stood on the line before it. `complete` says that
+ * nothing behind `after` matters.
  */
 function judgeLineBreak(after: string, lineLength: number, complete: boolean): BreakVerdict {
   const space = after.slice(0, leadingSpace(after));

@@ -239,8 +239,8 @@ export interface ShortForms {
 }
 
 /**
- * Short forms as they are written down; what is not there is empty. Those of `seldomFinalHere` are seldom final where the
- * language of the text is stated: in another language they are words that end sentences.
+ * Short forms as they are written down; what is not there is empty. Those of `seldomFinalHere` are seldom
+ * final where the language of the text is stated: in another language they are words that end sentences.
  */
 type ShortFormLists = Partial<Readonly<Record<keyof ShortForms | 'seldomFinalHere', string>>>;
 

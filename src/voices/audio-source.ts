@@ -1,7 +1,8 @@
 // Reads the bytes of a sound file that a request contains or names by URL.
 //
-// A client that names a URL makes this server send a request from inside its network. The server therefore resolves the
-// name itself, requires that all its addresses are public, and connects to a checked address. A redirect is checked again.
+// A client that names a URL makes this server send a request from inside its network. The server therefore
+// resolves the name itself, requires that all its addresses are public, and connects to a checked address. A
+// redirect is checked again.
 import { lookup } from 'node:dns/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -21,8 +22,8 @@ const DATA_URL = /^data:[^,]{0,200}?(;base64)?,/i;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
- * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID (not available), TOO_LARGE
- * or ABORTED.
+ * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID (not
+ * available), TOO_LARGE or ABORTED.
  * @param field request field that errors name
  */
 export async function audioBytes(
@@ -215,7 +216,9 @@ export const SYSTEM_NETWORK: Network = {
 const HOST_SERVICES = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]; // RFC 4291 section 2.4
 
-/** True for an address of the public internet; false for this network, machine or cloud, and for other text. */
+/**
+ * True for an address of the public internet; false for this network, machine or cloud, and for other text.
+ */
 export function isPublicAddress(text: string): boolean {
   // Short and octal forms are refused: parsers disagree about them.
   if (isIP(text) === 0 || text.includes('%')) return false;

@@ -1,7 +1,8 @@
 // Decodes sound files of requests: samples of voices, and sounds to be played.
 //
-// Each file is decoded in its own thread with a memory and a time limit, which ends afterwards. A file that hangs or
-// crashes a decoder therefore affects nothing else. The number of threads and of waiting files is bounded.
+// Each file is decoded in its own thread with a memory and a time limit, which ends afterwards. A file that
+// hangs or crashes a decoder therefore affects nothing else. The number of threads and of waiting files is
+// bounded.
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ParleyError } from '../errors.js';
 

@@ -1,6 +1,6 @@
-// Decodes one sound file (WAV, MP3, Ogg Opus, FLAC) into mono at REFERENCE_RATE. The kind is detected from the content,
-// because names and content types are unreliable. Files are fed in pieces, small enough for the memory that they may expand
-// to, and decoding stops as soon as the sound is too long.
+// Decodes one sound file (WAV, MP3, Ogg Opus, FLAC) into mono at REFERENCE_RATE. The kind is detected from
+// the content, because names and content types are unreliable. Files are fed in pieces, small enough for the
+// memory that they may expand to, and decoding stops as soon as the sound is too long.
 import { FLACDecoder } from '@wasm-audio-decoders/flac';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
@@ -236,7 +236,9 @@ function resamplerFrom(rate: number): Resampler {
   }
 }
 
-/** Scales samples into [-1, 1]: float files have any scale, and the resampler overshoots slightly at peaks. */
+/**
+ * Scales samples into [-1, 1]: float files have any scale, and the resampler overshoots slightly at peaks.
+ */
 function withinFullScale(samples: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   if (peak <= 1) return samples;
@@ -295,7 +297,10 @@ function opusHeads(bytes: Uint8Array): number[] {
   return heads;
 }
 
-/** Returns the end of an ID3v2 tag (id3.org, section 3.1): 10 bytes and the length that they state; 0 without a tag. */
+/**
+ * Returns the end of an ID3v2 tag (id3.org, section 3.1): 10 bytes and the length that they state; 0 without
+ * a tag.
+ */
 function endOfTag(bytes: Uint8Array): number {
   if (!starts(bytes, 0, 'ID3') || bytes.length < 10) return 0;
   const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(6, 10);

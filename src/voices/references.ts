@@ -1,4 +1,5 @@
-// Decodes sound that comes with a request: into a voice reference for an engine, or into samples that are played.
+// Decodes sound that comes with a request: into a voice reference for an engine, or into samples that are
+// played.
 import { hash } from 'node:crypto';
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
@@ -32,8 +33,8 @@ export class References {
   }
 
   /**
-   * Rejects with CAPABILITY_MISSING and LANGUAGE_UNAVAILABLE before the sample is read, INVALID_FIELD, AUDIO_INVALID,
-   * TOO_LARGE, QUEUE_FULL or ABORTED.
+   * Rejects with CAPABILITY_MISSING and LANGUAGE_UNAVAILABLE before the sample is read, INVALID_FIELD,
+   * AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED.
    */
   async reference(
     { source, text, xVectorOnly, language }: VoiceSample,
@@ -88,8 +89,8 @@ export class PlayedSounds {
   }
 
   /**
-   * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or
-   * ABORTED.
+   * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE,
+   * QUEUE_FULL or ABORTED.
    * @param field request field that errors name
    */
   async read(source: string | Uint8Array, field: string, signal: AbortSignal) {
@@ -105,7 +106,9 @@ interface VoiceCacheFigures {
   readonly hits: number;
 }
 
-/** Keeps decoded samples of voices in memory; drops the least recently used first. One minute takes 5.5 MiB. */
+/**
+ * Keeps decoded samples of voices in memory; drops the least recently used first. One minute takes 5.5 MiB.
+ */
 export class VoiceCache {
   readonly #maxEntries: number;
   readonly #samples = new Map<string, Float32Array>(); // least recently used first

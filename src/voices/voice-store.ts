@@ -3,11 +3,12 @@
 //   VOICES_DIR/voice_…/voice.json    fields of the voice
 //                      sample.wav    mono, 16 bits, REFERENCE_RATE; samples only
 //
-// Several servers may share VOICES_DIR. The id is derived from the name, so two servers that make a voice of the same name
-// compete for one folder, and one of them is refused. Every use of a voice checks its folder, which takes microseconds.
+// Several servers may share VOICES_DIR. The id is derived from the name, so two servers that make a voice of
+// the same name compete for one folder, and one of them is refused. Every use of a voice checks its folder,
+// which takes microseconds.
 //
-// A folder is written under a temporary name, flushed, and then renamed to its id. A folder that has an id is therefore
-// complete, even after a crash, and has one writer.
+// A folder is written under a temporary name, flushed, and then renamed to its id. A folder that has an id is
+// therefore complete, even after a crash, and has one writer.
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -219,7 +220,9 @@ export class VoiceStore {
     return store;
   }
 
-  /** Oldest first; undefined order within one second. Throws ENGINE_UNAVAILABLE if the folder cannot be read. */
+  /**
+   * Oldest first; undefined order within one second. Throws ENGINE_UNAVAILABLE if the folder cannot be read.
+   */
   list(): readonly StoredVoice[] {
     // Adding or removing a voice changes the folder's time, so one stat covers all voices.
     const changedMs = statSync(this.#options.folder, { throwIfNoEntry: false })?.mtimeMs;

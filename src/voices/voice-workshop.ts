@@ -1,5 +1,6 @@
-// Turns sound of requests into voices. MadeVoices makes, lists and removes the voices made over HTTP, and provides their
-// references to engines. VoiceWorkshop builds and joins the parts: decoder, cache, store, and their place in the routing.
+// Turns sound of requests into voices. MadeVoices makes, lists and removes the voices made over HTTP, and
+// provides their references to engines. VoiceWorkshop builds and joins the parts: decoder, cache, store, and
+// their place in the routing.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { toBytesS16le } from '../audio/pcm16.js';
@@ -50,7 +51,9 @@ export class MadeVoices {
     return this.#options.store.find(idOrName);
   }
 
-  /** Rejects with CAPABILITY_MISSING and EXISTS before it decodes the sample, and with AUDIO_INVALID after. */
+  /**
+   * Rejects with CAPABILITY_MISSING and EXISTS before it decodes the sample, and with AUDIO_INVALID after.
+   */
   async make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<StoredVoice> {
     const { store, audio, engines, maxBytes } = this.#options;
     const [kind, field] =

@@ -10,7 +10,8 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { type AskedSpeech, askedSpeech, FakeStream, OUTCOME } from './fake-speech.js';
 
-// Records every message that a dialect sends to its client, in order. A binary message becomes a string of its bytes.
+// Records every message that a dialect sends to its client, in order. A binary message becomes a string of
+// its bytes.
 
 class RecordedPeer implements Peer {
   readonly messages: (Record<string, unknown> | string)[] = [];

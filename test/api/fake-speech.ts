@@ -86,7 +86,10 @@ export class EndlessStream implements SoundSource {
   }
 }
 
-/** A request as tests compare it: its stated fields, its format by the container alone, nothing of how the reply is sent. */
+/**
+ * A request as tests compare it: its stated fields, its format by the container alone, nothing of how the
+ * reply is sent.
+ */
 export type AskedSpeech<T extends SpeechSettings> = Omit<T, 'format' | 'delivery' | 'ignoredFields'> & {
   readonly container: AudioFormat['container'];
 };

@@ -1,5 +1,5 @@
-// Sends damaged and half-valid bodies over HTTP and damaged messages over sockets, the same in every run. None may crash
-// the process or be answered as an internal error.
+// Sends damaged and half-valid bodies over HTTP and damaged messages over sockets, the same in every run.
+// None may crash the process or be answered as an internal error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';

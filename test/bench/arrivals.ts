@@ -149,8 +149,8 @@ interface DueSound {
 }
 
 /**
- * The share of the packets that were due, 0 to 1. A call may last longer than it was to be held, so the time from its
- * first packet to its last counts, if that is longer.
+ * The share of the packets that were due, 0 to 1. A call may last longer than it was to be held, so the time
+ * from its first packet to its last counts, if that is longer.
  */
 export function soundShare(packets: readonly Arrival[], { calls, holdMs, packetMs }: DueSound): number {
   const streams = new Map<number, { firstMs: number; lastMs: number; count: number }>();

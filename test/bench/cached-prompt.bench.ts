@@ -63,7 +63,9 @@ function speak(call: BenchCall, token: string, until: string): Promise<Readonly<
   return event;
 }
 
-/** Milliseconds of processor time of every thread of the process while `work` goes on, and how long it took. */
+/**
+ * Milliseconds of processor time of every thread of the process while `work` goes on, and how long it took.
+ */
 async function timed<T>(work: Promise<T>): Promise<{ cpuMs: number; wallMs: number; result: T }> {
   const began = performance.now();
   const before = process.cpuUsage();

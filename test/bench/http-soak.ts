@@ -18,8 +18,8 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { machine, type Row, table } from './table.js';
 
-// The traffic: clients call every speech endpoint and dialect. They read a response to the end, read a part and abort, or
-// abort at once.
+// The traffic: clients call every speech endpoint and dialect. They read a response to the end, read a part
+// and abort, or abort at once.
 
 const FORMATS = ['mp3', 'opus', 'ogg', 'flac', 'wav', 'pcm', 'ulaw_8000', 'alaw_8000'];
 const VOICES = ['slt', 'rms', 'alloy', 'nova'];

@@ -23,12 +23,13 @@ const SETTLE_MS = 1000;
 const PACKETS_PER_S = 50;
 
 const bytes = (count: number): string => Buffer.alloc(count, 7).toString('base64');
+// prettier-ignore
 const WAYS: readonly { readonly name: string; readonly srtp: SenderOrder['srtp']; readonly listens: boolean }[] = [
   { name: 'plain', srtp: null, listens: false },
   { name: 'SRTP CM-128 HMAC-80', srtp: { profile: 'AES_CM_128_HMAC_SHA1_80', key: bytes(16), salt: bytes(14) }, listens: false },
   { name: 'SRTP GCM-128', srtp: { profile: 'AEAD_AES_128_GCM', key: bytes(16), salt: bytes(12) }, listens: false },
   { name: 'SRTP GCM-128, heard', srtp: { profile: 'AEAD_AES_128_GCM', key: bytes(16), salt: bytes(12) }, listens: true },
-]; // prettier-ignore
+];
 
 function openSockets(
   plane: MediaPlane,
@@ -73,7 +74,12 @@ async function run(streams: number, way: (typeof WAYS)[number]): Promise<Row> {
   const sockets = openSockets(plane, ports, streams, way);
   const sender = await openSender({ ports: sockets.map(({ port }) => port), srtp: way.srtp });
   await sleep(SETTLE_MS);
-  const [before, cpuBefore, startMs, stolen] = [counted(sockets), process.cpuUsage(), performance.now(), stolenSeconds()]; // prettier-ignore
+  const [before, cpuBefore, startMs, stolen] = [
+    counted(sockets),
+    process.cpuUsage(),
+    performance.now(),
+    stolenSeconds(),
+  ];
   await sleep(RUN_MS);
   const cpu = process.cpuUsage(cpuBefore);
   const seconds = (performance.now() - startMs) / 1000;

@@ -22,10 +22,11 @@ process.once('message', (message) => {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1', () => {
     for (const [index, port] of ports.entries()) {
+      // prettier-ignore
       const playout = plane.openStream({
         ssrc: index + 1, payloadType: 0, clockRate: 8000, ticksPerFrame: 160, frameMs: 20, sequence: 1, timestamp: 0,
         silence: new Uint8Array(160).fill(0xff), lowMs: 400, highMs: 1500, cname: 'bench', rtcpIntervalMs: 0, ...keys,
-      }); // prettier-ignore
+      });
       playout.target({ fd: descriptorOf(socket), address: '127.0.0.1', port });
     }
     process.send?.('sending');

@@ -30,11 +30,12 @@ import { machine, type Row, stolenSeconds, table } from './table.js';
 // Two SIP stacks in one process: the calling one and the called one, each with
 // a socket of its own on loopback, and calls between them as dialogs make them.
 
+// prettier-ignore
 const SDP = [
   'v=0', 'o=- 20518 0 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0', 'm=audio 54400 RTP/AVP 0 8 9 101',
   'a=rtpmap:0 PCMU/8000', 'a=rtpmap:8 PCMA/8000', 'a=rtpmap:9 G722/8000', 'a=rtpmap:101 telephone-event/8000',
   'a=fmtp:101 0-16', 'a=ptime:20', 'a=sendrecv', '',
-].join('\r\n'); // prettier-ignore
+].join('\r\n');
 const TYPE = ['Content-Type', 'application/sdp'] as const;
 
 const SAMPLE = 6000;
@@ -173,10 +174,11 @@ function requestOf(
   to: string,
   body = '',
 ): RequestData {
+  // prettier-ignore
   const headers: HeaderLine[] = [
     from, ['To', to], ['Call-ID', id], ['CSeq', `${cseq} ${method}`], ['Contact', '<sip:alice@127.0.0.1>'],
     ['User-Agent', 'Parley bench'], ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS'], ['Supported', 'timer, replaces'],
-  ]; // prettier-ignore
+  ];
   if (body !== '') headers.push(TYPE);
   return { method, uri: 'sip:bob@127.0.0.1', headers, body };
 }

@@ -30,8 +30,8 @@ const STEAL_FIELD = 8; // field index in the "cpu" line of /proc/stat (proc(5))
 const TICKS_PER_SECOND = 100; // USER_HZ
 
 /**
- * Seconds since boot that the host gave to other machines while this one wanted to run, of all processors together.
- * Lateness cannot be less than this. 0 if the system does not count it.
+ * Seconds since boot that the host gave to other machines while this one wanted to run, of all processors
+ * together. Lateness cannot be less than this. 0 if the system does not count it.
  */
 export function stolenSeconds(): number {
   try {

@@ -14,7 +14,10 @@ const SECONDS = Number(process.argv[2] ?? '1');
 const LENGTHS = [1000, 10_000, 100_000]; // units
 const MICROSECONDS = 1000;
 
-/** Median and 95th percentile over the sentences; of each the best of its rounds, since others use this machine. */
+/**
+ * Median and 95th percentile over the sentences; of each the best of its rounds, since others use this
+ * machine.
+ */
 function measure(
   sentences: readonly string[],
   work: (sentence: string) => void,
@@ -33,7 +36,10 @@ function measure(
   return { median: at(0.5), p95: at(0.95) };
 }
 
-/** Microseconds of processor time, the best of a few rounds: a long text is interrupted by others in any round. */
+/**
+ * Microseconds of processor time, the best of a few rounds: a long text is interrupted by others in any
+ * round.
+ */
 function processorTime(work: () => void): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 4; round++) {

@@ -1,5 +1,5 @@
-// Decodes the packets of a call that changes its codec, as a far end does, at 8 kHz, and measures how far the sound is
-// from the one that was spoken.
+// Decodes the packets of a call that changes its codec, as a far end does, at 8 kHz, and measures how far the
+// sound is from the one that was spoken.
 import assert from 'node:assert/strict';
 import { Resampler } from '../../src/audio/resampler.js';
 import { CODECS, type CodecName } from '../../src/codecs/codec.js';
@@ -64,7 +64,10 @@ interface Alignment {
   readonly gain: number;
 }
 
-/** Window after window of what was heard, each where it fits best within `range` ms of its place in what was said. */
+/**
+ * Window after window of what was heard, each where it fits best within `range` ms of its place in what was
+ * said.
+ */
 export function alignments(heard: Float32Array, said: Float32Array, range = 60, windowMs = 40): Alignment[] {
   const length = windowMs * PER_MS;
   const found: Alignment[] = [];

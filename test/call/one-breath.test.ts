@@ -27,7 +27,10 @@ function openCall(options: StreamingEngineOptions = {}, frames?: FrameCache) {
 interface Playing {
   /** Frames. */
   readonly most?: number;
-  /** Frames leave only from a full queue, until the encoder is asked for more: a mark is set a moment after its frame. */
+  /**
+   * Frames leave only from a full queue, until the encoder is asked for more: a mark is set a moment after
+   * its frame.
+   */
   readonly fromFull?: boolean;
   /** Called before each frame leaves. */
   readonly leaves?: () => void;

@@ -1,5 +1,5 @@
-// Uses the npm package `openai`, unchanged but for its base URL. Speech events are read by its stream, and line by line as
-// LiveKit's agents read them.
+// Uses the npm package `openai`, unchanged but for its base URL. Speech events are read by its stream, and
+// line by line as LiveKit's agents read them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI, { APIError } from 'openai';
@@ -253,8 +253,8 @@ test('what is refused before the first piece is an ordinary error', async () => 
   });
 });
 
-// LiveKit agents for Python, openai.TTS: MP3 in events by default, speed always. The content type decides how the
-// answer is read; of its lines those that begin with "data: " count.
+// LiveKit agents for Python, openai.TTS: MP3 in events by default, speed always. The content type decides how
+// the answer is read; of its lines those that begin with "data: " count.
 test('LiveKit reads the events line by line', async () => {
   const answer = await fetch(`${server.url}/v1/audio/speech`, {
     method: 'POST',

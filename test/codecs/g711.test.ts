@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { A_LAW, A_LAW_VALUES, MU_LAW, MU_LAW_VALUES } from '../../src/codecs/g711.js';
 
-/** Upper decision values of A-law's 128 positive intervals, on 13 bits with sign: 4096 full scale (table 1a). */
+/**
+ * Upper decision values of A-law's 128 positive intervals, on 13 bits with sign: 4096 full scale (table 1a).
+ */
 function decisionsA(): number[] {
   const values: number[] = [];
   for (let n = 1; n <= 32; n++) values.push(2 * n);

@@ -208,7 +208,8 @@ test('with error correction, packets carry the frame before: the flag of RFC 671
   const flagged = (settings: Partial<OpusSettings>) =>
     encoded(settings, voice(100 * FRAME)).filter((payload) => {
       const silkOrHybrid = (payload[0] as number) >> 3 < 16;
-      return silkOrHybrid && ((payload[1] as number) & 0x40) !== 0; // VAD bit, then the LBRR bit of one 20 ms frame
+      // VAD bit, then the LBRR bit of one 20 ms frame.
+      return silkOrHybrid && ((payload[1] as number) & 0x40) !== 0;
     }).length;
   assert.equal(flagged({}), 0);
   assert.ok(flagged({ inBandFec: true, expectedLossPercent: 20 }) > 50);

@@ -1,6 +1,6 @@
-// Runs the commands of the documents as a reader would copy them, against a server on loopback. `npm` and `ffplay` are
-// replaced: `npm ci` does nothing, `npm start` reads the configuration and ends, `npm run` looks its script up, `ffplay`
-// counts bytes.
+// Runs the commands of the documents as a reader would copy them, against a server on loopback. `npm` and
+// `ffplay` are replaced: `npm ci` does nothing, `npm start` reads the configuration and ends, `npm run` looks
+// its script up, `ffplay` counts bytes.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

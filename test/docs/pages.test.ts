@@ -1,4 +1,5 @@
-// README.md, CONTRIBUTING.md and the pages in public/docs: links, examples and names that can be checked without a server.
+// README.md, CONTRIBUTING.md and the pages in public/docs: links, examples and names that can be checked
+// without a server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -90,7 +90,9 @@ function ringOf(sound: Float32Array, rate: number): PcmRing {
   return ring;
 }
 
-/** Advances the clock while the worker keeps up, until `done`. Never past what is queued: nothing runs dry. */
+/**
+ * Advances the clock while the worker keeps up, until `done`. Never past what is queued: nothing runs dry.
+ */
 async function play(rig: Rig, done: Promise<unknown>): Promise<Buffer[]> {
   const payloads: Buffer[] = [];
   let over = false;

@@ -62,7 +62,8 @@ test('a segment apart begins with a frame of its own after whole frames of silen
   for (const part of parts) line.segment(MemoryRing.of(part), 8000, 30, true);
   line.pump.end();
   line.run();
-  // 30 ms before the first are two frames. 60 samples fill the 11th frame; of the 240 of the pause 180 are left: two frames.
+  // 30 ms before the first are two frames. 60 samples fill the 11th frame; of the 240 of the pause 180 are
+  // left: two frames.
   const silence = [...PCMU.silence(20)];
   const sounds = parts.map((part) => encodedWhole(part, encoderOf(PCMU)));
   assert.deepEqual(queue.payloads, [

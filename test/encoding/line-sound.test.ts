@@ -1,4 +1,5 @@
-// Segments at their own speed and loudness, and segments that share a ring: sentences that one generation speaks.
+// Segments at their own speed and loudness, and segments that share a ring: sentences that one generation
+// speaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';

@@ -342,7 +342,8 @@ test('a close ends every wait at once, and the timers; it is the same end for ev
   assert.deepEqual([fake.loads, fake.unloads, fake.breaches], [1, 0, []]);
 });
 
-// Random orders of requests, ends, aborts, crashes, time and unloads: invariants hold at every moment, and everything ends.
+// Random orders of requests, ends, aborts, crashes, time and unloads: invariants hold at every moment, and
+// everything ends.
 
 const RACE_IDLE_MS = 1000;
 

@@ -1,4 +1,5 @@
-// Resources of the native engine: its device (a GPU, or the CPU with a reason), its busy share, and memory that runs out.
+// Resources of the native engine: its device (a GPU, or the CPU with a reason), its busy share, and memory
+// that runs out.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -23,7 +23,10 @@ export async function readAll(ring: PcmRing): Promise<Taken> {
   }
 }
 
-/** `ring.readable()`, for which the process stays: a watch alone does not keep it, and an engine may have ended before the wait begins. */
+/**
+ * `ring.readable()`, for which the process stays: a watch alone does not keep it, and an engine may have
+ * ended before the wait begins.
+ */
 export async function readable(ring: PcmRing): Promise<void> {
   const stay = setInterval(() => undefined, 60_000);
   try {

@@ -1,5 +1,5 @@
-// Calls for tests, on a media plane whose clock the test advances. Everything is real but the engine, the network and
-// time. The calls of a test file share one pool of encoders and are closed after each test.
+// Calls for tests, on a media plane whose clock the test advances. Everything is real but the engine, the
+// network and time. The calls of a test file share one pool of encoders and are closed after each test.
 import { after, afterEach, before } from 'node:test';
 import { Call, type CallParts } from '../../src/call/call.js';
 import type { MediaPort } from '../../src/call/call-route.js';
@@ -179,7 +179,10 @@ interface OpenCalls {
   open(frames?: FrameCache, options?: CallOptions): CallUnderTest;
 }
 
-/** Call it once, at the top of a test file. The calls share one pool of encoders and are closed after each test. */
+/**
+ * Call it once, at the top of a test file. The calls share one pool of encoders and are closed after each
+ * test.
+ */
 export function openCalls(): OpenCalls {
   let encoders: EncoderPool | undefined;
   const opened: CallUnderTest[] = [];

@@ -1,5 +1,5 @@
-// Speech engines that tests control. ScriptedEngine speaks sound that the test states, StreamingEngine takes text while
-// it speaks, and InstantEngine has its sound ready at once.
+// Speech engines that tests control. ScriptedEngine speaks sound that the test states, StreamingEngine takes
+// text while it speaks, and InstantEngine has its sound ready at once.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import {
   type EngineCapabilities,
@@ -22,8 +22,8 @@ export function buzz(ms: number, level: number): Float32Array {
 }
 
 /**
- * An engine whose sound the test states sample by sample, at 8 kHz, so that G.711 calls carry exactly these samples. It
- * can be held, and can fail.
+ * An engine whose sound the test states sample by sample, at 8 kHz, so that G.711 calls carry exactly these
+ * samples. It can be held, and can fail.
  */
 export class ScriptedEngine implements SpeechEngine, SpeechRouting {
   readonly name = 'scripted';
@@ -112,9 +112,9 @@ export interface StreamingEngineOptions {
 }
 
 /**
- * A scripted engine whose text may follow while it speaks. It makes the sound of the text that it has read, and waits
- * when it has read everything, as a starved model does. By default a character takes as long as for an unhurried
- * speaker, so that estimates of places are exact.
+ * A scripted engine whose text may follow while it speaks. It makes the sound of the text that it has read,
+ * and waits when it has read everything, as a starved model does. By default a character takes as long as for
+ * an unhurried speaker, so that estimates of places are exact.
  */
 export class StreamingEngine extends ScriptedEngine {
   override readonly capabilities: EngineCapabilities;
@@ -254,8 +254,8 @@ export interface InstantEngineOptions {
 const LEVEL = 0.5;
 
 /**
- * An engine without speech: the sound of a text is known in advance, and is in the ring before synthesize() returns.
- * Tests and benches have it hang, fail, stop half-way or pace itself.
+ * An engine without speech: the sound of a text is known in advance, and is in the ring before synthesize()
+ * returns. Tests and benches have it hang, fail, stop half-way or pace itself.
  */
 export class InstantEngine implements SpeechEngine, SpeechRouting {
   readonly name: string = 'instant';

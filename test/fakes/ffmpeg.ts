@@ -1,5 +1,5 @@
-// Decodes and examines files with ffmpeg and ffprobe, which are independent of this server, from memory to memory. A
-// warning of theirs is a failure.
+// Decodes and examines files with ffmpeg and ffprobe, which are independent of this server, from memory to
+// memory. A warning of theirs is a failure.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const LIMIT_MS = 20_000;
-// Not about the sound: raw samples, no samples, a bit rate that stands in no header, a WAV without a length, and the last
-// packet of that, which is shorter than one of endless data would be.
+// Not about the sound: raw samples, no samples, a bit rate that stands in no header, a WAV without a length,
+// and the last packet of that, which is shorter than one of endless data would be.
 const HARMLESS =
   /Guessed Channel Layout|Estimating duration from bitrate|Ignoring maximum wav data size|Output file is empty/;
 const HARMLESS_IN_WAV = /\[wav .*Packet corrupt|corrupt input packet/;

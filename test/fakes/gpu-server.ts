@@ -1,8 +1,8 @@
-// Starts the whole server on a machine with a fake GPU: a driver and a CUDA backend that answer as real ones do, and fail
-// as the test states.
+// Starts the whole server on a machine with a fake GPU: a driver and a CUDA backend that answer as real ones
+// do, and fail as the test states.
 //
-// The program runs as a copy in a folder of its own, where it finds the fake backend beside its addon. The server itself
-// is unchanged.
+// The program runs as a copy in a folder of its own, where it finds the fake backend beside its addon. The
+// server itself is unchanged.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -32,7 +32,10 @@ function pluginInterface(): string {
 
 const programs = new Map<string, string>();
 
-/** The folder of a copy whose backend says that it was built from these sources; one for all tests of a process. */
+/**
+ * The folder of a copy whose backend says that it was built from these sources; one for all tests of a
+ * process.
+ */
 function programOf(sources: string): string {
   const made = programs.get(sources);
   if (made !== undefined) return made;
@@ -147,7 +150,10 @@ export class GpuServer {
     return String(line.url);
   }
 
-  /** The first line of its log with this message; where an engine is named, of that one: others load beside it. */
+  /**
+   * The first line of its log with this message; where an engine is named, of that one: others load beside
+   * it.
+   */
   async logged(message: string, of?: string): Promise<LogLine> {
     const isIt = ({ msg, engine }: LogLine) => msg === message && (of === undefined || engine === of);
     return await this.until(`"${message}" in its log`, () => this.log.find(isIt));

@@ -1,4 +1,5 @@
-// Peers of a DTLS association over UDP on loopback: ours, OpenSSL's command line, and an attacker without keys.
+// Peers of a DTLS association over UDP on loopback: ours, OpenSSL's command line, and an attacker without
+// keys.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
@@ -92,7 +93,8 @@ export interface PemPair {
 }
 
 export async function pemPair(): Promise<PemPair> {
-  const { certPem, keyPem } = await createSelfSignedCertificate({ signature: 3, hash: 4 }, 23); // ECDSA P-256, SHA-256
+  // ECDSA P-256, SHA-256.
+  const { certPem, keyPem } = await createSelfSignedCertificate({ signature: 3, hash: 4 }, 23);
   return { cert: certPem, key: keyPem, fingerprint: fingerprintOf(certPem, 'sha256') };
 }
 

@@ -259,7 +259,8 @@ async function helloOf(portMin: number): Promise<Uint8Array> {
   return far.got[0] ?? new Uint8Array(0);
 }
 
-const FATAL_ALERT = Uint8Array.of(21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40); // handshake_failure, in plain
+// Handshake_failure, in plain.
+const FATAL_ALERT = Uint8Array.of(21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40);
 
 for (const [where, isBehind] of [
   ['is announced', false],

@@ -1,4 +1,5 @@
-// A media plane whose clock the test holds, readers for the packets that it sends, and a telephone that sends to it.
+// A media plane whose clock the test holds, readers for the packets that it sends, and a telephone that sends
+// to it.
 import type { CapturedPacket, PushAnswer, SrtpKeys, StreamOptions } from '../../src/media/media-addon.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';

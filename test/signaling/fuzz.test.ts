@@ -111,7 +111,9 @@ function damaged(bytes: Buffer, kept: number, random: () => number): Buffer {
 
 const SCTP_HEADER = 12;
 
-/** Ports and verification tag stay and the checksum is right, or nothing would be read (RFC 9260 section 6.8). */
+/**
+ * Ports and verification tag stay and the checksum is right, or nothing would be read (RFC 9260 section 6.8).
+ */
 function withChecksum(packet: Buffer): Buffer {
   packet.writeUInt32LE(0, 8);
   packet.writeUInt32LE(crc32c(packet), 8);

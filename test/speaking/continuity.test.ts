@@ -1,6 +1,7 @@
-// Runs of sentences that one generation speaks. The first tests have no encoders: they check which sentences a run takes,
-// and their estimated places in its sound. The others speak over HTTP and WebSockets with the service, the cache and the
-// encoder workers of a server. The engine speaks at the pace of the estimates, so that the places are exact.
+// Runs of sentences that one generation speaks. The first tests have no encoders: they check which sentences
+// a run takes, and their estimated places in its sound. The others speak over HTTP and WebSockets with the
+// service, the cache and the encoder workers of a server. The engine speaks at the pace of the estimates, so
+// that the places are exact.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';

@@ -1,4 +1,5 @@
-// The cache of sentences, by itself, in calls, and with sentences that are prepared before a call. In calls everything is real but the engine, the network and time.
+// The cache of sentences, by itself, in calls, and with sentences that are prepared before a call. In calls
+// everything is real but the engine, the network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Codec, OPUS, PCMU } from '../../src/codecs/codec.js';

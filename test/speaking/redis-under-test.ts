@@ -19,7 +19,10 @@ export class RedisUnderTest {
     this.#args = args;
   }
 
-  /** One that runs. `args` of redis-server; a TLS server has `port` 0 among them and `tls-port` is set to this port. */
+  /**
+   * One that runs. `args` of redis-server; a TLS server has `port` 0 among them and `tls-port` is set to this
+   * port.
+   */
   static async open(args: readonly string[] = [], tls = false): Promise<RedisUnderTest> {
     const port = await freePort();
     const ports = tls ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)];

@@ -1,4 +1,5 @@
-// Texts that are read as sentences: in tokens, at once or in turns, each sentence with its language and voice.
+// Texts that are read as sentences: in tokens, at once or in turns, each sentence with its language and
+// voice.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SpeechRouting } from '../../src/engines/routing.js';

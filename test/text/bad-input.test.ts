@@ -66,11 +66,12 @@ test('what holds nothing to say is no sentence', () => {
 });
 
 // Each a text without a space that looks worse than it is to some expression.
+// prettier-ignore
 const ENDLESS: Readonly<Record<string, string>> = {
   letters: 'a', digits: '1', capitals: 'A', dots: 'a.', commas: '1,', Han: '字', kana: 'カ', Hangul: '한', emoji: '😀', 'joined emoji': '😀\u200D',
   'halves of pairs': '\uD83D', 'zero-width spaces': '\u200B', marks: '\u0301', 'letters with marks': 'e\u0301', brackets: '(', links: '[a](', quotes: '"',
   markup: '<b', slashes: 'a/', addresses: 'a@', 'clause marks': 'a,', 'dense clause marks': '字、', stops: '!', 'dense stops': '字。', controls: '\u0000', newlines: '\n', tags: '\u{E0041}',
-}; // prettier-ignore
+};
 const MEGABYTE = 1 << 20;
 const LONG = 24_000; // units: enough to tell linear from quadratic
 const TIMES_LONGER = 8;

@@ -372,7 +372,8 @@ test('a long text costs no more than its beginning', () => {
   assert.ok(performance.now() - startedAt < 500);
 });
 
-// The samples are prompts, answers of assistants and mixed text. The floors are promised rates of correct answers.
+// The samples are prompts, answers of assistants and mixed text. The floors are promised rates of correct
+// answers.
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'test', 'text', 'language.samples.tsv');
 const LANGUAGES = ['de', 'en', 'es', 'fr', 'it', 'ja', 'ko', 'pt', 'ru', 'zh'];

@@ -109,6 +109,7 @@ test('many entries that begin alike cost a text no more than few', () => {
 
 const FIELD: LexiconSource = { name: 'lexicon', mostEntries: 3, code: 'INVALID_FIELD' };
 
+// prettier-ignore
 const WRONG: readonly (readonly [value: unknown, refusal: RegExp])[] = [
   [{}, /^"lexicon" must be a list of entries/],
   [[1, 2, 3, 4], /^"lexicon" has 4 entries, 3 is the most$/],
@@ -126,7 +127,7 @@ const WRONG: readonly (readonly [value: unknown, refusal: RegExp])[] = [
   [[{ word: 'a', phonemes: 'b' }], /^"lexicon\[0\]\.phonemes" is nothing that an engine here can speak/],
   [[{ word: 'a', say: 'b' }, { word: 'a', say: 'c' }], /^"lexicon\[1\]\.word" is that of lexicon\[0\], too/],
   [[{ word: 'New York', say: 'b', case: 'ignore' }, { word: 'new  york', say: 'c', case: 'ignore' }], /^"lexicon\[1\]\.word" is that of/],
-]; // prettier-ignore
+];
 
 for (const [value, expected] of WRONG) {
   test(`refused, naming entry and field: ${JSON.stringify(value).slice(0, 70)}`, () => {

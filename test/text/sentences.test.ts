@@ -24,7 +24,10 @@ function texts(text: string, maxLength?: number): string[] {
   return whole(text, maxLength).map((sentence) => sentence.text);
 }
 
-/** "a | b" stands for the text "a b" and its two sentences; every expectation is checked whole and by character. */
+/**
+ * "a | b" stands for the text "a b" and its two sentences; every expectation is checked whole and by
+ * character.
+ */
 function expectCut(written: string, joint = ' '): void {
   const expected = written.split(' | ');
   const text = expected.join(joint);
@@ -265,12 +268,13 @@ test('a cut never falls into what is spoken as one thing', () => {
   }
 });
 
+// prettier-ignore
 const PIECES = [
   'Hello', 'Dr', 'p.m', 'U.S', 'J', 'I', 'the', 'He', 'no', '3.14', '5', '1,000', 'am', 'z', 'B', 'etc', 'example.com',
   '.', '.', '!', '?', '…', '...', '。', '！', '？', '」', '「', '、', '"', '”', '“', ')', '(', '»', '«', '[1]', '[', ',', ';',
   ' ', ' ', ' ', ' ', '\n', '\n\n', '\r\n', '\r', '\t', '\u00A0', '\u3000', '- ', '1. ', '你好', 'と', 'café', 'é',
   '👨‍👩‍👧‍👦', '\uD83D', '\uDE00', 'г', '*', '—', '                                                                    ',
-]; // prettier-ignore
+];
 const anyText = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((pieces) => pieces.join('')),
   fc.string({ unit: 'binary', maxLength: 120 }),

@@ -1,5 +1,5 @@
-// Serves browser calls over HTTP, as OpenAI's realtime API does: POST /v1/realtime/calls takes an SDP offer and returns
-// the answer, and the location of the call ends it.
+// Serves browser calls over HTTP, as OpenAI's realtime API does: POST /v1/realtime/calls takes an SDP offer
+// and returns the answer, and the location of the call ends it.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callClients } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
@@ -17,9 +17,9 @@ export interface Offer {
 /** Opens and ends browser calls. */
 export interface BrowserCalls {
   /**
-   * `owner` is the name of the API key that the call belongs to; when undefined, it belongs to every key. `clients` are
-   * the names under which the call is counted. Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT or
-   * TRANSPORT_UNSUPPORTED.
+   * `owner` is the name of the API key that the call belongs to; when undefined, it belongs to every key.
+   * `clients` are the names under which the call is counted. Rejects with SDP_INVALID, NO_COMMON_CODEC,
+   * CALL_LIMIT, CLIENT_LIMIT or TRANSPORT_UNSUPPORTED.
    */
   open(
     offer: Offer,
@@ -114,7 +114,9 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
   });
 }
 
-/** POST …/hangup ignores its body. It needs a fastify scope of its own, because it replaces the body parsers. */
+/**
+ * POST …/hangup ignores its body. It needs a fastify scope of its own, because it replaces the body parsers.
+ */
 export function addHangupRoute(app: FastifyInstance, calls: BrowserCalls): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {

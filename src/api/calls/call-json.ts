@@ -1,5 +1,5 @@
-// Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages. Times are Unix
-// seconds with milliseconds. Undefined fields are left out.
+// Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages.
+// Times are Unix seconds with milliseconds. Undefined fields are left out.
 import type { CallEvent } from '../../call/utterance.js';
 import type { PhoneCallEvent, PhoneCallView } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';

@@ -1,5 +1,6 @@
-// Streams events to a client as server-sent events until the last one. A reader that falls behind gets an error event and
-// is disconnected: it can resume after the last event that it has. Heartbeat comments keep proxies from timing out.
+// Streams events to a client as server-sent events until the last one. A reader that falls behind gets an
+// error event and is disconnected: it can resume after the last event that it has. Heartbeat comments keep
+// proxies from timing out.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
@@ -47,7 +48,10 @@ export class EventReplies {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Sends the events as the reply. Throws QUEUE_FULL, ABORTED or any error of `follow`, before anything is sent. */
+  /**
+   * Sends the events as the reply. Throws QUEUE_FULL, ABORTED or any error of `follow`, before anything is
+   * sent.
+   */
   send(reply: FastifyReply, follow: Follow): void {
     const { maxReplies } = this.#limits;
     if (this.#closed || isGone(reply.raw)) throw new ParleyError('ABORTED', 'nobody is there any more');

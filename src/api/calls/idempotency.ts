@@ -53,7 +53,9 @@ export class Idempotency<T> {
     return this.#size;
   }
 
-  /** Rejects as `work` does, with IDEMPOTENCY_MISMATCH if the key came with another body, or with QUEUE_FULL. */
+  /**
+   * Rejects as `work` does, with IDEMPOTENCY_MISMATCH if the key came with another body, or with QUEUE_FULL.
+   */
   async once({ client, key, body }: KeyedRequest, work: () => Promise<T>): Promise<Outcome<T>> {
     const digest = digestOf(body);
     this.#expire(client);

@@ -1,5 +1,6 @@
-// Gives each client access to its own telephone calls: commands, idempotent placing, and errors that name the fields of
-// requests. Routes and sockets share it. `TelephoneAccess.forClient` hides the calls of other API keys.
+// Gives each client access to its own telephone calls: commands, idempotent placing, and errors that name the
+// fields of requests. Routes and sockets share it. `TelephoneAccess.forClient` hides the calls of other API
+// keys.
 import type { Interruption } from '../../call/utterance-queue.js';
 import type {
   DigitsRequest,
@@ -32,8 +33,8 @@ import { stated, type TextRequest } from '../../speaking/speech-request.js';
 /** Decodes audio files into samples. */
 export interface SoundReader {
   /**
-   * The source is a file, or a data: or http(s) URL of one. Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE,
-   * QUEUE_FULL or ABORTED, naming the field.
+   * The source is a file, or a data: or http(s) URL of one. Rejects with INVALID_FIELD, AUDIO_INVALID,
+   * TOO_LARGE, QUEUE_FULL or ABORTED, naming the field.
    */
   read(source: string | Uint8Array, field: string, signal: AbortSignal): Promise<PlayedSound>;
 }
@@ -96,7 +97,10 @@ export class ClientTelephone {
     }
   }
 
-  /** Returns the call that this idempotency key has placed, or places it. Also rejects as `Idempotency.once` does. */
+  /**
+   * Returns the call that this idempotency key has placed, or places it. Also rejects as `Idempotency.once`
+   * does.
+   */
   async placeOnce(request: PhoneCallRequest, keyed: KeyedRequest): Promise<Outcome<PhoneCallView>> {
     const { value, replayed } = await this.#placed.once(keyed, () => this.place(request));
     return { value: replayed ? this.#now(value) : value, replayed };
@@ -260,8 +264,8 @@ const NAMES: FieldNames = {
 };
 
 /**
- * Translates an error of a call for the client. A command that the state of the call forbids is the client's mistake
- * (409) and not worth a retry.
+ * Translates an error of a call for the client. A command that the state of the call forbids is the client's
+ * mistake (409) and not worth a retry.
  */
 function callFailure(error: unknown, names: FieldNames = {}): unknown {
   if (error instanceof ParleyError && (error.code === 'WRONG_STATE' || error.code === 'CALL_CLOSED')) {

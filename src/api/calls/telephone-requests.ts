@@ -1,5 +1,6 @@
-// Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and the reader of
-// each body. The readers check what fields mean together; the schemas have checked each field before.
+// Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and
+// the reader of each body. The readers check what fields mean together; the schemas have checked each field
+// before.
 import type { DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';

@@ -1,5 +1,5 @@
-// Serves telephone calls over HTTP under /v1/calls: places them, lists them, runs commands in them and streams their
-// events. It also compiles the schemas that validate the messages of call sockets.
+// Serves telephone calls over HTTP under /v1/calls: places them, lists them, runs commands in them and
+// streams their events. It also compiles the schemas that validate the messages of call sockets.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PhoneCalls } from '../../call/phone-calls.js';
@@ -514,7 +514,10 @@ interface Validator {
   readonly errors?: Parameters<typeof fieldRefusal>[0] | null;
 }
 
-/** Compiles the schemas of socket messages when the routes of this scope are ready, with the validator of the routes. */
+/**
+ * Compiles the schemas of socket messages when the routes of this scope are ready, with the validator of the
+ * routes.
+ */
 function addMessageCheck(app: FastifyInstance, telephone: TelephoneAccess, limits: SpeechFieldLimits): void {
   const schemas: Partial<Record<CommandName, JsonSchema>> = {
     say: sayBody(limits),

@@ -1,5 +1,5 @@
-// Serves the socket of one telephone call: it sends the events of the call and takes commands. Each command is answered
-// with the id that came with it.
+// Serves the socket of one telephone call: it sends the events of the call and takes commands. Each command
+// is answered with the id that came with it.
 //
 //   out  {"type":"call","call":{…}}    then the same events as GET /v1/calls/{id}/events
 //   in   {"type":"say","id":1,"text":"…"}      dtmf, play, interrupt, transfer, hold, resume, hangup

@@ -6,7 +6,8 @@
 //   open ──▶ closing ──▶ over      closing: the flushed text is still spoken
 //     └───────────────────▲
 //
-// Runs are sent one after the other. The next one begins when the last sentence of the run before it is being sent.
+// Runs are sent one after the other. The next one begins when the last sentence of the run before it is being
+// sent.
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';

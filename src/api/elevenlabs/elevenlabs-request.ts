@@ -1,6 +1,7 @@
-// Decodes what ElevenLabs' clients send: the bodies of HTTP requests, the query of a socket's address, the messages on
-// it, and the names of sound formats (codec, rate in Hz, and kb/s where the codec has any; the encoders choose the kb/s
-// themselves). Unknown fields and parameters are ignored; null in a message counts as absent.
+// Decodes what ElevenLabs' clients send: the bodies of HTTP requests, the query of a socket's address, the
+// messages on it, and the names of sound formats (codec, rate in Hz, and kb/s where the codec has any; the
+// encoders choose the kb/s themselves). Unknown fields and parameters are ignored; null in a message counts
+// as absent.
 import { SPEEDS } from '../../audio/time-stretch.js';
 import {
   AUDIO_FORMATS,

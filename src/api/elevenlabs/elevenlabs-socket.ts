@@ -1,5 +1,6 @@
-// Serves the part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts, and refuses
-// in ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the socket.
+// Serves the part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts,
+// and refuses in ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the
+// socket.
 import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
 import { stated } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';

@@ -1,5 +1,5 @@
-// Sends the sound of sentences as messages with the times of characters. Each message goes out as soon as there is enough
-// sound for it, and waits for a peer that reads slowly.
+// Sends the sound of sentences as messages with the times of characters. Each message goes out as soon as
+// there is enough sound for it, and waits for a peer that reads slowly.
 import { ParleyError } from '../../errors.js';
 import type { SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
 import type { Peer } from '../http/socket-dialect.js';
@@ -115,8 +115,8 @@ export class SoundMessages {
   }
 }
 
-// Cuts sound into pieces of a wanted length in time. The last piece must be known as the last one when it goes out, so a
-// piece is cut only if at least one byte (or page) exists beyond it.
+// Cuts sound into pieces of a wanted length in time. The last piece must be known as the last one when it
+// goes out, so a piece is cut only if at least one byte (or page) exists beyond it.
 
 export interface SoundPiece {
   readonly bytes: Uint8Array;
@@ -128,7 +128,9 @@ export interface SoundCutter {
   push(bytes: Uint8Array): void;
   /** Nothing follows. */
   end(): void;
-  /** A piece of at most `ms` (one page of Ogg at least); undefined until as much is there, and after the last. */
+  /**
+   * A piece of at most `ms` (one page of Ogg at least); undefined until as much is there, and after the last.
+   */
   take(ms: number): SoundPiece | undefined;
 }
 
@@ -241,14 +243,15 @@ class OggCutter implements SoundCutter {
   }
 }
 
-// Assigns the characters of a sentence to the pieces of its sound, with the time at which each begins in its piece.
+// Assigns the characters of a sentence to the pieces of its sound, with the time at which each begins in its
+// piece.
 //
-// A piece goes out before the length of the sentence is known. Until the engine has ended the times are an estimate;
-// from then on they are those of the engine. Words stay together: a piece has the words that begin in it, the last one
-// has the rest, and every character is in exactly one piece.
+// A piece goes out before the length of the sentence is known. Until the engine has ended the times are an
+// estimate; from then on they are those of the engine. Words stay together: a piece has the words that begin
+// in it, the last one has the rest, and every character is in exactly one piece.
 //
-// Pipecat's clock counts only pieces in which a word has ended, and a word ends with the space after it. So that space
-// begins the next piece, and pieces are best cut before one.
+// Pipecat's clock counts only pieces in which a word has ended, and a word ends with the space after it. So
+// that space begins the next piece, and pieces are best cut before one.
 
 /** Lists of one length; times in whole milliseconds from the beginning of the piece. */
 export interface Alignment {

@@ -1,5 +1,6 @@
-// ElevenLabs' two sockets for text. On stream-input one text, which ends with an empty message, becomes one stream of
-// sound. On multi-stream-input several texts share a socket, each in a context of its own, and are spoken side by side.
+// ElevenLabs' two sockets for text. On stream-input one text, which ends with an empty message, becomes one
+// stream of sound. On multi-stream-input several texts share a socket, each in a context of its own, and are
+// spoken side by side.
 import type { ParleyError } from '../../errors.js';
 import type { Dialect } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
@@ -71,8 +72,8 @@ class OneContext implements SocketContexts {
   }
 }
 
-// Clients interrupt by closing the context that speaks and opening the next one at once. So only open contexts count
-// against the limit: a closed one has stopped, or speaks what was flushed.
+// Clients interrupt by closing the context that speaks and opening the next one at once. So only open
+// contexts count against the limit: a closed one has stopped, or speaks what was flushed.
 
 const MAX_OPEN = 5;
 const MAX_CLOSING = 16; // contexts that were closed and still speak what was flushed

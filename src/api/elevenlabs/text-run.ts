@@ -1,5 +1,6 @@
-// One text on its way through the speaker: tokens go in while its sentences come out. It may begin before the run ahead
-// of it has been sent, so that there is no gap between the two. A schedule decides when the text of messages goes in.
+// One text on its way through the speaker: tokens go in while its sentences come out. It may begin before the
+// run ahead of it has been sent, so that there is no gap between the two. A schedule decides when the text of
+// messages goes in.
 import { ParleyError } from '../../errors.js';
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker, SpokenSentenceSound } from '../../speaking/spoken-sentences.js';
@@ -138,9 +139,9 @@ function lastEnd(text: string, pattern: RegExp): number {
   return end;
 }
 
-// ElevenLabs' schedule of chunk lengths: how much text must be there before it is spoken. The first length holds for the
-// first release, the last one for all that follow; a flush begins anew. Text goes out up to the end of a word, since the
-// rest of the word may be in the next message.
+// ElevenLabs' schedule of chunk lengths: how much text must be there before it is spoken. The first length
+// holds for the first release, the last one for all that follow; a flush begins anew. Text goes out up to the
+// end of a word, since the rest of the word may be in the next message.
 
 const DEFAULT_SCHEDULE: readonly number[] = [120, 160, 250, 290];
 

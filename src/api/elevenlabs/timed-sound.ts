@@ -1,5 +1,6 @@
-// Sends sound with the time of each character, as ElevenLabs' clients read it: one JSON object, or one per line while
-// the sound is made. Neither is buffered: the single object, too, is written while its sound arrives.
+// Sends sound with the time of each character, as ElevenLabs' clients read it: one JSON object, or one per
+// line while the sound is made. Neither is buffered: the single object, too, is written while its sound
+// arrives.
 import { ParleyError } from '../../errors.js';
 import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
 import { base64, Base64Pieces } from '../openai/sound-forms.js';
@@ -123,8 +124,9 @@ function seconds(ms: number): number {
 
 // Computes when each character of a text is heard, from the places of its sentences.
 //
-// The places pin characters to times: begin and end of a sentence, and the begin of each word if the engine states it.
-// Between two pins time runs evenly over the characters; characters between two sentences have their pause.
+// The places pin characters to times: begin and end of a sentence, and the begin of each word if the engine
+// states it. Between two pins time runs evenly over the characters; characters between two sentences have
+// their pause.
 //
 //   text    Hello there. How are you?
 //   pins    |     |    | |   |   |   |
@@ -156,7 +158,10 @@ export class CharacterTimeline {
   readonly #text: string;
   /** Up to where times were given out. */
   #given: Pin;
-  /** Sentences that do not stand in the text as they are spoken: they share what lies before the next that does. */
+  /**
+   * Sentences that do not stand in the text as they are spoken: they share what lies before the next that
+   * does.
+   */
   #unfound: TimedSentence[] = [];
 
   /** Nothing of the text is heard before `startMs`. */

@@ -1,9 +1,9 @@
 // Decides who may use the server: it checks API keys, and protects a server that has none.
 //
-// A server on loopback is not private. Any web page in the user's browser can send requests to it, and a hostile name
-// server can make its page look like this host (DNS rebinding). So a server without keys refuses requests from pages of
-// other origins. On loopback it also answers under its own names only. With a key neither check is needed, because pages
-// of others do not know the key.
+// A server on loopback is not private. Any web page in the user's browser can send requests to it, and a
+// hostile name server can make its page look like this host (DNS rebinding). So a server without keys refuses
+// requests from pages of other origins. On loopback it also answers under its own names only. With a key
+// neither check is needed, because pages of others do not know the key.
 import type { Socket } from 'node:net';
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
@@ -65,8 +65,8 @@ export class AccessGuard {
   }
 
   /**
-   * Throws UNAUTHORIZED or FORBIDDEN if the request is refused. Returns the client that limits count: the name of the
-   * key that was checked, or the address.
+   * Throws UNAUTHORIZED or FORBIDDEN if the request is refused. Returns the client that limits count: the
+   * name of the key that was checked, or the address.
    */
   check(request: AccessRequest): string {
     if (!this.#keys.required || request.access === 'origin') this.#checkOrigin(request);
@@ -77,8 +77,8 @@ export class AccessGuard {
   #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {
     if (access === 'open' || method === 'OPTIONS') return false; // a preflight never carries a key
     if (access === 'key') return true;
-    // Behind a proxy on this machine every request has a loopback address. A page that reached this server under a
-    // foreign name is not this machine either.
+    // Behind a proxy on this machine every request has a loopback address. A page that reached this server
+    // under a foreign name is not this machine either.
     const forwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
     if (forwarded || !this.#isOwnName(nameIn(headers))) return true;
     if (remoteAddress === UNIX) return false;
@@ -121,7 +121,10 @@ export class AccessGuard {
   }
 }
 
-/** Throws MALFORMED if a request has several Host headers (RFC 9112, section 3.2): a proxy may have used another one. */
+/**
+ * Throws MALFORMED if a request has several Host headers (RFC 9112, section 3.2): a proxy may have used
+ * another one.
+ */
 export function refuseSecondHost(rawHeaders: readonly string[]): void {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length <= 1) return;

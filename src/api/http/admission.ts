@@ -37,7 +37,8 @@ export class Admission {
 
   /**
    * Returns the client that limits count: the name of a key, or an address. Throws UNAUTHORIZED, FORBIDDEN or
-   * RATE_LIMITED. `onHeaders` receives the rate-limit headers of the answer, whether the request is admitted or not.
+   * RATE_LIMITED. `onHeaders` receives the rate-limit headers of the answer, whether the request is admitted
+   * or not.
    */
   admit(request: AccessRequest, onHeaders?: (headers: Headers) => void): string {
     if (this.#rates === undefined) return this.#guard.check(request);
@@ -57,8 +58,8 @@ export class Admission {
   }
 
   /**
-   * True if the request may see internal details: it comes from this machine, it has a key, or the server has no keys.
-   * Throws RATE_LIMITED for too many wrong keys.
+   * True if the request may see internal details: it comes from this machine, it has a key, or the server has
+   * no keys. Throws RATE_LIMITED for too many wrong keys.
    */
   isKnown(request: Omit<AccessRequest, 'access'>): boolean {
     const local = { ...request, access: 'local' } as const;
@@ -82,10 +83,12 @@ export class Admission {
 }
 
 /**
- * Limits the requests of each client per minute with the generic cell rate algorithm: one number per client, neither a
- * window (at whose edge twice as many would pass) nor a timer. A burst may use the whole limit at once.
+ * Limits the requests of each client per minute with the generic cell rate algorithm: one number per client,
+ * neither a window (at whose edge twice as many would pass) nor a timer. A burst may use the whole limit at
+ * once.
  *
- * `@fastify/rate-limit` is not used: it counts routes only, not WebSockets, and its windows follow the wall clock.
+ * `@fastify/rate-limit` is not used: it counts routes only, not WebSockets, and its windows follow the wall
+ * clock.
  */
 export class RateLimits {
   readonly #limit: number;

@@ -1,7 +1,8 @@
-// Keeps the API keys of the server, from the configuration and from a file that is read again whenever it changes.
+// Keeps the API keys of the server, from the configuration and from a file that is read again whenever it
+// changes.
 //
-// Keys are kept as digests only, salted with a secret of the process, so the name of a key in queues, limits and calls
-// does not help to guess the key.
+// Keys are kept as digests only, salted with a secret of the process, so the name of a key in queues, limits
+// and calls does not help to guess the key.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { apiKeyIn } from '../../config/config.js';
@@ -58,7 +59,8 @@ export class KeyRing {
   #key(entry: string): Key {
     const { name, key } = apiKeyIn(entry);
     const digest = this.#digest(key);
-    // Configured names have no space, so the two cannot clash. The digest is complete, because names decide who owns a call.
+    // Configured names have no space, so the two cannot clash. The digest is complete, because names decide
+    // who owns a call.
     return { digest, name: name ?? `key ${digest.toString('hex')}` };
   }
 
@@ -114,8 +116,8 @@ async function readKeys(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads one key a line, in the syntax of `apiKeyIn`. Ignores empty lines and those that begin with #. Errors never quote
- * a key.
+ * Reads one key a line, in the syntax of `apiKeyIn`. Ignores empty lines and those that begin with #. Errors
+ * never quote a key.
  */
 export function keysIn(text: string, path: string): readonly string[] {
   if (text.length > MOST_BYTES) throw refusal(path, `is longer than ${MOST_BYTES} characters`);

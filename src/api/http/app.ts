@@ -1,5 +1,5 @@
-// Builds the fastify application without its socket: it adds every route, and the hooks that apply to all of them. The
-// hooks run in this order: request id and security headers, CORS, access, route.
+// Builds the fastify application without its socket: it adds every route, and the hooks that apply to all of
+// them. The hooks run in this order: request id and security headers, CORS, access, route.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
@@ -224,7 +224,10 @@ export function pageFolder(): string {
   return join(folder, 'public');
 }
 
-/** Knows the methods of each path, for 405 answers. fastify answers 404 to a wrong path and a wrong method alike. */
+/**
+ * Knows the methods of each path, for 405 answers. fastify answers 404 to a wrong path and a wrong method
+ * alike.
+ */
 class RouteTable {
   readonly #routes = new Map<
     string,

@@ -1,5 +1,6 @@
-// Sets the headers that tell a browser what it may do with an answer: security policies, and CORS for the origins that
-// the operator lists. Pages and API answers have different policies, because only a page runs scripts.
+// Sets the headers that tell a browser what it may do with an answer: security policies, and CORS for the
+// origins that the operator lists. Pages and API answers have different policies, because only a page runs
+// scripts.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The page loads nothing from other origins and cannot be framed. */

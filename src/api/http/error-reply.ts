@@ -1,6 +1,6 @@
-// Turns every error into an answer: OpenAI's error object, which its client libraries parse, over HTTP; code and message
-// over WebSockets. One table decides the status of each of Parley's codes. Errors of fastify itself, such as a body that
-// is not JSON or too large, are mapped here as well.
+// Turns every error into an answer: OpenAI's error object, which its client libraries parse, over HTTP; code
+// and message over WebSockets. One table decides the status of each of Parley's codes. Errors of fastify
+// itself, such as a body that is not JSON or too large, are mapped here as well.
 import type { FastifyReply } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -181,7 +181,9 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   return { status, headers, body: errorBody(status, code, error.message, error.field ?? null) };
 }
 
-/** The same request would fail again, and OpenAI's clients repeat a request after a 500 unless told not to. */
+/**
+ * The same request would fail again, and OpenAI's clients repeat a request after a 500 unless told not to.
+ */
 function internalReply(requestId: string, what: string, code: string): ErrorReply {
   const message = hiddenMessage(what, requestId);
   return { status: 500, headers: { 'x-should-retry': 'false' }, body: errorBody(500, code, message) };

@@ -1,4 +1,5 @@
-// Serves the Markdown pages of public/docs as HTML at /guide. Every page is rendered once, at the first request.
+// Serves the Markdown pages of public/docs as HTML at /guide. Every page is rendered once, at the first
+// request.
 import type { FastifyInstance } from 'fastify';
 import { Marked, type Tokens } from 'marked';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -17,8 +18,8 @@ const CONTENT_TYPE = 'text/html; charset=utf-8';
 const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI document
 
 /**
- * Adds a route for each page of the folder. The routes of the enclosing scope decide who may read them. Rejects with
- * NOT_FOUND, naming the folder, if its pages cannot be read.
+ * Adds a route for each page of the folder. The routes of the enclosing scope decide who may read them.
+ * Rejects with NOT_FOUND, naming the folder, if its pages cannot be read.
  */
 export async function addGuide(app: FastifyInstance, folder: string): Promise<void> {
   const pages = readPages(folder);

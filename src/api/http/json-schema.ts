@@ -1,6 +1,6 @@
-// Defines the JSON Schema dialect of the routes and the building blocks of their schemas. The same plain objects validate
-// requests and become the OpenAPI document. Fields that a schema does not name are ignored, a field that is null counts
-// as absent (validation.ts), and nothing is converted: "2" is not a number.
+// Defines the JSON Schema dialect of the routes and the building blocks of their schemas. The same plain
+// objects validate requests and become the OpenAPI document. Fields that a schema does not name are ignored,
+// a field that is null counts as absent (validation.ts), and nothing is converted: "2" is not a number.
 
 type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 
@@ -46,7 +46,9 @@ export interface Answer {
   readonly content?: Content;
 }
 
-/** The `schema` option of a route. The security section of the document follows from the access of the route. */
+/**
+ * The `schema` option of a route. The security section of the document follows from the access of the route.
+ */
 export interface RouteSchema {
   /** One line. */
   readonly summary: string;

@@ -1,6 +1,7 @@
-// Listens on the TCP port, in plain or with TLS, and on a Unix socket, and hands each connection to the HTTP version that
-// it uses. TLS negotiates the version. A plain connection is recognised by its first bytes, so that one port serves both
-// versions. Every raw socket is tracked, whatever becomes of it, so that `destroy` leaves none.
+// Listens on the TCP port, in plain or with TLS, and on a Unix socket, and hands each connection to the HTTP
+// version that it uses. TLS negotiates the version. A plain connection is recognised by its first bytes, so
+// that one port serves both versions. Every raw socket is tracked, whatever becomes of it, so that `destroy`
+// leaves none.
 import { lstat, unlink } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
@@ -93,7 +94,8 @@ export class Listeners {
   async #tlsServer(files: CertificateFiles): Promise<TlsServer> {
     const { startMs: handshakeTimeout, accepted, log, watch } = this.#options;
     const ALPNProtocols = ['h2', 'http/1.1'];
-    // Without allowHalfOpen: with it, Node never frees a connection that the client ends before the handshake is done.
+    // Without allowHalfOpen: with it, Node never frees a connection that the client ends before the handshake
+    // is done.
     const server = createTlsServer({ noDelay: true, ALPNProtocols, handshakeTimeout }, (socket) => {
       accepted(socket, socket.alpnProtocol === 'h2' ? 'http/2' : 'http/1');
     });

@@ -1,6 +1,6 @@
-// Reads the fields of JSON messages on speech sockets one by one: the primitives, and the speaking options that POST
-// /v1/audio/speech has too. Each refusal names the field and its allowed values. Null counts as absent. A dialect
-// that must not ignore unknown fields calls refuseUnknown.
+// Reads the fields of JSON messages on speech sockets one by one: the primitives, and the speaking options
+// that POST /v1/audio/speech has too. Each refusal names the field and its allowed values. Null counts as
+// absent. A dialect that must not ignore unknown fields calls refuseUnknown.
 import { ParleyError } from '../../errors.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from '../../speaking/audio-format.js';
@@ -34,7 +34,10 @@ export function invalid(field: string, what: string): ParleyError {
   return new ParleyError('INVALID_FIELD', `"${field}" ${what}`, { field });
 }
 
-/** Throws INVALID_FIELD for the first field that is not known, so that a misspelt one is not ignored in silence. */
+/**
+ * Throws INVALID_FIELD for the first field that is not known, so that a misspelt one is not ignored in
+ * silence.
+ */
 export function refuseUnknown(fields: Fields, known: readonly string[], what: string): void {
   const unknown = Object.keys(fields).find((name) => !known.includes(name));
   if (unknown === undefined) return;

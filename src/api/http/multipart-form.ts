@@ -1,6 +1,6 @@
-// Reads forms (multipart/form-data, RFC 7578) from bodies that are complete: the parts, and the fields and the file of a
-// form that a schema describes. Parts are views of the body. Node's own parser blocks the main thread for 80 ms on a file
-// of 10 MiB; this one searches for the boundary once.
+// Reads forms (multipart/form-data, RFC 7578) from bodies that are complete: the parts, and the fields and
+// the file of a form that a schema describes. Parts are views of the body. Node's own parser blocks the main
+// thread for 80 ms on a file of 10 MiB; this one searches for the boundary once.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { JsonSchema } from './json-schema.js';
@@ -35,7 +35,9 @@ export function takeForms(app: FastifyInstance): void {
   });
 }
 
-/** Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED, TOO_LARGE, or INVALID_FIELD for a field that the schema refuses. */
+/**
+ * Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED, TOO_LARGE, or INVALID_FIELD for a field that the schema refuses.
+ */
 export function readForm(
   request: FastifyRequest,
   schema: JsonSchema,

@@ -73,7 +73,9 @@ interface Operation {
 
 const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-/** Adds the error object as the default answer of every route and to documented error statuses without a body. */
+/**
+ * Adds the error object as the default answer of every route and to documented error statuses without a body.
+ */
 function withErrors<T extends Document>(document: T): T {
   const paths = Object.values(document.paths ?? {}) as Record<string, Operation>[];
   for (const { responses } of paths.flatMap((path) => Object.values(path))) {

@@ -1,5 +1,5 @@
-// Runs the HTTP/1 and HTTP/2 servers that answer with one application. They do not listen: `Listeners` hands them
-// connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only.
+// Runs the HTTP/1 and HTTP/2 servers that answer with one application. They do not listen: `Listeners` hands
+// them connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only.
 import http from 'node:http';
 import http2, {
   constants,
@@ -118,7 +118,8 @@ function makeHttp1(handler: Handler, limits: ProtocolLimits): http.Server {
     },
     handler,
   );
-  server.maxHeadersCount = 0; // no limit of Node, which drops headers silently; the application refuses too many
+  // No limit of Node, which drops headers silently; the application refuses too many.
+  server.maxHeadersCount = 0;
   // From this event on, Node tracks connections and their time limits.
   server.emit('listening');
   return server;
@@ -141,9 +142,9 @@ interface Session {
 const { NGHTTP2_CANCEL } = constants;
 
 /**
- * Applies the time limits of requests, unread answers and idle connections to HTTP/2. One periodic sweep checks
- * everything that is open, so a request costs only an entry in a set. Floods of resets, pings, settings or headers are
- * bounded by nghttp2 and by the server options.
+ * Applies the time limits of requests, unread answers and idle connections to HTTP/2. One periodic sweep
+ * checks everything that is open, so a request costs only an entry in a set. Floods of resets, pings,
+ * settings or headers are bounded by nghttp2 and by the server options.
  */
 class Http2Sessions {
   readonly #limits: ProtocolLimits;

@@ -1,5 +1,5 @@
-// Watches the connection that one reply goes out on: whether its client has left, reads too slowly or has waited too
-// long, and how to break the reply off. HTTP/1 and HTTP/2 report these differently.
+// Watches the connection that one reply goes out on: whether its client has left, reads too slowly or has
+// waited too long, and how to break the reply off. HTTP/1 and HTTP/2 report these differently.
 import type { FastifyReply } from 'fastify';
 import type { ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
@@ -28,8 +28,8 @@ export function brokeOff(raw: RawReply): boolean {
 }
 
 /**
- * Breaks a reply off so that no client takes it for complete. HTTP/1 closes the connection. HTTP/2 resets the stream
- * with an error, because a stream that is merely destroyed looks like one that ended.
+ * Breaks a reply off so that no client takes it for complete. HTTP/1 closes the connection. HTTP/2 resets the
+ * stream with an error, because a stream that is merely destroyed looks like one that ended.
  */
 export function breakOff(raw: RawReply): void {
   const stream = streamOf(raw);
@@ -41,7 +41,9 @@ export function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw aborted();
 }
 
-/** Resolves when there is room to write. Rejects when the client reads nothing for `stallMs`, or when aborted. */
+/**
+ * Resolves when there is room to write. Rejects when the client reads nothing for `stallMs`, or when aborted.
+ */
 export function drained(raw: FastifyReply['raw'], stallMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: ParleyError) => {

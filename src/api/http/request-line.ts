@@ -1,4 +1,5 @@
-// Logs one line per HTTP request and counts it in the metrics, once the answer is complete or the client has left.
+// Logs one line per HTTP request and counts it in the metrics, once the answer is complete or the client has
+// left.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../observe/log.js';
 import type { Metrics, SpeechAnswered } from '../../observe/metrics.js';

@@ -1,5 +1,5 @@
-// Runs the HTTP server: it joins the application, the protocols, the listeners and the WebSockets, and closes them in the
-// right order.
+// Runs the HTTP server: it joins the application, the protocols, the listeners and the WebSockets, and closes
+// them in the right order.
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';

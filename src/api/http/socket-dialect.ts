@@ -1,11 +1,15 @@
-// Defines the contract of a dialect: a protocol over WebSocket, such as ElevenLabs' stream-input. A dialect translates
-// between the messages of one socket and Parley. It knows neither the socket library nor the HTTP server.
+// Defines the contract of a dialect: a protocol over WebSocket, such as ElevenLabs' stream-input. A dialect
+// translates between the messages of one socket and Parley. It knows neither the socket library nor the HTTP
+// server.
 
 /** The client, as a dialect sees it. */
 export interface Peer {
   /** Sends a text message (string) or a binary one. Does nothing once the socket is closed. */
   send(message: string | Uint8Array): void;
-  /** Resolves when little of what was sent is still buffered, or the socket is closed. Await it between audio chunks. */
+  /**
+   * Resolves when little of what was sent is still buffered, or the socket is closed. Await it between audio
+   * chunks.
+   */
   drained(): Promise<void>;
   /** Ends the conversation and closes the socket. Idempotent. Calls `closed` of the conversation. */
   close(code: number, reason: string): void;
@@ -18,15 +22,15 @@ export interface Handshake {
   /** The values of each {name} of the dialect's path. */
   readonly params: Readonly<Record<string, string>>;
   /**
-   * The client that fairness and limits count: the name of an API key, or an address. Read it anew for each text,
-   * because an accepted key changes it.
+   * The client that fairness and limits count: the name of an API key, or an address. Read it anew for each
+   * text, because an accepted key changes it.
    */
   readonly client: string;
   /** Id of the request, for the log. */
   readonly requestId: string;
   /**
-   * True if the socket may be used with the key that a first message carries. Always true if the headers sufficed.
-   * Only useful with `keyInFirstMessage`.
+   * True if the socket may be used with the key that a first message carries. Always true if the headers
+   * sufficed. Only useful with `keyInFirstMessage`.
    */
   authorize(key: string): boolean;
 }
@@ -45,8 +49,9 @@ export interface Dialect {
   /** Path with `{name}` for variable segments, such as /v1/text-to-speech/{voice_id}/stream-input. */
   readonly path: string;
   /**
-   * True if the key may come in the first message instead of the headers. Then the socket opens without a key, and the
-   * dialect must call `peer.close(1008, …)` unless `authorize` accepts the key of the first message.
+   * True if the key may come in the first message instead of the headers. Then the socket opens without a
+   * key, and the dialect must call `peer.close(1008, …)` unless `authorize` accepts the key of the first
+   * message.
    */
   readonly keyInFirstMessage?: boolean;
   /** Throws the error that refuses the upgrade, before the socket opens. */

@@ -1,5 +1,5 @@
-// Runs one open WebSocket: it joins the throttle, the sender and the conversation, pings the peer, and ends all of them
-// together.
+// Runs one open WebSocket: it joins the throttle, the sender and the conversation, pings the peer, and ends
+// all of them together.
 //
 //   open ──▶ closing ──▶ closed     (the conversation ends as soon as closing begins)
 import type { WebSocket } from 'ws';
@@ -93,7 +93,10 @@ export class SocketSession {
     if (this.#end !== undefined) void this.#free(); // the dialect closed it during `open`
   }
 
-  /** Ends the conversation at once, and the socket when the peer confirms. Idempotent: the first reason counts. */
+  /**
+   * Ends the conversation at once, and the socket when the peer confirms. Idempotent: the first reason
+   * counts.
+   */
   close(code: number, reason: string, end: SocketEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -226,8 +229,8 @@ function cut(reason: string): string {
     .replace(/\ufffd$/, '');
 }
 
-// Controls the flow of one socket in both directions. The throttle limits the rate of incoming messages and detects floods.
-// The sender bounds what is buffered for the peer and detects a peer that reads nothing.
+// Controls the flow of one socket in both directions. The throttle limits the rate of incoming messages and
+// detects floods. The sender bounds what is buffered for the peer and detects a peer that reads nothing.
 
 interface ThrottleLimits {
   readonly messages: MessageRateLimits;
@@ -265,15 +268,15 @@ interface SenderParts {
 
 const LEAST_HOLD_MS = 50; // saves a timer for each message
 const REST_MS = 5000; // time without throttling after which a flood is over
-// Below this level a dialect sends the next chunk. Buffered audio is heard even after a cancellation, so it is limited to
-// two chunks.
+// Below this level a dialect sends the next chunk. Buffered audio is heard even after a cancellation, so it
+// is limited to two chunks.
 const DRAINED_BYTES = 32 * 1024;
 const MOST_BYTES = 4 * 1024 * 1024; // buffered; above it the peer is taken for stalled
 const SLOWEST_BYTES_PER_MS = 16; // the slowest accepted rate for one large message
 
 /**
- * Passes messages on at the allowed rate. Messages above it wait, and reading pauses, which slows the client down. A
- * client that stays over the limit for `floodMs` is a flood.
+ * Passes messages on at the allowed rate. Messages above it wait, and reading pauses, which slows the client
+ * down. A client that stays over the limit for `floodMs` is a flood.
  */
 class MessageThrottle {
   readonly #parts: GateParts;

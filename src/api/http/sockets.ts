@@ -1,5 +1,5 @@
-// Accepts WebSockets: takes the upgrades of an HTTP server, checks them by the rules of routes, and opens the dialect at
-// the path.
+// Accepts WebSockets: takes the upgrades of an HTTP server, checks them by the rules of routes, and opens the
+// dialect at the path.
 //
 //   upgrade ──▶ known path? ──▶ allowed? ──▶ valid handshake? ──▶ room? ──▶ check of the dialect ──▶ session
 //                 404             401, 403     426, 405, 400       503
@@ -222,7 +222,9 @@ export class Sockets {
   }
 }
 
-/** Answers an ordinary GET at the path of a dialect, and a WebSocket over HTTP/2, which has no upgrade: 426. */
+/**
+ * Answers an ordinary GET at the path of a dialect, and a WebSocket over HTTP/2, which has no upgrade: 426.
+ */
 export function addSocketRoutes(app: FastifyInstance, dialects: readonly Dialect[]): void {
   const { status, headers, body } = UPGRADE_REQUIRED;
   for (const { path } of dialects) {
@@ -300,9 +302,10 @@ function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Serves a request that offers an upgrade to something other than WebSocket, as if it had offered none (RFC 9110,
- * section 7.8). Java's HTTP client and `curl --http2` offer h2c on ordinary requests, with bodies. Node passes every
- * upgrade to the listener as soon as there is one, so the request is put back into the connection without the offer.
+ * Serves a request that offers an upgrade to something other than WebSocket, as if it had offered none (RFC
+ * 9110, section 7.8). Java's HTTP client and `curl --http2` offer h2c on ordinary requests, with bodies. Node
+ * passes every upgrade to the listener as soon as there is one, so the request is put back into the
+ * connection without the offer.
  */
 function serveWithoutUpgrade(
   server: ConnectionTaker,
@@ -331,8 +334,8 @@ function withoutOffer(connection: string): string {
   return options.filter((option) => !OFFER.has(option.toLowerCase())).join(', ') || 'keep-alive';
 }
 
-// Authorises WebSockets. A program sends its API key in a header. A browser cannot, and sends it as a subprotocol, as
-// OpenAI's clients do. Some dialects accept it in the first message.
+// Authorises WebSockets. A program sends its API key in a header. A browser cannot, and sends it as a
+// subprotocol, as OpenAI's clients do. Some dialects accept it in the first message.
 
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 
@@ -351,7 +354,10 @@ class UpgradeHandshake implements Handshake {
   readonly #request: AccessRequest;
   #client: string | undefined;
 
-  /** Throws RATE_LIMITED, or UNAUTHORIZED or FORBIDDEN if the headers do not suffice and no key can come later. */
+  /**
+   * Throws RATE_LIMITED, or UNAUTHORIZED or FORBIDDEN if the headers do not suffice and no key can come
+   * later.
+   */
   constructor(admission: Pick<Admission, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
     const { url, params, requestId, dialect } = target;
     this.url = url;
@@ -359,8 +365,8 @@ class UpgradeHandshake implements Handshake {
     this.requestId = requestId;
     this.#admission = admission;
     this.#request = {
-      // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it must pass
-      // the checks of a POST.
+      // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it
+      // must pass the checks of a POST.
       method: 'POST',
       access: 'key',
       remoteAddress: addressOf(request.socket),
@@ -400,7 +406,10 @@ function isUnauthorized(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'UNAUTHORIZED';
 }
 
-/** The headers with the API key as a bearer token, wherever the request has it. An empty token counts as absent. */
+/**
+ * The headers with the API key as a bearer token, wherever the request has it. An empty token counts as
+ * absent.
+ */
 function withBearerKey(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { authorization, ...others } = headers;
   if (authorization !== undefined && !/^bearer *$/i.test(authorization)) return headers;
@@ -415,7 +424,10 @@ function statedKey(headers: IncomingHttpHeaders): string | undefined {
   return protocols.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
 }
 
-/** Browsers need one offered subprotocol confirmed. The one with the key is confirmed only if there is no other. */
+/**
+ * Browsers need one offered subprotocol confirmed. The one with the key is confirmed only if there is no
+ * other.
+ */
 function confirmedProtocol(offered: ReadonlySet<string>): string | false {
   const names = [...offered];
   return names.find((name) => !name.startsWith(KEY_PROTOCOL)) ?? names[0] ?? false;

@@ -1,5 +1,5 @@
-// Defines what the dialects that speak without a call share: the parts they are built from, and the queue that speaks the
-// texts of one socket in order and can be emptied at any moment.
+// Defines what the dialects that speak without a call share: the parts they are built from, and the queue
+// that speaks the texts of one socket in order and can be emptied at any moment.
 import { ParleyError } from '../../errors.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';

@@ -1,5 +1,6 @@
-// Parses JSON bodies, validates requests against the schemas of their routes, and words the refusals. The value is never
-// changed to fit. A refusal is OpenAI's: the name of the field, and one sentence that is derived from the schema itself.
+// Parses JSON bodies, validates requests against the schemas of their routes, and words the refusals. The
+// value is never changed to fit. A refusal is OpenAI's: the name of the field, and one sentence that is
+// derived from the schema itself.
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import { type JsonSchema, OWN_KEYWORDS } from './json-schema.js';
@@ -45,9 +46,9 @@ const BACKSLASH = 0x5c;
 /**
  * Parses JSON bodies for every route that is added later and has no parser of its own.
  *
- * A body may be large because of a string, such as a reference audio. A body that is large by structure (millions of
- * fields, nested lists) would block the event loop for seconds while it is parsed, so it is refused by one scan of its
- * bytes.
+ * A body may be large because of a string, such as a reference audio. A body that is large by structure
+ * (millions of fields, nested lists) would block the event loop for seconds while it is parsed, so it is
+ * refused by one scan of its bytes.
  */
 export function addJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -67,7 +68,9 @@ export function addJsonBody(app: FastifyInstance): void {
   });
 }
 
-/** True if too much of the body lies outside of strings. Invalid JSON is left to the parser, which is as fast. */
+/**
+ * True if too much of the body lies outside of strings. Invalid JSON is left to the parser, which is as fast.
+ */
 export function isMostlyStructure(body: Buffer): boolean {
   if (body.length <= MOST_OUTSIDE_BYTES) return false;
   let outside = 0;
@@ -132,7 +135,10 @@ export function fieldRefusal(complaints: readonly Complaint[]): ParleyError {
   return new ParleyError('MALFORMED', `the body must be a JSON object${with_}`);
 }
 
-/** The deepest error belongs to the alternative that came closest. The last one of a depth covers all alternatives. */
+/**
+ * The deepest error belongs to the alternative that came closest. The last one of a depth covers all
+ * alternatives.
+ */
 function deepest(complaints: readonly Complaint[]): Complaint | undefined {
   const depth = (complaint: Complaint) => complaint.instancePath.split('/').length;
   return complaints.reduce<Complaint | undefined>(

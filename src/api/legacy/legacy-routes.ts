@@ -1,5 +1,5 @@
-// The speech endpoints of an older server: samples as base64 events, and samples as they are. The body is that of
-// /v1/audio/speech; the address alone decides the form of the answer.
+// The speech endpoints of an older server: samples as base64 events, and samples as they are. The body is
+// that of /v1/audio/speech; the address alone decides the form of the answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ParleyError } from '../../errors.js';
 import type { SoundSource } from '../../speaking/sound.js';

@@ -22,8 +22,9 @@ export interface OmniConfig {
   readonly model: string | undefined;
   readonly speech: SpeechSettings;
   /**
-   * `sentence` sends the audio of each sentence between a start and an end of its own. The other two modes send one
-   * stream for each text. With `sentence_commit` the server speaks no text before its `input.commit`.
+   * `sentence` sends the audio of each sentence between a start and an end of its own. The other two modes
+   * send one stream for each text. With `sentence_commit` the server speaks no text before its
+   * `input.commit`.
    */
   readonly streamingMode: (typeof STREAMING_MODES)[number];
   /** True to send each sentence in pieces while it is made, false to send it whole. */

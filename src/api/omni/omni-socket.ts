@@ -1,9 +1,9 @@
-// Serves vLLM-Omni's protocol of /v1/audio/speech/stream: the client sends tokens, and the server sends the audio of each
-// sentence as soon as the sentence is complete. `input.done` ends a text and not the session. `input.cancel`, an
-// addition of this server, drops everything that is not sent.
+// Serves vLLM-Omni's protocol of /v1/audio/speech/stream: the client sends tokens, and the server sends the
+// audio of each sentence as soon as the sentence is complete. `input.done` ends a text and not the session.
+// `input.cancel`, an addition of this server, drops everything that is not sent.
 //
-// An utterance is the text between two `input.done`. The server answers each of them with one `session.done`, unless
-// the utterance was cancelled.
+// An utterance is the text between two `input.done`. The server answers each of them with one `session.done`,
+// unless the utterance was cancelled.
 import { ParleyError } from '../../errors.js';
 import { socketError } from '../http/error-reply.js';
 import { invalid } from '../http/message-fields.js';

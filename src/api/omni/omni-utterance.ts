@@ -1,5 +1,5 @@
-// One text of vLLM-Omni's socket: it takes the text in tokens or commits, and sends its audio as the session was
-// configured.
+// One text of vLLM-Omni's socket: it takes the text in tokens or commits, and sends its audio as the session
+// was configured.
 //
 //   sentence                      audio.start ─▶ binary, once or in pieces ─▶ audio.done      for each sentence
 //     with word_timestamps        audio.start ─▶ audio.chunk… ─▶ audio.chunk with the times ─▶ audio.done
@@ -72,8 +72,8 @@ export class OmniUtterance {
   }
 
   /**
-   * Sends a sentence. An error costs the sentence alone if it has an end of its own; otherwise it is thrown. After a
-   * cancellation nothing is reported, and the end of the sentence says that it is incomplete.
+   * Sends a sentence. An error costs the sentence alone if it has an end of its own; otherwise it is thrown.
+   * After a cancellation nothing is reported, and the end of the sentence says that it is incomplete.
    */
   async send(sentence: SpokenSentenceSound, signal: AbortSignal, failed: Failed): Promise<void> {
     if (this.config.streamingMode !== 'sentence') return await this.#sendOn(sentence, signal);

@@ -1,7 +1,8 @@
-// Sends sound as the body of an HTTP reply: streamed while it is made, or whole with its length, and with headers that
-// state what it took. Nothing is sent before the first bytes exist, so an earlier failure or a timeout is an ordinary
-// error. A later failure destroys the connection: a client must never take half a text for the whole. A client that
-// reads slowly delays its own stream only; one that reads nothing for too long is disconnected.
+// Sends sound as the body of an HTTP reply: streamed while it is made, or whole with its length, and with
+// headers that state what it took. Nothing is sent before the first bytes exist, so an earlier failure or a
+// timeout is an ordinary error. A later failure destroys the connection: a client must never take half a text
+// for the whole. A client that reads slowly delays its own stream only; one that reads nothing for too long
+// is disconnected.
 import type { FastifyReply } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
@@ -31,8 +32,8 @@ interface AudioReply {
 
 type Headers = Readonly<Record<string, string>>;
 
-// The limit of one whole reply is 11 minutes of 24 kHz PCM; a longer sound is streamed. The total limits all replies
-// that are being gathered or sent from the cache.
+// The limit of one whole reply is 11 minutes of 24 kHz PCM; a longer sound is streamed. The total limits all
+// replies that are being gathered or sent from the cache.
 const WHOLE_LIMITS = { maxBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 };
 
 // A proxy must neither buffer a stream nor keep it.
@@ -88,8 +89,8 @@ export class AudioReplies {
   }
 
   /**
-   * A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for whole.
-   * Throws QUEUE_FULL if slow clients hold as much as they may.
+   * A sound that is there whole: no work to count, and none to stop. `asFile`: as one that was asked for
+   * whole. Throws QUEUE_FULL if slow clients hold as much as they may.
    */
   sendWhole(
     reply: FastifyReply,
@@ -244,8 +245,8 @@ function cacheHeader({ cache }: SoundSource): Record<string, string> {
 }
 
 /**
- * From here on the connection belongs to the audio, and fastify answers nothing more on it. `more` is names and
- * values in turn, as the server writes them; none of them may be among the others.
+ * From here on the connection belongs to the audio, and fastify answers nothing more on it. `more` is names
+ * and values in turn, as the server writes them; none of them may be among the others.
  */
 function begin(reply: FastifyReply, headers: Headers, more: readonly string[] = []): void {
   reply.hijack();
@@ -304,8 +305,9 @@ export class WholeSounds {
   }
 
   /**
-   * Counts a sound that is sent from where it lies, once however many replies send it. The function returned, which
-   * may be called again, gives its bytes back. Throws QUEUE_FULL; a sound is never refused if nothing else is held.
+   * Counts a sound that is sent from where it lies, once however many replies send it. The function returned,
+   * which may be called again, gives its bytes back. Throws QUEUE_FULL; a sound is never refused if nothing
+   * else is held.
    */
   share(bytes: Uint8Array): () => void {
     const replies = this.#shared.get(bytes) ?? 0;
@@ -350,7 +352,10 @@ export class WholeSounds {
   }
 }
 
-/** The pieces of a whole file: the beginning of a stream gives way to one that states the length, where the format has one. */
+/**
+ * The pieces of a whole file: the beginning of a stream gives way to one that states the length, where the
+ * format has one.
+ */
 export function wholeFile(bytes: Uint8Array, header: SoundOutcome['header']): readonly Uint8Array[] {
   return header === undefined ? [bytes] : [header.bytes, bytes.subarray(header.replaced)];
 }

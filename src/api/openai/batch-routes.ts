@@ -1,6 +1,7 @@
-// POST /v1/audio/speech/batch, as vLLM-Omni has it: a list of speech requests, and fields for the items that state none
-// of their own. The reply writes each result as soon as those before it are written, while the next few are made: it
-// holds the sound of those few only. A failed item states its error in its own place; the others are not affected.
+// POST /v1/audio/speech/batch, as vLLM-Omni has it: a list of speech requests, and fields for the items that
+// state none of their own. The reply writes each result as soon as those before it are written, while the
+// next few are made: it holds the sound of those few only. A failed item states its error in its own place;
+// the others are not affected.
 import type { FastifyInstance } from 'fastify';
 import { isAborted, ParleyError } from '../../errors.js';
 import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
@@ -34,7 +35,8 @@ import type { SpeechSource } from './speech-source.js';
 
 const MAX_ITEMS = 32;
 
-// Each item is checked against the schema of a speech request in its turn, so that a wrong item leaves the others.
+// Each item is checked against the schema of a speech request in its turn, so that a wrong item leaves the
+// others.
 const ITEMS: JsonSchema = {
   type: 'array',
   minItems: 1,

@@ -1,6 +1,6 @@
-// Sends sound in another form than its bytes: as server-sent events, in pieces of a size that clients can read, and in
-// base64. A failure after the first event is an event itself: unlike a file, a stream of events can say that it is
-// incomplete.
+// Sends sound in another form than its bytes: as server-sent events, in pieces of a size that clients can
+// read, and in base64. A failure after the first event is an event itself: unlike a file, a stream of events
+// can say that it is incomplete.
 import { asParleyError, isAborted, ParleyError } from '../../errors.js';
 import type { Sound, SoundOutcome, SoundSource } from '../../speaking/sound.js';
 import { errorReply } from '../http/error-reply.js';
@@ -106,7 +106,8 @@ function timingOf({ timing }: SoundOutcome, totalMs: number) {
   };
 }
 
-// One event of this size has 16 KiB of base64: some readers give up lines above 64 KiB. A multiple of three needs no padding.
+// One event of this size has 16 KiB of base64: some readers give up lines above 64 KiB. A multiple of three
+// needs no padding.
 const PIECE_BYTES = 12 * 1024;
 
 export class FoundStream implements SoundSource {

@@ -1,6 +1,6 @@
-// Answers a SpeechRequest over HTTP: from the cache or made now; as sound, streamed or whole, or as events. Before that it
-// fits the request to the engine that will speak: it makes the voice that comes with the request, and takes out the
-// options that the engine cannot heed.
+// Answers a SpeechRequest over HTTP: from the cache or made now; as sound, streamed or whole, or as events.
+// Before that it fits the request to the engine that will speak: it makes the voice that comes with the
+// request, and takes out the options that the engine cannot heed.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SpeechOptions, VoiceReference } from '../../engines/engine.js';
 import { isAborted, ParleyError } from '../../errors.js';
@@ -171,8 +171,8 @@ const OPTIONS: Readonly<
 };
 
 /**
- * The request as its engine can speak it, with the fields that it cannot heed as `ignoredFields`. Throws what can be
- * known of a voice and language without waiting.
+ * The request as its engine can speak it, with the fields that it cannot heed as `ignoredFields`. Throws what
+ * can be known of a voice and language without waiting.
  */
 function fitted(speech: SpeechSource, request: SpeechRequest): SpeechRequest {
   const { text, markup, options, reference, ignoredFields = [] } = request;
@@ -198,7 +198,9 @@ function withIgnored(request: SpeechRequest, ignoredFields: readonly string[]): 
   return ignoredFields.length === 0 ? request : { ...request, ignoredFields };
 }
 
-/** The same with the voice made of the sample that the request brings. Rejects with whatever is wrong with it. */
+/**
+ * The same with the voice made of the sample that the request brings. Rejects with whatever is wrong with it.
+ */
 export async function fittedWithVoice(
   speech: SpeechSource,
   { sample, ...request }: SpeechRequest,

@@ -16,7 +16,10 @@ declare module 'fastify' {
   }
 }
 
-/** Stands for every voice that was made of a sample or a description: the number of label values stays bounded. */
+/**
+ * Stands for every voice that was made of a sample or a description: the number of label values stays
+ * bounded.
+ */
 const CUSTOM = 'custom';
 
 export class SpeechLog {
@@ -28,7 +31,9 @@ export class SpeechLog {
   language: string | undefined;
   /** The engine's own voice and language, for the metrics; absent until they are known. */
   spoken: { readonly voice: string; readonly language: string } | undefined;
-  /** The voice that stands in for the one of OpenAI or Qwen that the request names; undefined where none does. */
+  /**
+   * The voice that stands in for the one of OpenAI or Qwen that the request names; undefined where none does.
+   */
   standIn: string | undefined;
   /** Set once it is known; absent where the cache was not asked. */
   cache: 'hit' | 'miss' | undefined;

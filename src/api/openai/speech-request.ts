@@ -1,5 +1,6 @@
-// Decodes the body of POST /v1/audio/speech into a SpeechRequest. The schema has checked every field by itself; this file
-// checks what fields mean together, and the model that a request names. An error names a field as the client does.
+// Decodes the body of POST /v1/audio/speech into a SpeechRequest. The schema has checked every field by
+// itself; this file checks what fields mean together, and the model that a request names. An error names a
+// field as the client does.
 import type { SpeechOptions } from '../../engines/engine.js';
 import { ParleyError } from '../../errors.js';
 import { type AudioFormat, formatNamed, hasRate, ratesOf } from '../../speaking/audio-format.js';

@@ -1,5 +1,5 @@
-// The schemas of requests for speech: the fields that all of them share, and POST /v1/audio/speech with the fields of
-// OpenAI, of vLLM-Omni and of this server.
+// The schemas of requests for speech: the fields that all of them share, and POST /v1/audio/speech with the
+// fields of OpenAI, of vLLM-Omni and of this server.
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { AUDIO_FORMATS, SAMPLE_RATES_HZ } from '../../speaking/audio-format.js';
 import type { ReadingLimits } from '../../speaking/text-reading.js';

@@ -23,11 +23,14 @@ export interface SpeechSource {
   /** Throws what can be known of a voice and language. */
   abilities(request: VoiceRequest): EngineAbilities;
   /**
-   * The engine's voice and the primary tag of the language that speak. The voice is undefined if it was made of a
-   * sample or a description. Throws what can be known of a voice and language.
+   * The engine's voice and the primary tag of the language that speak. The voice is undefined if it was made
+   * of a sample or a description. Throws what can be known of a voice and language.
    */
   readonly spokenBy?: ((request: SpeakerRequest) => Speaker) | undefined;
-  /** Rejects with CAPABILITY_MISSING if no engine can use one, AUDIO_INVALID and whatever else is wrong with it. */
+  /**
+   * Rejects with CAPABILITY_MISSING if no engine can use one, AUDIO_INVALID and whatever else is wrong with
+   * it.
+   */
   reference(sample: VoiceSample, signal: AbortSignal): Promise<VoiceReference>;
   /** Forgets every rendering and answers how many there were. */
   clear(): number;
@@ -41,8 +44,8 @@ export interface VoiceSource {
   list(): readonly MadeVoice[];
   find(idOrName: string): MadeVoice | undefined;
   /**
-   * Rejects with CAPABILITY_MISSING where no engine can speak with such a voice, EXISTS, VOICE_LIMIT, and whatever is
-   * wrong with the sample.
+   * Rejects with CAPABILITY_MISSING where no engine can speak with such a voice, EXISTS, VOICE_LIMIT, and
+   * whatever is wrong with the sample.
    */
   make(voice: NewVoice, sample: Uint8Array | undefined, signal: AbortSignal): Promise<MadeVoice>;
   /** False when there is no such voice. */

@@ -1,5 +1,5 @@
-// Serves the voices that are made over HTTP, under OpenAI's addresses, and speech in the voice of a file that comes with
-// the text. It also has the schemas of the lists of models and voices.
+// Serves the voices that are made over HTTP, under OpenAI's addresses, and speech in the voice of a file that
+// comes with the text. It also has the schemas of the lists of models and voices.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';

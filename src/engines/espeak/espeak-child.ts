@@ -1,5 +1,6 @@
-// Runs espeak in its own process, the only place where GPL-3.0 code is loaded. espeak-worker.ts starts it with the path of
-// the package; only types are imported from here. Messages use Node's "advanced" serialization.
+// Runs espeak in its own process, the only place where GPL-3.0 code is loaded. espeak-worker.ts starts it
+// with the path of the package; only types are imported from here. Messages use Node's "advanced"
+// serialization.
 import { setPriority } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import type { WordTime } from '../engine.js';

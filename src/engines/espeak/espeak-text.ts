@@ -1,5 +1,6 @@
-// Cleans text for espeak, and converts espeak's word events into word times. espeak counts in code points from 1, JavaScript
-// in UTF-16 units from 0. Removed characters are replaced by as many spaces, so that positions stay correct.
+// Cleans text for espeak, and converts espeak's word events into word times. espeak counts in code points
+// from 1, JavaScript in UTF-16 units from 0. Removed characters are replaced by as many spaces, so that
+// positions stay correct.
 import type { WordTime } from '../engine.js';
 
 // espeak would obey markup, entities and [[phonemes]], and would read pictures by their names.

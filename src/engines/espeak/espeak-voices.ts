@@ -1,5 +1,5 @@
-// Lists the voices of the pinned espeak package with the BCP 47 tags that each serves; a test compares the list with the
-// package. A bare language tag belongs to the voice that is the first choice of this language.
+// Lists the voices of the pinned espeak package with the BCP 47 tags that each serves; a test compares the
+// list with the package. A bare language tag belongs to the voice that is the first choice of this language.
 import type { Voice } from '../engine.js';
 
 interface EspeakVoice extends Voice {

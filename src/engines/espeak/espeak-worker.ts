@@ -1,5 +1,5 @@
-// Runs in the worker thread of espeak: keeps one child process, passes it one sentence at a time, and writes the sound into
-// the ring. A child that dies or hangs fails its sentence and is killed and replaced.
+// Runs in the worker thread of espeak: keeps one child process, passes it one sentence at a time, and writes
+// the sound into the ring. A child that dies or hangs fails its sentence and is killed and replaced.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

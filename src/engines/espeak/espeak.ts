@@ -1,5 +1,5 @@
-// Describes the engine espeak-ng: optional, many languages, word times. Its package is under GPL-3.0. It is used only if it
-// is installed, and only in a separate process that a worker thread keeps.
+// Describes the engine espeak-ng: optional, many languages, word times. Its package is under GPL-3.0. It is
+// used only if it is installed, and only in a separate process that a worker thread keeps.
 import { createRequire } from 'node:module';
 import type { SpeechEngine } from '../engine.js';
 import type { EspeakWorkerData } from './espeak-worker.js';

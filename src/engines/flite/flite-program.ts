@@ -1,11 +1,12 @@
 // Runs flite: it takes text and a voice, and returns samples and phones. It lists the voices of the binary.
 //
-// The package is a command-line program for WASI, made to run once per process. A fresh instance costs 11 ms, most of it
-// for copying 17 MB of voices. One instance is therefore reused: its memory is restored to the state before the first run,
-// which costs a quarter of that and happens after the sound is out.
+// The package is a command-line program for WASI, made to run once per process. A fresh instance costs 11 ms,
+// most of it for copying 17 MB of voices. One instance is therefore reused: its memory is restored to the
+// state before the first run, which costs a quarter of that and happens after the sound is out.
 //
-// WasiHost supplies the part of WASI (snapshot preview 1) that the program needs to read its arguments and write one file,
-// all in memory. Node's own `node:wasi` is experimental, writes to the real file system and prints a warning.
+// WasiHost supplies the part of WASI (snapshot preview 1) that the program needs to read its arguments and
+// write one file, all in memory. Node's own `node:wasi` is experimental, writes to the real file system and
+// prints a warning.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Voice } from '../engine.js';

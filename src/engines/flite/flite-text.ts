@@ -1,8 +1,8 @@
 // Converts text to the ASCII that flite reads, and computes the times of its words.
 //
-// Flite reports the end of every phone, but not its word. The cheapest alignment of letters and phones yields the words: a
-// usual sound of a letter costs nothing, letters may be silent, phones may have no letter. Digits, symbols and words in
-// capitals match any phone. A pause between two words belongs to neither.
+// Flite reports the end of every phone, but not its word. The cheapest alignment of letters and phones yields
+// the words: a usual sound of a letter costs nothing, letters may be silent, phones may have no letter.
+// Digits, symbols and words in capitals match any phone. A pause between two words belongs to neither.
 import type { WordTime } from '../engine.js';
 
 export interface Phone {

@@ -1,4 +1,5 @@
-// Runs in the worker thread of flite. One sentence takes 10 to 50 ms and cannot be interrupted: an abort drops its result.
+// Runs in the worker thread of flite. One sentence takes 10 to 50 ms and cannot be interrupted: an abort
+// drops its result.
 import { type Rendering, serveEngine, type SpeakJob } from '../engine-service.js';
 import { FLITE_VOICES, FliteProgram } from './flite-program.js';
 import { asciiText, wordsOfPhones } from './flite-text.js';

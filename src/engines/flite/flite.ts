@@ -1,4 +1,5 @@
-// Describes the engine flite, the embedded default: English, five voices, word times, no download, a BSD-like licence.
+// Describes the engine flite, the embedded default: English, five voices, word times, no download, a BSD-like
+// licence.
 import type { SpeechEngine } from '../engine.js';
 import { FLITE_VOICES } from './flite-program.js';
 import { WorkerEngine, type EngineLimits } from '../worker-engine.js';

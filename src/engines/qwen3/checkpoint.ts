@@ -73,9 +73,9 @@ const PIECES = 64; // samples taken from each file
 const PIECE_BYTES = 4096;
 
 /**
- * A hash over the names, sizes and samples of the files, equal on every machine with a copy. Weights are gigabytes, so it
- * samples each file: differently trained models of equal size differ in nearly every sample. Rejects if a file cannot be
- * read.
+ * A hash over the names, sizes and samples of the files, equal on every machine with a copy. Weights are
+ * gigabytes, so it samples each file: differently trained models of equal size differ in nearly every sample.
+ * Rejects if a file cannot be read.
  */
 export async function checkpointIdentity(directory: string): Promise<string> {
   const hash = createHash('sha256');

@@ -90,13 +90,19 @@ export interface NativeRequest {
   readonly greedy?: boolean;
   readonly seed: number;
   readonly maxNewTokens?: number | undefined;
-  /** Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener. */
+  /**
+   * Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener.
+   */
   readonly dueInMs: number;
-  /** Milliseconds from now after which a waiting `reader` or `server` goes before live listeners; Infinity: never. */
+  /**
+   * Milliseconds from now after which a waiting `reader` or `server` goes before live listeners; Infinity:
+   * never.
+   */
   readonly overdueInMs: number;
   /**
-   * `live`, the default: the sound is played while it is generated, and admission keeps its pace. `reader`: it is read as a
-   * file and shares rounds with others. `server`: a prompt that the server prepares, after all others.
+   * `live`, the default: the sound is played while it is generated, and admission keeps its pace. `reader`:
+   * it is read as a file and shares rounds with others. `server`: a prompt that the server prepares, after
+   * all others.
    */
   readonly listener?: 'live' | 'reader' | 'server';
 }
@@ -152,7 +158,10 @@ function addon(): SpeechAddon {
   return (loaded ??= loadAddon<SpeechAddon>());
 }
 
-/** Checks the files of a directory and reads what it offers; rejects with an Error that names the first mistake. */
+/**
+ * Checks the files of a directory and reads what it offers; rejects with an Error that names the first
+ * mistake.
+ */
 export function inspectModel(directory: string): Promise<ModelFacts> {
   return addon().speechInspect(directory);
 }

@@ -1,5 +1,5 @@
-// Implements the engine Qwen3-TTS: it speaks many sentences of a checkpoint at once in the native engine, with one step of the
-// model per frame.
+// Implements the engine Qwen3-TTS: it speaks many sentences of a checkpoint at once in the native engine,
+// with one step of the model per frame.
 import { randomInt } from 'node:crypto';
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
@@ -35,11 +35,11 @@ import {
   type NativeStream,
 } from './native-speech.js';
 
-// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace in English and Chinese, and half as long in Russian.
-// Two frames are room for a voice that speaks half as fast.
+// A byte of text in UTF-8 lasts about 0.9 frames at an ordinary pace in English and Chinese, and half as long
+// in Russian. Two frames are room for a voice that speaks half as fast.
 const FRAMES_PER_BYTE = 2;
-// Limits of the native engine. Below either of the first two only the likeliest token is left, as with greedy decoding. The
-// vocabulary has fewer tokens than the third.
+// Limits of the native engine. Below either of the first two only the likeliest token is left, as with greedy
+// decoding. The vocabulary has fewer tokens than the third.
 const LEAST_TEMPERATURE = 0.0001;
 const LEAST_TOP_P = 1e-6;
 const MOST_TOP_K = 1_000_000;
@@ -92,7 +92,10 @@ export class Qwen3Engine implements SpeechEngine {
     this.#lifecycle = new EngineLifecycle(this.#loadable(), { engine, idleMs, time: this.#time, onNews });
   }
 
-  /** Inspects the checkpoint without loading it. Rejects with ENGINE_UNAVAILABLE, naming the defect, if it is unusable. */
+  /**
+   * Inspects the checkpoint without loading it. Rejects with ENGINE_UNAVAILABLE, naming the defect, if it is
+   * unusable.
+   */
   static async open(options: Qwen3Options): Promise<Qwen3Engine> {
     try {
       const { directory } = options.native;
@@ -240,8 +243,8 @@ export class Qwen3Engine implements SpeechEngine {
   }
 
   /**
-   * Cancels a stream that has written nothing for as long as one may take, though there was room, and text, and the
-   * engine worked on it: the time while it waits for a place in the engine does not count.
+   * Cancels a stream that has written nothing for as long as one may take, though there was room, and text,
+   * and the engine worked on it: the time while it waits for a place in the engine does not count.
    */
   #watch(stream: NativeStream, out: PcmRing, waitsForText: () => boolean) {
     const { renderTimeoutMs } = this.#options;
@@ -274,7 +277,10 @@ export class Qwen3Engine implements SpeechEngine {
     };
   }
 
-  /** Fails the sentences that were spoken. Sentences that arrive during the reload wait, or use another engine. */
+  /**
+   * Fails the sentences that were spoken. Sentences that arrive during the reload wait, or use another
+   * engine.
+   */
   #lostDevice(problem: string): ParleyError {
     this.#lost = problem;
     this.#lifecycle.lost(problem);

@@ -1,4 +1,5 @@
-// Lists the elements of SSML 1.1 that the server accepts, with their contents, attributes and attribute values.
+// Lists the elements of SSML 1.1 that the server accepts, with their contents, attributes and attribute
+// values.
 //
 //   element            what is done
 //   speak, p, s        ends of sentences; a paragraph ends with a longer pause
@@ -75,8 +76,12 @@ function unheeded(known: AttributeRule): AttributeRule {
 
 const PITCHES = ['x-low', 'low', 'medium', 'high', 'x-high', 'default'];
 const PITCH = unheeded(
-  rule(PITCHES, [`(?:${NUMBER})Hz`, `${SIGNED}(?:Hz|st|%)?`], `one of ${PITCHES.join(', ')}, a change such as +10% or -2st, or 120Hz`),
-); // prettier-ignore
+  rule(
+    PITCHES,
+    [`(?:${NUMBER})Hz`, `${SIGNED}(?:Hz|st|%)?`],
+    `one of ${PITCHES.join(', ')}, a change such as +10% or -2st, or 120Hz`,
+  ),
+);
 
 const ANY: AttributeRule = { pattern: /^/u, allowed: 'anything' };
 const UNHEEDED: AttributeRule = unheeded(ANY);
@@ -227,7 +232,8 @@ export const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   break: { holds: 'nothing', attributes: { strength: STRENGTH, time: BREAK_TIME } },
   'say-as': {
     holds: 'text',
-    // A language of its own is no part of SSML; some servers take one. The text is read in that of its sentence.
+    // A language of its own is no part of SSML; some servers take one. The text is read in that of its
+    // sentence.
     attributes: {
       'interpret-as': SAY_AS,
       format: ANY,

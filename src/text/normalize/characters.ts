@@ -17,7 +17,10 @@ export const PAIR = 7;
 
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー`;
 const IDEOGRAPHIC = new RegExp(`[${IDEOGRAPHS}]`, 'u');
-/** Source of an expression: a letter of an alphabet, and a letter or digit. Ideographs do not make a word longer. */
+/**
+ * Source of an expression: a letter of an alphabet, and a letter or digit. Ideographs do not make a word
+ * longer.
+ */
 export const ALPHABETIC = String.raw`(?:(?![${IDEOGRAPHS}])\p{L})`;
 export const WORD_UNIT = String.raw`(?:(?![${IDEOGRAPHS}])[\p{L}\p{N}])`;
 
@@ -91,7 +94,9 @@ export function fold(text: string): string {
   return copied(folded);
 }
 
-/** A string of its own: what is a part of a longer one, or joined of many, takes a third longer to look at. */
+/**
+ * A string of its own: what is a part of a longer one, or joined of many, takes a third longer to look at.
+ */
 function copied(text: string): string {
   return [text.slice(0, 1), text.slice(1)].join('');
 }
@@ -133,7 +138,9 @@ const EMOJI_TAIL =
   /(?:[\uFE0E\uFE0F\u{E0020}-\u{E007F}]|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})/uy;
 const LONGEST_EMOJI = 40; // units; families, flags of regions
 
-/** Units of the emoji that begins here, 0 if none does. Digits and © are emoji only with a sign that says so. */
+/**
+ * Units of the emoji that begins here, 0 if none does. Digits and © are emoji only with a sign that says so.
+ */
 export function emojiLength(text: string, at: number): number {
   EMOJI.lastIndex = at;
   const first = EMOJI.exec(text)?.[0];

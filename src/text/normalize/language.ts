@@ -73,7 +73,10 @@ interface DateFormat {
   readonly months: readonly (readonly string[])[];
   /** Weekdays likewise, the first is Monday. */
   readonly weekdays: readonly (readonly string[])[];
-  /** Order of the parts of a date in figures, by the mark between them; a mark that is not there makes no date. */
+  /**
+   * Order of the parts of a date in figures, by the mark between them; a mark that is not there makes no
+   * date.
+   */
   readonly orders: Readonly<Partial<Record<'/' | '.' | '-', 'dmy' | 'mdy' | 'ymd'>>>;
   /** Position of the month's name: 15 January, January 15, or both. */
   readonly named: readonly ('day-month' | 'month-day')[];
@@ -123,7 +126,10 @@ export interface Writing {
   readonly magnitudes: Readonly<Record<string, Magnitude>>;
   /** Magnitudes that count only behind an amount whose currency stands in front: £5m. */
   readonly moneyMagnitudes?: Readonly<Record<string, Magnitude>>;
-  /** Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers know. */
+  /**
+   * Source of an expression for what makes a number an ordinal: st|nd|rd|th; '' if only its own recognisers
+   * know.
+   */
   readonly ordinalMark: string;
   /** Short forms that are said in full. A form that holds a full stop is written with it. */
   readonly abbreviations: Readonly<Record<string, Saying>>;
@@ -153,11 +159,16 @@ export interface Writing {
 
 /** Names of signs. */
 export interface SymbolNames {
-  /** Within addresses, file names and codes: one for each of @ . / - _ : # ? = & + ~ % * and the backslash. */
+  /**
+   * Within addresses, file names and codes: one for each of @ . / - _ : # ? = & + ~ % * and the backslash.
+   */
   readonly inAddress: Readonly<Record<string, string>>;
   /** Between or before numbers and words: + = × < ... A sign that is not here is left as written. */
   readonly inMath: Readonly<Record<string, string>>;
-  /** Signs before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from `inMath`. */
+  /**
+   * Signs before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from
+   * `inMath`.
+   */
   readonly inFront?: Readonly<Record<string, string>>;
   /** Standing alone in running text: & § © → °. */
   readonly inText: Readonly<Record<string, string>>;
@@ -176,7 +187,10 @@ export interface SymbolNames {
   };
   /** Before the word of #word. */
   readonly hashtag: string;
-  /** Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its letters. */
+  /**
+   * Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its
+   * letters.
+   */
   readonly addressWords: Readonly<Record<string, string>>;
 }
 
@@ -190,7 +204,10 @@ export interface Speech {
   digits(digits: string): string;
   /** Each letter by its name or as a capital that stands alone. */
   letters(letters: string): string;
-  /** Four digits as a year, or undefined where they count something; `sure` if a word or date says that it is one. */
+  /**
+   * Four digits as a year, or undefined where they count something; `sure` if a word or date says that it is
+   * one.
+   */
   year(digits: string, around: Around, sure: boolean): string | undefined;
   /** The 1990s, die 90er: the digits without the mark; undefined where the language has no such form. */
   decade(digits: string, around: Around): string | undefined;
@@ -219,9 +236,14 @@ export interface Language {
   readonly writing: Writing;
   readonly symbols: SymbolNames;
   readonly speech: Speech;
-  /** Its words are not parted by spaces: within the words of a token, and between them and an ideograph, there is none. */
+  /**
+   * Its words are not parted by spaces: within the words of a token, and between them and an ideograph, there
+   * is none.
+   */
   readonly unspaced?: true;
-  /** Asked once a text: turns the words of a token into the characters of that text, where it has two scripts. */
+  /**
+   * Asked once a text: turns the words of a token into the characters of that text, where it has two scripts.
+   */
   readonly respell?: (text: string) => ((spoken: string) => string) | undefined;
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: {

@@ -1,4 +1,5 @@
-// Number words of the languages that count by groups of four digits, and amounts written with a Western magnitude.
+// Number words of the languages that count by groups of four digits, and amounts written with a Western
+// magnitude.
 import type { Magnitude, Quantity } from './language.js';
 import { withoutZeros, type Numeral } from './numerals.js';
 

@@ -1,27 +1,29 @@
 // Converts written text to spoken words: "$3.50" becomes "three dollars and fifty cents".
 //
-// The text is read once from left to right. At each place where a token may begin, the recognisers for its first
-// character (a digit, a letter, a mark) are asked in order. The first one that knows the token supplies the words,
-// and the reading continues behind it. Text that no recogniser knows stays as written. No recogniser looks further
-// than a few hundred characters, so the time is linear.
+// The text is read once from left to right. At each place where a token may begin, the recognisers for its
+// first character (a digit, a letter, a mark) are asked in order. The first one that knows the token supplies
+// the words, and the reading continues behind it. Text that no recogniser knows stays as written. No
+// recogniser looks further than a few hundred characters, so the time is linear.
 //
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
 // Each language has a folder. These four files are in every one:
 //   `writing.ts`: a `Writing`, data only: number format, months, telephone patterns, and the tables below.
-//   `numbers.ts`: number words, from n2words through `keptWords` where it is right.
-//   `speech.ts`: a `Speech`. Each function gets a recognised token and its neighbours (`Around`), for grammar. It returns
+//   `numbers.ts`: number words, from n2words through `keptWords` where it is right. `speech.ts`: a `Speech`.
+//   Each function gets a recognised token and its neighbours (`Around`), for grammar. It returns
 //      undefined to leave the token as written.
-//   `language.ts`: the `Language` itself: the two above, the names of signs, and recognisers of its own (`own`). These read
+//   `language.ts`: the `Language` itself: the two above, the names of signs, and recognisers of its own
+//   (`own`). These read
 //      tokens that only this language has (一月三日, 14h30, § 3 Abs. 2), and they come before the shared ones.
-// European languages also keep `grammar.ts` (case, gender, counted nouns). Files with other names hold the recognisers of
-// one subject, such as `dates.ts`, and export its rules: which characters ask each recogniser, and in what order.
-// `language.ts` orders the subjects. `iberian/` has the recognisers that es and pt share.
+// European languages also keep `grammar.ts` (case, gender, counted nouns). Files with other names hold the
+// recognisers of one subject, such as `dates.ts`, and export its rules: which characters ask each recogniser,
+// and in what order. `language.ts` orders the subjects. `iberian/` has the recognisers that es and pt share.
 //
-// To add a language, write these files, add one line to `languages.ts`, and add `test/text/normalize/xx.cases.tsv`:
-// "# sentence about behaviour", then lines "written TAB spoken". `normalize.test.ts` reads all such files. It also pushes every
-// case by character through `SentenceStream`, so abbreviations that the segmenter must know belong in `../short-forms.ts`.
-// `es/` is a small model; `de/` has gender and case; `zh/` is written without spaces.
+// To add a language, write these files, add one line to `languages.ts`, and add
+// `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
+// `normalize.test.ts` reads all such files. It also pushes every case by character through `SentenceStream`,
+// so abbreviations that the segmenter must know belong in `../short-forms.ts`. `es/` is a small model; `de/`
+// has gender and case; `zh/` is written without spaces.
 import { endsSentenceAt } from '../sentence-end.js';
 import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
@@ -106,8 +108,9 @@ function recognisersOf(language: Language): Recognisers {
 }
 
 /**
- * A part of the text that markup or a lexicon has claimed. No token reaches into what markup has claimed; a word of a
- * lexicon counts where it stands for itself, not within an address or an amount: "5 GB" is one token.
+ * A part of the text that markup or a lexicon has claimed. No token reaches into what markup has claimed; a
+ * word of a lexicon counts where it stands for itself, not within an address or an amount: "5 GB" is one
+ * token.
  */
 export interface Claim {
   readonly start: number;

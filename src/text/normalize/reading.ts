@@ -115,12 +115,17 @@ export class Around {
     this.#before = before;
   }
 
-  /** The word before the token, in small letters; '' at the beginning of the text or behind a sentence mark. */
+  /**
+   * The word before the token, in small letters; '' at the beginning of the text or behind a sentence mark.
+   */
   get previousWord(): string {
     return this.#before.word;
   }
 
-  /** That word, also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN: 0815". */
+  /**
+   * That word, also before a stop or colon: the "tel" of "Tel. 4711" and "Tel.: 4711", the "pin" of "PIN:
+   * 0815".
+   */
   get previousShort(): string {
     return this.#before.short;
   }

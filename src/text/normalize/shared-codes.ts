@@ -50,7 +50,10 @@ const EDITION = /(\d{3,6})(?:-(\d{1,3}))?:((?:19|20)\d\d)(?![\p{L}\p{N}]|[:.,/-]
 const STANDARD = /(?:^|[\s(/])(?:ISO|IEC|EN|DIN|UNI|NF|BS|CEI|ÖNORM|SN|ASTM|IEEE|ANSI|OHSAS)[\s/-]$/u;
 const LONGEST_NAME = 8; // units of the name of a standard before its number
 
-/** ISO 9001:2015, EN 1090-2:2018: the year of a standard's edition; the number is said by `number`, and so is its part. */
+/**
+ * ISO 9001:2015, EN 1090-2:2018: the year of a standard's edition; the number is said by `number`, and so is
+ * its part.
+ */
 export function standard(number: (digits: string) => string, year: (digits: string) => string): Recogniser {
   return (reading) => {
     const { text, at } = reading;

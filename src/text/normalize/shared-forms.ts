@@ -1,5 +1,5 @@
-// Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour, 2h01min39s.
-// A language makes its recognisers from these, with its words.
+// Forms that several languages write alike and say in their own words: H₂O, bac+5, 10⁻³, 3 fois/jour,
+// 2h01min39s. A language makes its recognisers from these, with its words.
 import { CharacterSet } from '../character-set.js';
 import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
@@ -109,7 +109,10 @@ export function hundredths(
   };
 }
 
-/** "≥ 18 ans" with nothing on the left that could be compared: at the beginning, or behind a word that takes an amount. */
+/**
+ * "≥ 18 ans" with nothing on the left that could be compared: at the beginning, or behind a word that takes
+ * an amount.
+ */
 export function relation(
   names: Readonly<Record<string, string>>,
   beforeAmount: ReadonlySet<string>,
@@ -223,8 +226,8 @@ type TableRule = readonly [where: RegExp, recognise: Recogniser, behind?: RegExp
 type Table = readonly TableRule[];
 
 /**
- * The recognisers of one subject, in order, by the table of the language that they join. A table asks its rules in
- * order. A subject has a second list where rules of another subject come between.
+ * The recognisers of one subject, in order, by the table of the language that they join. A table asks its
+ * rules in order. A subject has a second list where rules of another subject come between.
  */
 export type Rules<OwnRule = TableRule> = Readonly<
   Record<string, readonly (OwnRule | TableRule | Recogniser)[]>
@@ -235,7 +238,10 @@ interface Row {
   readonly behind: CharacterSet | undefined;
 }
 
-/** Asks only those recognisers whose expression knows the character that decides; most tokens need few of many. */
+/**
+ * Asks only those recognisers whose expression knows the character that decides; most tokens need few of
+ * many.
+ */
 function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
   const known = new Map<string, readonly Row[]>();
   const rows = table.map(([where, recognise, behind]) => {

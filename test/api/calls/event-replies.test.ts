@@ -259,7 +259,8 @@ test('so many streams are open at once, and more are refused by name', async (t)
   const first = await read(url);
   await until(() => received.length === 1);
   const second = await fetch(url);
-  assert.equal(second.status, 500); // fastify's own words for an error: the table of statuses is not in this test
+  // Fastify's own words for an error: the table of statuses is not in this test.
+  assert.equal(second.status, 500);
   assert.match(await second.text(), /1 streams of events are open already/);
   first.leave();
   await until(async () => (await read(url)).status === 200);

@@ -11,7 +11,8 @@ export interface Pair {
 }
 
 export async function makePair(): Promise<Pair> {
-  const { certPem, keyPem } = await createSelfSignedCertificate({ signature: 3, hash: 4 }, 23); // ECDSA P-256, SHA-256
+  // ECDSA P-256, SHA-256.
+  const { certPem, keyPem } = await createSelfSignedCertificate({ signature: 3, hash: 4 }, 23);
   return { cert: certPem, key: keyPem };
 }
 

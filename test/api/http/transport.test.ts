@@ -1,5 +1,5 @@
-// Sends requests of several HTTP versions over real sockets on loopback, and checks which are answered and that no
-// connection is left.
+// Sends requests of several HTTP versions over real sockets on loopback, and checks which are answered and
+// that no connection is left.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';

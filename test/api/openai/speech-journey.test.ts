@@ -1,4 +1,5 @@
-// Sends texts to a real server and reads the bytes of its answers. Engine, rings, encoder worker and sockets are real.
+// Sends texts to a real server and reads the bytes of its answers. Engine, rings, encoder worker and sockets
+// are real.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -384,7 +385,8 @@ test('/health is answered while twenty long texts are read, over HTTP and over W
   await until(() => engine.active === 0);
 });
 
-// In the tests below, engines come and go behind a real server: they load for the first request and unload when idle.
+// In the tests below, engines come and go behind a real server: they load for the first request and unload
+// when idle.
 
 const IDLE_MS = 60_000; // minutes
 const ENVIRONMENT = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', LOG_LEVEL: 'silent' };

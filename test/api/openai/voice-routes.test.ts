@@ -1,4 +1,5 @@
-// Makes voices over HTTP: forms, fields, limits and answers of the routes, then a voice from its sample to speech.
+// Makes voices over HTTP: forms, fields, limits and answers of the routes, then a voice from its sample to
+// speech.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -34,7 +34,10 @@ export class PinnedProgram {
     return this.#cpuSeconds;
   }
 
-  /** Processor time of its main thread, and for all threads of a name, finer. Threads that have ended are not in it. */
+  /**
+   * Processor time of its main thread, and for all threads of a name, finer. Threads that have ended are not
+   * in it.
+   */
   threadSeconds(): ReadonlyMap<string, number> {
     const seconds = new Map<string, number>();
     for (const thread of readdirSync(`/proc/${this.child.pid}/task`)) {

@@ -118,7 +118,10 @@ export class Baresip {
     }
   }
 
-  /** A command of its menu, such as `dial`, `accept`, `hangup`, `hold`, `resume`, `mute`, `sndcode`. Resolves with what it printed. */
+  /**
+   * A command of its menu, such as `dial`, `accept`, `hangup`, `hold`, `resume`, `mute`, `sndcode`. Resolves
+   * with what it printed.
+   */
   command(name: string, params = ''): Promise<string> {
     const token = `${++this.#commands}`;
     const json = JSON.stringify({ command: name, params, token });
@@ -133,7 +136,10 @@ export class Baresip {
     });
   }
 
-  /** The next event of the type, beginning with the first that nobody waited for; such as CALL_INCOMING, CALL_ESTABLISHED, CALL_CLOSED. */
+  /**
+   * The next event of the type, beginning with the first that nobody waited for; such as CALL_INCOMING,
+   * CALL_ESTABLISHED, CALL_CLOSED.
+   */
   async told(type: string): Promise<BaresipEvent> {
     const index = () =>
       this.events.findIndex((event, n) => event.type === type && n > (this.#waited.get(type) ?? -1));

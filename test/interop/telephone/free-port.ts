@@ -4,8 +4,8 @@ import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-// Each process looks in a slice of its own: files of tests run side by side, and between looking and taking another
-// could take the same.
+// Each process looks in a slice of its own: files of tests run side by side, and between looking and taking
+// another could take the same.
 const SLICES = 16;
 const SLICE_PORTS = 600;
 const FIRST = 20_000 + (process.pid % SLICES) * SLICE_PORTS;

@@ -7,9 +7,10 @@ import type { Address } from './sipp.js';
 
 const PROGRAM = process.env['KAMAILIO_PATH'] ?? '/usr/sbin/kamailio'; // Debian's place, not on a user's PATH
 const START_LIMIT_MS = 10_000;
+// prettier-ignore
 const MODULES = [
   'tm', 'tmx', 'sl', 'rr', 'pv', 'maxfwd', 'usrloc', 'registrar', 'textops', 'siputils', 'auth', 'htable', 'xlog', 'corex', 'kex',
-]; // prettier-ignore
+];
 
 export interface KamailioOptions {
   /** Its realm, and the domain of its users; parley.test if absent. */
@@ -46,7 +47,8 @@ export class Kamailio {
     const port = await freePorts();
     const { domain = 'parley.test' } = options;
     writeFileSync(folder.at('kamailio.cfg'), configuration(port, domain, options));
-    // In the foreground, telling of itself on standard error, with little memory, and everything it writes in the folder.
+    // In the foreground, telling of itself on standard error, with little memory, and everything it writes in
+    // the folder.
     const place = [
       '-f',
       folder.at('kamailio.cfg'),

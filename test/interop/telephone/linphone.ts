@@ -72,7 +72,9 @@ export class Linphone {
     this.#program.write(`call ${uri}`);
   }
 
-  /** Resolves once its call number `call`, which may come in or go out, counted from 1, has sound both ways. */
+  /**
+   * Resolves once its call number `call`, which may come in or go out, counted from 1, has sound both ways.
+   */
   async established(call = 1): Promise<void> {
     await this.#program.prints(
       new RegExp(`Media streams established .* for call ${call} \\(audio\\)`),

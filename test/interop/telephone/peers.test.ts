@@ -18,6 +18,7 @@ const KEYS = {
 };
 
 // Each caller's scenario with a callee's that does what it expects.
+// prettier-ignore
 const PAIRS: readonly (readonly [caller: string, callee: string])[] = [
   ['call-basic', 'answer-basic'],
   ['call-pcma', 'answer-pcma'],
@@ -36,7 +37,7 @@ const PAIRS: readonly (readonly [caller: string, callee: string])[] = [
   ['call-refers', 'answer-is-transferred'],
   ['call-is-transferred', 'answer-refers'],
   ['options', 'answer-options'],
-]; // prettier-ignore
+];
 
 async function pair(t: TestContext, caller: string, callee: string, options: SippOptions = {}) {
   const common: SippOptions = { keys: KEYS, holdMs: 50, limitS: 10, credentials: CREDENTIALS, ...options };
@@ -157,7 +158,8 @@ test('digits arrive once each though their first and last packets are lost, none
 });
 
 test('a packet is read without its contributors, extension and padding', () => {
-  const bytes = writeRtp({ marker: true, payloadType: 8, sequence: 65_536, timestamp: 2 ** 32, ssrc: 7, payload: Buffer.from('xxxxEEEEyyyysound\x00\x00\x03') }); // prettier-ignore
+  // prettier-ignore
+  const bytes = writeRtp({ marker: true, payloadType: 8, sequence: 65_536, timestamp: 2 ** 32, ssrc: 7, payload: Buffer.from('xxxxEEEEyyyysound\x00\x00\x03') });
   bytes[0] = 0x80 | 0x20 | 0x10 | 1;
   bytes.writeUInt32BE(0xbede_0001, 16);
   const packet = readRtp(bytes);

@@ -1,4 +1,5 @@
-// Proves that the telephones of the tests work: baresip calls itself, SIPp and Linphone call each other and baresip.
+// Proves that the telephones of the tests work: baresip calls itself, SIPp and Linphone call each other and
+// baresip.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { until } from '../../fakes/until.js';

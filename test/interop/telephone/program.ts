@@ -66,7 +66,10 @@ export class Program {
     this.#child.stdin.write(`${line}\n`);
   }
 
-  /** Resolves once what it printed, before or after the call, matches; rejects with its last lines when it ends or the time is over. */
+  /**
+   * Resolves once what it printed, before or after the call, matches; rejects with its last lines when it
+   * ends or the time is over.
+   */
   prints(pattern: RegExp, withinMs: number): Promise<RegExpExecArray> {
     const already = pattern.exec(this.#output);
     if (already !== null) return Promise.resolve(already);

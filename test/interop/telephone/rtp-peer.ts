@@ -42,7 +42,9 @@ export function writeRtp(packet: RtpPacket): Buffer {
   return Buffer.concat([head, packet.payload]);
 }
 
-/** Undefined for what is no RTP of version 2. Contributors, extension and padding are left out of the payload. */
+/**
+ * Undefined for what is no RTP of version 2. Contributors, extension and padding are left out of the payload.
+ */
 export function readRtp(bytes: Buffer): RtpPacket | undefined {
   const [first = 0, second = 0] = bytes;
   if (bytes.length < HEADER_BYTES || first >> 6 !== 2) return undefined;
@@ -102,7 +104,9 @@ export interface StreamOptions {
 interface PressOptions {
   /** 100 if absent. */
   readonly durationMs?: number;
-  /** Packets of the event that the network loses: so many first ones, and so many of the three end packets. */
+  /**
+   * Packets of the event that the network loses: so many first ones, and so many of the three end packets.
+   */
   readonly loseFirst?: number;
   readonly loseEnds?: number;
   readonly marker?: boolean;
@@ -194,7 +198,10 @@ class RtpStream {
     this.#tick();
   }
 
-  /** Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was sent. */
+  /**
+   * Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was
+   * sent.
+   */
   play(samples: Float32Array): Promise<void> {
     const { law, payloadType } = this.#options;
     const codes = law === 'mu' ? MU_LAW : A_LAW;

@@ -18,7 +18,9 @@ interface Continuity {
   readonly spacingMs: { readonly median: number; readonly p99: number; readonly longest: number };
 }
 
-/** `ticks`: timestamp units of a packet; `eventType`: packets of that type are no sound and count as no break. */
+/**
+ * `ticks`: timestamp units of a packet; `eventType`: packets of that type are no sound and count as no break.
+ */
 export function continuity(packets: readonly HeardPacket[], ticks = 160, eventType = 101): Continuity {
   let lost = 0;
   let disordered = 0;
@@ -81,7 +83,10 @@ interface Laws {
   readonly a?: number;
 }
 
-/** The sound in [-1, 1] at 8 kHz from the first packet on, each packet at its timestamp; zeros where none came. */
+/**
+ * The sound in [-1, 1] at 8 kHz from the first packet on, each packet at its timestamp; zeros where none
+ * came.
+ */
 export function g711Sound(packets: readonly HeardPacket[], { mu = 0, a = 8 }: Laws = {}): Float32Array {
   const sound = packets.filter(({ payloadType }) => payloadType === mu || payloadType === a);
   const start = sound[0]?.timestamp ?? 0;
@@ -148,8 +153,9 @@ export function assertHeldByPeer(packets: readonly HeardPacket[], text: Sound, h
 }
 
 /**
- * Held by the server, which goes on sending, for the sake of NAT and SRTP, but silence: from when the hold was agreed on
- * until it was ended, in milliseconds of performance.now(). PCMU; longer than any pause of the text.
+ * Held by the server, which goes on sending, for the sake of NAT and SRTP, but silence: from when the hold
+ * was agreed on until it was ended, in milliseconds of performance.now(). PCMU; longer than any pause of the
+ * text.
  */
 export function assertHeldByServer(
   packets: readonly HeardPacket[],

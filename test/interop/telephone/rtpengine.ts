@@ -33,7 +33,8 @@ export class Rtpengine {
       '--interface=127.0.0.1',
     ];
     const ports = [`--port-min=${first}`, `--port-max=${first + MEDIA_PORTS - 1}`];
-    // No table of the kernel's module, one thread, nothing kept of calls that are over, and itself told of on standard error.
+    // No table of the kernel's module, one thread, nothing kept of calls that are over, and itself told of on
+    // standard error.
     const manner = [
       '--config-file=none',
       '--table=-1',

@@ -41,6 +41,7 @@ after(async () => {
 
 type Dialled = readonly [keys: PhoneCallView['srtp'], codec: PhoneCallView['codec'], options: BaresipOptions];
 
+// prettier-ignore
 const BARESIPS: Readonly<Record<string, () => Dialled>> = {
   'UDP and G.722': () => ['none', 'G722', { codecs: ['G722/16000/1'] }],
   'TCP, PCMA and SRTP by SDES': () => ['sdes', 'PCMA', { transport: 'tcp', codecs: ['PCMA/8000/1'], encryption: 'srtp-mand' }],
@@ -49,7 +50,7 @@ const BARESIPS: Readonly<Record<string, () => Dialled>> = {
   'TLS, PCMU and SRTP by SDES': () => ['sdes', 'PCMU', {
     transport: 'tls', codecs: ['PCMU/8000/1'], encryption: 'srtp-mand', certificate: certificates.server, authority: certificates.ca,
   }],
-}; // prettier-ignore
+};
 
 for (const [kind, dialled] of Object.entries(BARESIPS)) {
   for (const isStrict of kind.includes('SRTP') ? [false, true] : [false]) {
@@ -76,7 +77,8 @@ for (const [kind, dialled] of Object.entries(BARESIPS)) {
       await until(() => telephone.get(id).state === 'held');
       await baresip.command('resume');
       await until(() => telephone.get(id).state === 'connected');
-      // Both sides still understand what comes in the stream, as they would not if its keys or counters had gone wrong.
+      // Both sides still understand what comes in the stream, as they would not if its keys or counters had
+      // gone wrong.
       await telephone.press(id, { digits: '9' });
       await baresip.command('sndcode', '8');
       await until(() => told().length === 3 && digits().length === 2);
@@ -107,7 +109,8 @@ for (const [kind, [keys, options]] of Object.entries(LINPHONES)) {
     await linphone.answer();
     await linphone.established();
     await until(() => telephone.get(id).srtp === keys);
-    await new Promise((resolve) => setTimeout(resolve, (1000 * said.samples.length) / said.rate + 500)); // it writes its file in the end
+    // It writes its file in the end.
+    await new Promise((resolve) => setTimeout(resolve, (1000 * said.samples.length) / said.rate + 500));
     await telephone.hangUp(id);
     await linphone.ended();
     const { correlation, longerMs } = likeness(linphone.heard(), said);

@@ -78,7 +78,13 @@ for (const [who, credentials] of [
 
 test('a server that wants SHA-256 is called by one that knows it', async (t) => {
   const called = await serverOf(t, { SIP_DIGEST: 'SHA-256' });
-  const trunk = { name: 'other', domain: `127.0.0.1:${called.address.port}`, username: 'alice', password: USERS.alice, authRealms: ['parley'] }; // prettier-ignore
+  const trunk = {
+    name: 'other',
+    domain: `127.0.0.1:${called.address.port}`,
+    username: 'alice',
+    password: USERS.alice,
+    authRealms: ['parley'],
+  };
   const calling = await kept(t, TelephoneServer.start({}, { trunks: [trunk] }));
   const { id, trunk: name } = await calling.telephone.place({ to: '100' });
   assert.equal(name, 'other');

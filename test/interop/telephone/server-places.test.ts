@@ -247,7 +247,8 @@ test('digits go in RTP both ways', async (t) => {
   await becomes(call, 'connected');
   await until(() => call.rtp.source !== undefined);
   await server.telephone.press(call.id, { digits: '4#', durationMs: 80 });
-  const eventType = Number(/rtpmap:(\d+) telephone-event\/8000/.exec(call.sipp.messages())?.[1]); // as the server numbers it
+  // As the server numbers it.
+  const eventType = Number(/rtpmap:(\d+) telephone-event\/8000/.exec(call.sipp.messages())?.[1]);
   const stream = call.rtp.stream(call.rtp.source ?? server.address, { eventType });
   await stream.press('7');
   await stream.press('7', { loseEnds: 2 });

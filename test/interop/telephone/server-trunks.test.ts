@@ -89,7 +89,12 @@ before(async () => {
   const port = await freePorts(2);
   const first = await Sipp.answer('answer-options', { port, transport: 'tcp' });
   opened.add(() => first.close());
-  const trunk = { name: 'asked', domain: `127.0.0.1:${port}`, transport: 'tcp', options: { intervalSeconds: OPTIONS_S } }; // prettier-ignore
+  const trunk = {
+    name: 'asked',
+    domain: `127.0.0.1:${port}`,
+    transport: 'tcp',
+    options: { intervalSeconds: OPTIONS_S },
+  };
   const server = await TelephoneServer.start({}, { trunks: [trunk] });
   opened.add(() => server.close());
   health = { port, first, server };

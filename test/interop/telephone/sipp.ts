@@ -89,7 +89,10 @@ export class Sipp {
     return new Sipp(await freePorts(2), scenario, options, to);
   }
 
-  /** Resolves once it listens for calls. `to` is where requests of its own go, in scenarios that have any outside a dialog. */
+  /**
+   * Resolves once it listens for calls. `to` is where requests of its own go, in scenarios that have any
+   * outside a dialog.
+   */
   static async answer(scenario: string, options: SippOptions = {}, to?: Address): Promise<Sipp> {
     const sipp = new Sipp(options.port ?? (await freePorts(2)), scenario, options, to);
     try {
@@ -108,7 +111,10 @@ export class Sipp {
     return this.#result;
   }
 
-  /** As `result`, but rejects with its error log and the last messages unless every call went as the scenario says. */
+  /**
+   * As `result`, but rejects with its error log and the last messages unless every call went as the scenario
+   * says.
+   */
   async succeeded(): Promise<SippResult> {
     const result = await this.result();
     if (result.failed > 0 || result.successful === 0 || result.exitCode !== 0) throw this.failure(result);

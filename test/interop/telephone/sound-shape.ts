@@ -1,5 +1,5 @@
-// Compares the speech of two recordings by loudness over time, which codecs, resamplers and jitter buffers keep. It also
-// reads and writes the WAV files of 16-bit samples that peers record and play.
+// Compares the speech of two recordings by loudness over time, which codecs, resamplers and jitter buffers
+// keep. It also reads and writes the WAV files of 16-bit samples that peers record and play.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const QUIET = 0.01; // share of full scale: below all speech, above the noise of G.711
@@ -68,8 +68,8 @@ export function likenessSoFar(heard: Sound, text: Sound): Likeness {
 }
 
 /**
- * True if the parts, one after the other, are the beginning of a text: correlation of loudness, with the quiet taken
- * out of both, so that pauses between the parts count for nothing.
+ * True if the parts, one after the other, are the beginning of a text: correlation of loudness, with the
+ * quiet taken out of both, so that pauses between the parts count for nothing.
  */
 export function partsLikeness(parts: readonly Sound[], text: Sound): number {
   const loud = ({ samples, rate }: Sound): number[] =>
@@ -93,7 +93,8 @@ function correlationOf(pairs: readonly (readonly [number, number])[]): number {
   return squareX === 0 || squareY === 0 ? 0 : both / Math.sqrt(squareX * squareY);
 }
 
-// A program that still records may not have written the lengths of its WAV file. Its data then goes on to the end.
+// A program that still records may not have written the lengths of its WAV file. Its data then goes on to the
+// end.
 
 const HEADER_BYTES = 44;
 

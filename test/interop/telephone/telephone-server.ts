@@ -60,7 +60,10 @@ export class TelephoneServer {
     }
   }
 
-  /** A text as it sounds over HTTP, at the rate of a telephone; `fields` are more of the request, such as `voice`. */
+  /**
+   * A text as it sounds over HTTP, at the rate of a telephone; `fields` are more of the request, such as
+   * `voice`.
+   */
   async rendered(text: string, fields: Readonly<Record<string, string>> = {}): Promise<Sound> {
     const response = await fetch(`${this.server.url}/v1/audio/speech`, {
       method: 'POST',

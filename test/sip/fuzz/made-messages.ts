@@ -5,14 +5,16 @@ import type { TestContext } from 'node:test';
 import { randomFrom } from '../../api/mutations.js';
 import { INVALID, MPART01, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
 
+// prettier-ignore
 const METHODS = [
   'INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS', 'REGISTER', 'INFO', 'PRACK', 'UPDATE', 'REFER', 'NOTIFY', 'SUBSCRIBE',
   'MESSAGE', 'NEW-Method.1',
-]; // prettier-ignore
+];
+// prettier-ignore
 const HOSTS = [
   'example.com', 'a-1.example.org.', '192.0.2.1', '[2001:db8::9:1]', '[2001:db8:::192.0.2.1]', '[::ffff:192.0.2.10]',
   'LOCALHOST', '1.example',
-]; // prettier-ignore
+];
 const NAMES = ['', 'Bob ', 'A. Bell ', '"Q \\" \\\\" ', '"" ', '"\u0440\u0430\u0431" ', '"a,b;c<d>" '];
 const PARAMS = [
   ';lr',
@@ -53,13 +55,14 @@ function via(random: Random): string {
   return `SIP${gap}/${gap}2.0/${over} ${gap}${oneOf(HOSTS, random)}${port}${branch}${some([';rport', ';received=192.0.2.9', ';alias', ';x="q"'], 3, random)}`;
 }
 
+// prettier-ignore
 const BODIES: readonly (readonly [type: string, body: string])[] = [
   ['application/sdp', 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n'],
   ['application/dtmf-relay', 'Signal=5\r\nDuration=160\r\n'],
   ['multipart/mixed;boundary=b1', '--b1\r\nContent-Type: text/plain\r\n\r\nhi\r\n--b1--\r\n'],
   ['text/plain', 'hello'],
   ['', ''],
-]; // prettier-ignore
+];
 
 /** Lines that any message may have besides those that it must. */
 function furtherLines(random: Random): string[] {
@@ -112,15 +115,19 @@ export function madeMessage(random: Random): string {
 
 /** The messages of RFC 4475, one character a byte. */
 const TORTURE: readonly string[] = [
-  ...Object.values(VALID), MPART01, ...Object.values(INVALID), ...Object.values(SEMANTICS),
-].map((bytes) => bytes.toString('latin1')); // prettier-ignore
+  ...Object.values(VALID),
+  MPART01,
+  ...Object.values(INVALID),
+  ...Object.values(SEMANTICS),
+].map((bytes) => bytes.toString('latin1'));
 
+// prettier-ignore
 const NASTY = [
   '', ' ', '\t', '\0', '\r', '\n', '\r\n', '\r\n\r\n', '\r\n ', ',', ';', ':', '=', '"', '\\', '\\"', '<', '>', '%', '%0', '%00',
   '%zz', '@', '?', '[', ']', '[::', '*', '/', '-1', '0', '256', '65536', '2147483648', '99999999999999999999', 'NaN', '\x7f',
   '\xc3\x28', '\xe2\x82\xac', '\xff\xfe', 'SIP/2.0', 'SIP/7.0', 'z9hG4bK', ';tag=', ';branch=', '__proto__', 'constructor',
   'Content-Length: 5\r\n', 'l:\r\n 7\r\n', 'Via: SIP/2.0/UDP h\r\n', 'Call-ID: x\r\n', '"\n', '\nX: ', '\rX: ', ' SIP/2.0\r\n', '--b1\r\n',
-]; // prettier-ignore
+];
 
 type Damage = (text: string, random: Random) => string;
 
@@ -164,7 +171,10 @@ export function damaged(text: string, random: Random): string {
   return result;
 }
 
-/** A message for the parser: made or from the torture tests, with damage or without, sometimes nothing but noise. */
+/**
+ * A message for the parser: made or from the torture tests, with damage or without, sometimes nothing but
+ * noise.
+ */
 export function strangersMessage(random: Random): Buffer {
   const kind = random();
   if (kind < 0.02) return Buffer.from(Array.from({ length: below(200, random) }, () => below(256, random)));
@@ -193,7 +203,10 @@ export function oneOf<T>(list: readonly T[], random: Random): T {
   return found;
 }
 
-/** Calls `attempt` so often, each with a seed of its own, from `first` on; what it throws is told with its seed and what was shown. */
+/**
+ * Calls `attempt` so often, each with a seed of its own, from `first` on; what it throws is told with its
+ * seed and what was shown.
+ */
 export function fuzz(
   t: TestContext,
   count: number,

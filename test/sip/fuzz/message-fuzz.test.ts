@@ -38,7 +38,8 @@ const ABILITIES: Capabilities = {
   mediaTypes: ['application/sdp', 'multipart/mixed'],
   schemes: ['sip', 'sips'],
 };
-const WRITTEN = ['via', 'from', 'to', 'call-id', 'cseq', 'content-length', 'allow', 'accept', 'accept-encoding', 'unsupported']; // prettier-ignore
+// prettier-ignore
+const WRITTEN = ['via', 'from', 'to', 'call-id', 'cseq', 'content-length', 'allow', 'accept', 'accept-encoding', 'unsupported'];
 
 /** The response can be read, says what was meant, and holds no line that the peer made up. */
 function assertAnswer(request: Answerable, { status, reason, headers }: Refusal): void {
@@ -185,11 +186,15 @@ const server = new DigestServer({
   }),
   secretOf: () => ({ password: 'p' }),
 });
+// prettier-ignore
 const routes = new RoutingTable([
   { name: 'one', to: new Pattern('*a*b*c*d*'), headers: new Map([['x-a', new Pattern('?*?*?')]]), answer: { kind: 'agent', agent: 'x' } },
-]); // prettier-ignore
+]);
 
-/** Readers of one value each, with values to damage; a reader that writes again holds that this is read the same. */
+/**
+ * Readers of one value each, with values to damage; a reader that writes again holds that this is read the
+ * same.
+ */
 const READERS: Readonly<
   Record<string, readonly [read: (value: string) => unknown, values: readonly string[]]>
 > = {
@@ -277,11 +282,12 @@ for (const [what, [read, values]] of Object.entries(READERS)) {
   });
 }
 
+// prettier-ignore
 const OFFERS = [
   offerOf('m=audio 5004 RTP/AVP 0 8 9 96 101 13', 'a=rtpmap:96 opus/48000/2', 'a=fmtp:96 useinbandfec=1;maxptime=60', 'a=rtpmap:101 telephone-event/8000', 'a=fmtp:101 0-16', 'a=ptime:20', 'a=sendrecv'),
   offerOf('m=audio 5004 RTP/SAVPF 0', 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:' + Buffer.alloc(30, 1).toString('base64') + '|2^20|1:4', 'a=crypto:2 AEAD_AES_128_GCM inline:' + Buffer.alloc(28, 1).toString('base64'), 'a=rtcp:5005 IN IP6 2001:db8::1', 'm=video 0 RTP/AVP 31'),
   offerOf('c=IN IP6 2001:db8::7', 'm=audio 5004 UDP/TLS/RTP/SAVPF 111', 'a=rtpmap:111 opus/48000/2', `a=fingerprint:sha-256 ${Array(32).fill('AB').join(':')}`, 'a=setup:actpass', 'a=tls-id:1', 'a=rtcp-mux', 'a=inactive'),
-]; // prettier-ignore
+];
 
 test('damaged offers are each answered with a description of as many sections, or refused', (t) => {
   let answered = 0;
@@ -315,7 +321,8 @@ function spentMs(action: () => unknown): number {
   return (user + system) / 1000;
 }
 
-const REPEATED = [' ', '\t', '\0', '\r', ',', ';', '"', '\\"', '<', '>', '=', '%41', '%', 'a', '1', '.', ':', '@', '*', '[', '?', '&', ';a', ';a=b', ',a', ', a=b', ' a', 'a ', ' =', '; ', '\r\n ', 'a=', '|', '+', '-', '/']; // prettier-ignore
+// prettier-ignore
+const REPEATED = [' ', '\t', '\0', '\r', ',', ';', '"', '\\"', '<', '>', '=', '%41', '%', 'a', '1', '.', ':', '@', '*', '[', '?', '&', ';a', ';a=b', ',a', ', a=b', ' a', 'a ', ' =', '; ', '\r\n ', 'a=', '|', '+', '-', '/'];
 
 for (const [what, [read, values]] of Object.entries(READERS)) {
   test(`64 kB in a value of ${what} are read or refused at once`, () => {

@@ -294,7 +294,10 @@ const TYPES: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA', 33: 'SRV',
 const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
-/** Records by `TYPE name`, each as in a zone file without its name: `300 10 5 5060 target.example.com`, the TTL first. */
+/**
+ * Records by `TYPE name`, each as in a zone file without its name: `300 10 5 5060 target.example.com`, the
+ * TTL first.
+ */
 type Zone = Readonly<Record<string, readonly string[] | 'fails' | 'silent'>>;
 
 class NameServer {

@@ -23,7 +23,8 @@ const VALUES = [
   'é',
   '\0',
 ];
-const JUNK_HEADERS = ['RSeq', 'RAck', 'Require', 'Refer-To', 'Replaces', 'Event', 'Reason', 'Session-Expires', 'Min-SE', 'Contact', 'Record-Route', 'Refer-Sub', 'Expires', 'Content-Type', 'Info-Package', 'Allow', 'CSeq', 'Subscription-State']; // prettier-ignore
+// prettier-ignore
+const JUNK_HEADERS = ['RSeq', 'RAck', 'Require', 'Refer-To', 'Replaces', 'Event', 'Reason', 'Session-Expires', 'Min-SE', 'Contact', 'Record-Route', 'Refer-Sub', 'Expires', 'Content-Type', 'Info-Package', 'Allow', 'CSeq', 'Subscription-State'];
 
 /** A call in which every kind of request is sent, by both sides. */
 async function everything(): Promise<{ ends: TwoEnds; call: Calling }> {

@@ -314,7 +314,8 @@ void test('a peer that refuses UPDATE after all gets re-INVITEs with the same de
     text.slice(text.indexOf('\r\n\r\n')),
   );
   assert.equal(descriptions.length, 3);
-  assert.equal(new Set(descriptions).size, 1); // with the version of the description: there is nothing new to read
+  // With the version of the description: there is nothing new to read.
+  assert.equal(new Set(descriptions).size, 1);
   assert.deepEqual(seen().events, ['established']);
 });
 

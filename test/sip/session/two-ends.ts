@@ -34,7 +34,8 @@ import type { Target } from '../../../sip/transport/outbound.js';
 import { negotiation } from '../sdp/negotiation-under-test.js';
 import { CALLEE, CALLER, Network, seeded, TARGET } from '../transaction/network.js';
 
-// DirectSender sends each request once to the address in the next hop, without a locator, failover or accounts.
+// DirectSender sends each request once to the address in the next hop, without a locator, failover or
+// accounts.
 
 export class DirectSender implements RequestSender {
   readonly #layer: TransactionLayer;

@@ -8,6 +8,7 @@ import { spokenForm } from '../../../src/text/spoken-form.js';
 
 const SEED = 20_240_115;
 
+// prettier-ignore
 const PIECES = [
   '<speak>', '</speak>', '<speak/>', '<p>', '</p>', '<s>', '</s>', '<break time="1s"/>', '<break strength="none"/>', '<break',
   '<say-as interpret-as="date" format="dmy">', '<say-as interpret-as="cardinal">', '<say-as interpret-as="characters">', '</say-as>',
@@ -15,7 +16,7 @@ const PIECES = [
   '<lang xml:lang="de">', '</lang>', '<mark name="m"/>', '<audio src="u">', '</audio>', '<emphasis>', '</emphasis>', '<desc>', '</desc>',
   '<metadata>', '</metadata>', '<!--', '-->', '<![CDATA[', ']]>', '<?x', '?>', '<!DOCTYPE s [', '<!ENTITY a "b">', '&amp;', '&#65;', '&a;', '&',
   '<', '>', '"', '=', '/', ' ', '\n', '\r\n', 'Dr. Who', ' 3.5 ', '1/2/2024', 'é', '😀', '\uD800', '\uDC00', '\u0000', '\u200B', '。', 'x',
-]; // prettier-ignore
+];
 
 /** Refused with a place in the text, or spoken; nothing else. */
 function isHandled(source: string): void {

@@ -240,6 +240,7 @@ function refusalOf(source: string): string {
   return `${line}:${column}: ${what}`;
 }
 
+// prettier-ignore
 const BROKEN: readonly (readonly [why: string, source: string, refusal: RegExp])[] = [
   ['an element that is not closed before the one around it', '<speak>\n <p>a</speak>', /^2:6: <p> must be closed before this$/],
   ['the end of the text within an element', '<speak>\n  <p>a', /^2:3: <p> is not closed$/],
@@ -294,7 +295,7 @@ const BROKEN: readonly (readonly [why: string, source: string, refusal: RegExp])
   ['a sound with only its description', '<speak><audio src="a.wav"><desc>a bell</desc></audio></speak>', /^1:8: <audio> is not fetched/],
   ['a description elsewhere', '<speak><desc>a</desc></speak>', /^1:8: <desc> must stand directly within <audio>$/],
   ['a lexicon that would be fetched', '<speak><lexicon uri="http://example.org/l.pls"/></speak>', /^1:8: <lexicon> is not taken: .*"lexicon" of a request/],
-]; // prettier-ignore
+];
 
 for (const [why, source, refusal] of BROKEN) {
   test(`refused with line and column: ${why}`, () => assert.match(refusalOf(source), refusal));

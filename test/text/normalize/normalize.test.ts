@@ -88,11 +88,12 @@ test('spoken text is left alone when it is normalised again', () => {
   }
 });
 
+// prettier-ignore
 const PIECES = [
   '1', '12', '2024', '0', '3.14', '1,000', '.', ',', ':', '/', '-', '–', '+', '(', ')', '[', '](', '$', '€', '%', '#', '@', '*', '_', '`', '|', '<',
   'a', 'Dr', 'Jan', 'km', 'p.m.', 'XIV', 'USA', 'www.', '.com', 'h', 'Uhr', 'z. B.', '\n', ' ', ' ', ' ', '😀', '\uD83D', '½', '²', '\u200B', '１', '中', '年',
   '000', '0th', 'th', 'er', 'º', 'ª', '°', '^', '.º', 'mo', '-й', '0^0', '1,000th', '0.', ' kg', '×', '=', 'Q', 'hPa', '第', '번째', '¥',
-]; // prettier-ignore
+];
 const anyText = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')),
   fc.string({ unit: 'binary', maxLength: 80 }),
@@ -139,11 +140,12 @@ function expectWholeTokens(filler: string, sentence: string, language: Language)
   }
 }
 
+// prettier-ignore
 const ADVERSARIES: readonly string[] = [
   '1', '1,', '1.', '1 ', '1-', '1/', '1:', '(1', '+1 ', '0', 'a.', 'a@', 'a-', 'A1', 'A.', 'www.', 'http://', '[', '](', '[a](', '**', '_a', '`', '|',
   '$', '$1', '1$', '€ 1', '#a', '@a', '<b', '<b ', '-', '- ', '½', '1½', '😀', '\u200D', '\uD83D', '😀\u200D', 'Jan. ', 'Jan 1 ', '1. ', 'z. B. ', 'XIV ', 'I',
   '%', '^1', '²', '1e', '.1', '=1', '< ', '1 1/2 ', '12:00-', '~', "'", '"', '\n', ' ', '\u00A0', 'ｉ', '１', '1年', '…', '!', '3.10.', 'v1.', 'A1-',
-]; // prettier-ignore
+];
 
 test('no text takes more than linear time', () => {
   for (const [index, unit] of ADVERSARIES.entries()) {
@@ -189,6 +191,7 @@ function spokenIn(tag: string, text: string): string {
   return normalize(text, language).text;
 }
 
+// prettier-ignore
 const CASES: readonly (readonly [written: string, portugal: string, brazil: string])[] = [
   ['São 16, 17 ou 19.', 'São dezasseis, dezassete ou dezanove.', 'São dezesseis, dezessete ou dezenove.'],
   ['Em 2016 e 1917.', 'Em dois mil e dezasseis e mil novecentos e dezassete.', 'Em dois mil e dezesseis e mil novecentos e dezessete.'],
@@ -205,7 +208,7 @@ const CASES: readonly (readonly [written: string, portugal: string, brazil: stri
   ['A pressão é 16/9, 16x mais.', 'A pressão é dezasseis por nove, dezasseis vezes mais.', 'A pressão é dezesseis por nove, dezesseis vezes mais.'],
   ['No dia 16/12, das 9h às 17h.', 'No dia dezasseis de dezembro, das nove horas às dezassete horas.', 'No dia dezesseis de dezembro, das nove horas às dezessete horas.'],
   ['Rua Augusta, 16, 1100-048 Lisboa.', 'Rua Augusta, dezasseis, um um zero zero, zero quatro oito Lisboa.', 'Rua Augusta, dezesseis, um um zero zero, zero quatro oito Lisboa.'],
-]; // prettier-ignore
+];
 
 test('a Portuguese text is said with the words of the region that its tag names, else with those of Brazil', () => {
   for (const [written, portugal, brazil] of CASES) {

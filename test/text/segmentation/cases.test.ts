@@ -1,5 +1,5 @@
-// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line, its sentences parted by " | ",
-// or by "|" where no space parts them. In *.clauses.txt they are parted into clauses, too.
+// Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line. " | " parts the
+// sentences of a text, or "|" where no space parts them. In *.clauses.txt they are parted into clauses, too.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -102,8 +102,8 @@ struct RunPass {
 struct RunPasses {
   const float* norm;
   const Choice* choices;  // [streams]
-  // [streams], `stride` apart: receives the codes of the first pass. The codes of each further pass lie next to
-  // them.
+  // [streams], `stride` apart: receives the codes of the first pass. The codes of each further pass lie next
+  // to them.
   int32_t* codes;
   uint64_t stride;
   float* logits;                             // [streams, vocabulary], for choices that are not the usual

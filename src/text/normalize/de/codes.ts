@@ -1,4 +1,5 @@
-// Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with a full stop.
+// Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with
+// a full stop.
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';

@@ -1,5 +1,6 @@
-// Decides the German grammar around a number: the case, the gender of the noun, the endings of "ein" and of ordinals.
-// Nouns that stand with numbers have their gender in a list. The gender of all others follows from their ending.
+// Decides the German grammar around a number: the case, the gender of the noun, the endings of "ein" and of
+// ordinals. Nouns that stand with numbers have their gender in a list. The gender of all others follows from
+// their ending.
 import { type Around, wordBefore } from '../reading.js';
 
 type Gender = 'm' | 'f' | 'n';
@@ -180,7 +181,10 @@ export function one(gender: Gender, grammatical: Case): string {
   return EIN[gender][grammatical];
 }
 
-/** The 1 before a noun of the text: its adjective's ending tells, else its gender; undefined where no noun follows. */
+/**
+ * The 1 before a noun of the text: its adjective's ending tells, else its gender; undefined where no noun
+ * follows.
+ */
 export function oneBeforeNoun(around: Around): string | undefined {
   const next = around.nextWord;
   const counted = /^\p{Lu}\p{Ll}/u.test(next);

@@ -107,6 +107,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
 };
 
+// prettier-ignore
 export const GERMAN: Language = {
   tag: 'de',
   writing: WRITING,
@@ -134,4 +135,4 @@ export const GERMAN: Language = {
       jpg: 'J P G', png: 'P N G', csv: 'C S V', json: 'Jason', xml: 'X M L', txt: 'T X T', docx: 'Doc X', xlsx: 'X L S X', zip: 'Zip', mp: 'M P', exe: 'Exe', js: 'J S', ts: 'T S', gmbh: 'G M B H', gmx: 'G M X', md: 'M D',
     },
   },
-}; // prettier-ignore
+};

@@ -165,9 +165,10 @@ function timesSign({ text, at }: Reading): Found | undefined {
 }
 
 const DIRECTED = /(\d{1,3}(?:[,.]\d{1,6})?)[°º] ?([NSOWE])(?!\p{L})/uy;
+// prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
   N: 'Nord', S: 'Süd', O: 'Ost', E: 'Ost', W: 'West', NO: 'Nordost', NW: 'Nordwest', SO: 'Südost', SW: 'Südwest', NE: 'Nordost', SE: 'Südost',
-}; // prettier-ignore
+};
 
 /** 47,3769° N */
 function directed(reading: Reading): Found | undefined {

@@ -44,7 +44,9 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   return value >= 1800 || isYearOfOld(before, next, around) ? year(digits) : undefined;
 }
 
-/** Before 1800 more than its place must tell: brackets, † and *, or a word that cannot follow what is counted. */
+/**
+ * Before 1800 more than its place must tell: brackets, † and *, or a word that cannot follow what is counted.
+ */
 function isYearOfOld(before: string, next: string, { text, start, end }: Around): boolean {
   const mark = text
     .slice(Math.max(0, start - 2), start)
@@ -97,9 +99,10 @@ function formOf({ forms }: Noun, quantity: Quantity, dative = false): string {
   return (dative ? forms[2] : undefined) ?? forms[1] ?? forms[0] ?? '';
 }
 
+// prettier-ignore
 const PARTS: Readonly<Record<string, string>> = {
   '2': 'halb', '3': 'Drittel', '4': 'Viertel', '7': 'Siebtel', '100': 'Hundertstel', '1000': 'Tausendstel',
-}; // prettier-ignore
+};
 const LARGEST_PARTS = new Set(['100', '1000']);
 
 function partName(denominator: string): string {

@@ -179,18 +179,20 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   ),
 );
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   EUR: 'm|Euro', USD: 'm|Dollar', GBP: 'n|Pfund', CHF: 'm|Franken', JPY: 'm|Yen', CNY: 'm|Yuan', INR: 'f|Rupie|Rupien', KRW: 'm|Won',
   RUB: 'm|Rubel', BRL: 'm|Real|Reais', CAD: 'm|Kanadischer Dollar|Kanadische Dollar', AUD: 'm|Australischer Dollar|Australische Dollar',
   SEK: 'f|Schwedische Krone|Schwedische Kronen', NOK: 'f|Norwegische Krone|Norwegische Kronen', DKK: 'f|Dänische Krone|Dänische Kronen',
   PLN: 'm|Złoty', CZK: 'f|Tschechische Krone|Tschechische Kronen', HUF: 'm|Forint', TRY: 'f|Lira', BTC: 'm|Bitcoin', ETH: 'm|Ether',
   CENT: 'm|Cent', DEM: 'f|Mark',
-}; // prettier-ignore
+};
 const CENT = noun('m|Cent');
+// prettier-ignore
 const MINOR: Readonly<Record<string, Noun>> = {
   EUR: CENT, USD: CENT, CAD: CENT, AUD: CENT, GBP: noun('m|Penny|Pence'), CHF: noun('m|Rappen'), PLN: noun('m|Groschen'), DEM: noun('m|Pfennig|Pfennig'),
   DKK: noun('n|Öre'), SEK: noun('n|Öre'), NOK: noun('n|Öre'), RUB: noun('f|Kopeke|Kopeken'), BRL: noun('m|Centavo|Centavos'),
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   Object.entries(NAMES).map(([code, entry]) => {
@@ -199,12 +201,13 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   }),
 );
 
+// prettier-ignore
 const STEMS: Readonly<Record<string, string>> = {
   'dt.': 'deutsch', 'engl.': 'englisch', 'frz.': 'französisch', 'franz.': 'französisch', 'ital.': 'italienisch', 'span.': 'spanisch', 'lat.': 'lateinisch', 'griech.': 'griechisch', 'österr.': 'österreichisch',
   'europ.': 'europäisch', 'amerik.': 'amerikanisch', 'russ.': 'russisch', 'kath.': 'katholisch', 'evang.': 'evangelisch', 'techn.': 'technisch', 'wiss.': 'wissenschaftlich', 'ehem.': 'ehemalig', 'sog.': 'sogenannt', 'lfd.': 'laufend',
   'versch.': 'verschieden', 'div.': 'divers', 'allg.': 'allgemein', 'öff.': 'öffentlich', 'gesetzl.': 'gesetzlich', 'spez.': 'speziell', 'jährl.': 'jährlich', 'monatl.': 'monatlich', 'tägl.': 'täglich', 'wöchentl.': 'wöchentlich',
   'schriftl.': 'schriftlich', 'o. g.': 'oben genannt', 'u. g.': 'unten genannt', 's. g.': 'so genannt', 'urspr.': 'ursprünglich', 'kfm.': 'kaufmännisch', 'poln.': 'polnisch', 'türk.': 'türkisch', 'vorl.': 'vorläufig', 'zusätzl.': 'zusätzlich', 'persönl.': 'persönlich',
-}; // prettier-ignore
+};
 
 const PLURAL = /(?:en|ern|eln|s|(?:ä|ö|ü)\p{Ll}{1,6}e?r?|nisse|iere|ate|ekte|are|age)$/u;
 const DETERMINED =
@@ -274,11 +277,13 @@ const beforeNumber =
     /^ ?\d/.test(text.slice(end, end + 2)) ? said : undefined;
 
 /** Letters of formulas and versions. */
+// prettier-ignore
 const GREEK: Readonly<Record<string, string>> = {
   α: 'Alpha', β: 'Beta', γ: 'Gamma', δ: 'Delta', ε: 'Epsilon', ζ: 'Zeta', η: 'Eta', θ: 'Theta', κ: 'Kappa', λ: 'Lambda', μ: 'My', ν: 'Ny', ξ: 'Xi',
   π: 'Pi', ρ: 'Rho', σ: 'Sigma', τ: 'Tau', φ: 'Phi', χ: 'Chi', ψ: 'Psi', ω: 'Omega', Γ: 'Gamma', Δ: 'Delta', Θ: 'Theta', Λ: 'Lambda', Π: 'Pi', Σ: 'Sigma', Φ: 'Phi', Ψ: 'Psi', Ω: 'Omega',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: {
     decimal: ',',
@@ -382,4 +387,4 @@ export const WRITING: Writing = {
   decadeMark: 'er',
   yearAfter: words('jahr jahre jahres jahren seit bis ab anfang mitte ende frühjahr sommer herbst winter um von nach vor im in zwischen und januar februar märz april mai juni juli august september oktober november dezember'),
   scoreWords: words('gewann gewinnt gewonnen siegt siegte sieg verlor verliert verloren niederlage spiel endstand halbzeit führt führte endete endet unentschieden tor tore remis auswärtssieg heimsieg steht stand gegen tabellenführer bezwang schlug besiegte punktspiel'),
-}; // prettier-ignore
+};

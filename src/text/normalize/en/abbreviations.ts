@@ -23,7 +23,7 @@ export const SPELLED: ReadonlySet<string> = words(`
   SAE SAP SASE SAT SBA SDI SDSU SEC SEO SKU SLA SOP SOS SPCA SRE SSA SSDI SSI SSO STI SUNY SUV TA TBA TBI TCO TDI TEU TKO TLA TOS TSA TSLA UAE UAT UAV UBC UBI
   UBS UCI UCL UCLA UCSD UCSF UDF UDP UEI UFC UFO UGC UHF UI UIUC UK UN UNC UNHCR UPC UPI UPS URI URL US USA USAA USAF USB USC USCIS USDA USGS USMC USN USO USP
   USPS USSR UTC UTF UTI UUID UV UVA UWB UX VA VAT VIN VIP VOC VOD WEF WIP WPA WTO WWE XAI XYZ YMCA YOY YTD YWCA
-`); // prettier-ignore
+`);
 
 export const READ: ReadonlySet<string> = words(
   'NASA NATO SWAT OPEC UNESCO UNICEF FIFA SIM PIN RAM ROM LAN WAN ZIP JPEG GIF LASER AIDS COVID NAFTA OSHA HIPAA',
@@ -77,10 +77,11 @@ export const initials: Recogniser = (reading) => {
 };
 
 /** Letters of formulas and versions. */
+// prettier-ignore
 const GREEK: Readonly<Record<string, string>> = {
   α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta', ε: 'epsilon', ζ: 'zeta', η: 'eta', θ: 'theta', κ: 'kappa', λ: 'lambda', μ: 'mu', ν: 'nu', ξ: 'xi',
   π: 'pi', ρ: 'rho', σ: 'sigma', τ: 'tau', φ: 'phi', χ: 'chi', ψ: 'psi', ω: 'omega', Γ: 'gamma', Δ: 'delta', Θ: 'theta', Λ: 'lambda', Π: 'pi', Σ: 'sigma', Φ: 'phi', Ψ: 'psi', Ω: 'omega',
-}; // prettier-ignore
+};
 
 function behind({ text, start }: Around, units: number): string {
   return text.slice(Math.max(0, start - units), start);
@@ -119,6 +120,7 @@ const TAKEN =
 const CODE_AHEAD = /^ (?:[A-Z]{1,4}-?\d|[A-Z]-)/;
 const ROMAN_AHEAD = /^ [IVXLC]{1,7}(?![\p{L}\p{N}])/u;
 
+// prettier-ignore
 const STREETS: Readonly<Record<string, Saying>> = {
   St: (around) => streetOrSaint(around), Ave: inStreet('Avenue'), Av: inStreet('Avenue'), Rd: inStreet('Road'), Ln: inStreet('Lane'), Blvd: inStreet('Boulevard'),
   Ct: inStreet('Court'), Pkwy: inStreet('Parkway'), Dr: (around) => (NAME_AHEAD.test(ahead(around, 4)) ? 'Doctor' : said(inStreet('Drive'), around)),
@@ -129,12 +131,13 @@ const STREETS: Readonly<Record<string, Saying>> = {
   Apt: before(DIGIT_AHEAD, 'Apartment'), Ste: before(DIGIT_AHEAD, 'Suite'), Hwy: before(DIGIT_AHEAD, 'Highway'), Rte: before(DIGIT_AHEAD, 'Route'), 'Rt.': before(DIGIT_AHEAD, 'Route'),
   Bldg: before(/^ [#\dA-Z]/, 'Building'), 'Bldg.': 'Building', 'bldg.': 'building', 'Apt.': 'Apartment', 'apt.': 'apartment', Flr: before(DIGIT_AHEAD, 'Floor'),
   PO: before(/^ Box/, 'P O'), 'P.O.': 'P O', 'Mpls.': 'Minneapolis', 'Calif.': 'California', 'Mass.': 'Massachusetts', 'Conn.': 'Connecticut', 'Tex.': 'Texas', 'Fla.': 'Florida', 'Penn.': 'Pennsylvania',
-}; // prettier-ignore
+};
 
 function said(saying: Saying, around: Around): string | undefined {
   return typeof saying === 'string' ? saying : saying(around);
 }
 
+// prettier-ignore
 const TITLES: Readonly<Record<string, Saying>> = {
   'Mr.': 'Mister', Mr: 'Mister', 'Mrs.': 'Missus', Mrs: 'Missus', 'Ms.': 'Miz', 'Messrs.': 'Messers', 'Dr.': doctorOrDrive, 'Drs.': 'Doctors',
   'Prof.': 'Professor', 'Profs.': 'Professors', 'Rev.': 'Reverend', 'Hon.': 'Honorable', 'Gen.': 'General', 'Col.': 'Colonel', 'Capt.': 'Captain', 'Lt.': 'Lieutenant', 'Msgr.': 'Monsignor',
@@ -143,8 +146,9 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'Atty.': 'Attorney', 'Asst.': 'Assistant', 'Mgr.': 'Manager', 'Dir.': 'Director', 'Sec.': (around) => (ROMAN_AHEAD.test(ahead(around, 9)) ? 'Section' : NAME_AHEAD.test(ahead(around, 4)) ? 'Secretary' : undefined), 'Treas.': 'Treasurer', 'Cllr.': 'Councillor',
   'Jr.': 'Junior', 'Sr.': 'Senior', Jr: after(NAME_BEHIND, 'Junior'), Sr: after(NAME_BEHIND, 'Senior'), 'Esq.': 'Esquire',
   'Ph.D.': 'P H D', PhD: 'P H D', PhDs: "P H D's", 'M.D.': 'M D', 'B.A.': 'B A', 'M.A.': 'M A', 'B.Sc.': 'B S C', 'M.Sc.': 'M S C', MSc: 'M S C', BSc: 'B S C', 'P.S.': 'P S', 'R.S.V.P.': 'R S V P', 'Ed.D.': 'E D D', 'Psy.D.': 'Psy D',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const OFFICES: Readonly<Record<string, Saying>> = {
   'No.': before(CODE_AHEAD, 'number'), 'no.': before(CODE_AHEAD, 'number'),
   'Dept.': 'Department', 'Univ.': 'University', 'Assn.': 'Association', 'Bros.': 'Brothers', 'Inc.': 'Incorporated', 'Ltd.': 'Limited', 'Corp.': 'Corporation', 'Co.': 'Company',
@@ -154,8 +158,9 @@ const OFFICES: Readonly<Record<string, Saying>> = {
   'Inv.': before(/^ (?:#|no|\d)/i, 'Invoice'), 'Ref.': before(/^ (?:#|no|\d)/i, 'Reference'), 'Tech.': before(NAME_AHEAD, 'Tech'), 'Mfg.': 'Manufacturing', 'Mgmt.': 'Management', 'Admin.': 'Admin',
   Tel: before(PHONE_AHEAD, 'telephone'), Ph: before(PHONE_AHEAD, 'phone'), 'Ph.': before(PHONE_AHEAD, 'phone'), Mob: before(PHONE_AHEAD, 'mobile'), 'Mob.': before(PHONE_AHEAD, 'mobile'),
   Exp: before(/^[:.]? ?\d\d\//, 'Expires'), 'Exp.': before(/^ ?\d\d?\//, 'Expires'), exp: before(/^[:.]? ?\d\d?\//, 'expires'), 'exp.': before(/^ ?\d\d?\//, 'expires'), 'Op.': before(DIGIT_AHEAD, 'Opus'), 'op.': before(DIGIT_AHEAD, 'opus'), 'Vol.': before(ROMAN_AHEAD, 'Volume'), 'vol.': before(ROMAN_AHEAD, 'volume'), 'Ch.': before(ROMAN_AHEAD, 'Chapter'), 'Pt.': (around) => (/^ (?:\d|[IVX]+\b)/.test(ahead(around, 8)) ? 'Part' : /^ (?:is|was|has|had|with|reports|denies|presents|states)\b/.test(ahead(around, 12)) ? 'Patient' : undefined), 'Art.': before(ROMAN_AHEAD, 'Article'), 'art.': before(ROMAN_AHEAD, 'article'),
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const LATIN: Readonly<Record<string, Saying>> = {
   'e.g.': 'for example', 'i.e.': 'that is', 'etc.': 'et cetera', etc: 'et cetera', 'vs.': 'versus', vs: 'versus', 'v.': before(/^ \p{Lu}/u, 'versus'),
   'approx.': 'approximately', 'est.': (around) => (/\d $/.test(behind(around, 2)) ? 'estimated' : 'established'), pts: after(/\d $/, 'points'), 'pts.': after(/\d $/, 'points'), Fl: before(DIGIT_AHEAD, 'Floor'), 'et al.': 'et al', 'viz.': 'namely', 'b.': ofLife('born'), 'd.': ofLife('died'), 'r.': ofLife('reigned'), 'fl.': (around) => ofLife('flourished')(around) ?? (/\d(?:st|nd|rd|th) $/.test(behind(around, 6)) ? 'floor' : undefined), 'cf.': 'compare', 'ca.': 'circa', aka: 'also known as', 'a.k.a.': 'also known as', AKA: 'also known as',
@@ -166,24 +171,32 @@ const LATIN: Readonly<Record<string, Saying>> = {
   'b.i.d.': 'twice a day', 't.i.d.': 'three times a day', 'q.i.d.': 'four times a day', 'q.d.': 'once a day', 'p.r.n.': 'as needed', prn: 'as needed', PRN: 'as needed', 'p.o.': 'by mouth', BID: after(DOSE_BEHIND, 'twice a day'), bid: after(DOSE_BEHIND, 'twice a day'),
   TID: after(DOSE_BEHIND, 'three times a day'), tid: after(DOSE_BEHIND, 'three times a day'), QID: after(DOSE_BEHIND, 'four times a day'), QD: after(DOSE_BEHIND, 'once a day'), PO: (around) => (DOSE_BEHIND.test(behind(around, 12)) ? 'by mouth' : /^ Box/i.test(ahead(around, 4)) ? 'P O' : undefined),
   q4h: 'every four hours', q6h: 'every six hours', q8h: 'every eight hours', q12h: 'every twelve hours', q24h: 'every twenty-four hours', qhs: 'at bedtime', Rx: 'prescription', tab: before(TAKEN, 'tablet'), tabs: before(TAKEN, 'tablets'), 'tab.': before(TAKEN, 'tablet'), 'tabs.': before(TAKEN, 'tablets'), cap: before(TAKEN, 'capsule'), caps: before(TAKEN, 'capsules'),
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const NAMED: Readonly<Record<string, Saying>> = {
   '49ers': 'forty-niners', '76ers': 'seventy-sixers', '9-1-1': 'nine one one', '24x7': 'twenty-four seven', YoY: 'year over year', 'y/y': 'year over year', 'Y/Y': 'year over year', QoQ: 'quarter over quarter', 'q/q': 'quarter over quarter', MoM: after(/\d ?%? $/, 'month over month'), 'm/m': 'month over month', 'Ret.': after(/\($/, 'Retired'), 'C#': 'C sharp', 'F#': 'F sharp', '.NET': 'dot net',
   FY: before(/^ ?['’]?\d/, 'F Y'), AY: before(/^ \d{4}/, 'A Y'), CY: 'C Y',
   WWII: 'World War Two', WWI: 'World War One', WW2: 'World War Two', WW1: 'World War One', ASAP: 'as soon as possible', FYI: 'for your information', BTW: 'by the way', IMO: 'in my opinion', TBD: 'to be determined', ETA: 'E T A',
   '24/7': 'twenty-four seven', '9/11': before(/^(?!\/)/, 'nine eleven'), '&c.': 'et cetera', 'and/or': 'and or', 'N/A': 'not applicable', 'n/a': 'not applicable', 'A-Z': 'A to Z', 'A–Z': 'A to Z', 'a-z': 'A to Z', 'M-F': 'Monday to Friday', 'M–F': 'Monday to Friday',
   'I/O': 'I O', 'm²': 'square meters', 'km²': 'square kilometers', 'cm²': 'square centimeters', 'ft²': 'square feet', 'm³': 'cubic meters', 'cm³': 'cubic centimeters', iOS: 'i O S', macOS: 'mac O S', iPadOS: 'iPad O S', watchOS: 'watch O S', IPv4: 'I P V four', IPv6: 'I P V six', 'PM2.5': 'P M two point five', PM10: 'P M ten', pH: 'P H', SaaS: 'sass', IoT: 'I O T', VRAM: 'V RAM', DRAM: 'D RAM', SRAM: 'S RAM', Ctrl: 'Control', USD: 'U S dollars', EUR: 'euros', GBP: 'British pounds', INR: 'Indian rupees', JPY: 'Japanese yen', CAD: 'Canadian dollars', AUD: 'Australian dollars', mRNA: 'm R N A', LaTeX: 'lay tech', eSIM: 'e SIM', VoIP: 'voip', WiFi: 'Wi-Fi',
-}; // prettier-ignore
+};
 
 export const ABBREVIATIONS: Readonly<Record<string, Saying>> = {
-  ...GREEK, ...DAYS_AND_MONTHS, ...STREETS, ...TITLES, ...OFFICES, ...LATIN, ...NAMED,
-}; // prettier-ignore
+  ...GREEK,
+  ...DAYS_AND_MONTHS,
+  ...STREETS,
+  ...TITLES,
+  ...OFFICES,
+  ...LATIN,
+  ...NAMED,
+};
 
+// prettier-ignore
 export const BEFORE_NUMBER: Readonly<Record<string, string>> = {
   'No.': 'number', 'no.': 'number', 'Nos.': 'numbers', 'nos.': 'numbers', '№': 'number', '#': 'number', 'p.': 'page', 'pp.': 'pages',
   'vol.': 'volume', 'Vol.': 'Volume', 'ch.': 'chapter', 'Ch.': 'Chapter', 'fig.': 'figure', 'Fig.': 'Figure', 'Figs.': 'Figures', 'figs.': 'figures', 'sec.': 'section',
   'Sec.': 'Section', 'art.': 'article', 'Art.': 'Article', 'eq.': 'equation', 'Eq.': 'Equation', '§': 'section', '§§': 'sections', '¶': 'paragraph',
   'ext.': 'extension', 'Ext.': 'Extension', ext: 'extension', Ext: 'extension', 'Apt.': 'Apartment', 'Rm.': 'Room', 'Ste.': 'Suite', 'approx.': 'approximately', 'Fl.': 'Floor', 'Bldg.': 'Building',
   'c.': 'circa', 'ca.': 'circa', 'Tel.': 'telephone', 'tel.': 'telephone', 'Rte.': 'Route', 'para.': 'paragraph', 'cl.': 'clause', 'Cl.': 'Clause', 'Ver.': 'version', 'ver.': 'version', 'Ed.': 'edition',
-}; // prettier-ignore
+};

@@ -11,6 +11,7 @@ const CITY = /\p{Lu}[\p{L}.'’]+, $/u;
 const BARE_CITY = /\p{Lu}\p{Ll}[\p{L}.'’]* $/u;
 const ZIP = /^ (\d{5})(?:-(\d{4}))?(?!\d)/;
 
+// prettier-ignore
 export const STATES: Readonly<Record<string, string>> = {
   AL: 'Alabama', AK: 'Alaska', AZ: 'Arizona', AR: 'Arkansas', CA: 'California', CO: 'Colorado', CT: 'Connecticut', DE: 'Delaware',
   DC: 'D C', FL: 'Florida', GA: 'Georgia', HI: 'Hawaii', ID: 'Idaho', IL: 'Illinois', IN: 'Indiana', IA: 'Iowa', KS: 'Kansas',
@@ -19,7 +20,7 @@ export const STATES: Readonly<Record<string, string>> = {
   NM: 'New Mexico', NY: 'New York', NC: 'North Carolina', ND: 'North Dakota', OH: 'Ohio', OK: 'Oklahoma', OR: 'Oregon',
   PA: 'Pennsylvania', PR: 'Puerto Rico', RI: 'Rhode Island', SC: 'South Carolina', SD: 'South Dakota', TN: 'Tennessee', TX: 'Texas', UT: 'Utah',
   VT: 'Vermont', VA: 'Virginia', WA: 'Washington', WV: 'West Virginia', WI: 'Wisconsin', WY: 'Wyoming',
-}; // prettier-ignore
+};
 /** Words, titles and names of something else, too: only a ZIP code behind them proves a state. */
 const DOUBTFUL = new Set('AL CO DE HI ID IN LA MA MD ME MS OH OK OR PA PR VA'.split(' '));
 
@@ -38,9 +39,10 @@ export const state: Recogniser = (reading) => {
   return { end: at + 2 + written.length, spoken: name + numbers, rule: 'address' };
 };
 
+// prettier-ignore
 const COMPASS: Readonly<Record<string, string>> = {
   N: 'North', S: 'South', E: 'East', W: 'West', NE: 'Northeast', NW: 'Northwest', SE: 'Southeast', SW: 'Southwest',
-}; // prettier-ignore
+};
 const SUFFIX =
   '(?:St|Ave|Av|Blvd|Rd|Ln|Dr|Ct|Pl|Ter|Terr|Cir|Pkwy|Hwy|Sq|Way|Trl|Street|Avenue|Boulevard|Road|Lane|Drive|Court|Place|Terrace|Circle|Parkway|Highway|Square|Trail|Broadway)';
 const POINT = String.raw`(?:[NSEW]\.? |[NS]\.?[EW]\.? )?`;

@@ -62,12 +62,14 @@ function factorial({ text, at }: Reading): Found | undefined {
 }
 
 const RELATION = /([<>]=?|[≤≥])( ?)(?=[-−$£€]?\.?\d)/uy;
+// prettier-ignore
 const BEHIND_VERB: Readonly<Record<string, string>> = {
   '<': 'less than', '>': 'greater than', '<=': 'less than or equal to', '>=': 'greater than or equal to', '≤': 'less than or equal to', '≥': 'greater than or equal to',
-}; // prettier-ignore
+};
+// prettier-ignore
 const BEFORE_AMOUNT: Readonly<Record<string, string>> = {
   '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least',
-}; // prettier-ignore
+};
 const VERBS = new Set("is are was were be been being isn't aren't stays remains must".split(' '));
 const PREPOSITIONS = new Set(
   'need needs needed require requires required with of for at by in takes took has have had to use using contains costs cost want wants and or'.split(

@@ -1,4 +1,5 @@
-// Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm, 11 st 4 lb.
+// Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm,
+// 11 st 4 lb.
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -202,7 +203,8 @@ export const stones: Recogniser = (reading) => {
 
 const SIDE = String.raw`(\d{1,5}(?:\.\d{1,3})?) ?(mm|cm|km|m|in|inch|inches|ft|feet|yd|px|["″'′])\.?`;
 const SIDES = new RegExp(String.raw`${SIDE} ?[x×] ?${SIDE}(?: ?[x×] ?${SIDE})?(?![\p{L}\p{N}])`, 'uy');
-const SIDE_NAMES: Readonly<Record<string, string>> = { inch: 'in.', inches: 'in.', in: 'in.', feet: 'ft', "'": 'ft', '′': 'ft', '"': 'in.', '″': 'in.' }; // prettier-ignore
+// prettier-ignore
+const SIDE_NAMES: Readonly<Record<string, string>> = { inch: 'in.', inches: 'in.', in: 'in.', feet: 'ft', "'": 'ft', '′': 'ft', '"': 'in.', '″': 'in.' };
 
 /** 5 cm x 3 cm */
 const sides: Recogniser = (reading) => {

@@ -1,4 +1,5 @@
-// Times and durations that English writes in ways of its own: 0630 hours, 7.30pm, 8a–5p, 9am PT/12pm ET, a timeout of 30s.
+// Times and durations that English writes in ways of its own: 0630 hours, 7.30pm, 8a–5p, 9am PT/12pm ET, a
+// timeout of 30s.
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -135,9 +136,10 @@ export const seconds: Recogniser = (reading) => {
 };
 
 const HUNDREDS = /(1?0|1,?000|10,?000|100(?:,?000)?|1,?000,?000)s of\b/y;
+// prettier-ignore
 const MANY: Readonly<Record<string, string>> = {
   '10': 'tens', '100': 'hundreds', '1000': 'thousands', '10000': 'tens of thousands', '100000': 'hundreds of thousands', '1000000': 'millions',
-}; // prettier-ignore
+};
 
 /** 100s of hours */
 const hundreds: Recogniser = (reading) => {

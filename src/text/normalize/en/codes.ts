@@ -302,11 +302,12 @@ const staged: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'version' };
 };
 
+// prettier-ignore
 const BOOKS: Readonly<Record<string, string>> = {
   Gen: 'Genesis', Ex: 'Exodus', Exod: 'Exodus', Lev: 'Leviticus', Num: 'Numbers', Deut: 'Deuteronomy', Josh: 'Joshua', Judg: 'Judges', Sam: 'Samuel', Kgs: 'Kings', Chr: 'Chronicles',
   Ps: 'Psalm', Prov: 'Proverbs', Eccl: 'Ecclesiastes', Isa: 'Isaiah', Jer: 'Jeremiah', Ezek: 'Ezekiel', Dan: 'Daniel', Matt: 'Matthew', Mt: 'Matthew', Mk: 'Mark', Lk: 'Luke', Jn: 'John',
   Rom: 'Romans', Cor: 'Corinthians', Gal: 'Galatians', Eph: 'Ephesians', Phil: 'Philippians', Col: 'Colossians', Thess: 'Thessalonians', Tim: 'Timothy', Heb: 'Hebrews', Jas: 'James', Pet: 'Peter', Rev: 'Revelation',
-}; // prettier-ignore
+};
 const VERSE = /([A-Z][a-z]{1,4})\.? (\d{1,3}):(\d{1,3})(?:[-–](\d{1,3}))?(?![\p{L}\p{N}]|[:.,]\d)/uy;
 
 /** Gen. 1:1-3: chapter and verses of a book of the Bible by its short name. */

@@ -187,8 +187,10 @@ function weekday(name: string): Saying {
 }
 
 /** A form with its stop is a day; "Sun." may end a sentence about the sun. */
-const SHORT_DAYS = { Mon: 'Monday', Tue: 'Tuesday', Tues: 'Tuesday', Wed: 'Wednesday', Thu: 'Thursday', Thur: 'Thursday', Thurs: 'Thursday', Fri: 'Friday', Sat: 'Saturday', Sun: 'Sunday' }; // prettier-ignore
-const SHORT_MONTHS = { Jan: 'January', Feb: 'February', Mar: 'March', Apr: 'April', Jun: 'June', Jul: 'July', Aug: 'August', Sept: 'September', Sep: 'September', Oct: 'October', Nov: 'November', Dec: 'December' }; // prettier-ignore
+// prettier-ignore
+const SHORT_DAYS = { Mon: 'Monday', Tue: 'Tuesday', Tues: 'Tuesday', Wed: 'Wednesday', Thu: 'Thursday', Thur: 'Thursday', Thurs: 'Thursday', Fri: 'Friday', Sat: 'Saturday', Sun: 'Sunday' };
+// prettier-ignore
+const SHORT_MONTHS = { Jan: 'January', Feb: 'February', Mar: 'March', Apr: 'April', Jun: 'June', Jul: 'July', Aug: 'August', Sept: 'September', Sep: 'September', Oct: 'October', Nov: 'November', Dec: 'December' };
 
 export const DAYS_AND_MONTHS: Readonly<Record<string, Saying>> = Object.fromEntries([
   ...Object.entries(SHORT_DAYS).flatMap(([short, name]): [string, Saying][] => [

@@ -28,7 +28,8 @@ const edition = standard(ofStandard, year);
 
 const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
 
-const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' }); // prettier-ignore
+// prettier-ignore
+const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' });
 
 const NONE = /(?!)/;
 
@@ -188,6 +189,7 @@ const AT_MARK: readonly Recogniser[] = [
   ]),
 ];
 
+// prettier-ignore
 export const ENGLISH: Language = {
   tag: 'en',
   writing: WRITING,
@@ -221,4 +223,4 @@ export const ENGLISH: Language = {
       xlsx: 'X L S X', pptx: 'P P T X', py: 'P Y', api: 'A P I', faq: 'F A Q',
     },
   },
-}; // prettier-ignore
+};

@@ -1,4 +1,5 @@
-// English number words. n2words is right up to a thousand; it groups decimals ("three point fourteen"), so they are said here.
+// English number words. n2words is right up to a thousand; it groups decimals ("three point fourteen"), so
+// they are said here.
 import { toCardinal, toOrdinal } from 'n2words/en-US';
 import { withoutZeros, type Numeral } from '../numerals.js';
 import { keptOrdinals, keptWords } from '../number-words.js';
@@ -63,10 +64,11 @@ export function year(digits: string): string {
   return `${cardinal(century)} ${ohBefore(digits.slice(-2))}`;
 }
 
+// prettier-ignore
 const TENS: Readonly<Record<string, string>> = {
   '00': 'hundreds', '10': 'tens', '20': 'twenties', '30': 'thirties', '40': 'forties',
   '50': 'fifties', '60': 'sixties', '70': 'seventies', '80': 'eighties', '90': 'nineties',
-}; // prettier-ignore
+};
 
 /** 1990 nineteen nineties, 90 nineties, 2000 two thousands. */
 export function decade(digits: string): string | undefined {

@@ -1,4 +1,5 @@
-// Roman numerals where English has them: Chapter IV, Henry VIII, Super Bowl LVIII, Final Fantasy VII, the XXIII Olympic Games.
+// Roman numerals where English has them: Chapter IV, Henry VIII, Super Bowl LVIII, Final Fantasy VII, the
+// XXIII Olympic Games.
 import { romanValue } from '../recognise/words.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';

@@ -157,7 +157,10 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
 
 const NO_PLURAL = /^(?:is|was|has|as|this|us|its|his|always|perhaps|unless|across|plus|minus|versus)$/;
 
-/** Behind "in" and the like a number of four digits is a year; else it is one unless it counts the word behind it. */
+/**
+ * Behind "in" and the like a number of four digits is a year; else it is one unless it counts the word behind
+ * it.
+ */
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {
   const value = Number(digits);
   const { nextWord } = around;

@@ -218,10 +218,11 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
 );
 
 /** Behind the sum of a currency that stands in front. */
+// prettier-ignore
 const MONEY_MAGNITUDES: Readonly<Record<string, Magnitude>> = {
   m: { forms: ['million'], power: 6 }, b: { forms: ['billion'], power: 9 }, t: { forms: ['trillion'], power: 12 },
   cr: { forms: ['crore'], power: 7 }, 'cr.': { forms: ['crore'], power: 7 }, Cr: { forms: ['crore'], power: 7 }, L: { forms: ['lakh'], power: 5 },
-}; // prettier-ignore
+};
 
 const CENT = noun('cent');
 const MINOR: Readonly<Record<string, Noun>> = {
@@ -235,6 +236,7 @@ const MINOR: Readonly<Record<string, Noun>> = {
   CNY: noun('fen', 'fen'),
 };
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'VND', 'HUF']);
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   USD: 'dollar', EUR: 'euro', GBP: 'pound', JPY: 'yen|yen', CNY: 'yuan|yuan', INR: 'rupee', KRW: 'won|won',
   RUB: 'ruble', BRL: 'real|reais', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Australian dollar',
@@ -242,7 +244,7 @@ const NAMES: Readonly<Record<string, string>> = {
   DKK: 'Danish krone|Danish kroner', PLN: 'zloty', CZK: 'Czech koruna', HUF: 'forint', TRY: 'Turkish lira', ILS: 'shekel',
   ZAR: 'rand|rand', SGD: 'Singapore dollar', HKD: 'Hong Kong dollar', TWD: 'Taiwan dollar', THB: 'baht|baht', VND: 'dong|dong',
   PHP: 'Philippine peso', UAH: 'hryvnia', AED: 'dirham', SAR: 'riyal', BTC: 'bitcoin', ETH: 'ether|ether', CENT: 'cent',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   Object.entries(NAMES).map(([code, names]) => {
@@ -256,6 +258,7 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','], lakhs: true },
   dates: {
@@ -333,4 +336,4 @@ export const WRITING: Writing = {
   decadeMark: "['’]?s",
   yearAfter: words('in since year by until from after before during early late mid circa of spring summer autumn fall winter copyright class'),
   scoreWords: words('won win wins lost lose beat beats score scored final victory defeat lead leads led tied tie draw drew game match goals defeated vote votes voted record series majority decision ruling'),
-}; // prettier-ignore
+};

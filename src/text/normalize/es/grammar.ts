@@ -81,7 +81,10 @@ export function agreementOf(one: boolean, around: Around): Agreement {
 
 const SHARED = /^ (?:y|o|u|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 200 o 300 personas
 
-/** Unas quinientas, a las veintiuna, a la una: the article shows the gender, or the noun behind the next number. */
+/**
+ * Unas quinientas, a las veintiuna, a la una: the article shows the gender, or the noun behind the next
+ * number.
+ */
 function pronounGender(one: boolean, around: Around): Agreement {
   const before = around.previousWord;
   const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';

@@ -294,6 +294,7 @@ function shortYear(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: cardinal(withoutZeros(year)), rule: 'year' };
 }
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volumen', 'Vol.': 'volumen',
   'vols.': 'volúmenes', 't.': 'tomo', 'T.': 'tomo', 'art.': 'artículo', 'Art.': 'artículo', 'arts.': 'artículos', 'fig.': 'figura',
@@ -301,7 +302,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'pp.': 'páginas', 'tít.': 'título', 'Tít.': 'título', 'ap.': 'apartado', 'inc.': 'inciso', 'lám.': 'lámina', 'núm.': 'número',
   capítulos: '', tomos: '', volúmenes: '', títulos: '', artículos: '', anexos: '', libros: '', partes: '', secciones: '', fases: '',
   grupos: '', apartados: '', niveles: '', actos: '', clases: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '',
-}; // prettier-ignore
+};
 
 const INITIALS = initialsOf(NAMES);
 
@@ -428,6 +429,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
 };
 
+// prettier-ignore
 export const SPANISH: Language = {
   tag: 'es',
   writing: WRITING,
@@ -456,4 +458,4 @@ export const SPANISH: Language = {
     hashtag: 'hashtag',
     addressWords: { ...ADDRESS_WORDS, es: 'es', mx: 'M X', ar: 'A R', cl: 'C L', pe: 'P E', uy: 'U Y', gob: 'gob' },
   },
-}; // prettier-ignore
+};

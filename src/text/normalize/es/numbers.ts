@@ -1,4 +1,5 @@
-// Spanish number words. Own data: n2words 4.0 writes "dieciseis", knows no gender and says 1 500 000 000 wrongly.
+// Spanish number words. Own data: n2words 4.0 writes "dieciseis", knows no gender and says 1 500 000 000
+// wrongly.
 import { keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';
 
@@ -85,7 +86,9 @@ export function spellDigits(digits: string): string {
   return Array.from(digits, (digit) => DIGITS[Number(digit)] ?? digit).join(' ');
 }
 
-/** 3,14 tres coma catorce; 3,05 tres coma cero cinco; 3,1 km tres coma un; more than three digits one by one. */
+/**
+ * 3,14 tres coma catorce; 3,05 tres coma cero cinco; 3,1 km tres coma un; more than three digits one by one.
+ */
 function decimals(digits: string, agreement: Agreement = 'alone'): string {
   if (digits.length > 3 || /^0+$/.test(digits)) return spellDigits(digits);
   const zeros = /^0*/.exec(digits)?.[0] ?? '';

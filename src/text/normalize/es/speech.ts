@@ -163,7 +163,8 @@ const TURNED = /^(?:de|a)$/; // un giro de 90º
 function isDegree(around: Around, mark: string): boolean {
   const { text, start, end, previousWord } = around;
   if (!/^[°º]$/.test(mark)) return false;
-  if (/^(?:los|unos|casi)$/.test(previousWord) && !standsBeforeNoun(around)) return true; // entre los 12º y los 24º
+  // entre los 12º y los 24º
+  if (/^(?:los|unos|casi)$/.test(previousWord) && !standsBeforeNoun(around)) return true;
   const value = Number(text.slice(start, end).replace(/\D/g, ''));
   if (!standsBeforeNoun(around) && (value >= OVEN || (value % 5 === 0 && TURNED.test(previousWord))))
     return true;

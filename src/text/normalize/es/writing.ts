@@ -33,13 +33,15 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = magnitudes([
   ['trillón,trillones', 'trillón', 'trillones', 18],
 ]);
 
+// prettier-ignore
 const MINOR: Readonly<Record<string, Noun>> = {
   EUR: noun('céntimo'), GBP: noun('penique'), CHF: noun('céntimo'), RUB: noun('kopek|kopeks'), INR: noun('paisa f'), CRC: noun('céntimo'),
   PEN: noun('céntimo'),
   VES: noun('céntimo'), UYU: noun('centésimo'), PAB: noun('centésimo'), PYG: noun('céntimo'), SEK: noun('öre|öre'), NOK: noun('øre|øre'),
   DKK: noun('øre|øre'), CNY: noun('fen|fen'),
-}; // prettier-ignore
+};
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'CLP', 'BTC', 'ETH', 'VND', 'HUF', 'PYG', 'CENT', 'CENTAVO']);
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   USD: 'dólar|dólares', EUR: 'euro', GBP: 'libra f', JPY: 'yen|yenes', CNY: 'yuan|yuanes', INR: 'rupia f', KRW: 'won|wones', RUB: 'rublo',
   BRL: 'real|reales', CHF: 'franco suizo|francos suizos',
@@ -55,7 +57,7 @@ const NAMES: Readonly<Record<string, string>> = {
   TWD: 'dólar taiwanés|dólares taiwaneses',
   THB: 'bat|bats', PHP: 'peso filipino|pesos filipinos', UAH: 'grivna f', BTC: 'bitcóin|bitcoins', ETH: 'ether|ethers', PESO: 'peso',
   CENT: 'céntimo', CENTAVO: 'centavo', PTS: 'peseta f',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
   own: MINOR,
@@ -99,6 +101,7 @@ function labelled(word: string): Saying {
   return (around) => (/^ (?:\d|\p{Lu}(?!\p{L}))/u.test(textBehind(around, 3)) ? word : undefined);
 }
 
+// prettier-ignore
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'señor', 'Sra.': 'señora', 'Sres.': 'señores', 'Sras.': 'señoras', 'Srta.': 'señorita', 'Srtas.': 'señoritas',
   'sr.': 'señor', Mª: 'María', 'Ma.': beforeName('María'), 'Fco.': 'Francisco', 'Fdez.': 'Fernández', 'Glez.': 'González',
@@ -118,8 +121,9 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'Hno.': 'hermano', 'Hna.': 'hermana', 'Hnos.': 'hermanos', 'Vda.': 'viuda', 'Sto.': 'Santo', 'Sta.': 'Santa',
   Sto: beforeName('Santo'), Sta: beforeName('Santa'), 'S.': beforeName('San'), 'ud.': 'usted', 'uds.': 'ustedes', 'Ud.': 'usted',
   'Uds.': 'ustedes', 'Vd.': 'usted', 'Vds.': 'ustedes', 'S. M.': 'su majestad', 'SS. MM.': 'sus majestades', 'S. A. R.': 'su alteza real',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const PLACES: Readonly<Record<string, Saying>> = {
   'C/': 'calle', 'c/': unlessDigit('calle', 'cada'), 'Cl.': beforeName('calle'), 'Av.': 'avenida', 'Avda.': 'avenida', 'Avd.': 'avenida',
   'Ave.': 'avenida',
@@ -133,7 +137,7 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'C.P.': 'código postal', CP: beforeDigit('código postal'), 'Bs. As.': 'Buenos Aires', Bº: 'barrio', 'B.º': 'barrio',
   'esc.': labelled('escalera'), 'pta.': labelled('puerta'),
   'Pta.': labelled('puerta'), 'bl.': labelled('bloque'), CDMX: 'Ciudad de México', 'Cdad.': 'ciudad',
-}; // prettier-ignore
+};
 
 /** A director; before the number of one a directive of the Union. */
 const director: Saying = (around) => {
@@ -141,6 +145,7 @@ const director: Saying = (around) => {
   return /^(?:la|una|señora|doña)$/.test(around.previousWord) ? 'directora' : 'director';
 };
 
+// prettier-ignore
 const OFFICE: Readonly<Record<string, Saying>> = {
   'cía.': 'compañía', 'Cia.': 'compañía', 'Ltda.': 'limitada', 'Bco.': 'banco', 'Univ.': 'universidad', 'Inst.': 'instituto',
   'admón.': 'administración', 'Secr.': 'secretaría', 'Dir.': director, 'Fdo.': 'firmado', 'cta.': 'cuenta', 'cte.': 'corriente',
@@ -153,9 +158,10 @@ const OFFICE: Readonly<Record<string, Saying>> = {
   'V.º B.º': 'visto bueno', VºBº: 'visto bueno', 'I+D': 'I más D', 'I+D+i': 'I más D más I', 'AT&T': 'A T y T', 'c/u': 'cada uno',
   'a/a': 'a la atención', 'A/A': 'a la atención', 'd/f': 'días fecha', 'm/n': 'moneda nacional', 'n/a': 'no aplica',
   'N/A': 'no aplica',
-}; // prettier-ignore
+};
 
 /** Doubled letters are plurals. */
+// prettier-ignore
 const PLURALS: Readonly<Record<string, Saying>> = {
   'EE. UU.': 'Estados Unidos', 'EE UU': 'Estados Unidos', EEUU: 'Estados Unidos', 'E. U.': 'Estados Unidos', 'E.E.U.U.': 'Estados Unidos',
   'RR. HH.': 'Recursos Humanos', RRHH: 'Recursos Humanos', 'JJ. OO.': 'Juegos Olímpicos', JJOO: 'Juegos Olímpicos',
@@ -163,8 +169,9 @@ const PLURALS: Readonly<Record<string, Saying>> = {
   CCOO: 'Comisiones Obreras', 'RR. PP.': 'relaciones públicas', 'AA. VV.': 'autores varios', 'DD. HH.': 'derechos humanos',
   DDHH: 'derechos humanos', 'RR. SS.': 'redes sociales', RRSS: 'redes sociales', 'FF. CC.': 'ferrocarriles', FFAA: 'Fuerzas Armadas',
   AAVV: 'autores varios',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'n.º': 'número', nº: 'número', 'n.os': 'números', 'núm.': 'número', 'núms.': 'números', 'pág.': 'página', 'págs.': 'páginas',
   'etc.': 'etcétera', etc: 'etcétera', 'p. ej.': 'por ejemplo', 'p.e.': 'por ejemplo', 'ej.': 'ejemplo', 'vs.': 'contra', vs: 'contra',
@@ -180,7 +187,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'L-D': 'lunes a domingo', 'tít.': 'título', 'trad.': 'traducción', 'lun.': weekday('lunes'),
   'mié.': weekday('miércoles'), 'jue.': weekday('jueves'), 'vie.': weekday('viernes'), 'sáb.': weekday('sábado'),
   'dom.': weekday('domingo'), x: times,
-}; // prettier-ignore
+};
 
 const GREEK = greekLetters(
   'alfa beta gamma delta épsilon zeta eta theta iota kappa lambda mu nu xi ómicron pi ro sigma tau ípsilon fi ji psi omega',
@@ -195,7 +202,10 @@ function words(list: string): ReadonlySet<string> {
 const COUNTED = /(?: \p{Ll}{3,}s(?!\p{L})| (?:MXN|USD|pesos)| (?:mil |de )?millones)/uy;
 const EURO = / ?(?:€|euros?|EUR)/y;
 
-/** 1,234 is grouped behind a dollar sign or before a plural that is no measure; 1,549 € and 3,125 kg have decimals. */
+/**
+ * 1,234 is grouped behind a dollar sign or before a plural that is no measure; 1,549 € and 3,125 kg have
+ * decimals.
+ */
 function isGroupedByComma(text: string, start: number, end: number): boolean {
   if (text[start] === '0' || text[end - 4] !== ',') return false;
   if (/(?:\$|MXN|USD) ?$/.test(text.slice(Math.max(0, start - 4), start))) return true;
@@ -217,6 +227,7 @@ function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' 
     .map((word) => [word, kind]);
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: NUMBERS,
   dates: {
@@ -391,4 +402,4 @@ export const WRITING: Writing = {
   decadeMark: "['’]?s",
   yearAfter: words('en año años desde hasta de del hacia antes después verano otoño invierno primavera durante entre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'),
   scoreWords: words('descanso set parcial ganó ganaron gana ganan ganar venció vencieron perdió perdieron pierde empató empataron empate empatan marcador resultado derrotó goleó victoria derrota partido final terminó acabó quedó quedaron set venciendo imponerse impuso impusieron cayó triunfo'),
-}; // prettier-ignore
+};

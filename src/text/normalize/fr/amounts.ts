@@ -101,7 +101,10 @@ function majorAndMinor(number: Numeral, currency: Currency, minor: Noun): string
 const PARTS: Readonly<Record<string, string>> = { '2': 'demi', '3': 'tiers', '4': 'quart' };
 const OUT_OF = new Set(['10', '20', '24', '100']); // grades, hours, per cent
 
-/** Un demi, deux tiers, trois quarts, quatre cinquièmes; 12/20 douze sur vingt. As a part behind a whole: et demi. */
+/**
+ * Un demi, deux tiers, trois quarts, quatre cinquièmes; 12/20 douze sur vingt. As a part behind a whole: et
+ * demi.
+ */
 export function sayFraction(fraction: Fraction, use: 'alone' | 'part', feminine: boolean): string {
   const [numerator, denominator] = [withoutZeros(fraction.numerator), withoutZeros(fraction.denominator)];
   const value = Number(numerator);

@@ -17,7 +17,8 @@ const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = new Set(
   'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
 );
-const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu; // les 24 et 25/12
+// les 24 et 25/12
+const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu;
 const LONGEST_ROW = 28; // units
 const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
 /** Libre le 1/4 */

@@ -1,4 +1,5 @@
-// French number words. n2words is right for whole numbers (cents, vingts, "et un"); gender and decimals are said here.
+// French number words. n2words is right for whole numbers (cents, vingts, "et un"); gender and decimals are
+// said here.
 import { toCardinal, toOrdinal } from 'n2words/fr-FR';
 import { keptOrdinals, keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';
@@ -15,7 +16,9 @@ export function cardinal(digits: string, feminine = false): string {
   return feminine ? words.replace(/(?<=^|[ -])un$/, 'une') : words;
 }
 
-/** As the number of a page, a year or a decade: page quatre-vingt, les années quatre-vingt, page deux cent. */
+/**
+ * As the number of a page, a year or a decade: page quatre-vingt, les années quatre-vingt, page deux cent.
+ */
 export function rank(digits: string): string {
   return masculine(digits).replace(/(?<=quatre-vingt|\p{L} cent)s$/u, '');
 }

@@ -1,4 +1,5 @@
-// Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12 ans.
+// Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12
+// ans.
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
@@ -229,9 +230,10 @@ export function bare(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'currency' };
 }
 
+// prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
   N: 'nord', S: 'sud', E: 'est', O: 'ouest', NE: 'nord-est', NO: 'nord-ouest', SE: 'sud-est', SO: 'sud-ouest',
-}; // prettier-ignore
+};
 const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
 const WIND = /vents?(?: \p{Ll}+){0,3} (?:de|du|d['’]) ?$/iu;
 
@@ -245,9 +247,10 @@ function windward(reading: Reading): Found | undefined {
 }
 
 const OF_LAW = /(art|chap|fig|vol|al|ann)\. ?(?=\d)/uy;
+// prettier-ignore
 const PLURALS: Readonly<Record<string, string>> = {
   art: 'articles', chap: 'chapitres', fig: 'figures', vol: 'volumes', al: 'alinéas', ann: 'annexes',
-}; // prettier-ignore
+};
 
 /** Les art. 5 et 6 */
 function lettersOfLaw(reading: Reading): Found | undefined {
@@ -276,10 +279,11 @@ function partOfInch(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 }
 
+// prettier-ignore
 const BOOKS: Readonly<Record<string, string>> = {
   Gn: 'Genèse', Gen: 'Genèse', Ex: 'Exode', Lv: 'Lévitique', Nb: 'Nombres', Dt: 'Deutéronome', Jos: 'Josué', Jg: 'Juges', Ps: 'Psaume', Pr: 'Proverbes', Qo: 'Qohélet', Is: 'Isaïe', Jr: 'Jérémie', Ez: 'Ézéchiel', Dn: 'Daniel',
   Mt: 'Matthieu', Mc: 'Marc', Lc: 'Luc', Jn: 'Jean', Ac: 'Actes', Rm: 'Romains', Co: 'Corinthiens', Ga: 'Galates', Ep: 'Éphésiens', Ph: 'Philippiens', Col: 'Colossiens', Th: 'Thessaloniciens', Tm: 'Timothée', He: 'Hébreux', Jc: 'Jacques', Ap: 'Apocalypse',
-}; // prettier-ignore
+};
 const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Jn 3, 16: chapter and verse. */

@@ -50,12 +50,14 @@ function counted(digits: string, noun: Noun): string {
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };
 
+// prettier-ignore
 const FIRST: Readonly<Record<string, string>> = {
   er: 'premier', 'ᵉʳ': 'premier', ers: 'premiers', re: 'première', 'ʳᵉ': 'première', ère: 'première', res: 'premières', ères: 'premières',
-}; // prettier-ignore
+};
+// prettier-ignore
 const SECONDS: Readonly<Record<string, string>> = {
   nd: 'second', d: 'second', nds: 'seconds', nde: 'seconde', de: 'seconde', ndes: 'secondes',
-}; // prettier-ignore
+};
 
 /** La IIe Guerre mondiale has a name of its own. */
 function isWorldWar(digits: string, around: Around): boolean {

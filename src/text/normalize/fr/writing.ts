@@ -262,6 +262,7 @@ function ofStreet(said: string): Saying {
 const ofCode: Saying = ({ text, start, end }) =>
   /^ ?\d/.test(text.slice(end, end + 2)) ? text[start] : undefined;
 
+// prettier-ignore
 export const SYMBOLS: SymbolNames = {
   inAddress: {
     '@': 'arobase', '.': 'point', '/': 'slash', '\\': 'antislash', '-': 'tiret', _: 'tiret bas', ':': 'deux-points', '#': 'dièse',
@@ -289,7 +290,7 @@ export const SYMBOLS: SymbolNames = {
     it: 'I T', tv: 'T V', www: 'W W W', pdf: 'P D F', js: 'J S', ts: 'T S', html: 'H T M L', csv: 'C S V', json: 'J S O N', jpg: 'J P G', jpeg: 'J P E G', png: 'P N G', mp: 'M P', xml: 'X M L',
     yaml: 'yaml', md: 'M D', txt: 'T X T', exe: 'E X E', zip: 'zip', docx: 'D O C X', xlsx: 'X L S X', pptx: 'P P T X', py: 'P Y', api: 'A P I', faq: 'F A Q', sncf: 'S N C F', rh: 'R H', sav: 'S A V',
   },
-}; // prettier-ignore
+};
 
 function noun(names: string): Noun {
   const [one = '', many = `${one}s`, gender = 'm'] = names.split('|');
@@ -298,10 +299,11 @@ function noun(names: string): Noun {
 
 const CENTIME = noun('centime');
 const CENT = noun('cent');
+// prettier-ignore
 const MINOR: Readonly<Record<string, Noun>> = {
   EUR: CENTIME, CHF: CENTIME, MAD: CENTIME, GBP: noun('penny|pence'), RUB: noun('kopeck'), BRL: noun('centavo'), MXN: noun('centavo'),
   PLN: noun('grosz|groszy'), SEK: noun('öre|öre'), NOK: noun('øre|øre'), DKK: noun('øre|øre'), TRY: noun('kuruş|kuruş'), CNY: noun('fen|fen'),
-}; // prettier-ignore
+};
 const WITHOUT_MINOR = new Set([
   'JPY',
   'KRW',
@@ -316,6 +318,7 @@ const WITHOUT_MINOR = new Set([
   'ETH',
 ]);
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   EUR: 'euro', USD: 'dollar', GBP: 'livre sterling|livres sterling|f', CHF: 'franc suisse|francs suisses', CAD: 'dollar canadien|dollars canadiens',
   JPY: 'yen', CNY: 'yuan', INR: 'roupie|roupies|f', KRW: 'won', RUB: 'rouble', BRL: 'real|reais', AUD: 'dollar australien|dollars australiens',
@@ -325,7 +328,7 @@ const NAMES: Readonly<Record<string, string>> = {
   HKD: 'dollar de Hong Kong|dollars de Hong Kong', THB: 'baht', VND: 'dong', UAH: 'hryvnia|hryvnias|f', AED: 'dirham', MAD: 'dirham marocain|dirhams marocains',
   DZD: 'dinar algérien|dinars algériens', TND: 'dinar tunisien|dinars tunisiens', SAR: 'riyal', XAF: 'franc CFA|francs CFA', XOF: 'franc CFA|francs CFA',
   XPF: 'franc Pacifique|francs Pacifique', BTC: 'bitcoin', ETH: 'ether', CENT: 'cent', CENTIME: 'centime', FRF: 'franc',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   Object.entries(NAMES).map(([code, names]) => {
@@ -338,6 +341,7 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: {
     decimal: ',',
@@ -433,4 +437,4 @@ export const WRITING: Writing = {
   yearAfter: words('en depuis avant après vers année an janvier février mars avril mai juin juillet août septembre octobre novembre décembre printemps été automne hiver rentrée saison millésime'),
   scoreWords: words(`gagné gagne gagnent gagner remporté bat battu battent perdu perd score victoire défaite match but buts mené mène menait mènent nul imposé imposée imposés impose imposent incliné inclinés incline finale
     contre face dominé domine qualifié battus vainqueur vaincu écrase écrasé`),
-}; // prettier-ignore
+};

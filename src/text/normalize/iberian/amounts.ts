@@ -1,4 +1,5 @@
-// Amounts with what they count, in the grammar that Spanish and Portuguese share: dos horas y media, um milhão de reais.
+// Amounts with what they count, in the grammar that Spanish and Portuguese share: dos horas y media, um
+// milhão de reais.
 import type { Currency, Fraction, Noun, Quantity, Speech } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';

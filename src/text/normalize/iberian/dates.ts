@@ -120,7 +120,10 @@ export function monthRange(
 const EXPIRY_MONTH = /(0?[1-9]|1[0-2])\/(2\d|3\d|4[0-5])(?![\p{L}\d/]|[.,]\d)/uy;
 const NEAR = 32; // units before it in which a word tells of a card
 
-/** `before` ends with a word of cards; `withArticle` is said where "el" stands before it: el nueve del veintisiete. */
+/**
+ * `before` ends with a word of cards; `withArticle` is said where "el" stands before it: el nueve del
+ * veintisiete.
+ */
 export function cardExpiry(
   before: RegExp,
   { date }: Pick<Speech, 'date'>,

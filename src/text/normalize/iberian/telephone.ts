@@ -1,4 +1,5 @@
-// Telephone numbers that only the words around them tell: llame al 555-1234 o al 555-0100; ligue 190, 192 ou 193.
+// Telephone numbers that only the words around them tell: llame al 555-1234 o al 555-0100; ligue 190, 192 ou
+// 193.
 import type { Speech } from '../language.js';
 import type { Recogniser } from '../reading.js';
 

@@ -24,7 +24,8 @@ const BARE_RANGE =
 const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
 const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
 const AND_OPEN =
-  /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu; // 9-13 e 15-19
+  // 9-13 e 15-19
+  /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu;
 const BEFORE_TIME =
   words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
   sabato domenica domani oggi stasera stamattina dopodomani`);

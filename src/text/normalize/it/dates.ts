@@ -10,7 +10,8 @@ const MONTHS =
 const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
 const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
 const SHORT_DAY = /^(?:lun|mar|mer|gio|ven|sab|dom)$/;
-const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu; // il 25 e 26/12
+// il 25 e 26/12
+const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu;
 const PART_OF = /^ (?:de(?:gli|i|lle|lla|ll['’]|l)|d['’]|di) ?(?!(?:quest|ogni|anno|mese)|\d)\p{L}/u;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
 const BEFORE_DATE = words(

@@ -31,19 +31,21 @@ const RULERS =
   amedeo ottone corrado giulio sisto adriano massimiliano mehmed solimano haakon harald cosimo baldovino pietro ivan eugenio callisto martino onorio costantino giuseppe
   felipe abdullah abdallah teodosio valentiniano dario serse artaserse mitridate ludovico lorenzo ranuccio celestino stefano niccolò silvestro pasquale marcello vaticano lateranense`);
 const QUEENS = words('elisabetta caterina margherita maria isabella cristina giovanna cleopatra anna');
+// prettier-ignore
 const CHAPTERS: Readonly<Record<string, Gender>> = {
   capitolo: 'm', cap: 'm', libro: 'm', volume: 'm', vol: 'm', tomo: 'm', atto: 'm', canto: 'm', titolo: 'm', secolo: 'm', sec: 'm', secoli: 'm', secc: 'm', millennio: 'm', comma: 'm', quadro: 'm', municipio: 'm', grado: 'm', concilio: 'm',
   parte: 'f', scena: 'f', sezione: 'f', legislatura: 'f', circoscrizione: 'f', edizione: 'f', dinastia: 'f', epoca: 'f', categoria: 'f', declinazione: 'f', appendice: 'f', internazionale: 'f',
-}; // prettier-ignore
+};
 const NUMBERED = words(
   'tipo fase livello rocky apollo mark figura tabella tavola allegato punto windows episodio guerre punta classe gruppo articolo art paragrafo salmo expo lotto serie',
 );
+// prettier-ignore
 const COUNTED: Readonly<Record<string, Gender>> = {
   secolo: 'm', sec: 'm', secc: 'm', millennio: 'm', piano: 'm', congresso: 'm', concilio: 'm', municipio: 'm', reich: 'm', reggimento: 'm', battaglione: 'm', torneo: 'm', convegno: 'm', premio: 'm', anniversario: 'm', centenario: 'm', posto: 'm', turno: 'm', girone: 'm', grado: 'm',
   liceo: 'm', governo: 'm', vertice: 'm', forum: 'm', festival: 'm', campionato: 'm', trofeo: 'm', memorial: 'm', trimestre: 'm', semestre: 'm', quadrimestre: 'm', canto: 'm', capitolo: 'm', libro: 'm', atto: 'm', circolo: 'm', distretto: 'm', corpo: 'm', emendamento: 'm', rapporto: 'm', arrondissement: 'm', corso: 'm', ciclo: 'm', raduno: 'm', meeting: 'm', incontro: 'm', comma: 'm',
   edizione: 'f', guerra: 'f', legislatura: 'f', giornata: 'f', circoscrizione: 'f', dinastia: 'f', repubblica: 'f', legione: 'f', armata: 'f', divisione: 'f', brigata: 'f', olimpiade: 'f', conferenza: 'f', sessione: 'f', commissione: 'f', sezione: 'f', assemblea: 'f', internazionale: 'f', crociata: 'f', parte: 'f', media: 'f', elementare: 'f', superiore: 'f', domenica: 'f',
   stagione: 'f', rassegna: 'f', mostra: 'f', fase: 'f', categoria: 'f', corte: 'f', scena: 'f', biennale: 'f', festa: 'f', sinfonia: 'f', classe: 'f', tappa: 'f', zona: 'f', fiera: 'f', asta: 'f', udienza: 'f', riunione: 'f', punica: 'f',
-}; // prettier-ignore
+};
 
 function own(noun: string): Gender | undefined {
   return Object.hasOwn(COUNTED, noun) ? COUNTED[noun] : undefined;

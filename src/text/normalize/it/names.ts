@@ -39,10 +39,11 @@ const FEMALE = words(
 );
 
 /** Written as addresses are: l.go would be a program, p.es a host. */
+// prettier-ignore
 const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], ['p.es.', 'per esempio'], ['P.es.', 'Per esempio'], 
   ['a.C.', 'avanti Cristo'], ['d.C.', 'dopo Cristo'], ['a.c.', 'avanti Cristo'], ['d.c.', 'dopo Cristo'], ['S.n.c.', 'S N C'], ['p.c.', 'per conoscenza'], ['c.c.', 'codice civile'], ['c.p.', 'codice penale'], ['c.p.c.', 'codice di procedura civile'],
   ['c.p.p.', 'codice di procedura penale'], ['c.d.s.', 'codice della strada'],
-]); // prettier-ignore
+]);
 
 function dottedForm(reading: Reading): Found | undefined {
   const literal = DOTTED.at(reading.text, reading.at);

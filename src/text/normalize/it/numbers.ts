@@ -1,4 +1,5 @@
-// Italian number words. n2words is right below a million, but for the accent of duemilatré; millions are put together here.
+// Italian number words. n2words is right below a million, but for the accent of duemilatré; millions are put
+// together here.
 import { toCardinal, toOrdinal } from 'n2words/it-IT';
 import { keptOrdinals, keptWords } from '../number-words.js';
 import { withoutZeros, type Numeral } from '../numerals.js';

@@ -1,4 +1,5 @@
-// Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23 cm, schermo da 27".
+// Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23
+// cm, schermo da 27".
 import type { Found, Reading } from '../reading.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry, type Rules } from '../shared-forms.js';
@@ -120,7 +121,8 @@ const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!
 function fewOf(reading: Reading): Found | undefined {
   const match = reading.match(FEW);
   const [few, more] = [Number(match?.[1]), Number(match?.[2])];
-  if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined; // lun. 3/6 ore 9
+  // lun. 3/6 ore 9
+  if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined;
   if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
   const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
   return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
@@ -157,9 +159,10 @@ function ofPostcode(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
 }
 
+// prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
   N: 'nord', S: 'sud', E: 'est', O: 'ovest', NE: 'nord-est', NO: 'nord-ovest', SE: 'sud-est', SO: 'sud-ovest',
-}; // prettier-ignore
+};
 const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
 
 /** Vento da NO */
@@ -201,10 +204,11 @@ function timesPer(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
 }
 
+// prettier-ignore
 const BOOKS: Readonly<Record<string, string>> = {
   Gen: 'Genesi', Gn: 'Genesi', Es: 'Esodo', Lv: 'Levitico', Nm: 'Numeri', Dt: 'Deuteronomio', Gs: 'Giosuè', Sal: 'Salmo', Pr: 'Proverbi', Qo: 'Qoelet', Is: 'Isaia', Ger: 'Geremia', Ez: 'Ezechiele', Dn: 'Daniele',
   Mt: 'Matteo', Mc: 'Marco', Lc: 'Luca', Gv: 'Giovanni', At: 'Atti', Rm: 'Romani', Cor: 'Corinzi', Gal: 'Galati', Ef: 'Efesini', Fil: 'Filippesi', Col: 'Colossesi', Ts: 'Tessalonicesi', Tm: 'Timoteo', Eb: 'Ebrei', Gc: 'Giacomo', Ap: 'Apocalisse',
-}; // prettier-ignore
+};
 const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Gv 3,16: chapter and verse, no decimals. */

@@ -267,6 +267,7 @@ const regulation: Saying = (around) =>
     ? likeWritten('regolamento', around)
     : undefined;
 
+// prettier-ignore
 const TITLES: Readonly<Record<string, Saying>> = {
   'sig.': title('signor', 'signore'), 'sig.ra': 'signora', 'sig.na': 'signorina', 'sigg.': 'signori', 'sig.re': 'signore', 'sig.ri': 'signori', 'sig.re/sig.ra': 'signore o signora', 'Sig./Sig.ra': 'Signore o Signora', 'Sig.ra/Sig.': 'Signora o Signore',
   'dott.': title('dottor', 'dottore'), 'dott.ssa': 'dottoressa', 'dott.sse': 'dottoresse', 'dott.ri': 'dottori', 'dr.': title('dottor', 'dottore'), Dr: onlyBeforeName('Dottor'), 'dr.ssa': 'dottoressa', 'Dr.ssa': 'Dottoressa',
@@ -274,13 +275,15 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'arch.': 'architetto', 'geom.': 'geometra', 'rag.': title('ragionier', 'ragioniere'), 'on.': onlyBeforeName('onorevole'), 'On.': onlyBeforeName('Onorevole'), 'on.le': 'onorevole', 'sen.': onlyBeforeName('senatore'), 'gen.': onlyBeforeName('generale'), 'col.': onlyBeforeName('colonnello'),
   'ten.': onlyBeforeName('tenente'), 'magg.': onlyBeforeName('maggiore'), 'mar.llo': 'maresciallo', 'cav.': onlyBeforeName('cavalier'), 'comm.': onlyBeforeName('commendator'), 'mons.': title('monsignor', 'monsignore'), 'card.': onlyBeforeName('cardinal'), 'rev.': 'reverendo', 'Mr.': 'Mister', 'Mrs.': 'Missis',
   'egr.': 'egregio', 'gent.mo': 'gentilissimo', 'gent.ma': 'gentilissima', 'gent.mi': 'gentilissimi', 'gent.le': 'gentile', 'gent.': 'gentile', 'spett.le': 'spettabile', 'spett.': 'spettabile', 'ill.mo': 'illustrissimo', 'ill.ma': 'illustrissima', 'chiar.mo': 'chiarissimo', 'preg.mo': 'pregiatissimo', 'f.lli': 'fratelli', 'fam.': onlyBeforeName('famiglia'),
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const PLACES: Readonly<Record<string, Saying>> = {
   'p.zza': 'piazza', 'p.za': 'piazza', 'pza': 'piazza', 'p.zzale': 'piazzale', 'p.le': 'piazzale', 'p.tta': 'piazzetta', 'v.le': 'viale', 'c.so': 'corso', 'l.go': 'largo', 'vic.': onlyBeforeName('vicolo'), 'c.da': 'contrada', 'loc.': onlyBeforeName('località'), 'fraz.': onlyBeforeName('frazione'), 'prov.': 'provincia', 'SS.': holy, 'S.S.': holy, 'Ss.': onlyBeforeName('santi'),
   'tel.': 'telefono', 'cell.': 'cellulare', 'c/o': 'presso', 's.n.c.': 'senza numero civico', 'l.mare': 'lungomare', 's.l.m.': 'sul livello del mare', 'P.T.': 'piano terra', 'p.t.': 'piano terra',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 export const SYMBOLS: SymbolNames = {
   inAddress: {
     '@': 'chiocciola', '.': 'punto', '/': 'slash', '\\': 'backslash', '-': 'trattino', _: 'trattino basso', ':': 'due punti', '#': 'cancelletto',
@@ -307,7 +310,7 @@ export const SYMBOLS: SymbolNames = {
     www: 'vu vu vu', pdf: 'P D F', js: 'J S', ts: 'T S', html: 'H T M L', csv: 'C S V', json: 'J S O N', jpg: 'J P G', jpeg: 'J P E G', png: 'P N G', mp: 'M P', xml: 'X M L',
     yaml: 'yaml', md: 'M D', txt: 'T X T', exe: 'E X E', zip: 'zip', doc: 'doc', docx: 'D O C X', xls: 'X L S', xlsx: 'X L S X', pptx: 'P P T X', py: 'P Y', api: 'A P I', faq: 'F A Q', gmail: 'gmail', hr: 'H R',
   },
-}; // prettier-ignore
+};
 
 function noun(names: string): Noun {
   const [one = '', many = one, gender = 'm'] = names.split('|');
@@ -315,12 +318,14 @@ function noun(names: string): Noun {
 }
 
 const CENTESIMO = noun('centesimo|centesimi');
+// prettier-ignore
 const MINOR: Readonly<Record<string, Noun>> = {
   GBP: noun('penny|pence'), RUB: noun('copeco|copechi'), BRL: noun('centavo|centavos'), MXN: noun('centavo|centavos'), PLN: noun('grosz|grosz'),
   SEK: noun('öre'), NOK: noun('øre'), DKK: noun('øre'), TRY: noun('kuruş'), CNY: noun('fen'), INR: noun('paisa'),
-}; // prettier-ignore
+};
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'ETH', 'VND', 'HUF', 'ITL', 'CENT']);
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   EUR: 'euro', USD: 'dollaro|dollari', GBP: 'sterlina|sterline|f', CHF: 'franco svizzero|franchi svizzeri', CAD: 'dollaro canadese|dollari canadesi',
   JPY: 'yen', CNY: 'yuan', INR: 'rupia|rupie|f', KRW: 'won', RUB: 'rublo|rubli', BRL: 'real|real', AUD: 'dollaro australiano|dollari australiani',
@@ -330,7 +335,7 @@ const NAMES: Readonly<Record<string, string>> = {
   SGD: 'dollaro di Singapore|dollari di Singapore', HKD: 'dollaro di Hong Kong|dollari di Hong Kong', THB: 'baht', VND: 'dong', UAH: 'grivnia|grivnie|f',
   AED: 'dirham', MAD: 'dirham marocchino|dirham marocchini', TND: 'dinaro tunisino|dinari tunisini', SAR: 'riyal', EGP: 'sterlina egiziana|sterline egiziane|f',
   ALL: 'lek', RSD: 'dinaro serbo|dinari serbi', ITL: 'lira|lire|f', BTC: 'bitcoin', ETH: 'ether', CENT: 'centesimo|centesimi',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   Object.entries(NAMES).map(([code, names]) => {
@@ -340,11 +345,13 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
 );
 
 /** "set" and "ago" are words of their own; see `dates.ts` for them before a year. */
+// prettier-ignore
 const MONTHS = [
   ['gennaio', 'gen.', 'genn.', 'gen'], ['febbraio', 'feb.', 'febb.', 'feb'], ['marzo', 'mar.', 'mar'], ['aprile', 'apr.', 'apr'], ['maggio', 'mag.', 'magg.', 'mag'],
   ['giugno', 'giu.', 'giu'], ['luglio', 'lug.', 'lug'], ['agosto', 'ago.'], ['settembre', 'sett.'], ['ottobre', 'ott.', 'ott'], ['novembre', 'nov.', 'nov'], ['dicembre', 'dic.', 'dic'],
-]; // prettier-ignore
+];
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: {
     decimal: ',',
@@ -436,4 +443,4 @@ export const WRITING: Writing = {
   yearAfter: words('nel del dal al anno entro gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre primavera estate autunno inverno stagione annata'),
   scoreWords: words(`vinto vince vincono vinse vincere battuto batte battono perso perde persero score vittoria sconfitta partita pareggio pareggiato pareggia finita finisce
     finì finito terminata terminato risultato finale gol rete punteggio set contro vantaggio batté superato supera travolge travolto espugna imposto imponendosi chiuso conduce conducono`),
-}; // prettier-ignore
+};

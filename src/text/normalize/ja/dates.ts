@@ -66,7 +66,8 @@ function clock(reading: Reading): Found | undefined {
   const [written, hours = '', minutes = '', seconds, half] = match;
   const named = half === undefined && reading.text[reading.at + written.length] === '分'; // 21:05分
   const end = reading.at + written.length + (named ? 1 : 0);
-  if (Number(hours) > 29 || (half === undefined && isScore(reading, end))) return undefined; // 25:30 is after midnight
+  // 25:30 is after midnight.
+  if (Number(hours) > 29 || (half === undefined && isScore(reading, end))) return undefined;
   if (half === undefined && LASTING.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at)))
     return { end, spoken: lasting([hours, minutes, seconds]), rule: 'duration' };
   const said: WrittenTime = {

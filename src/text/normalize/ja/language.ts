@@ -58,11 +58,12 @@ function arrow({ text, at }: Reading): Found | undefined {
   return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
+// prettier-ignore
 const IN_MATH: Readonly<Record<string, string>> = {
   '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
   '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
   '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
-}; // prettier-ignore
+};
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
@@ -144,6 +145,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
 };
 
+// prettier-ignore
 export const JAPANESE: Language = {
   tag: 'ja',
   writing: WRITING,
@@ -169,4 +171,4 @@ export const JAPANESE: Language = {
     hashtag: 'ハッシュタグ',
     addressWords: { www: 'WWW', com: 'com', co: 'CO', jp: 'JP', io: 'IO', ai: 'AI', pdf: 'PDF', html: 'HTML', jpg: 'JPG', png: 'PNG', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },
-}; // prettier-ignore
+};

@@ -9,7 +9,8 @@ import { cardinal, spellDigits } from './numbers.js';
 const HOUSE = /(\d{1,4})[-−ー–](\d{1,4})(?:[-−ー–](\d{1,4}))?(?:[-−ー–](\d{1,4}))?(?![\d.-])/y;
 const PLACE = /(?:[町村区市台丘原山川谷野橋宿田井木沢島崎本通条東西南北中央]|丁目)$/;
 const NAME =
-  /\p{Script=Han}$|[都道府県市区町村郡][\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー]{1,12}$/u; // three groups behind any name are a house
+  // Three groups behind any name are a house.
+  /\p{Script=Han}$|[都道府県市区町村郡][\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー]{1,12}$/u;
 const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[勝負])/;
 
 /** 西新宿2-8-1 is 二の八の一. */
@@ -23,7 +24,8 @@ function house(reading: Reading): Found | undefined {
   const two = groups[2] === undefined;
   if (two && (!PLACE.test(before) || NO_PLACE.test(reading.text.slice(end, end + 3)))) return undefined;
   const said = groups.filter((group) => group !== undefined).map((group) => cardinal(withoutZeros(group)));
-  const named = /^ [\p{Script=Han}\p{Script=Katakana}A-Z]/u.test(reading.text.slice(end, end + 2)); // a building
+  // A building.
+  const named = /^ [\p{Script=Han}\p{Script=Katakana}A-Z]/u.test(reading.text.slice(end, end + 2));
   return { end: named ? end + 1 : end, spoken: said.join('の') + (named ? '、' : ''), rule: 'address' };
 }
 

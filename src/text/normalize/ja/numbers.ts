@@ -1,8 +1,8 @@
 // Japanese number words. n2words says 千万 for 一千万, so they are made from myriads here.
 //
-// Numbers that count are written in kanji: a speech model that reads ordinary Japanese knows the sound changes of
-// 三本 and 六百, which kana would have to spell out. Digits said one by one are in katakana, since a row of kanji
-// (一二三四) would be read as a number.
+// Numbers that count are written in kanji: a speech model that reads ordinary Japanese knows the sound
+// changes of 三本 and 六百, which kana would have to spell out. Digits said one by one are in katakana, since a
+// row of kanji (一二三四) would be read as a number.
 import { myriadWords, type MyriadNames } from '../myriads.js';
 import { keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';

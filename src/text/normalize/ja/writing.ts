@@ -15,6 +15,7 @@ function units(list: Readonly<Record<string, string>>): Record<string, Noun> {
   return found;
 }
 
+// prettier-ignore
 const UNITS: Readonly<Record<string, Noun>> = units({
   '% ％': 'パーセント', '‰': 'パーミル', 'km ㎞': 'キロメートル', m: 'メートル', 'cm ㎝ CM': 'センチメートル', 'mm ㎜ MM': 'ミリメートル', 'μm µm': 'マイクロメートル', nm: 'ナノメートル',
   'km² km2': '平方キロメートル', 'm² m2 ㎡': '平方メートル', 'cm² cm2': '平方センチメートル', 'm³ m3': '立方メートル', 'cm³ cm3 cc': '立方センチメートル', '回/分': '回毎分', '拍/分': '拍毎分', 'U/L': '単位パーリットル', '㎥': '立方メートル', 'mg/kg': 'ミリグラムパーキログラム',
@@ -26,14 +27,15 @@ const UNITS: Readonly<Record<string, Noun>> = units({
   cal: 'カロリー', kcal: 'キロカロリー', KB: 'キロバイト', MB: 'メガバイト', GB: 'ギガバイト', TB: 'テラバイト', PB: 'ペタバイト', kbps: 'キロビーピーエス', Mbps: 'メガビーピーエス', Gbps: 'ギガビーピーエス',
   'MB/s': 'メガバイト|毎秒', 'GB/s': 'ギガバイト|毎秒', 'TB/s': 'テラバイト|毎秒', 'KB/s': 'キロバイト|毎秒', rpm: '回転|毎分', fps: 'フレーム|毎秒', bpm: '|心拍数', ppm: 'ピーピーエム', mmHg: 'ミリメートルエイチジー', 'mg/dL': 'ミリグラムパーデシリットル', 'mmol/L': 'ミリモルパーリットル',
   'μg/m³ µg/m³': 'マイクログラムパー立方メートル', px: 'ピクセル', 'pt ｐｔ': 'ポイント', '㍑': 'リットル', '㌔': 'キロ', '㍉': 'ミリ', '㍍': 'メートル', '㌶': 'ヘクタール', '㍗': 'ワット', '㌍': 'カロリー', '㌻': 'ページ', '㌣': 'セント', '㌢': 'センチ', '㌘': 'グラム', '㌧': 'トン', '㌫': 'パーセント', '㌦': 'ドル',
-}); // prettier-ignore
+});
 
+// prettier-ignore
 const PER: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     '月 month mo か月 ヶ月': '一か月', '年 year': '一年', '日 day': '一日', '週 week': '一週間', '人': '一人', '時 時間 h hour': '一時間', '分 min': '一分', '秒 s': '一秒', '回': '一回', '個': '一個', '枚': '一枚', '本': '一本', '台': '一台',
     '泊': '一泊', '名': '一名', 'kg': '一キログラム', 'km': '一キロメートル', 'L': '一リットル', 'm²': '一平方メートル', '㎡': '一平方メートル', '坪': '一坪', 'GB': '一ギガバイト', 'kWh': '一キロワット時', 'g': '一グラム', '株': '一株', '部': '一部', '室': '一室',
   }).flatMap(([forms, said]) => forms.split(' ').map((form) => [form, `、${said}あたり`] as const)),
-); // prettier-ignore
+);
 
 function currency(name: string, minor?: string): Currency {
   return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
@@ -48,6 +50,7 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = {
   ),
 };
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: { months: englishMonths((month) => `${cardinal(String(month))}月`), weekdays: [], orders: {}, ...ENGLISH_DATES },
@@ -93,4 +96,4 @@ export const WRITING: Writing = {
   decadeMark: '',
   yearAfter: new Set(),
   scoreWords: new Set(),
-}; // prettier-ignore
+};

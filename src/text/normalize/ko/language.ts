@@ -45,10 +45,11 @@ import { SPEECH } from './speech.js';
 import { beforeWord, capitals, tone, wordRules } from './words.js';
 import { WRITING } from './writing.js';
 
+// prettier-ignore
 const IN_MATH: Readonly<Record<string, string>> = {
   '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
   '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≒': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
-}; // prettier-ignore
+};
 
 const sign = numberSign(SPEECH, '.');
 
@@ -141,6 +142,7 @@ const OWN: NonNullable<Language['own']> = {
   atIdeograph: [...numberedRules.atIdeograph, tone],
 };
 
+// prettier-ignore
 export const KOREAN: Language = {
   tag: 'ko',
   writing: WRITING,
@@ -167,4 +169,4 @@ export const KOREAN: Language = {
       js: '제이에스', md: '엠디', docx: '독스', xlsx: '엑셀엑스', json: '제이슨', xml: '엑스엠엘', hwp: '에이치더블유피', zip: '집', https: '에이치티티피에스', http: '에이치티티피', gmail: '지메일', naver: '네이버', google: '구글', daum: '다음', kakao: '카카오',
     },
   },
-}; // prettier-ignore
+};

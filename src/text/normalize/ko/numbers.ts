@@ -1,5 +1,5 @@
-// Korean number words: Sino-Korean, and native ones before the counters that ask for them. n2words says 억 일 for 일억 일
-// and 점 십사 for 점 일사, and knows no native numerals, so they are made here.
+// Korean number words: Sino-Korean, and native ones before the counters that ask for them. n2words says 억 일
+// for 일억 일 and 점 십사 for 점 일사, and knows no native numerals, so they are made here.
 import { myriadWords, type MyriadNames } from '../myriads.js';
 import { keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';

@@ -9,10 +9,11 @@ import { WRITING } from './writing.js';
 
 const COMPARED =
   / ?(>=|<=|!=|[<>≥≤≠]) ?(-?\d{1,12}(?:\.\d{1,6})?|[a-zA-Z])(이면|면|일 ?때|인 경우|인|(?=[.,;)\n]|$))/y;
+// prettier-ignore
 const STEMS: Readonly<Record<string, string>> = {
   '>': '보다 크', '<': '보다 작', '≥': '보다 크거나 같', '>=': '보다 크거나 같', '≤': '보다 작거나 같', '<=': '보다 작거나 같',
   '≠': ' 같지 않', '!=': ' 같지 않',
-}; // prettier-ignore
+};
 const CLOSED = /[같않작]$/;
 
 /** 크다, 크면, 클 때, 큰; 같다, 같으면, 같을 때, 같은. */
@@ -45,9 +46,10 @@ function compared(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'math', clings: true };
 }
 
+// prettier-ignore
 const LIMITS: Readonly<Record<string, string>> = {
   '≥': '이상', '>=': '이상', '≤': '이하', '<=': '이하', '>': '초과', '<': '미만',
-}; // prettier-ignore
+};
 const LIMIT = /(?:(>=|<=|[≥≤]) ?|([<>]))(?=\d)/y;
 const NAMES = new LiteralTable(
   Object.entries(WRITING.units).filter(([written]) => !/^\p{Script=Hangul}/u.test(written)),

@@ -102,7 +102,8 @@ function nativeOf({ whole, decimals, negative }: Numeral, most: number): string 
 
 function measure(quantity: Quantity, unit: Noun, around: Around): string {
   const [name = '', before] = unit.forms;
-  const numbered = /(?:제|개정|증보) ?$/.test(around.text.slice(Math.max(0, around.start - 3), around.start)); // 제3장
+  // 제3장.
+  const numbered = /(?:제|개정|증보) ?$/.test(around.text.slice(Math.max(0, around.start - 3), around.start));
   switch (numbered ? 'close' : unit.form) {
     case 'native':
       return isOrdinal(quantity, name) ? '첫 번째' : counted(quantity, name, Infinity);

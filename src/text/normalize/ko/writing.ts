@@ -29,6 +29,7 @@ function counters(list: string, form: string): Record<string, Noun> {
   );
 }
 
+// prettier-ignore
 const MEASURES = nouns({
   '% ％ 프로': '퍼센트', '%p %P %포인트': '퍼센트포인트', '‰': '퍼밀', 'km ㎞ KM': '킬로미터', m: '미터', 'cm ㎝ CM': '센티미터', 'mm ㎜ MM': '밀리미터', 'μm µm': '마이크로미터', nm: '나노미터',
   'km² km2 ㎢': '제곱킬로미터', 'm² m2 ㎡': '제곱미터', 'cm² cm2 ㎠': '제곱센티미터', 'm³ m3 ㎥': '세제곱미터', 'cm³ cm3': '세제곱센티미터', cc: '시시',
@@ -39,7 +40,7 @@ const MEASURES = nouns({
   KB: '킬로바이트', MB: '메가바이트', GB: '기가바이트', TB: '테라바이트', PB: '페타바이트', kbps: '킬로비피에스', Mbps: '메가비피에스', Gbps: '기가비피에스', 'MB/s': '메가바이트 매 초', 'GB/s': '기가바이트 매 초', 'TB/s': '테라바이트 매 초', 'KB/s': '킬로바이트 매 초', rpm: '알피엠', fps: '프레임', bpm: '비피엠', ppm: '피피엠',
   mmHg: '수은주밀리미터', 'mg/dL': '밀리그램 퍼 데시리터', 'mmol/L': '밀리몰 퍼 리터', 'μg/m³ µg/m³ ㎍/㎥': '마이크로그램 퍼 세제곱미터', px: '픽셀',
   포인트: '포인트', 배럴: '배럴', 온스: '온스', 칼로리: '칼로리', 헥타르: '헥타르', 기가: '기가', 메가: '메가', 킬로: '킬로', 바이트: '바이트', 볼트: '볼트', 와트: '와트', 데시벨: '데시벨', 'bp bps': '비피', 초: '초', 주: '주', 주일: '주일', 배속: '배속', 평: '평', 미터: '미터', 킬로미터: '킬로미터', 킬로그램: '킬로그램', 그램: '그램', 리터: '리터', 톤: '톤', 인치: '인치', 열차: '열차', 승인: '승인', 포트: '포트',
-}); // prettier-ignore
+});
 
 const SPEEDS: Readonly<Record<string, Noun>> = {
   'km/h': { forms: ['킬로미터', '시속'] },
@@ -49,16 +50,22 @@ const SPEEDS: Readonly<Record<string, Noun>> = {
   '박/분': { forms: ['박', '분당'] },
 };
 
-const COUNTED = counters(`
+const COUNTED = counters(
+  `
   개 명 마리 권 장 잔 병 그루 송이 켤레 벌 채 자루 척 곳 가지 군데 번째 살 달 사람 통 건 곡 편 끼 판 모금 조각 알 정 포기 쌍 팀 차례 방 바퀴 경기 골 과목 문제 컵 스푼 큰술 작은술 숟가락
   캡슐 방울 앰플 포 봉지 상자 박스 캔 팩 세트 그릇 접시 줄 다발 칸 다리 발 걸음 마디 마리씩 개씩 명씩 가닥 꼭지 뭉치 묶음 자리 자릿수 갑 되 말 대 번 배 해 시 여개 점포 가족 나라 형제 자매 식구 종류 줄기 쪽박 타래 토막 톨 필 홉 평생 시합 게임 번씩 도움 공기 스쿱 대접 꾸러미
-`, 'native'); // prettier-ignore
+`,
+  'native',
+);
 
 /** Written together with their number: what names a place in an order rather than counting. */
-const CLOSE = counters(`
+const CLOSE = counters(
+  `
   년 월 일 년대 년도 년간 년차 개월 개국 개년 개사 개소 개교 세기 층 호 호선 호실 회 회차 차 차례차 위 등 등급 급 학년 반 교시 단계 단원 절 장조 조 항 호점 번지 번길 길 가 동 기 대 세 인 인분 인승 인용 박 일간 일째 주년 주간 주차
   승 패 무 연승 연패 관왕 점 쪽 페이지 분기 사분기 라운드 강 타수 루 할 푼 리 도 번선 주기 형 종 부 부작 화 막 권역 구역 시리즈 세대 촌 인칭 진법 원칙 자 행 열 번대 절기 월호 일자 시즌 이닝 회말 회초 층짜리 단 인실 인조 교대
-`, 'close'); // prettier-ignore
+`,
+  'close',
+);
 
 const UNITS: Readonly<Record<string, Noun>> = {
   ...MEASURES,
@@ -75,12 +82,13 @@ const UNITS: Readonly<Record<string, Noun>> = {
   ...nouns({ '℃ °C': '도', '°': '도', 도: '도', '℉ °F': '도' }, 'degrees'),
 };
 
+// prettier-ignore
 const PER: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     '월 month mo': '매월', '년 year': '매년', '일 day': '매일', '주 week': '매주', 시간: '시간당', 'h hour': '시간당', '분 min': '분당', '초 s': '초당', 명: '명당', 인: '일인당', 개: '개당', 회: '회당', 박: '박당', 건: '건당', 대: '대당', 병상: '병상당', 평방미터: '제곱미터당',
     kg: '킬로그램당', km: '킬로미터당', L: '리터당', 'm² ㎡': '제곱미터당', 평: '평당', GB: '기가바이트당', kWh: '킬로와트시당', g: '그램당', 주식: '주당', 장: '장당', 병: '병당',
   }).flatMap(([forms, said]) => forms.split(' ').map((form) => [form, said] as const)),
-); // prettier-ignore
+);
 
 function currency(name: string, minor?: string): Currency {
   return { forms: [name], minor: minor === undefined ? undefined : { forms: [minor] } };
@@ -90,6 +98,7 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: { months: englishMonths((month) => `${cardinal(String(month))}월`), weekdays: [], orders: {}, ...ENGLISH_DATES },
@@ -146,4 +155,4 @@ export const WRITING: Writing = {
   decadeMark: '',
   yearAfter: new Set(),
   scoreWords: new Set(),
-}; // prettier-ignore
+};

@@ -126,6 +126,7 @@ function weekdays(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date' };
 }
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volume', 'Vol.': 'volume',
   'vols.': 'volumes', 't.': 'tomo', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'fig.': 'figura', 'Fig.': 'figura',
@@ -133,7 +134,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'tít.': 'título', 'Tít.': 'título', 'al.': 'alínea',
   capítulos: '', tomos: '', volumes: '', títulos: '', artigos: '', anexos: '', livros: '', partes: '', seções: '', secções: '', fases: '',
   grupos: '', incisos: '', níveis: '', atos: '', classes: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '', Incisos: '',
-}; // prettier-ignore
+};
 
 const INITIALS = initialsOf(NAMES);
 
@@ -301,6 +302,7 @@ function plate(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
 }
 
+// prettier-ignore
 export const PORTUGUESE: Language = {
   tag: 'pt',
   writing: WRITING,
@@ -329,4 +331,4 @@ export const PORTUGUESE: Language = {
     hashtag: 'hashtag',
     addressWords: { ...ADDRESS_WORDS, br: 'B R', pt: 'P T', gov: 'gov' },
   },
-}; // prettier-ignore
+};

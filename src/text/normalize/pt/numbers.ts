@@ -1,4 +1,5 @@
-// Portuguese number words, Brazilian. Own data: n2words 4.0 has European ones only (dezasseis, mil milhões) and no gender.
+// Portuguese number words, Brazilian. Own data: n2words 4.0 has European ones only (dezasseis, mil milhões)
+// and no gender.
 import { keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';
 

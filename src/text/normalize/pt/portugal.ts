@@ -1,5 +1,6 @@
-// Portuguese of Portugal, Angola and Mozambique: a few words are not those of Brazil, and a thousand millions have no
-// name of their own. Everything else is the same, so what is said there is taken and these words are put in its place.
+// Portuguese of Portugal, Angola and Mozambique: a few words are not those of Brazil, and a thousand millions
+// have no name of their own. Everything else is the same, so what is said there is taken and these words are
+// put in its place.
 import type { Language, Speech, Writing } from '../language.js';
 import type { Found, Recogniser } from '../reading.js';
 import { PORTUGUESE } from './language.js';

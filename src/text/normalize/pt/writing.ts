@@ -35,6 +35,7 @@ const MINOR: Readonly<Record<string, Noun>> = {
   USD: noun('centavo'),
 };
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'CLP', 'BTC', 'ETH', 'CENT', 'CENTIMO']);
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   BRL: 'real|reais', USD: 'dólar|dólares', EUR: 'euro', GBP: 'libra f', JPY: 'iene', CNY: 'yuan', INR: 'rupia f', KRW: 'won|wons',
   RUB: 'rublo', CHF: 'franco suíço|francos suíços', CAD: 'dólar canadense|dólares canadenses',
@@ -44,7 +45,7 @@ const NAMES: Readonly<Record<string, string>> = {
   SEK: 'coroa sueca|coroas suecas f', NOK: 'coroa norueguesa|coroas norueguesas f', DKK: 'coroa dinamarquesa|coroas dinamarquesas f',
   PLN: 'zloty|zlotys', TRY: 'lira turca|liras turcas f', ILS: 'shekel|shekels', ZAR: 'rand|rands', BTC: 'bitcoin|bitcoins',
   ETH: 'ether|ethers', CENT: 'centavo', CENTIMO: 'cêntimo', PESO: 'peso',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = currencies(NAMES, noun, {
   own: MINOR,
@@ -82,6 +83,7 @@ function behindPercent(words: string): Saying {
   return (around) => (/(?:%|\bcento) ?$/.test(textBefore(around, 7)) ? words : undefined);
 }
 
+// prettier-ignore
 const TITLES: Readonly<Record<string, Saying>> = {
   'Sr.': 'senhor', 'Sra.': 'senhora', 'Srs.': 'senhores', 'Sras.': 'senhoras', 'Srta.': 'senhorita', 'Sr.ª': 'senhora', 'sr.': 'senhor',
   'sra.': 'senhora', Sr: beforeName('senhor'), Sra: beforeName('senhora'), 'D.': dom, 'Da.': beforeName('dona'), 'D.ª': 'dona', Dª: 'dona',
@@ -95,8 +97,9 @@ const TITLES: Readonly<Record<string, Saying>> = {
   'Min.': beforeName('ministro'), 'Pe.': 'padre', 'Fr.': beforeName('frei'), 'Exmo.': 'excelentíssimo', 'Exma.': 'excelentíssima',
   'Ilmo.': 'ilustríssimo', 'Ilma.': 'ilustríssima', 'V. Ex.ª': 'vossa excelência', 'V. Exa.': 'vossa excelência',
   'N. Sra.': 'Nossa Senhora', 'Mons.': 'monsenhor', 'S. Exa.': 'sua excelência', 'S. Ex.ª': 'sua excelência', 'N. Sr.': 'Nosso Senhor', 'V. Sa.': 'vossa senhoria', 'Sto.': 'Santo', 'Sta.': 'Santa', 'S.': beforeName('São'),
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const PLACES: Readonly<Record<string, Saying>> = {
   'R.': beforeName('rua'), 'Av.': 'avenida', 'av.': 'avenida', Av: beforeName('avenida'), 'Al.': beforeName('alameda'), 'Pça.': 'praça',
   'Pç.': 'praça', 'Trav.': 'travessa', 'Tv.': beforeName('travessa'), 'Rod.': 'rodovia', 'Estr.': 'estrada', 'Lgo.': 'largo',
@@ -104,16 +107,18 @@ const PLACES: Readonly<Record<string, Saying>> = {
   'Qd.': 'quadra', 'Lt.': 'lote', 'apto.': 'apartamento', apto: beforeDigit('apartamento'), Apto: beforeDigit('apartamento'),
   'ap.': 'apartamento', 'apt.': 'apartamento', 's/n': 'sem número',
   's/nº': 'sem número', 'S/N': 'sem número', 'esq.': 'esquerdo', 'dto.': 'direito',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const OFFICE: Readonly<Record<string, Saying>> = {
   'depto.': 'departamento', 'Dept.': 'departamento', 'Cia.': 'companhia', Cia: 'companhia', 'Ltda.': 'limitada', 'Lda.': 'limitada',
   'S. A.': 'S A', 'S/A': 'S A', 'Univ.': 'universidade', 'Inst.': 'instituto', 'Assoc.': 'associação', 'obs.': 'observação',
   'ref.': 'referência', 'tel.': 'telefone', tel: beforeNumberOf('telefone'), Tel: beforeNumberOf('Telefone'), 'cel.': 'celular',
   'qtd.': 'quantidade', 'qtde.': 'quantidade', 'c/c': 'conta-corrente',
   'c/': unlessDigit('com', 'a cada'), 'p/': 'para', 's/': 'sem', 'AT&T': 'A T e T', 'P&D': 'P e D', 'n/a': 'não se aplica', 'N/A': 'não se aplica',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'etc.': 'et cétera', etc: 'et cétera', 'p. ex.': 'por exemplo', 'ex.': example, 'i. e.': 'isto é', 'vs.': 'versus', vs: 'versus',
   'aprox.': 'aproximadamente', 'máx.': inGender('máximo'), 'mín.': inGender('mínimo'), 'cf.': 'conforme', 'n.º': 'número', nº: 'número',
@@ -125,7 +130,7 @@ const RUNNING_TEXT: Readonly<Record<string, Saying>> = {
   'sáb.': weekday('sábado'), 'dom.': weekday('domingo'), 'desc.': 'desconto', 'Ag.': beforeDigit('agência'),
   'ag.': beforeDigit('agência'), 'Att.': 'atenciosamente', 'att.': 'atenciosamente', 'a.a.': behindPercent('ao ano'),
   'a.m.': behindPercent('ao mês'), 'a.d.': behindPercent('ao dia'), x: times, vc: 'você', vcs: 'vocês', pq: 'porque', tb: 'também',
-}; // prettier-ignore
+};
 
 const GREEK = greekLetters(
   'alfa beta gama delta épsilon zeta eta teta iota capa lambda mi ni csi ômicron pi rô sigma tau úpsilon fi qui psi ômega',
@@ -144,6 +149,7 @@ function after(list: string, kind: 'cardinal' | 'ordinal'): [string, 'cardinal' 
     .map((word) => [word, kind]);
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: ',', grouping: ['.', ' '], other: { decimal: '.', grouping: [','] } },
   dates: {
@@ -274,4 +280,4 @@ export const WRITING: Writing = {
   decadeMark: "['’]?s",
   yearAfter: words('em ano anos desde até de do antes depois verão outono inverno primavera durante entre janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'),
   scoreWords: words('venceu venceram ganhou ganharam perdeu perderam empatou empataram empate placar resultado derrotou goleou vitória derrota bateu jogo final terminou acabou ficou set vence'),
-}; // prettier-ignore
+};

@@ -104,7 +104,8 @@ export class Addresses {
       .replaceAll('_', ' ');
     const [, name = words, year = ''] = /^(\D+ )((?:19|20)\d\d)$/.exec(words) ?? []; // #Sanremo2025
     const said = year === '' ? undefined : speech.year(year, NOWHERE, true);
-    const named = reading.around(reading.at).previousWord === symbols.hashtag.toLowerCase(); // the hashtag #Home
+    // The hashtag #Home.
+    const named = reading.around(reading.at).previousWord === symbols.hashtag.toLowerCase();
     const body =
       said === undefined
         ? sayAddress(words, this.#language)

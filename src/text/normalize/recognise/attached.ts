@@ -1,4 +1,5 @@
-// Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ, 验证码123456.
+// Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ,
+// 验证码123456.
 import { isDigitAt } from '../characters.js';
 import type { Noun, Speech } from '../language.js';
 import { LiteralTable } from '../literals.js';

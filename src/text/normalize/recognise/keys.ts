@@ -1,4 +1,5 @@
-// Keys of a telephone: Press *, dial *67, *123#, the # key. Elsewhere these signs are Markdown, a number or a multiplication.
+// Keys of a telephone: Press *, dial *67, *123#, the # key. Elsewhere these signs are Markdown, a number or a
+// multiplication.
 import { classAt, IDEOGRAPH, isWordAt, LETTER, SPACE, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
@@ -31,7 +32,8 @@ export class Keys {
     const match = reading.match(FINISHED);
     if (match === undefined) return undefined;
     const end = at + match[0].length;
-    if (this.#language.unspaced === true && !this.#isPrompted(text, at, end)) return undefined; // 3# is a house
+    // 3# is a house.
+    if (this.#language.unspaced === true && !this.#isPrompted(text, at, end)) return undefined;
     return { end, spoken: this.#say(match[0]), rule: 'code' };
   };
 

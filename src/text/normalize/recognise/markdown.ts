@@ -10,10 +10,11 @@ const COMMAND = /\\([A-Za-z]{2,16})(?![A-Za-z])\s?/y;
 const FRACTION = /\\[dt]?frac\{([^{}\n]{1,40})\}\{([^{}\n]{1,40})\}/y;
 const DRESSED = /\\(?:text|mathrm|mathbf|mathit|operatorname|boxed)\{([^{}\n]{1,100})\}/y;
 const UNSPOKEN = new Set('left right big Big quad qquad displaystyle limits ldots'.split(' '));
+// prettier-ignore
 const SIGNS: Readonly<Record<string, string>> = {
   times: '×', cdot: '×', div: '÷', pm: '±', leq: '≤', le: '≤', geq: '≥', ge: '≥', neq: '≠', ne: '≠', approx: '≈', sim: '~', lt: '<', gt: '>',
   sqrt: '√', infty: '∞', to: '→', rightarrow: '→', Rightarrow: '→', implies: '→', sum: '∑', prod: '∏', int: '∫', pi: 'π',
-}; // prettier-ignore
+};
 const GREEK = 'alpha beta gamma delta epsilon theta lambda mu sigma phi omega Delta Sigma Omega'.split(' ');
 
 const OPENING = /\$\$?(?=[A-Za-z\\(\d-][^$\n]{0,200}[\^_=\\+<>{}*/][^$\n]{0,200}\$|[A-Za-z]\$)/y;
@@ -92,11 +93,12 @@ const CELL = / ?\|[ |]*/y;
 const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
 const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
 const ENTITY = /&(?:([a-z]{2,6})|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
+// prettier-ignore
 const ENTITIES: Readonly<Record<string, string>> = {
   lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ', copy: '©', reg: '®', trade: '™', mdash: '—', ndash: '–', hellip: '…', lsquo: '‘', rsquo: '’',
   ldquo: '“', rdquo: '”', laquo: '«', raquo: '»', deg: '°', times: '×', divide: '÷', plusmn: '±', euro: '€', pound: '£', cent: '¢', yen: '¥',
   bull: '', middot: '·', rarr: '→', larr: '←', para: '', sect: '§', shy: '', zwnj: '', ensp: ' ', emsp: ' ', thinsp: ' ',
-}; // prettier-ignore
+};
 const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†source】, but 【重要】 is read
 
 const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;

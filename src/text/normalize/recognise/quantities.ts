@@ -208,7 +208,8 @@ export class Quantities {
     const code = isDigitAt(text, at + 3) && isCapitalAt(text, at) ? text.slice(at, at + 3) : '';
     const isCode = code !== '' && /^[A-Z]{3}$/.test(code);
     const known = isCode ? this.#language.writing.currencies[code] : undefined;
-    const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known }; // USD5
+    // USD5.
+    const literal = known === undefined ? this.#currencies.at(text, at) : { written: code, value: known };
     return literal && { ...literal, end: at + literal.written.length };
   }
 
@@ -249,7 +250,8 @@ export class Quantities {
 
   #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {
     const { text } = reading;
-    if (isWordAt(text, end) && isWordAt(text, end - 1)) return undefined; // 3万5千 goes on behind a word of its own
+    // 3万5千 goes on behind a word of its own.
+    if (isWordAt(text, end) && isWordAt(text, end - 1)) return undefined;
     const { number, to, magnitude } = quantity;
     const around = reading.around(end);
     if (to !== undefined) {
@@ -335,7 +337,8 @@ export class Quantities {
     const literal = (sign === '' ? this.#magnitudes : this.#moneyMagnitudes).at(text, at);
     if (literal === undefined) return undefined;
     const end = at + literal.written.length;
-    const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined; // 5 M€
+    // 5 M€.
+    const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined;
     return attached ? { value: literal.value, end } : undefined;
   }
 }

@@ -1,9 +1,10 @@
 // Declension of Russian nouns and their adjectives, and the form that each takes with a number.
 import type { Noun } from '../language.js';
 
+// prettier-ignore
 export const CASES = [
   'nominative', 'genitive', 'dative', 'accusative', 'instrumental', 'prepositional',
-] as const; // prettier-ignore
+] as const;
 export type Case = (typeof CASES)[number];
 export type Gender = 'm' | 'f' | 'n';
 
@@ -20,7 +21,10 @@ const PLURAL = CASES.length;
 const SOFT_STRESSED = new Set(['рубль', 'день']); // рублём, not рублем
 const HUSHING = /[жшщчц]$/;
 
-/** "m километр километра километров": gender, nominative, genitive, genitive plural; adjectives before _, a tail behind |. */
+/**
+ * "m километр километра километров": gender, nominative, genitive, genitive plural; adjectives before _, a
+ * tail behind |.
+ */
 export function noun(entry: string): Noun & { readonly gender: Gender } {
   const [words = '', tail = ''] = entry.split('|');
   const [gender = 'm', named = '', genitive = named, many = named] = words.trim().split(' ');

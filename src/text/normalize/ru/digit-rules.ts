@@ -1,10 +1,10 @@
-// Asks the Russian recognisers of numbers by how many digits there are and by what stands behind them.
-// Most numbers are nothing special, so only those recognisers are asked that know the character behind the digits.
+// Asks the Russian recognisers of numbers by how many digits there are and by what stands behind them. Most
+// numbers are nothing special, so only those recognisers are asked that know the character behind the digits.
 import type { Found, Reading, Recogniser } from '../reading.js';
 
 /**
- * A recogniser, the fewest and most digits for which it is asked, the first character behind them (or behind them and
- * a space), and all that has to stand there.
+ * A recogniser, the fewest and most digits for which it is asked, the first character behind them (or behind
+ * them and a space), and all that has to stand there.
  */
 export type DigitRule = readonly [
   recognise: Recogniser,

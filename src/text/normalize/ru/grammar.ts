@@ -1,4 +1,5 @@
-// Decides the Russian grammar around a number: the case that the words before it govern, the gender of the noun behind it.
+// Decides the Russian grammar around a number: the case that the words before it govern, the gender of the
+// noun behind it.
 import { type Around, wordAfter, wordBefore } from '../reading.js';
 import { type Case, type Gender, pluralOf } from './declension.js';
 import type { Agreement } from './numbers.js';
@@ -80,7 +81,10 @@ const NOT_OBLIQUE = words(`
   монах рубах черепах птах ах ям срам тарарам диаграмм панорам мам кардиограмм голограмм эпиграмм ям схем
 `);
 
-/** Singular nouns that a number in front of them orders, and does not count: 5 этаж, на 3 платформу. "stem gender" each. */
+/**
+ * Singular nouns that a number in front of them orders, and does not count: 5 этаж, на 3 платформу. "stem
+ * gender" each.
+ */
 export const ORDERED: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map(
   Object.entries({
     m: `этаж класс век квартал раунд тур сезон том раздел подъезд курс разряд вагон терминал период тайм ряд путь выпуск поток отряд
@@ -94,7 +98,10 @@ export const ORDERED: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map(
   ),
 );
 
-/** Masculine nouns for people and animals in the genitive, which is their accusative, too: встретили 21 студента. */
+/**
+ * Masculine nouns for people and animals in the genitive, which is their accusative, too: встретили 21
+ * студента.
+ */
 const LIVING =
   /(?:ителя|ателя|иста|дента|иента|ёнка|бенка|человека|пассажира|солдата|актёра|актера|тренера|вратаря|депутата|кандидата|гражданина|менеджера|офицера|оператора|директора|инженера|курьера|партнёра|партнера|волонтёра|волонтера|продавца|покупателя|мигранта|(?:школь|уче|участ|сотруд|призыв|охот|наслед|залож|началь|работ|помощ|полков|племян|всад|худож|защит|против|преступ|выпуск|погранич)ника|чемпиона|претендента|(?<!\p{L})(?:врача|друга|брата|сына|игрока|гостя|агента|автора|доктора|бойца|кота|пса|слона|медведя|волка|тигра|коня|ученика))$/u;
 
@@ -135,9 +142,11 @@ export const COUNTED_ALONE =
   /^(?:месяц|недел|минут|попытк|остановк|товар|урок|заход|тип|вариант|уров|сорт|маршрут|автобус|трамва|троллейбус|сектор|лиг|ребр)/;
 
 const NEAR = 60; // units before a token that may hold the word which rules it
-const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u; // между 5 и 10
+// между 5 и 10
+const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u;
 const LIST =
-  /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u; // купите 2 кг яблок, 3 л молока и
+  // купите 2 кг яблок, 3 л молока и
+  /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u;
 const DENIED =
   /(?<!\p{L})не (?:был[оаи]?|будет|прошло|пройдёт|пройдет|осталось|останется|превыша(?:ет|ют|л[аио]?)|превысит|превысил[аио]?|нашлось|набралось|наберётся|наберется|исполнилось|исполнится|оказалось|существует|имеется|видно|стало|хватало) $/iu;
 const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
@@ -240,7 +249,10 @@ function isAge({ text, start, end }: Around): boolean {
   return PERSONS.has(word.toLowerCase());
 }
 
-/** Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the singular. */
+/**
+ * Behind two to four an object is in the genitive plural where it lives: двух студентов; else it is the
+ * singular.
+ */
 function severalOf(noun: string, whole: string, before: Case): Case | undefined {
   if (before === 'accusative' && LIVING_PLURAL.has(noun))
     return pluralOf(whole) === 'few' ? 'genitive' : undefined;

@@ -6,25 +6,29 @@ import { formula, negativePower, type Rules } from '../shared-forms.js';
 import { cardinal, ordinal, sayGroup } from './numbers.js';
 import { words } from './grammar.js';
 
+// prettier-ignore
 const CYRILLIC: Readonly<Record<string, string>> = {
   А: 'а', Б: 'бэ', В: 'вэ', Г: 'гэ', Д: 'дэ', Е: 'е', Ё: 'ё', Ж: 'жэ', З: 'зэ', И: 'и', Й: 'и краткое', К: 'ка', Л: 'эль', М: 'эм', Н: 'эн', О: 'о', П: 'пэ', Р: 'эр',
   С: 'эс', Т: 'тэ', У: 'у', Ф: 'эф', Х: 'ха', Ц: 'цэ', Ч: 'че', Ш: 'ша', Щ: 'ща', Ъ: 'твёрдый знак', Ы: 'ы', Ь: 'мягкий знак', Э: 'э', Ю: 'ю', Я: 'я',
-}; // prettier-ignore
+};
+// prettier-ignore
 const LATIN: Readonly<Record<string, string>> = {
   A: 'эй', B: 'би', C: 'си', D: 'ди', E: 'и', F: 'эф', G: 'джи', H: 'эйч', I: 'ай', J: 'джей', K: 'кей', L: 'эл', M: 'эм', N: 'эн', O: 'оу', P: 'пи', Q: 'кью', R: 'ар', S: 'эс',
   T: 'ти', U: 'ю', V: 'ви', W: 'дабл ю', X: 'икс', Y: 'уай', Z: 'зед',
-}; // prettier-ignore
+};
 
 /** Alone, in formulas and formats, Latin letters have their school names: H2O, A4, 3D. */
+// prettier-ignore
 const ALONE: Readonly<Record<string, string>> = {
   A: 'а', B: 'бэ', C: 'цэ', D: 'дэ', E: 'е', H: 'аш', K: 'ка', L: 'эль', O: 'о', P: 'пэ', R: 'эр', T: 'тэ', U: 'у', V: 'вэ', Y: 'игрек', Z: 'зет',
-}; // prettier-ignore
+};
 
 /** Abbreviations that custom says in another way than by the names of their letters. */
+// prettier-ignore
 const CUSTOMARY: Readonly<Record<string, string>> = {
   США: 'сэ шэ а', ГИБДД: 'ги бэ дэ дэ', CO: 'цэ о', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс',
   СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
-}; // prettier-ignore
+};
 
 export function spellLetters(letters: string): string {
   const customary = CUSTOMARY[letters];
@@ -147,9 +151,10 @@ function wordStart(text: string, at: number): number {
 
 export const planes = planeType(sayGroup);
 
+// prettier-ignore
 const ELEMENTS: Readonly<Record<string, string>> = {
   Na: 'натрий', Ca: 'кальций', Cl: 'хлор', Fe: 'феррум', Mg: 'магний', Al: 'алюминий', Cu: 'купрум', Ag: 'аргентум', Zn: 'цинк', Si: 'силициум', N: 'эн',
-}; // prettier-ignore
+};
 /** H₂SO₄ */
 export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(element), cardinal);
 /** 10⁻³ */
@@ -176,9 +181,10 @@ function version(reading: Reading): Found | undefined {
 }
 
 /** Names of letters in formulas, as taught at school. */
+// prettier-ignore
 export const VARIABLES: Readonly<Record<string, string>> = {
   a: 'а', b: 'бэ', c: 'цэ', d: 'дэ', k: 'ка', m: 'эм', n: 'эн', p: 'пэ', q: 'ку', r: 'эр', s: 'эс', t: 'тэ', x: 'икс', y: 'игрек', z: 'зет',
-}; // prettier-ignore
+};
 const OPERATOR_BEHIND = /^[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])/;
 const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?$|[\dxyz] [-−–] $/;
 

@@ -154,12 +154,20 @@ const ORDINAL_HUNDREDS = [
   'девятисот',
 ];
 const ENDINGS: Readonly<Record<Agreement, Forms>> = {
-  m: forms('ый ого ому ый ым ом'), f: forms('ая ой ой ую ой ой'), n: forms('ое ого ому ое ым ом'), p: forms('ые ых ым ые ыми ых'), living: forms('ый ого ому ого ым ом'),
-}; // prettier-ignore
+  m: forms('ый ого ому ый ым ом'),
+  f: forms('ая ой ой ую ой ой'),
+  n: forms('ое ого ому ое ым ом'),
+  p: forms('ые ых ым ые ыми ых'),
+  living: forms('ый ого ому ого ым ом'),
+};
 const STRESSED = new Set(['нулев', 'втор', 'шест', 'седьм', 'восьм', 'сороков']); // второй, not вторый
 const THIRD: Readonly<Record<Agreement, Forms>> = {
-  m: forms('ий ьего ьему ий ьим ьем'), f: forms('ья ьей ьей ью ьей ьей'), n: forms('ье ьего ьему ье ьим ьем'), p: forms('ьи ьих ьим ьи ьими ьих'), living: forms('ий ьего ьему ьего ьим ьем'),
-}; // prettier-ignore
+  m: forms('ий ьего ьему ий ьим ьем'),
+  f: forms('ья ьей ьей ью ьей ьей'),
+  n: forms('ье ьего ьему ье ьим ьем'),
+  p: forms('ьи ьих ьим ьи ьими ьих'),
+  living: forms('ий ьего ьему ьего ьим ьем'),
+};
 
 /** Only the last word declines: две тысячи двадцать четвёртого. */
 export function ordinal(

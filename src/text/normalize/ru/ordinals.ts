@@ -177,11 +177,12 @@ FORMS.set('числе', { case: 'prepositional', gender: 'n' }).set('пути', 
 
 const SMALL_NUMBER = /\d{1,3}(?= \p{Ll})/uy;
 
+// prettier-ignore
 const EACH: Readonly<Record<string, Ordered>> = {
   каждый: { case: 'nominative', gender: 'm' }, каждого: { case: 'genitive', gender: 'm' }, каждому: { case: 'dative', gender: 'm' },
   каждым: { case: 'instrumental', gender: 'm' }, каждом: { case: 'prepositional', gender: 'm' }, каждая: { case: 'nominative', gender: 'f' },
   каждую: { case: 'accusative', gender: 'f' }, каждой: { case: 'genitive', gender: 'f' }, каждое: { case: 'nominative', gender: 'n' },
-}; // prettier-ignore
+};
 
 /** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
 function beforeOrdered(reading: Reading): Found | undefined {
@@ -246,9 +247,10 @@ function yearsOfStudy(reading: Reading): Found | undefined {
 }
 
 const KILOMETRE = /(\d{1,4})-?(й|м|го|му) км(?!\p{L}|\/)/uy;
+// prettier-ignore
 const KILOMETRES: Readonly<Record<string, readonly [Case, string]>> = {
   й: ['nominative', 'километр'], м: ['prepositional', 'километре'], го: ['genitive', 'километра'], му: ['dative', 'километру'],
-}; // prettier-ignore
+};
 
 /** На 141-м км. */
 function kilometre(reading: Reading): Found | undefined {
@@ -290,9 +292,10 @@ function compound(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: first + word, rule: 'ordinal' };
 }
 
+// prettier-ignore
 const FULL_ENDINGS: Readonly<Record<string, string>> = {
   й: 'ый', го: 'ого', му: 'ому', м: 'ом', я: 'ая', ю: 'ую', е: 'ое', х: 'ых',
-}; // prettier-ignore
+};
 
 /** 20%-ный раствор: двадцатипроцентный. */
 function percentAdjective(reading: Reading): Found | undefined {
@@ -307,9 +310,10 @@ function percentAdjective(reading: Reading): Found | undefined {
 }
 
 const ROOMS = /(\d)-?к(?:омн)?\.? ?(кв(?:артир\p{L}{1,3}|\.(?! ?м))|(?=студи))/uy;
+// prettier-ignore
 const ENDINGS: Readonly<Record<string, string>> = {
   а: 'ая', у: 'ую', ы: 'ой', е: 'ой', ой: 'ой', '': 'ых', ам: 'ым', ами: 'ыми', ах: 'ых',
-}; // prettier-ignore
+};
 
 /** 2-комн. кв., 1-к. квартиру */
 function rooms(reading: Reading): Found | undefined {

@@ -1,4 +1,5 @@
-// Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка 0-0-24.
+// Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка
+// 0-0-24.
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { coefficient, type Rules } from '../shared-forms.js';

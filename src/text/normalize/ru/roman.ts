@@ -1,4 +1,5 @@
-// Roman numerals in Russian: XX век, Пётр I, глава IV, II квартал. Cyrillic letters of the same shape are typed for them, too.
+// Roman numerals in Russian: XX век, Пётр I, глава IV, II квартал. Cyrillic letters of the same shape are
+// typed for them, too.
 import { wordAfter, wordBefore, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
@@ -18,10 +19,11 @@ const KINGS =
   франц иосиф леопольд альфонс оттон генри хасан мехмед селим сулейман папа патриарх птолемей дарий ким`);
 const QUEENS = words('екатерина елизавета мария анна изабелла маргарита клеопатра');
 
+// prettier-ignore
 const WORD: Readonly<Record<Case, readonly [one: string, many: string]>> = {
   nominative: ['век', 'века'], genitive: ['века', 'веков'], dative: ['веку', 'векам'],
   accusative: ['век', 'века'], instrumental: ['веком', 'веками'], prepositional: ['веке', 'веках'],
-}; // prettier-ignore
+};
 
 function valueOf(letters: string): number | undefined {
   const latin = Array.from(letters, (letter) => LATIN[letter] ?? letter).join('');
@@ -87,18 +89,20 @@ function caseOfCentury(reading: Reading, end: number): Case {
   return before === '' || before === 'и' ? 'nominative' : 'genitive'; // конец XIX в., до XX в.
 }
 
+// prettier-ignore
 const NOUN_ENDS: Readonly<Record<'m' | 'f' | 'n', readonly (readonly [end: RegExp, grammatical: Case, plural?: true])[]>> = {
   m: [[/(?:ов|ев|ей)$/, 'genitive', true], [/(?:ам|ям)$/, 'dative', true], [/ами$/, 'instrumental', true], [/ах$/, 'prepositional', true], [/[ыи]$/, 'nominative', true],
     [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/е$/, 'prepositional'], [/./, 'nominative']],
   f: [[/[ая]$/, 'nominative'], [/[ую]$/, 'accusative'], [/[ыи]$/, 'genitive'], [/е$/, 'prepositional'], [/[оеё]й$/, 'instrumental'], [/./, 'nominative']],
   n: [[/ии$/, 'prepositional'], [/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const OTHERS: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map([
   ['конгресс', 'm'], ['форум', 'm'], ['фестиваль', 'm'], ['этап', 'm'], ['интернационал', 'm'], ['рейх', 'm'], ['легион', 'm'], ['тысячелетие', 'n'],
   ['династия', 'f'],
   ['пол', 'f'], ['дума', 'f'], ['спартакиада', 'f'], ['олимпиада', 'f'], ['война', 'f'], ['республика', 'f'], ['империя', 'f'], ['универсиада', 'f'],
-]); // prettier-ignore
+]);
 
 function genderOf(word: string): 'm' | 'f' | 'n' | undefined {
   const stem = word.replace(/(?:ами|ями|ах|ях|ам|ям|ов|ев|ом|ем|ой|ей|[аеёиоуыюяьй])$/u, '');
@@ -140,12 +144,13 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   return found(sayAll(values, place, single ? 'p' : gender));
 }
 
+// prettier-ignore
 const ADJECTIVES: readonly (readonly [RegExp, Case, Agreement])[] = [
   [/^(?:зимн|летн)ие$|^всемирные$/, 'nominative', 'p'], [/^(?:зимн|летн)их$|^(?:всемирн|международн|юношеск)[ыи]х$/, 'genitive', 'p'],
   [/(?:вой|нск|йск|родн|ров|ск|вск)ые$|ские$/, 'nominative', 'p'], [/ских$/, 'genitive', 'p'], [/(?:ск|ов|н)ый$|ский$/, 'nominative', 'm'],
   [/(?:ск|ов|н)ого$/, 'genitive', 'm'], [/(?:ск|ов|н)ому$/, 'dative', 'm'], [/(?:ск|ов|н)ом$/, 'prepositional', 'm'],
   [/(?:ск|ов|н)ая$/, 'nominative', 'f'], [/(?:ск|ов|н)ую$/, 'accusative', 'f'], [/(?:ск|ов|н)ой$/, 'genitive', 'f'],
-]; // prettier-ignore
+];
 
 /** An adjective behind the numeral has the same case: XV Московский фестиваль. */
 function adjectiveCase(word: string): { case: Case; agreement: Agreement } | undefined {
@@ -170,7 +175,8 @@ function behindNoun(reading: Reading, end: number, value: number): Found | undef
   const word = wordBefore(reading.text, reading.at).toLowerCase();
   if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
-  if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined; // терминал D
+  // Терминал D.
+  if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined;
   const known = ORDERED.has(word) || OTHERS.has(word);
   const [, shown = 'nominative'] = known
     ? []

@@ -8,7 +8,8 @@ import { READ, SPELLED } from './names.js';
 import { ORDINAL_MARK } from './ordinals.js';
 import { TELEPHONE } from './speech.js';
 
-// Russian units and magnitudes. Each entry: written forms, then the noun as `noun` in declension.ts reads it; · is a space.
+// Russian units and magnitudes. Each entry: written forms, then the noun as `noun` in declension.ts reads it;
+// · is a space.
 
 const ENTRIES: Readonly<Record<string, string>> = {
   '%': 'm процент процента процентов',
@@ -194,7 +195,8 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   }),
 );
 
-// Russian short forms. Nouns before a name or number stand in the case that the preposition asks for: на ул. Ленина, в г. Москве.
+// Russian short forms. Nouns before a name or number stand in the case that the preposition asks for: на ул.
+// Ленина, в г. Москве.
 
 type Behind = 'name' | 'number' | 'either';
 
@@ -209,7 +211,8 @@ const LONGEST_LEAD = 40; // units
 const SHARED_PREPOSITION =
   /(\p{L}+) \d{1,3}-(?:й|я|ю|м) $|(\p{L}+) (?:ст|пп?|ч|гл|рис|табл|стр|подп)\. ?[\d.]{1,8}(?: \p{Lu}{2,4}){0,2} (?:и|или) $/u;
 
-const COMPARED = /(?:^|[\s(])(?:см|ср)\. ?(?:\p{L}{1,6}\. ?[\d.]{1,8}(?: и|,) )?$/iu; // см. ст. 5: смотри статью
+// см. ст. 5: смотри статью
+const COMPARED = /(?:^|[\s(])(?:см|ср)\. ?(?:\p{L}{1,6}\. ?[\d.]{1,8}(?: и|,) )?$/iu;
 
 /** Case of a place name: behind в and на the prepositional, not the accusative. */
 function caseOfPlace(around: Around): Case {
@@ -282,6 +285,7 @@ const phone = (around: Around): string => inCase(PHONE.forms, caseOfPlace(around
 const upper = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 const metro: Saying = (around) => `${inCase(STATION.forms, caseOfPlace(around))} метро`;
 
+// prettier-ignore
 export const SYMBOLS: SymbolNames = {
   inAddress: {
     '@': 'собака', '.': 'точка', '/': 'слэш', '\\': 'обратный слэш', '-': 'дефис', _: 'нижнее подчёркивание', ':': 'двоеточие', '#': 'решётка',
@@ -307,15 +311,17 @@ export const SYMBOLS: SymbolNames = {
     io: 'ай оу', ai: 'эй ай', co: 'ко', me: 'ми', tv: 'ти ви', eu: 'и ю', de: 'дэ е', uk: 'ю кей', us: 'ю эс', pdf: 'пэ дэ эф', txt: 'тэ икс тэ', docx: 'док икс', doc: 'док', xlsx: 'эксель икс', xls: 'эксель', zip: 'зип', exe: 'экзе', jpg: 'джейпег', jpeg: 'джейпег',
     png: 'пэ эн гэ', csv: 'си эс ви', json: 'джейсон', xml: 'икс эм эл', html: 'эйч ти эм эл', js: 'джей эс', ts: 'ти эс', py: 'пай', md: 'эм ди', mp: 'эм пэ', api: 'эй пи ай', id: 'ай ди', vk: 'вэ ка', gov: 'гов', bk: 'би кей', inbox: 'инбокс', list: 'лист', outlook: 'аутлук', rambler: 'рамблер',
   },
-}; // prettier-ignore
+};
 
 const KOPECK = noun('f копейка копейки копеек');
 const CENT = noun('m цент цента центов');
+// prettier-ignore
 const MINOR: Readonly<Record<string, ReturnType<typeof noun>>> = {
   RUB: KOPECK, UAH: KOPECK, BYN: KOPECK, EUR: CENT, USD: CENT, CAD: CENT, AUD: CENT, GBP: noun('m пенс пенса пенсов'), CHF: noun('m сантим сантима сантимов'),
   KZT: noun('m тиын тиына тиынов'), PLN: noun('m грош гроша грошей'), TRY: noun('m куруш куруша курушей'), CNY: noun('m фэнь фэня фэней'), INR: noun('f пайса пайсы пайс'),
-}; // prettier-ignore
+};
 
+// prettier-ignore
 const NAMES: Readonly<Record<string, string>> = {
   RUB: 'm рубль рубля рублей', USD: 'm доллар доллара долларов', EUR: 'm евро', GBP: 'm фунт фунта фунтов| стерлингов', UAH: 'f гривна гривны гривен', BYN: 'm белорусский_рубль рубля рублей',
   KZT: 'm тенге', CHF: 'm швейцарский_франк франка франков', JPY: 'f иена иены иен', CNY: 'm юань юаня юаней', INR: 'f рупия рупии рупий', KRW: 'f вона воны вон', TRY: 'f лира лиры лир',
@@ -323,7 +329,7 @@ const NAMES: Readonly<Record<string, string>> = {
   SEK: 'f шведская_крона кроны крон', NOK: 'f норвежская_крона кроны крон', DKK: 'f датская_крона кроны крон', HUF: 'm форинт форинта форинтов', ILS: 'm шекель шекеля шекелей', GEL: 'm лари', AMD: 'm драм драма драмов',
   AZN: 'm манат маната манатов', UZS: 'm сум сума сумов', KGS: 'm сом сома сомов', AED: 'm дирхам дирхама дирхамов', BTC: 'm биткоин биткоина биткоинов', ETH: 'm эфир эфира эфиров', USDT: 'm юэсдити', THB: 'm бат бата батов',
   KOP: 'f копейка копейки копеек', CENT: 'm цент цента центов',
-}; // prettier-ignore
+};
 
 const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
   Object.entries(NAMES).map(([code, entry]) => {
@@ -333,11 +339,13 @@ const CURRENCIES: Readonly<Record<string, Currency>> = Object.fromEntries(
 );
 
 /** Names written out are read with their hundredths, too: 12,50 рубля. */
+// prettier-ignore
 const CURRENCY_SIGNS: Readonly<Record<string, string>> = {
   '₽': 'RUB', 'руб.': 'RUB', руб: 'RUB', 'р.': 'RUB', р: 'RUB', RUR: 'RUB', 'коп.': 'KOP', коп: 'KOP', $: 'USD', US$: 'USD', 'долл.': 'USD', '€': 'EUR', евро: 'EUR', '£': 'GBP', '₴': 'UAH', 'грн': 'UAH', 'грн.': 'UAH',
   '₸': 'KZT', тг: 'KZT', 'тг.': 'KZT', '¥': 'JPY', '₹': 'INR', '₩': 'KRW', '₺': 'TRY', C$: 'CAD', A$: 'AUD', R$: 'BRL', '₪': 'ILS', '₾': 'GEL', '₿': 'BTC', '¢': 'CENT', 'бел. руб.': 'BYN', 'Br': 'BYN',
-}; // prettier-ignore
+};
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: ',', grouping: [' ', '.', "'"] },
   dates: {
@@ -401,4 +409,4 @@ export const WRITING: Writing = {
   yearAfter: new Set(),
   scoreWords: words(`счётом счетом счёт счет выиграл выиграла выиграли проиграл проиграла проиграли победил победила победили победа победой обыграл обыграла обыграли ничья ничьей вничью матч матча матче
     завершился закончился завершилась закончилась игра разгромил разгромила поражение поражением ведёт ведет лидирует победу гол голы забил забила тайм тайме пользу финал финале полуфинале четвертьфинале игру игре сыграл сыграла сыграли сборная сборной сборную гости хозяева поединок`),
-}; // prettier-ignore
+};

@@ -46,11 +46,12 @@ import { SPEECH } from './speech.js';
 import { halfFirst, hundredths, timeRules } from './times.js';
 import { WRITING } from './writing.js';
 
+// prettier-ignore
 const IN_MATH: Readonly<Record<string, string>> = {
   '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
   '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
   '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
-}; // prettier-ignore
+};
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
@@ -192,6 +193,7 @@ function respell(text: string): (spoken: string) => string {
     Array.from(wide(spoken), (character) => TO_TRADITIONAL.get(character) ?? character).join('');
 }
 
+// prettier-ignore
 export const CHINESE: Language = {
   tag: 'zh',
   writing: WRITING,
@@ -217,4 +219,4 @@ export const CHINESE: Language = {
     hashtag: '话题',
     addressWords: { www: 'WWW', com: 'com', cn: 'CN', pdf: 'PDF', html: 'HTML', io: 'IO', ai: 'AI', hk: 'HK', tw: 'TW', jpg: 'JPG', png: 'PNG', mp: 'MP', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },
-}; // prettier-ignore
+};

@@ -1,4 +1,5 @@
-// Names that are numbers in part: trains, flights, plates, rooms, roads, aircraft, shares, sums of money in 万 as w.
+// Names that are numbers in part: trains, flights, plates, rooms, roads, aircraft, shares, sums of money in 万
+// as w.
 import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';

@@ -1,4 +1,5 @@
-// Chinese number words. n2words has only the characters of cheques (壹贰叁) and ends at 10^16, so they are made here.
+// Chinese number words. n2words has only the characters of cheques (壹贰叁) and ends at 10^16, so they are made
+// here.
 import { keptWords } from '../number-words.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 

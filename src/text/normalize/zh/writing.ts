@@ -28,6 +28,7 @@ function counters(list: string, form?: string): Record<string, Noun> {
   );
 }
 
+// prettier-ignore
 const MEASURES = nouns({
   'km ㎞': '公里', m: '米', 'cm CM ㎝': '厘米', 'mm MM ㎜': '毫米', 'μm µm': '微米', nm: '纳米', dm: '分米',
   'km² km2': '平方公里', 'm² m2 ㎡': '平方米', 'cm² cm2': '平方厘米', 'm³ m3 ㎥': '立方米', 'cm³ cm3': '立方厘米',
@@ -39,7 +40,7 @@ const MEASURES = nouns({
   KB: 'KB', MB: 'MB', GB: 'GB', TB: 'TB', PB: 'PB', 'Kbps kbps': '千比特每秒', Mbps: '兆比特每秒', Gbps: '吉比特每秒', 'MB/s': 'MB每秒', 'KB/s': 'KB每秒', 'TB/s': 'TB每秒', 'Mb/s': '兆比特每秒', 'Kb/s kb/s': '千比特每秒', 'Gb/s': '吉比特每秒', 'bp bps BP': '个基点', 'GB/s': 'GB每秒',
   rpm: '转每分钟', fps: '帧每秒', bpm: '次每分钟', ppm: 'ppm', mmHg: '毫米汞柱', 'mmol/L': '毫摩尔每升', 'mg/L mg/l': '毫克每升', 'g/L': '克每升', 'mg/dL': '毫克每分升',
   'μg/m³ µg/m³ μg/m3': '微克每立方米', 'mg/m³': '毫克每立方米', 'g/cm³': '克每立方厘米', 'kg/m³': '公斤每立方米', '次/分': '次每分钟', 'kg/m²': '公斤每平方米', T: 'T', px: '像素', dpi: 'DPI', ha: '公顷', 'nit nits': '尼特', lm: '流明', lx: '勒克斯', 'U/L': '单位每升', 'IU/L': '国际单位每升', IU: '国际单位', 'μmol/L': '微摩尔每升', 'ng/mL ng/ml': '纳克每毫升', 'g/dL': '克每分升', 'mg/kg': '毫克每公斤',
-}); // prettier-ignore
+});
 
 const COUNTERS = counters(`
   个 個 位 名 人 只 隻 条 條 张 張 本 件 台 臺 辆 輛 家 次 天 年 周 週 星期 小时 小時 个小时 個小時 钟头 鐘頭 分钟 分鐘 秒 秒钟 秒鐘 刻钟 刻鐘
@@ -54,10 +55,11 @@ const COUNTERS = counters(`
 /** The two of these is 二: they name a place in an order, or are words that only begin like a counter. */
 const SCALES = counters('年级 年級 次元 次方 次函数 次函數 分之 两 兩', 'scale');
 
+// prettier-ignore
 const DEGREES = nouns({
   '′': '分', '″': '秒',
   '℃ °C': '摄氏度', '℉ °F': '华氏度', '摄氏度 攝氏度': '摄氏度', '度 °': '度',
-}, 'degrees'); // prettier-ignore
+}, 'degrees');
 
 const UNITS: Readonly<Record<string, Noun>> = {
   ...MEASURES,
@@ -68,19 +70,21 @@ const UNITS: Readonly<Record<string, Noun>> = {
   '‰': { forms: ['千分之'], form: 'part' },
 };
 
+// prettier-ignore
 const PER: Readonly<Record<string, string>> = Object.fromEntries([
   ...'年 月 周 週 天 日 人 次 个 個 件 小时 小時 时 分钟 分鐘 分 秒 晚 间 間 公斤 千克 斤 克 吨 噸 升 毫升 公里 千米 米 平方米 平米 立方米 亩 畝 公顷 股 桶 盎司 加仑 加侖 张 張 份 位 套 台 辆 輛 瓶 盒 箱 袋 包 桶 罐 户 度 千瓦时 字 页 条 條 晚上 坪 平 百公里 剂 針 针'
     .split(' ')
     .map((word) => [word, `每${word === '分' ? '分钟' : word}`] as const),
   ['kg', '每公斤'], ['km', '每公里'], ['m²', '每平方米'], ['㎡', '每平方米'], ['m³', '每立方米'], ['L', '每升'], ['h', '每小时'], ['kWh', '每千瓦时'], ['g', '每克'], ['t', '每吨'],
   ['hour', '每小时'], ['day', '每天'], ['month', '每月'], ['mo', '每月'], ['year', '每年'], ['min', '每分钟'], ['s', '每秒'],
-]); // prettier-ignore
+]);
 
 /** Behind the number, or around it. */
 function currency(after: string, before?: string): Currency {
   return before === undefined ? { forms: [after] } : { forms: [after, before] };
 }
 
+// prettier-ignore
 export const WRITING: Writing = {
   numbers: { decimal: '.', grouping: [','] },
   dates: {
@@ -143,4 +147,4 @@ export const WRITING: Writing = {
   decadeMark: '',
   yearAfter: new Set(),
   scoreWords: new Set(),
-}; // prettier-ignore
+};
