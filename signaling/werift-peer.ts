@@ -38,7 +38,8 @@ export interface PeerNetwork {
 
 type PeerEnd = 'peer closed' | 'peer lost';
 
-const LOOPBACK = '127.0.0.1'; // werift never finds it by itself, and a laptop without network has nothing else
+// Werift never finds it by itself, and a laptop without network has nothing else.
+const LOOPBACK = '127.0.0.1';
 
 // Above every record number that a handshake uses.
 const RECORDS_AFTER_HANDSHAKE = 64;

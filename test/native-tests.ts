@@ -17,8 +17,8 @@ const RUN_LIMIT_MS = 600_000;
 const ONE_TEST_LIMIT_S = 60;
 
 /**
- * The plain build of all tests, which `npm test` runs; or the builds that look for faults, which `npm run
- * test:full` adds.
+ * The plain build of all tests, which `npm test` runs, or the builds that look for faults, which
+ * `npm run test:full` adds.
  */
 type NativeTests = 'plain' | 'checked';
 
@@ -72,8 +72,8 @@ export const sumOf = (tallies: readonly Tally[]): Tally => ({
 });
 
 /**
- * Reads "75% tests passed, 1 tests failed out of 4" and the list of those that failed, of lines such as "3 -
- * queue_test (Timeout)".
+ * Reads "75% tests passed, 1 tests failed out of 4" and the list of failed tests, in lines such as
+ * "3 - queue_test (Timeout)".
  */
 function tallyOf(folder: string, ctestOutput: string): Tally {
   const match = /(\d+) tests? failed out of (\d+)/.exec(ctestOutput);

@@ -27,7 +27,7 @@ const CONCURRENCY = availableParallelism();
 
 // These measure time or start a browser. Beside others they would fail because the machine is busy, so they
 // run one after the other when the rest is done.
-const ALONE = /^test\/(?:interop|timing)\//;
+const ALONE = /^test\/interop\//;
 // These of them mostly wait for a telephone that speaks in real time.
 const WAITING = /^test\/interop\/telephone\/(?!first-sound)/;
 

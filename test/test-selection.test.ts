@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { partOf, reachOf, type SourceTexts } from './test-selection.js';
 
@@ -62,9 +64,10 @@ test('browsers, telephones, clients and fuzz are left to the full run', () => {
     'test/interop/telephone/peers.test.ts',
     'test/clients/curl.test.ts',
     'test/telephone/process.test.ts',
-    'test/sip/fuzz/field-fuzz.test.ts',
+    'test/sip/fuzz/message-fuzz.test.ts',
     'test/api/fuzz.test.ts',
   ]) {
+    assert.ok(existsSync(join(import.meta.dirname, '..', '..', path)), path);
     assert.equal(partOf(path), 'rest', path);
   }
   assert.equal(partOf('test/call/call.test.ts'), 'quick');

@@ -9,12 +9,13 @@ export type Part = 'quick' | 'rest';
 
 /** Tests left to `npm run test:full`. */
 const REST = [
-  /^test\/(?:interop|clients|timing)\//, // browsers, telephones, clients of other makers; tests that measure time
+  /^test\/(?:interop|clients)\//, // browsers, telephones, clients of other makers
   /^test\/telephone\//, // a whole server called by telephones
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
-  /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // every command of the documents; a compiler that watches
+  // Every command of the documents; a compiler that watches.
+  /^test\/(?:docs\/commands|dev-script)\.test\.ts$/,
   /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3))\.test\.ts$/, // decoded by ffmpeg
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];

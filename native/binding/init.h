@@ -9,7 +9,7 @@ namespace parley {
 
 void InitRings(Napi::Env env, Napi::Object exports);   // src/audio/pcm-ring.ts
 void InitMedia(Napi::Env env, Napi::Object exports);   // src/media
-void InitDtls(Napi::Env env, Napi::Object exports);    // src/media/dtls-certificate.ts, dtls-association.ts
+void InitDtls(Napi::Env env, Napi::Object exports);    // src/media/dtls-association.ts
 void InitSpeech(Napi::Env env, Napi::Object exports);  // src/engines/qwen3/native-speech.ts
 
 }  // namespace parley

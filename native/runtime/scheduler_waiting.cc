@@ -66,9 +66,8 @@ std::string Scheduler::TooMuch(size_t bytes) const {
 bool Scheduler::Admit() {
   size_t admitted = 0;
   bool no_place = false;
-  live_.reserve(live_.size() +
-                waiting_.size());  // allocated first, so that no stream is lost between the two for want
-                                   // of memory
+  // Allocated first, so that no stream is lost between the two lists for lack of memory.
+  live_.reserve(live_.size() + waiting_.size());
   const size_t early = PutOverdueFirst();
   for (size_t n = 0; n < waiting_.size() && !no_place; n++) {
     std::unique_ptr<Stream>& stream = waiting_[n];

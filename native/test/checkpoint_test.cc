@@ -1,5 +1,6 @@
-// The tiny checkpoints are opened whole; every kind of damage is refused with
-// a text that names file, place, what was expected and what was found.
+// Checks that the tiny checkpoints open whole, and that every kind of damage is refused with a text that
+// names file, place, expected and found value. Checks the readers of safetensors and JSON, and files that
+// shrink while they are mapped.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -29,8 +29,7 @@ struct Heads {
   std::vector<float> queries, keys, values, output, angles;
 };
 
-// Streams of `counts` new rows each, after `befores` that they have already: everything that attention is
-// told.
+// The arguments of attention for streams of `counts` new rows each, after `befores` earlier ones.
 struct Scene {
   Setting s;
   std::vector<size_t> befores, counts;

@@ -1,4 +1,4 @@
-// Memory of the CUDA backend: what is copied, in which order, and as how many grids.
+// Checks memory of the CUDA backend: the order and the number of grids of its copies, and its memory pool.
 #include <cstdint>
 #include <map>
 #include <new>

@@ -1,5 +1,6 @@
-// Checks on the emulator that the codec's residual units in two grids give the bits of separate steps, and
-// counts the grids of a frame of the full-size codec.
+// Checks that the codec's residual units in two grids give the bits of separate steps, on the emulated GPU
+// or, if PARLEY_CUDA_FILE names the backend's library, on a real one. Counts the grids of a frame of the
+// full-size codec on an idle device.
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ struct Shape {
   size_t taps = 7;
 };
 
-// A unit, what it meets, and what becomes of that.
+// A residual unit, its input, and its output.
 struct Case {
   Shape shape;
   std::unique_ptr<StoredMatrix> dilated, pointwise;
@@ -194,8 +195,8 @@ void AStreamHasTheSameBitsHoweverItIsCut() {
   }
 }
 
-// --- the number of grids of a frame, on an idle device as large as an H200: each costs a few streams some 4
-// us
+// The number of grids of a frame, on an idle device as large as an H200. A grid costs a few streams some 4
+// µs.
 
 class Codec {
  public:

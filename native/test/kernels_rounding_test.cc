@@ -1,5 +1,6 @@
-// Products with weights of 8 bits: their vectors are rounded to 16 bits as variant.h says, sums of groups are
-// exact, and neither the variant nor what is computed beside it shows in a result.
+// Checks the code formats of weights, and products with weights of 8 bits. Their vectors are rounded to 16
+// bits as variant.h says, and sums of groups are exact. Neither the variant nor the other rows of a product
+// change a result.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

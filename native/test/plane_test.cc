@@ -1,5 +1,5 @@
-// The plane on a real clock and a real socket: what lets go has let go when it
-// says so, and threads may do everything at once.
+// Checks the media plane on a real clock and a real socket: a released stream is gone when the plane says
+// so, threads may call it at once, and underruns are counted and reported.
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/ip.h>

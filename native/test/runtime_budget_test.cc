@@ -1,4 +1,4 @@
-// Limits of a generation's length, and the machine's memory size.
+// Checks what an engine derives from the machine: the limit of a generation's length, memory size, NUMA node.
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// The engine with a real checkpoint, however tiny: company, chance, late text and
-// voices change nothing, and what cannot be is said by name.
+// Checks the engine with the tiny checkpoints: other streams, the seed's place, late text and voices change
+// nothing, the golden requests give the golden codes, and impossible requests are refused by name.
 #include <malloc.h>
 
 #include <cmath>
@@ -396,7 +396,8 @@ void WeightsWhoseProductsOverflowAreNotLoaded() {
   }
 }
 
-// The process lives, others speak on, and what is on its way is told which file it was.
+// The process lives, other engines speak on, and the streams of this one end with an error that names the
+// file.
 void AFileThatChangesUnderAnEngineEndsTheEngineAlone() {
   for (const char* const file : {kModelFile, kCodecFile}) {
     for (const bool is_cut : {true, false}) {

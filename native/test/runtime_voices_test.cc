@@ -1,5 +1,5 @@
-// Voices by example: encoded between the frames of others, once for all who
-// want them, and forgotten when their memory is needed.
+// Checks voices by example and the voice store: they are encoded between the frames of other streams, once
+// for all requests, and dropped when their memory is needed.
 #include "runtime/voice_store.h"
 #include "test/check.h"
 #include "test/scripted_desk.h"

@@ -83,7 +83,8 @@ const MAY_HAVE_SOME = /inline:|\nk=|authorization|authentication-info/i;
 const SECRETS: readonly RegExp[] = [
   /(?<keep>\binline:)(?<secret>[^\s|;]+)/gi, // RFC 4568, section 6.1
   /(?<keep>(?:^|\n)k=)(?<secret>[^\r\n]+)/g, // RFC 4566, section 5.12
-  /(?<keep>\n(?:proxy-)?authorization[ \t]*:[ \t]*(?!digest\b)[\w-]+[ \t]+)(?<secret>[^\r\n]+)/gi, // Basic and its kin
+  // Basic and its kin.
+  /(?<keep>\n(?:proxy-)?authorization[ \t]*:[ \t]*(?!digest\b)[\w-]+[ \t]+)(?<secret>[^\r\n]+)/gi,
 ];
 const PROOF_LINE = /\n(?:(?:proxy-)?authorization|(?:proxy-)?authentication-info)[ \t]*:(?:[^\n]|\n[ \t])*/gi;
 const PROOF = /(?<keep>\b(?:response|rspauth)[ \t]*=[ \t\r\n]*")(?<secret>[^"]*)/gi;

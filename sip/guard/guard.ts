@@ -123,7 +123,8 @@ export class Guard {
     if (isScanner(userAgent)) return this.#drop('scanner');
     if (!allowed && this.#failures.waitMs(source.key) > 0) return this.#drop('banned');
     if (this.#requests.take(source.key) > 0) return this.#limit(method, allowed);
-    if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer); // ACK and CANCEL cannot be challenged (RFC 3261, section 22.1)
+    // ACK and CANCEL cannot be challenged (RFC 3261, section 22.1)
+    if (allowed || method === 'ACK' || method === 'CANCEL') return this.#accept(peer);
     this.#counts.challenged++;
     return { kind: 'challenge', peer };
   }

@@ -37,7 +37,8 @@ export class IncomingVoice {
 
   /** Sets the address of the peer's signalling for the descriptions that follow. */
   signalledFrom(address: string): void {
-    this.#signalling = address.replace(/%.*/, ''); // the zone (RFC 4007) names a link and is no part of the address
+    // The zone (RFC 4007) names a link and is no part of the address.
+    this.#signalling = address.replace(/%.*/, '');
   }
 
   /** Without keys no packet is accepted. */

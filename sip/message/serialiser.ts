@@ -44,7 +44,8 @@ export function responseBytes(request: Answerable, response: ResponseData): Buff
   if (!isOneLine(reason)) throw refused('reason', reason);
   let head = `SIP/2.0 ${status} ${reason}\r\nVia: ${request.via.toString()}\r\n`;
   for (const via of request.fields.all('via').slice(1)) {
-    if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`; // other Via values of a malformed request are not echoed
+    // Other Via values of a malformed request are not echoed.
+    if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`;
   }
   head += echoed(request, 'From');
   const to = request.fields.first('to');

@@ -132,7 +132,8 @@ export function readDtls(
   const fingerprints = read.slice(0, MOST_FINGERPRINTS);
   // RFC 4145 section 4: without `setup`, the offerer connects.
   const setup = (written('setup')[0] ?? 'active').toLowerCase();
-  if (setup !== 'actpass' && setup !== 'active' && setup !== 'passive') return undefined; // holdconn: no side connects yet
+  // holdconn (RFC 4145): no side connects yet
+  if (setup !== 'actpass' && setup !== 'active' && setup !== 'passive') return undefined;
   return fingerprints.length === 0 ? undefined : { fingerprints, setup, tlsId: written('tls-id')[0] };
 }
 

@@ -257,7 +257,8 @@ function secured({ flow, nextHop, ...journey }: Journey): Journey {
 
 function homeOf({ domain, name }: TrunkSettings): Uri {
   const uri = parseUri(`sip:${domain}`);
-  if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`); // trunk-settings.ts has checked it
+  // The reader in trunk-settings.ts has checked it.
+  if (uri === undefined) throw new TypeError(`the domain of trunk ${name} is none`);
   return uri;
 }
 

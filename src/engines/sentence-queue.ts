@@ -2,8 +2,8 @@
 // no I/O.
 //
 // A sentence that has a slot may wait again within the native engine, which alone knows when its memory and
-// the pace of the live listeners leave room. That engine orders by deadline only, and gets the bound of a
-// class as a deadline (agingMs).
+// the pace of the live listeners leave room. That engine orders by deadline only, and gets the bound of HTTP
+// and of prompts as a deadline (agingMs).
 //
 //   classes   calls, then WebSockets, then HTTP, while each is served at least once within its bound
 //   calls     the earliest deadline: the call whose sound ends first

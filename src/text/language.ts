@@ -104,9 +104,8 @@ const ENGLISH_WORDS = words(`
   van hay font dir vie et al non la le les los las el del
 `);
 
-// Words of greetings, courtesies and short answers, as data: a text of a few
-// words has no room for the small words of a sentence. They are known besides
-// those of `LANGUAGE_WORDS`.
+// Words of greetings, courtesies and short answers, besides those of `LANGUAGE_WORDS`. A text of a few words
+// has no room for the small words of a sentence.
 
 interface ShortTextWords {
   /** Prove the language even as the only word. */
@@ -312,7 +311,8 @@ function isProvedBy(own: Vocabulary, words: readonly string[], spanish: boolean)
   if (names === undefined) return false;
   if (spanish && names === 0) return true;
   if (small.length === 1) return own.alone.has(small[0] ?? '');
-  const sentenceCase = spanish || own.language === 'de'; // its first word is no name for standing before a capital
+  // Its first word is no name for standing before a capital.
+  const sentenceCase = spanish || own.language === 'de';
   const proved = small.some(
     (word, index) => own.telling.has(word) && !isNameIn(own, words, index, sentenceCase),
   );

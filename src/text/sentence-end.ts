@@ -73,7 +73,8 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const run = single ? after.slice(0, 1) : (STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1));
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
-  if (!complete && rest.startsWith('[') && /^\[\d{0,3}$/u.test(rest)) return 'wait'; // perhaps a footnote number
+  // Perhaps a footnote number.
+  if (!complete && rest.startsWith('[') && /^\[\d{0,3}$/u.test(rest)) return 'wait';
   if (!WHITE.at(rest, 0)) return judgeTight(window, run, rest);
   const dash = DASHES.at(rest, whiteAt(rest, 0)) ? (DIALOGUE.exec(rest)?.[0].length ?? 0) : 0;
   if (dash === rest.length) return complete ? run.length : 'wait';

@@ -137,7 +137,8 @@ const STREAMS = 64;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 
-const PROMPT = { input: 'Please hold the line.', voice: 'slt', response_format: 'opus' }; // a second of speech
+// A second of speech.
+const PROMPT = { input: 'Please hold the line.', voice: 'slt', response_format: 'opus' };
 const SENTENCES = [
   'Thank you for calling the harbour office of the city of Bergen.',
   'Our counter is open from nine in the morning until five in the afternoon.',

@@ -17,8 +17,8 @@ import { kept } from './telephone/kept.js';
 import { ScratchFolder } from './telephone/program.js';
 import { TelephoneServer } from './telephone/telephone-server.js';
 
-// A telephone in a browser: SIP.js as its own package has it for pages, run by
-// a real Chromium on a page of somebody else's.
+// A telephone in a browser: a real Chromium runs SIP.js, as its package ships it for pages, on a page of
+// another origin.
 
 const LIBRARY = dirname(fileURLToPath(import.meta.resolve('sip.js')));
 
@@ -314,7 +314,8 @@ test('a browser holds and resumes, and hears the rest then', async (t) => {
   await hears(talking);
   await phone.do('user.hold()');
   await until(() => view().state === 'held');
-  await until(async () => !(await phone.do('user.session.pendingReinvite'))); // until then SIP.js takes no other
+  // Until then SIP.js takes no other.
+  await until(async () => !(await phone.do('user.session.pendingReinvite')));
   await phone.do('user.unhold()');
   await until(() => view().state === 'connected');
   await hears(talking);

@@ -158,7 +158,7 @@ test('the language that is to be spoken is judged with the rest, before anybody 
   assert.deepEqual(asked, [['sample', 'fr', 'ref_audio']]);
 });
 
-// Sound that is played in a call as it is: what is taken that would be no voice.
+// Sound that a call plays as it is may be of kinds that make no voice.
 
 function openSounds(t: TestContext, urls = false): PlayedSounds {
   const audio = new ReferenceAudio();

@@ -71,7 +71,8 @@ class Pass {
     });
     parser.on('text', (text) => this.#text(text));
     parser.on('cdata', (text) => this.#cdata(text));
-    parser.on('comment', () => void (this.#from = parser.position + 1)); // the parser reports it before its last bracket
+    // The parser reports it before its last bracket.
+    parser.on('comment', () => void (this.#from = parser.position + 1));
     parser.on('processinginstruction', () => void (this.#from = parser.position));
     parser.on('opentagstart', ({ name }) => this.#tagBegins(name));
     parser.on('opentag', ({ name, attributes }) => this.#opened({ name, attributes, at: this.#tagAt }));

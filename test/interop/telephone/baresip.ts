@@ -91,7 +91,8 @@ export class Baresip {
     this.#folder = folder;
     this.#control = control;
     control.on('data', (bytes) => this.#read(bytes));
-    control.on('error', ({ message }) => (this.#trouble = message)); // most often the program has ended, which its exit tells
+    // Most often the program has ended; its exit code says so.
+    control.on('error', ({ message }) => (this.#trouble = message));
     control.on('close', () => (this.#trouble ||= 'it closed the connection'));
   }
 

@@ -46,8 +46,11 @@ function tcpIsFree(port: number): Promise<boolean> {
 /** True if the kernel lists a socket on the port; for TCP, a listening one. */
 export function isHeld(transport: 'udp' | 'tcp', port: number): boolean {
   const place = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return readFileSync(`/proc/net/${transport}`, 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .some(([, local, , state]) => local?.endsWith(place) && (transport === 'udp' || state === '0A')); // LISTEN
+  return (
+    readFileSync(`/proc/net/${transport}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      // LISTEN.
+      .some(([, local, , state]) => local?.endsWith(place) && (transport === 'udp' || state === '0A'))
+  );
 }

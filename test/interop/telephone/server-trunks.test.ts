@@ -23,8 +23,7 @@ import { type Address, Sipp } from './sipp.js';
 import { likeness } from './sound-shape.js';
 import { GREETING, TelephoneServer } from './telephone-server.js';
 
-// TLS in front of a peer that has none: what comes in encrypted goes on to it
-// over TCP, a connection for each, and back.
+// Puts TLS in front of a peer that has none: each encrypted connection gets one TCP connection to the peer.
 
 interface FrontIdentity {
   readonly cert: string;

@@ -209,8 +209,8 @@ test('a refusal names what it is about, and is sent with what could be read of t
   assert.equal(SDP.replaceAll('\n', '\r\n').length, 150);
 });
 
-// RFC 5118, "SIP Torture Test Messages for IPv6", section 4: the messages are
-// those of its text; bodies and their lengths only where they matter here.
+// The messages of RFC 5118, "SIP Torture Test Messages for IPv6", section 4. Bodies and their lengths are
+// there only if they matter here.
 
 interface Rfc5118Variation {
   readonly method?: string;

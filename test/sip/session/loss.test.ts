@@ -98,11 +98,11 @@ for (const seed of [1, 2, 3]) {
     const random = seeded(seed + 10);
     network.loses = () => random() < LOSS;
     const far = answering(out);
-    const tolds: SeenCall[] = [];
+    const seenCalls: SeenCall[] = [];
     for (let index = 0; index < CALLS; index++) {
       network.time.after(index * 10, () => {
         const seen = new SeenCall();
-        tolds.push(seen);
+        seenCalls.push(seen);
         const plan = out.plan({
           uri: `sip:${index % 2 === 0 ? 'ends' : 'stays'}@example.com`,
           media: new HeardMedia(),
@@ -113,8 +113,10 @@ for (const seed of [1, 2, 3]) {
       });
     }
     await network.pass(160_000, 20);
-    assert.equal(tolds.length, CALLS);
-    const failed = tolds.filter(({ events }) => !/^(180,)?established,ended (us|peer)$/.test(events.join()));
+    assert.equal(seenCalls.length, CALLS);
+    const failed = seenCalls.filter(
+      ({ events }) => !/^(180,)?established,ended (us|peer)$/.test(events.join()),
+    );
     assert.deepEqual(
       failed.map(({ events }) => events),
       [],
@@ -180,7 +182,7 @@ function call(
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`of ${CALLS} calls none fails while ${LOSS * 100} % of all messages are lost (seed ${seed})`, async () => {
+  test(`of ${CALLS} calls of the transaction layer alone none fails while ${LOSS * 100} % of all messages are lost (seed ${seed})`, async () => {
     const network = new Network();
     const random = seeded(seed);
     network.loses = () => random() < LOSS;

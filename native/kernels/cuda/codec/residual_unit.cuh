@@ -478,7 +478,7 @@ void LaunchUnit(Queue& queue, const ProductRules& rules, const ResidualUnit& uni
   queue.Launch<&AddResidualUnit<Shape>>(grid, args);
 }
 
-// False, and nothing is done, where it is to be done step by step. Requires JoinsInput.
+// Returns false and enqueues nothing if the unit must be computed step by step. Requires JoinsInput.
 inline bool EnqueueUnit(Queue& queue, Room& room, const ResidualUnit& unit, const InputSignal& from,
                         const Stretch* streams, size_t count, float* x) {
   if (!HasUnitShape(unit, room.rules) || !LiesAtFours(x)) return false;

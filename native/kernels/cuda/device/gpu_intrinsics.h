@@ -76,7 +76,7 @@ struct Trace {
   ulonglong2* times;  // [kTraceLength]; none: the device is not opened yet
   uint32_t* count;
 };
-// One for each file, told to all when the device is opened (gpu_trace.cuh). One for all would have to be
+// One for each file, passed to all when the device is opened (gpu_trace.cuh). One for all would have to be
 // linked on the device (-rdc=true), which compiles functions apart from their kernels: these then have other
 // registers and a stack, whose memory is asked for when the code is loaded.
 static __device__ Trace file_trace;

@@ -52,7 +52,8 @@ function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordi
   const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
   const around = reading.around(end);
   const { previousWord } = around;
-  if (/^[CL]$/.test(word) || (word === 'X' && !BEFORE_X.has(previousWord))) return undefined; // class C, Series X
+  // Class C, Series X
+  if (/^[CL]$/.test(word) || (word === 'X' && !BEFORE_X.has(previousWord))) return undefined;
   const listed = LISTED.exec(lead)?.[1]?.toLowerCase() ?? '';
   if (CARDINALS.has(listed) || CARDINALS.has(listed.replace(/s$/, ''))) return 'cardinal';
   if (word === 'I' && PRONOUN.test(reading.text.slice(end, end + 9))) return undefined;
@@ -87,7 +88,8 @@ export const roman: Recogniser = (reading) => {
   const value = String(romanValue(word));
   const article = reading.around(end).previousWord === 'the' ? '' : 'the ';
   const spoken = kind === 'cardinal' ? cardinal(value) : `${article}${ordinal(value)}`;
-  const letter = kind === 'cardinal' && /^\.[A-Z](?![\p{L}\p{N}])/u.test(reading.text.slice(end, end + 3)); // Section IV.B
+  // Section IV.B
+  const letter = kind === 'cardinal' && /^\.[A-Z](?![\p{L}\p{N}])/u.test(reading.text.slice(end, end + 3));
   return { end: letter ? end + 1 : end, spoken, rule: 'roman' };
 };
 

@@ -166,7 +166,8 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   const { nextWord } = around;
   const counts = nextWord === 'people' || (/^\p{Ll}{2,}s$/u.test(nextWord) && !NO_PLURAL.test(nextWord));
   if (sure) {
-    if (counts && (value < 1800 || around.previousWord === 'of')) return undefined; // a team of 1250 engineers
+    // A team of 1250 engineers.
+    if (counts && (value < 1800 || around.previousWord === 'of')) return undefined;
     const early =
       value >= 1000 && /^(?:in|since|by|until|before|after|circa|year)$/.test(around.previousWord);
     return (value >= 1100 || early) && value < 2100 ? year(digits) : undefined;

@@ -89,7 +89,8 @@ function pronounGender(one: boolean, around: Around): Agreement {
   const before = around.previousWord;
   const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';
   if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && !one) return 'f';
-  if (/^ de (?:las|ellas)(?!\p{L})/u.test(around.text.slice(around.end, around.end + 11))) return 'f'; // 31 de las 41 víctimas
+  // 31 de las 41 víctimas.
+  if (/^ de (?:las|ellas)(?!\p{L})/u.test(around.text.slice(around.end, around.end + 11))) return 'f';
   if (one)
     return before === 'la' &&
       /^(?:a|de|desde|hasta|sobre|hacia|es|era|será|sea|para)$/.test(around.secondPreviousWord)

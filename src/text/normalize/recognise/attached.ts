@@ -25,7 +25,8 @@ export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>
     const unit = units[written];
     if (unit === undefined || (/[VW]/.test(written) && number.numeral.whole.length < 2)) return undefined;
     const end = number.end + written.length;
-    if (units[`${written}/s`] !== undefined && reading.text.startsWith('/s', end)) return undefined; // 1.2TB/s
+    // 1.2TB/s
+    if (units[`${written}/s`] !== undefined && reading.text.startsWith('/s', end)) return undefined;
     const spoken = speech.measure({ number: number.numeral }, unit, reading.around(end));
     return { end, spoken, rule: 'measure' };
   };

@@ -195,8 +195,8 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
   }),
 );
 
-// Russian short forms. Nouns before a name or number stand in the case that the preposition asks for: на ул.
-// Ленина, в г. Москве.
+// Russian short forms. Nouns before a name or number stand in the case that the preposition asks for:
+// на ул. Ленина, в г. Москве.
 
 type Behind = 'name' | 'number' | 'either';
 
