@@ -81,18 +81,6 @@ export class FieldReader {
   }
 }
 
-/** Fields that may be undefined are optional. */
-type Stated<T> = {
-  readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];
-} & {
-  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** Leaves out the fields that are undefined. */
-export function stated<const T extends object>(fields: T): Stated<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Stated<T>;
-}
-
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

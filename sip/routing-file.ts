@@ -10,7 +10,8 @@
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"agent": "reception"}
 //   ]}
-import { FieldReader, isFields, type Fields, stated } from './fields.js';
+import { FieldReader, isFields, type Fields } from './fields.js';
+import { stated } from '../src/stated.js';
 import {
   Pattern,
   type Ringing,

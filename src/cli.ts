@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
-import { stated } from './speaking/speech-request.js';
+import { stated } from './stated.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
 

@@ -16,7 +16,7 @@ import { Closing } from './shutdown.js';
 import { formatNamed } from './speaking/audio-format.js';
 import { Continuity } from './speaking/continuity.js';
 import { withLexicon } from './speaking/lexicon-file.js';
-import { stated } from './speaking/speech-request.js';
+import { stated } from './stated.js';
 import { SpeechService } from './speaking/speech-stream.js';
 import { isMarkup, tooLong } from './speaking/text-source.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';

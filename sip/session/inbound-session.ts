@@ -13,7 +13,7 @@ import {
   type Result,
   writeReason,
 } from '../message/refusal.js';
-import { stated } from '../fields.js';
+import { stated } from '../../src/stated.js';
 import type { SipRequest } from '../message/message.js';
 import { type HeaderLine, recordRoutesOf } from '../message/serialiser.js';
 import type { SessionAnswer } from './session-timer.js';

@@ -3,7 +3,7 @@
 //   inviting ─ 18x ─▶ early ─ 2xx ─▶ confirmed ─▶ ended
 //       └─ final, hangUp ─┴─ no answer ──────────────▲
 import type { SendOutcome } from '../client/request-sender.js';
-import { stated } from '../fields.js';
+import { stated } from '../../src/stated.js';
 import type { SipResponse } from '../message/message.js';
 import { readReason, type Reason, refused, type Result } from '../message/refusal.js';
 import { unquoted } from '../message/scanner.js';

@@ -1,7 +1,7 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
 import type { TextRequest } from '../../src/speaking/speech-request.js';
-import { stated } from '../fields.js';
+import { stated } from '../../src/stated.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
 import type { SipRequest } from '../message/message.js';

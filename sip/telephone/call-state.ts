@@ -1,7 +1,7 @@
 // The state of a telephone call, its numbered events, and the reasons of its end.
 import type { PhoneCallEnd, PhoneCallEvent, PhoneCallState } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
-import { stated } from '../fields.js';
+import { stated } from '../../src/stated.js';
 import type { Reason } from '../message/refusal.js';
 import type { SessionEnd } from '../session/session.js';
 

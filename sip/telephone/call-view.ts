@@ -9,7 +9,7 @@ import type {
   PressedDigit,
 } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
-import { stated } from '../fields.js';
+import { stated } from '../../src/stated.js';
 import type { CallFigures } from '../media/call-figures.js';
 import type { Leg } from './leg.js';
 

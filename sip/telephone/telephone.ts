@@ -43,6 +43,7 @@ import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
+import { stated } from '../../src/stated.js';
 
 export interface TelephoneParts {
   readonly config: SipConfig;
@@ -208,13 +209,15 @@ export class Telephone implements PhoneCalls {
 
   /** Figures for /health. */
   get health(): Readonly<Record<string, unknown>> {
-    const trunks = this.#placing.trunks.views.map(({ name, registration, reachable, calls }) => ({
-      name,
-      calls,
-      ...(registration === undefined ? {} : { registered: registration.registered }),
-      ...(registration?.failure === undefined ? {} : { failure: registration.failure }),
-      ...(reachable === undefined ? {} : { reachable }),
-    }));
+    const trunks = this.#placing.trunks.views.map(({ name, registration, reachable, calls }) =>
+      stated({
+        name,
+        calls,
+        registered: registration?.registered,
+        failure: registration?.failure,
+        reachable,
+      }),
+    );
     return { listening: this.#network.listening, calls: this.size, trunks };
   }
 

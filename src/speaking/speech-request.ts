@@ -58,9 +58,3 @@ export interface SpeechRequest extends SpeechSettings {
   /** Fields that have no effect, as the client named them. */
   readonly ignoredFields?: readonly string[] | undefined;
 }
-
-/** The fields that a client stated: those that are not undefined. */
-export function stated<T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-}

@@ -5,7 +5,8 @@ import type { EngineAbilities, SpeechSource } from '../../src/api/openai/speech-
 import type { Voice, VoiceReference } from '../../src/engines/engine.js';
 import { NO_TIME, type SoundOutcome, type SoundSource } from '../../src/speaking/sound.js';
 import type { Speaker } from '../../src/speaking/cached-speech.js';
-import { type SpeechRequest, type SpeechSettings, stated } from '../../src/speaking/speech-request.js';
+import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
+import { stated } from '../../src/stated.js';
 
 export const OUTCOME: SoundOutcome = { durationMs: 0, sentences: [], timing: NO_TIME };
 

@@ -18,7 +18,8 @@ import { FRAME_MS, openCall as openWith, type CallUnderTest } from '../fakes/cal
 import { ManualTime } from '../fakes/manual-time.js';
 import { buzz, ENGINE_RATE, ScriptedEngine, StreamingEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
-import { stated, type SpeechRequest } from '../../src/speaking/speech-request.js';
+import type { SpeechRequest } from '../../src/speaking/speech-request.js';
+import { stated } from '../../src/stated.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 4096, textIdleMs: 1000 };

@@ -15,7 +15,8 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { FakeStream } from '../api/fake-speech.js';
-import { type SpeechRequest, type SpeechSettings, stated } from '../../src/speaking/speech-request.js';
+import type { SpeechRequest, SpeechSettings } from '../../src/speaking/speech-request.js';
+import { stated } from '../../src/stated.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 
 const LIMITS = { maxTextLength: 400, textIdleMs: 1000 };

@@ -28,7 +28,8 @@ import {
   readTransfer,
   type SpeechFields,
 } from './telephone-requests.js';
-import { stated, type TextRequest } from '../../speaking/speech-request.js';
+import type { TextRequest } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 
 /** Decodes audio files into samples. */
 export interface SoundReader {

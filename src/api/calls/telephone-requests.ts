@@ -15,7 +15,8 @@ import {
   textField,
   VOICE_FIELD,
 } from '../openai/speech-schema.js';
-import { stated, type TextRequest } from '../../speaking/speech-request.js';
+import type { TextRequest } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 
 export interface SpeechFields {
   readonly text: string;

@@ -11,7 +11,8 @@ import {
   ratesOf,
 } from '../../speaking/audio-format.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
-import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import { isMarkup } from '../../speaking/text-source.js';
 import { type Fields, flagIn, invalid, readFields, stringIn } from '../http/message-fields.js';
 import type { FieldNames } from '../openai/speech-request.js';

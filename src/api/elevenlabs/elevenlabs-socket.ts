@@ -2,7 +2,7 @@
 // and refuses in ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the
 // socket.
 import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
-import { stated } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
 import type { Conversation, Handshake, Peer } from '../http/socket-dialect.js';

@@ -5,7 +5,8 @@ import { ParleyError } from '../../errors.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { AUDIO_FORMATS, type AudioFormat, hasRate, ratesOf } from '../../speaking/audio-format.js';
 import { promptVoice } from '../../speaking/voice-plan.js';
-import { type SpeechSettings, stated } from '../../speaking/speech-request.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { requestLexicon } from '../../speaking/text-reading.js';
 

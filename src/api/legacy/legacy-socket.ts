@@ -7,7 +7,8 @@
 // Texts that come while one is being spoken wait for it. What a cancellation
 // drops, waiting or half spoken, has no other event than "cancelled".
 import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
-import { type SpeechSettings, stated } from '../../speaking/speech-request.js';
+import type { SpeechSettings } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import { isMarkup, TEXT_FORMATS, tooLong } from '../../speaking/text-source.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import {

@@ -5,7 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { isAborted, ParleyError } from '../../errors.js';
 import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
-import { type SpeechRequest, stated } from '../../speaking/speech-request.js';
+import type { SpeechRequest } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import { errorReply } from '../http/error-reply.js';
 import {
   INTEGER,

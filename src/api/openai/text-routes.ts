@@ -8,7 +8,7 @@ import {
   type ReadText,
   requestLexicon,
 } from '../../speaking/text-reading.js';
-import { stated } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import { inTurns, SLICE, TextTurns } from '../../speaking/text-source.js';
 import {
   INTEGER,

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
-import { stated } from '../../speaking/speech-request.js';
+import { stated } from '../../stated.js';
 import type { NewVoice } from '../../voices/voice-store.js';
 import {
   BOOLEAN,
