@@ -3,7 +3,7 @@
 //
 //   upgrade ──▶ known path? ──▶ allowed? ──▶ valid handshake? ──▶ room? ──▶ check of the dialect ──▶ session
 //                 404             401, 403     426, 405, 400       503
-import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer, TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -12,10 +12,11 @@ import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/metrics.js';
 import { systemTime, type Time } from '../../time.js';
-import { type AccessRequest, addressOf, refuseSecondHost } from './access.js';
+import { addressOf, refuseSecondHost } from './access.js';
 import type { Admission } from './admission.js';
 import { errorBody, errorReply, type ErrorReply } from './error-reply.js';
-import type { Dialect, Handshake } from './socket-dialect.js';
+import { confirmedProtocol, UpgradeHandshake } from './socket-access.js';
+import type { Dialect } from './socket-dialect.js';
 import { type SocketLimits, SocketSession } from './socket-session.js';
 
 /** The part of a server that accepts connections. */
@@ -332,103 +333,4 @@ function headOf({ method, url, httpVersion, rawHeaders }: IncomingMessage): stri
 function withoutOffer(connection: string): string {
   const options = connection.split(',').map((option) => option.trim());
   return options.filter((option) => !OFFER.has(option.toLowerCase())).join(', ') || 'keep-alive';
-}
-
-// Authorises WebSockets. A program sends its API key in a header. A browser cannot, and sends it as a
-// subprotocol, as OpenAI's clients do. Some dialects accept it in the first message.
-
-const KEY_PROTOCOL = 'openai-insecure-api-key.';
-
-interface UpgradeTarget {
-  readonly url: URL;
-  readonly params: Readonly<Record<string, string>>;
-  readonly requestId: string;
-  readonly dialect: Dialect;
-}
-
-class UpgradeHandshake implements Handshake {
-  readonly url: URL;
-  readonly params: Readonly<Record<string, string>>;
-  readonly requestId: string;
-  readonly #admission: Pick<Admission, 'admit'>;
-  readonly #request: AccessRequest;
-  #client: string | undefined;
-
-  /**
-   * Throws RATE_LIMITED, or UNAUTHORIZED or FORBIDDEN if the headers do not suffice and no key can come
-   * later.
-   */
-  constructor(admission: Pick<Admission, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
-    const { url, params, requestId, dialect } = target;
-    this.url = url;
-    this.params = params;
-    this.requestId = requestId;
-    this.#admission = admission;
-    this.#request = {
-      // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it
-      // must pass the checks of a POST.
-      method: 'POST',
-      access: 'key',
-      remoteAddress: addressOf(request.socket),
-      headers: withBearerKey(request.headers),
-    };
-    try {
-      this.#client = admission.admit(this.#request);
-    } catch (error) {
-      const keyMayCome =
-        dialect.keyInFirstMessage === true && this.#request.headers['authorization'] === undefined;
-      if (!keyMayCome || !isUnauthorized(error)) throw error;
-    }
-  }
-
-  get authorized(): boolean {
-    return this.#client !== undefined;
-  }
-
-  get client(): string {
-    return this.#client ?? this.#request.remoteAddress ?? '';
-  }
-
-  authorize(key: string): boolean {
-    if (this.#client !== undefined) return true;
-    const headers = { ...this.#request.headers, authorization: `Bearer ${key}` };
-    try {
-      this.#client = this.#admission.admit({ ...this.#request, headers });
-      return true;
-    } catch (error) {
-      if (isUnauthorized(error)) return false;
-      throw error;
-    }
-  }
-}
-
-function isUnauthorized(error: unknown): boolean {
-  return error instanceof ParleyError && error.code === 'UNAUTHORIZED';
-}
-
-/**
- * The headers with the API key as a bearer token, wherever the request has it. An empty token counts as
- * absent.
- */
-function withBearerKey(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const { authorization, ...others } = headers;
-  if (authorization !== undefined && !/^bearer *$/i.test(authorization)) return headers;
-  const key = statedKey(headers);
-  return key === undefined ? others : { ...others, authorization: `Bearer ${key}` };
-}
-
-function statedKey(headers: IncomingHttpHeaders): string | undefined {
-  const stated = headers['xi-api-key'];
-  if (typeof stated === 'string' && stated !== '') return stated;
-  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
-  return protocols.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
-}
-
-/**
- * Browsers need one offered subprotocol confirmed. The one with the key is confirmed only if there is no
- * other.
- */
-function confirmedProtocol(offered: ReadonlySet<string>): string | false {
-  const names = [...offered];
-  return names.find((name) => !name.startsWith(KEY_PROTOCOL)) ?? names[0] ?? false;
 }

@@ -1,0 +1,103 @@
+// Authorises WebSockets. A program sends its API key in a header. A browser cannot, and sends it as a
+// subprotocol, as OpenAI's clients do. Some dialects accept it in the first message.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { ParleyError } from '../../errors.js';
+import { type AccessRequest, addressOf } from './access.js';
+import type { Admission } from './admission.js';
+import type { Dialect, Handshake } from './socket-dialect.js';
+
+const KEY_PROTOCOL = 'openai-insecure-api-key.';
+
+interface UpgradeTarget {
+  readonly url: URL;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly dialect: Dialect;
+}
+
+export class UpgradeHandshake implements Handshake {
+  readonly url: URL;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly #admission: Pick<Admission, 'admit'>;
+  readonly #request: AccessRequest;
+  #client: string | undefined;
+
+  /**
+   * Throws RATE_LIMITED, or UNAUTHORIZED or FORBIDDEN if the headers do not suffice and no key can come
+   * later.
+   */
+  constructor(admission: Pick<Admission, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
+    const { url, params, requestId, dialect } = target;
+    this.url = url;
+    this.params = params;
+    this.requestId = requestId;
+    this.#admission = admission;
+    this.#request = {
+      // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it
+      // must pass the checks of a POST.
+      method: 'POST',
+      access: 'key',
+      remoteAddress: addressOf(request.socket),
+      headers: withBearerKey(request.headers),
+    };
+    try {
+      this.#client = admission.admit(this.#request);
+    } catch (error) {
+      const keyMayCome =
+        dialect.keyInFirstMessage === true && this.#request.headers['authorization'] === undefined;
+      if (!keyMayCome || !isUnauthorized(error)) throw error;
+    }
+  }
+
+  get authorized(): boolean {
+    return this.#client !== undefined;
+  }
+
+  get client(): string {
+    return this.#client ?? this.#request.remoteAddress ?? '';
+  }
+
+  authorize(key: string): boolean {
+    if (this.#client !== undefined) return true;
+    const headers = { ...this.#request.headers, authorization: `Bearer ${key}` };
+    try {
+      this.#client = this.#admission.admit({ ...this.#request, headers });
+      return true;
+    } catch (error) {
+      if (isUnauthorized(error)) return false;
+      throw error;
+    }
+  }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof ParleyError && error.code === 'UNAUTHORIZED';
+}
+
+/**
+ * The headers with the API key as a bearer token, wherever the request has it. An empty token counts as
+ * absent.
+ */
+function withBearerKey(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { authorization, ...others } = headers;
+  if (authorization !== undefined && !/^bearer *$/i.test(authorization)) return headers;
+  const key = statedKey(headers);
+  return key === undefined ? others : { ...others, authorization: `Bearer ${key}` };
+}
+
+function statedKey(headers: IncomingHttpHeaders): string | undefined {
+  const stated = headers['xi-api-key'];
+  if (typeof stated === 'string' && stated !== '') return stated;
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return protocols.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
+}
+
+/**
+ * Browsers need one offered subprotocol confirmed. The one with the key is confirmed only if there is no
+ * other.
+ */
+export function confirmedProtocol(offered: ReadonlySet<string>): string | false {
+  const names = [...offered];
+  return names.find((name) => !name.startsWith(KEY_PROTOCOL)) ?? names[0] ?? false;
+}
