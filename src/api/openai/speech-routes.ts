@@ -1,12 +1,51 @@
 // The speech endpoints of OpenAI's API: speech from text, and the lists of models and voices.
 import type { FastifyInstance } from 'fastify';
 import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
-import { AUDIO_MODELS_SCHEMA, MODEL_SCHEMA, MODELS_SCHEMA, VOICES_SCHEMA } from './voice-routes.js';
+import { VOICES_SCHEMA } from './voice-routes.js';
+import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { CLEAR_SCHEMA, type SpeechLimits, speechSchema } from './speech-schema.js';
 import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
 import type { Voice } from '../../engines/engine.js';
 import { type SpeechSource, voiceAnswer, type VoiceSource } from './speech-source.js';
+
+const MODEL = object({
+  id: STRING,
+  object: { type: 'string', enum: ['model'] },
+  created: { ...INTEGER, description: 'Unix seconds' },
+  owned_by: STRING,
+  task: STRING,
+  sample_rate: { ...INTEGER, description: 'Hz where a request names none' },
+  language: listOf(STRING),
+  voices: listOf(object({ name: STRING, language: STRING })),
+});
+
+const MODELS_SCHEMA: RouteSchema = {
+  summary: 'The models',
+  description: 'With the header `xi-api-key` the answer is the list of models that ElevenLabs has.',
+  tags: [TAGS.voices],
+  response: {
+    200: jsonAnswer(
+      'every model',
+      object({ object: { type: 'string', enum: ['list'] }, data: listOf(MODEL) }),
+    ),
+  },
+};
+
+const AUDIO_MODELS_SCHEMA: RouteSchema = {
+  summary: 'The models, in the form that Open WebUI reads',
+  tags: [TAGS.voices],
+  response: {
+    200: jsonAnswer('every model', object({ models: listOf(object({ id: STRING, name: STRING })) })),
+  },
+};
+
+const MODEL_SCHEMA: RouteSchema = {
+  summary: 'One model',
+  tags: [TAGS.voices],
+  params: object({ id: STRING }),
+  response: { 200: jsonAnswer('the model', MODEL) },
+};
 
 /** Dependencies of every route that speaks. */
 export interface SpeakingParts extends SpeechAnswerParts {

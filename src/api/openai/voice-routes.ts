@@ -1,5 +1,5 @@
 // Serves the voices that are made over HTTP, under OpenAI's addresses, and speech in the voice of a file that
-// comes with the text. It also has the schemas of the lists of models and voices.
+// comes with the text. It also has the schema of the list of voices.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
@@ -55,17 +55,6 @@ const VOICE = object({
   description: STRING,
 });
 
-const MODEL = object({
-  id: STRING,
-  object: { type: 'string', enum: ['model'] },
-  created: { ...INTEGER, description: 'Unix seconds' },
-  owned_by: STRING,
-  task: STRING,
-  sample_rate: { ...INTEGER, description: 'Hz where a request names none' },
-  language: listOf(STRING),
-  voices: listOf(object({ name: STRING, language: STRING })),
-});
-
 const LIST = { type: 'string', enum: ['list'] } as const;
 
 export const VOICES_SCHEMA: RouteSchema = {
@@ -93,28 +82,6 @@ export const VOICES_SCHEMA: RouteSchema = {
       }),
     ),
   },
-};
-
-export const MODELS_SCHEMA: RouteSchema = {
-  summary: 'The models',
-  description: 'With the header `xi-api-key` the answer is the list of models that ElevenLabs has.',
-  tags: [TAGS.voices],
-  response: { 200: jsonAnswer('every model', object({ object: LIST, data: listOf(MODEL) })) },
-};
-
-export const AUDIO_MODELS_SCHEMA: RouteSchema = {
-  summary: 'The models, in the form that Open WebUI reads',
-  tags: [TAGS.voices],
-  response: {
-    200: jsonAnswer('every model', object({ models: listOf(object({ id: STRING, name: STRING })) })),
-  },
-};
-
-export const MODEL_SCHEMA: RouteSchema = {
-  summary: 'One model',
-  tags: [TAGS.voices],
-  params: object({ id: STRING }),
-  response: { 200: jsonAnswer('the model', MODEL) },
 };
 
 const MAX_NOTE = 1000; // characters
