@@ -124,6 +124,13 @@ export function* sentencesOf(
   return sentences;
 }
 
+const BLANK_LINE = '\n\n'; // ends a sentence without a look at what follows
+
+interface Tokens extends AsyncIterable<string> {
+  /** UTF-16 units that its producer did not write. They do not count towards the limit. */
+  readonly addedLength?: number;
+}
+
 interface SentenceOfTokens extends Sentence {
   /** The text has ended and this is all of it. */
   readonly isOnly: boolean;
@@ -145,7 +152,7 @@ interface TokenOptions {
  * the producer falls silent, ABORTED with the signal.
  */
 export async function* sentencesFrom(
-  tokens: AsyncIterable<string>,
+  tokens: Tokens,
   options: TokenOptions,
 ): AsyncGenerator<SentenceOfTokens, void, undefined> {
   const { limits, language } = options;
@@ -158,7 +165,7 @@ export async function* sentencesFrom(
       const next = await withinIdle(iterator.next(), options);
       if (next.done) break;
       length += next.value.length;
-      if (length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+      if (length - (tokens.addedLength ?? 0) > limits.maxTextLength) throw tooLong(limits.maxTextLength);
       for (let at = 0; at < next.value.length; at += SLICE) {
         if (at > 0) await nextLoop();
         for (const sentence of stream.push(next.value.slice(at, at + SLICE))) {
@@ -209,8 +216,9 @@ function withinIdle<T>(wait: Promise<T>, { limits, time, signal, onPause }: Toke
  * A queue of tokens between their producer and the utterance that speaks them. The producer bounds its
  * length.
  */
-export class TokenStream implements AsyncIterable<string> {
+export class TokenStream implements Tokens {
   #tokens: string[] = [];
+  #addedLength = 0;
   #end: { readonly error?: Error } | undefined;
   #wake: (() => void) | undefined;
 
@@ -218,6 +226,16 @@ export class TokenStream implements AsyncIterable<string> {
     if (this.#end !== undefined || token === '') return;
     this.#tokens.push(token);
     this.#wake?.();
+  }
+
+  get addedLength(): number {
+    return this.#addedLength;
+  }
+
+  /** The sentence so far is complete, whatever follows. */
+  endSentence(): void {
+    this.#addedLength += BLANK_LINE.length;
+    this.push(BLANK_LINE);
   }
 
   /** The text is complete. */

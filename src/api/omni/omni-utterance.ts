@@ -13,7 +13,6 @@ import type { OmniConfig } from './omni-message.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024; // 5 min of the default format: no one message needs more
 const MAX_STREAM_TITLE = 80; // characters of its text that the start of a stream quotes, as at vLLM-Omni
-const BLANK_LINE = '\n\n'; // ends a sentence without a look at what follows
 const BYTES_PER_SAMPLE = 2;
 
 /** Called with an error of this text, and where it happened. */
@@ -67,7 +66,8 @@ export class OmniUtterance {
     if (text.trim() === '') return 0;
     this.#uncommitted = '';
     this.#commits++;
-    this.tokens.push(text + BLANK_LINE);
+    this.tokens.push(text);
+    this.tokens.endSentence();
     return text.length;
   }
 

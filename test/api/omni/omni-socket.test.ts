@@ -232,6 +232,19 @@ test('with sentence_commit a text is spoken commit by commit, in one stream', as
   ]);
 });
 
+test('with sentence_commit the limit counts the characters of the client alone', async () => {
+  const { say, received, speech, firstSounds } = open({
+    type: 'session.config',
+    streaming_mode: 'sentence_commit',
+  });
+  const sentence = `${'x'.repeat(24)}.`;
+  for (let quarter = 0; quarter < 4; quarter++) say(text(sentence), { type: 'input.commit' });
+  say(DONE); // 100 characters are the limit
+  const messages = (await received(15)).filter((message) => typeof message !== 'string');
+  assert.deepEqual(messages.slice(4), [start(0, 0, sentence), end(0, 0, 100), sessionDone(0, 4)]);
+  assert.deepEqual([speech.texts.length, firstSounds.length], [4, 1]);
+});
+
 test('a described voice is made for the session', async () => {
   const { say, received, speech } = open({
     ...CONFIG,
