@@ -222,6 +222,11 @@ export class TokenStream implements Tokens {
   #end: { readonly error?: Error } | undefined;
   #wake: (() => void) | undefined;
 
+  /** True once it takes no more tokens. */
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
   push(token: string): void {
     if (this.#end !== undefined || token === '') return;
     this.#tokens.push(token);

@@ -114,7 +114,8 @@ class OmniConversation implements Conversation {
       throw invalid('type', 'may be "input.commit" only with "streaming_mode": "sentence_commit"');
     }
     const utterance = this.#open;
-    if (utterance?.over === true || (utterance && this.#committed(utterance, commitId))) return;
+    // The rest of a refused text is ignored up to its `input.done`.
+    if (utterance?.tokens.ended === true || (utterance && this.#committed(utterance, commitId))) return;
     throw new ParleyError('TEXT_EMPTY', '"input.commit" requires text that is not committed yet', {
       field: 'text',
     });
@@ -133,7 +134,7 @@ class OmniConversation implements Conversation {
 
   #complete(utterance: OmniUtterance): void {
     this.#open = undefined;
-    if (!utterance.over) this.#committed(utterance, undefined);
+    if (!utterance.tokens.ended) this.#committed(utterance, undefined);
     utterance.complete = true;
     utterance.tokens.end();
     this.#finish(utterance);

@@ -55,8 +55,10 @@ export class OmniUtterance {
   push(text: string, maxTextLength: number): void {
     this.#length += text.length;
     if (text.trim() !== '') this.#isBlank = false;
-    if (this.#length > maxTextLength) this.tokens.fail(tooLong(maxTextLength));
-    else if (this.config.streamingMode === 'sentence_commit') this.#uncommitted += text;
+    if (this.#length > maxTextLength) {
+      this.#uncommitted = '';
+      this.tokens.fail(tooLong(maxTextLength));
+    } else if (this.config.streamingMode === 'sentence_commit') this.#uncommitted += text;
     else this.tokens.push(text);
   }
 

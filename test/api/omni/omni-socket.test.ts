@@ -245,6 +245,15 @@ test('with sentence_commit the limit counts the characters of the client alone',
   assert.deepEqual([speech.texts.length, firstSounds.length], [4, 1]);
 });
 
+test('with sentence_commit a text over the limit loses what waits, and its later commits are ignored', async () => {
+  const { say, received, speech } = open({ type: 'session.config', streaming_mode: 'sentence_commit' });
+  const commit = { type: 'input.commit' };
+  say(text('x'.repeat(60)), text('y'.repeat(60)), commit, text('z'), commit, DONE);
+  const [long, done] = (await received(2)) as Record<string, unknown>[];
+  assert.deepEqual([long?.['code'], done], ['text_too_long', sessionDone(0, 0)]);
+  assert.deepEqual(speech.texts, []);
+});
+
 test('a described voice is made for the session', async () => {
   const { say, received, speech } = open({
     ...CONFIG,
