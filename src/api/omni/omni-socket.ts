@@ -96,9 +96,9 @@ class OmniConversation implements Conversation {
     const utterance = new OmniUtterance(this.#count++, config, this.#peer);
     this.#open = utterance;
     this.#unfinished.add(utterance);
-    const heardAtMs = this.#queue.isIdle ? this.#parts.time.now() : undefined;
+    if (this.#queue.isIdle) utterance.receivedAtMs = this.#parts.time.now();
     try {
-      this.#queue.add((signal) => this.#recite(utterance, signal, heardAtMs));
+      this.#queue.add((signal) => this.#recite(utterance, signal));
     } catch (error) {
       // The rest of this text is ignored up to its `input.done`.
       utterance.tokens.end();
@@ -126,6 +126,8 @@ class OmniConversation implements Conversation {
     const { index, commits } = utterance;
     const characters = utterance.commit();
     if (characters === 0) return false;
+    const isTimed = commits === 0 && utterance.receivedAtMs !== undefined;
+    if (isTimed) utterance.receivedAtMs = this.#parts.time.now();
     const place = { utterance_index: index, sentence_index: commits };
     const id = commitId ?? null;
     this.#tell({ type: 'input.committed', ...place, commit_id: id, chars_committed: characters });
@@ -140,14 +142,15 @@ class OmniConversation implements Conversation {
     this.#finish(utterance);
   }
 
-  async #recite(utterance: OmniUtterance, signal: AbortSignal, heardAtMs: number | undefined): Promise<void> {
+  async #recite(utterance: OmniUtterance, signal: AbortSignal): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
     const { client } = this.#handshake;
     const failed = (error: unknown, place: object) => this.#refuse(error, place);
     try {
       const sentences = speaker.speak(utterance.tokens, { ...utterance.config.speech, client }, signal);
       for await (const sentence of sentences) {
-        if (heardAtMs !== undefined && sentence.index === 0) firstSound(time.now() - heardAtMs);
+        const { receivedAtMs } = utterance;
+        if (receivedAtMs !== undefined && sentence.index === 0) firstSound(time.now() - receivedAtMs);
         await utterance.send(sentence, signal, failed);
       }
       utterance.endStream(false, signal);

@@ -22,6 +22,8 @@ export class OmniUtterance {
   readonly index: number;
   readonly config: OmniConfig;
   readonly tokens = new TokenStream();
+  /** When its first text to speak arrived; undefined if other texts are before it. */
+  receivedAtMs: number | undefined;
   /** True once its `input.done` has arrived. */
   complete = false;
   /** True once nothing more of it is spoken. */

@@ -254,6 +254,21 @@ test('with sentence_commit a text over the limit loses what waits, and its later
   assert.deepEqual(speech.texts, []);
 });
 
+test('with sentence_commit the time to the first sound begins at the first commit', async () => {
+  const { say, received, firstSounds, time } = open({
+    type: 'session.config',
+    streaming_mode: 'sentence_commit',
+  });
+  say(text(' '));
+  time.advance(40);
+  say({ type: 'input.commit' }, text('One.'));
+  time.advance(50);
+  say({ type: 'input.commit' });
+  time.advance(6);
+  await received(5);
+  assert.deepEqual(firstSounds, [6]);
+});
+
 test('a described voice is made for the session', async () => {
   const { say, received, speech } = open({
     ...CONFIG,
