@@ -79,7 +79,7 @@ export class ElevenLabsContext {
       if (text !== undefined || flush)
         this.#push(text ?? '', flush ? 'flush' : trigger ? 'now' : 'scheduled');
     } catch (error) {
-      this.stop(error as ParleyError);
+      this.stop(asParleyError(error, 'WRONG_STATE'));
     }
   }
 

@@ -298,3 +298,21 @@ test('an id of the file stands for its voice, and another one is the name of a v
     assert.equal(speaker.calls[0]?.settings.voice, voice);
   }
 });
+
+test('a defect that a message brings to light is told as a failure of the server', async () => {
+  const { peer, tell, speaker, failures } = openStreamInput();
+  speaker.allow(1);
+  tell({ text: 'One is here. ', flush: true });
+  await settled();
+  speaker.speak = () => {
+    throw new TypeError('a defect');
+  };
+  tell({ text: 'Two is there. ', flush: true });
+  const { message, error } = peer.messages.at(-1) ?? {};
+  const known = 'the object cannot do this in the state it is in; the log has more under request req-1';
+  assert.deepEqual([message, error, peer.closedWith?.[0]], [known, 'internal_error', 1011]);
+  assert.deepEqual(
+    failures.map(({ code, message: cause }) => [code, cause]),
+    [['WRONG_STATE', 'a defect']],
+  );
+});
