@@ -54,7 +54,8 @@ export class EventReplies {
    */
   send(reply: FastifyReply, follow: Follow): void {
     const { maxReplies } = this.#limits;
-    if (this.#closed || isGone(reply.raw)) throw new ParleyError('ABORTED', 'nobody is there any more');
+    if (this.#closed || isGone(reply.raw))
+      throw new ParleyError('ABORTED', 'the client has left, or the server is closing');
     if (this.#open.size >= maxReplies) {
       throw new ParleyError('QUEUE_FULL', `${maxReplies} streams of events are open already`);
     }

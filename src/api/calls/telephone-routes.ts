@@ -107,7 +107,7 @@ const REFUSALS: Readonly<Record<number, Answer>> = {
   501: { description: 'the telephone is off; the message names the variable that turns it on' },
 };
 const ON_CALL: Readonly<Record<number, Answer>> = {
-  404: { description: 'nobody knows the call' },
+  404: { description: 'the server knows no call of this id' },
   409: { description: 'the state of the call forbids it' },
   ...REFUSALS,
 };

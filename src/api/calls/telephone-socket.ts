@@ -69,7 +69,7 @@ class CallConversation implements Conversation {
       this.#follow(readAfter(handshake.url));
     } catch (error) {
       this.#refuse(undefined, error); // the call was forgotten since the handshake
-      peer.close(NORMAL, 'nobody knows the call any more');
+      peer.close(NORMAL, 'the server no longer knows the call');
     }
   }
 

@@ -89,7 +89,7 @@ export class AccessGuard {
   checkKey(key: string | undefined): string {
     if (key === undefined) {
       const how = 'Authorization: Bearer <key>, or xi-api-key: <key>';
-      throw new ParleyError('UNAUTHORIZED', `this server wants an API key: ${how}`);
+      throw new ParleyError('UNAUTHORIZED', `this server requires an API key: ${how}`);
     }
     const name = this.#keys.nameOf(key);
     if (name === undefined) throw new ParleyError('UNAUTHORIZED', 'the API key is not one of this server');

@@ -133,7 +133,7 @@ const HEALTH = object(
 const HEALTH_SCHEMA: RouteSchema = {
   summary: 'Whether the server can speak',
   description:
-    'Open to all. Where the server has API keys, requests from other machines without one are told the status only.',
+    'Any client may ask. A server that has API keys sends other machines without a key only the status.',
   tags: [TAGS.server],
   response: {
     200: jsonAnswer('it can', HEALTH),

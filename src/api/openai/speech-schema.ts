@@ -152,7 +152,7 @@ export const REFERENCE_FIELDS: Readonly<Record<string, JsonSchema>> = {
     type: 'string',
     enum: ['CustomVoice', 'VoiceDesign', 'Base'],
     description:
-      '`Base` speaks with the voice of `ref_audio`, `VoiceDesign` with one made from `instructions`; told by the other fields where absent',
+      '`Base` speaks with the voice of `ref_audio`, `VoiceDesign` with one made from `instructions`; the other fields decide if it is absent',
   },
   ref_audio: {
     ...STRING,
