@@ -156,14 +156,14 @@ export class ClientTelephone {
   }
 
   #interrupt(id: string): object {
-    const { text, utterances } = this.#parts.calls.interrupt(id);
+    const interruption = this.#parts.calls.interrupt(id);
     return {
       object: 'call.interruption',
       call: id,
-      text,
-      utterances: utterances.map(({ utterance, text: heard, sentMs }) => ({
+      text: interruption.text,
+      utterances: interruption.utterances.map(({ utterance, text, sentMs }) => ({
         utterance,
-        text: heard,
+        text,
         sent_ms: sentMs,
       })),
     };

@@ -25,7 +25,7 @@ export class SpeechRate {
     return this.#ms / this.#chars;
   }
 
-  heard(ms: number, chars: number): void {
+  sent(ms: number, chars: number): void {
     this.#ms += ms;
     this.#chars += chars;
   }
@@ -76,7 +76,7 @@ export class SoundMessages {
     }
     cutter.end();
     await this.#deliver(() => cutter.take(this.#wantedMs(alignment)), alignment);
-    rate.heard(Math.max(0, alignment.positionMs - lead), text.length);
+    rate.sent(Math.max(0, alignment.positionMs - lead), text.length);
     this.#current = undefined;
   }
 

@@ -169,8 +169,8 @@ export class SocketSession {
     this.#cancelPing = time.after(limits.pingMs, () => {
       const silentMs = time.now() - this.#aliveAtMs;
       // A throttled peer is not read, and the sender detects a peer that reads nothing.
-      const judged = !this.#throttle.holds && this.#socket.bufferedAmount === 0;
-      if (judged && silentMs >= limits.silenceMs) return this.#drop('dead');
+      const silenceCounts = !this.#throttle.holds && this.#socket.bufferedAmount === 0;
+      if (silenceCounts && silentMs >= limits.silenceMs) return this.#drop('dead');
       this.#socket.ping();
       this.#planPing();
       return undefined;

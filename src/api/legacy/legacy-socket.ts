@@ -51,7 +51,7 @@ class LegacyConversation implements Conversation {
   message(data: string | Uint8Array): void {
     try {
       const fields = readFields(data);
-      if (isCancel(fields)) this.#queue.cancel(() => this.#tell({ event: 'cancelled' }));
+      if (isCancel(fields)) this.#queue.cancel(() => this.#send({ event: 'cancelled' }));
       else this.#take(fields);
     } catch (error) {
       this.#refuse(error);
@@ -76,18 +76,18 @@ class LegacyConversation implements Conversation {
       sampleRate: readRate(fields, PCM),
       client: this.#handshake.client,
     };
-    const heardAtMs = this.#queue.isIdle ? time.now() : undefined;
-    this.#queue.add((signal) => this.#recite(text, settings, signal, heardAtMs));
+    const receivedAtMs = this.#queue.isIdle ? time.now() : undefined;
+    this.#queue.add((signal) => this.#speak(text, settings, signal, receivedAtMs));
   }
 
-  async #recite(
+  async #speak(
     text: string,
     settings: SpeechSettings,
     signal: AbortSignal,
-    heardAtMs: number | undefined,
+    receivedAtMs: number | undefined,
   ): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
-    let waitsSinceMs = heardAtMs;
+    let waitsSinceMs = receivedAtMs;
     try {
       for await (const { sound } of speaker.speak(text, settings, signal)) {
         for await (const chunk of sound) {
@@ -98,7 +98,7 @@ class LegacyConversation implements Conversation {
           await this.#peer.drained();
         }
       }
-      if (!signal.aborted) this.#tell({ event: 'done' });
+      if (!signal.aborted) this.#send({ event: 'done' });
     } catch (error) {
       if (!signal.aborted) this.#refuse(error);
     }
@@ -106,10 +106,10 @@ class LegacyConversation implements Conversation {
 
   #refuse(error: unknown): void {
     const { code, message } = socketError(error, this.#handshake.requestId, this.#parts.failed);
-    this.#tell({ event: 'error', detail: message, code });
+    this.#send({ event: 'error', detail: message, code });
   }
 
-  #tell(message: object): void {
+  #send(message: object): void {
     this.#peer.send(JSON.stringify(message));
   }
 }

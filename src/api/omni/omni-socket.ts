@@ -98,7 +98,7 @@ class OmniConversation implements Conversation {
     this.#unfinished.add(utterance);
     if (this.#queue.isIdle) utterance.receivedAtMs = this.#parts.time.now();
     try {
-      this.#queue.add((signal) => this.#recite(utterance, signal));
+      this.#queue.add((signal) => this.#speak(utterance, signal));
     } catch (error) {
       // The rest of this text is ignored up to its `input.done`.
       utterance.tokens.end();
@@ -130,7 +130,7 @@ class OmniConversation implements Conversation {
     if (isTimed) utterance.receivedAtMs = this.#parts.time.now();
     const place = { utterance_index: index, sentence_index: commits };
     const id = commitId ?? null;
-    this.#tell({ type: 'input.committed', ...place, commit_id: id, chars_committed: characters });
+    this.#send({ type: 'input.committed', ...place, commit_id: id, chars_committed: characters });
     return true;
   }
 
@@ -142,7 +142,7 @@ class OmniConversation implements Conversation {
     this.#finish(utterance);
   }
 
-  async #recite(utterance: OmniUtterance, signal: AbortSignal): Promise<void> {
+  async #speak(utterance: OmniUtterance, signal: AbortSignal): Promise<void> {
     const { speaker, time, firstSound } = this.#parts;
     const { client } = this.#handshake;
     const failed = (error: unknown, place: object) => this.#refuse(error, place);
@@ -166,12 +166,12 @@ class OmniConversation implements Conversation {
   #finish(utterance: OmniUtterance): void {
     const { index, over, complete, total } = utterance;
     if (!over || !complete || !this.#unfinished.delete(utterance)) return;
-    this.#tell({ type: 'session.done', utterance_index: index, total_sentences: total });
+    this.#send({ type: 'session.done', utterance_index: index, total_sentences: total });
   }
 
   #cancel(): void {
     const utterances = this.#drop();
-    this.#queue.cancel(() => this.#tell({ type: 'input.cancelled', utterances }));
+    this.#queue.cancel(() => this.#send({ type: 'input.cancelled', utterances }));
   }
 
   /** Forgets every utterance that is not at its end; returns which they were. */
@@ -192,10 +192,10 @@ class OmniConversation implements Conversation {
 
   #refuse(error: unknown, place: object = {}): void {
     const { code, message, field } = socketError(error, this.#handshake.requestId, this.#parts.failed);
-    this.#tell({ type: 'error', message, code, param: field ?? null, ...place });
+    this.#send({ type: 'error', message, code, param: field ?? null, ...place });
   }
 
-  #tell(message: object): void {
+  #send(message: object): void {
     this.#peer.send(JSON.stringify(message));
   }
 }

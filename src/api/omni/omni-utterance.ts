@@ -162,7 +162,7 @@ class AudioMessages {
     this.#config = config;
     this.#place = place;
     const { format, sampleRate } = config.speech;
-    this.#tell({
+    this.#sendMessage({
       type: 'audio.start',
       ...place,
       sentence_text: text,
@@ -181,7 +181,7 @@ class AudioMessages {
   async send(piece: Uint8Array): Promise<void> {
     const startMs = this.#lengthMs;
     this.#bytes += piece.byteLength;
-    if (this.#config.wordTimestamps) this.#tellChunk(piece, startMs, null);
+    if (this.#config.wordTimestamps) this.#sendChunk(piece, startMs, null);
     else this.#peer.send(piece);
     await this.#peer.drained();
   }
@@ -195,20 +195,20 @@ class AudioMessages {
         end_ms: Math.round(endMs ?? sentence.words[index + 1]?.startMs ?? sentence.endMs),
       })),
     );
-    this.#tellChunk(new Uint8Array(0), 0, words === undefined || words.length === 0 ? null : words);
+    this.#sendChunk(new Uint8Array(0), 0, words === undefined || words.length === 0 ? null : words);
   }
 
   end(isBroken: boolean, isCancelled: boolean): void {
     const result = { total_bytes: this.#bytes, error: isBroken, cancelled: isCancelled || undefined };
-    this.#tell({ type: 'audio.done', ...this.#place, ...result });
+    this.#sendMessage({ type: 'audio.done', ...this.#place, ...result });
   }
 
   get #lengthMs(): number {
     return Math.round((this.#bytes / BYTES_PER_SAMPLE / this.#config.speech.sampleRate) * 1000);
   }
 
-  #tellChunk(audio: Uint8Array, startMs: number, timestamps: readonly object[] | null): void {
-    this.#tell({
+  #sendChunk(audio: Uint8Array, startMs: number, timestamps: readonly object[] | null): void {
+    this.#sendMessage({
       type: 'audio.chunk',
       ...this.#place,
       chunk_id: this.#chunks++,
@@ -221,7 +221,7 @@ class AudioMessages {
     });
   }
 
-  #tell(message: object): void {
+  #sendMessage(message: object): void {
     this.#peer.send(JSON.stringify(message));
   }
 }
