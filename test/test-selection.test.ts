@@ -66,6 +66,7 @@ test('browsers, telephones, clients and fuzz are left to the full run', () => {
     'test/telephone/process.test.ts',
     'test/sip/fuzz/message-fuzz.test.ts',
     'test/api/fuzz.test.ts',
+    'test/speak-command.test.ts',
   ]) {
     assert.ok(existsSync(join(import.meta.dirname, '..', '..', path)), path);
     assert.equal(partOf(path), 'rest', path);

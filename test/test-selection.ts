@@ -14,8 +14,8 @@ const REST = [
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
-  // Every command of the documents; a compiler that watches.
-  /^test\/(?:docs\/commands|dev-script)\.test\.ts$/,
+  /^test\/speak-command\.test\.ts$/, // a process and an engine for each command
+  /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // the commands of the documents; a watching compiler
   /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3))\.test\.ts$/, // decoded by ffmpeg
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];
