@@ -143,7 +143,7 @@ export async function normalizeCommand(args: readonly string[], terminal: Termin
     const { lexicon } = withLexicon({ lexiconFile });
     const request = { text, format, language, lexicon };
     const read = readText(request, { maxTextLength: MOST_TEXT });
-    terminal.out(isJson ? `${JSON.stringify(read, undefined, 2)}\n` : shown(read));
+    terminal.out(isJson ? `${JSON.stringify(normalization(read), undefined, 2)}\n` : shown(read));
     return 0;
   } catch (error) {
     terminal.err(`parley: ${asParleyError(error, 'MALFORMED').message}\n`);
@@ -167,6 +167,41 @@ function readArguments(args: readonly string[]) {
   const format: TextFormat = values.ssml === true ? 'ssml' : values.text === true ? 'text' : 'auto';
   const { language, lexicon: lexiconFile, json: isJson = false } = values;
   return { words: positionals, language, format, lexiconFile, isJson };
+}
+
+/** The JSON of --json. Its field names are public: they do not follow those of the code. */
+function normalization({ sentences, endPauseMs, unheeded }: ReadText): object {
+  return {
+    sentences: sentences.map(({ style, pauseBeforeMs, ...one }) => {
+      const manner = style && {
+        rate: style.rate,
+        gain: style.gain,
+        language: style.language,
+        voice: style.voice,
+      };
+      if (one.kind === 'bleep') return { kind: one.kind, ms: one.ms, manner, pauseBeforeMs };
+      const { kind, written, spoken, language, place, rules, marksBefore, marksAfter } = one;
+      return {
+        kind,
+        written,
+        spoken,
+        language,
+        place: { start: place.start, end: place.end },
+        rules: rules.map((fired) => ({
+          rule: fired.rule,
+          written: fired.written,
+          spoken: fired.spoken,
+          place: { start: fired.place.start, end: fired.place.end },
+        })),
+        manner,
+        pauseBeforeMs,
+        marksBefore,
+        marksAfter,
+      };
+    }),
+    endPauseMs,
+    unheeded: unheeded.map(({ what, line, column }) => ({ what, line, column })),
+  };
 }
 
 /** One line for each sentence, and one for each rule that applied to it. */

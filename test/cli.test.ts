@@ -162,6 +162,34 @@ test('a lexicon may be a file, and the answer JSON', async (t) => {
   assert.equal(sentence?.spoken, 'sequel.');
 });
 
+test('the JSON of markup has its public field names', async () => {
+  const slow = '<prosody rate="slow"><voice name="slt"><lang xml:lang="de">5 km</lang></voice></prosody>';
+  const bleep = '<say-as interpret-as="bleep">x</say-as>';
+  const body = `<mark name="a"/>${slow}${bleep}<emphasis>two</emphasis><mark name="z"/><break/>`;
+  const { out } = await run(['--json', '-l', 'en', `<speak>${body}</speak>`]);
+  const slt = { rate: 0.75, gain: 1, language: 'de', voice: 'slt' };
+  const plain = { rate: 1, gain: 1 };
+  const rule = { rule: 'measure', written: '5 km', spoken: 'fünf Kilometer', place: { start: 82, end: 86 } };
+  const first = { kind: 'sentence', written: '5 km', spoken: 'fünf Kilometer', language: 'de' };
+  const last = { kind: 'sentence', written: 'two', spoken: 'two', language: 'en' };
+  assert.deepEqual(JSON.parse(out), {
+    sentences: [
+      { ...first, place: { start: 82, end: 86 }, rules: [rule], manner: slt, marksBefore: ['a'] },
+      { kind: 'bleep', ms: 300, manner: plain, pauseBeforeMs: 40 },
+      {
+        ...last,
+        place: { start: 160, end: 163 },
+        rules: [],
+        manner: plain,
+        pauseBeforeMs: 40,
+        marksAfter: ['z'],
+      },
+    ],
+    endPauseMs: 400,
+    unheeded: [{ what: '<emphasis>', line: 1, column: 151 }],
+  });
+});
+
 test('what is wrong is told, and the status says so', async () => {
   const unknown = await run(['--lang', 'de', 'a']);
   assert.equal(unknown.status, 2);
