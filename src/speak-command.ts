@@ -126,7 +126,7 @@ async function spokenWav(
     closing.add(() => engines.close());
     const workshop = await VoiceWorkshop.open(config, engines, log);
     closing.add(() => workshop.close());
-    useConfiguredVoices(engines, config);
+    if (voice === undefined) useConfiguredVoices(engines, { defaultVoice: config.defaultVoice });
     const continuity = new Continuity(config.model.continuity);
     const service = new SpeechService(engines, encoders, config, { continuity });
     const settings = stated({ voice, language, markup: isMarkup(text) || undefined });

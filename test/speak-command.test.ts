@@ -130,3 +130,13 @@ test('an unknown option is refused with the usage and status 2', (t) => {
   assert.equal(status, 2);
   assert.match(err, /^parley: .*--speed[^]*\nusage: parley speak \[--voice NAME\]/);
 });
+test('only the voice that speaks is checked', (t) => {
+  const folder = folderOf(t);
+  const file = join(folder, 'voices.json');
+  writeFileSync(file, '{"21m00Tcm4TlvDq8ikWAM": "nobody"}');
+  const listed = speak(folder, ['Hello.', '-o', '-'], { env: { ELEVENLABS_VOICES_FILE: file } });
+  assert.equal(listed.status, 0, listed.err);
+  const chosen = speak(folder, ['Hello.', '-o', '-', '-v', 'slt'], { env: { DEFAULT_VOICE: 'nobody' } });
+  assert.equal(chosen.status, 0, chosen.err);
+});
+

@@ -130,12 +130,12 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
 }
 
 /**
- * Sets the default voice, and checks all voices that the configuration names. Stored voices must be open,
- * because they may be among them. Throws CONFIG_INVALID with every mistake at once.
+ * Sets the default voice, and checks all voices that are given. Stored voices must be open, because they may
+ * be among them. Throws CONFIG_INVALID with every mistake at once.
  */
 export function useConfiguredVoices(
   engines: Engines,
-  { defaultVoice, elevenLabsVoices }: Pick<Config, 'defaultVoice' | 'elevenLabsVoices'>,
+  { defaultVoice, elevenLabsVoices = new Map() }: Partial<Pick<Config, 'defaultVoice' | 'elevenLabsVoices'>>,
 ): void {
   const problems: ParleyError[] = [];
   const check = (where: string, use: () => void) => {
