@@ -65,10 +65,10 @@ export async function speakCommand(
   const { words, out, force } = options;
   try {
     const config = withLexicon(readConfig({ ENCODER_WORKERS: '1', ...env }));
-    if (!force) await refuseExisting(out);
+    const flag = force ? 'w' : await flagForNew(out);
     const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, config.maxTextLength);
     const { wav, seconds } = await spokenWav({ ...options, text }, config);
-    await writeWav(out, wav);
+    await writeWav(out, wav, flag);
     terminal.err(`${out === '-' ? 'standard output' : out}: ${seconds.toFixed(1)} s of speech\n`);
     return 0;
   } catch (error) {
@@ -106,9 +106,24 @@ export async function readInput(stdin: AsyncIterable<Uint8Array>, maxTextLength:
   return text + decoder.decode();
 }
 
-async function refuseExisting(out: string): Promise<void> {
-  const found = out === '-' ? undefined : await stat(out).catch(() => undefined);
-  if (found?.isFile() === true) throw new ParleyError('EXISTS', `${out} exists; --force overwrites it`);
+type WriteFlag = 'w' | 'wx';
+
+/**
+ * Checks before synthesis that no file is overwritten, and returns the flag that keeps a file which appears
+ * meanwhile. Devices and pipes exist already. Throws EXISTS, and the errors of the system but ENOENT.
+ */
+async function flagForNew(out: string): Promise<WriteFlag> {
+  if (out === '-') return 'w';
+  const found = await stat(out).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (found?.isFile() === true) throw exists(out);
+  return found === undefined ? 'wx' : 'w';
+}
+
+function exists(out: string): ParleyError {
+  return new ParleyError('EXISTS', `${out} exists; --force overwrites it`);
 }
 
 type SpokenText = Pick<SpeakOptions, 'voice' | 'language'> & { readonly text: string };
@@ -144,8 +159,12 @@ async function spokenWav(
   }
 }
 
-async function writeWav(out: string, wav: Buffer): Promise<void> {
-  if (out !== '-') return await writeFile(out, wav);
+async function writeWav(out: string, wav: Buffer, flag: WriteFlag): Promise<void> {
+  if (out !== '-') {
+    return await writeFile(out, wav, { flag }).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? exists(out) : error;
+    });
+  }
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(wav, (error) => (error ? reject(error) : resolve()));
   });

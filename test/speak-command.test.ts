@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { speakCommand } from '../src/speak-command.js';
 import { VoiceStore } from '../src/voices/voice-store.js';
 
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
@@ -92,6 +93,27 @@ test('an existing file is overwritten only with --force', (t) => {
   assert.ok(samplesOf(readFileSync(join(folder, 'speech.wav'))).length > 0);
 });
 
+test('a file that appears while the speech is made is kept', async (t) => {
+  const file = join(folderOf(t), 'speech.wav');
+  let err = '';
+  const stdin = (async function* () {
+    writeFileSync(file, 'mine'); // the text is read after the first look for the file
+    yield Buffer.from('Hello.');
+  })();
+  const terminal = { stdin, out: () => undefined, err: (text: string) => void (err += text) };
+  assert.equal(await speakCommand(['--out', file], { ENGINE: 'flite' }, terminal), 1);
+  assert.equal(err, `parley: ${file} exists; --force overwrites it\n`);
+  assert.equal(readFileSync(file, 'utf8'), 'mine');
+});
+
+test('a device may be written to, and an unusable name is refused before anything is spoken', (t) => {
+  const folder = folderOf(t);
+  assert.equal(speak(folder, ['Hello.', '--out', '/dev/null']).status, 0);
+  writeFileSync(join(folder, 'notes'), '');
+  const { status, err } = speak(folder, ['...', '--out', 'notes/a.wav']);
+  assert.deepEqual([status, err], [1, "parley: ENOTDIR: not a directory, stat 'notes/a.wav'\n"]);
+});
+
 test('standard input is read up to MAX_TEXT_LENGTH', (t) => {
   const folder = folderOf(t);
   const env = { MAX_TEXT_LENGTH: '10' };
@@ -125,11 +147,6 @@ test('stored voices and the configured default are those of the server', async (
   assert.match(unknown.err, /^parley: DEFAULT_VOICE: there is no voice "nobody"/);
 });
 
-test('an unknown option is refused with the usage and status 2', (t) => {
-  const { status, err } = speak(folderOf(t), ['--speed', '2', 'Hello.']);
-  assert.equal(status, 2);
-  assert.match(err, /^parley: .*--speed[^]*\nusage: parley speak \[--voice NAME\]/);
-});
 test('only the voice that speaks is checked', (t) => {
   const folder = folderOf(t);
   const file = join(folder, 'voices.json');
@@ -140,3 +157,8 @@ test('only the voice that speaks is checked', (t) => {
   assert.equal(chosen.status, 0, chosen.err);
 });
 
+test('an unknown option is refused with the usage and status 2', (t) => {
+  const { status, err } = speak(folderOf(t), ['--speed', '2', 'Hello.']);
+  assert.equal(status, 2);
+  assert.match(err, /^parley: .*--speed[^]*\nusage: parley speak \[--voice NAME\]/);
+});
