@@ -3,7 +3,8 @@
 // A slot stands for one sentence that the engine works on. Its holder releases it as soon as the engine is
 // free for the next sentence, which may be long before the sound has been read. sentence-queue.ts decides the
 // order. A sentence with a slot may still wait within the engine. The scheduler counts it, and alone refuses
-// sentences: the engine refuses none.
+// sentences: the engine refuses none. If too many of a class wait within the engine, the scheduler refuses
+// the one whose waits in the queue and within the engine are the shortest together.
 import { ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { SentenceQueue, type Waiting } from './sentence-queue.js';
@@ -29,8 +30,9 @@ export interface EngineSlot {
   (): void;
   /**
    * True if the sentence waits within the engine, for others that have a slot as well. It counts as waiting.
-   * `giveUp` is called with ENGINE_BUSY if as many of its class wait there as may. It is called with TIMEOUT
-   * when the sentence has waited for as long as it may, including the time before it had a slot.
+   * `giveUp` is called with ENGINE_BUSY if more of its class wait there than may, and this one has waited
+   * least. It is called with TIMEOUT when the sentence has waited for as long as it may, including the time
+   * before it had a slot.
    */
   waits(waiting: boolean, giveUp: (error: ParleyError) => void): void;
 }
@@ -52,7 +54,11 @@ export class Scheduler {
   readonly #turns = new Set<Turn>();
   #active = 0;
   /** Sentences that have a slot and wait within the engine. */
-  readonly #inside: Record<SpeechClass, number> = { call: 0, interactive: 0, http: 0 };
+  readonly #inside: Readonly<Record<SpeechClass, Set<SlotTimes>>> = {
+    call: new Set(),
+    interactive: new Set(),
+    http: new Set(),
+  };
   /** Moving average of the time of a sentence in milliseconds; 0 before the first. */
   #usualMs = 0;
   #closed = false;
@@ -72,7 +78,7 @@ export class Scheduler {
   }
 
   waitingOf(kind: SpeechClass): number {
-    return this.#queue.waitingOf(kind) + this.#inside[kind];
+    return this.#queue.waitingOf(kind) + this.#inside[kind].size;
   }
 
   /**
@@ -86,7 +92,7 @@ export class Scheduler {
     if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
     // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like
     // waiting here.
-    const inside = urgency.begun ? 0 : this.#inside[urgency.class];
+    const inside = urgency.begun ? 0 : this.#inside[urgency.class].size;
     if (inside > 0 && inside >= maxWaiting) return Promise.reject(this.#busy(urgency.class));
     if (this.#active < concurrency) return Promise.resolve(this.#takeSlot(urgency, 0));
     return this.#wait(signal, urgency, cost);
@@ -123,7 +129,7 @@ export class Scheduler {
       const place: Waiting<Turn> = SentenceQueue.place(turn, urgency, cost, nowMs);
       this.#turns.add(turn);
       signal.addEventListener('abort', giveUp, { once: true });
-      const leaves = this.#queue.add(place, nowMs, urgency.begun ? 0 : this.#inside[urgency.class]);
+      const leaves = this.#queue.add(place, nowMs, urgency.begun ? 0 : this.#inside[urgency.class].size);
       leaves?.item.refuse(this.#busy(urgency.class));
       const { maxWaitMs } = this.#options;
       if (maxWaitMs === undefined || leaves === place) return;
@@ -134,7 +140,7 @@ export class Scheduler {
   /** The refusal of a full queue, with the expected time until there is room. */
   #busy(kind: SpeechClass): ParleyError {
     const { engine, maxWaiting } = this.#options;
-    const inside = SPEECH_CLASSES.reduce((sum, name) => sum + this.#inside[name], 0);
+    const inside = SPEECH_CLASSES.reduce((sum, name) => sum + this.#inside[name].size, 0);
     const served = Math.max(1, this.#active - inside);
     const seconds = (this.#usualMs * (this.waiting + 1)) / served / 1000;
     return new ParleyError(
@@ -155,8 +161,9 @@ export class Scheduler {
   #takeSlot({ class: kind, begun }: Urgency, waitedMs: number): EngineSlot {
     this.#active++;
     const slot = new SlotTimes(this.#time.now(), waitedMs);
+    const inside = this.#inside[kind];
     const resume = () => {
-      if (slot.resume(this.#time.now())) this.#inside[kind]--;
+      if (inside.delete(slot)) slot.resume(this.#time.now());
     };
     let held = true;
     const release = () => {
@@ -171,52 +178,76 @@ export class Scheduler {
     };
     const waits = (waiting: boolean, giveUp: (error: ParleyError) => void) => {
       if (!waiting || !held) return resume();
-      if (slot.waiting) return;
-      // Sentences that enter together pass `enter` before the engine reports that any of them waits.
+      if (inside.has(slot)) return;
       const { maxWaiting, maxWaitMs = Infinity } = this.#options;
-      if (!begun && this.#inside[kind] >= maxWaiting) return giveUp(this.#busy(kind));
-      this.#inside[kind]++;
       const leftMs = Math.max(0, maxWaitMs - slot.waitedMs);
       const forgetLimit =
         leftMs === Infinity
           ? () => undefined
           : this.#time.after(leftMs, () => giveUp(this.#waitedTooLong(maxWaitMs)));
-      slot.pause(this.#time.now(), forgetLimit);
+      slot.pause({ sinceMs: this.#time.now(), forgetLimit, giveUp: begun ? undefined : giveUp });
+      inside.add(slot);
+      // Sentences that enter together pass `enter` before the engine reports that any of them waits.
+      if (!begun && inside.size > maxWaiting) this.#refuseInside(kind);
     };
     return Object.assign(release, { waits });
   }
+
+  /** Refuses the sentence of a class that has waited least until now; of equal ones, the last that came. */
+  #refuseInside(kind: SpeechClass): void {
+    const nowMs = this.#time.now();
+    const refusable = [...this.#inside[kind]].filter(({ giveUp }) => giveUp !== undefined);
+    const [least] = refusable.reverse().sort((a, b) => a.waitedMsAt(nowMs) - b.waitedMsAt(nowMs));
+    if (least === undefined) return;
+    const { giveUp } = least;
+    this.#inside[kind].delete(least);
+    least.resume(nowMs);
+    giveUp?.(this.#busy(kind));
+  }
+}
+
+/** A wait inside the engine. */
+interface Pause {
+  readonly sinceMs: number;
+  readonly forgetLimit: () => void;
+  /** Refuses the sentence; undefined if a refusal would cut off a text that has begun. */
+  readonly giveUp: ((error: ParleyError) => void) | undefined;
 }
 
 /** The times of a sentence that has a slot, in milliseconds. */
 class SlotTimes {
   readonly #takenAtMs: number;
-  /** Time in the queue and inside the engine. */
+  /** Time in the queue and inside the engine, without the present wait. */
   waitedMs: number;
   #insideMs = 0;
-  #pause: { readonly sinceMs: number; readonly forgetLimit: () => void } | undefined;
+  #pause: Pause | undefined;
 
   constructor(takenAtMs: number, waitedMs: number) {
     this.#takenAtMs = takenAtMs;
     this.waitedMs = waitedMs;
   }
 
-  get waiting(): boolean {
-    return this.#pause !== undefined;
+  /** Undefined if the sentence may not be refused now. */
+  get giveUp(): Pause['giveUp'] {
+    return this.#pause?.giveUp;
   }
 
-  pause(nowMs: number, forgetLimit: () => void): void {
-    this.#pause = { sinceMs: nowMs, forgetLimit };
+  pause(pause: Pause): void {
+    this.#pause = pause;
   }
 
-  /** True if it was waiting. */
-  resume(nowMs: number): boolean {
-    if (this.#pause === undefined) return false;
+  resume(nowMs: number): void {
+    if (this.#pause === undefined) return;
     const { sinceMs, forgetLimit } = this.#pause;
     this.#pause = undefined;
     forgetLimit();
     this.#insideMs += nowMs - sinceMs;
     this.waitedMs += nowMs - sinceMs;
-    return true;
+  }
+
+  /** Time in the queue and inside the engine, with the present wait. */
+  waitedMsAt(nowMs: number): number {
+    return this.waitedMs + (this.#pause === undefined ? 0 : nowMs - this.#pause.sinceMs);
   }
 
   /** Time with the slot, without the wait inside the engine. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Scheduler, type ReleaseSlot } from '../../src/engines/scheduler.js';
+import { type EngineSlot, Scheduler, type ReleaseSlot } from '../../src/engines/scheduler.js';
 import type { SpeechClass, Urgency } from '../../src/engines/engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
@@ -188,6 +188,34 @@ test('of sentences that enter together, those beyond the bound of their class ar
   assert.deepEqual([scheduler.waitingOf('http'), scheduler.waitingOf('call')], [3, 1]);
   for (const slot of slots) slot();
   assert.deepEqual([scheduler.active, scheduler.waiting], [0, 0]);
+});
+
+test('of a class of which too many wait within the engine, the sentence that has waited least is refused', async () => {
+  const time = new ManualTime();
+  const scheduler = new Scheduler({ engine: 'fake', concurrency: 4, maxWaiting: 1, maxWaitMs: 60_000, time });
+  const refused: string[] = [];
+  const waitInside = (name: string, slot: EngineSlot) =>
+    slot.waits(true, ({ code }) => refused.push(`${name} ${code}`));
+  const [working, direct, call, sibling] = await Promise.all(
+    [HTTP, HTTP, urgency('call'), urgency('call')].map((one) => scheduler.enter(never, one)),
+  );
+  const queued = scheduler.enter(never, HTTP);
+  time.advance(5000);
+  waitInside('call', call as EngineSlot);
+  time.advance(1000);
+  waitInside('direct', direct as EngineSlot);
+  time.advance(1000);
+  working?.();
+  const patient = await queued; // it waited 7 s in the queue
+  waitInside('patient', patient);
+  assert.deepEqual([refused, scheduler.waitingOf('http')], [['direct ENGINE_BUSY'], 1]);
+  waitInside('sibling', sibling as EngineSlot);
+  assert.deepEqual(refused, ['direct ENGINE_BUSY', 'sibling ENGINE_BUSY']);
+  direct?.waits(false, assert.fail);
+  direct?.();
+  assert.deepEqual([scheduler.waitingOf('http'), scheduler.waitingOf('call'), time.waiting], [1, 1, 2]);
+  for (const slot of [patient, call, sibling]) slot?.();
+  assert.deepEqual([scheduler.active, scheduler.waiting, time.waiting], [0, 0, 0]);
 });
 
 test('the time to come back is counted from what is worked on, not from what waits within the engine', async () => {
