@@ -25,7 +25,10 @@ export function payloadDecoder(codec: CodecName): PayloadDecoder {
 
 /** Decodes one payload after another. For Opus it takes only payloads that this server made itself. */
 export interface FrameDecoder {
-  /** The samples at the codec's rate; valid until the next call. */
+  /**
+   * The samples at the codec's rate; valid until the next call. A payload longer than any datagram gives no
+   * samples.
+   */
   decode(payload: Uint8Array): Int16Array;
   /** Returns to the initial state. */
   reset(): void;
@@ -38,7 +41,7 @@ const MAKERS: Readonly<Record<CodecName, () => FrameDecoder>> = {
   PCMA: () => new G711FrameDecoder(A_LAW_VALUES),
 };
 
-const MOST_SAMPLES = 2 * 2048; // G.722 in the largest datagram that the native plane receives
+const MOST_PAYLOAD_BYTES = 2048; // the largest datagram that the native plane receives
 
 export function frameDecoder(codec: CodecName): FrameDecoder {
   return MAKERS[codec]();
@@ -46,13 +49,14 @@ export function frameDecoder(codec: CodecName): FrameDecoder {
 
 class G711FrameDecoder implements FrameDecoder {
   readonly #values: Int16Array;
-  readonly #samples = new Int16Array(MOST_SAMPLES);
+  readonly #samples = new Int16Array(MOST_PAYLOAD_BYTES);
 
   constructor(values: Int16Array) {
     this.#values = values;
   }
 
   decode(payload: Uint8Array): Int16Array {
+    if (payload.length > MOST_PAYLOAD_BYTES) return this.#samples.subarray(0, 0);
     for (let i = 0; i < payload.length; i++) {
       this.#samples[i] = this.#values[payload[i] as number] as number;
     }
@@ -64,9 +68,10 @@ class G711FrameDecoder implements FrameDecoder {
 
 class G722FrameDecoder implements FrameDecoder {
   readonly #decoder = new G722Decoder();
-  readonly #samples = new Int16Array(MOST_SAMPLES);
+  readonly #samples = new Int16Array(2 * MOST_PAYLOAD_BYTES); // one byte for two samples
 
   decode(payload: Uint8Array): Int16Array {
+    if (payload.length > MOST_PAYLOAD_BYTES) return this.#samples.subarray(0, 0);
     this.#decoder.decode(payload, this.#samples);
     return this.#samples.subarray(0, 2 * payload.length);
   }

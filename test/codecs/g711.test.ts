@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { A_LAW, A_LAW_VALUES, MU_LAW, MU_LAW_VALUES } from '../../src/codecs/g711.js';
+import { payloadDecoder } from '../../src/codecs/payload-decoder.js';
 
 /**
  * Upper decision values of A-law's 128 positive intervals, on 13 bits with sign: 4096 full scale (table 1a).
@@ -104,4 +105,19 @@ test('transcoding G.711 to itself keeps every code but the negative zero of mu-l
     again(MU_LAW, MU_LAW_VALUES),
     codes.map((code) => (code === 0x7f ? 0xff : code)),
   );
+});
+
+test('the largest datagram is decoded whole, and a longer payload gives no samples', () => {
+  for (const [codec, values] of [
+    ['PCMU', MU_LAW_VALUES],
+    ['PCMA', A_LAW_VALUES],
+  ] as const) {
+    const payload = Uint8Array.from({ length: 2048 }, (_, n) => n % 256);
+    const decoder = payloadDecoder(codec);
+    assert.deepEqual(
+      decoder.decode(payload),
+      Int16Array.from(payload, (code) => values[code] as number),
+    );
+    for (const bytes of [2049, 5000]) assert.equal(decoder.decode(new Uint8Array(bytes)).length, 0);
+  }
 });

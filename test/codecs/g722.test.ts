@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { G722 } from '../../src/codecs/codec.js';
+import { payloadDecoder } from '../../src/codecs/payload-decoder.js';
 import { decoded, encodedBy } from '../fakes/ffmpeg.js';
 import { encoderOf } from '../encoding/line-fakes.js';
 
@@ -104,4 +105,17 @@ test('silence frames bring the far decoder to rest, from the loudest sound on', 
   );
   const rest = back.subarray(2 * RATE + RATE / 10, 2 * RATE + RATE / 2);
   assert.ok(Math.max(...rest.map(Math.abs)) < 0.002, String(Math.max(...rest.map(Math.abs))));
+});
+
+test('the largest datagram is decoded whole, and a longer payload gives no samples', () => {
+  const bytes = encoded(sound(1)).subarray(0, 2048);
+  const decoder = payloadDecoder('G722');
+  const parts = [0, 1024].map((at) => decoder.decode(bytes.subarray(at, at + 1024)));
+  assert.equal(decoder.decode(new Uint8Array(2049)).length, 0);
+  const whole = payloadDecoder('G722').decode(bytes);
+  assert.equal(whole.length, 4096);
+  assert.deepEqual(
+    [...whole],
+    parts.flatMap((part) => [...part]),
+  );
 });
