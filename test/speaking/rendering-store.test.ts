@@ -3,13 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import {
-  packSound,
-  RenderingStore,
-  type StoreConnection,
-  unpackSound,
-} from '../../src/speaking/rendering-store.js';
+import { RenderingStore, type StoreConnection } from '../../src/speaking/rendering-store.js';
 import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
+import { packSound, unpackSound } from '../../src/speaking/stored-sound.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
 const KEY = 'parley:rendering:a';
