@@ -5,7 +5,8 @@
 // tag of 101-199 and 2xx), passes every 2xx to `accepted`, and ends unused dialogs with `end`. `bye`
 // ends a confirmed dialog.
 import type { Journey } from '../client/request-sender.js';
-import type { KnownDialog, SessionContext } from './session-context.js';
+import type { KnownDialog } from './dialog-table.js';
+import type { SessionContext } from './session-context.js';
 import type { Dialog } from './dialog.js';
 import { readReason, type Reason, refusal, type Result, writeReason } from '../message/refusal.js';
 import type { SipRequest, SipResponse } from '../message/message.js';

@@ -3,7 +3,8 @@
 //   inviting ─ ring, progress ─▶ early ─ accept ─▶ confirmed ─▶ ended
 //       └──── reject, CANCEL ──────┴───────────────────────────▲
 import type { PeerJourney } from '../client/request-sender.js';
-import type { KnownDialog, SessionContext } from './session-context.js';
+import type { KnownDialog } from './dialog-table.js';
+import type { SessionContext } from './session-context.js';
 import type { Dialog } from './dialog.js';
 import {
   readReason,

@@ -20,7 +20,8 @@ import type { ServerTransaction } from '../transaction/server-transaction.js';
 import { serverKey } from '../transaction/transaction.js';
 import type { TransactionLayer, TransactionUser } from '../transaction/transaction-layer.js';
 import type { Flow } from '../transport/flow.js';
-import { type KnownDialog, SessionContext, type SessionContextOptions } from './session-context.js';
+import type { KnownDialog } from './dialog-table.js';
+import { SessionContext, type SessionContextOptions } from './session-context.js';
 import { InboundSession } from './inbound-session.js';
 import { describedIn } from '../message/body.js';
 
