@@ -87,7 +87,7 @@ const WORDS: Readonly<Record<SessionEnd['by'], PhoneCallEnd['reason']>> = {
 };
 const DETAILS: Partial<Record<SessionEnd['by'], string>> = {
   unacknowledged: 'the far end never acknowledged the answer',
-  expired: 'nobody refreshed the session in time',
+  expired: 'neither end refreshed the session in time',
   transport: 'the far end cannot be reached any more',
 };
 

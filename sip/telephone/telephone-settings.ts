@@ -133,7 +133,7 @@ export function readUserFile(text: string): UserFile {
     const colon = content.indexOf(':');
     const [name, password] = [content.slice(0, colon), content.slice(colon + 1)];
     if (colon < 1 || password === '') problems.push(`line ${index + 1} is not name:password`);
-    else if (users.has(name)) problems.push(`line ${index + 1} names somebody a second time`);
+    else if (users.has(name)) problems.push(`line ${index + 1} repeats the user name of an earlier line`);
     else users.set(name, { password });
   }
   if (users.size > MOST_USERS) problems.push(`more than ${MOST_USERS} callers`);

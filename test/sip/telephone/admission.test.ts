@@ -172,7 +172,7 @@ void test('mistakes are told by line and quote nothing', () => {
   assert.deepEqual(problems, [
     'line 2 is not name:password',
     'line 3 is not name:password',
-    'line 4 names somebody a second time',
+    'line 4 repeats the user name of an earlier line',
     'line 5 is not name:password',
   ]);
 });
