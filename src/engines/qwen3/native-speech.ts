@@ -72,7 +72,7 @@ export interface NativeRecording {
   readonly samples: Float32Array;
   /** Hz. */
   readonly rate: number;
-  /** Transcript; without it the engine uses the voice but not the manner of speaking. */
+  /** Transcript; without it the engine uses the voice but not its style. */
   readonly text?: string | undefined;
 }
 
