@@ -61,6 +61,8 @@ export interface CallMediaParts {
 }
 
 export class CallMedia implements SessionMedia, CapturedMedia {
+  /** Id of the telephone call that the media belongs to, for the log. */
+  call: string | undefined;
   /** Called at the first agreement and at each change of the format; the port before is unusable then. */
   onPort: ((port: MediaPort) => void) | undefined;
   /** The far end pressed a key (RFC 4733); `atMs` of the monotonic clock is when it went down. */
@@ -271,7 +273,11 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#parts.departed?.();
     const announced = this.#applied?.remote;
     this.#parts.log.info(
-      { announced: `${announced?.address}:${announced?.port}`, latched: `${address}:${port}` },
+      {
+        call: this.call,
+        announced: `${announced?.address}:${announced?.port}`,
+        latched: `${address}:${port}`,
+      },
       'media latched away from the announced address',
     );
   }
@@ -343,7 +349,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #noted(error: unknown): ParleyError {
     const failure = asParleyError(error, 'WRONG_STATE');
     const { code, message: detail } = failure;
-    this.#parts.log.warn({ code, detail }, 'media not opened');
+    this.#parts.log.warn({ call: this.call, code, detail }, 'media not opened');
     return failure;
   }
 

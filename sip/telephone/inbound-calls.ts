@@ -128,6 +128,7 @@ export class InboundCalls {
     }
     try {
       const media = this.#parts.openMedia(session.flow.local.address, this.#parts.mediaRequest(session));
+      media.call = phone.info.id;
       media.onFailed = () => void session.hangUp();
       const { user } = before.session;
       before.session.user = QUIET; // accepting ends the replaced session, which is not the end of the call

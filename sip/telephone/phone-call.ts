@@ -123,6 +123,7 @@ export class PhoneCall {
     }
     const isOurs = (): boolean => this.#leg === leg;
     this.#leg = leg;
+    media.call = this.info.id;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
     media.onHeld = (held) => isOurs() && this.#holding.peer(held);

@@ -385,12 +385,17 @@ test('a caller behind a translator is heard and spoken to where its signalling c
   };
   let departures = 0;
   const call = leg(PLAIN, { log, departed: () => departures++ });
+  call.media.call = 'call-1';
   const port = listening(call, phone, '127.0.0.9');
   for (let sequence = 0; sequence < 4; sequence++)
     await behind.send(rtp({ sequence, timestamp: sequence * 160 }), port);
   pass(20);
   assert.ok((await behind.packets(pass(100))).length === 5);
-  const fields = { announced: `127.0.0.1:${phone.port}`, latched: `127.0.0.9:${behind.port}` };
+  const fields = {
+    call: 'call-1',
+    announced: `127.0.0.1:${phone.port}`,
+    latched: `127.0.0.9:${behind.port}`,
+  };
   assert.deepEqual([departures, logged], [1, [[fields, 'media latched away from the announced address']]]);
 });
 

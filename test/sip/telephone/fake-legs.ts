@@ -113,6 +113,7 @@ export class FakeSession {
 }
 
 export class FakeMedia {
+  call: CallMedia['call'];
   onPort: CallMedia['onPort'];
   onDigit: CallMedia['onDigit'];
   onHeld: CallMedia['onHeld'];

@@ -121,6 +121,14 @@ void test('silence ends a call, but neither ringing, speech nor hold is silence'
   assert.equal((await phone.over).reason, 'silence');
 });
 
+void test('the media of every leg logs the id of the call', () => {
+  const { phone, media } = aCall();
+  const [next, port] = [new FakeSession(), new FakeMedia()];
+  next.state = 'confirmed';
+  phone.carriedBy(legOf(next, port));
+  assert.deepEqual([media.call, port.call], [phone.info.id, phone.info.id]);
+});
+
 void test('a digit is told and kept once, of whichever leg carries the call', () => {
   const { phone, media, session, events } = aCall();
   media.onDigit?.('1', 100, 0);
