@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts, RTP_PORTS_OF_SERVER } from '../interop/telephone/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 
 const START_LIMIT_MS = 60_000;
@@ -27,6 +27,7 @@ export class ServerProcess {
       LOG_LEVEL: 'info',
       PRELOAD_MODEL: '0',
       SIP_PORT: `${port}`,
+      ...RTP_PORTS_OF_SERVER,
     };
     this.#child = spawn(process.execPath, [MAIN], {
       env: { ...own, ...environment },

@@ -11,6 +11,11 @@ const SLICE_PORTS = 600;
 const FIRST = 20_000 + (process.pid % SLICES) * SLICE_PORTS;
 const LAST = FIRST + SLICE_PORTS;
 const TRIES = 100;
+
+/**
+ * RTP ports of servers under test: below the slices, so that no call takes a port between looking and taking.
+ */
+export const RTP_PORTS_OF_SERVER = { RTP_PORT_MIN: '16384', RTP_PORT_MAX: '19999' } as const;
 const given = new Set<number>();
 
 /** The first of `count` ports in a row, an even one, that are free for UDP and TCP on 127.0.0.1. */
@@ -50,7 +55,7 @@ export function isHeld(transport: 'udp' | 'tcp', port: number): boolean {
     readFileSync(`/proc/net/${transport}`, 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
-      // LISTEN.
+      // State 0A is LISTEN.
       .some(([, local, , state]) => local?.endsWith(place) && (transport === 'udp' || state === '0A'))
   );
 }
