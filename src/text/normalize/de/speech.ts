@@ -99,9 +99,13 @@ function formOf({ forms }: Noun, quantity: Quantity, dative = false): string {
   return (dative ? forms[2] : undefined) ?? forms[1] ?? forms[0] ?? '';
 }
 
-// prettier-ignore
 const PARTS: Readonly<Record<string, string>> = {
-  '2': 'halb', '3': 'Drittel', '4': 'Viertel', '7': 'Siebtel', '100': 'Hundertstel', '1000': 'Tausendstel',
+  '2': 'halb',
+  '3': 'Drittel',
+  '4': 'Viertel',
+  '7': 'Siebtel',
+  '100': 'Hundertstel',
+  '1000': 'Tausendstel',
 };
 const LARGEST_PARTS = new Set(['100', '1000']);
 

@@ -39,9 +39,15 @@ export const state: Recogniser = (reading) => {
   return { end: at + 2 + written.length, spoken: name + numbers, rule: 'address' };
 };
 
-// prettier-ignore
 const COMPASS: Readonly<Record<string, string>> = {
-  N: 'North', S: 'South', E: 'East', W: 'West', NE: 'Northeast', NW: 'Northwest', SE: 'Southeast', SW: 'Southwest',
+  N: 'North',
+  S: 'South',
+  E: 'East',
+  W: 'West',
+  NE: 'Northeast',
+  NW: 'Northwest',
+  SE: 'Southeast',
+  SW: 'Southwest',
 };
 const SUFFIX =
   '(?:St|Ave|Av|Blvd|Rd|Ln|Dr|Ct|Pl|Ter|Terr|Cir|Pkwy|Hwy|Sq|Way|Trl|Street|Avenue|Boulevard|Road|Lane|Drive|Court|Place|Terrace|Circle|Parkway|Highway|Square|Trail|Broadway)';

@@ -62,13 +62,21 @@ function factorial({ text, at }: Reading): Found | undefined {
 }
 
 const RELATION = /([<>]=?|[≤≥])( ?)(?=[-−$£€]?\.?\d)/uy;
-// prettier-ignore
 const BEHIND_VERB: Readonly<Record<string, string>> = {
-  '<': 'less than', '>': 'greater than', '<=': 'less than or equal to', '>=': 'greater than or equal to', '≤': 'less than or equal to', '≥': 'greater than or equal to',
+  '<': 'less than',
+  '>': 'greater than',
+  '<=': 'less than or equal to',
+  '>=': 'greater than or equal to',
+  '≤': 'less than or equal to',
+  '≥': 'greater than or equal to',
 };
-// prettier-ignore
 const BEFORE_AMOUNT: Readonly<Record<string, string>> = {
-  '<': 'less than', '>': 'more than', '<=': 'at most', '>=': 'at least', '≤': 'at most', '≥': 'at least',
+  '<': 'less than',
+  '>': 'more than',
+  '<=': 'at most',
+  '>=': 'at least',
+  '≤': 'at most',
+  '≥': 'at least',
 };
 const VERBS = new Set("is are was were be been being isn't aren't stays remains must".split(' '));
 const PREPOSITIONS = new Set(

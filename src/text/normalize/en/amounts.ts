@@ -203,8 +203,16 @@ export const stones: Recogniser = (reading) => {
 
 const SIDE = String.raw`(\d{1,5}(?:\.\d{1,3})?) ?(mm|cm|km|m|in|inch|inches|ft|feet|yd|px|["″'′])\.?`;
 const SIDES = new RegExp(String.raw`${SIDE} ?[x×] ?${SIDE}(?: ?[x×] ?${SIDE})?(?![\p{L}\p{N}])`, 'uy');
-// prettier-ignore
-const SIDE_NAMES: Readonly<Record<string, string>> = { inch: 'in.', inches: 'in.', in: 'in.', feet: 'ft', "'": 'ft', '′': 'ft', '"': 'in.', '″': 'in.' };
+const SIDE_NAMES: Readonly<Record<string, string>> = {
+  inch: 'in.',
+  inches: 'in.',
+  in: 'in.',
+  feet: 'ft',
+  "'": 'ft',
+  '′': 'ft',
+  '"': 'in.',
+  '″': 'in.',
+};
 
 /** 5 cm x 3 cm */
 const sides: Recogniser = (reading) => {

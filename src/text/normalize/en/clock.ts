@@ -136,9 +136,13 @@ export const seconds: Recogniser = (reading) => {
 };
 
 const HUNDREDS = /(1?0|1,?000|10,?000|100(?:,?000)?|1,?000,?000)s of\b/y;
-// prettier-ignore
 const MANY: Readonly<Record<string, string>> = {
-  '10': 'tens', '100': 'hundreds', '1000': 'thousands', '10000': 'tens of thousands', '100000': 'hundreds of thousands', '1000000': 'millions',
+  '10': 'tens',
+  '100': 'hundreds',
+  '1000': 'thousands',
+  '10000': 'tens of thousands',
+  '100000': 'hundreds of thousands',
+  '1000000': 'millions',
 };
 
 /** 100s of hours */

@@ -64,10 +64,17 @@ export function year(digits: string): string {
   return `${cardinal(century)} ${ohBefore(digits.slice(-2))}`;
 }
 
-// prettier-ignore
 const TENS: Readonly<Record<string, string>> = {
-  '00': 'hundreds', '10': 'tens', '20': 'twenties', '30': 'thirties', '40': 'forties',
-  '50': 'fifties', '60': 'sixties', '70': 'seventies', '80': 'eighties', '90': 'nineties',
+  '00': 'hundreds',
+  '10': 'tens',
+  '20': 'twenties',
+  '30': 'thirties',
+  '40': 'forties',
+  '50': 'fifties',
+  '60': 'sixties',
+  '70': 'seventies',
+  '80': 'eighties',
+  '90': 'nineties',
 };
 
 /** 1990 nineteen nineties, 90 nineties, 2000 two thousands. */

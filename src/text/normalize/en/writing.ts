@@ -218,10 +218,14 @@ const MAGNITUDES: Readonly<Record<string, Magnitude>> = Object.fromEntries(
 );
 
 /** Behind the sum of a currency that stands in front. */
-// prettier-ignore
 const MONEY_MAGNITUDES: Readonly<Record<string, Magnitude>> = {
-  m: { forms: ['million'], power: 6 }, b: { forms: ['billion'], power: 9 }, t: { forms: ['trillion'], power: 12 },
-  cr: { forms: ['crore'], power: 7 }, 'cr.': { forms: ['crore'], power: 7 }, Cr: { forms: ['crore'], power: 7 }, L: { forms: ['lakh'], power: 5 },
+  m: { forms: ['million'], power: 6 },
+  b: { forms: ['billion'], power: 9 },
+  t: { forms: ['trillion'], power: 12 },
+  cr: { forms: ['crore'], power: 7 },
+  'cr.': { forms: ['crore'], power: 7 },
+  Cr: { forms: ['crore'], power: 7 },
+  L: { forms: ['lakh'], power: 5 },
 };
 
 const CENT = noun('cent');

@@ -230,9 +230,15 @@ export function bare(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'currency' };
 }
 
-// prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
-  N: 'nord', S: 'sud', E: 'est', O: 'ouest', NE: 'nord-est', NO: 'nord-ouest', SE: 'sud-est', SO: 'sud-ouest',
+  N: 'nord',
+  S: 'sud',
+  E: 'est',
+  O: 'ouest',
+  NE: 'nord-est',
+  NO: 'nord-ouest',
+  SE: 'sud-est',
+  SO: 'sud-ouest',
 };
 const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
 const WIND = /vents?(?: \p{Ll}+){0,3} (?:de|du|d['’]) ?$/iu;
@@ -247,9 +253,13 @@ function windward(reading: Reading): Found | undefined {
 }
 
 const OF_LAW = /(art|chap|fig|vol|al|ann)\. ?(?=\d)/uy;
-// prettier-ignore
 const PLURALS: Readonly<Record<string, string>> = {
-  art: 'articles', chap: 'chapitres', fig: 'figures', vol: 'volumes', al: 'alinéas', ann: 'annexes',
+  art: 'articles',
+  chap: 'chapitres',
+  fig: 'figures',
+  vol: 'volumes',
+  al: 'alinéas',
+  ann: 'annexes',
 };
 
 /** Les art. 5 et 6 */

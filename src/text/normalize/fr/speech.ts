@@ -50,13 +50,23 @@ function counted(digits: string, noun: Noun): string {
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };
 
-// prettier-ignore
 const FIRST: Readonly<Record<string, string>> = {
-  er: 'premier', 'ᵉʳ': 'premier', ers: 'premiers', re: 'première', 'ʳᵉ': 'première', ère: 'première', res: 'premières', ères: 'premières',
+  er: 'premier',
+  ᵉʳ: 'premier',
+  ers: 'premiers',
+  re: 'première',
+  ʳᵉ: 'première',
+  ère: 'première',
+  res: 'premières',
+  ères: 'premières',
 };
-// prettier-ignore
 const SECONDS: Readonly<Record<string, string>> = {
-  nd: 'second', d: 'second', nds: 'seconds', nde: 'seconde', de: 'seconde', ndes: 'secondes',
+  nd: 'second',
+  d: 'second',
+  nds: 'seconds',
+  nde: 'seconde',
+  de: 'seconde',
+  ndes: 'secondes',
 };
 
 /** La IIe Guerre mondiale has a name of its own. */

@@ -68,7 +68,15 @@ export const ADDRESS_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Signs of running text; those that are empty are not said. */
-// prettier-ignore
 export const SIGNS: Readonly<Record<string, string>> = {
-  '©': 'copyright', '®': '', '™': '', '←': '', '•': '', '†': '', '✓': '', '·': '', '€': 'euros', '=': 'igual a',
+  '©': 'copyright',
+  '®': '',
+  '™': '',
+  '←': '',
+  '•': '',
+  '†': '',
+  '✓': '',
+  '·': '',
+  '€': 'euros',
+  '=': 'igual a',
 };

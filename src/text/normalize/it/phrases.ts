@@ -159,9 +159,15 @@ function ofPostcode(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
 }
 
-// prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
-  N: 'nord', S: 'sud', E: 'est', O: 'ovest', NE: 'nord-est', NO: 'nord-ovest', SE: 'sud-est', SO: 'sud-ovest',
+  N: 'nord',
+  S: 'sud',
+  E: 'est',
+  O: 'ovest',
+  NE: 'nord-est',
+  NO: 'nord-ovest',
+  SE: 'sud-est',
+  SO: 'sud-ovest',
 };
 const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
 

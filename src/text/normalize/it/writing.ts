@@ -318,10 +318,18 @@ function noun(names: string): Noun {
 }
 
 const CENTESIMO = noun('centesimo|centesimi');
-// prettier-ignore
 const MINOR: Readonly<Record<string, Noun>> = {
-  GBP: noun('penny|pence'), RUB: noun('copeco|copechi'), BRL: noun('centavo|centavos'), MXN: noun('centavo|centavos'), PLN: noun('grosz|grosz'),
-  SEK: noun('öre'), NOK: noun('øre'), DKK: noun('øre'), TRY: noun('kuruş'), CNY: noun('fen'), INR: noun('paisa'),
+  GBP: noun('penny|pence'),
+  RUB: noun('copeco|copechi'),
+  BRL: noun('centavo|centavos'),
+  MXN: noun('centavo|centavos'),
+  PLN: noun('grosz|grosz'),
+  SEK: noun('öre'),
+  NOK: noun('øre'),
+  DKK: noun('øre'),
+  TRY: noun('kuruş'),
+  CNY: noun('fen'),
+  INR: noun('paisa'),
 };
 const WITHOUT_MINOR = new Set(['JPY', 'KRW', 'BTC', 'ETH', 'VND', 'HUF', 'ITL', 'CENT']);
 

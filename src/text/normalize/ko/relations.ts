@@ -9,10 +9,15 @@ import { WRITING } from './writing.js';
 
 const COMPARED =
   / ?(>=|<=|!=|[<>≥≤≠]) ?(-?\d{1,12}(?:\.\d{1,6})?|[a-zA-Z])(이면|면|일 ?때|인 경우|인|(?=[.,;)\n]|$))/y;
-// prettier-ignore
 const STEMS: Readonly<Record<string, string>> = {
-  '>': '보다 크', '<': '보다 작', '≥': '보다 크거나 같', '>=': '보다 크거나 같', '≤': '보다 작거나 같', '<=': '보다 작거나 같',
-  '≠': ' 같지 않', '!=': ' 같지 않',
+  '>': '보다 크',
+  '<': '보다 작',
+  '≥': '보다 크거나 같',
+  '>=': '보다 크거나 같',
+  '≤': '보다 작거나 같',
+  '<=': '보다 작거나 같',
+  '≠': ' 같지 않',
+  '!=': ' 같지 않',
 };
 const CLOSED = /[같않작]$/;
 
@@ -46,9 +51,13 @@ function compared(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'math', clings: true };
 }
 
-// prettier-ignore
 const LIMITS: Readonly<Record<string, string>> = {
-  '≥': '이상', '>=': '이상', '≤': '이하', '<=': '이하', '>': '초과', '<': '미만',
+  '≥': '이상',
+  '>=': '이상',
+  '≤': '이하',
+  '<=': '이하',
+  '>': '초과',
+  '<': '미만',
 };
 const LIMIT = /(?:(>=|<=|[≥≤]) ?|([<>]))(?=\d)/y;
 const NAMES = new LiteralTable(

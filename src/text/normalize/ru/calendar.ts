@@ -221,10 +221,18 @@ export function sayDate(day: string, month: number, year: string | undefined, ar
   return year === undefined ? date : `${date} ${yearOf(year)}`;
 }
 
-// prettier-ignore
-const WEEKDAYS: readonly (readonly [shorts: string, nominative: string, genitive: string, accusative: string])[] = [
-  ['пн', 'понедельник', 'понедельника', 'понедельник'], ['вт', 'вторник', 'вторника', 'вторник'], ['ср', 'среда', 'среды', 'среду'],
-  ['чт', 'четверг', 'четверга', 'четверг'], ['пт', 'пятница', 'пятницы', 'пятницу'], ['сб', 'суббота', 'субботы', 'субботу'],
+const WEEKDAYS: readonly (readonly [
+  shorts: string,
+  nominative: string,
+  genitive: string,
+  accusative: string,
+])[] = [
+  ['пн', 'понедельник', 'понедельника', 'понедельник'],
+  ['вт', 'вторник', 'вторника', 'вторник'],
+  ['ср', 'среда', 'среды', 'среду'],
+  ['чт', 'четверг', 'четверга', 'четверг'],
+  ['пт', 'пятница', 'пятницы', 'пятницу'],
+  ['сб', 'суббота', 'субботы', 'субботу'],
   ['вс', 'воскресенье', 'воскресенья', 'воскресенье'],
 ];
 const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?)?/iuy;
@@ -263,9 +271,13 @@ const EXPIRING =
   /(?:действ|срок|годн|годен|истека|истеч|исте[кч]|карт|(?<!\p{L})exp)[\p{L} :(*\d.,]{0,28}$/iu;
 const LONGEST_LEAD = 48; // units
 const NO_MONTH = 12; // 12/06 may be a day
-// prettier-ignore
 const FORM: Readonly<Record<Case, number>> = {
-  nominative: 0, genitive: 1, dative: 2, accusative: 0, instrumental: 3, prepositional: 4,
+  nominative: 0,
+  genitive: 1,
+  dative: 2,
+  accusative: 0,
+  instrumental: 3,
+  prepositional: 4,
 };
 
 function caseOfMonth(reading: Reading): Case {

@@ -1,9 +1,13 @@
 // Declension of Russian nouns and their adjectives, and the form that each takes with a number.
 import type { Noun } from '../language.js';
 
-// prettier-ignore
 export const CASES = [
-  'nominative', 'genitive', 'dative', 'accusative', 'instrumental', 'prepositional',
+  'nominative',
+  'genitive',
+  'dative',
+  'accusative',
+  'instrumental',
+  'prepositional',
 ] as const;
 export type Case = (typeof CASES)[number];
 export type Gender = 'm' | 'f' | 'n';

@@ -177,11 +177,16 @@ FORMS.set('числе', { case: 'prepositional', gender: 'n' }).set('пути', 
 
 const SMALL_NUMBER = /\d{1,3}(?= \p{Ll})/uy;
 
-// prettier-ignore
 const EACH: Readonly<Record<string, Ordered>> = {
-  каждый: { case: 'nominative', gender: 'm' }, каждого: { case: 'genitive', gender: 'm' }, каждому: { case: 'dative', gender: 'm' },
-  каждым: { case: 'instrumental', gender: 'm' }, каждом: { case: 'prepositional', gender: 'm' }, каждая: { case: 'nominative', gender: 'f' },
-  каждую: { case: 'accusative', gender: 'f' }, каждой: { case: 'genitive', gender: 'f' }, каждое: { case: 'nominative', gender: 'n' },
+  каждый: { case: 'nominative', gender: 'm' },
+  каждого: { case: 'genitive', gender: 'm' },
+  каждому: { case: 'dative', gender: 'm' },
+  каждым: { case: 'instrumental', gender: 'm' },
+  каждом: { case: 'prepositional', gender: 'm' },
+  каждая: { case: 'nominative', gender: 'f' },
+  каждую: { case: 'accusative', gender: 'f' },
+  каждой: { case: 'genitive', gender: 'f' },
+  каждое: { case: 'nominative', gender: 'n' },
 };
 
 /** 5 этаж, на 3 этаже, на 2 путь: a noun in the singular that the number cannot count. */
@@ -247,9 +252,11 @@ function yearsOfStudy(reading: Reading): Found | undefined {
 }
 
 const KILOMETRE = /(\d{1,4})-?(й|м|го|му) км(?!\p{L}|\/)/uy;
-// prettier-ignore
 const KILOMETRES: Readonly<Record<string, readonly [Case, string]>> = {
-  й: ['nominative', 'километр'], м: ['prepositional', 'километре'], го: ['genitive', 'километра'], му: ['dative', 'километру'],
+  й: ['nominative', 'километр'],
+  м: ['prepositional', 'километре'],
+  го: ['genitive', 'километра'],
+  му: ['dative', 'километру'],
 };
 
 /** На 141-м км. */
@@ -292,9 +299,15 @@ function compound(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: first + word, rule: 'ordinal' };
 }
 
-// prettier-ignore
 const FULL_ENDINGS: Readonly<Record<string, string>> = {
-  й: 'ый', го: 'ого', му: 'ому', м: 'ом', я: 'ая', ю: 'ую', е: 'ое', х: 'ых',
+  й: 'ый',
+  го: 'ого',
+  му: 'ому',
+  м: 'ом',
+  я: 'ая',
+  ю: 'ую',
+  е: 'ое',
+  х: 'ых',
 };
 
 /** 20%-ный раствор: двадцатипроцентный. */
@@ -310,9 +323,16 @@ function percentAdjective(reading: Reading): Found | undefined {
 }
 
 const ROOMS = /(\d)-?к(?:омн)?\.? ?(кв(?:артир\p{L}{1,3}|\.(?! ?м))|(?=студи))/uy;
-// prettier-ignore
 const ENDINGS: Readonly<Record<string, string>> = {
-  а: 'ая', у: 'ую', ы: 'ой', е: 'ой', ой: 'ой', '': 'ых', ам: 'ым', ами: 'ыми', ах: 'ых',
+  а: 'ая',
+  у: 'ую',
+  ы: 'ой',
+  е: 'ой',
+  ой: 'ой',
+  '': 'ых',
+  ам: 'ым',
+  ами: 'ыми',
+  ах: 'ых',
 };
 
 /** 2-комн. кв., 1-к. квартиру */

@@ -19,10 +19,13 @@ const KINGS =
   франц иосиф леопольд альфонс оттон генри хасан мехмед селим сулейман папа патриарх птолемей дарий ким`);
 const QUEENS = words('екатерина елизавета мария анна изабелла маргарита клеопатра');
 
-// prettier-ignore
 const WORD: Readonly<Record<Case, readonly [one: string, many: string]>> = {
-  nominative: ['век', 'века'], genitive: ['века', 'веков'], dative: ['веку', 'векам'],
-  accusative: ['век', 'века'], instrumental: ['веком', 'веками'], prepositional: ['веке', 'веках'],
+  nominative: ['век', 'века'],
+  genitive: ['века', 'веков'],
+  dative: ['веку', 'векам'],
+  accusative: ['век', 'века'],
+  instrumental: ['веком', 'веками'],
+  prepositional: ['веке', 'веках'],
 };
 
 function valueOf(letters: string): number | undefined {
@@ -144,12 +147,18 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   return found(sayAll(values, place, single ? 'p' : gender));
 }
 
-// prettier-ignore
 const ADJECTIVES: readonly (readonly [RegExp, Case, Agreement])[] = [
-  [/^(?:зимн|летн)ие$|^всемирные$/, 'nominative', 'p'], [/^(?:зимн|летн)их$|^(?:всемирн|международн|юношеск)[ыи]х$/, 'genitive', 'p'],
-  [/(?:вой|нск|йск|родн|ров|ск|вск)ые$|ские$/, 'nominative', 'p'], [/ских$/, 'genitive', 'p'], [/(?:ск|ов|н)ый$|ский$/, 'nominative', 'm'],
-  [/(?:ск|ов|н)ого$/, 'genitive', 'm'], [/(?:ск|ов|н)ому$/, 'dative', 'm'], [/(?:ск|ов|н)ом$/, 'prepositional', 'm'],
-  [/(?:ск|ов|н)ая$/, 'nominative', 'f'], [/(?:ск|ов|н)ую$/, 'accusative', 'f'], [/(?:ск|ов|н)ой$/, 'genitive', 'f'],
+  [/^(?:зимн|летн)ие$|^всемирные$/, 'nominative', 'p'],
+  [/^(?:зимн|летн)их$|^(?:всемирн|международн|юношеск)[ыи]х$/, 'genitive', 'p'],
+  [/(?:вой|нск|йск|родн|ров|ск|вск)ые$|ские$/, 'nominative', 'p'],
+  [/ских$/, 'genitive', 'p'],
+  [/(?:ск|ов|н)ый$|ский$/, 'nominative', 'm'],
+  [/(?:ск|ов|н)ого$/, 'genitive', 'm'],
+  [/(?:ск|ов|н)ому$/, 'dative', 'm'],
+  [/(?:ск|ов|н)ом$/, 'prepositional', 'm'],
+  [/(?:ск|ов|н)ая$/, 'nominative', 'f'],
+  [/(?:ск|ов|н)ую$/, 'accusative', 'f'],
+  [/(?:ск|ов|н)ой$/, 'genitive', 'f'],
 ];
 
 /** An adjective behind the numeral has the same case: XV Московский фестиваль. */

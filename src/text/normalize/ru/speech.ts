@@ -65,9 +65,16 @@ export const TELEPHONE: TelephoneFormat = {
 };
 
 /** Digits per group if the text has no groups. */
-// prettier-ignore
 const CUTS: Readonly<Record<number, readonly number[]>> = {
-  4: [2, 2], 5: [1, 2, 2], 6: [2, 2, 2], 7: [3, 2, 2], 8: [2, 2, 2, 2], 9: [3, 2, 2, 2], 10: [3, 3, 2, 2], 11: [1, 3, 3, 2, 2], 12: [3, 2, 3, 2, 2],
+  4: [2, 2],
+  5: [1, 2, 2],
+  6: [2, 2, 2],
+  7: [3, 2, 2],
+  8: [2, 2, 2, 2],
+  9: [3, 2, 2, 2],
+  10: [3, 3, 2, 2],
+  11: [1, 3, 3, 2, 2],
+  12: [3, 2, 3, 2, 2],
 };
 
 function cut(group: string): string[] {

@@ -6,10 +6,17 @@ import type { DigitRule } from './digit-rules.js';
 import { caseBefore, wordAhead, words } from './grammar.js';
 import { ordinal } from './numbers.js';
 
-// prettier-ignore
 const FORMS: Readonly<Record<string, readonly [grammatical: Case, plural: boolean]>> = {
-  год: ['nominative', false], года: ['genitive', false], году: ['prepositional', false], годом: ['instrumental', false], годе: ['prepositional', false],
-  годы: ['nominative', true], годов: ['genitive', true], годам: ['dative', true], годами: ['instrumental', true], годах: ['prepositional', true],
+  год: ['nominative', false],
+  года: ['genitive', false],
+  году: ['prepositional', false],
+  годом: ['instrumental', false],
+  годе: ['prepositional', false],
+  годы: ['nominative', true],
+  годов: ['genitive', true],
+  годам: ['dative', true],
+  годами: ['instrumental', true],
+  годах: ['prepositional', true],
 };
 const WRITTEN = `(?= (?:(?:учебн|финансов|отчётн|календарн|бюджетн)\\p{L}{2,3} )?(${Object.keys(FORMS)
   .sort((a, b) => b.length - a.length)
@@ -26,10 +33,13 @@ const SEASON_YEARS = /((?:19|20)\d\d)\/(\d\d|20\d\d)(?!\d|[/.]\d)/y;
 const BARE_YEARS = /((?:1\d|20)\d\d) ?[-–—] ?((?:1\d|20)\d\d)(?!\d|[.,]\d)(?! ?[\p{L}%₽$€°])/uy;
 const ROW =
   /((?:1\d|20)\d\d)(?=(?:, (?:1\d|20)\d\d){0,4}(?:,| и| или| по| до| в|—|–)(?: в)? (?:1\d|20)\d\d(?:-?(?:й|го|му|м))?(?: ?гг?\.| год))/uy;
-// prettier-ignore
 const NAMES: Readonly<Record<Case, readonly [one: string, many: string]>> = {
-  nominative: ['год', 'годы'], genitive: ['года', 'годов'], dative: ['году', 'годам'],
-  accusative: ['год', 'годы'], instrumental: ['годом', 'годами'], prepositional: ['году', 'годах'],
+  nominative: ['год', 'годы'],
+  genitive: ['года', 'годов'],
+  dative: ['году', 'годам'],
+  accusative: ['год', 'годы'],
+  instrumental: ['годом', 'годами'],
+  prepositional: ['году', 'годах'],
 };
 const LAST_YEAR = 2100;
 const FIRST_YEAR = 1000;

@@ -55,11 +55,17 @@ const COUNTERS = counters(`
 /** The two of these is 二: they name a place in an order, or are words that only begin like a counter. */
 const SCALES = counters('年级 年級 次元 次方 次函数 次函數 分之 两 兩', 'scale');
 
-// prettier-ignore
-const DEGREES = nouns({
-  '′': '分', '″': '秒',
-  '℃ °C': '摄氏度', '℉ °F': '华氏度', '摄氏度 攝氏度': '摄氏度', '度 °': '度',
-}, 'degrees');
+const DEGREES = nouns(
+  {
+    '′': '分',
+    '″': '秒',
+    '℃ °C': '摄氏度',
+    '℉ °F': '华氏度',
+    '摄氏度 攝氏度': '摄氏度',
+    '度 °': '度',
+  },
+  'degrees',
+);
 
 const UNITS: Readonly<Record<string, Noun>> = {
   ...MEASURES,
