@@ -81,7 +81,7 @@ class ScriptedSpeech {
   active = 0;
   /** Sentences whose sound does not end until `finish`. */
   readonly held = new Set<string>();
-  /** What the outcome of every sentence has besides its usual values. */
+  /** Fields that the dialect adds to the usual values of every outcome of a sentence. */
   outcome: Partial<SoundOutcome> = {};
   /** Sentences that fail before their first byte. */
   readonly refused = new Map<string, ParleyError>();

@@ -174,10 +174,15 @@ function requestOf(
   to: string,
   body = '',
 ): RequestData {
-  // prettier-ignore
   const headers: HeaderLine[] = [
-    from, ['To', to], ['Call-ID', id], ['CSeq', `${cseq} ${method}`], ['Contact', '<sip:alice@127.0.0.1>'],
-    ['User-Agent', 'Parley bench'], ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS'], ['Supported', 'timer, replaces'],
+    from,
+    ['To', to],
+    ['Call-ID', id],
+    ['CSeq', `${cseq} ${method}`],
+    ['Contact', '<sip:alice@127.0.0.1>'],
+    ['User-Agent', 'Parley bench'],
+    ['Allow', 'INVITE, ACK, CANCEL, BYE, OPTIONS'],
+    ['Supported', 'timer, replaces'],
   ];
   if (body !== '') headers.push(TYPE);
   return { method, uri: 'sip:bob@127.0.0.1', headers, body };

@@ -18,7 +18,6 @@ const KEYS = {
 };
 
 // Each caller's scenario with a callee's that does what it expects.
-// prettier-ignore
 const PAIRS: readonly (readonly [caller: string, callee: string])[] = [
   ['call-basic', 'answer-basic'],
   ['call-pcma', 'answer-pcma'],
@@ -158,8 +157,14 @@ test('digits arrive once each though their first and last packets are lost, none
 });
 
 test('a packet is read without its contributors, extension and padding', () => {
-  // prettier-ignore
-  const bytes = writeRtp({ marker: true, payloadType: 8, sequence: 65_536, timestamp: 2 ** 32, ssrc: 7, payload: Buffer.from('xxxxEEEEyyyysound\x00\x00\x03') });
+  const bytes = writeRtp({
+    marker: true,
+    payloadType: 8,
+    sequence: 65_536,
+    timestamp: 2 ** 32,
+    ssrc: 7,
+    payload: Buffer.from('xxxxEEEEyyyysound\x00\x00\x03'),
+  });
   bytes[0] = 0x80 | 0x20 | 0x10 | 1;
   bytes.writeUInt32BE(0xbede_0001, 16);
   const packet = readRtp(bytes);

@@ -10,10 +10,15 @@ const METHODS = [
   'INVITE', 'ACK', 'BYE', 'CANCEL', 'OPTIONS', 'REGISTER', 'INFO', 'PRACK', 'UPDATE', 'REFER', 'NOTIFY', 'SUBSCRIBE',
   'MESSAGE', 'NEW-Method.1',
 ];
-// prettier-ignore
 const HOSTS = [
-  'example.com', 'a-1.example.org.', '192.0.2.1', '[2001:db8::9:1]', '[2001:db8:::192.0.2.1]', '[::ffff:192.0.2.10]',
-  'LOCALHOST', '1.example',
+  'example.com',
+  'a-1.example.org.',
+  '192.0.2.1',
+  '[2001:db8::9:1]',
+  '[2001:db8:::192.0.2.1]',
+  '[::ffff:192.0.2.10]',
+  'LOCALHOST',
+  '1.example',
 ];
 const NAMES = ['', 'Bob ', 'A. Bell ', '"Q \\" \\\\" ', '"" ', '"\u0440\u0430\u0431" ', '"a,b;c<d>" '];
 const PARAMS = [
@@ -55,9 +60,11 @@ function via(random: Random): string {
   return `SIP${gap}/${gap}2.0/${over} ${gap}${oneOf(HOSTS, random)}${port}${branch}${some([';rport', ';received=192.0.2.9', ';alias', ';x="q"'], 3, random)}`;
 }
 
-// prettier-ignore
 const BODIES: readonly (readonly [type: string, body: string])[] = [
-  ['application/sdp', 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n'],
+  [
+    'application/sdp',
+    'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n',
+  ],
   ['application/dtmf-relay', 'Signal=5\r\nDuration=160\r\n'],
   ['multipart/mixed;boundary=b1', '--b1\r\nContent-Type: text/plain\r\n\r\nhi\r\n--b1--\r\n'],
   ['text/plain', 'hello'],

@@ -186,9 +186,13 @@ const server = new DigestServer({
   }),
   secretOf: () => ({ password: 'p' }),
 });
-// prettier-ignore
 const routes = new RoutingTable([
-  { name: 'one', to: new Pattern('*a*b*c*d*'), headers: new Map([['x-a', new Pattern('?*?*?')]]), answer: { kind: 'agent', agent: 'x' } },
+  {
+    name: 'one',
+    to: new Pattern('*a*b*c*d*'),
+    headers: new Map([['x-a', new Pattern('?*?*?')]]),
+    answer: { kind: 'agent', agent: 'x' },
+  },
 ]);
 
 /**
