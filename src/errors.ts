@@ -29,6 +29,7 @@ const CODES = {
   MODEL_UNKNOWN: 'there is no model of this name',
   NOT_FOUND: 'there is nothing under this name',
   NO_COMMON_CODEC: 'offer and server have no audio codec in common',
+  OVERLOADED: 'the server has no capacity for another call now',
   QUEUE_FULL: 'a bounded queue has no room',
   RATE_LIMITED: 'the client sends too many requests',
   SDP_INVALID: 'the session description is not usable',
@@ -57,6 +58,7 @@ const UNTRACED: ReadonlySet<ErrorCode> = new Set([
   'CALL_LIMIT',
   'CLIENT_LIMIT',
   'ENGINE_BUSY',
+  'OVERLOADED',
   'QUEUE_FULL',
   'RATE_LIMITED',
 ]);

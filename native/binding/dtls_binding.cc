@@ -66,7 +66,7 @@ Napi::Array ToArray(Napi::Env env, const std::vector<std::vector<uint8_t>>& data
   return result;
 }
 
-// Result of a call: datagrams to send, and when to call again.
+// Result of a call: datagrams to send, application data that came, and when to call again.
 Napi::Value ToStep(Napi::Env env, DtlsEndpoint& endpoint) {
   Napi::Object step = Napi::Object::New(env);
   step.Set("state", Napi::String::New(env, NameOf(endpoint.state())));
@@ -74,6 +74,7 @@ Napi::Value ToStep(Napi::Env env, DtlsEndpoint& endpoint) {
   step.Set("reason", Napi::String::New(env, endpoint.reason()));
   step.Set("timeoutMs", Napi::Number::New(env, static_cast<double>(endpoint.TimeoutMs())));
   step.Set("output", ToArray(env, endpoint.TakeOutput()));
+  step.Set("received", ToArray(env, endpoint.TakeReceived()));
   return step;
 }
 
@@ -118,6 +119,7 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   config.fingerprints = FingerprintsIn(options.Get("fingerprints"));
   config.retransmit_us =
       1000 * Uint32In(options.Get("retransmitMs"), "retransmitMs", kMinRetransmitMs, kMaxRetransmitMs);
+  config.application_data = BooleanIn(options.Get("applicationData"), "applicationData");
   const auto entry = std::make_shared<DtlsEntry>();
   entry->endpoint = DtlsEndpoint::Create(std::move(identity), std::move(config));
   if (!entry->endpoint)
@@ -143,6 +145,16 @@ Napi::Value Start(const Napi::CallbackInfo& info) {
 Napi::Value Receive(const Napi::CallbackInfo& info) {
   const Bytes data = BytesIn(info[1], "data", 0, 65'535);
   return Step(info, [&data](DtlsEndpoint& endpoint) { endpoint.Receive(data.data, data.size); });
+}
+
+// The datagrams to send; null where the association is not open.
+Napi::Value Send(const Napi::CallbackInfo& info) {
+  const Bytes data = BytesIn(info[1], "data", 1, DtlsEndpoint::kMaxDatagram);
+  const auto entry = Handles::Process().Get<DtlsEntry>(HandleOf(info));
+  if (!entry) return info.Env().Null();
+  std::lock_guard<std::mutex> lock(entry->mutex);
+  if (!entry->endpoint->Send(data.data, data.size)) return info.Env().Null();
+  return ToArray(info.Env(), entry->endpoint->TakeOutput());
 }
 
 Napi::Value HandleTimeout(const Napi::CallbackInfo& info) {
@@ -189,6 +201,7 @@ void InitDtls(Napi::Env env, Napi::Object exports) {
   exports.Set("dtlsOpen", Napi::Function::New(env, Open, "dtlsOpen"));
   exports.Set("dtlsStart", Napi::Function::New(env, Start, "dtlsStart"));
   exports.Set("dtlsReceive", Napi::Function::New(env, Receive, "dtlsReceive"));
+  exports.Set("dtlsSend", Napi::Function::New(env, Send, "dtlsSend"));
   exports.Set("dtlsHandleTimeout", Napi::Function::New(env, HandleTimeout, "dtlsHandleTimeout"));
   exports.Set("dtlsKeys", Napi::Function::New(env, Keys, "dtlsKeys"));
   exports.Set("dtlsClose", Napi::Function::New(env, Close, "dtlsClose"));

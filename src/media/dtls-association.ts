@@ -29,6 +29,8 @@ interface AssociationOptions {
   readonly onFailed: (error: ParleyError) => void;
   /** The far end said goodbye. */
   readonly onClosed: () => void;
+  /** Application data, message by message; if absent, it is dropped. */
+  readonly onData?: ((data: Uint8Array) => void) | undefined;
   /** From `start` to the keys; 15 s unless said otherwise. */
   readonly limitMs?: number;
 }
@@ -81,6 +83,7 @@ export class DtlsAssociation {
         active,
         fingerprints,
         retransmitMs: RETRANSMIT_MS,
+        applicationData: options.onData !== undefined,
       });
     } catch (error) {
       throw new ParleyError('DTLS_FAILED', (error as Error).message, { cause: error });
@@ -148,6 +151,13 @@ export class DtlsAssociation {
     this.#fail(new ParleyError('DTLS_FAILED', `the far end ended the DTLS handshake with ${alert}`));
   }
 
+  /** Sends one message of application data, at most 2048 bytes; false unless the association is open. */
+  sendData(data: Uint8Array): boolean {
+    const output = this.#over ? null : mediaAddon().dtlsSend(this.#handle, data);
+    for (const datagram of output ?? []) this.#options.send(datagram);
+    return output !== null;
+  }
+
   /** Sends close_notify if keys exist. No callback follows. Idempotent. */
   close(): void {
     this.#end();
@@ -161,7 +171,9 @@ export class DtlsAssociation {
     if (this.over || turn !== this.#turn) return;
     this.#schedule(step.timeoutMs);
     if (step.state === 'open') this.#opened();
-    else if (step.state === 'failed') this.#fail(errorOf(step));
+    for (const data of step.received) if (!this.over) this.#options.onData?.(data);
+    if (this.over || turn !== this.#turn) return;
+    if (step.state === 'failed') this.#fail(errorOf(step));
     else if (step.state === 'closed') this.#closedByPeer();
   }
 

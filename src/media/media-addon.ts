@@ -371,6 +371,8 @@ export interface DtlsStep {
   readonly timeoutMs: number;
   /** Datagrams to send. */
   readonly output: readonly Uint8Array[];
+  /** Application data of the far end, message by message. */
+  readonly received: readonly Uint8Array[];
 }
 
 /** native/binding/dtls_binding.cc */
@@ -381,11 +383,19 @@ interface DtlsAddon {
   /** `fingerprints` are groups of two: hash, digest. */
   dtlsOpen(
     identity: number,
-    options: { active: boolean; fingerprints: readonly string[]; retransmitMs: number },
+    options: {
+      active: boolean;
+      fingerprints: readonly string[];
+      retransmitMs: number;
+      /** False drops the far end's application data. */
+      applicationData: boolean;
+    },
   ): number;
   dtlsStart(association: number): DtlsStep | null;
   dtlsReceive(association: number, data: Uint8Array): DtlsStep | null;
   dtlsHandleTimeout(association: number): DtlsStep | null;
+  /** One message of 1 to 2048 bytes. The datagrams to send, or null where it is not open. */
+  dtlsSend(association: number, data: Uint8Array): readonly Uint8Array[] | null;
   /** Null where it is not open. */
   dtlsKeys(association: number): DtlsKeys | null;
   /** The last datagrams to send. */

@@ -34,6 +34,8 @@ interface MediaHandshakeOptions extends HandshakeTerms {
   readonly onNominated: (address: string, port: number, component: IceComponent) => void;
   /** The far end ended the association: it sends no media under its keys any more. */
   readonly onClosed?: () => void;
+  /** Application data of the far end, message by message; if absent, it is dropped. */
+  readonly onData?: (data: Uint8Array) => void;
 }
 
 // A browser gathers its addresses first, and the network may be slow to say them.
@@ -115,6 +117,11 @@ export class MediaHandshake {
     this.#begin();
   }
 
+  /** Sends one message of application data, at most 2048 bytes; false unless the far end is authenticated. */
+  sendData(data: Uint8Array): boolean {
+    return this.#association.sendData(data);
+  }
+
   /**
    * Closes the association with close_notify; call it before the socket is closed. No callback follows.
    * Idempotent.
@@ -128,7 +135,7 @@ export class MediaHandshake {
   }
 
   #associate(): DtlsAssociation {
-    const { certificate, time, onClosed } = this.#options;
+    const { certificate, time, onClosed, onData } = this.#options;
     const { setup, fingerprints } = this.#terms;
     const limitMs =
       this.#untilMs === undefined ? HANDSHAKE_LIMIT_MS : Math.max(1, this.#untilMs - time.now());
@@ -141,6 +148,7 @@ export class MediaHandshake {
       onKeys: (keys) => this.#secured(keys),
       onFailed: (error) => this.#failed(error),
       onClosed: () => onClosed?.(),
+      onData,
       limitMs,
     });
   }

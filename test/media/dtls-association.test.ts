@@ -217,6 +217,23 @@ test('two of ours agree on keys crosswise, and no timer is left', () => {
   assert.deepEqual([...active.reported.failures, ...passive.reported.failures], []);
 });
 
+test('application data passes both ways while the association is open, and is dropped unless asked for', () => {
+  const heard: string[] = [];
+  const onData = (data: Uint8Array) => void heard.push(Buffer.from(data).toString());
+  for (const terms of [{ onData }, {}]) {
+    const { active, passive } = twoOfOurs((_data, deliver) => deliver(), terms);
+    assert.equal(active.association.sendData(Buffer.from('too early')), false);
+    passive.association.start();
+    active.association.start();
+    assert.ok(active.association.sendData(Buffer.from('from the client')));
+    assert.ok(passive.association.sendData(Buffer.from('from the server')));
+    active.association.close();
+    assert.equal(active.association.sendData(Buffer.from('too late')), false);
+    passive.association.close();
+  }
+  assert.deepEqual(heard, ['from the client', 'from the server']);
+});
+
 for (const role of ['active', 'passive'] as const) {
   test(`no forged record ends a handshake or an association of the ${role} end`, () => {
     const forge = (end: DtlsAssociation) => FORGED.forEach((datagram) => end.receive(datagram));

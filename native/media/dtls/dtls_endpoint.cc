@@ -100,6 +100,14 @@ void DtlsEndpoint::HandleTimeout() {
   if (DTLSv1_handle_timeout(ssl_) < 0) Fail(Failure::kProtocol, TakeOpensslError());
 }
 
+bool DtlsEndpoint::Send(const uint8_t* data, size_t len) {
+  if (state_ != State::kOpen || len == 0 || len > kMaxDatagram) return false;
+  ERR_clear_error();
+  const bool sent = SSL_write(ssl_, data, static_cast<int>(len)) == static_cast<int>(len);
+  ERR_clear_error();
+  return sent;
+}
+
 void DtlsEndpoint::Close() {
   ERR_clear_error();
   if (state_ == State::kOpen) SSL_shutdown(ssl_);
@@ -114,13 +122,16 @@ void DtlsEndpoint::Shake() {
   CheckResult(result);
 }
 
-// The association carries no application data but close_notify; anything else is dropped.
+// Messages beyond kMaxReceived are lost, as the network loses them; SCTP sends them again.
 void DtlsEndpoint::Drain() {
-  uint8_t said[kMaxDatagram];
+  uint8_t message[kMaxDatagram];
   int result = 0;
   do {
     ERR_clear_error();
-    result = SSL_read(ssl_, said, sizeof said);
+    result = SSL_read(ssl_, message, sizeof message);
+    if (result > 0 && config_.application_data && received_.size() < kMaxReceived) {
+      received_.emplace_back(message, message + result);
+    }
   } while (result > 0);
   CheckResult(result);
 }

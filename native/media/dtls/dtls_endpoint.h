@@ -1,5 +1,6 @@
 // One DTLS-SRTP association (RFC 5764): datagrams in, datagrams out, and at the
-// end of the handshake the keys of both directions.
+// end of the handshake the keys of both directions. Application data is the SCTP
+// of data channels (RFC 8261).
 //
 //   new ──Start──▶ handshaking ──▶ open ──far end says so──▶ closed
 //                       └───────────┴──▶ failed
@@ -106,7 +107,8 @@ struct DtlsSrtpKeys {
 struct DtlsConfig {
   bool active = false;  // it connects: the client of the handshake
   std::vector<DtlsFingerprint> fingerprints;
-  uint32_t retransmit_us = 0;  // the first retransmission; each further one after twice as long
+  uint32_t retransmit_us = 0;     // the first retransmission; each further one after twice as long
+  bool application_data = false;  // false: application data of the far end is dropped
 };
 
 class DtlsEndpoint : private CertificateVerifier {
@@ -116,7 +118,8 @@ class DtlsEndpoint : private CertificateVerifier {
   enum class Failure { kNone, kFingerprint, kNoProfile, kProtocol };
 
   static constexpr size_t kMaxDatagram = 2048;
-  static constexpr size_t kMtu = 1200;  // fits through IPv6 and its tunnels
+  static constexpr size_t kMtu = 1200;        // fits through IPv6 and its tunnels
+  static constexpr size_t kMaxReceived = 64;  // messages of application data between two TakeReceived
 
   // Null when the crypto library has no memory.
   static std::unique_ptr<DtlsEndpoint> Create(std::shared_ptr<DtlsIdentity> identity, DtlsConfig config);
@@ -130,10 +133,14 @@ class DtlsEndpoint : private CertificateVerifier {
   // Milliseconds until a retransmission is due; -1: none.
   int64_t TimeoutMs() const;
   void HandleTimeout();
+  // One message of application data, at most kMaxDatagram bytes. False unless open, or where OpenSSL refuses.
+  bool Send(const uint8_t* data, size_t len);
   // Says goodbye where there is an association. Nothing is received afterwards.
   void Close();
 
   std::vector<std::vector<uint8_t>> TakeOutput() { return std::exchange(queue_.out, {}); }
+  // Messages of application data since the last call, in order.
+  std::vector<std::vector<uint8_t>> TakeReceived() { return std::exchange(received_, {}); }
   State state() const { return state_; }
   Failure failure() const { return failure_; }
   const std::string& reason() const { return reason_; }
@@ -157,6 +164,7 @@ class DtlsEndpoint : private CertificateVerifier {
   const std::shared_ptr<DtlsIdentity> identity_;
   const DtlsConfig config_;
   DatagramQueue queue_;
+  std::vector<std::vector<uint8_t>> received_;
   SSL* ssl_ = nullptr;
   State state_ = State::kNew;
   Failure failure_ = Failure::kNone;

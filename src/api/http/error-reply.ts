@@ -41,6 +41,7 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   MODEL_UNKNOWN: { status: 404, code: 'model_not_found' },
   NOT_FOUND: { status: 404 },
   NO_COMMON_CODEC: { status: 422 },
+  OVERLOADED: { status: 503, retryAfterSeconds: 2 },
   QUEUE_FULL: { status: 503, retryAfterSeconds: 1 },
   RATE_LIMITED: { status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 1 },
   SDP_INVALID: { status: 400 },

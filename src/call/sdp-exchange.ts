@@ -1,0 +1,74 @@
+// Opens browser calls by an exchange of session descriptions (RFC 3264, RFC 9429), whichever protocol carries
+// these: WHIP, WHEP or the realtime API. src/api speaks the protocols; signaling implements the exchange.
+
+/**
+ * The direction of the audio. `talk`: both ways, or from this server only, as the offer says. `publish`: from
+ * the client only (WHIP). `listen`: to the client only (WHEP).
+ */
+export type SdpUse = 'talk' | 'publish' | 'listen';
+
+export interface SdpOffer {
+  readonly sdp: string;
+  readonly use: SdpUse;
+  /** Name of the API key that the session belongs to; undefined: it belongs to every key. */
+  readonly owner?: string | undefined;
+  /** The names under which the session is counted for its client. */
+  readonly clients?: readonly string[] | undefined;
+  /** The id of a running call whose sound the client hears instead of a call of its own; only to `listen`. */
+  readonly listenTo?: string | undefined;
+}
+
+export interface SdpSession {
+  /** Id of the call, or of the listener to another call; unguessable. */
+  readonly id: string;
+  /** The answer with all candidates of this server. */
+  readonly sdp: string;
+  /** Names the present ICE session; it changes with each ICE restart. Letters and digits. */
+  readonly iceSession: string;
+  /** Who presents it may listen to the call and resume it. Unguessable; undefined for a listener. */
+  readonly token: string | undefined;
+}
+
+/** The part of an `application/trickle-ice-sdpfrag` body (RFC 8840) that this server uses. */
+export interface IceFragment {
+  /** Fragment and password of the client; undefined if the body states none. */
+  readonly ufrag: string | undefined;
+  readonly pwd: string | undefined;
+  /** Values of `a=candidate`, unchecked. */
+  readonly candidates: readonly string[];
+}
+
+/** The answer to an ICE restart (RFC 8839 section 4.4.1.1.1). */
+export interface IceRestart {
+  readonly iceSession: string;
+  readonly ufrag: string;
+  readonly pwd: string;
+  /** Values of `a=candidate`. */
+  readonly candidates: readonly string[];
+}
+
+export interface SdpExchange {
+  /**
+   * Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, OVERLOADED, NOT_FOUND for an unknown
+   * `listenTo`, or CALL_CLOSED while the server closes. Nothing is left of a rejected offer.
+   */
+  open(offer: SdpOffer): Promise<SdpSession>;
+  /**
+   * Present ICE session of a session that the API key of this name may use (undefined: any key); undefined if
+   * there is none.
+   */
+  iceSession(id: string, key?: string): string | undefined;
+  /** Takes candidates of the client. An ICE-lite server needs none of them: it checks that it may use them. */
+  addCandidates(id: string, fragment: IceFragment): void;
+  /** Throws SDP_INVALID; the session goes on as before then. */
+  restartIce(id: string, fragment: IceFragment): IceRestart;
+  /**
+   * Moves a call to a new connection of its client: the offer of the new connection is answered and the sound
+   * goes on where it stopped. Rejects with NOT_FOUND if no call has this token, and as `open` does.
+   */
+  resume(token: string, offer: SdpOffer): Promise<SdpSession>;
+  /** True if the token is that of the running call of this id. */
+  isTokenOf(id: string, token: string): boolean;
+  /** False if there is no such session, or the key may not use it. */
+  hangUp(id: string, key?: string): Promise<boolean>;
+}
