@@ -40,10 +40,10 @@ bool ProfileOf(const SRTP_PROTECTION_PROFILE* selected, SrtpProfile* profile) {
   }
 }
 
-// Explicit nonce and tag of AES-GCM (RFC 5288, 3). OpenSSL 3.0 takes a shorter protected record for an internal
-// error and ends the association. ChaCha20-Poly1305 (RFC 7905) has no explicit nonce.
-constexpr size_t kMinGcmBytes = 8 + 16;
-constexpr size_t kMinChaChaBytes = 16;
+// Explicit nonce, tag and one byte of AES-GCM (RFC 5288, 3). OpenSSL 3.0 takes a shorter or empty protected
+// record for an internal error and ends the association. ChaCha20-Poly1305 (RFC 7905) has no explicit nonce.
+constexpr size_t kMinGcmBytes = 8 + 16 + 1;
+constexpr size_t kMinChaChaBytes = 16 + 1;
 constexpr size_t kRecordHeadBytes = 13;  // RFC 6347, 4.1
 
 // Bytes of the record that begins here, its head included; all that is left where it is cut off.
