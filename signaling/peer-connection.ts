@@ -31,7 +31,7 @@ export interface BrowserSockets {
 }
 
 export interface PeerConnectionParts {
-  readonly plane: Pick<MediaPlane, 'openStream'>;
+  readonly plane: Pick<MediaPlane, 'openStream' | 'nowMs'>;
   readonly sockets: BrowserSockets;
   readonly certificate: DtlsCertificate;
   readonly time: Time;
@@ -257,7 +257,7 @@ export class PeerConnection {
   /** An ICE-lite side sends no checks: it consents as long as those of the browser come (RFC 7675). */
   #watch(): void {
     this.#cancelTimer = this.#parts.time.after(WATCH_MS, () => {
-      const quietMs = this.#parts.time.now() - (this.#handshake.lastCheckMs ?? 0);
+      const quietMs = this.#parts.plane.nowMs - (this.#handshake.lastCheckMs ?? 0);
       if (quietMs >= CONSENT_MS) return this.#end('peer lost');
       const isInterrupted = quietMs >= INTERRUPTED_MS;
       if (isInterrupted !== this.#isInterrupted) {

@@ -17,12 +17,12 @@ import { WeriftClient } from './werift-client.js';
 /** A client with its call, once both can talk. */
 export async function connect(t: TestContext, under: ServerUnderTest, client = new WeriftClient()) {
   t.after(() => client.close());
-  const { id, sdp } = await under.server.open({ sdp: await client.offer() });
+  const { id, sdp, token = '' } = await under.server.open({ sdp: await client.offer() });
   await client.accept(sdp);
   await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
   const call = under.switchboard.get(id);
   assert.ok(call !== undefined);
-  return { client, id, sdp, call };
+  return { client, id, sdp, token, call };
 }
 
 const MESSAGES = { perSecond: 500, burst: 1000 };
@@ -31,6 +31,8 @@ interface ServerUnderTest {
   readonly server: BrowserServer;
   readonly switchboard: Switchboard;
   readonly plane: MediaPlane;
+  /** Milliseconds that the clock of the connections is ahead of the plane's: so long they seem unheard. */
+  aheadMs: number;
   readonly time: ManualTime;
   /** Phrases with their call's reason or code. */
   readonly log: string[];
@@ -73,9 +75,15 @@ export async function openServer(
   const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
   const certificate = DtlsCertificate.make();
   const sockets = new OwnPortSockets(plane, { hostAddresses: ['127.0.0.1'], udpPorts });
+  const under = { aheadMs: 0 };
   const server = new BrowserServer({
     switchboard,
-    plane,
+    plane: {
+      openStream: (...stream) => plane.openStream(...stream),
+      get nowMs() {
+        return plane.nowMs + under.aheadMs;
+      },
+    },
     certificate,
     sockets,
     time: connectionTime ?? time,
@@ -92,7 +100,7 @@ export async function openServer(
     certificate.close();
     plane.close();
   });
-  return { server, switchboard, plane, time, log, logged };
+  return Object.assign(under, { server, switchboard, plane, time, log, logged });
 }
 
 function openSwitchboard(
