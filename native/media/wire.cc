@@ -1,11 +1,8 @@
 #include "media/wire.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/ip.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 
@@ -140,39 +137,30 @@ bool IsDatagramSocket(int fd) {
 std::unique_ptr<Target> Target::Socket(int fd, const std::string& address, uint16_t port,
                                        std::string* problem) {
   std::unique_ptr<Target> target(new Target());
-  target->Hold(fd);
-  if (target->fd_ < 0 || !IsDatagramSocket(target->fd_)) {
+  target->socket_ = Descriptor::Duplicate(fd);
+  if (!target->socket_ || !IsDatagramSocket(target->fd())) {
     *problem = "fd must be an open datagram socket";
     return nullptr;
   }
   sockaddr_storage local{};
   socklen_t local_bytes = sizeof(local);
-  getsockname(target->fd_, reinterpret_cast<sockaddr*>(&local), &local_bytes);
+  getsockname(target->fd(), reinterpret_cast<sockaddr*>(&local), &local_bytes);
   if (!FillAddress(local.ss_family, address, port, &target->address_, &target->address_bytes_)) {
     *problem = "address must be an IP address of the socket's family";
     return nullptr;
   }
-  MarkExpedited(target->fd_, local.ss_family);
+  MarkExpedited(target->fd(), local.ss_family);
   return target;
 }
 
-std::unique_ptr<Target> Target::From(int fd, int family, const Address& to) {
+std::unique_ptr<Target> Target::From(std::shared_ptr<const Descriptor> socket, int family,
+                                     const Address& to) {
   std::unique_ptr<Target> target(new Target());
-  if (!to.Fill(family, &target->address_, &target->address_bytes_)) return nullptr;
-  target->Hold(fd);
-  return target->fd_ < 0 ? nullptr : std::move(target);
-}
-
-void Target::Hold(int fd) {
-  struct stat about{};
-  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (fd_ >= 0 && fstat(fd_, &about) == 0) inode_ = about.st_ino;
+  if (!socket || !to.Fill(family, &target->address_, &target->address_bytes_)) return nullptr;
+  target->socket_ = std::move(socket);
+  return target;
 }
 
 std::unique_ptr<Target> Target::Capture() { return std::unique_ptr<Target>(new Target()); }
-
-Target::~Target() {
-  if (fd_ >= 0) close(fd_);
-}
 
 }  // namespace parley

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 
+#include "media/descriptor.h"
 #include "media/packet_tap.h"
 #include "media/receive/address.h"
 #include "media/time.h"
@@ -34,10 +35,10 @@ class Target {
                                         std::string* problem);
   // Sends through a socket of ours, whose owner set its marking. Null when the address does not suit the
   // socket.
-  static std::unique_ptr<Target> From(int fd, int family, const Address& to);
+  static std::unique_ptr<Target> From(std::shared_ptr<const Descriptor> socket, int family,
+                                      const Address& to);
   static std::unique_ptr<Target> Capture();
 
-  ~Target();
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -54,20 +55,21 @@ class Target {
   bool rtcp_port() const { return rtcp_port_; }
   Address remote() const { return Address::Of(address_); }
 
-  bool captures() const { return fd_ < 0; }
-  int fd() const { return fd_; }
+  bool captures() const { return !socket_; }
+  int fd() const { return socket_->fd(); }
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
   socklen_t address_bytes() const { return address_bytes_; }
 
-  // Descriptors of one socket differ after dup(); the socket's inode does not.
-  bool SameWay(const Target& other) const { return inode_ == other.inode_; }
+  // Packets of both may leave in one system call.
+  bool SameWay(const Target& other) const {
+    if (!socket_ || !other.socket_) return socket_ == other.socket_;
+    return socket_->SameSocket(*other.socket_);
+  }
 
  private:
   Target() = default;
-  void Hold(int fd);
 
-  int fd_ = -1;
-  uint64_t inode_ = 0;  // 0: capture
+  std::shared_ptr<const Descriptor> socket_;  // null: capture
   sockaddr_storage address_{};
   socklen_t address_bytes_ = 0;
   std::unique_ptr<Target> rtcp_;

@@ -203,7 +203,7 @@ void MediaSocket::Aim() {
   if (to.known() && to.port() >= Latch::kLowestPort)
     target = Target::From(ports_->rtp(), ports_->family(), to);
   const Address reports = intake_.rtcp_target();
-  if (target && ports_->rtcp() >= 0 && reports != to) {
+  if (target && ports_->rtcp() && reports != to) {
     auto way = Target::From(ports_->rtcp(), ports_->family(), reports);
     if (way && tapping_) way->CopyTo(tap_, true);
     target->SendRtcpBy(std::move(way));

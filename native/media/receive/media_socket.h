@@ -84,7 +84,11 @@ class MediaSocket : private IntakeListener {
   uint64_t handle() const { return handle_; }
   void set_handle(uint64_t handle) { handle_ = handle; }  // before the first datagram
   uint16_t port() const { return port_; }
-  int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
+  // -1: there is none.
+  int fd(bool rtcp) const {
+    const Descriptor* const way = !ports_ ? nullptr : rtcp ? ports_->rtcp().get() : ports_->rtp().get();
+    return way ? way->fd() : -1;
+  }
   void SetPayloadTypes(const PayloadTypes& types);
   void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
   // Keys that are set already change nothing: their counters go on.
