@@ -49,7 +49,7 @@ std::shared_ptr<MediaSocket> Open(MediaPlane& plane, PortPool& pool, uint64_t ha
   std::string problem;
   auto ports = pool.Take(true, plane.time().Now(), &problem);
   if (!ports) return nullptr;
-  const auto socket = plane.MakeSocket(std::move(ports), true);
+  const auto socket = plane.MakeSocket({std::move(ports), nullptr}, true);
   socket->set_handle(handle);
   PayloadTypes types{};
   types[0] = {PayloadKind::kSound, 8000};
