@@ -9,7 +9,8 @@ export type SdpUse = 'talk' | 'publish' | 'listen';
 
 export interface SdpOffer {
   readonly sdp: string;
-  readonly use: SdpUse;
+  /** `talk`, if absent. */
+  readonly use?: SdpUse;
   /** Name of the API key that the session belongs to; undefined: it belongs to every key. */
   readonly owner?: string | undefined;
   /** The names under which the session is counted for its client. */
@@ -54,11 +55,11 @@ export interface SdpExchange {
    */
   open(offer: SdpOffer): Promise<SdpSession>;
   /**
-   * Present ICE session of a session that the API key of this name may use (undefined: any key); undefined if
-   * there is none.
+   * The present ICE session, if the API key of this name may use the session; undefined otherwise. No name
+   * means any key.
    */
   iceSession(id: string, key?: string): string | undefined;
-  /** Takes candidates of the client. An ICE-lite server needs none of them: it checks that it may use them. */
+  /** Takes candidates of the client. An ICE-lite server uses none of them. */
   addCandidates(id: string, fragment: IceFragment): void;
   /** Throws SDP_INVALID; the session goes on as before then. */
   restartIce(id: string, fragment: IceFragment): IceRestart;

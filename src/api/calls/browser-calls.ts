@@ -22,9 +22,7 @@ export interface BrowserCalls {
    * CALL_LIMIT, CLIENT_LIMIT or TRANSPORT_UNSUPPORTED.
    */
   open(
-    offer: Offer,
-    owner?: string,
-    clients?: readonly string[],
+    offer: Offer & { readonly owner?: string | undefined; readonly clients?: readonly string[] },
   ): Promise<{ readonly id: string; readonly sdp: string }>;
   /** Resolves to false if there is no such call, or if the API key of this name may not use it. */
   hangUp(id: string, key?: string): Promise<boolean>;
@@ -94,11 +92,8 @@ export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
 
   app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
     const offer = readOffer(request.headers['content-type'], request.body);
-    const { id, sdp } = await calls.open(
-      offer,
-      request.key,
-      callClients(request.key, addressOf(request.socket)),
-    );
+    const clients = callClients(request.key, addressOf(request.socket));
+    const { id, sdp } = await calls.open({ ...offer, owner: request.key, clients });
     if (isGone(reply.raw)) {
       // The client has left, and nobody else knows the id of the call.
       await calls.hangUp(id);
