@@ -187,7 +187,7 @@ function openBrowsers(
     switchboard,
     plane,
     certificate,
-    network: { hostAddresses: config.iceHostAddresses, udpPorts: config.udpPorts },
+    network: { hostAddresses: config.webrtc.hostAddresses, udpPorts: config.webrtc.udpPorts },
     time: systemTime,
     random: () => randomInt(2 ** 32) / 2 ** 32,
     log,
