@@ -9,6 +9,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserServer, makeCertificate } from '../signaling/browser-server.js';
+import { PlainExchange } from '../signaling/plain-exchange.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { clientLimits } from './call/client-limits.js';
@@ -234,7 +235,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
-    calls,
+    calls: new PlainExchange(calls),
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
