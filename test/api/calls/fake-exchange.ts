@@ -60,6 +60,15 @@ export class FakeExchange implements SdpExchange {
     return new Set(this.sessions.keys());
   }
 
+  /** Forgets everything, so that the next test finds a new exchange. */
+  reset(): void {
+    this.offers.length = this.enders.length = this.fragments.length = this.resumed.length = 0;
+    this.sessions.clear();
+    this.owners.clear();
+    this.silent.clear();
+    this.refusal = this.patchRefusal = undefined;
+  }
+
   async open(offer: SdpOffer): Promise<SdpSession> {
     this.offers.push(offer);
     const { listenTo, owner } = offer;
