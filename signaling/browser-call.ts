@@ -68,8 +68,8 @@ export class BrowserCall {
     return { id, token, sdp: answer, iceSession };
   }
 
-  restartIce(fragment: IceFragment): IceRestart {
-    return (this.#next ?? this.#connection).restartIce(fragment);
+  patchIce(fragment: IceFragment): IceRestart | undefined {
+    return (this.#next ?? this.#connection).patchIce(fragment);
   }
 
   /** Answers the offer of another connection, through which the call goes on once it is set up. */
@@ -203,8 +203,9 @@ class BrowserConnection {
     this.answer = this.#peer.answer;
   }
 
-  restartIce(fragment: IceFragment): IceRestart {
-    const restarted = this.#peer.restartIce(fragment);
+  patchIce(fragment: IceFragment): IceRestart | undefined {
+    const restarted = this.#peer.patchIce(fragment);
+    if (restarted === undefined) return undefined;
     this.iceSession = this.#newSessionName();
     return { ...restarted, iceSession: this.iceSession };
   }

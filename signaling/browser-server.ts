@@ -66,13 +66,10 @@ export class BrowserServer implements SdpExchange {
     return this.#find(id, key)?.session.iceSession;
   }
 
-  // The checks of the browser show its address: nothing is sent to a candidate before.
-  addCandidates(): void {}
-
-  restartIce(id: string, fragment: IceFragment): IceRestart {
+  patchIce(id: string, fragment: IceFragment): IceRestart | undefined {
     const browser = this.#calls.get(id);
     if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no session of this id');
-    return browser.restartIce(fragment);
+    return browser.patchIce(fragment);
   }
 
   async resume(token: string, { sdp, use = 'talk' }: SdpOffer): Promise<SdpSession> {

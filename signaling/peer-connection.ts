@@ -11,28 +11,20 @@ import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.j
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import type { DtlsCertificate } from '../src/media/dtls-association.js';
-import type { IceCredentials } from '../src/media/ice-lite.js';
-import type { DtlsKeys, SrtpKeys } from '../src/media/media-addon.js';
+import type { DtlsKeys, IceCredentials, SrtpKeys } from '../src/media/media-addon.js';
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket } from '../src/media/media-socket.js';
 import type { Playout } from '../src/media/playout.js';
 import type { Time } from '../src/time.js';
-import { answeredDirection, candidatesOf, type HostAddress, writeAnswer } from './answer.js';
+import { answeredDirection, candidatesOf, writeAnswer } from './answer.js';
+import type { BrowserSockets } from './browser-sockets.js';
 import type { Offer } from './offer.js';
 import { SctpAssociation } from './sctp-association.js';
 
-/** Opens the sockets of connections. */
-export interface BrowserSockets {
-  /** Throws CALL_LIMIT. */
-  open(): MediaSocket;
-  /** The addresses under which browsers reach a socket, in order of preference. */
-  hosts(socket: MediaSocket): readonly HostAddress[];
-}
-
 export interface PeerConnectionParts {
   readonly plane: Pick<MediaPlane, 'openStream' | 'nowMs'>;
-  readonly sockets: BrowserSockets;
+  readonly sockets: Pick<BrowserSockets, 'open' | 'hosts'>;
   readonly certificate: DtlsCertificate;
   readonly time: Time;
   /** Cryptographically strong. */
@@ -109,8 +101,13 @@ export class PeerConnection {
     );
   }
 
-  /** Our credentials change, and the connection goes on. Throws SDP_INVALID. */
-  restartIce({ ufrag, pwd }: IceFragment): Omit<IceRestart, 'iceSession'> {
+  /**
+   * Restarts ICE if the fragment has other credentials than the browser's present ones; the connection goes
+   * on. Candidates are not used: the checks show the browser's address. Throws SDP_INVALID.
+   */
+  patchIce({ ufrag, pwd }: IceFragment): Omit<IceRestart, 'iceSession'> | undefined {
+    const { remoteUfrag, remotePwd } = this.#terms.ice;
+    if ((ufrag ?? remoteUfrag) === remoteUfrag && (pwd ?? remotePwd) === remotePwd) return undefined;
     if (ufrag === undefined || pwd === undefined) {
       throw new ParleyError('SDP_INVALID', 'an ICE restart needs a=ice-ufrag and a=ice-pwd');
     }
@@ -118,7 +115,8 @@ export class PeerConnection {
     this.#handshake.renegotiate(this.#terms);
     const { localUfrag, localPwd } = this.#terms.ice;
     const candidates = candidatesOf(this.#parts.sockets.hosts(this.#socket));
-    return { ufrag: localUfrag, pwd: localPwd, candidates };
+    const mid = this.offer.audioMid;
+    return { ufrag: localUfrag, pwd: localPwd, candidates, mid, lite: true, options: undefined };
   }
 
   /** Tells the browser and frees everything. No event but `closing` follows. Idempotent. */

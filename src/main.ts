@@ -9,7 +9,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { BrowserServer } from '../signaling/browser-server.js';
-import { OwnPortSockets } from '../signaling/browser-sockets.js';
+import { BrowserSockets } from '../signaling/browser-sockets.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { clientLimits } from './call/client-limits.js';
@@ -44,7 +44,6 @@ import { VoiceWorkshop } from './voices/voice-workshop.js';
 
 // Limit of one data channel: several times the tokens of a fast model.
 const MESSAGES = { perSecond: 500, burst: 1000 };
-const RESUME_GRACE_MS = 15_000;
 
 /** Replacements for tests. */
 interface Overrides {
@@ -180,9 +179,9 @@ interface Parts {
 function openBrowsers({ config, log, plane, switchboard }: Parts, closing: Closing): BrowserServer {
   const certificate = DtlsCertificate.make();
   closing.add(() => certificate.close());
-  const { iceHostAddresses: hostAddresses, udpPorts } = config;
-  const sockets = new OwnPortSockets(plane, { hostAddresses, udpPorts });
+  const sockets = new BrowserSockets(plane, config.webrtc);
   closing.add(() => sockets.close());
+  if (sockets.notice !== undefined) log.warn(sockets.notice);
   const browsers = new BrowserServer({
     switchboard,
     plane,
@@ -192,7 +191,7 @@ function openBrowsers({ config, log, plane, switchboard }: Parts, closing: Closi
     randomBytes,
     log,
     setupTimeoutMs: config.setupTimeoutMs,
-    resumeGraceMs: RESUME_GRACE_MS,
+    resumeGraceMs: config.webrtc.resumeGraceMs,
     limits: { maxTextLength: config.maxTextLength, messages: MESSAGES },
   });
   closing.add(() => browsers.close());
@@ -234,7 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
-    calls,
+    calls: calls,
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},

@@ -53,7 +53,7 @@ test('speech pauses while the browser is not heard, and goes on when it is heard
   const { call } = await connect(t, under);
   const holds: boolean[] = [];
   t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
-  unheard(under, 7400);
+  unheard(under, 2000);
   assert.deepEqual(holds, []);
   unheard(under, 9000);
   assert.deepEqual(holds, [true]);
@@ -101,11 +101,13 @@ test('an ICE restart gives new credentials, the same addresses and another sessi
   const { server } = under;
   const { client, id, sdp } = await connect(t, under);
   const before = server.iceSession(id);
-  assert.throws(() => server.restartIce(id, { ufrag: undefined, pwd: undefined, candidates: [] }), {
+  assert.equal(server.patchIce(id, { ufrag: undefined, pwd: undefined, candidates: ['any'] }), undefined);
+  assert.throws(() => server.patchIce(id, { ufrag: 'another', pwd: undefined, candidates: [] }), {
     code: 'SDP_INVALID',
   });
   assert.equal(server.iceSession(id), before);
-  const restarted = server.restartIce(id, { ufrag: 'another', pwd: 'p'.repeat(22), candidates: [] });
+  const restarted = server.patchIce(id, { ufrag: 'another', pwd: 'p'.repeat(22), candidates: [] });
+  assert.ok(restarted !== undefined);
   assert.notEqual(restarted.ufrag, valueOf(sdp, 'ice-ufrag'));
   assert.notEqual(restarted.pwd, valueOf(sdp, 'ice-pwd'));
   assert.deepEqual(restarted.candidates, [valueOf(sdp, 'candidate')]);

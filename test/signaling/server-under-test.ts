@@ -10,7 +10,7 @@ import { ParleyError } from '../../src/errors.js';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { BrowserServer } from '../../signaling/browser-server.js';
-import { OwnPortSockets } from '../../signaling/browser-sockets.js';
+import { BrowserSockets } from '../../signaling/browser-sockets.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { WeriftClient } from './werift-client.js';
 
@@ -74,7 +74,14 @@ export async function openServer(
     });
   const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
   const certificate = DtlsCertificate.make();
-  const sockets = new OwnPortSockets(plane, { hostAddresses: ['127.0.0.1'], udpPorts });
+  const sockets = new BrowserSockets(plane, {
+    hostAddresses: ['127.0.0.1'],
+    announcedAddresses: [],
+    udpPort: 0,
+    udpPorts,
+    tcpPort: undefined,
+    iceServers: [],
+  });
   const under = { aheadMs: 0 };
   const server = new BrowserServer({
     switchboard,
