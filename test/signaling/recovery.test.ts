@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
@@ -67,6 +68,7 @@ test('a call ends when its browser has not consented for 30 s, and nothing is le
   const { call } = await connect(t, under);
   unheard(under, 30_000);
   assert.equal(await call.closed, 'peer lost');
+  await nextTurn();
   assert.deepEqual([under.server.size, under.plane.stats().streams, under.time.waiting], [0, 0, 0]);
 });
 
@@ -85,6 +87,7 @@ test('a call whose browser was lost waits for it, and ends after the grace time'
   unheard(under, 30_000);
   under.time.advance(15_000);
   assert.equal(await call.closed, 'peer lost');
+  await nextTurn();
   assert.deepEqual([under.server.size, under.plane.stats().streams, under.time.waiting], [0, 0, 0]);
 });
 
