@@ -148,6 +148,8 @@ endif()
 # Figures: cmake --build <folder> --target kernels_bench
 add_executable(kernels_bench EXCLUDE_FROM_ALL bench/kernels_bench.cc)
 target_link_libraries(kernels_bench PRIVATE kernels)
+add_executable(stream_bench EXCLUDE_FROM_ALL bench/stream_bench.cc)
+target_link_libraries(stream_bench PRIVATE media)
 add_executable(speech_bench EXCLUDE_FROM_ALL bench/speech_bench.cc)
 target_link_libraries(speech_bench PRIVATE model)
 add_executable(gpu_bench EXCLUDE_FROM_ALL bench/gpu_bench.cc)
