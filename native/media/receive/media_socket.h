@@ -18,7 +18,7 @@
 #include "media/ready.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
-#include "media/stream.h"
+#include "media/rtp_stream.h"
 
 namespace parley {
 
@@ -92,7 +92,7 @@ class MediaSocket : private IntakeListener {
                size_t mki_bytes = 0);
   void SetProtection(Protection protection);
   // The stream that sends from here; null lets it go.
-  void Bind(std::shared_ptr<Stream> stream);
+  void Bind(std::shared_ptr<RtpStream> stream);
   void Listen(bool on);
   std::vector<HeardPayload> TakeSound();
   std::vector<ForeignPacket> TakeForeign();
@@ -136,7 +136,7 @@ class MediaSocket : private IntakeListener {
   std::unique_ptr<PortPair> ports_;
   const uint16_t port_ = ports_ ? ports_->port() : 0;
   Intake intake_;
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<RtpStream> stream_;
   std::deque<ForeignPacket> foreign_;
   bool foreign_announced_ = false, sound_announced_ = false;  // JavaScript knows and has not looked yet
   std::shared_ptr<PacketTap> tap_;
