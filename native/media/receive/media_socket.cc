@@ -52,7 +52,7 @@ void MediaSocket::SetProtection(Protection protection) {
   intake_.SetProtection(protection, nullptr);
 }
 
-void MediaSocket::Bind(std::shared_ptr<Stream> stream) {
+void MediaSocket::Bind(std::shared_ptr<RtpStream> stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || stream == stream_) return;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
