@@ -11,8 +11,7 @@ import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.j
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import type { DtlsCertificate } from '../src/media/dtls-association.js';
-import type { IceCredentials } from '../src/media/ice-lite.js';
-import type { DtlsKeys, SrtpKeys } from '../src/media/media-addon.js';
+import type { DtlsKeys, IceCredentials, SrtpKeys } from '../src/media/media-addon.js';
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket } from '../src/media/media-socket.js';

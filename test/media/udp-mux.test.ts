@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { IceCredentials } from '../../src/media/media-addon.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { UdpMux } from '../../src/media/udp-mux.js';
-import { ATTRIBUTE, BINDING, writeStun } from '../../src/media/stun-message.js';
+import { ATTRIBUTE, BINDING, writeStun } from './stun-message.js';
 import { until } from '../fakes/until.js';
 import { LOOPBACK, SecuredLeg } from './secured-leg.js';
 
