@@ -379,13 +379,28 @@ export interface UdpMuxStats {
   /** User fragments and checked far addresses of the calls. */
   readonly fragments: number;
   readonly addresses: number;
+  /** Connections of ICE-TCP: open; accepted so far; refused, because there were too many. */
+  readonly tcpConnections: number;
+  readonly tcpAccepted: number;
+  readonly tcpRefused: number;
+  /** Closed, because no valid check or not the rest of a frame came within 10 s. */
+  readonly tcpExpired: number;
+  /** Packets dropped, because 64 kB waited for a far end already. */
+  readonly tcpDropped: number;
 }
 
 /** native/binding/mux_binding.cc */
 interface MuxAddon {
   /** The handle, or in words why there is none. */
-  muxOpen(options: { addresses: readonly string[]; port: number; dscp: number }): number | string;
+  muxOpen(options: {
+    addresses: readonly string[];
+    port: number;
+    tcpPort?: number;
+    dscp: number;
+  }): number | string;
   muxPort(mux: number): number;
+  /** 0: none. */
+  muxTcpPort(mux: number): number;
   muxStats(mux: number): UdpMuxStats | null;
   muxClose(mux: number): void;
 }

@@ -136,8 +136,10 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
 
   // The receiver. Reads one batch of what waits; true while there may be more.
   bool Receive(bool rtcp, ReceiveBatch* batch);
-  // One datagram of a shared port.
-  void Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
+  // One datagram of a shared port. True if its source has passed a check.
+  bool Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
+  // A connection has ended: media that went there waits for another check.
+  void LoseConnection(const PacketSink* sink);
   void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
   void Expire(int64_t now_ns);
   // Next deadline at which something ends by timeout; INT64_MAX: none.
