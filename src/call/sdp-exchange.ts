@@ -9,7 +9,8 @@ export type SdpUse = 'talk' | 'publish' | 'listen';
 
 export interface SdpOffer {
   readonly sdp: string;
-  readonly use: SdpUse;
+  /** `talk`, if absent. */
+  readonly use?: SdpUse;
   /** Name of the API key that the session belongs to; undefined: it belongs to every key. */
   readonly owner?: string | undefined;
   /** The names under which the session is counted for its client. */
