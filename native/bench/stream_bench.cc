@@ -142,6 +142,31 @@ void Processor(int count, int seconds) {
   std::printf("%d streams: %.0f ns of processor per packet\n", count, Cost(*plane, streams, seconds));
 }
 
+// One source with listeners: what a listener's packet costs beside the source's.
+void Listeners(int count, int seconds) {
+  Socket from, to;
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const Streams source = {Open(*plane, 1)};
+  source[0]->SetTarget(To(from, to));
+  const double alone_ns = Cost(*plane, source, seconds);
+  const double before = HeapBytes();
+  for (int n = 0; n < count; n++) {
+    const auto ssrc = static_cast<uint32_t>(n + 2);
+    const auto listener = plane->MakeListener(Config(ssrc), Keys(ssrc));
+    listener->set_handle(ssrc);
+    if (plane->FollowSource(listener.get(), source[0]) != MediaPlane::Follow::kFollows) std::abort();
+    listener->SetTarget(To(from, to));
+  }
+  const double bytes = (HeapBytes() - before) / count;
+  Cost(*plane, source, 1);
+  const double with_ns = Cost(*plane, source, seconds);
+  const double listener_ns = (with_ns * (count + 1) - alone_ns) / count;
+  std::printf(
+      "1 source: %.0f ns of processor per packet; with %d listeners: %.0f ns per listener packet, %.0f bytes "
+      "per listener; sizeof Listener %zu\n",
+      alone_ns, count, listener_ns, bytes, sizeof(Listener));
+}
+
 // The upper bound of the bucket below which that share of packets left.
 double LatenessMs(const PlaneCounters& counters, double share) {
   uint64_t all = 0, seen = 0;
@@ -182,6 +207,7 @@ int main(int count, char** words) {
   const int seconds = count > 1 ? std::atoi(words[1]) : 10;
   Memory();
   Processor(400, seconds);
+  Listeners(50, seconds);
   Lateness(400, seconds);
   return 0;
 }

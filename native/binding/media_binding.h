@@ -9,8 +9,8 @@
 
 namespace parley {
 
-// Object behind a stream's handle: the stream, and the plane that runs it. The stream is also one of the other
-// two.
+// Object behind a stream's handle: the stream, and the plane that runs it. It is a playout or a listener, and
+// the other pointer is null.
 struct StreamEntry {
   std::shared_ptr<MediaPlane> plane;
   std::shared_ptr<RtpStream> stream;
