@@ -174,7 +174,7 @@ export class BrowserCall {
   }
 }
 
-type ConnectionEvents = Omit<PeerEvents, 'channel' | 'closing'>;
+type ConnectionEvents = Omit<PeerEvents, 'channel' | 'closing' | 'listening'>;
 
 /** One connection of a call, with the data channel over which its page talks. */
 class BrowserConnection {
@@ -197,6 +197,7 @@ class BrowserConnection {
     this.iceSession = this.#newSessionName();
     this.#peer = new PeerConnection(offer, use, parts, {
       ...events,
+      listening: () => undefined,
       channel: (channel) => this.#opened(channel),
       closing: () => this.#session?.close(),
     });

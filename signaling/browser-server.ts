@@ -3,23 +3,28 @@
 import type { IceFragment, IceRestart, SdpExchange, SdpOffer, SdpSession } from '../src/call/sdp-exchange.js';
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError } from '../src/errors.js';
+import type { Call } from '../src/call/call.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
+import { BrowserListener } from './browser-listener.js';
 import { readOffer } from './offer.js';
 
 interface BrowserServerParts extends BrowserCallParts {
-  readonly switchboard: Pick<Switchboard, 'reserve'>;
+  readonly switchboard: Pick<Switchboard, 'reserve' | 'get'>;
+  /** Name of the API key that another room's call belongs to; undefined if it belongs to every key. */
+  readonly ownerOf?: (id: string) => string | undefined;
   /** Why another call would be one too many for this machine now; undefined if it would not. */
   readonly overload?: () => string | undefined;
 }
 
 const OVERLOAD_RETRY_S = 2;
+const SETUP_RETRY_S = 1;
 
 export class BrowserServer implements SdpExchange {
   readonly #parts: BrowserServerParts;
-  readonly #calls = new Map<string, BrowserCall>();
+  readonly #calls = new Map<string, BrowserCall | BrowserListener>();
   readonly #byToken = new Map<string, BrowserCall>();
   /** Names of API keys; calls that belong to every key are not in it. */
-  readonly #owners = new WeakMap<BrowserCall, string>();
+  readonly #owners = new WeakMap<BrowserCall | BrowserListener, string>();
   #closing: Promise<void> | undefined;
 
   constructor(parts: BrowserServerParts) {
@@ -32,9 +37,10 @@ export class BrowserServer implements SdpExchange {
   }
 
   /** The call goes on being set up after the answer. */
-  async open({ sdp, use = 'talk', owner, clients }: SdpOffer): Promise<SdpSession> {
+  async open({ sdp, use = 'talk', owner, clients, listenTo }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
-    const offer = readOffer(sdp, use);
+    const heard = listenTo === undefined ? undefined : this.#callOf(listenTo, owner);
+    const offer = readOffer(sdp, use, heard && [heard.codec]);
     const overload = this.#parts.overload?.();
     if (overload !== undefined) {
       throw new ParleyError('OVERLOADED', overload, { retryAfterSeconds: OVERLOAD_RETRY_S });
@@ -42,7 +48,10 @@ export class BrowserServer implements SdpExchange {
     const place = this.#parts.switchboard.reserve({ protocol: 'webrtc', clients });
     let browser;
     try {
-      browser = new BrowserCall(place, offer, use, this.#parts);
+      browser =
+        heard === undefined
+          ? new BrowserCall(place, offer, use, this.#parts)
+          : new BrowserListener(place, heard, offer, this.#parts);
     } catch (error) {
       place.release();
       throw error;
@@ -51,14 +60,26 @@ export class BrowserServer implements SdpExchange {
     return browser.session;
   }
 
-  #keep(browser: BrowserCall, owner: string | undefined): void {
-    const { id, token } = browser;
+  /** The running call that a client with the key `owner` may hear; undefined: any key. */
+  #callOf(id: string, key: string | undefined): Call {
+    const browser = this.#calls.get(id);
+    const owner = browser === undefined ? this.#parts.ownerOf?.(id) : this.#owners.get(browser);
+    const call = this.#parts.switchboard.get(id);
+    if (!mayUseCall(key, owner) || (call === undefined && browser === undefined)) {
+      throw new ParleyError('NOT_FOUND', 'there is no call of this id');
+    }
+    if (call !== undefined) return call;
+    throw new ParleyError('CALL_STATE', 'the call is not set up yet', { retryAfterSeconds: SETUP_RETRY_S });
+  }
+
+  #keep(browser: BrowserCall | BrowserListener, owner: string | undefined): void {
+    const { id } = browser;
     this.#calls.set(id, browser);
-    this.#byToken.set(token, browser);
+    if (browser instanceof BrowserCall) this.#byToken.set(browser.token, browser);
     if (owner !== undefined) this.#owners.set(browser, owner);
     void browser.freed.then(() => {
       this.#calls.delete(id);
-      this.#byToken.delete(token);
+      if (browser instanceof BrowserCall) this.#byToken.delete(browser.token);
     });
   }
 
@@ -80,7 +101,11 @@ export class BrowserServer implements SdpExchange {
   }
 
   isTokenOf(id: string, token: string): boolean {
-    return this.#byToken.get(token)?.id === id;
+    const call = this.#byToken.get(token)?.id;
+    const heard = this.#calls.get(id);
+    return (
+      call !== undefined && (call === id || (heard instanceof BrowserListener && heard.call.id === call))
+    );
   }
 
   async hangUp(id: string, key?: string): Promise<boolean> {
@@ -90,7 +115,7 @@ export class BrowserServer implements SdpExchange {
     return true;
   }
 
-  #find(id: string, key: string | undefined): BrowserCall | undefined {
+  #find(id: string, key: string | undefined): BrowserCall | BrowserListener | undefined {
     const browser = this.#calls.get(id);
     return browser !== undefined && mayUseCall(key, this.#owners.get(browser)) ? browser : undefined;
   }

@@ -1,7 +1,6 @@
 // The sockets of browser calls, on one UDP port for all of them or on a port of a range for each, and the
 // addresses under which browsers reach them.
 import type { WebRtcConfig } from '../src/config/webrtc-config.js';
-import { ParleyError } from '../src/errors.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import { type MediaSocket, RtpPorts, type SocketOptions } from '../src/media/media-socket.js';
 import { UdpMux } from '../src/media/udp-mux.js';
@@ -25,21 +24,23 @@ export class BrowserSockets {
   readonly #plane: Plane;
   readonly #config: SocketConfig;
   readonly #options: SocketOptions;
+  readonly #tcpPort: number | undefined;
   readonly #closePorts: () => void;
 
   /** Throws CONFIG_INVALID if a port cannot be opened. */
   constructor(plane: Plane, config: SocketConfig) {
     this.#plane = plane;
     this.#config = config;
-    if (config.tcpPort !== undefined) {
-      throw new ParleyError('CONFIG_INVALID', 'WEBRTC_TCP_PORT: this server has no ICE-TCP yet', {
-        field: 'WEBRTC_TCP_PORT',
-      });
-    }
     if (config.udpPorts === undefined) {
-      const addresses = this.#listening();
-      const udpMux = UdpMux.open({ addresses, port: config.udpPort, dscp: EXPEDITED_FORWARDING });
+      const { udpPort: port, tcpPort } = config;
+      const udpMux = UdpMux.open({
+        addresses: this.#listening(),
+        port,
+        dscp: EXPEDITED_FORWARDING,
+        ...(tcpPort === undefined ? {} : { tcpPort }),
+      });
       this.port = udpMux.port;
+      this.#tcpPort = udpMux.tcpPort;
       this.#options = { udpMux, mux: true };
       this.#closePorts = () => udpMux.close();
     } else {
@@ -59,7 +60,11 @@ export class BrowserSockets {
 
   /** The addresses under which browsers reach a socket. */
   hosts({ port }: MediaSocket): readonly HostAddress[] {
-    return this.#announced().map((address) => ({ address, port, transport: 'udp' }));
+    const addresses = this.#announced();
+    const hosts: HostAddress[] = addresses.map((address) => ({ address, port, transport: 'udp' }));
+    const tcpPort = this.#tcpPort;
+    if (tcpPort === undefined) return hosts;
+    return [...hosts, ...addresses.map((address) => ({ address, port: tcpPort, transport: 'tcp' }) as const)];
   }
 
   /** Advice for a server that browsers outside of its network cannot reach; undefined if they can. */

@@ -55,9 +55,13 @@ export interface OfferedSection {
 
 /**
  * Throws SDP_INVALID naming the line, or NO_COMMON_CODEC. `use` decides which directions of the audio are
- * accepted.
+ * accepted. `codecs` are those that this side can send.
  */
-export function readOffer(sdp: string, use: SdpUse = 'talk'): Offer {
+export function readOffer(
+  sdp: string,
+  use: SdpUse = 'talk',
+  codecs: readonly Codec[] = BROWSER_CODECS,
+): Offer {
   const text = splitSdp(sdp);
   const media = text.media.map((section) => ({ section, ...mediaLine(section) }));
   const audio = media.find(({ kind, usable }) => kind === 'audio' && usable);
@@ -65,7 +69,7 @@ export function readOffer(sdp: string, use: SdpUse = 'talk'): Offer {
   const data = media.find(
     ({ kind, usable, protocol }) => kind === 'application' && usable && DATA_PROTOCOL.test(protocol),
   );
-  const choice = chooseCodec(audio.section, audio.formats);
+  const choice = chooseCodec(audio.section, audio.formats, codecs);
   checkAudio(audio);
   const groups = bundles(text);
   const audioMid = midOf(audio.section);
@@ -116,6 +120,7 @@ function mediaLine({ first, lines }: SdpSection) {
 function chooseCodec(
   audio: SdpSection,
   formats: readonly string[],
+  codecs: readonly Codec[],
 ): Pick<Offer, 'codec' | 'payloadType' | 'parameters' | 'redPayloadType'> {
   const named = new Map(
     attributes(audio, 'rtpmap').map(({ line, value }) => {
@@ -130,7 +135,7 @@ function chooseCodec(
       throw badLine(audio.first, `lists ${format}, which is no payload type`);
     }
     const payloadType = Number(format);
-    const codec = BROWSER_CODECS.find(({ name, clockRate, sdpChannels, staticPayloadType }) => {
+    const codec = codecs.find(({ name, clockRate, sdpChannels, staticPayloadType }) => {
       const written = `${name}/${clockRate}/${sdpChannels}`.toLowerCase();
       return (named.get(payloadType) ?? (staticPayloadType === payloadType ? written : '')) === written;
     });
@@ -138,7 +143,7 @@ function chooseCodec(
     const redPayloadType = redOf(audio, formats, named, payloadType, codec);
     return { codec, payloadType, parameters: parametersOf(audio, payloadType), redPayloadType };
   }
-  throw noCodec(`the audio section offers none of ${BROWSER_CODECS.map(({ name }) => name).join(', ')}`);
+  throw noCodec(`the audio section offers none of ${codecs.map(({ name }) => name).join(', ')}`);
 }
 
 function parametersOf(audio: SdpSection, payloadType: number): string {

@@ -11,11 +11,12 @@ import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.j
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import type { DtlsCertificate } from '../src/media/dtls-association.js';
-import type { DtlsKeys, IceCredentials, SrtpKeys } from '../src/media/media-addon.js';
+import type { DtlsKeys, IceCredentials, SrtpKeys, StreamOptions } from '../src/media/media-addon.js';
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket } from '../src/media/media-socket.js';
 import type { Playout } from '../src/media/playout.js';
+import type { PlayoutListener } from '../src/media/playout-listener.js';
 import type { Time } from '../src/time.js';
 import { answeredDirection, candidatesOf, writeAnswer } from './answer.js';
 import type { BrowserSockets } from './browser-sockets.js';
@@ -23,7 +24,7 @@ import type { Offer } from './offer.js';
 import { SctpAssociation } from './sctp-association.js';
 
 export interface PeerConnectionParts {
-  readonly plane: Pick<MediaPlane, 'openStream' | 'nowMs'>;
+  readonly plane: Pick<MediaPlane, 'openStream' | 'openListener' | 'nowMs'>;
   readonly sockets: Pick<BrowserSockets, 'open' | 'hosts'>;
   readonly certificate: DtlsCertificate;
   readonly time: Time;
@@ -34,8 +35,10 @@ export interface PeerConnectionParts {
 }
 
 export interface PeerEvents {
-  /** Media can flow. */
+  /** Media can flow; without a source. */
   connected(port: MediaPort): void;
+  /** The sound of the source can flow. */
+  listening(listener: PlayoutListener): void;
   channel(channel: RTCDataChannel): void;
   /** The browser has not been heard for INTERRUPTED_MS, or is heard again. */
   interrupted(isInterrupted: boolean): void;
@@ -66,20 +69,32 @@ export class PeerConnection {
   readonly #use: SdpUse;
   readonly #socket: MediaSocket;
   readonly #handshake: MediaHandshake;
+  readonly #source: (() => Playout) | undefined;
   readonly #ssrc: number;
   readonly #cname: string;
+  readonly #redundancy = new RedundancySwitch();
   #terms: HandshakeTerms & { readonly ice: IceCredentials };
   #sctp: SctpAssociation | undefined;
-  #playout: Playout | undefined;
+  #sender: Playout | PlayoutListener | undefined;
   #isInterrupted = false;
   /** It ended or failed, or this side closed it: no event follows. */
   #isOver = false;
   #isClosed = false;
   #cancelTimer: () => void;
 
-  /** Throws CALL_LIMIT when no port is free, TRANSPORT_UNSUPPORTED when werift is not as expected. */
-  constructor(offer: Offer, use: SdpUse, parts: PeerConnectionParts, events: PeerEvents) {
+  /**
+   * The browser hears the playout that `source` returns, or, without it, a port of its own. Throws CALL_LIMIT
+   * when no port is free.
+   */
+  constructor(
+    offer: Offer,
+    use: SdpUse,
+    parts: PeerConnectionParts,
+    events: PeerEvents,
+    source?: () => Playout,
+  ) {
     this.offer = offer;
+    this.#source = source;
     this.#use = use;
     this.#parts = parts;
     this.#events = events;
@@ -126,7 +141,7 @@ export class PeerConnection {
     this.#cancelTimer();
     this.#events.closing();
     this.#sctp?.close();
-    this.#playout?.close();
+    this.#sender?.close();
     this.#handshake.close();
     this.#socket.close();
   }
@@ -168,7 +183,7 @@ export class PeerConnection {
       time,
       onKeys: (keys) => this.#secured(keys),
       onFailed: (error) => this.#fail(error),
-      onNominated: (address, port) => this.#socket.learn({ address, port, announcedOnly: true }),
+      onNominated: () => undefined, // the socket follows by itself
       onClosed: () => this.#end('peer closed'),
       ...(this.offer.data === undefined ? {} : { onData: (data: Uint8Array) => this.#sctp?.receive(data) }),
     });
@@ -194,15 +209,30 @@ export class PeerConnection {
     if (this.#isOver) return;
     try {
       this.#socket.srtp(receive);
-      this.#playout = this.#openStream(send);
-      if (this.#use !== 'publish') this.#socket.bind(this.#playout);
       this.#openSctp();
+      const tell = this.#openSender(send);
+      this.#cancelTimer();
+      this.#watch();
+      tell();
     } catch (error) {
-      return this.#fail(asParleyError(error, 'TRANSPORT_UNSUPPORTED'));
+      this.#fail(asParleyError(error, 'TRANSPORT_UNSUPPORTED'));
     }
-    this.#cancelTimer();
-    this.#watch();
-    this.#events.connected(this.#portOf(this.#playout));
+  }
+
+  /** Returns the event that reports the sender. */
+  #openSender(srtp: SrtpKeys): () => void {
+    const { plane } = this.#parts;
+    const source = this.#source?.();
+    if (source === undefined) {
+      const playout = plane.openStream(this.#streamOptions(srtp));
+      this.#sender = playout;
+      if (this.#use !== 'publish') this.#socket.bind(playout);
+      return () => this.#events.connected(this.#portOf(playout));
+    }
+    const listener = plane.openListener(source, this.#streamOptions(srtp));
+    this.#sender = listener;
+    this.#socket.bind(listener);
+    return () => this.#events.listening(listener);
   }
 
   #portOf(playout: Playout): MediaPort {
@@ -219,11 +249,11 @@ export class PeerConnection {
     };
   }
 
-  #openStream(srtp: SrtpKeys): Playout {
-    const { codec, payloadType } = this.offer;
+  #streamOptions(srtp: SrtpKeys): StreamOptions {
+    const { codec, payloadType, redPayloadType } = this.offer;
     const { frameMs } = codec;
     const random = this.#parts.randomBytes(6);
-    return this.#parts.plane.openStream({
+    return {
       ssrc: this.#ssrc,
       cname: this.#cname,
       payloadType,
@@ -238,7 +268,8 @@ export class PeerConnection {
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
       srtp,
-    });
+      ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 1 } }),
+    };
   }
 
   #openSctp(): void {
@@ -262,8 +293,17 @@ export class PeerConnection {
         this.#isInterrupted = isInterrupted;
         this.#events.interrupted(isInterrupted);
       }
+      this.#protect();
       if (!this.#isOver) this.#watch();
     });
+  }
+
+  /** Repeats frames (RED) as long as the browser reports losses. */
+  #protect(): void {
+    if (this.offer.redPayloadType === undefined || this.#isOver) return;
+    const { remoteReports, remoteFractionLost } = this.#socket.stats();
+    const frames = this.#redundancy.reported(remoteReports, remoteFractionLost);
+    if (frames !== undefined) this.#sender?.redundancy(frames);
   }
 
   #end(reason: 'peer closed' | 'peer lost'): void {
@@ -278,5 +318,30 @@ export class PeerConnection {
     this.#isOver = true;
     this.#cancelTimer();
     this.#events.failed(error);
+  }
+}
+
+const LOSS_ON = 0.02;
+const LOSS_OFF = 0.005;
+const CALM_REPORTS = 4; // of the browser: some 20 s
+
+/** Decides from the browser's reports if frames are repeated (RFC 2198). */
+export class RedundancySwitch {
+  #isOn = false;
+  #reports = 0;
+  #calm = 0;
+
+  /**
+   * The number of frames to repeat, if it changes. `reports` counts the reports so far, `loss` is the
+   * fraction of the last one.
+   */
+  reported(reports: number, loss: number): 0 | 1 | undefined {
+    if (reports === this.#reports) return undefined;
+    this.#reports = reports;
+    this.#calm = loss < LOSS_OFF ? this.#calm + 1 : 0;
+    const isOn = loss >= LOSS_ON || (this.#isOn && this.#calm < CALM_REPORTS);
+    if (isOn === this.#isOn) return undefined;
+    this.#isOn = isOn;
+    return isOn ? 1 : 0;
   }
 }

@@ -8,8 +8,8 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { BrowserServer } from '../signaling/browser-server.js';
-import { BrowserSockets } from '../signaling/browser-sockets.js';
+import type { BrowserServer } from '../signaling/browser-server.js';
+import { openBrowsers } from '../signaling/open-browsers.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { clientLimits } from './call/client-limits.js';
@@ -33,7 +33,6 @@ import { CallReports } from './observe/call-reports.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
-import { DtlsCertificate } from './media/dtls-association.js';
 import { MediaPlane } from './media/media-plane.js';
 import { readCommandLine, TERMINAL, TerminalLog } from './cli.js';
 import { AudioCache } from './speaking/audio-cache.js';
@@ -107,10 +106,12 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const parts = { ...shared, switchboard };
-  const browsers = openBrowsers(parts, closing);
+  const ownerOf = (id: string) => telephone?.list().find((call) => call.id === id)?.owner;
+  const browsers = openBrowsers({ ...parts, ownerOf, time: systemTime, randomBytes, messages: MESSAGES });
+  closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
-  const http = openHttp(parts, browsers, telephone);
+  const http = openHttp(parts, browsers.server, telephone);
   closing.add(() => http.close());
   const memory = returnMemory(parts);
   closing.add(() => memory.close());
@@ -174,28 +175,6 @@ interface Parts {
   readonly engines: Engines;
   readonly workshop: VoiceWorkshop;
   readonly switchboard: Switchboard;
-}
-
-function openBrowsers({ config, log, plane, switchboard }: Parts, closing: Closing): BrowserServer {
-  const certificate = DtlsCertificate.make();
-  closing.add(() => certificate.close());
-  const sockets = new BrowserSockets(plane, config.webrtc);
-  closing.add(() => sockets.close());
-  if (sockets.notice !== undefined) log.warn(sockets.notice);
-  const browsers = new BrowserServer({
-    switchboard,
-    plane,
-    certificate,
-    sockets,
-    time: systemTime,
-    randomBytes,
-    log,
-    setupTimeoutMs: config.setupTimeoutMs,
-    resumeGraceMs: config.webrtc.resumeGraceMs,
-    limits: { maxTextLength: config.maxTextLength, messages: MESSAGES },
-  });
-  closing.add(() => browsers.close());
-  return browsers;
 }
 
 function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {

@@ -69,6 +69,7 @@ export class Call {
   readonly #goodbye: Goodbye;
   readonly #turns: TextTurns;
   readonly #observers = new Set<(event: CallEvent) => void>();
+  readonly #followers = new Set<(port: MediaPort) => void>();
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
@@ -98,6 +99,16 @@ export class Call {
     const observed = (event: CallEvent) => observer(event);
     this.#observers.add(observed);
     return () => void this.#observers.delete(observed);
+  }
+
+  /**
+   * Calls `follower` with the present port and with each one that the call moves to, until the returned
+   * function is called.
+   */
+  follow(follower: (port: MediaPort) => void): () => void {
+    this.#followers.add(follower);
+    follower(this.#queue.port);
+    return () => void this.#followers.delete(follower);
   }
 
   stats(): ReturnType<Playout['stats']> {
@@ -169,6 +180,7 @@ export class Call {
     this.#refuseClosed();
     const from = this.codec.name;
     this.#queue.moveTo(port);
+    for (const follower of this.#followers) follower(port);
     const { path, codec, frameMs } = port;
     this.#parts.log.info({ call: this.id, from, codec: codec.name, frameMs, path }, 'call moved');
   }

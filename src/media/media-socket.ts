@@ -21,6 +21,7 @@ import {
   type Tapped,
 } from './media-addon.js';
 import type { Playout } from './playout.js';
+import type { PlayoutListener } from './playout-listener.js';
 import type { UdpMux } from './udp-mux.js';
 
 export interface SocketOptions {
@@ -212,9 +213,12 @@ export class MediaSocket {
     return this.#addon.socketIce(this.handle)?.lastCheckMs ?? undefined;
   }
 
-  /** The playout that sends from here; its target is the socket's business from now on. Null lets it go. */
-  bind(playout: Playout | null): void {
-    this.#addon.socketBind(this.handle, playout?.handle ?? 0);
+  /**
+   * The playout or listener that sends from here; its target is the socket's business from now on. Null lets
+   * it go.
+   */
+  bind(stream: Playout | PlayoutListener | null): void {
+    this.#addon.socketBind(this.handle, stream?.handle ?? 0);
   }
 
   /** Payloads in order, in batches; undefined stops. Comfort noise is among them, digits are not. */

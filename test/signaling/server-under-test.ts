@@ -46,12 +46,13 @@ interface ServerOptions {
   readonly resumeGraceMs?: number;
   /** Time of the connections, where the test does not control it: handshakes are repeated by it. */
   readonly connectionTime?: Time;
+  readonly tcpPort?: number;
   readonly udpPorts?: readonly [number, number];
 }
 
 export async function openServer(
   t: TestContext,
-  { maxCalls = 10, clientLimits, resumeGraceMs = 0, udpPorts, connectionTime }: ServerOptions = {},
+  { maxCalls = 10, clientLimits, resumeGraceMs = 0, udpPorts, tcpPort, connectionTime }: ServerOptions = {},
 ): Promise<ServerUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
@@ -79,7 +80,7 @@ export async function openServer(
     announcedAddresses: [],
     udpPort: 0,
     udpPorts,
-    tcpPort: undefined,
+    tcpPort,
     iceServers: [],
   });
   const under = { aheadMs: 0 };
@@ -87,6 +88,7 @@ export async function openServer(
     switchboard,
     plane: {
       openStream: (...stream) => plane.openStream(...stream),
+      openListener: (...listener) => plane.openListener(...listener),
       get nowMs() {
         return plane.nowMs + under.aheadMs;
       },

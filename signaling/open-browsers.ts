@@ -1,0 +1,55 @@
+// Opens the server of browser calls with what it owns: its certificate, sockets and admission of calls.
+import { availableParallelism } from 'node:os';
+import { CallAdmission } from '../src/call/call-admission.js';
+import type { MessageRateLimits } from '../src/call/client-limits.js';
+import type { Switchboard } from '../src/call/switchboard.js';
+import type { Config } from '../src/config/config.js';
+import { DtlsCertificate } from '../src/media/dtls-association.js';
+import type { MediaPlane } from '../src/media/media-plane.js';
+import type { Log } from '../src/observe/log.js';
+import type { Time } from '../src/time.js';
+import { BrowserServer } from './browser-server.js';
+import { BrowserSockets } from './browser-sockets.js';
+
+interface BrowserParts {
+  readonly config: Pick<Config, 'webrtc' | 'maxTextLength' | 'setupTimeoutMs'>;
+  readonly log: Log;
+  readonly plane: MediaPlane;
+  readonly switchboard: Switchboard;
+  /** Name of the API key that another room's call belongs to; undefined if it belongs to every key. */
+  readonly ownerOf: (id: string) => string | undefined;
+  readonly time: Time;
+  /** Cryptographically strong. */
+  readonly randomBytes: (count: number) => Buffer;
+  readonly messages: MessageRateLimits;
+}
+
+/** Throws CONFIG_INVALID if a port cannot be opened. */
+export function openBrowsers(parts: BrowserParts): { server: BrowserServer; close(): Promise<void> } {
+  const { config, log, plane, time } = parts;
+  const sockets = new BrowserSockets(plane, config.webrtc);
+  if (sockets.notice !== undefined) log.warn(sockets.notice);
+  const certificate = DtlsCertificate.make();
+  const admission = new CallAdmission({
+    maxCpuPercent: config.webrtc.maxCpuPercent,
+    cores: availableParallelism(),
+    cpuMicroseconds: () => process.cpuUsage().user + process.cpuUsage().system,
+    time,
+  });
+  const server = new BrowserServer({
+    ...parts,
+    certificate,
+    sockets,
+    overload: () => admission.refusal(),
+    setupTimeoutMs: config.setupTimeoutMs,
+    resumeGraceMs: config.webrtc.resumeGraceMs,
+    limits: { maxTextLength: config.maxTextLength, messages: parts.messages },
+  });
+  const close = async () => {
+    await server.close();
+    admission.close();
+    sockets.close();
+    certificate.close();
+  };
+  return { server, close };
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { RedundancySwitch } from '../../signaling/peer-connection.js';
+import { connect, openServer } from './server-under-test.js';
+import { WeriftClient } from './werift-client.js';
+
+type Under = Awaited<ReturnType<typeof openServer>>;
+
+/** A connected client that hears the call of this id. */
+async function listen(t: TestContext, { server }: Under, listenTo: string) {
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const session = await server.open({ sdp: await client.offer(), use: 'listen', listenTo });
+  await client.accept(session.sdp);
+  await client.until(() => client.packets.length > 5, 'packets');
+  return { client, session };
+}
+
+test('several browsers hear one call, each under its own SSRC, and leave without disturbing it', async (t) => {
+  const under = await openServer(t);
+  const { client, id, call, token } = await connect(t, under);
+  const listeners = [await listen(t, under, id), await listen(t, under, id)];
+  assert.deepEqual([under.plane.stats().streams, under.plane.stats().listeners], [1, 2]);
+  const ssrcs = [client, ...listeners.map((listener) => listener.client)].map(
+    ({ packets }) => packets[0]?.ssrc,
+  );
+  assert.equal(new Set(ssrcs).size, 3);
+  const [first, second] = listeners.map(({ session }) => session);
+  assert.ok(first !== undefined && second !== undefined);
+  assert.equal(first.token, undefined);
+  assert.ok(under.server.isTokenOf(first.id, token));
+  assert.equal(await under.server.hangUp(first.id), true);
+  const received = client.packets.length;
+  await client.until(() => client.packets.length > received + 5, 'packets of the call');
+  await call.close('over');
+  assert.equal(await under.server.hangUp(second.id), false);
+  assert.deepEqual(
+    [under.plane.stats().streams, under.plane.stats().listeners, under.switchboard.size, under.time.waiting],
+    [0, 0, 0, 0],
+  );
+});
+
+test('a call is heard with its key only, once it is set up, and in a codec of its own', async (t) => {
+  const under = await openServer(t);
+  const { server } = under;
+  const client = new WeriftClient('PCMU');
+  t.after(() => client.close());
+  const { id, sdp } = await server.open({ sdp: await client.offer(), owner: 'acme' });
+  const other = new WeriftClient('PCMA');
+  t.after(() => other.close());
+  const offer = await other.offer();
+  const open = (listenTo: string, owner?: string) =>
+    server.open({ sdp: offer, use: 'listen', listenTo, owner });
+  await assert.rejects(open(id, 'acme'), { code: 'CALL_STATE', retryAfterSeconds: 1 });
+  await client.accept(sdp);
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  await assert.rejects(open(id, 'other'), { code: 'NOT_FOUND' });
+  await assert.rejects(open('none'), { code: 'NOT_FOUND' });
+  await assert.rejects(open(id, 'acme'), { code: 'NO_COMMON_CODEC' });
+  assert.equal(server.size, 1);
+});
+
+test('frames are repeated from 2 % of loss on, until four reports in a row are calm', () => {
+  const redundancy = new RedundancySwitch();
+  let reports = 0;
+  const report = (loss: number) => redundancy.reported(++reports, loss);
+  assert.equal(report(0.019), undefined);
+  assert.equal(report(0.02), 1);
+  assert.equal(redundancy.reported(reports, 0), undefined); // no new report
+  assert.deepEqual(
+    [report(0), report(0), report(0), report(0.01)],
+    [undefined, undefined, undefined, undefined],
+  );
+  assert.deepEqual([report(0), report(0), report(0), report(0)], [undefined, undefined, undefined, 0]);
+});
