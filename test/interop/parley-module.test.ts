@@ -5,6 +5,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { readConfig } from '../../src/config/config.js';
 import { type Server, startServer } from '../../src/main.js';
+import { codeBlocksOf } from '../docs/markdown.js';
 import { answerThrough, candidatePort, ImpairedRelay } from '../fakes/impaired-relay.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
@@ -13,6 +14,7 @@ const SHORT = 'There was once a server. It could not stop talking, until somebod
 const LONG =
   'There was once a server. It could not stop talking, and it went on and on about its threads and its sockets, ' +
   'its queues and its clocks, and all the things that it had heard on the wire from other servers near and far.';
+const OTHER_ORIGIN = 'http://localhost:8099';
 const BLOCKED = { lossShare: 1 };
 const SEED = 20;
 const WAIT_MS = 30_000;
@@ -28,6 +30,7 @@ before(async () => {
       LOG_LEVEL: 'silent',
       ENGINE: 'flite',
       ICE_HOST_ADDRESSES: '127.0.0.1',
+      CORS_ORIGINS: OTHER_ORIGIN,
     }),
   );
   browser = await chromium.launch({
@@ -110,11 +113,13 @@ class ModuleCall {
     let relay: ImpairedRelay | undefined;
     t.after(async () => {
       await page.evaluate('call.close()');
+      await page.unrouteAll({ behavior: 'wait' });
       await page.close();
       await relay?.close();
     });
     await page.route('**/v1/realtime/calls**', async (route) => {
       const request = route.request();
+      if (request.method() === 'DELETE') return route.continue();
       if (request.url().endsWith('/resume') && relay !== undefined) onResume?.(relay);
       const answer = await route.fetch();
       const text = await answer.text();
@@ -240,4 +245,18 @@ test('a call that is over when its page comes back is said to be over', async (t
   await server.switchboard.get(call.id)?.close('test');
   await call.until(`states.at(-1).state === 'ended'`);
   assert.match(await call.lastReason(), /the call is over on the server/);
+});
+
+test('the example of the documents speaks on a page of another origin', async (t) => {
+  const example = codeBlocksOf('public/docs/webrtc.md').find(({ language }) => language === 'html');
+  assert.ok(example !== undefined);
+  const body = example.code.replaceAll('http://127.0.0.1:8080', server.url);
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.route(`${OTHER_ORIGIN}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
+  await page.goto(OTHER_ORIGIN);
+  const spoken = page.waitForEvent('console', (line) => line.text().startsWith('utterance.spoken'));
+  await page.getByRole('button', { name: 'Talk' }).click();
+  await spoken;
+  assert.equal(await page.evaluate(`document.getElementById('sound').paused`), false);
 });
