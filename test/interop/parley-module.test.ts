@@ -1,6 +1,8 @@
 // The module public/parley.js in a real browser, with the whole server behind a relay that can block the path.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { readConfig } from '../../src/config/config.js';
@@ -14,15 +16,23 @@ const SHORT = 'There was once a server. It could not stop talking, until somebod
 const LONG =
   'There was once a server. It could not stop talking, and it went on and on about its threads and its sockets, ' +
   'its queues and its clocks, and all the things that it had heard on the wire from other servers near and far.';
-const OTHER_ORIGIN = 'http://localhost:8099';
 const BLOCKED = { lossShare: 1 };
 const SEED = 20;
 const WAIT_MS = 30_000;
 
 let server: Server;
 let browser: Browser;
+let example = '';
+/** Serves the example. */
+const elsewhere = createServer((_request, response) => {
+  response.setHeader('content-type', 'text/html').end(example);
+});
+let otherOrigin = '';
 
 before(async () => {
+  elsewhere.listen(0, '127.0.0.1');
+  await once(elsewhere, 'listening');
+  otherOrigin = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
   server = await startServer(
     readConfig({
       PORT: '0',
@@ -30,7 +40,7 @@ before(async () => {
       LOG_LEVEL: 'silent',
       ENGINE: 'flite',
       ICE_HOST_ADDRESSES: '127.0.0.1',
-      CORS_ORIGINS: OTHER_ORIGIN,
+      CORS_ORIGINS: otherOrigin,
     }),
   );
   browser = await chromium.launch({
@@ -41,6 +51,8 @@ before(async () => {
 after(async () => {
   await browser.close();
   await server.close();
+  elsewhere.closeAllConnections();
+  elsewhere.close();
 });
 
 // Runs in the page. The sound has to be played, or nothing would be decoded.
@@ -248,13 +260,12 @@ test('a call that is over when its page comes back is said to be over', async (t
 });
 
 test('the example of the documents speaks on a page of another origin', async (t) => {
-  const example = codeBlocksOf('public/docs/webrtc.md').find(({ language }) => language === 'html');
-  assert.ok(example !== undefined);
-  const body = example.code.replaceAll('http://127.0.0.1:8080', server.url);
+  const block = codeBlocksOf('public/docs/webrtc.md').find(({ language }) => language === 'html');
+  assert.ok(block !== undefined);
+  example = block.code.replaceAll('http://127.0.0.1:8080', server.url);
   const page = await browser.newPage();
   t.after(() => page.close());
-  await page.route(`${OTHER_ORIGIN}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
-  await page.goto(OTHER_ORIGIN);
+  await page.goto(otherOrigin);
   const spoken = page.waitForEvent('console', (line) => line.text().startsWith('utterance.spoken'));
   await page.getByRole('button', { name: 'Talk' }).click();
   await spoken;
