@@ -1,11 +1,14 @@
 // The page: joins the call, the form, the transcript and the figures.
 //
 //   idle ──▶ connecting ──▶ live ⇄ speaking
-//     ▲           │           │       │
-//     └───────────┴───────────┴───────┘   (failed is idle with a reason)
-import { authorization, CallError, refusalOf, VoiceCall, WRONG_KEY } from './call.js';
+//     ▲           │         ▲ │       │ ▲
+//     │           │         │ ▼       ▼ │
+//     │           │        reconnecting
+//     └───────────┴─────────────┘   (failed is idle with a reason)
 import { Figures } from './figures.js';
 import { Meter } from './meter.js';
+import { ParleyCall } from './parley.js';
+import { authorization, CallError, refusalOf, WRONG_KEY } from './parley-http.js';
 import { Transcript } from './transcript.js';
 
 const STATES = {
@@ -13,6 +16,7 @@ const STATES = {
   connecting: 'Connecting…',
   live: 'On the line',
   speaking: 'Speaking',
+  reconnecting: 'Reconnecting…',
   failed: 'Call ended',
 };
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
@@ -47,14 +51,19 @@ let ticking;
 
 function setState(next) {
   state = next;
-  const inCall = state === 'live' || state === 'speaking' || state === 'connecting';
+  const inCall = isOpen() || state === 'connecting';
   element('state').dataset.state = state;
   if (element('state-text').textContent !== STATES[state]) element('state-text').textContent = STATES[state];
   element('call').dataset.action = inCall ? 'stop' : 'start';
   element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : 'Start call';
   element('call-hint').hidden = inCall;
-  element('clock').hidden = state !== 'live' && state !== 'speaking';
+  element('clock').hidden = !isOpen();
   element('clear').disabled = !transcript.busy;
+}
+
+/** The call takes messages. While it reconnects they wait. */
+function isOpen() {
+  return state === 'live' || state === 'speaking' || state === 'reconnecting';
 }
 
 function showProblem(text) {
@@ -72,23 +81,36 @@ async function startCall() {
   showProblem('');
   figures.reset();
   setState('connecting');
-  const opening = new VoiceCall(key, {
-    onMessage: (message) => call === opening && read(message),
-    onSound: play,
-    onTrouble: (text) => call === opening && showProblem(text),
-    onEnd: (text) => call === opening && endCall(text),
-  });
+  const opening = new ParleyCall({ key });
+  const listen = (type, listener) =>
+    opening.addEventListener(type, ({ detail }) => call === opening && listener(detail));
+  listen('message', read);
+  listen('sound', play);
+  listen('state', callChanged);
   call = opening;
   try {
     await opening.open();
   } catch (error) {
-    opening.close();
     if (call !== opening) return; // cancelled meanwhile
     endCall(error instanceof CallError ? error.message : 'The call could not be opened.');
     if (error.status === 401) askForKey();
     return;
   }
   if (call === opening) began();
+}
+
+/** Of a call that has begun; its opening is `startCall`'s. */
+function callChanged({ state: next, reason }) {
+  if (!isOpen()) return;
+  if (next === 'reconnecting') {
+    setState('reconnecting');
+    showProblem(`${reason} Trying to reconnect.`);
+  } else if (next === 'open') {
+    setState(shown === undefined ? 'live' : 'speaking');
+    showProblem('');
+  } else if (next === 'ended') {
+    endCall(reason);
+  }
 }
 
 function began() {
@@ -110,8 +132,9 @@ function hangUp() {
 
 /** With a reason when it was not the user who ended it. */
 function endCall(reason = '') {
-  call?.close();
+  const ending = call;
   call = undefined;
+  ending?.close();
   hangingUp = undefined;
   unsent = [];
   clearInterval(ticking);
@@ -203,7 +226,7 @@ function speak() {
   const spoken = { text, voice: element('voice').value };
   field.value = '';
   countCharacters();
-  if (state === 'live' || state === 'speaking') return say(spoken);
+  if (isOpen()) return say(spoken);
   unsent.push(spoken);
   if (state !== 'connecting') void startCall();
 }

@@ -2,6 +2,7 @@
 
 const HISTORY = 12; // texts whose time to the first packet is shown as bars
 const UNKNOWN = '–';
+const TILES = ['first-packet', 'underruns', 'round-trip', 'jitter', 'packets', 'concealed', 'mos', 'codec'];
 
 export class Figures {
   #element;
@@ -20,10 +21,9 @@ export class Figures {
   }
 
   reset() {
-    for (const id of ['first-packet', 'underruns', 'round-trip', 'jitter', 'packets', 'concealed', 'codec']) {
-      this.#put(id, UNKNOWN);
-    }
+    for (const id of TILES) this.#put(id, UNKNOWN);
     this.#put('lost', 'received');
+    this.#put('remote', 'as the server estimates it');
     this.#history = [];
     this.#element('spark').replaceChildren();
   }
@@ -54,8 +54,18 @@ export class Figures {
     this.#element('spark').replaceChildren(...bars);
   }
 
-  server({ underruns }) {
+  /** `remote` is what this browser has reported to the server by RTCP. */
+  server({ underruns, remote }) {
     if (underruns !== undefined) this.#put('underruns', underruns);
+    if (remote === undefined) return;
+    const { loss, jitterMs, rttMs, mos } = remote;
+    if (typeof mos === 'number') this.#put('mos', mos.toFixed(1));
+    const reported = [
+      ...(typeof loss === 'number' ? [`${(100 * loss).toFixed(1)} % lost`] : []),
+      ...(typeof jitterMs === 'number' ? [`${shortMs(jitterMs)} ms jitter`] : []),
+      ...(typeof rttMs === 'number' ? [`${shortMs(rttMs)} ms round trip`] : []),
+    ];
+    if (reported.length > 0) this.#put('remote', reported.join(', '));
   }
 
   browser({ roundTripMs, jitterMs, packets, lost, concealedPercent }) {

@@ -5,6 +5,7 @@
   window.server = server;
 
   server.send = (message) => server.channel.onmessage({ data: JSON.stringify(message) });
+  // An ICE restart, or a connection after it, is heard again.
   server.lose = () => {
     server.peer.connectionState = 'failed';
     server.peer.onconnectionstatechange();
@@ -37,27 +38,33 @@
   }
 
   window.RTCPeerConnection = class {
-    iceGatheringState = 'complete';
     connectionState = 'new';
     localDescription = undefined;
+    currentRemoteDescription = undefined;
+    #offers = 0;
+    #packets = 1_284_000;
 
     constructor() {
       server.peer = this;
     }
     addTransceiver() {}
+    setConfiguration() {}
     createDataChannel() {
       server.channel = new FakeChannel();
       return server.channel;
     }
     async createOffer() {
-      return { type: 'offer', sdp: 'v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n' };
+      const ice = `a=ice-ufrag:page${++this.#offers}\r\na=ice-pwd:${'p'.repeat(22)}\r\n`;
+      return { type: 'offer', sdp: `v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\n${ice}` };
     }
     async setLocalDescription(description) {
       this.localDescription = description;
     }
-    async setRemoteDescription() {
+    async setRemoteDescription(description) {
+      this.currentRemoteDescription = description;
       this.connectionState = 'connected';
       this.onconnectionstatechange();
+      if (this.#offers > 1) return; // ICE has been restarted
       this.ontrack({ track: makeTrack() });
       server.channel.readyState = 'open';
       server.channel.onopen();
@@ -69,7 +76,7 @@
         type: 'inbound-rtp',
         kind: 'audio',
         jitter: 0.0014,
-        packetsReceived: 1284,
+        packetsReceived: ++this.#packets,
         packetsLost: 0,
         totalSamplesReceived: 1_000_000,
         concealedSamples: 0,

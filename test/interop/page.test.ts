@@ -138,7 +138,11 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
 
   await send({ type: 'stats', underruns: 3 });
   assert.equal(await page.locator('#underruns').textContent(), '3');
-  await page.locator('#packets', { hasText: '1,284' }).waitFor();
+  assert.equal(await page.locator('#mos').textContent(), '–');
+  await send({ type: 'stats', remote: { loss: 0.031, jitterMs: 12.4, rttMs: null, mos: 3.94 } });
+  assert.equal(await page.locator('#mos').textContent(), '3.9');
+  assert.equal(await page.locator('#remote').textContent(), '3.1 % lost, 12 ms jitter');
+  await page.locator('#packets', { hasText: '1,284,' }).waitFor();
   assert.equal(await page.locator('#round-trip').textContent(), '12');
 
   const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');
@@ -284,9 +288,23 @@ test('a call that cannot be opened, and one that is lost, are said in plain word
   const { page } = await openPage(url);
   await page.getByRole('button', { name: 'Start call' }).click();
   await page.getByText('On the line', { exact: true }).waitFor();
+  let letRestart = () => undefined as void;
+  const restartAllowed = new Promise<void>((resolve) => (letRestart = resolve));
+  await page.route('**/v1/realtime/calls/*', (route) => restartAllowed.then(() => route.continue()));
+  await page.evaluate('server.lose()');
+  await page.getByText('Reconnecting…', { exact: true }).waitFor();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: 'The connection is interrupted. Trying to reconnect.' })
+    .waitFor();
+  letRestart();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('alert').isVisible(), false);
+  assert.equal(calls.fragments.length, 1);
+  calls.sessions.clear();
   await page.evaluate('server.lose()');
   await page.getByText('Call ended', { exact: true }).waitFor();
-  assert.match(String(await page.getByRole('alert').textContent()), /firewall/);
+  assert.match(String(await page.getByRole('alert').textContent()), /the call is over on the server/);
 
   calls.open = () => Promise.reject(new Error('unexpected'));
   await page.getByRole('button', { name: 'Start call' }).click();

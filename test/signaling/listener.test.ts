@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RedundancySwitch } from '../../signaling/peer-connection.js';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
@@ -33,6 +34,7 @@ test('several browsers hear one call, each under its own SSRC, and leave without
   const received = client.packets.length;
   await client.until(() => client.packets.length > received + 5, 'packets of the call');
   await call.close('over');
+  await nextTurn();
   assert.equal(await under.server.hangUp(second.id), false);
   assert.deepEqual(
     [under.plane.stats().streams, under.plane.stats().listeners, under.switchboard.size, under.time.waiting],

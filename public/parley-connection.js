@@ -1,0 +1,146 @@
+// One RTCPeerConnection to the server: the sound comes in, and JSON texts go both ways on a data channel.
+
+export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
+
+export class Connection {
+  /** Resolves when the data channel is open. Rejects if ICE or DTLS fails before. */
+  opened;
+  #peer;
+  #channel;
+  #isClosed = false;
+
+  /** `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). */
+  constructor(iceServers, on) {
+    this.#peer = new RTCPeerConnection({ iceServers });
+    this.#peer.addTransceiver('audio', { direction: 'recvonly' });
+    this.#channel = this.#peer.createDataChannel('parley');
+    this.#peer.ontrack = ({ track }) => on.sound(new MediaStream([track]));
+    this.#channel.onmessage = ({ data }) => this.#isClosed || read(data, on.message);
+    this.#channel.onclose = () => this.#isClosed || on.channelClosed();
+    this.opened = new Promise((resolve, reject) => {
+      this.#channel.onopen = () => resolve();
+      this.#channel.onerror = () => reject(new Error('the data channel failed'));
+      this.#peer.onconnectionstatechange = () => {
+        if (this.#isClosed) return;
+        if (this.state === 'failed') reject(new Error('no pair of candidates works'));
+        on.changed(this.state);
+      };
+    });
+    this.opened.catch(() => undefined);
+  }
+
+  /** An RTCPeerConnectionState. */
+  get state() {
+    return this.#peer.connectionState;
+  }
+
+  /** The server is ICE-lite, so the offer need not wait for candidates of this side. */
+  async offer() {
+    await this.#peer.setLocalDescription(await this.#peer.createOffer());
+    return this.#peer.localDescription.sdp;
+  }
+
+  async accept(answer) {
+    if (!this.#isClosed) await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
+  }
+
+  /**
+   * Restarts ICE. `exchange` sends the fragment of this side and returns that of the server. The connection is as
+   * before if `exchange` rejects.
+   */
+  async restartIce(iceServers, exchange) {
+    this.#peer.setConfiguration({ iceServers });
+    await this.#peer.setLocalDescription(await this.#peer.createOffer({ iceRestart: true }));
+    let fragment;
+    try {
+      fragment = await exchange(fragmentOf(this.#peer.localDescription.sdp));
+    } catch (error) {
+      if (!this.#isClosed) await this.#peer.setLocalDescription({ type: 'rollback' });
+      throw error;
+    }
+    await this.accept(withTransport(this.#peer.currentRemoteDescription.sdp, fragment));
+  }
+
+  /** False if the channel is not open. */
+  send(message) {
+    if (this.#channel.readyState !== 'open') return false;
+    this.#channel.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** Packets of sound received so far. */
+  async packets() {
+    for (const report of (await this.#peer.getStats()).values()) {
+      if (report.type === 'inbound-rtp' && report.kind === 'audio') return report.packetsReceived;
+    }
+    return 0;
+  }
+
+  /** Measurements of the browser: {roundTripMs, jitterMs, packets, lost, concealedPercent}; undefined if unknown. */
+  async figures() {
+    const figures = {};
+    for (const report of (await this.#peer.getStats()).values()) {
+      if (report.type === 'candidate-pair' && report.nominated && report.currentRoundTripTime !== undefined) {
+        figures.roundTripMs = report.currentRoundTripTime * 1000;
+      }
+      if (report.type !== 'inbound-rtp' || report.kind !== 'audio') continue;
+      figures.jitterMs = report.jitter * 1000;
+      figures.packets = report.packetsReceived;
+      figures.lost = report.packetsLost;
+      const played = report.totalSamplesReceived - (report.silentConcealedSamples ?? 0);
+      const concealed = report.concealedSamples - (report.silentConcealedSamples ?? 0);
+      if (played > 0) figures.concealedPercent = (100 * concealed) / played;
+    }
+    return figures;
+  }
+
+  /** No callback follows. Idempotent. */
+  close() {
+    this.#isClosed = true;
+    this.#peer.close();
+  }
+}
+
+function read(data, take) {
+  let message;
+  try {
+    message = JSON.parse(data);
+  } catch {
+    return; // the server sends JSON only
+  }
+  take(message);
+}
+
+const CREDENTIALS = /^a=ice-(?:ufrag|pwd):/;
+const CANDIDATES = /^a=(?:candidate:|end-of-candidates)/;
+
+const linesOf = (sdp) => sdp.split(/\r?\n/).filter((line) => line !== '');
+
+/** The ICE credentials of a description as an SDP fragment (RFC 8840 section 9). */
+export function fragmentOf(sdp) {
+  const lines = linesOf(sdp);
+  const credentials = new Set(lines.filter((line) => CREDENTIALS.test(line)));
+  const mid = lines.find((line) => line.startsWith('a=mid:'));
+  return [...credentials, 'm=audio 9 UDP/TLS/RTP/SAVPF 0', mid, ''].join('\r\n');
+}
+
+/** The description with the ICE credentials and candidates of the fragment, as its next version. */
+export function withTransport(sdp, fragment) {
+  const given = linesOf(fragment);
+  const credential = (name) => given.find((line) => line.startsWith(`a=ice-${name}:`));
+  const candidates = given.filter((line) => CANDIDATES.test(line));
+  let isFirst = true; // the sections share one transport, which the first of them describes
+  return linesOf(sdp)
+    .filter((line) => !CANDIDATES.test(line))
+    .flatMap((line) => {
+      if (line.startsWith('o='))
+        return line.replace(/^(o=\S+ \S+ )(\d+)/, (_, head, version) => head + (Number(version) + 1));
+      if (line.startsWith('a=ice-ufrag:')) return credential('ufrag');
+      if (!line.startsWith('a=ice-pwd:')) return line;
+      const added = isFirst ? candidates : [];
+      isFirst = false;
+      return [credential('pwd'), ...added];
+    })
+    .concat('')
+    .join('\r\n');
+}

@@ -1,0 +1,135 @@
+// The requests of a call: open it, restart its ICE, resume it on another connection, end it.
+// The answers are documented in docs/webrtc.md.
+
+const CALLS = 'v1/realtime/calls';
+const ICE_SERVERS = 'v1/realtime/ice_servers';
+const REQUEST_MS = 20_000;
+const RECOVERY_REQUEST_MS = 5000; // a network that has just changed may drop the first packets
+
+export const WRONG_KEY = 'The server does not accept this API key. Check it and enter it again.';
+const UNREACHABLE = 'The server does not answer. Is it running?';
+
+/** Its message can be shown to a user. `status` is the HTTP status, or 0 if there was no answer. */
+export class CallError extends Error {
+  /** Seconds after which the server asks the client to try again. */
+  retryAfterSeconds;
+
+  constructor(message, status = 0, options) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** The error of an answer that is not a success. */
+export async function refusalOf(answer) {
+  const body = await answer.json().catch(() => undefined);
+  const message = body?.error?.message ?? `The server answered with status ${answer.status}.`;
+  const error = new CallError(message, answer.status);
+  const seconds = Number(answer.headers.get('Retry-After') ?? NaN);
+  if (Number.isFinite(seconds)) error.retryAfterSeconds = seconds;
+  return error;
+}
+
+/** Throws CallError for a key with characters that no header carries: no key of a server has them. */
+export function authorization(key) {
+  if (/[^\x21-\x7e]/.test(key)) throw new CallError(WRONG_KEY, 401);
+  return key === '' ? {} : { Authorization: `Bearer ${key}` };
+}
+
+/** The session of one call on the server. Every method rejects with CallError. */
+export class CallSession {
+  #server;
+  #key;
+  #url;
+  #token;
+  #ending;
+
+  /** `server`: URL of the folder of the server's API. `ending`: an AbortSignal of the call's end. */
+  constructor(server, key, ending) {
+    this.#server = server;
+    this.#key = key;
+    this.#ending = ending;
+  }
+
+  /** The call's id; undefined before the call is open. */
+  get id() {
+    return this.#url === undefined ? undefined : decodeURIComponent(this.#url.split('/').at(-1));
+  }
+
+  /** The configuration that the server gives to clients: {iceServers, ttlSeconds}. */
+  async iceServers() {
+    const answer = await this.#request(new URL(ICE_SERVERS, this.#server), {
+      headers: authorization(this.#key),
+    });
+    if (answer.status !== 200) throw await refusalOf(answer);
+    return answer.json();
+  }
+
+  /** Returns the answer to the offer. */
+  async open(offer) {
+    const answer = await this.#request(new URL(CALLS, this.#server), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/sdp', ...authorization(this.#key) },
+      body: offer,
+      signal: new AbortController().signal, // an aborted request might leave a call behind
+    });
+    if (answer.status !== 201) throw await refusalOf(answer);
+    // A proxy may have put the API below a path that the Location of the server does not know.
+    const id = (answer.headers.get('Location') ?? '').split('/').at(-1);
+    this.#url = `${answer.url.split('?', 1)[0]}/${id}`;
+    this.#token = answer.headers.get('Parley-Call-Token') ?? undefined;
+    return answer.text();
+  }
+
+  /** Returns the SDP fragment of the server for the new ICE session (RFC 9725 section 4.3.3). */
+  async restartIce(fragment) {
+    const answer = await this.#request(this.#url, {
+      method: 'PATCH',
+      headers: {
+        'Content-Type': 'application/trickle-ice-sdpfrag',
+        'If-Match': '*',
+        ...this.#ownAuthorization(),
+      },
+      body: fragment,
+      limitMs: RECOVERY_REQUEST_MS,
+    });
+    if (answer.status !== 200) throw await refusalOf(answer);
+    return answer.text();
+  }
+
+  /** Moves the call to the connection of this offer. Returns the answer. */
+  async resume(offer) {
+    const answer = await this.#request(`${this.#url}/resume`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/sdp', ...this.#ownAuthorization() },
+      body: offer,
+      limitMs: RECOVERY_REQUEST_MS,
+    });
+    if (answer.status !== 201) throw await refusalOf(answer);
+    return answer.text();
+  }
+
+  /** Ends the call if there is one. The request outlives the page. Idempotent. */
+  hangUp() {
+    if (this.#url === undefined) return;
+    const options = { method: 'DELETE', headers: this.#ownAuthorization(), keepalive: true };
+    fetch(this.#url, options).catch(() => undefined);
+    this.#url = undefined;
+  }
+
+  /** A key may expire during the call, and its token does not. */
+  #ownAuthorization() {
+    return authorization(this.#token ?? this.#key);
+  }
+
+  async #request(url, { limitMs = REQUEST_MS, signal = this.#ending, ...options }) {
+    try {
+      return await fetch(url, {
+        ...options,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+      });
+    } catch (cause) {
+      throw new CallError(UNREACHABLE, 0, { cause });
+    }
+  }
+}

@@ -1,0 +1,273 @@
+// The module public/parley.js in a real browser, with the whole server behind a relay that can block the path.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test, type TestContext } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { readConfig } from '../../src/config/config.js';
+import { type Server, startServer } from '../../src/main.js';
+import { codeBlocksOf } from '../docs/markdown.js';
+import { answerThrough, candidatePort, ImpairedRelay } from '../fakes/impaired-relay.js';
+import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
+
+const SHORT = 'There was once a server. It could not stop talking, until somebody pressed a button.';
+/** Its second sentence is longer than a resumption takes. */
+const LONG =
+  'There was once a server. It could not stop talking, and it went on and on about its threads and its sockets, ' +
+  'its queues and its clocks, and all the things that it had heard on the wire from other servers near and far.';
+const BLOCKED = { lossShare: 1 };
+const SEED = 20;
+const WAIT_MS = 30_000;
+
+let server: Server;
+let browser: Browser;
+let example = '';
+/** Serves the example. */
+const elsewhere = createServer((_request, response) => {
+  response.setHeader('content-type', 'text/html').end(example);
+});
+let otherOrigin = '';
+
+before(async () => {
+  elsewhere.listen(0, '127.0.0.1');
+  await once(elsewhere, 'listening');
+  otherOrigin = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+  server = await startServer(
+    readConfig({
+      PORT: '0',
+      SIP_ENABLED: '0',
+      LOG_LEVEL: 'silent',
+      ENGINE: 'flite',
+      ICE_HOST_ADDRESSES: '127.0.0.1',
+      CORS_ORIGINS: otherOrigin,
+    }),
+  );
+  browser = await chromium.launch({
+    executablePath: installedChromium(),
+    args: [...CHROMIUM_ARGS, '--autoplay-policy=no-user-gesture-required'],
+  });
+});
+after(async () => {
+  await browser.close();
+  await server.close();
+  elsewhere.closeAllConnections();
+  elsewhere.close();
+});
+
+// Runs in the page. The sound has to be played, or nothing would be decoded.
+const CALLER = `
+window.openCall = async (options) => {
+  const { ParleyCall } = await import('/parley.js');
+  const call = new ParleyCall(options);
+  window.call = call;
+  window.states = [];
+  window.messages = [];
+  const waiting = new Set();
+  const keep = (list) => ({ detail }) => {
+    list.push(detail);
+    for (const look of waiting) look();
+  };
+  window.until = (condition) =>
+    new Promise((resolve) => {
+      const look = () => condition() && (waiting.delete(look), resolve());
+      waiting.add(look);
+      look();
+    });
+  call.addEventListener('state', keep(states));
+  call.addEventListener('message', keep(messages));
+  call.addEventListener('sound', ({ detail }) => {
+    const audio = Object.assign(new Audio(), { srcObject: detail });
+    void audio.play();
+  });
+  await call.open();
+  return call.id;
+};
+`;
+
+interface State {
+  readonly state: string;
+  readonly reason: string;
+}
+
+/** An answer to a request for a session description or an SDP fragment. */
+interface Exchange {
+  readonly method: string;
+  readonly status: number;
+  readonly iceSession: string | undefined;
+}
+
+interface CallOptions {
+  /** See ParleyCall. */
+  readonly attempts?: number;
+  /** Called before the server gets a request for the resumption. */
+  readonly onResume?: (relay: ImpairedRelay) => void;
+}
+
+class ModuleCall {
+  readonly page: Page;
+  readonly id: string;
+  readonly relay: ImpairedRelay;
+  readonly exchanges: readonly Exchange[];
+
+  private constructor(page: Page, id: string, relay: ImpairedRelay, exchanges: readonly Exchange[]) {
+    this.page = page;
+    this.id = id;
+    this.relay = relay;
+    this.exchanges = exchanges;
+  }
+
+  /** The page reaches the server's media port through the relay only. */
+  static async open(t: TestContext, { onResume, ...options }: CallOptions = {}): Promise<ModuleCall> {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    const exchanges: Exchange[] = [];
+    let relay: ImpairedRelay | undefined;
+    t.after(async () => {
+      await page.evaluate('call.close()');
+      await page.unrouteAll({ behavior: 'wait' });
+      await page.close();
+      await relay?.close();
+    });
+    await page.route('**/v1/realtime/calls**', async (route) => {
+      const request = route.request();
+      if (request.method() === 'DELETE') return route.continue();
+      if (request.url().endsWith('/resume') && relay !== undefined) onResume?.(relay);
+      const answer = await route.fetch();
+      const text = await answer.text();
+      const exchange = {
+        method: request.method(),
+        status: answer.status(),
+        iceSession: answer.headers()['etag'],
+      };
+      exchanges.push(exchange);
+      if (!text.includes('a=candidate:')) return route.fulfill({ response: answer });
+      relay ??= await ImpairedRelay.open({ serverPort: candidatePort(text), seed: SEED });
+      return route.fulfill({ response: answer, body: answerThrough(text, relay.port) });
+    });
+    await page.addInitScript(CALLER);
+    await page.goto(`${server.url}/health`);
+    const id = await page.evaluate<string>(`openCall(${JSON.stringify(options)})`);
+    assert.ok(relay !== undefined);
+    return new ModuleCall(page, id, relay, exchanges);
+  }
+
+  /** The condition may use `states` and `messages`. */
+  async until(condition: string): Promise<void> {
+    const timeout = AbortSignal.timeout(WAIT_MS);
+    const late = once(timeout, 'abort').then(async () => {
+      const seen = JSON.stringify(await this.page.evaluate('[states, messages.at(-1)]'));
+      throw new Error(`not within ${WAIT_MS} ms: ${condition}; the page has ${seen}`);
+    });
+    await Promise.race([this.page.evaluate(`until(() => ${condition})`), late]);
+  }
+
+  /** Speaks a text, until its second sentence begins. */
+  async tell(text: string): Promise<void> {
+    await this.page.evaluate(`call.say(${JSON.stringify(text)})`);
+    await this.until(`messages.some(({ type, sentence }) => type === 'sentence.started' && sentence === 1)`);
+  }
+
+  async states(): Promise<string[]> {
+    return (await this.page.evaluate<State[]>('states')).map(({ state }) => state);
+  }
+
+  lastReason(): Promise<string> {
+    return this.page.evaluate('states.at(-1).reason');
+  }
+
+  figures(): Promise<{ packets: number; lost: number; concealedPercent: number }> {
+    return this.page.evaluate('call.figures()');
+  }
+}
+
+test('an ICE restart in the middle of a sentence is not heard', async (t) => {
+  const call = await ModuleCall.open(t);
+  await call.tell(SHORT);
+  await call.page.evaluate(`dispatchEvent(new Event('online'))`);
+  await call.until(`states.length === 4`);
+  await call.until(`messages.some(({ type }) => type === 'utterance.spoken')`);
+  assert.deepEqual(await call.states(), ['opening', 'open', 'reconnecting', 'open']);
+  const [opened, restarted] = call.exchanges;
+  assert.deepEqual([restarted?.method, restarted?.status], ['PATCH', 200]);
+  assert.notEqual(restarted?.iceSession, opened?.iceSession);
+  assert.equal(await call.page.evaluate('call.id'), call.id);
+  const { lost, concealedPercent } = await call.figures();
+  assert.equal(lost, 0);
+  assert.ok(concealedPercent < 1, `${concealedPercent} % concealed`);
+});
+
+test('a call that loses its path restarts ICE and is heard again when there is a path', async (t) => {
+  const call = await ModuleCall.open(t);
+  await call.tell(SHORT);
+  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+  await call.until(`states.at(-1).state === 'reconnecting'`);
+  assert.match(await call.lastReason(), /No sound/);
+  call.relay.up.impairment = call.relay.down.impairment = {};
+  await call.until(`states.at(-1).state === 'open'`);
+  await call.until(`messages.some(({ type }) => type === 'utterance.spoken')`);
+  assert.deepEqual(
+    call.exchanges.map(({ method }) => method),
+    ['POST', 'PATCH'],
+  );
+});
+
+test('a call whose ICE restart does not help resumes on another connection, and what waits is sent', async (t) => {
+  const call = await ModuleCall.open(t, {
+    onResume: (relay) => (relay.up.impairment = relay.down.impairment = {}),
+  });
+  const before = server.switchboard.get(call.id);
+  await call.tell(LONG);
+  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+  await call.until(`states.at(-1).state === 'reconnecting'`);
+  assert.equal(await call.page.evaluate(`call.say('And that is all.')`), true);
+  await call.until(`states.at(-1).state === 'open'`);
+  assert.equal(await call.page.evaluate(`messages.some(({ type }) => type === 'utterance.spoken')`), false);
+  const resumedAt = await call.figures();
+  await call.until(
+    `messages.some(({ type, text }) => type === 'utterance.spoken' && text === 'And that is all.')`,
+  );
+  assert.deepEqual(
+    call.exchanges.map(({ method, status }) => `${method} ${status}`),
+    ['POST 201', 'PATCH 200', 'POST 201'],
+  );
+  assert.equal(await call.page.evaluate('call.id'), call.id);
+  assert.equal(server.switchboard.get(call.id), before);
+  assert.ok((await call.figures()).packets > resumedAt.packets + 100);
+});
+
+test('a server that ends the call, and one that is gone, are told apart', async (t) => {
+  const ended = await ModuleCall.open(t);
+  await server.switchboard.get(ended.id)?.close('test');
+  await ended.until(`states.at(-1).state === 'ended'`);
+  assert.match(await ended.lastReason(), /The server ended the call/);
+
+  const lost = await ModuleCall.open(t, { attempts: 3 });
+  lost.relay.up.impairment = lost.relay.down.impairment = BLOCKED;
+  await lost.page.unroute('**/v1/realtime/calls**');
+  await lost.page.route('**/v1/realtime/**', (route) => route.abort());
+  await lost.until(`states.at(-1).state === 'ended'`);
+  assert.match(await lost.lastReason(), /connection was lost.*server does not answer/);
+  assert.equal(await lost.page.evaluate('call.send({ type: "clear" })'), false);
+});
+
+test('a call that is over when its page comes back is said to be over', async (t) => {
+  const call = await ModuleCall.open(t);
+  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+  await server.switchboard.get(call.id)?.close('test');
+  await call.until(`states.at(-1).state === 'ended'`);
+  assert.match(await call.lastReason(), /the call is over on the server/);
+});
+
+test('the example of the documents speaks on a page of another origin', async (t) => {
+  const block = codeBlocksOf('public/docs/webrtc.md').find(({ language }) => language === 'html');
+  assert.ok(block !== undefined);
+  example = block.code.replaceAll('http://127.0.0.1:8080', server.url);
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(otherOrigin);
+  const spoken = page.waitForEvent('console', (line) => line.text().startsWith('utterance.spoken'));
+  await page.getByRole('button', { name: 'Talk' }).click();
+  await spoken;
+  assert.equal(await page.evaluate(`document.getElementById('sound').paused`), false);
+});
