@@ -55,6 +55,7 @@ const INTERRUPTED_MS = 7500; // three intervals at which Chromium repeats its ch
 const WATCH_MS = 2500;
 const UFRAG_BYTES = 6; // 48 bits; RFC 8445 section 5.3 demands 24, and 128 of the password
 const PWD_BYTES = 18;
+const NOTHING = new Uint8Array(0);
 const CNAME_BYTES = 12; // RFC 7022 section 4.2
 
 export class PeerConnection {
@@ -195,7 +196,7 @@ export class PeerConnection {
     try {
       this.#socket.srtp(receive);
       this.#playout = this.#openStream(send);
-      if (this.#use !== 'publish') this.#socket.bind(this.#playout);
+      this.#socket.bind(this.#playout);
       this.#openSctp();
     } catch (error) {
       return this.#fail(asParleyError(error, 'TRANSPORT_UNSUPPORTED'));
@@ -233,7 +234,8 @@ export class PeerConnection {
       // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
       sequence: random.readUInt16BE(0) >> 1,
       timestamp: random.readUInt32BE(2),
-      silence: codec.silence(frameMs),
+      // A publisher hears nothing: its stream sends only the reports on what it publishes (RFC 3550 section 6).
+      silence: this.#use === 'publish' ? NOTHING : codec.silence(frameMs),
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
