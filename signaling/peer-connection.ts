@@ -58,6 +58,7 @@ const INTERRUPTED_MS = 7500; // three intervals at which Chromium repeats its ch
 const WATCH_MS = 2500;
 const UFRAG_BYTES = 6; // 48 bits; RFC 8445 section 5.3 demands 24, and 128 of the password
 const PWD_BYTES = 18;
+const NOTHING = new Uint8Array(0);
 const CNAME_BYTES = 12; // RFC 7022 section 4.2
 
 export class PeerConnection {
@@ -226,7 +227,7 @@ export class PeerConnection {
     if (source === undefined) {
       const playout = plane.openStream(this.#streamOptions(srtp));
       this.#sender = playout;
-      if (this.#use !== 'publish') this.#socket.bind(playout);
+      this.#socket.bind(playout);
       return () => this.#events.connected(this.#portOf(playout));
     }
     const listener = plane.openListener(source, this.#streamOptions(srtp));
@@ -241,6 +242,7 @@ export class PeerConnection {
     return {
       codec,
       frameMs: codec.frameMs,
+      isUnheard: this.#use === 'publish',
       playout,
       get path() {
         return socket.stats().address === '' ? 'none' : 'udp';
@@ -263,7 +265,8 @@ export class PeerConnection {
       // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
       sequence: random.readUInt16BE(0) >> 1,
       timestamp: random.readUInt32BE(2),
-      silence: codec.silence(frameMs),
+      // To a publisher the stream sends only the reports on what it publishes (RFC 3550 section 6).
+      silence: this.#use === 'publish' ? NOTHING : codec.silence(frameMs),
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,

@@ -24,6 +24,8 @@ export interface MediaPort {
   readonly codec: Codec;
   readonly frameMs: number;
   readonly playout: Playout;
+  /** True if the far end only sends: speech is refused. */
+  readonly isUnheard?: boolean;
   /** Path of the packets, in words for the log: `udp host`, `carried by JavaScript: relay`. */
   readonly path: string;
   close(): Promise<void>;

@@ -191,6 +191,9 @@ export class Call {
 
   #refuseMore(): void {
     this.#refuseClosed();
+    if (this.#queue.port.isUnheard === true) {
+      throw new ParleyError('CALL_STATE', `the client of call ${this.id} sends sound, and hears none`);
+    }
     this.#goodbye.refuseMore();
     const { maxWaitingUtterances } = this.#parts.limits;
     if (this.#queue.size <= maxWaitingUtterances) return;

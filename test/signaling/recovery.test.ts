@@ -120,6 +120,18 @@ test('an ICE restart gives new credentials, the same addresses and another sessi
   await client.until(() => client.packets.length > received + 10, 'packets on the old path');
 });
 
+test('a client that only publishes is not spoken to', async (t) => {
+  const under = await openServer(t);
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const offer = (await client.offer()).replace('a=recvonly', 'a=sendrecv');
+  const { id, sdp } = await under.server.open({ sdp: offer, use: 'publish' });
+  await client.accept(sdp.replace('a=recvonly', 'a=sendonly'));
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  assert.throws(() => under.switchboard.get(id)?.speak('Hello.'), { code: 'CALL_STATE' });
+  assert.equal(client.packets.length, 0);
+});
+
 test('credentials have at least 24 and 128 bits, and each call has its own', async (t) => {
   const under = await openServer(t);
   const client = new WeriftClient();
