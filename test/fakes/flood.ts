@@ -1,6 +1,6 @@
-// Sends a flood of datagrams of every kind to one UDP port on loopback: STUN with right and wrong fragments and
-// integrity, DTLS of every type and epoch, SRTP, SRTCP, random bytes, empty datagrams. A seed decides the
-// content. The count, the rate and the time are bounded.
+// Sends a flood of datagrams of every kind to one UDP port on loopback: STUN with right and wrong fragments
+// and integrity, DTLS of every type and epoch, SRTP, SRTCP, random bytes, empty datagrams. A seed decides
+// the content. The count, the rate and the time are bounded.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import {
@@ -61,7 +61,9 @@ interface FloodCounts {
   readonly refused: number;
 }
 
-/** Resolves when the last datagram has left, or when the signal is aborted. Throws RangeError beyond a limit. */
+/**
+ * Resolves when the last datagram has left, or when the signal is aborted. Throws RangeError beyond a limit.
+ */
 export async function flood(options: FloodOptions): Promise<FloodCounts> {
   const { port, perSecond, seconds, sources = 8, time = systemTime, signal } = options;
   checkRange('perSecond', perSecond, 1, MOST_PER_SECOND);
@@ -202,7 +204,8 @@ export class FloodDatagrams {
     if (type === 20) return Uint8Array.of(1);
     const fragment = this.#bytes(this.#below(300));
     if (type !== 22 || fragment.length < 12) return fragment;
-    // A handshake message: type, length, sequence, offset and length of the fragment (RFC 6347 section 4.2.2).
+    // A handshake message: type, length, sequence, offset and length of the fragment (RFC 6347 section
+    // 4.2.2).
     const header = Buffer.alloc(12);
     header.writeUInt8(this.#pick([0, 1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 20, 22]), 0);
     header.writeUIntBE(this.#below(4) === 0 ? this.#below(2 ** 24) : fragment.length - 12, 1, 3);

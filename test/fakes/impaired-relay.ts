@@ -1,11 +1,11 @@
-// A UDP relay on loopback that makes the network bad: it loses, delays, reorders and repeats datagrams. A seed
-// decides the fate of each datagram, with one random sequence for each direction.
+// A UDP relay on loopback that makes the network bad: it loses, delays, reorders and repeats datagrams. A
+// seed decides the fate of each datagram, with one random sequence for each direction.
 //
 //   client ──▶ near socket ──up──▶ far socket of this client ──▶ server
 //          ◀──             ◀─down─
 //
-// Each client address has a far socket, as behind a NAT. `changeNetwork` replaces the far sockets, so that the
-// server sees new source ports.
+// Each client address has a far socket, as behind a NAT. `changeNetwork` replaces the far sockets, so that
+// the server sees new source ports.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { systemTime, type Time } from '../../src/time.js';
@@ -202,7 +202,9 @@ export function withoutCandidates(sdp: string): string {
   return sdp.replace(/^a=(?:candidate:.*|end-of-candidates)\r?\n/gm, '');
 }
 
-/** The answer with one candidate: the relay's port on loopback. Every media section with a candidate has it. */
+/**
+ * The answer with one candidate: the relay's port on loopback. Every media section with a candidate has it.
+ */
 export function answerThrough(sdp: string, relayPort: number): string {
   const candidate = `a=candidate:1 1 udp 2130706431 ${LOOPBACK} ${relayPort} typ host\r\n`;
   return sdp

@@ -1,6 +1,6 @@
-// A WebRTC client that costs little, so that hundreds of them fit into one process beside a measured server: ICE
-// controlling with consent checks, DTLS by the addon, and a count of what arrives. It offers recvonly audio and
-// a data channel section, but it has no SCTP.
+// A WebRTC client that costs little, so that hundreds of them fit into one process beside a measured server:
+// ICE controlling with consent checks, DTLS by the addon, and a count of what arrives. It offers recvonly
+// audio and a data channel section, but it has no SCTP.
 //
 //   offer ──▶ accept(answer) ──check──▶ nominated ──DTLS──▶ keys ──RTP──▶ ready ──▶ audible
 //
@@ -26,6 +26,7 @@ const LOOPBACK = '127.0.0.1';
 const CONSENT_MS = 2500; // Chromium's interval of checks on a stable pair
 const CHECK_MS = 50; // the first retransmission; each further one after twice as long
 const MOST_CHECKS = 8;
+const MOST_EARLY = 16; // DTLS datagrams before the answer
 const HOST_PRIORITY = 2_130_706_431;
 const FIRST_OF_DTLS = 20; // first byte, RFC 7983 section 7
 const FIRST_OF_RTP = 128;
@@ -79,6 +80,8 @@ export class LightPeer {
   readonly #tieBreaker = randomBytes(8);
   #answer: Answer | undefined;
   #dtls: DtlsAssociation | undefined;
+  /** A server may begin DTLS before its answer is read, because its own checks were answered. */
+  readonly #early: Buffer[] = [];
   #reader: SrtpReader | undefined;
   readonly #silence: Buffer;
   #transaction: Buffer | undefined;
@@ -142,6 +145,7 @@ export class LightPeer {
       onFailed: (error) => this.#fail(error),
       onClosed: () => this.#fail(new Error('the server ended the call')),
     });
+    for (const data of this.#early.splice(0)) this.#dtls.receive(data);
     this.check();
   }
 
@@ -217,7 +221,8 @@ export class LightPeer {
       if (second >= RTCP_TYPES[0] && second <= RTCP_TYPES[1]) this.reports++;
       else this.#receiveRtp(data);
     } else if (first >= FIRST_OF_DTLS) {
-      this.#dtls?.receive(data);
+      if (this.#dtls !== undefined) this.#dtls.receive(data);
+      else if (this.#early.length < MOST_EARLY) this.#early.push(data);
     } else {
       const message = readStun(data);
       if (message?.class === 'request') this.#respond(message, address, port);
