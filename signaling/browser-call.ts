@@ -1,119 +1,162 @@
 // One browser's call from its offer to its end.
 //
-//   answering ──▶ connecting ──▶ talking ──▶ ended
-//       └──────────────┴────────────▲
+//   setting up ──connected──▶ talking ──connection lost──▶ waiting ──resumed──▶ talking
+//       └───────────────────────┴────────────────────────────┴──▶ ended
 //
-// The port is handed out when the handshake is done: only then are there keys
-// for the native stream. Until then the set-up may be given up at any moment.
+// A call outlives its connection: for `resumeGraceMs` after a loss the browser may resume it with another
+// offer and the call's token. The speech pauses meanwhile, and goes on where it stopped.
+import type { RTCDataChannel } from 'werift';
 import type { Call } from '../src/call/call.js';
 import type { MediaPort } from '../src/call/call-route.js';
-import type { Time } from '../src/time.js';
-import { asParleyError, ParleyError } from '../src/errors.js';
-import { ticksPerFrame } from '../src/codecs/codec.js';
-import type { SrtpKeys } from '../src/media/media-addon.js';
-import type { MediaPlane } from '../src/media/media-plane.js';
-import type { Playout } from '../src/media/playout.js';
-import type { RTCDataChannel } from 'werift';
+import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
+import type { CallPlace } from '../src/call/switchboard.js';
+import { ParleyError } from '../src/errors.js';
 import { DataChannelSession, type DataChannelLimits, type ServerMessage } from './data-channel.js';
-import { NativeTransport } from './native-transport.js';
 import type { Offer } from './offer.js';
-import type { WeriftPeer } from './werift-peer.js';
+import { PeerConnection, type PeerConnectionParts, type PeerEvents } from './peer-connection.js';
 
 interface BrowserLog {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
-export interface BrowserCallParts {
-  readonly plane: Pick<MediaPlane, 'openStream'>;
-  readonly time: Time;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
+export interface BrowserCallParts extends PeerConnectionParts {
   readonly log: BrowserLog;
-  readonly limits: BrowserLimits;
+  readonly limits: DataChannelLimits;
+  /** Milliseconds that a call waits for its browser to resume it; 0 ends the call at once. */
+  readonly resumeGraceMs: number;
 }
 
-interface BrowserLimits extends DataChannelLimits {
-  /** Milliseconds from the offer within which media must be able to flow. */
-  readonly setupTimeoutMs: number;
-}
-
-const LOW_MS = 400; // encoded audio ahead of the wire
-const HIGH_MS = 1500;
-const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
 const EARLY_MESSAGES = 64; // between the opening of the channel and the call's
+const TOKEN_BYTES = 24;
+const SESSION_NAME_BYTES = 8;
 
 export class BrowserCall {
   readonly id: string;
-  /** Resolves once media can flow; rejects when the set-up failed or was given up. */
-  readonly port: Promise<MediaPort>;
+  /** Who presents it may resume the call. */
+  readonly token: string;
   /** Resolves when nothing of it is left. */
   readonly freed: Promise<void>;
-  readonly #offer: Offer;
-  readonly #peer: WeriftPeer;
-  readonly #transport: NativeTransport;
+  readonly #place: CallPlace;
+  readonly #use: SdpUse;
   readonly #parts: BrowserCallParts;
-  readonly #cancelTimeout: () => void;
-  #settlePort!: { resolve(port: MediaPort): void; reject(error: ParleyError): void };
+  /** The connection that the call speaks through, or will when it is set up. */
+  #connection: BrowserConnection;
+  /** The connection that will take its place. */
+  #next: BrowserConnection | undefined;
   #call: Call | undefined;
-  #channel: RTCDataChannel | undefined;
-  /** The page has been sent the acknowledgement of its channel (RFC 8832 section 5.2). */
-  #acknowledged = false;
-  #early: unknown[] = [];
-  #session: DataChannelSession | undefined;
-  /** Reason of an end before a call existed. */
+  /** Reason of the end. */
   #reason: string | undefined;
-  #freeing: Promise<void> | undefined;
+  #cancelGrace: (() => void) | undefined;
   #resolveFreed!: () => void;
 
-  /** Throws TRANSPORT_UNSUPPORTED when the peer is not as the native sender needs it. */
-  constructor(id: string, offer: Offer, peer: WeriftPeer, parts: BrowserCallParts) {
-    this.id = id;
-    this.#offer = offer;
-    this.#peer = peer;
+  /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
+  constructor(place: CallPlace, offer: Offer, use: SdpUse, parts: BrowserCallParts) {
+    this.id = place.id;
+    this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
+    this.#place = place;
+    this.#use = use;
     this.#parts = parts;
-    this.#transport = new NativeTransport(peer.connection);
-    this.port = new Promise((resolve, reject) => (this.#settlePort = { resolve, reject }));
-    this.port.catch(() => undefined);
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
-    const { setupTimeoutMs } = parts.limits;
-    this.#cancelTimeout = parts.time.after(setupTimeoutMs, () => {
-      this.#fail(new ParleyError('TIMEOUT', `the browser was not connected within ${setupTimeoutMs} ms`));
-    });
-    peer.onConnected = () => this.#connected();
-    peer.onChannel = (channel) => this.#channelOpened(channel);
-    peer.onEnded = (reason) => this.#endUnasked(reason);
-    this.#transport.onBroken = (error) => this.#fail(error);
-    this.#transport.onPath = (path) => parts.log.info({ call: id, path }, 'path changed');
+    this.#connection = this.#connect(offer);
   }
 
-  async answer(): Promise<string> {
-    try {
-      const sdp = await this.#peer.answer();
-      this.#transport.proveSockets();
-      if (this.#reason !== undefined) throw new ParleyError('ABORTED', `the call ended: ${this.#reason}`);
-      return sdp;
-    } catch (error) {
-      const failure = asParleyError(error, 'SDP_INVALID');
-      this.#fail(failure);
-      await this.#free();
-      throw failure;
+  /** The session of the newest connection. */
+  get session(): SdpSession {
+    const { id, token } = this;
+    const { answer, iceSession } = this.#next ?? this.#connection;
+    return { id, token, sdp: answer, iceSession };
+  }
+
+  patchIce(fragment: IceFragment): IceRestart | undefined {
+    return (this.#next ?? this.#connection).patchIce(fragment);
+  }
+
+  /** Answers the offer of another connection, through which the call goes on once it is set up. */
+  resume(offer: Offer): SdpSession {
+    const call = this.#call;
+    if (call === undefined || this.#reason !== undefined) {
+      throw new ParleyError(
+        'CALL_STATE',
+        'a call can be resumed once it was set up, and before it has ended',
+      );
     }
-  }
-
-  /** The call that was made of the port. */
-  join(call: Call): void {
-    this.#call = call;
-    if (this.#reason !== undefined) void call.close(this.#reason);
-    else this.#talk();
+    const next = this.#connect(offer);
+    this.#next?.close();
+    this.#next = next;
+    return this.session;
   }
 
   /** Resolves when nothing of the call is left. */
   async end(reason: string): Promise<void> {
     this.#reason ??= reason;
-    if (this.#call !== undefined) return this.#call.close(reason);
-    this.#settlePort.reject(new ParleyError('ABORTED', `the call ended before it was set up: ${reason}`));
-    await this.#free();
+    if (this.#call === undefined) this.#free();
+    else await this.#call.close(reason);
+    await this.freed;
+  }
+
+  #connect(offer: Offer): BrowserConnection {
+    const connection: BrowserConnection = new BrowserConnection(offer, this.#use, this.#parts, {
+      connected: (port) => this.#connected(connection, port),
+      interrupted: (isInterrupted) => this.#interrupted(connection, isInterrupted),
+      ended: (reason) => this.#lost(connection, reason),
+      failed: (error) => this.#failed(connection, error),
+    });
+    return connection;
+  }
+
+  #connected(connection: BrowserConnection, port: MediaPort): void {
+    const call = this.#call;
+    try {
+      if (call === undefined) return this.#open(connection, port);
+      call.moveTo(port);
+    } catch (error) {
+      return this.#failed(connection, error as ParleyError);
+    }
+    this.#cancelGrace?.();
+    this.#connection.close();
+    [this.#connection, this.#next] = [connection, undefined];
+    connection.talk(call);
+    call.hold(false);
+    this.#parts.log.info({ call: this.id }, 'call resumed');
+  }
+
+  #open(connection: BrowserConnection, port: MediaPort): void {
+    const call = this.#place.open(port);
+    this.#call = call;
+    void call.closed.then(() => this.#free());
+    connection.talk(call);
+  }
+
+  #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {
+    if (connection !== this.#connection) return;
+    this.#call?.hold(isInterrupted);
+    const message = isInterrupted ? 'browser not heard' : 'browser heard again';
+    this.#parts.log.info({ call: this.id }, message);
+  }
+
+  #lost(connection: BrowserConnection, reason: 'peer closed' | 'peer lost'): void {
+    if (connection === this.#next) {
+      this.#next = undefined;
+      return connection.close();
+    }
+    const { resumeGraceMs } = this.#parts;
+    const mayResume = reason === 'peer lost' && this.#call !== undefined && resumeGraceMs > 0;
+    if (!mayResume && this.#next === undefined) return this.#endUnasked(reason);
+    this.#call?.hold(true);
+    this.#parts.log.info({ call: this.id, reason }, 'connection lost');
+    this.#cancelGrace?.();
+    this.#cancelGrace = this.#parts.time.after(resumeGraceMs, () => this.#endUnasked(reason));
+  }
+
+  #failed(connection: BrowserConnection, error: ParleyError): void {
+    const { code, message: detail } = error;
+    if (this.#reason === undefined) this.#parts.log.warn({ call: this.id, code, detail }, 'transport failed');
+    if (connection === this.#next) {
+      this.#next = undefined;
+      return connection.close();
+    }
+    this.#endUnasked(code === 'TIMEOUT' ? 'set-up timeout' : 'transport failed');
   }
 
   #endUnasked(reason: string): void {
@@ -122,61 +165,72 @@ export class BrowserCall {
     });
   }
 
-  #fail(error: ParleyError): void {
-    const { code, message: detail } = error;
-    if (this.#reason === undefined) this.#parts.log.warn({ call: this.id, code, detail }, 'transport failed');
-    this.#settlePort.reject(error);
-    this.#endUnasked(code === 'TIMEOUT' ? 'set-up timeout' : 'transport failed');
+  #free(): void {
+    this.#cancelGrace?.();
+    this.#next?.close();
+    this.#connection.close();
+    this.#place.release();
+    this.#resolveFreed();
   }
+}
 
-  #connected(): void {
-    if (this.#freeing !== undefined) return;
-    this.#cancelTimeout();
-    try {
-      const playout = this.#transport.connect((srtp) => this.#openStream(srtp));
-      const transport = this.#transport;
-      const { codec } = this.#offer;
-      this.#settlePort.resolve({
-        codec,
-        frameMs: codec.frameMs,
-        playout,
-        get path() {
-          return transport.path;
-        },
-        close: () => this.#free(),
-      });
-    } catch (error) {
-      this.#fail(asParleyError(error, 'TRANSPORT_UNSUPPORTED'));
-    }
-  }
+type ConnectionEvents = Omit<PeerEvents, 'channel' | 'closing'>;
 
-  #openStream(srtp: SrtpKeys): Playout {
-    const { codec, payloadType } = this.#offer;
-    const { frameMs } = codec;
-    const random = (below: number) => Math.floor(this.#parts.random() * below);
-    return this.#parts.plane.openStream({
-      ssrc: this.#peer.ssrc,
-      cname: this.#peer.cname,
-      payloadType,
-      clockRate: codec.clockRate,
-      ticksPerFrame: ticksPerFrame(codec, frameMs),
-      frameMs,
-      // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
-      sequence: random(2 ** 15),
-      timestamp: random(2 ** 32),
-      silence: codec.silence(frameMs),
-      lowMs: LOW_MS,
-      highMs: HIGH_MS,
-      rtcpIntervalMs: REPORT_INTERVAL_MS,
-      srtp,
+/** One connection of a call, with the data channel over which its page talks. */
+class BrowserConnection {
+  readonly answer: string;
+  iceSession: string;
+  readonly #parts: BrowserCallParts;
+  readonly #peer: PeerConnection;
+  readonly #events: ConnectionEvents;
+  #call: Call | undefined;
+  #channel: RTCDataChannel | undefined;
+  /** The page has been sent the acknowledgement of its channel (RFC 8832 section 5.2). */
+  #isAcknowledged = false;
+  #early: unknown[] = [];
+  #session: DataChannelSession | undefined;
+  #isClosed = false;
+
+  constructor(offer: Offer, use: SdpUse, parts: BrowserCallParts, events: ConnectionEvents) {
+    this.#parts = parts;
+    this.#events = events;
+    this.iceSession = this.#newSessionName();
+    this.#peer = new PeerConnection(offer, use, parts, {
+      ...events,
+      channel: (channel) => this.#opened(channel),
+      closing: () => this.#session?.close(),
     });
+    this.answer = this.#peer.answer;
+  }
+
+  patchIce(fragment: IceFragment): IceRestart | undefined {
+    const restarted = this.#peer.patchIce(fragment);
+    if (restarted === undefined) return undefined;
+    this.iceSession = this.#newSessionName();
+    return { ...restarted, iceSession: this.iceSession };
+  }
+
+  /** The call whose events the page gets. */
+  talk(call: Call): void {
+    this.#call = call;
+    this.#talk();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#peer.close();
+  }
+
+  #newSessionName(): string {
+    return this.#parts.randomBytes(SESSION_NAME_BYTES).toString('hex');
   }
 
   // werift queues the acknowledgement when this handler has returned. A page may not send before it has come,
   // so that nothing that it would answer can go first.
-  #channelOpened(channel: RTCDataChannel): void {
+  #opened(channel: RTCDataChannel): void {
     const unfit = unreliable(channel);
-    if (unfit !== undefined || this.#channel !== undefined || this.#freeing !== undefined) {
+    if (unfit !== undefined || this.#channel !== undefined || this.#isClosed) {
       queueMicrotask(() => {
         if (unfit !== undefined) channel.send(JSON.stringify(unfit));
         setImmediate(() => channel.close()); // after what was sent has left
@@ -185,14 +239,14 @@ export class BrowserCall {
     }
     this.#channel = channel;
     channel.stateChanged.subscribe((state) => {
-      if (state === 'closed') this.#endUnasked('peer closed');
+      if (state === 'closed' && !this.#isClosed) this.#events.ended('peer closed');
     });
     channel.onMessage.subscribe((data) => {
       if (this.#session !== undefined) this.#session.receive(data);
       else if (this.#early.length < EARLY_MESSAGES) this.#early.push(data);
     });
     queueMicrotask(() => {
-      this.#acknowledged = true;
+      this.#isAcknowledged = true;
       this.#talk();
     });
   }
@@ -200,26 +254,11 @@ export class BrowserCall {
   /** Once there is a call and a channel that was acknowledged. */
   #talk(): void {
     const [call, channel] = [this.#call, this.#channel];
-    if (call === undefined || channel === undefined || !this.#acknowledged) return;
-    if (this.#session !== undefined || this.#freeing !== undefined) return;
+    if (call === undefined || channel === undefined || !this.#isAcknowledged) return;
+    if (this.#session !== undefined || this.#isClosed) return;
     const { limits, time, log } = this.#parts;
     this.#session = new DataChannelSession(channel, call, { limits, time, log });
     for (const data of this.#early.splice(0)) this.#session.receive(data);
-  }
-
-  #free(): Promise<void> {
-    this.#freeing ??= this.#freeAll();
-    return this.#freeing;
-  }
-
-  async #freeAll(): Promise<void> {
-    this.#cancelTimeout();
-    this.#session?.close();
-    try {
-      this.#transport.close();
-    } finally {
-      await this.#peer.close().finally(() => this.#resolveFreed());
-    }
   }
 }
 

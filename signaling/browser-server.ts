@@ -1,36 +1,29 @@
-// The server of browser calls: it answers an offer and opens a call. The native plane sends the call's audio,
-// and the page talks over a data channel.
-import { RTCDtlsTransport, type RTCCertificate } from 'werift';
+// The server of browser calls: it answers an offer and opens a call. The native plane carries the call's
+// audio both ways, and the page talks over a data channel.
+import type { IceFragment, IceRestart, SdpExchange, SdpOffer, SdpSession } from '../src/call/sdp-exchange.js';
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
-import { ParleyError, asParleyError } from '../src/errors.js';
+import { ParleyError } from '../src/errors.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
-import { readOffer, type Offer } from './offer.js';
-import { mendUdpSockets, type PeerNetwork, WeriftPeer } from './werift-peer.js';
+import { readOffer } from './offer.js';
 
 interface BrowserServerParts extends BrowserCallParts {
-  readonly switchboard: Pick<Switchboard, 'open'>;
-  readonly network: PeerNetwork;
-  /** Made by `makeCertificate` before the first call. */
-  readonly certificate: RTCCertificate;
+  readonly switchboard: Pick<Switchboard, 'reserve'>;
+  /** Why another call would be one too many for this machine now; undefined if it would not. */
+  readonly overload?: () => string | undefined;
 }
 
-/** The DTLS certificate of this process: 80 ms that no caller should wait for. */
-export function makeCertificate(): Promise<RTCCertificate> {
-  return RTCDtlsTransport.SetupCertificate();
-}
+const OVERLOAD_RETRY_S = 2;
 
-export class BrowserServer {
+export class BrowserServer implements SdpExchange {
   readonly #parts: BrowserServerParts;
   readonly #calls = new Map<string, BrowserCall>();
+  readonly #byToken = new Map<string, BrowserCall>();
   /** Names of API keys; calls that belong to every key are not in it. */
   readonly #owners = new WeakMap<BrowserCall, string>();
-  /** Settled when the switchboard has a call or has given it up. */
-  readonly #opening = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   constructor(parts: BrowserServerParts) {
     this.#parts = parts;
-    mendUdpSockets(parts.random);
   }
 
   /** Browser calls, including those being set up. */
@@ -38,72 +31,79 @@ export class BrowserServer {
     return this.#calls.size;
   }
 
-  /**
-   * Answers an offer; the call goes on being set up after the answer. Rejects with SDP_INVALID,
-   * NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, CALL_CLOSED when the server is closing, or
-   * TRANSPORT_UNSUPPORTED, and then nothing is left of it. `clients` are the names under which the call is
-   * counted. `owner` is the name of the API key that the call belongs to; undefined: to every key.
-   */
-  async open(
-    { sdp }: { sdp: string; session?: unknown },
-    owner?: string,
-    clients?: readonly string[],
-  ): Promise<{ id: string; sdp: string }> {
-    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
-    const offer = readOffer(sdp);
-    return new Promise((resolve, reject) => {
-      const opened = this.#parts.switchboard.open(
-        async (id) => {
-          const browser = this.#receive(id, offer, owner);
-          resolve({ id, sdp: await browser.answer() });
-          return browser.port;
-        },
-        { protocol: 'webrtc', clients },
-      );
-      const joined = opened.then(
-        (call) => this.#calls.get(call.id)?.join(call),
-        (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
-      );
-      this.#opening.add(joined);
-      void joined.then(() => this.#opening.delete(joined));
+  /** The call goes on being set up after the answer. */
+  async open({ sdp, use = 'talk', owner, clients }: SdpOffer): Promise<SdpSession> {
+    this.#refuseClosing();
+    const offer = readOffer(sdp, use);
+    const overload = this.#parts.overload?.();
+    if (overload !== undefined) {
+      throw new ParleyError('OVERLOADED', overload, { retryAfterSeconds: OVERLOAD_RETRY_S });
+    }
+    const place = this.#parts.switchboard.reserve({ protocol: 'webrtc', clients });
+    let browser;
+    try {
+      browser = new BrowserCall(place, offer, use, this.#parts);
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+    this.#keep(browser, owner);
+    return browser.session;
+  }
+
+  #keep(browser: BrowserCall, owner: string | undefined): void {
+    const { id, token } = browser;
+    this.#calls.set(id, browser);
+    this.#byToken.set(token, browser);
+    if (owner !== undefined) this.#owners.set(browser, owner);
+    void browser.freed.then(() => {
+      this.#calls.delete(id);
+      this.#byToken.delete(token);
     });
   }
 
-  #receive(id: string, offer: Offer, owner: string | undefined): BrowserCall {
-    const { network, certificate } = this.#parts;
-    const peer = new WeriftPeer(offer, network, certificate);
-    let browser;
-    try {
-      browser = new BrowserCall(id, offer, peer, this.#parts);
-    } catch (error) {
-      void peer.close();
-      throw error;
-    }
-    this.#calls.set(id, browser);
-    if (owner !== undefined) this.#owners.set(browser, owner);
-    void browser.freed.then(() => this.#calls.delete(id));
-    return browser;
+  iceSession(id: string, key?: string): string | undefined {
+    return this.#find(id, key)?.session.iceSession;
   }
 
-  /**
-   * Ends a browser call, whether it is set up or not yet. False when there is none of this id that the client
-   * with the API key of this name may use; undefined: with any key.
-   */
-  async hangUp(id: string, key?: string): Promise<boolean> {
+  patchIce(id: string, fragment: IceFragment): IceRestart | undefined {
     const browser = this.#calls.get(id);
-    if (browser === undefined || !mayUseCall(key, this.#owners.get(browser))) return false;
+    if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no session of this id');
+    return browser.patchIce(fragment);
+  }
+
+  async resume(token: string, { sdp, use = 'talk' }: SdpOffer): Promise<SdpSession> {
+    this.#refuseClosing();
+    const browser = this.#byToken.get(token);
+    if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no call of this token');
+    return browser.resume(readOffer(sdp, use));
+  }
+
+  isTokenOf(id: string, token: string): boolean {
+    return this.#byToken.get(token)?.id === id;
+  }
+
+  async hangUp(id: string, key?: string): Promise<boolean> {
+    const browser = this.#find(id, key);
+    if (browser === undefined) return false;
     await browser.end('hang-up');
     return true;
   }
 
-  /** Refuses new offers and ends every call. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  #find(id: string, key: string | undefined): BrowserCall | undefined {
+    const browser = this.#calls.get(id);
+    return browser !== undefined && mayUseCall(key, this.#owners.get(browser)) ? browser : undefined;
   }
 
-  async #close(): Promise<void> {
-    await Promise.all([...this.#calls.values()].map((browser) => browser.end('server closing')));
-    await Promise.all(this.#opening);
+  #refuseClosing(): void {
+    if (this.#closing !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
+  }
+
+  /** Refuses new offers and ends every call. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all(
+      [...this.#calls.values()].map((browser) => browser.end('server closing')),
+    ).then(() => undefined);
+    return this.#closing;
   }
 }

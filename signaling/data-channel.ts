@@ -16,7 +16,7 @@ export interface TextChannel {
   readonly bufferedAmount: number;
 }
 
-export type TalkingCall = Pick<Call, 'id' | 'codec' | 'speak' | 'interrupt' | 'stats' | 'close' | 'onEvent'>;
+export type TalkingCall = Pick<Call, 'id' | 'codec' | 'speak' | 'interrupt' | 'stats' | 'close' | 'observe'>;
 
 export interface DataChannelLimits {
   /** UTF-16 units that one text may have. */
@@ -52,6 +52,7 @@ export class DataChannelSession {
   readonly #time: Time;
   readonly #log: DataChannelLog;
   readonly #rate: MessageRate;
+  readonly #unobserve: () => void;
   #text: OpenText | undefined;
   #cancelStats: () => void = () => undefined;
   #nextFloodErrorMs = -Infinity;
@@ -68,7 +69,7 @@ export class DataChannelSession {
     this.#time = time;
     this.#log = log;
     this.#rate = new MessageRate(limits.messages, time.now());
-    call.onEvent = (event) => this.#send(event);
+    this.#unobserve = call.observe((event) => this.#send(event));
     const { id, codec } = call;
     const sizes = { textLength: limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
     this.#send({ type: 'ready', call: id, codec: codec.name, limits: sizes });
@@ -94,7 +95,7 @@ export class DataChannelSession {
     if (this.#closed) return;
     this.#closed = true;
     this.#cancelStats();
-    this.#call.onEvent = undefined;
+    this.#unobserve();
     if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
   }
 

@@ -1,19 +1,15 @@
-// Session descriptions of a browser's call. readOffer validates the offer before werift sees any of it.
-// offerForWerift writes a new description from the validated parts, so werift negotiates no extension,
-// feedback or codec that the native sender lacks, and no unchecked line reaches its parser. answerForBrowser
-// completes werift's answer.
-import { isIP } from 'node:net';
+// Reads and validates the offer of a browser call (RFC 3264, RFC 9429). answer.ts writes the answer.
 import { type Codec, OPUS, PCMA, PCMU } from '../src/codecs/codec.js';
+import type { SdpUse } from '../src/call/sdp-exchange.js';
 import { ParleyError } from '../src/errors.js';
+import type { CertificateFingerprint } from '../src/media/dtls-association.js';
 
 const BROWSER_CODECS: readonly Codec[] = [OPUS, PCMU, PCMA];
 
-const MAX_CANDIDATES = 16; // each one costs the server a round of checks
 const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
 const AUDIO_PROTOCOL = /^(?:(?:UDP\/TLS|TCP\/DTLS)\/)?RTP\/SAVPF?$/; // RFC 8829 section 5.1.2
 const DATA_PROTOCOL = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/;
 const DIRECTION = /^(?:sendrecv|recvonly|sendonly|inactive)$/;
-const DEAF = /^(?:sendonly|inactive)$/; // as the browser says it
 const SMALLEST_MESSAGE = 4096; // bytes; less than this cannot carry an event with a sentence in it
 
 export interface Offer {
@@ -22,17 +18,24 @@ export interface Offer {
   readonly audioMid: string;
   readonly data: (OfferedSctp & { readonly mid: string }) | undefined;
   readonly bundled: boolean;
+  /** Direction of the audio, as the browser states it. */
+  readonly direction: OfferedDirection;
+  /** Format parameters of the codec (RFC 8866 section 6.15), unread; empty if there are none. */
+  readonly parameters: string;
+  /** Payload type of RED (RFC 2198) with this codec inside; undefined if it is not offered. */
+  readonly redPayloadType: number | undefined;
+  /** Milliseconds of `a=ptime` and `a=maxptime`; undefined if absent. */
+  readonly ptime: number | undefined;
+  readonly maxptime: number | undefined;
   /** DTLS role that the browser offers (RFC 8842 section 5). */
   readonly setup: 'actpass' | 'active' | 'passive';
-  readonly ice: { readonly ufrag: string; readonly pwd: string; readonly lite: boolean };
-  readonly fingerprints: readonly string[];
-  /**
-   * Numeric UDP candidates only: names, `.local` ones among them, would cost look-ups and are never needed.
-   */
-  readonly candidates: readonly string[];
+  readonly ice: { readonly ufrag: string; readonly pwd: string };
+  readonly fingerprints: readonly CertificateFingerprint[];
   /** Every media section in order; the refused ones have to be answered too (RFC 3264 section 6). */
   readonly sections: readonly OfferedSection[];
 }
+
+type OfferedDirection = 'sendrecv' | 'recvonly' | 'sendonly';
 
 interface OfferedSctp {
   /** The attribute that states the port: `sctpmap` is that of the drafts before RFC 8841. */
@@ -41,7 +44,7 @@ interface OfferedSctp {
   readonly maxMessageSize: number;
 }
 
-interface OfferedSection {
+export interface OfferedSection {
   readonly use: 'audio' | 'data' | 'refused';
   readonly mid: string | undefined;
   /** Kind, protocol and formats of its `m=` line. */
@@ -50,8 +53,11 @@ interface OfferedSection {
   readonly formats: readonly string[];
 }
 
-/** Throws SDP_INVALID naming the line, or NO_COMMON_CODEC. */
-export function readOffer(sdp: string): Offer {
+/**
+ * Throws SDP_INVALID naming the line, or NO_COMMON_CODEC. `use` decides which directions of the audio are
+ * accepted.
+ */
+export function readOffer(sdp: string, use: SdpUse = 'talk'): Offer {
   const text = splitSdp(sdp);
   const media = text.media.map((section) => ({ section, ...mediaLine(section) }));
   const audio = media.find(({ kind, usable }) => kind === 'audio' && usable);
@@ -60,7 +66,7 @@ export function readOffer(sdp: string): Offer {
     ({ kind, usable, protocol }) => kind === 'application' && usable && DATA_PROTOCOL.test(protocol),
   );
   const choice = chooseCodec(audio.section, audio.formats);
-  checkAudio(text, audio);
+  checkAudio(audio);
   const groups = bundles(text);
   const audioMid = midOf(audio.section);
   const bundle = groups.find((mids) => mids.includes(audioMid));
@@ -74,10 +80,12 @@ export function readOffer(sdp: string): Offer {
   return {
     ...choice,
     ...readTransport(transport),
+    direction: readDirection(text, audio, use),
+    ptime: readMilliseconds(audio.section, 'ptime'),
+    maxptime: readMilliseconds(audio.section, 'maxptime'),
     audioMid,
     data: data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data) },
     bundled: bundle !== undefined,
-    candidates: readCandidates(audio.section),
     sections: media.map((item) => ({
       use: item === audio ? 'audio' : item === data ? 'data' : 'refused',
       mid: attribute([item.section], 'mid')?.value,
@@ -105,7 +113,10 @@ function mediaLine({ first, lines }: SdpSection) {
   return { kind, protocol, formats: formats.trim().split(' '), usable: port !== '0' || bundleOnly };
 }
 
-function chooseCodec(audio: SdpSection, formats: readonly string[]): { codec: Codec; payloadType: number } {
+function chooseCodec(
+  audio: SdpSection,
+  formats: readonly string[],
+): Pick<Offer, 'codec' | 'payloadType' | 'parameters' | 'redPayloadType'> {
   const named = new Map(
     attributes(audio, 'rtpmap').map(({ line, value }) => {
       const match = /^(\d{1,3}) ([^ /]+)\/(\d+)(?:\/(\d+))?$/.exec(value);
@@ -123,19 +134,67 @@ function chooseCodec(audio: SdpSection, formats: readonly string[]): { codec: Co
       const written = `${name}/${clockRate}/${sdpChannels}`.toLowerCase();
       return (named.get(payloadType) ?? (staticPayloadType === payloadType ? written : '')) === written;
     });
-    if (codec !== undefined) return { codec, payloadType };
+    if (codec === undefined) continue;
+    const redPayloadType = redOf(audio, formats, named, payloadType, codec);
+    return { codec, payloadType, parameters: parametersOf(audio, payloadType), redPayloadType };
   }
   throw noCodec(`the audio section offers none of ${BROWSER_CODECS.map(({ name }) => name).join(', ')}`);
 }
 
-function checkAudio({ session }: SdpText, { section: audio, protocol }: MediaSection): void {
+function parametersOf(audio: SdpSection, payloadType: number): string {
+  const begin = `${payloadType} `;
+  return (
+    attributes(audio, 'fmtp')
+      .find(({ value }) => value.startsWith(begin))
+      ?.value.slice(begin.length)
+      .trim() ?? ''
+  );
+}
+
+/** RED whose blocks all have the payload type of the codec (RFC 2198 section 5). */
+function redOf(
+  audio: SdpSection,
+  formats: readonly string[],
+  named: ReadonlyMap<number, string>,
+  payloadType: number,
+  { clockRate, sdpChannels }: Codec,
+): number | undefined {
+  const written = `red/${clockRate}/${sdpChannels}`;
+  return formats.map(Number).find((type) => {
+    const blocks = parametersOf(audio, type).split('/');
+    return named.get(type) === written && blocks.every((block) => block === String(payloadType));
+  });
+}
+
+function readMilliseconds(audio: SdpSection, name: 'ptime' | 'maxptime'): number | undefined {
+  const value = Number(attribute([audio], name)?.value ?? Number.NaN);
+  return value > 0 && value <= 1000 ? value : undefined;
+}
+
+function checkAudio({ section: audio, protocol }: MediaSection): void {
   if (!AUDIO_PROTOCOL.test(protocol)) throw badLine(audio.first, 'must use SRTP (UDP/TLS/RTP/SAVPF)');
   if (attribute([audio], 'rtcp-mux') === undefined)
     throw badLine(audio.first, 'must be followed by a=rtcp-mux');
-  // The session's direction is that of sections without one (RFC 8866 section 6.7).
+}
+
+const REFUSED: Readonly<Record<SdpUse, { readonly pattern: RegExp; readonly reason: string }>> = {
+  talk: { pattern: /^(?:sendonly|inactive)$/, reason: 'means that the browser would not listen' },
+  listen: { pattern: /^(?:sendonly|inactive)$/, reason: 'means that the browser would not listen' },
+  publish: { pattern: /^(?:recvonly|inactive)$/, reason: 'means that the browser would not send' },
+};
+
+/** The session's direction is that of sections without one (RFC 8866 section 6.7). */
+function readDirection(
+  { session }: SdpText,
+  { section: audio }: MediaSection,
+  use: SdpUse,
+): OfferedDirection {
   const own = directions(audio);
-  const deaf = (own.length > 0 ? own : directions(session)).find(({ value }) => DEAF.test(value));
-  if (deaf !== undefined) throw badLine(deaf, 'means that the browser would not listen');
+  const stated = own.length > 0 ? own : directions(session);
+  const { pattern, reason } = REFUSED[use];
+  const unfit = stated.find(({ value }) => pattern.test(value));
+  if (unfit !== undefined) throw badLine(unfit, reason);
+  return (stated[0]?.value as OfferedDirection | undefined) ?? 'sendrecv';
 }
 
 function directions({ lines }: SdpSection): SdpLine[] {
@@ -169,7 +228,7 @@ function readTransport(sections: readonly SdpSection[]) {
   const setup = required('setup', /^(actpass|active|passive)$/, 'must be actpass, active or passive');
   const written = sections.flatMap((section) => attributes(section, 'fingerprint'));
   if (written.length === 0) throw missing('fingerprint');
-  const fingerprints = new Set<string>();
+  const fingerprints = new Map<string, CertificateFingerprint>();
   for (const { line, value } of written) {
     const [algorithm = '', digits = ''] = value.split(' ');
     const bytes = FINGERPRINT_BYTES[algorithm.toLowerCase()];
@@ -177,13 +236,16 @@ function readTransport(sections: readonly SdpSection[]) {
     if (!new RegExp(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){${bytes - 1}}$`).test(digits)) {
       throw badLine(line, `is not a ${algorithm} fingerprint`);
     }
-    fingerprints.add(`${algorithm.toLowerCase()} ${digits.toUpperCase()}`);
+    const fingerprint = { hash: algorithm.toLowerCase(), digest: digits.toUpperCase() };
+    fingerprints.set(`${fingerprint.hash} ${fingerprint.digest}`, fingerprint);
   }
   if (fingerprints.size === 0) {
     throw badSdp(`it has no fingerprint by one of ${Object.keys(FINGERPRINT_BYTES).join(', ')}`);
   }
-  const lite = attribute(sections, 'ice-lite') !== undefined;
-  return { ice: { ufrag, pwd, lite }, setup: setup as Offer['setup'], fingerprints: [...fingerprints] };
+  if (attribute(sections, 'ice-lite') !== undefined) {
+    throw badSdp('a=ice-lite means that the browser sends no checks, and this server answers checks only');
+  }
+  return { ice: { ufrag, pwd }, setup: setup as Offer['setup'], fingerprints: [...fingerprints.values()] };
 }
 
 function readSctp({ section, formats }: MediaSection): OfferedSctp {
@@ -230,23 +292,6 @@ function sctpPort(line: SdpLine, port: string): number {
     throw badLine(line, 'must be a port from 1 to 65535');
   }
   return Number(port);
-}
-
-function readCandidates(audio: SdpSection): string[] {
-  const usable = attributes(audio, 'candidate').flatMap(({ line, value }) => {
-    const match =
-      /^([\w+/-]{1,64}) (\d{1,3}) ([A-Za-z]+) (\d{1,10}) ([^ ]{1,255}) (\d{1,5}) typ ([a-z]+)(?: .*)?$/.exec(
-        value,
-      );
-    if (match === null) throw badLine(line, 'is not a candidate');
-    const [, foundation, component, transport = '', priority, address = '', port, type = ''] = match;
-    const reachable = isIP(address) !== 0 && !/^(0\.|22[4-9]\.|23\d\.|255\.|::$|ff)/i.test(address);
-    const known = /^(host|srflx|relay)$/.test(type) && transport.toLowerCase() === 'udp' && component === '1';
-    if (!reachable || !known || Number(port) < 1 || Number(port) > 65_535 || Number(priority) > 0xffffffff)
-      return [];
-    return [`${foundation} 1 udp ${priority} ${address} ${port} typ ${type}`];
-  });
-  return usable.slice(0, MAX_CANDIDATES);
 }
 
 // A session description as numbered lines: the session's own, then those of each media section. splitSdp
@@ -349,102 +394,4 @@ function attribute(sections: readonly SdpSection[], name: string): SdpAttribute 
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-const SCTP_STREAMS = 65_535; // the most; SCTP negotiates the number itself (RFC 8831 section 6.2)
-
-/** The offer reduced to what the native sender does: one codec, no extensions, no feedback. */
-export function offerForWerift(offer: Offer): string {
-  const session = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
-  if (offer.bundled) {
-    session.push(`a=group:BUNDLE ${usedMids(offer).join(' ')}`);
-  }
-  if (offer.ice.lite) session.push('a=ice-lite');
-  const media = offer.sections.flatMap(({ use }) => {
-    if (use === 'audio') return audioForWerift(offer);
-    return use === 'data' && offer.data !== undefined ? dataForWerift(offer, offer.data) : [];
-  });
-  return [...session, ...media, ''].join('\r\n');
-}
-
-function usedMids({ sections }: Offer): string[] {
-  return sections.flatMap(({ use, mid }) => (use === 'refused' || mid === undefined ? [] : [mid]));
-}
-
-function audioForWerift(offer: Offer): string[] {
-  const { codec, payloadType, audioMid } = offer;
-  const channels = codec.sdpChannels === 1 ? '' : `/${codec.sdpChannels}`;
-  return [
-    `m=audio 9 UDP/TLS/RTP/SAVPF ${payloadType}`,
-    'c=IN IP4 0.0.0.0',
-    ...transportForWerift(offer),
-    `a=mid:${audioMid}`,
-    // The browser's audio is not used.
-    'a=recvonly',
-    'a=rtcp-mux',
-    `a=rtpmap:${payloadType} ${codec.name}/${codec.clockRate}${channels}`,
-    ...offer.candidates.map((candidate) => `a=candidate:${candidate}`),
-  ];
-}
-
-function dataForWerift(offer: Offer, data: NonNullable<Offer['data']>): string[] {
-  return [
-    'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
-    'c=IN IP4 0.0.0.0',
-    ...transportForWerift(offer),
-    `a=mid:${data.mid}`,
-    `a=sctp-port:${data.sctpPort}`,
-    `a=max-message-size:${data.maxMessageSize}`,
-  ];
-}
-
-function transportForWerift({ ice, fingerprints, setup }: Offer): string[] {
-  return [
-    `a=ice-ufrag:${ice.ufrag}`,
-    `a=ice-pwd:${ice.pwd}`,
-    ...fingerprints.map((fingerprint) => `a=fingerprint:${fingerprint}`),
-    `a=setup:${setup}`,
-  ];
-}
-
-/** werift's answer with the refused sections put back where the browser offered them. */
-export function answerForBrowser(offer: Offer, weriftAnswer: string): string {
-  const [session = '', ...answered] = weriftAnswer.split(/^(?=m=)/m);
-  // werift states these two whether they were offered or not.
-  const head = session.replace(
-    offer.bundled ? /^a=extmap-allow-mixed\r\n/m : /^a=(?:extmap-allow-mixed|group:.*)\r\n/gm,
-    '',
-  );
-  const media = offer.sections.map((section) => {
-    const answer = section.use === 'refused' ? undefined : answered.shift();
-    if (answer === undefined) return refusal(section);
-    return inOfferedForm(section.use === 'data' ? withSctpForm(offer, answer) : answer, section);
-  });
-  // No candidate that comes later would be taken.
-  return (head + media.join('')).replaceAll('a=ice-options:trickle\r\n', '');
-}
-
-/** An answer has the protocol and, for data, the formats of the offer (RFC 3264 section 6). */
-function inOfferedForm(answer: string, { use, protocol, formats }: OfferedSection): string {
-  // A numeric format is the SCTP port of the side that sends the description.
-  const port = /^a=sctp(?:-port|map):(\d+)/m.exec(answer)?.[1];
-  const own = formats.map((format) => (/^\d+$/.test(format) ? (port ?? format) : format));
-  return answer.replace(/^m=(\S+ \S+) \S+ ([^\r]*)/, (_line, start: string, answered: string) =>
-    ['m=' + start, protocol, use === 'data' ? own.join(' ') : answered].join(' '),
-  );
-}
-
-function withSctpForm({ data }: Offer, answer: string): string {
-  if (data?.form !== 'sctpmap') return answer;
-  return answer.replace(
-    /^a=sctp-port:(\d+)/m,
-    (_line, port: string) => `a=sctpmap:${port} webrtc-datachannel ${SCTP_STREAMS}`,
-  );
-}
-
-// Port 0 refuses a section (RFC 3264 section 6).
-function refusal({ kind, protocol, formats, mid }: OfferedSection): string {
-  const lines = [`m=${kind} 0 ${protocol} ${formats.join(' ')}`, 'c=IN IP4 0.0.0.0', 'a=inactive'];
-  if (mid !== undefined) lines.push(`a=mid:${mid}`);
-  return `${lines.join('\r\n')}\r\n`;
 }

@@ -5,10 +5,11 @@
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
 //
 // If a part cannot be built, the parts built before are closed and the start rejects.
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { BrowserServer, makeCertificate } from '../signaling/browser-server.js';
+import { BrowserServer } from '../signaling/browser-server.js';
+import { BrowserSockets } from '../signaling/browser-sockets.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { clientLimits } from './call/client-limits.js';
@@ -32,6 +33,7 @@ import { CallReports } from './observe/call-reports.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
+import { DtlsCertificate } from './media/dtls-association.js';
 import { MediaPlane } from './media/media-plane.js';
 import { readCommandLine, TERMINAL, TerminalLog } from './cli.js';
 import { AudioCache } from './speaking/audio-cache.js';
@@ -99,18 +101,13 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => reports.close());
   const speakers = await openSpeakers(config, overrides, log, closing);
   const { encoders, engines } = speakers;
-  const [certificate] = await Promise.all([
-    makeCertificate(),
-    encoders.ready(),
-    config.preloadModel ? engines.load() : undefined,
-  ]);
+  await Promise.all([encoders.ready(), config.preloadModel ? engines.load() : undefined]);
   warmUpTexts(engines);
   const shared = { config, log, plane, metrics, cache, ...speakers };
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const parts = { ...shared, switchboard };
-  const browsers = openBrowsers(parts, certificate);
-  closing.add(() => browsers.close());
+  const browsers = openBrowsers(parts, closing);
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
   const http = openHttp(parts, browsers, telephone);
@@ -179,24 +176,26 @@ interface Parts {
   readonly switchboard: Switchboard;
 }
 
-function openBrowsers(
-  { config, log, plane, switchboard }: Parts,
-  certificate: Awaited<ReturnType<typeof makeCertificate>>,
-): BrowserServer {
-  return new BrowserServer({
+function openBrowsers({ config, log, plane, switchboard }: Parts, closing: Closing): BrowserServer {
+  const certificate = DtlsCertificate.make();
+  closing.add(() => certificate.close());
+  const sockets = new BrowserSockets(plane, config.webrtc);
+  closing.add(() => sockets.close());
+  if (sockets.notice !== undefined) log.warn(sockets.notice);
+  const browsers = new BrowserServer({
     switchboard,
     plane,
     certificate,
-    network: { hostAddresses: config.iceHostAddresses, udpPorts: config.udpPorts },
+    sockets,
     time: systemTime,
-    random: () => randomInt(2 ** 32) / 2 ** 32,
+    randomBytes,
     log,
-    limits: {
-      maxTextLength: config.maxTextLength,
-      setupTimeoutMs: config.setupTimeoutMs,
-      messages: MESSAGES,
-    },
+    setupTimeoutMs: config.setupTimeoutMs,
+    resumeGraceMs: config.webrtc.resumeGraceMs,
+    limits: { maxTextLength: config.maxTextLength, messages: MESSAGES },
   });
+  closing.add(() => browsers.close());
+  return browsers;
 }
 
 function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
@@ -234,7 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
-    calls,
+    calls: calls,
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},

@@ -27,11 +27,12 @@ struct PlaneEntry {
   napi_env env;  // the environment whose end closes the plane
 };
 
-// Adds plane..., stream..., socket... and ports... functions; src/media/media-plane.ts,
+// Adds plane..., stream..., socket..., ports... and mux... functions; src/media/media-plane.ts,
 // src/media/playout.ts and src/media/media-socket.ts are their face.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);
+void InitMuxes(Napi::Env env, Napi::Object exports);  // by InitSockets
 
 }  // namespace parley
 

@@ -6,6 +6,7 @@
 #include "binding/handles.h"
 #include "binding/media_binding.h"
 #include "media/receive/port_pool.h"
+#include "media/receive/udp_mux.h"
 
 namespace parley {
 namespace {
@@ -64,15 +65,18 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   if (!owner) throw Napi::Error::New(env, "this media plane is closed");
   const Napi::Object options = ObjectIn(info[1], "options");
   const bool mux = BooleanIn(options.Get("mux"), "mux");
-  std::unique_ptr<PortPair> ports;
+  MediaSocket::Ways ways;
   std::string problem = "the media plane is closed or has all the sockets it can take";
   if (options.Has("ports")) {
     const auto pool = Handles::Process().Get<PortPool>(HandleIn(options.Get("ports"), "ports"));
     if (!pool) throw Napi::Error::New(env, "these ports are closed");
-    ports = pool->Take(mux, owner->plane->time().Now(), &problem);
-    if (!ports) return Napi::String::New(env, problem);
+    ways.ports = pool->Take(mux, owner->plane->time().Now(), &problem);
+    if (!ways.ports) return Napi::String::New(env, problem);
+  } else if (options.Has("udpMux")) {
+    ways.mux = Handles::Process().Get<UdpMux>(HandleIn(options.Get("udpMux"), "udpMux"));
+    if (!ways.mux) throw Napi::Error::New(env, "this UDP mux is closed");
   }
-  const auto socket = owner->plane->MakeSocket(std::move(ports), mux);
+  const auto socket = owner->plane->MakeSocket(std::move(ways), mux);
   if (!socket) return Napi::String::New(env, problem);
   const Handle handle =
       Handles::Process().Add(std::make_shared<SocketEntry>(SocketEntry{owner->plane, socket}));
@@ -165,6 +169,64 @@ void Srtp(const Napi::CallbackInfo& info) {
                                        keys.salt.size, keys.mki_bytes)) {
     throw Napi::Error::New(info.Env(), "the crypto library refused the SRTP keys");
   }
+}
+
+std::string CredentialIn(const Napi::Object& options, const char* name, size_t low) {
+  const std::string text = StringIn(options.Get(name), name);
+  if (text.size() < low || text.size() > IceCredentials::kMaxBytes) {
+    throw Napi::RangeError::New(options.Env(), std::string(name) + " must have " + std::to_string(low) +
+                                                   " to " + std::to_string(IceCredentials::kMaxBytes) +
+                                                   " characters");
+  }
+  return text;
+}
+
+// Null ends ICE. False: another call of the port has this fragment.
+Napi::Value UseIce(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const bool follow = BooleanIn(info[2], "follow");
+  std::optional<IceCredentials> credentials;
+  if (!info[1].IsNull()) {
+    const Napi::Object options = ObjectIn(info[1], "credentials");
+    credentials.emplace();
+    credentials->local_fragment = CredentialIn(options, "localUfrag", IceCredentials::kMinFragment);
+    credentials->local_password = CredentialIn(options, "localPwd", IceCredentials::kMinPassword);
+    credentials->remote_fragment = CredentialIn(options, "remoteUfrag", 1);
+    credentials->remote_password = CredentialIn(options, "remotePwd", 1);
+    if (credentials->local_fragment.find(':') != std::string::npos) {
+      throw Napi::RangeError::New(info.Env(), "localUfrag must not contain a colon");
+    }
+  }
+  const bool taken = entry && entry->socket->UseIce(std::move(credentials), follow) ==
+                                  MediaSocket::IceResult::kFragmentTaken;
+  return Napi::Boolean::New(info.Env(), !taken);
+}
+
+Napi::Value PlaceOrNull(Napi::Env env, const Address& address) {
+  if (!address.known()) return env.Null();
+  Napi::Object place = Napi::Object::New(env);
+  place.Set("address", address.text());
+  place.Set("port", ToNumber(env, uint64_t{address.port()}));
+  return place;
+}
+
+Napi::Value MsOrNull(Napi::Env env, int64_t ns) {
+  return ns < 0 ? env.Null() : Napi::Number::New(env, NsToMs(ns)).As<Napi::Value>();
+}
+
+// {checked, nominated, rtcpNominated, hasPath, lastCheckMs}
+Napi::Value Ice(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  if (!entry) return env.Null();
+  const IceState state = entry->socket->Ice();
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("checked", PlaceOrNull(env, state.checked));
+  result.Set("nominated", PlaceOrNull(env, state.nominated[0]));
+  result.Set("rtcpNominated", PlaceOrNull(env, state.nominated[1]));
+  result.Set("hasPath", Napi::Boolean::New(env, state.has_path));
+  result.Set("lastCheckMs", MsOrNull(env, state.last_check_ns));
+  return result;
 }
 
 // Stream 0 detaches the current stream.
@@ -281,10 +343,6 @@ void Feed(const Napi::CallbackInfo& info) {
   if (entry) entry->plane->Feed(entry->socket, data.data, data.size, from, rtcp_port);
 }
 
-Napi::Value MsOrNull(Napi::Env env, int64_t ns) {
-  return ns < 0 ? env.Null() : Napi::Number::New(env, NsToMs(ns)).As<Napi::Value>();
-}
-
 Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   const IntakeStats stats = socket.Stats();
   Napi::Object result = Napi::Object::New(env);
@@ -347,6 +405,7 @@ Napi::Value Close(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void InitSockets(Napi::Env env, Napi::Object exports) {
+  InitMuxes(env, exports);
   exports.Set("portsOpen", Napi::Function::New(env, OpenPorts, "portsOpen"));
   exports.Set("portsCount", Napi::Function::New(env, CountPorts, "portsCount"));
   exports.Set("portsClose", Napi::Function::New(env, ClosePorts, "portsClose"));
@@ -355,6 +414,8 @@ void InitSockets(Napi::Env env, Napi::Object exports) {
   exports.Set("socketFormat", Napi::Function::New(env, Format, "socketFormat"));
   exports.Set("socketLearn", Napi::Function::New(env, Learn, "socketLearn"));
   exports.Set("socketSrtp", Napi::Function::New(env, Srtp, "socketSrtp"));
+  exports.Set("socketUseIce", Napi::Function::New(env, UseIce, "socketUseIce"));
+  exports.Set("socketIce", Napi::Function::New(env, Ice, "socketIce"));
   exports.Set("socketBind", Napi::Function::New(env, Bind, "socketBind"));
   exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));
   exports.Set("socketTakeSound", Napi::Function::New(env, TakeSound, "socketTakeSound"));

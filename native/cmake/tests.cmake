@@ -70,7 +70,7 @@ elseif(NOT PARLEY_SPEECH STREQUAL "ON")
   set(TEST_SOURCES ${OTHERS})
 endif()
 # These wait for the clock or for their threads' turns: ctest runs them with nothing beside them.
-set(TIMED_TESTS "^(media_socket|packet_tap|plane|playout_queue|thread_pool)$")
+set(TIMED_TESTS "^(media_socket|packet_tap|plane|playout_queue|thread_pool|udp_mux)$")
 # The rooms by the names of their files; media has the others. Two of them are programs of their own for what they put in place of a
 # sanitizer's or the library's: races, which counts ThreadSanitizer's reports, and counted, which counts how often memory is asked for.
 set(TEST_ROOMS races cuda kernels runtime tools counted model)
@@ -79,7 +79,7 @@ set(TESTS_OF_cuda "^cuda_")
 set(TESTS_OF_kernels "^(kernels_|sampling$|thread_pool$)")
 set(TESTS_OF_runtime "^runtime_")
 set(TESTS_OF_tools "^(tool_files|write_checkpoint)$")
-set(TESTS_OF_counted "^(codec_sizes|speech_stream)$")
+set(TESTS_OF_counted "^(codec_sizes|mux_memory|speech_stream)$")
 set(TESTS_OF_model "^(checkpoint|codec_|prompt$|speech_|tokenizer$|transformer$|voice_|weights$)")
 
 function(room_of name room)

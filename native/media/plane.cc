@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "media/receive/udp_mux.h"
+
 namespace parley {
 namespace {
 
@@ -74,12 +76,16 @@ std::unique_ptr<Target> MediaPlane::CaptureTarget() {
 
 // Sockets.
 
-std::shared_ptr<MediaSocket> MediaPlane::MakeSocket(std::unique_ptr<PortPair> ports, bool mux) {
+std::shared_ptr<MediaSocket> MediaPlane::MakeSocket(MediaSocket::Ways ways, bool mux) {
   if (receiver_->size() >= kMaxSockets) return nullptr;
-  return std::make_shared<MediaSocket>(&clock_->time(), inbound_, std::move(ports), mux);
+  return std::make_shared<MediaSocket>(&clock_->time(), inbound_, std::move(ways), mux);
 }
 
-bool MediaPlane::BeginSocket(const std::shared_ptr<MediaSocket>& socket) { return receiver_->Add(socket); }
+bool MediaPlane::BeginSocket(const std::shared_ptr<MediaSocket>& socket) {
+  const std::shared_ptr<UdpMux>& shared = socket->udp_mux();
+  if (shared && !(shared->BelongTo(receiver_.get()) && receiver_->Attach(shared))) return false;
+  return receiver_->Add(socket);
+}
 
 void MediaPlane::Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t* data, size_t len,
                       const Address& from, bool rtcp_port) {

@@ -66,8 +66,8 @@ class MediaPlane {
   uint64_t WakeAt(int64_t at_ns);
 
   // Sockets of calls. Null when the plane is closed or has kMaxSockets; it is read
-  // once its handle is set and BeginSocket was called. `ports` null: fed by hand.
-  std::shared_ptr<MediaSocket> MakeSocket(std::unique_ptr<PortPair> ports, bool mux);
+  // once its handle is set and BeginSocket was called. Without ways in it is fed by hand.
+  std::shared_ptr<MediaSocket> MakeSocket(MediaSocket::Ways ways, bool mux);
   bool BeginSocket(const std::shared_ptr<MediaSocket>& socket);
   void CloseSocket(MediaSocket* socket) { receiver_->Remove(socket); }
   void Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t* data, size_t len, const Address& from,

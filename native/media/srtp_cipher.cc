@@ -1,65 +1,22 @@
-#define OPENSSL_SUPPRESS_DEPRECATED  // SHA1_*: see HmacSha1
 #include "media/srtp_cipher.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "media/hmac_sha1.h"
 #include "media/rtp.h"
 
 namespace parley {
-
-// HMAC(k, m) = SHA1(k ^ opad | SHA1(k ^ ipad | m)), RFC 2104.
-//
-// The state after the first block of each hash is kept and copied per message.
-// OpenSSL 3's own HMAC and digest contexts allocate at every message; its plain
-// SHA-1 functions do not, and take half the time. They are deprecated, so the
-// macro at the top of this file switches the warnings off.
-constexpr size_t kSha1Bytes = 20;
 
 // Key material, wiped when it goes.
 template <size_t N>
 struct Secret : std::array<uint8_t, N> {
   Secret() { this->fill(0); }
   ~Secret() { OPENSSL_cleanse(this->data(), N); }
-};
-
-class HmacSha1 {
- public:
-  ~HmacSha1() {
-    OPENSSL_cleanse(&inner_, sizeof inner_);
-    OPENSSL_cleanse(&outer_, sizeof outer_);
-  }
-
-  // len <= 64
-  bool Init(const uint8_t* key, size_t len) {
-    return Start(&inner_, key, len, 0x36) && Start(&outer_, key, len, 0x5c);
-  }
-
-  // out: [20] bytes, of data | suffix.
-  bool Sum(const uint8_t* data, size_t len, const uint8_t* suffix, size_t suffix_len, uint8_t* out) const {
-    SHA_CTX hash = inner_;
-    if (!SHA1_Update(&hash, data, len) || !SHA1_Update(&hash, suffix, suffix_len)) return false;
-    if (!SHA1_Final(out, &hash)) return false;
-    hash = outer_;
-    return SHA1_Update(&hash, out, kSha1Bytes) && SHA1_Final(out, &hash);
-  }
-
- private:
-  static constexpr size_t kBlock = 64;
-
-  static bool Start(SHA_CTX* hash, const uint8_t* key, size_t len, uint8_t pad) {
-    Secret<kBlock> block;
-    block.fill(pad);
-    for (size_t i = 0; i < len; i++) block[i] ^= key[i];
-    return SHA1_Init(hash) && SHA1_Update(hash, block.data(), block.size());
-  }
-
-  SHA_CTX inner_{}, outer_{};
 };
 
 // With linkage, as SrtpCipher::Half has, which holds some.
@@ -136,16 +93,21 @@ struct SrtpCipher::Half {  // RTP or RTCP
     return Crypt(cipher.get(), iv, in, len, out);
   }
 
+  bool Sum(const uint8_t* data, size_t len, const uint8_t* suffix, size_t suffix_len, uint8_t* out) const {
+    const HmacSha1::Part parts[] = {{data, len}, {suffix, suffix_len}};
+    return hmac.Sum(parts, 2, out);
+  }
+
   bool AppendTag(uint8_t* data, size_t len, const uint8_t* suffix, size_t suffix_len, size_t tag_len) {
-    uint8_t sum[kSha1Bytes];
-    if (!hmac.Sum(data, len, suffix, suffix_len, sum)) return false;
+    uint8_t sum[HmacSha1::kBytes];
+    if (!Sum(data, len, suffix, suffix_len, sum)) return false;
     std::memcpy(data + len, sum, tag_len);
     return true;
   }
 
   bool TagFits(const uint8_t* data, size_t len, const uint8_t* suffix, size_t suffix_len, size_t tag_len) {
-    uint8_t sum[kSha1Bytes];
-    return hmac.Sum(data, len, suffix, suffix_len, sum) && CRYPTO_memcmp(sum, data + len, tag_len) == 0;
+    uint8_t sum[HmacSha1::kBytes];
+    return Sum(data, len, suffix, suffix_len, sum) && CRYPTO_memcmp(sum, data + len, tag_len) == 0;
   }
 
   // IV = (00 00 | SSRC | index, 48 bits) ^ salt (RFC 7714, 8.1 and 9.1: an RTP
@@ -222,7 +184,7 @@ bool SrtpCipher::Init(const uint8_t* key, const uint8_t* salt) {
 bool SrtpCipher::InitHalf(Half& half, void* master_context, const uint8_t* salt, uint8_t label) {
   auto* const master = static_cast<EVP_CIPHER_CTX*>(master_context);
   Secret<kMaxSrtpKeyBytes> key;
-  Secret<kSha1Bytes> auth;
+  Secret<HmacSha1::kBytes> auth;
   if (!Derive(master, salt, label, key.data(), shape_.key_bytes)) return false;
   if (!Derive(master, salt, label + 1, auth.data(), auth.size())) return false;
   if (!Derive(master, salt, label + 2, half.salt.data(), shape_.salt_bytes)) return false;

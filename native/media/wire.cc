@@ -1,29 +1,12 @@
 #include "media/wire.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/ip.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 
 namespace parley {
-namespace {
-
-// `message` points into `vector`, both filled for one packet.
-void Describe(const Target& target, const uint8_t* data, size_t bytes, iovec* vector, msghdr* message) {
-  *vector = {const_cast<uint8_t*>(data), bytes};
-  *message = msghdr{};
-  message->msg_name = const_cast<sockaddr*>(target.address());
-  message->msg_namelen = target.address_bytes();
-  message->msg_iov = vector;
-  message->msg_iovlen = 1;
-}
-
-}  // namespace
-
 uint8_t* Wire::Buffer() {
   if (count_ == kBuffers) Flush();
   return buffers_[count_].data();
@@ -36,6 +19,8 @@ void Wire::Flush() {
     while (to < count_ && packets_[to].target->SameWay(*packets_[from].target)) to++;
     if (packets_[from].target->captures()) {
       CaptureRun(from, to);
+    } else if (packets_[from].target->sink()) {
+      SinkRun(from, to);
     } else {
       SendRun(from, to);
     }
@@ -48,7 +33,8 @@ void Wire::SendRun(size_t from, size_t to) {
   std::array<mmsghdr, kBuffers> messages;
   std::array<iovec, kBuffers> vectors;
   for (size_t n = from; n < to; n++) {
-    Describe(*packets_[n].target, buffers_[n].data(), packets_[n].bytes, &vectors[n], &messages[n].msg_hdr);
+    packets_[n].target->envelope().Describe(buffers_[n].data(), packets_[n].bytes, &vectors[n],
+                                            &messages[n].msg_hdr);
   }
   while (from < to) {
     const int sent = sendmmsg(packets_[from].target->fd(), &messages[from], static_cast<unsigned>(to - from),
@@ -60,15 +46,28 @@ void Wire::SendRun(size_t from, size_t to) {
       from++;
       continue;
     }
-    for (const size_t end = from + static_cast<size_t>(sent); from < end; from++) {
-      const Outgoing& packet = packets_[from];
-      if (PacketTap* const tap = packet.target->tap()) {
-        tap->Sent(packet.target->remote(), packet.target->rtcp_port(), at_ns, buffers_[from].data(),
-                  packet.bytes, PacketTap::Wait::kNo);
-      }
-      packet.owner->OnSent(packet, SendResult::kSent, at_ns);
-    }
+    for (const size_t end = from + static_cast<size_t>(sent); from < end; from++) NoteSent(from, at_ns);
   }
+}
+
+// A connection takes packets one by one and never blocks.
+void Wire::SinkRun(size_t from, size_t to) {
+  for (; from < to; from++) {
+    const Outgoing& packet = packets_[from];
+    const bool taken = packet.target->sink()->Send(buffers_[from].data(), packet.bytes, Wait::kNo);
+    const int64_t at_ns = time_.Now();
+    if (taken) NoteSent(from, at_ns);
+    else packet.owner->OnSent(packet, SendResult::kRefused, at_ns);
+  }
+}
+
+void Wire::NoteSent(size_t at, int64_t at_ns) {
+  const Outgoing& packet = packets_[at];
+  if (PacketTap* const tap = packet.target->tap()) {
+    tap->Sent(packet.target->remote(), packet.target->rtcp_port(), at_ns, buffers_[at].data(), packet.bytes,
+              PacketTap::Wait::kNo);
+  }
+  packet.owner->OnSent(packet, SendResult::kSent, at_ns);
 }
 
 void Wire::CaptureRun(size_t from, size_t to) {
@@ -85,8 +84,10 @@ void Wire::CaptureRun(size_t from, size_t to) {
 bool SendNow(const Target& target, const uint8_t* data, size_t bytes, int64_t at_ns) {
   iovec vector;
   msghdr message;
-  Describe(target, data, bytes, &vector, &message);
-  if (sendmsg(target.fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) return false;
+  target.envelope().Describe(data, bytes, &vector, &message);
+  const bool sent = target.sink() ? target.sink()->Send(data, bytes, Wait::kForTurn)
+                                  : sendmsg(target.fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+  if (!sent) return false;
   if (PacketTap* const tap = target.tap()) {
     tap->Sent(target.remote(), target.rtcp_port(), at_ns, data, bytes, PacketTap::Wait::kForTurn);
   }
@@ -140,39 +141,31 @@ bool IsDatagramSocket(int fd) {
 std::unique_ptr<Target> Target::Socket(int fd, const std::string& address, uint16_t port,
                                        std::string* problem) {
   std::unique_ptr<Target> target(new Target());
-  target->Hold(fd);
-  if (target->fd_ < 0 || !IsDatagramSocket(target->fd_)) {
+  target->socket_ = Descriptor::Duplicate(fd);
+  if (!target->socket_ || !IsDatagramSocket(target->fd())) {
     *problem = "fd must be an open datagram socket";
     return nullptr;
   }
   sockaddr_storage local{};
   socklen_t local_bytes = sizeof(local);
-  getsockname(target->fd_, reinterpret_cast<sockaddr*>(&local), &local_bytes);
-  if (!FillAddress(local.ss_family, address, port, &target->address_, &target->address_bytes_)) {
+  getsockname(target->fd(), reinterpret_cast<sockaddr*>(&local), &local_bytes);
+  if (!FillAddress(local.ss_family, address, port, &target->envelope_.to, &target->envelope_.to_bytes)) {
     *problem = "address must be an IP address of the socket's family";
     return nullptr;
   }
-  MarkExpedited(target->fd_, local.ss_family);
+  MarkExpedited(target->fd(), local.ss_family);
   return target;
 }
 
-std::unique_ptr<Target> Target::From(int fd, int family, const Address& to) {
+std::unique_ptr<Target> Target::Along(const Path& path) {
   std::unique_ptr<Target> target(new Target());
-  if (!to.Fill(family, &target->address_, &target->address_bytes_)) return nullptr;
-  target->Hold(fd);
-  return target->fd_ < 0 ? nullptr : std::move(target);
-}
-
-void Target::Hold(int fd) {
-  struct stat about{};
-  fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (fd_ >= 0 && fstat(fd_, &about) == 0) inode_ = about.st_ino;
+  if (!path.socket && !path.sink) return nullptr;
+  if (!target->envelope_.Fill(path.family, path.remote, path.local)) return nullptr;
+  target->socket_ = path.socket;
+  target->sink_ = path.sink;
+  return target;
 }
 
 std::unique_ptr<Target> Target::Capture() { return std::unique_ptr<Target>(new Target()); }
-
-Target::~Target() {
-  if (fd_ >= 0) close(fd_);
-}
 
 }  // namespace parley

@@ -17,14 +17,16 @@
 #include <memory>
 #include <string>
 
+#include "media/descriptor.h"
 #include "media/packet_tap.h"
+#include "media/path.h"
 #include "media/receive/address.h"
 #include "media/time.h"
 
 namespace parley {
 
-// The destination of a stream's packets: an address reached through a socket that
-// another object owns, or the plane's capture ring. Immutable.
+// The destination of a stream's packets: an address reached through a socket or a
+// connection that another object owns, or the plane's capture ring. Immutable.
 class Target {
  public:
   // Works on a dup() of `fd`, closed with the target, and marks the socket's
@@ -32,12 +34,11 @@ class Target {
   // descriptor is no datagram socket or the address does not suit it.
   static std::unique_ptr<Target> Socket(int fd, const std::string& address, uint16_t port,
                                         std::string* problem);
-  // Sends through a socket of ours, whose owner set its marking. Null when the address does not suit the
-  // socket.
-  static std::unique_ptr<Target> From(int fd, int family, const Address& to);
+  // Sends along a path of ours; the owner of its socket set the marking. Null when the far address does not
+  // suit the socket.
+  static std::unique_ptr<Target> Along(const Path& path);
   static std::unique_ptr<Target> Capture();
 
-  ~Target();
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -52,24 +53,25 @@ class Target {
   }
   PacketTap* tap() const { return tap_.get(); }
   bool rtcp_port() const { return rtcp_port_; }
-  Address remote() const { return Address::Of(address_); }
+  Address remote() const { return Address::Of(envelope_.to); }
 
-  bool captures() const { return fd_ < 0; }
-  int fd() const { return fd_; }
-  const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
-  socklen_t address_bytes() const { return address_bytes_; }
+  bool captures() const { return !socket_ && !sink_; }
+  int fd() const { return socket_->fd(); }
+  PacketSink* sink() const { return sink_.get(); }  // instead of a socket; null: there is none
+  const Envelope& envelope() const { return envelope_; }
 
-  // Descriptors of one socket differ after dup(); the socket's inode does not.
-  bool SameWay(const Target& other) const { return inode_ == other.inode_; }
+  // Packets of both may leave in one system call.
+  bool SameWay(const Target& other) const {
+    if (!socket_ || !other.socket_) return socket_ == other.socket_ && sink_ == other.sink_;
+    return socket_->SameSocket(*other.socket_);
+  }
 
  private:
   Target() = default;
-  void Hold(int fd);
 
-  int fd_ = -1;
-  uint64_t inode_ = 0;  // 0: capture
-  sockaddr_storage address_{};
-  socklen_t address_bytes_ = 0;
+  std::shared_ptr<const Descriptor> socket_;
+  std::shared_ptr<PacketSink> sink_;
+  Envelope envelope_;
   std::unique_ptr<Target> rtcp_;
   std::shared_ptr<PacketTap> tap_;
   bool rtcp_port_ = false;
@@ -117,6 +119,8 @@ class Wire {
 
  private:
   void SendRun(size_t from, size_t to);
+  void SinkRun(size_t from, size_t to);
+  void NoteSent(size_t at, int64_t at_ns);
   void CaptureRun(size_t from, size_t to);
 
   const TimeSource& time_;

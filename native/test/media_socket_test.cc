@@ -49,7 +49,7 @@ std::shared_ptr<MediaSocket> Open(MediaPlane& plane, PortPool& pool, uint64_t ha
   std::string problem;
   auto ports = pool.Take(true, plane.time().Now(), &problem);
   if (!ports) return nullptr;
-  const auto socket = plane.MakeSocket(std::move(ports), true);
+  const auto socket = plane.MakeSocket({std::move(ports), nullptr}, true);
   socket->set_handle(handle);
   PayloadTypes types{};
   types[0] = {PayloadKind::kSound, 8000};
@@ -138,6 +138,22 @@ void TwoHundredCallsLeaveNothingBehind() {
   }
   CHECK_EQ(OpenDescriptors(), descriptors);
   CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{1});
+}
+
+// A stream sends through its socket's own descriptor, and through no copy of it.
+void ACallOnAPortPairHasTheDescriptorsOfItsSockets() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto pool = Pool();
+  const auto warm = Open(*plane, *pool, 1);
+  const size_t descriptors = OpenDescriptors();
+  const auto socket = Open(*plane, *pool, 2);
+  const auto stream = OpenStream(*plane, 12);
+  socket->Bind(stream);
+  socket->Learn(Address::Of("127.0.0.1", warm->port()), Address(), true, {});
+  CHECK_EQ(OpenDescriptors(), descriptors + 1);
+  plane->CloseStream(stream.get());
+  plane->CloseSocket(socket.get());
+  CHECK_EQ(OpenDescriptors(), descriptors);
 }
 
 // A far end that sees how its packets are marked for routers.
@@ -381,6 +397,8 @@ TEST_GROUP(media_socket) {
   return Run({
       {"two ends hear each other", TwoEndsHearEachOther},
       {"two hundred calls leave nothing behind", TwoHundredCallsLeaveNothingBehind},
+      {"a call on a port pair has the descriptors of its sockets",
+       ACallOnAPortPairHasTheDescriptorsOfItsSockets},
       {"packets carry the mark of their pool", PacketsCarryTheMarkOfTheirPool},
       {"a flood at one call delays the others little", AFloodAtOneCallDelaysTheOthersLittle},
       {"nobody is heard or answered at port zero", NobodyIsHeardOrAnsweredAtPortZero},

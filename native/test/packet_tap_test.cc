@@ -101,7 +101,7 @@ struct End {
 
 End OpenEnd(MediaPlane& plane, PortPool& pool, bool mux, uint64_t handle) {
   std::string problem;
-  const auto socket = plane.MakeSocket(pool.Take(mux, plane.time().Now(), &problem), mux);
+  const auto socket = plane.MakeSocket({pool.Take(mux, plane.time().Now(), &problem), nullptr}, mux);
   socket->set_handle(handle);
   PayloadTypes types{};
   types[0] = {PayloadKind::kSound, 8000};

@@ -2,9 +2,8 @@
 // on to a listener, and reports silence.
 import { CODECS } from '../../src/codecs/codec.js';
 import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
-import type { IceComponent } from '../../src/media/ice-lite.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
-import type { MediaSocket, PayloadFormat, RemoteMedia } from '../../src/media/media-socket.js';
+import type { IceComponent, MediaSocket, PayloadFormat, RemoteMedia } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';

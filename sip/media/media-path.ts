@@ -4,15 +4,14 @@ import type { ParleyError } from '../../src/errors.js';
 import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
 import type { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { type HandshakeTerms, MediaHandshake, sameAssociation } from '../../src/media/media-handshake.js';
-import { type IceComponent, IceLite } from '../../src/media/ice-lite.js';
-import type { MediaSocket } from '../../src/media/media-socket.js';
+import type { IceComponent, MediaSocket } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import type { AgreedAudio, AgreedKeys } from '../sdp/agreed-audio.js';
 import type { AgreedIce } from '../sdp/ice-parameters.js';
 import type { CryptoSuite } from '../sdp/media-keys.js';
 
 interface MediaPathOptions {
-  /** Sets its `onForeign`. */
+  /** Its callbacks for ICE and DTLS are taken. */
   readonly socket: MediaSocket;
   /** Without it neither DTLS nor ICE was offered or accepted. */
   readonly certificate: DtlsCertificate | undefined;
@@ -33,8 +32,6 @@ export class MediaPath {
   #terms: HandshakeTerms | undefined;
   #handshake: MediaHandshake | undefined;
   #keys: DtlsKeys | undefined;
-  /** Undefined if a handshake has its own ICE. */
-  #ice: IceLite | undefined;
   #cancelLeft = () => {};
 
   constructor(options: MediaPathOptions) {
@@ -57,7 +54,6 @@ export class MediaPath {
       this.#endHandshake();
       return this.#useIce(agreed.ice);
     }
-    this.#ice = undefined;
     this.#keys = this.keysFor(agreed);
     this.#terms = terms;
     if (this.#handshake === undefined) this.#handshake = this.#begin(terms);
@@ -85,6 +81,7 @@ export class MediaPath {
       onKeys,
       onFailed,
       onNominated: onFound,
+      followIce: false,
       onClosed: () => (this.#cancelLeft = time.after(LEFT_MS, onLeft)),
     });
   }
@@ -95,24 +92,11 @@ export class MediaPath {
     this.#handshake = this.#keys = this.#terms = undefined;
   }
 
+  /** Without a handshake. Whether media may go to a nominated address is for `onFound` to say. */
   #useIce(credentials: AgreedIce | undefined): void {
-    const { socket, time, onFound: onNominated } = this.#options;
-    if (credentials === undefined) {
-      this.#ice = undefined;
-      socket.onForeign = undefined;
-      return;
-    }
-    if (this.#ice !== undefined) return this.#ice.restart(credentials);
-    const send = (data: Uint8Array, address: string, port: number, component: IceComponent) =>
-      void socket.sendForeign(data, address, port, component === 2);
-    const ice = new IceLite({ credentials, time, send, onNominated });
-    this.#ice = ice;
-    socket.onForeign = () => {
-      for (const { data, address, port, rtcpPort } of socket.takeForeign()) {
-        ice.receive(data, address, port, rtcpPort ? 2 : 1);
-      }
-    };
-    socket.onForeign();
+    const { socket, onFound } = this.#options;
+    socket.onNominated = credentials === undefined ? undefined : onFound;
+    socket.ice(credentials, { follow: false });
   }
 }
 

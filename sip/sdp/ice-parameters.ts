@@ -1,6 +1,6 @@
 // Reads and writes ICE in descriptions (RFC 8839). This server is ICE-lite: it names its own addresses as
 // candidates and waits for the peer's checks.
-import type { IceCredentials } from '../../src/media/ice-lite.js';
+import type { IceCredentials } from '../../src/media/media-addon.js';
 import {
   hasAttribute,
   valuesOf,

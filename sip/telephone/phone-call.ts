@@ -175,10 +175,10 @@ export class PhoneCall {
   /** Sets the speech of the call, which uses the port that was given. */
   talks(call: Call): void {
     this.#call = call;
-    call.onEvent = (event) => {
+    call.observe((event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
       this.#events.add({ type: 'speech', event });
-    };
+    });
     void call.closed.then((reason) =>
       this.end(reason === 'server closing' ? { reason } : { reason: 'failed', detail: reason }),
     );

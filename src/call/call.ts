@@ -64,12 +64,11 @@ export class Call {
   readonly protocol: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;
-  /** Called with each event, in order. The owner of the conversation sets it. */
-  onEvent: ((event: CallEvent) => void) | undefined;
   readonly #parts: CallParts;
   readonly #queue: UtteranceQueue;
   readonly #goodbye: Goodbye;
   readonly #turns: TextTurns;
+  readonly #observers = new Set<(event: CallEvent) => void>();
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
@@ -91,6 +90,14 @@ export class Call {
 
   get codec(): Codec {
     return this.#queue.port.codec;
+  }
+
+  /** Calls `observer` with each event, in order, until the returned function is called. */
+  observe(observer: (event: CallEvent) => void): () => void {
+    // A function of its own, so that one observer may observe twice.
+    const observed = (event: CallEvent) => observer(event);
+    this.#observers.add(observed);
+    return () => void this.#observers.delete(observed);
   }
 
   stats(): ReturnType<Playout['stats']> {
@@ -200,7 +207,7 @@ export class Call {
     } else if (event.type === 'utterance.interrupted') {
       log.info({ call, utterance: event.utterance, text: event.text }, 'utterance interrupted');
     }
-    this.onEvent?.(event);
+    for (const observer of this.#observers) observer(event);
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 

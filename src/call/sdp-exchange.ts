@@ -9,7 +9,8 @@ export type SdpUse = 'talk' | 'publish' | 'listen';
 
 export interface SdpOffer {
   readonly sdp: string;
-  readonly use: SdpUse;
+  /** `talk`, if absent. */
+  readonly use?: SdpUse;
   /** Name of the API key that the session belongs to; undefined: it belongs to every key. */
   readonly owner?: string | undefined;
   /** The names under which the session is counted for its client. */
@@ -45,29 +46,44 @@ export interface IceRestart {
   readonly pwd: string;
   /** Values of `a=candidate`. */
   readonly candidates: readonly string[];
+  /** The media id of the section that carries the transport. */
+  readonly mid: string;
+  /**
+   * True if the answer has `a=ice-lite`, which each answer to a restart has to repeat (RFC 9725 section
+   * 4.3.3).
+   */
+  readonly lite: boolean;
+  /** Value of `a=ice-options` of the answer; undefined if it has none. */
+  readonly options: string | undefined;
 }
 
 export interface SdpExchange {
   /**
-   * Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, OVERLOADED, NOT_FOUND for an unknown
-   * `listenTo`, or CALL_CLOSED while the server closes. Nothing is left of a rejected offer.
+   * Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, OVERLOADED, or CALL_CLOSED while the
+   * server closes. For `listenTo` also with NOT_FOUND if the owner may use no such call, and CALL_STATE if
+   * the call is still in set-up. Nothing is left of a rejected offer.
    */
   open(offer: SdpOffer): Promise<SdpSession>;
   /**
-   * Present ICE session of a session that the API key of this name may use (undefined: any key); undefined if
-   * there is none.
+   * The present ICE session, if the API key of this name may use the session; undefined otherwise. No name
+   * means any key.
    */
   iceSession(id: string, key?: string): string | undefined;
-  /** Takes candidates of the client. An ICE-lite server needs none of them: it checks that it may use them. */
-  addCandidates(id: string, fragment: IceFragment): void;
-  /** Throws SDP_INVALID; the session goes on as before then. */
-  restartIce(id: string, fragment: IceFragment): IceRestart;
+  /**
+   * Takes candidates of the client, which an ICE-lite server may ignore, and returns undefined. A fragment
+   * with another ufrag and password than the client's present ones restarts ICE (RFC 9725 section 4.3.3).
+   * Throws SDP_INVALID or NOT_FOUND; the session goes on as before then.
+   */
+  patchIce(id: string, fragment: IceFragment): IceRestart | undefined;
   /**
    * Moves a call to a new connection of its client: the offer of the new connection is answered and the sound
    * goes on where it stopped. Rejects with NOT_FOUND if no call has this token, and as `open` does.
    */
   resume(token: string, offer: SdpOffer): Promise<SdpSession>;
-  /** True if the token is that of the running call of this id. */
+  /**
+   * True if the token is that of the running call of this id, or of the call that the listener of this id
+   * hears.
+   */
   isTokenOf(id: string, token: string): boolean;
   /** False if there is no such session, or the key may not use it. */
   hangUp(id: string, key?: string): Promise<boolean>;

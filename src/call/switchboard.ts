@@ -40,12 +40,24 @@ interface CallOrigin {
   readonly confirmed?: Promise<void>;
 }
 
+/** A place among the calls of the server, before there is a call. */
+export interface CallPlace {
+  readonly id: string;
+  /**
+   * Opens the call on its port, which the call closes. It is half-open until `confirmed` resolves; absent:
+   * set up at once.
+   */
+  open(port: MediaPort, confirmed?: Promise<void>): Call;
+  /** Gives the place back, unless the call was opened. Idempotent. */
+  release(): void;
+}
+
 export class Switchboard {
   readonly #parts: CallParts;
   readonly #options: SwitchboardOptions;
   readonly #calls = new Map<string, Call>();
-  /** Calls whose port is still being set up. */
-  readonly #opening = new Set<Promise<unknown>>();
+  /** Settled when the place has a call or was released. */
+  readonly #reserved = new Set<Promise<void>>();
   readonly #clients: ClientCalls;
   #draining = false;
   #closing: Promise<void> | undefined;
@@ -58,7 +70,7 @@ export class Switchboard {
   }
 
   get size(): number {
-    return this.#calls.size + this.#opening.size;
+    return this.#calls.size + this.#reserved.size;
   }
 
   /** True if new calls are refused, because the server is about to end. */
@@ -76,37 +88,55 @@ export class Switchboard {
   }
 
   /**
-   * A new call on the port that `makePort` makes. Rejects with CALL_LIMIT or CLIENT_LIMIT before anything is
-   * made, or with the error that `makePort` rejects with.
+   * Reserves a place for a call whose port is still being made. Throws CALL_CLOSED, CALL_LIMIT or
+   * CLIENT_LIMIT. The owner opens the call on its port or releases the place.
    */
-  async open(makePort: (callId: string) => Promise<MediaPort>, origin: CallOrigin): Promise<Call> {
+  reserve({ protocol, clients = [], dialled = false }: CallOrigin): CallPlace {
     const { maxCalls, newId } = this.#options;
-    if (this.draining) {
-      throw new ParleyError('CALL_CLOSED', 'the server is closing');
-    }
+    if (this.draining) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     if (this.size >= maxCalls) {
       throw new ParleyError('CALL_LIMIT', `${maxCalls} calls are open, which is what MAX_CALLS allows`, {
         retryAfterSeconds: 5,
       });
     }
-    const { protocol, clients = [], dialled = false, confirmed } = origin;
-    const place = this.#clients.take(clients, !dialled);
-    let making: Promise<MediaPort> | undefined;
-    try {
-      const id = newId(protocol);
-      making = makePort(id);
-      this.#opening.add(making);
-      const call = new Call(id, protocol, await making, this.#parts);
-      if (confirmed === undefined) place.opened();
-      else void confirmed.then(() => place.opened());
-      void call.closed.then(() => place.release());
+    const counted = this.#clients.take(clients, !dialled);
+    const id = newId(protocol);
+    let [reserved, settle] = [true, () => {}];
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    this.#reserved.add(settled);
+    const vacate = () => {
+      reserved = false;
+      this.#reserved.delete(settled);
+      settle();
+    };
+    const release = () => {
+      if (!reserved) return;
+      vacate();
+      counted.release();
+    };
+    const open = (port: MediaPort, confirmed?: Promise<void>) => {
+      if (!reserved) throw new ParleyError('WRONG_STATE', `the place of call ${id} was given back`);
+      const call = new Call(id, protocol, port, this.#parts);
+      if (confirmed === undefined) counted.opened();
+      else void confirmed.then(() => counted.opened());
+      void call.closed.then(() => counted.release());
       this.#connect(call);
+      vacate();
       return call;
-    } catch (error) {
-      place.release();
-      throw error;
+    };
+    return { id, open, release };
+  }
+
+  /**
+   * A new call on the port that `makePort` makes. Rejects as `reserve` throws before anything is made, or
+   * with the error that `makePort` rejects with.
+   */
+  async open(makePort: (callId: string) => Promise<MediaPort>, origin: CallOrigin): Promise<Call> {
+    const place = this.reserve(origin);
+    try {
+      return place.open(await makePort(place.id), origin.confirmed);
     } finally {
-      if (making !== undefined) this.#opening.delete(making);
+      place.release();
     }
   }
 
@@ -130,7 +160,7 @@ export class Switchboard {
 
   async #empty(): Promise<void> {
     while (this.size > 0) {
-      await Promise.allSettled(this.#opening);
+      await Promise.all(this.#reserved);
       await Promise.all([...this.#calls.values()].map(({ closed }) => closed));
     }
   }
@@ -143,7 +173,7 @@ export class Switchboard {
 
   async #close(): Promise<void> {
     await Promise.allSettled([...this.#calls.values()].map((call) => call.close('server closing')));
-    await Promise.allSettled(this.#opening);
+    await Promise.all(this.#reserved);
     await Promise.allSettled([...this.#calls.values()].map((call) => call.close('server closing')));
   }
 }

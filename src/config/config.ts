@@ -1,13 +1,13 @@
 // Reads the environment once into one frozen, typed value. One error reports every mistake, with the variable
 // and its allowed values. Other modules receive values; none of them reads the environment.
 import { readFileSync, statSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
+import { readWebRtcConfig, type WebRtcConfig } from './webrtc-config.js';
 
 /** Names of voices of this server by the voice ids that ElevenLabs' clients send. */
 type ElevenLabsVoices = ReadonlyMap<string, string>;
@@ -65,8 +65,7 @@ export interface Config {
   readonly opusApplication: 'audio' | 'voip';
   readonly opusComplexity: number;
   readonly opusBitrate: number;
-  readonly iceHostAddresses: readonly string[];
-  readonly udpPorts: readonly [number, number] | undefined;
+  readonly webrtc: WebRtcConfig;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -121,7 +120,8 @@ export function readConfig(
     ...readVoices(read),
     ...readCaches(read),
     ...readLimits(read),
-    ...readMedia(read),
+    ...readEncoders(read),
+    webrtc: readWebRtcConfig(read),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,
@@ -211,15 +211,12 @@ function readLimits(read: Reader) {
   };
 }
 
-/** The encoders, and the network of browser calls. */
-function readMedia(read: Reader) {
+function readEncoders(read: Reader) {
   return {
     encoderWorkers: read.integer('ENCODER_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     opusApplication: read.choice('OPUS_APPLICATION', ['audio', 'voip'], 'audio'),
     opusComplexity: read.integer('OPUS_COMPLEXITY', 5, 0, 10),
     opusBitrate: read.integer('OPUS_BITRATE', 32_000, 6000, 128_000),
-    iceHostAddresses: read.listOf('ICE_HOST_ADDRESSES', 'IP addresses', (item) => isIP(item) !== 0),
-    udpPorts: readPorts(read),
   };
 }
 
@@ -239,15 +236,6 @@ function readOperation(read: Reader) {
 
 function isOrigin(item: string): boolean {
   return URL.canParse(item) && new URL(item).origin === item;
-}
-
-function readPorts(read: Reader): readonly [number, number] | undefined {
-  if (read.raw('UDP_PORT_MIN') === undefined && read.raw('UDP_PORT_MAX') === undefined) return undefined;
-  const first = read.integer('UDP_PORT_MIN', 0, 1024, 65_535);
-  const last = read.integer('UDP_PORT_MAX', 0, 1024, 65_535);
-  if (first === 0 || last === 0) read.problem('UDP_PORT_MIN', 'and UDP_PORT_MAX must be set together');
-  else if (last <= first) read.problem('UDP_PORT_MAX', `must be above UDP_PORT_MIN=${first}`);
-  return [first, last];
 }
 
 const MOST_PATH_BYTES = 107; // path of a Unix socket: sockaddr_un has 108 bytes with the NUL

@@ -178,20 +178,56 @@ export const SECTIONS = {
       default: 'We are sorry, this call cannot go on. Please call again later. Goodbye.',
       values: '300 characters',
     },
-    ICE_HOST_ADDRESSES: {
-      meaning:
-        'comma-separated addresses at which browsers reach this machine; the server opens a UDP socket per call on each',
-      default: 'all interfaces and loopback',
+    RESUME_GRACE_S: {
+      meaning: 'seconds that a browser call whose connection is lost waits for its client to resume it',
     },
-    UDP_PORT_MIN: {
-      meaning: 'first UDP port of browser calls, together with UDP_PORT_MAX',
-      default: 'the system chooses',
+    MAX_CPU_PERCENT: {
+      meaning: 'share of the processor above which the server accepts no further call; 0 sets no limit',
     },
-    UDP_PORT_MAX: { meaning: 'last UDP port of browser calls', default: 'the system chooses' },
     ENCODER_WORKERS: { meaning: 'encoder threads', default: 'cores − 1' },
     OPUS_APPLICATION: { meaning: 'tuning of the Opus encoder; audio costs half as much' },
     OPUS_COMPLEXITY: { meaning: 'effort of the Opus encoder' },
     OPUS_BITRATE: { meaning: 'bits per second of the Opus encoder' },
+  },
+  'Calls: network of browsers': {
+    ICE_HOST_ADDRESSES: {
+      meaning: 'comma-separated addresses of this machine on which browser calls arrive',
+      default: 'all interfaces and loopback',
+    },
+    ICE_ANNOUNCED_ADDRESSES: {
+      meaning:
+        'comma-separated addresses that clients are told instead, if a NAT maps them one to one to those of this machine',
+      default: 'the addresses of this machine',
+    },
+    WEBRTC_UDP_PORT: {
+      meaning:
+        'UDP port of all browser calls; 0 lets the system choose; not together with UDP_PORT_MIN and UDP_PORT_MAX',
+    },
+    UDP_PORT_MIN: {
+      meaning:
+        'first UDP port of a range in which each browser call has a port of its own, together with UDP_PORT_MAX',
+      default: 'all calls share WEBRTC_UDP_PORT',
+    },
+    UDP_PORT_MAX: { meaning: 'last UDP port of this range', default: 'all calls share WEBRTC_UDP_PORT' },
+    WEBRTC_TCP_PORT: {
+      meaning:
+        'TCP port of browser calls, for clients whose network drops UDP (ICE-TCP, RFC 6544); 0 lets the system choose',
+      default: 'no ICE-TCP',
+      values: '0 to 65535',
+    },
+    ICE_SERVERS: {
+      meaning:
+        'comma-separated STUN and TURN servers that clients are told; turn: and turns: need TURN_SECRET',
+      default: 'none',
+      values: 'stun:, stuns:, turn: or turns: URLs',
+    },
+    TURN_SECRET: {
+      meaning:
+        "secret shared with the TURN servers (coturn's static-auth-secret), for credentials that expire",
+      default: 'none',
+      values: '16 characters or more',
+    },
+    TURN_TTL_S: { meaning: 'seconds for which such credentials are valid' },
   },
   'SIP: listening and callers': {
     SIP_ENABLED: { meaning: '0 switches telephone calls off' },

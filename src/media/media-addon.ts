@@ -167,7 +167,7 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
-  /** Groups of five: socket, kind, digit, durationMs, atMs; see socket-addon.ts. */
+  /** Groups of five: socket, kind, digit, durationMs, atMs. */
   planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
@@ -207,7 +207,7 @@ export function mediaAddon(): MediaAddon {
 
 /** Fields of one event of planeTakeInbound: socket, kind, digit, durationMs, atMs. */
 export const INBOUND_FIELDS = 5;
-export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4 } as const;
+export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4, ice: 5 } as const;
 
 /**
  * Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset,
@@ -312,8 +312,59 @@ export interface Tapped {
   readonly missed: number;
 }
 
+/** Credentials of both sides' ICE checks (RFC 8839 section 5.4). */
+export interface IceCredentials {
+  /** At least 4 characters of `ice-char`, of which 24 bits are random; unique among the calls of a port. */
+  readonly localUfrag: string;
+  /** At least 22 characters of `ice-char`, of which 128 bits are random. */
+  readonly localPwd: string;
+  readonly remoteUfrag: string;
+  readonly remotePwd: string;
+}
+
+interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Results of the far end's checks with the present credentials. */
+interface IceState {
+  /** Source of the last check of RTP's component. */
+  readonly checked: Place | null;
+  readonly nominated: Place | null;
+  readonly rtcpNominated: Place | null;
+  /** Media has a nominated path, also one from before a restart. */
+  readonly hasPath: boolean;
+  readonly lastCheckMs: number | null;
+}
+
+export interface UdpMuxStats {
+  readonly datagrams: number;
+  /** Dropped: of no call; no binding request or too long; of an address that another call has. */
+  readonly unknown: number;
+  readonly malformed: number;
+  readonly contested: number;
+  /** Datagrams that found the receive buffer full. */
+  readonly kernelDrops: number;
+  /** Sizes that the system granted of the 8 MiB asked for; the smallest of all addresses. */
+  readonly receiveBufferBytes: number;
+  readonly sendBufferBytes: number;
+  /** User fragments and checked far addresses of the calls. */
+  readonly fragments: number;
+  readonly addresses: number;
+}
+
+/** native/binding/mux_binding.cc */
+interface MuxAddon {
+  /** The handle, or in words why there is none. */
+  muxOpen(options: { addresses: readonly string[]; port: number; dscp: number }): number | string;
+  muxPort(mux: number): number;
+  muxStats(mux: number): UdpMuxStats | null;
+  muxClose(mux: number): void;
+}
+
 /** native/binding/socket_binding.cc */
-export interface SocketAddon {
+export interface SocketAddon extends MuxAddon {
   portsOpen(options: {
     address: string;
     portMin: number;
@@ -324,7 +375,7 @@ export interface SocketAddon {
   portsCount(ports: number, nowMs: number): PortCounts | null;
   portsClose(ports: number): void;
   /** The handle, or in words why there is none. */
-  socketOpen(plane: number, options: { mux: boolean; ports?: number }): number | string;
+  socketOpen(plane: number, options: { mux: boolean; ports?: number; udpMux?: number }): number | string;
   socketPort(socket: number): number;
   /** Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise), Hz. */
   socketFormat(socket: number, formats: readonly number[]): void;
@@ -344,6 +395,9 @@ export interface SocketAddon {
     },
   ): void;
   socketSrtp(socket: number, keys: SrtpKeys | 'plain' | 'closed'): void;
+  /** Null ends ICE. False: another call of the port has this fragment. */
+  socketUseIce(socket: number, credentials: IceCredentials | null, follow: boolean): boolean;
+  socketIce(socket: number): IceState | null;
   socketBind(socket: number, stream: number): boolean;
   socketListen(socket: number, on: boolean): void;
   socketTakeSound(socket: number): { fields: Float64Array; data: Uint8Array };

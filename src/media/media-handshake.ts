@@ -1,25 +1,27 @@
 // The handshake on a call's own socket before encrypted media flows: it answers ICE checks and runs DTLS with
 // the far end that the description announces.
 //
-//   first byte   0-3 ─▶ IceLite        20-63 ─▶ DtlsAssociation      (RFC 7983)
+//   checks ─▶ MediaSocket.ice ─▶ checked and nominated addresses        DTLS ─▶ DtlsAssociation
 //
 // With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. Without
 // ICE the far end may be behind a NAT: other addresses than the announced one may try (see DtlsSourceFilter),
 // and the certificate proves which one is the far end.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import type { DtlsKeys, ForeignPacket } from './media-addon.js';
+import type { DtlsKeys, ForeignPacket, IceCredentials } from './media-addon.js';
 import {
   type CertificateFingerprint,
   DtlsAssociation,
   type DtlsCertificate,
   HANDSHAKE_LIMIT_MS,
 } from './dtls-association.js';
-import { type IceComponent, type IceCredentials, IceLite } from './ice-lite.js';
-import type { MediaSocket } from './media-socket.js';
+import type { IceComponent, MediaSocket } from './media-socket.js';
 
 interface MediaHandshakeOptions extends HandshakeTerms {
-  /** Its `onForeign` is taken. It has learned where the far end is announced, unless there is ICE. */
+  /**
+   * Its callbacks for ICE and DTLS are taken. It has learned where the far end is announced, unless there is
+   * ICE.
+   */
   readonly socket: MediaSocket;
   readonly certificate: DtlsCertificate;
   readonly time: Time;
@@ -29,9 +31,11 @@ interface MediaHandshakeOptions extends HandshakeTerms {
   readonly onFailed: (error: ParleyError) => void;
   /**
    * The far end is reached there: a check asked for it, or, without ICE, DTLS proved it. The socket should
-   * learn it.
+   * learn it, unless it follows ICE.
    */
   readonly onNominated: (address: string, port: number, component: IceComponent) => void;
+  /** True unless stated: with ICE the socket sends media to the nominated address by itself. */
+  readonly followIce?: boolean;
   /** The far end ended the association: it sends no media under its keys any more. */
   readonly onClosed?: () => void;
   /** Application data of the far end, message by message; if absent, it is dropped. */
@@ -40,12 +44,11 @@ interface MediaHandshakeOptions extends HandshakeTerms {
 
 // A browser gathers its addresses first, and the network may be slow to say them.
 const CHECK_LIMIT_MS = 30_000;
-const LAST_OF_STUN = 3;
+const LAST_OF_STUN = 3; // RFC 7983
 
 export class MediaHandshake {
   readonly #options: MediaHandshakeOptions;
   #terms: HandshakeTerms;
-  #ice: IceLite | undefined;
   #association: DtlsAssociation;
   #sources: DtlsSourceFilter;
   /** Deadline of the handshake, on the clock of `time`; set when it begins without ICE. */
@@ -72,7 +75,11 @@ export class MediaHandshake {
     this.#association = this.#associate();
     this.#sources = this.#filterSources();
     this.#useIce(options.ice);
-    options.socket.onForeign = () => this.#takeForeign();
+    const { socket } = options;
+    socket.onForeign = () => this.#takeForeign();
+    socket.onNominated = (address, port, component) => this.#nominate({ address, port }, component);
+    socket.onChecked = (address, port) => this.#checked({ address, port });
+    socket.onPathLost = () => (this.#nominated = false);
     this.#begin();
     this.#takeForeign();
   }
@@ -82,9 +89,9 @@ export class MediaHandshake {
     return this.#association.open;
   }
 
-  /** Time of the last ICE check, on the clock of `time`; undefined without ICE and before the first. */
+  /** Time of the last ICE check, on the plane's clock; undefined without ICE and before the first. */
   get lastCheckMs(): number | undefined {
-    return this.#ice?.lastCheckMs;
+    return this.#options.socket.lastCheckMs;
   }
 
   /**
@@ -129,9 +136,14 @@ export class MediaHandshake {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#options.socket.onForeign = undefined;
+    const { socket } = this.#options;
+    socket.onForeign = socket.onNominated = socket.onChecked = socket.onPathLost = undefined;
     this.#cancelLimit?.();
     this.#association.close();
+  }
+
+  get #usesIce(): boolean {
+    return this.#terms.ice !== undefined;
   }
 
   #associate(): DtlsAssociation {
@@ -163,7 +175,7 @@ export class MediaHandshake {
    * instead: the far end may still answer.
    */
   #failed(error: ParleyError): void {
-    const by = this.#ice === undefined && !this.#proven ? this.#speaker : undefined;
+    const by = !this.#usesIce && !this.#proven ? this.#speaker : undefined;
     if (by === undefined || this.#sources.isAnnounced(by)) {
       return this.#options.onFailed(error.code === 'TIMEOUT' ? (this.#refusal ?? error) : error);
     }
@@ -180,28 +192,16 @@ export class MediaHandshake {
   }
 
   #useIce(credentials: IceCredentials | undefined): void {
-    if (credentials === undefined) {
-      this.#ice = undefined;
-      this.#nominated = false;
-    } else if (this.#ice === undefined) {
-      const { socket, time } = this.#options;
-      this.#ice = new IceLite({
-        credentials,
-        time,
-        send: (data, address, port, component) =>
-          void socket.sendForeign(data, address, port, component === 2),
-        onNominated: (address, port, component) => this.#nominate({ address, port }, component),
-      });
-    } else {
-      this.#ice.restart(credentials);
-    }
+    if (credentials === undefined) this.#nominated = false;
+    const { socket, followIce = true } = this.#options;
+    socket.ice(credentials, { follow: followIce });
   }
 
   /** The first check begins the handshake if ICE is used, because no address is known before. */
   #begin(): void {
     this.#cancelLimit?.();
-    if (this.#ice === undefined) this.#untilMs ??= this.#options.time.now() + HANDSHAKE_LIMIT_MS;
-    if (this.#ice === undefined || this.#far !== undefined) return this.#association.start();
+    if (!this.#usesIce) this.#untilMs ??= this.#options.time.now() + HANDSHAKE_LIMIT_MS;
+    if (!this.#usesIce || this.#far !== undefined) return this.#association.start();
     this.#cancelLimit = this.#options.time.after(CHECK_LIMIT_MS, () => {
       this.#association.close();
       const seconds = CHECK_LIMIT_MS / 1000;
@@ -214,16 +214,16 @@ export class MediaHandshake {
   #takeForeign(): void {
     for (const packet of this.#options.socket.takeForeign()) {
       if (this.#closed) return;
-      if ((packet.data[0] ?? 0) <= LAST_OF_STUN) this.#takeStun(packet);
-      else if (!packet.rtcpPort) this.#takeDtls(packet);
+      // STUN comes here only without ICE, where it means nothing.
+      const isStun = (packet.data[0] ?? 0) <= LAST_OF_STUN;
+      if (!isStun && !packet.rtcpPort) this.#takeDtls(packet);
     }
   }
 
-  #takeStun({ data, address, port, rtcpPort }: ForeignPacket): void {
-    if (this.#ice === undefined) return;
-    this.#ice.receive(data, address, port, rtcpPort ? 2 : 1);
-    if (this.#closed || rtcpPort || this.#nominated || !this.#ice.hasChecked(address, port)) return;
-    this.#far = { address, port };
+  /** Before a nomination DTLS goes to the address of the last check. */
+  #checked(source: Source): void {
+    if (this.#closed || !this.#usesIce || this.#nominated) return;
+    this.#far = source;
     this.#cancelLimit?.();
     this.#association.start();
   }
@@ -239,7 +239,8 @@ export class MediaHandshake {
   }
 
   #decide(packet: ForeignPacket): ReturnType<DtlsSourceFilter['decide']> {
-    if (this.#ice !== undefined) return this.#ice.hasChecked(packet.address, packet.port) ? 'take' : 'drop';
+    // The socket has dropped what no checked address sent.
+    if (this.#usesIce) return 'take';
     if (this.#association.over) return 'drop';
     // An association that stands proves every datagram of its own.
     return this.#association.open ? 'take' : this.#sources.decide(packet.data, packet, this.#far);
@@ -258,7 +259,7 @@ export class MediaHandshake {
   #secured(keys: DtlsKeys): void {
     this.#proven = true;
     this.#options.onKeys(keys);
-    if (this.#closed || this.#ice !== undefined || this.#far === undefined) return;
+    if (this.#closed || this.#usesIce || this.#far === undefined) return;
     const { address, port } = this.#far;
     const target = this.#announced();
     if (target?.address !== address || target.port !== port) this.#options.onNominated(address, port, 1);
@@ -272,8 +273,8 @@ export class MediaHandshake {
 
   #send(data: Uint8Array): void {
     // The association never answers noise, so a datagram that it answers came from the far end.
-    if (this.#ice === undefined && !this.#association.open) this.#far = this.#speaker ?? this.#far;
-    const to = this.#far ?? (this.#ice === undefined ? this.#announced() : undefined);
+    if (!this.#usesIce && !this.#association.open) this.#far = this.#speaker ?? this.#far;
+    const to = this.#far ?? (this.#usesIce ? undefined : this.#announced());
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
   }
 }

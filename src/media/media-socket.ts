@@ -4,12 +4,13 @@
 //
 //   const socket = plane.openSocket({ ports, mux })     its port goes into the SDP
 //   socket.formats([...]); socket.srtp(keys)            what the answer says
-//   socket.bind(playout); socket.learn({ address, port })
+//   socket.bind(playout); socket.learn({ address, port })     or, with ICE, socket.ice(credentials)
 //
 // A native thread reads, checks and counts packets. JavaScript gets digits, and sound if it listens.
 import { ParleyError } from '../errors.js';
 import {
   type ForeignPacket,
+  type IceCredentials,
   INBOUND,
   mediaAddon,
   type PortCounts,
@@ -20,13 +21,22 @@ import {
   type Tapped,
 } from './media-addon.js';
 import type { Playout } from './playout.js';
+import type { UdpMux } from './udp-mux.js';
 
 export interface SocketOptions {
-  /** A socket without ports receives only what `feed` brings, and a bound playout keeps its own target. */
+  /**
+   * Without this and without a shared port, the socket receives only what `feed` brings, and a bound playout
+   * keeps its own target.
+   */
   readonly ports?: RtpPorts;
+  /** Instead of `ports`; it wants `mux`, and finds its call by `ice`. A port belongs to one media plane. */
+  readonly udpMux?: UdpMux;
   /** RTCP shares the port of RTP (RFC 5761), which needs no second one; `learn` may decide so later too. */
   readonly mux: boolean;
 }
+
+/** 1 is RTP, and RTCP where the two share a port; 2 is RTCP on its own. */
+export type IceComponent = 1 | 2;
 
 export interface PayloadFormat {
   readonly payloadType: number;
@@ -93,7 +103,7 @@ export function eventOf(digit: string): number | undefined {
 
 export class MediaSocket {
   readonly handle: number;
-  /** Even; RTCP without mux is on the next one. 0 without ports. */
+  /** Even, unless it is shared; RTCP without mux is on the next one. 0 without ports. */
   readonly port: number;
   /** Called once for each key, when it is released; `atMs` is when it was pressed. */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
@@ -101,27 +111,45 @@ export class MediaSocket {
   onTarget: (() => void) | undefined;
   /** Called on RTCP BYE. */
   onBye: (() => void) | undefined;
-  /** Called when STUN or DTLS arrived: read it with `takeForeign`. */
+  /**
+   * Called when the far end's checks nominate another address. Media goes there already, unless `ice` said
+   * that it must not follow.
+   */
+  onNominated: ((address: string, port: number, component: IceComponent) => void) | undefined;
+  /** Called when a check of RTP's component was answered whose source is not that of the last one. */
+  onChecked: ((address: string, port: number) => void) | undefined;
+  /** Called when the nominated path is gone: media waits for another nomination. */
+  onPathLost: (() => void) | undefined;
+  /** Called when DTLS arrived, or without ICE also STUN: read it with `takeForeign`. */
   onForeign: (() => void) | undefined;
   /** Called when one of the callbacks above threw: the owner should end the call. */
   onDefect: ((error: unknown) => void) | undefined;
   readonly #addon: SocketAddon;
   readonly #mux: boolean;
+  readonly #shared: boolean;
   readonly #onClose: () => void;
   #onSound: ((payloads: readonly HeardPayload[]) => void) | undefined;
   #last: SocketStats | undefined;
+  #hadPath = false;
+  /** Source of the last check and nominated addresses, as text, that the callbacks were called with. */
+  #told: Partial<Record<'checked' | IceComponent, string>> = {};
 
   /** Made by MediaPlane.openSocket. */
-  constructor(plane: number, { ports, mux }: SocketOptions, onClose: () => void) {
+  constructor(plane: number, { ports, udpMux, mux }: SocketOptions, onClose: () => void) {
     this.#addon = mediaAddon();
-    const handle = this.#addon.socketOpen(
-      plane,
-      ports === undefined ? { mux } : { mux, ports: ports.handle },
-    );
+    if (udpMux !== undefined && !mux) {
+      throw new ParleyError('CONFIG_INVALID', 'mux must be true on a shared UDP port');
+    }
+    const handle = this.#addon.socketOpen(plane, {
+      mux,
+      ...(ports === undefined ? {} : { ports: ports.handle }),
+      ...(udpMux === undefined ? {} : { udpMux: udpMux.handle }),
+    });
     if (typeof handle === 'string') throw new ParleyError('CALL_LIMIT', handle);
     this.handle = handle;
     this.port = this.#addon.socketPort(handle);
     this.#mux = mux;
+    this.#shared = udpMux !== undefined;
     this.#onClose = onClose;
   }
 
@@ -156,6 +184,32 @@ export class MediaSocket {
    */
   srtp(keys: SrtpKeys | 'plain' | 'closed'): void {
     this.#addon.socketSrtp(this.handle, keys);
+  }
+
+  /**
+   * Answers the far end's ICE checks from now on, as the controlled lite side, in the thread that reads them.
+   * Only addresses that passed a check are heard in a handshake. Other local credentials restart ICE: the old
+   * ones stay valid until the next restart, and media keeps its path until a check nominates one with the new
+   * ones. Undefined ends ICE.
+   *
+   * `follow` false leaves it to `learn` where media goes; a shared port always follows. Throws EXISTS if
+   * another call of the port has this fragment.
+   */
+  ice(credentials: IceCredentials | undefined, { follow = true } = {}): void {
+    const follows = follow || this.#shared;
+    if (!this.#addon.socketUseIce(this.handle, credentials ?? null, follows)) {
+      throw new ParleyError('EXISTS', 'another call on this port has the same ICE user fragment');
+    }
+    if (credentials === undefined) {
+      this.#told = {};
+      this.#hadPath = false;
+    }
+    delete this.#told.checked;
+  }
+
+  /** Time of the last valid ICE check on the plane's clock; undefined without ICE and before the first. */
+  get lastCheckMs(): number | undefined {
+    return this.#addon.socketIce(this.handle)?.lastCheckMs ?? undefined;
   }
 
   /** The playout that sends from here; its target is the socket's business from now on. Null lets it go. */
@@ -227,6 +281,32 @@ export class MediaSocket {
     if (kind === INBOUND.target) return this.onTarget?.();
     if (kind === INBOUND.bye) return this.onBye?.();
     if (kind === INBOUND.foreign) return this.onForeign?.();
+    if (kind === INBOUND.ice) return this.#tellIce();
+  }
+
+  #tellIce(): void {
+    const state = this.#addon.socketIce(this.handle);
+    if (state === null) return;
+    if (this.#hadPath && !state.hasPath) {
+      this.#told = {};
+      this.onPathLost?.();
+    }
+    this.#hadPath = state.hasPath;
+    this.#tellOnce(1, state.nominated, (address, port) => this.onNominated?.(address, port, 1));
+    this.#tellOnce(2, state.rtcpNominated, (address, port) => this.onNominated?.(address, port, 2));
+    this.#tellOnce('checked', state.checked, (address, port) => this.onChecked?.(address, port));
+  }
+
+  #tellOnce(
+    what: 'checked' | IceComponent,
+    place: { readonly address: string; readonly port: number } | null,
+    tell: (address: string, port: number) => void,
+  ): void {
+    if (place === null) return;
+    const text = `${place.address} ${place.port}`;
+    if (this.#told[what] === text) return;
+    this.#told[what] = text;
+    tell(place.address, place.port);
   }
 
   /** Flashes and tones of lines are events too, but no digits. */

@@ -5,6 +5,7 @@ import { EventReplies } from '../../src/api/calls/event-replies.js';
 import { TelephoneAccess } from '../../src/api/calls/telephone-access.js';
 import { AccessGuard } from '../../src/api/http/access.js';
 import { KeyRing } from '../../src/api/http/api-keys.js';
+import { ClientSecrets } from '../../src/api/http/client-secrets.js';
 import { type AppOptions, buildApp } from '../../src/api/http/app.js';
 import { Admission } from '../../src/api/http/admission.js';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http/server.js';
@@ -15,7 +16,8 @@ import { ParleyError } from '../../src/errors.js';
 import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { systemTime } from '../../src/time.js';
-import { FakeCalls, FakePhone, FakeSounds } from './calls/fake-calls.js';
+import { FakePhone, FakeSounds } from './calls/fake-calls.js';
+import { FakeExchange } from './calls/fake-exchange.js';
 import { FakeSpeech } from './fake-speech.js';
 
 export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
@@ -23,7 +25,7 @@ export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.
 interface Fakes {
   readonly speech: FakeSpeech;
   readonly voices: FakeVoices;
-  readonly calls: FakeCalls;
+  readonly calls: FakeExchange;
   readonly phone: FakePhone;
   readonly sounds: FakeSounds;
   readonly metrics: Metrics;
@@ -34,7 +36,7 @@ function makeFakes(): Fakes {
   return {
     speech: new FakeSpeech(),
     voices: new FakeVoices(),
-    calls: new FakeCalls(),
+    calls: new FakeExchange(),
     phone: new FakePhone(),
     sounds: new FakeSounds(),
     metrics: new Metrics(),
@@ -79,9 +81,11 @@ export async function openApp(
   const fakes = makeFakes();
   const replies = new AudioReplies({ maxReplies: 4, stallMs: 1000, requestTimeoutMs: 10_000 });
   const all = { ...optionsFor(fakes), ...options };
-  const admission = new Admission(new AccessGuard({ ...all, keys: new KeyRing({ keys: apiKeys }) }));
+  const secrets = new ClientSecrets({ time: all.time ?? systemTime });
+  const keys = new KeyRing({ keys: apiKeys });
+  const admission = new Admission(new AccessGuard({ ...all, keys, secrets }));
   const phone = new TelephoneAccess(systemTime, { calls: fakes.phone, sounds: fakes.sounds });
-  const app = buildApp(all, { replies, events: new EventReplies(systemTime), phone, admission });
+  const app = buildApp(all, { replies, events: new EventReplies(systemTime), phone, admission, secrets });
   t.after(() => app.close());
   beforeRoutes(app);
   await app.ready();

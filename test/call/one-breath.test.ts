@@ -66,9 +66,9 @@ async function play(
 async function eventsOf(under: CallUnderTest, utterance: Utterance): Promise<string[]> {
   const reported: string[] = [];
   let frames = 0;
-  under.call.onEvent = (event) => {
+  under.call.observe((event) => {
     if ('sentence' in event) reported.push(`${event.type} ${event.sentence} at ${frames}: ${event.text}`);
-  };
+  });
   await play(under, utterance, { fromFull: true, leaves: () => frames++ });
   return reported;
 }

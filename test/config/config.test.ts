@@ -142,12 +142,6 @@ test('origins and addresses that could match nothing are refused', () => {
   assert.deepEqual(problemsOf({ CORS_ORIGINS: 'https://a.example, http://localhost:3000' }), []);
 });
 
-test('a port range must be whole and in order', () => {
-  assert.deepEqual(readConfig({ UDP_PORT_MIN: '20000', UDP_PORT_MAX: '20100' }).udpPorts, [20000, 20100]);
-  assert.equal(problemsOf({ UDP_PORT_MIN: '20000' }).length, 1);
-  assert.equal(problemsOf({ UDP_PORT_MIN: '20100', UDP_PORT_MAX: '20000' }).length, 1);
-});
-
 test('telephone calls have ports below those that the system gives away, and sound that no silence ends soon', () => {
   assert.deepEqual(readConfig({}).phoneMedia, {
     rtpPorts: [16_384, 32_767],

@@ -131,7 +131,7 @@ export function openCall(
     },
   });
   const events: CallEvent[] = [];
-  call.onEvent = (event) => void events.push(event);
+  call.observe((event) => void events.push(event));
   let sources = 0;
   return {
     call,

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { DtlsClient, DtlsServer } from 'werift';
 import { DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
+import { readDtlsRecords } from '../../src/media/dtls-record.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -254,6 +255,24 @@ for (const role of ['active', 'passive'] as const) {
     passive.association.close();
   });
 }
+
+test('a protected record too short for its tag ends neither a handshake nor an association', () => {
+  const short = [0, 1, 2 ** 40].map((number) => record(22, 1, '0228', 0xfefd, number));
+  const forge = () => short.forEach((datagram) => passive.association.receive(datagram));
+  // Each record of the handshake comes in a datagram of its own, as some peers send them.
+  const { active, passive } = twoOfOurs((data, deliver) => {
+    forge();
+    if (data[0] !== 20) deliver();
+    else for (const { bytes } of readDtlsRecords(data)) passive.association.receive(bytes);
+  });
+  passive.association.start();
+  active.association.start();
+  forge();
+  assert.deepEqual([passive.reported.keys.length, passive.reported.failures], [1, []]);
+  assert.ok(passive.association.open);
+  active.association.close();
+  passive.association.close();
+});
 
 test('a forged record with a high number does not make those that follow look like replays', () => {
   const { active, passive } = twoOfOurs((_data, deliver) => {

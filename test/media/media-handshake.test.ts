@@ -5,7 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
-import type { IceCredentials } from '../../src/media/ice-lite.js';
+import type { IceCredentials } from '../../src/media/media-addon.js';
 import { DtlsSourceFilter } from '../../src/media/media-handshake.js';
 import { ATTRIBUTE, BINDING, readStun, writeStun } from '../../src/media/stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';

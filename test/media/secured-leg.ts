@@ -8,6 +8,7 @@ import { type HandshakeTerms, MediaHandshake } from '../../src/media/media-hands
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import type { Playout } from '../../src/media/playout.js';
+import type { UdpMux } from '../../src/media/udp-mux.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { TELEPHONE } from './plane-under-test.js';
 
@@ -26,10 +27,14 @@ interface LegOptions {
   readonly portMin: number;
   readonly mux?: boolean;
   readonly time?: Time;
+  /** Instead of a port of its own. */
+  readonly udpMux?: UdpMux;
+  /** Another one's, whose owner closes it. */
+  readonly plane?: MediaPlane;
 }
 
 export class SecuredLeg {
-  readonly plane = MediaPlane.open({ clock: 'real', seed: 1 });
+  readonly plane: MediaPlane;
   readonly certificate = DtlsCertificate.make();
   readonly ports: RtpPorts;
   readonly socket: MediaSocket;
@@ -41,12 +46,15 @@ export class SecuredLeg {
   handshake: MediaHandshake | undefined;
   playout: Playout | undefined;
   readonly #time: Time;
+  readonly #ownsPlane: boolean;
 
-  constructor({ portMin, mux = true, time = systemTime }: LegOptions) {
+  constructor({ portMin, mux = true, time = systemTime, udpMux, plane }: LegOptions) {
     this.#time = time;
+    this.plane = plane ?? MediaPlane.open({ clock: 'real', seed: 1 });
+    this.#ownsPlane = plane === undefined;
     const portMax = portMin + 99;
     this.ports = RtpPorts.open({ address: LOOPBACK, portMin, portMax, drainMs: 0, dscp: 0 });
-    this.socket = this.plane.openSocket({ ports: this.ports, mux });
+    this.socket = this.plane.openSocket(udpMux === undefined ? { ports: this.ports, mux } : { udpMux, mux });
     this.socket.srtp('closed');
     this.socket.onDigit = (digit) => this.digits.push(digit);
   }
@@ -81,7 +89,7 @@ export class SecuredLeg {
     this.playout?.close();
     this.socket.close();
     this.ports.close();
-    this.plane.close();
+    if (this.#ownsPlane) this.plane.close();
     this.certificate.close();
   }
 

@@ -76,7 +76,7 @@ test('events of the call reach the page as they are', () => {
     firstPacketMs: 12.5,
     queuedMs: 3,
   } as const;
-  call.onEvent?.(event);
+  call.emit(event);
   assert.deepEqual(channel.take(), [event]);
 });
 
@@ -206,7 +206,7 @@ test('figures are sent every second, held back from a page that does not read, a
   time.advance(5000);
   assert.equal(time.waiting, 0);
   assert.deepEqual(channel.take(), []);
-  assert.equal(call.onEvent, undefined);
+  assert.equal(call.observers.size, 0);
 });
 
 test('a flood is not read, is answered once a second and gives up the text it tears', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SdpUse } from '../../src/call/sdp-exchange.js';
 import { ParleyError } from '../../src/errors.js';
-import { answerForBrowser, offerForWerift, readOffer } from '../../signaling/offer.js';
+import { readOffer } from '../../signaling/offer.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 
 function refusal(sdp: string): string {
@@ -31,11 +32,19 @@ test("Chromium's offer is understood line by line", () => {
     data: { mid: '1', form: 'sctp-port', sctpPort: 5000, maxMessageSize: 262_144 },
     bundled: true,
     setup: 'actpass',
-    ice: { ufrag: '/e6n', pwd: 'ewvFVijD6pPw60nPV7LPjKmb', lite: false },
+    direction: 'recvonly',
+    parameters: 'minptime=10;useinbandfec=1',
+    redPayloadType: 63,
+    ptime: undefined,
+    maxptime: undefined,
+    ice: { ufrag: '/e6n', pwd: 'ewvFVijD6pPw60nPV7LPjKmb' },
     fingerprints: [
-      'sha-256 26:CD:53:71:3D:85:B5:B4:0F:34:4E:CE:93:98:7C:E1:02:75:CA:45:85:1F:EA:5A:B6:7B:15:DD:45:F1:77:C0',
+      {
+        hash: 'sha-256',
+        digest:
+          '26:CD:53:71:3D:85:B5:B4:0F:34:4E:CE:93:98:7C:E1:02:75:CA:45:85:1F:EA:5A:B6:7B:15:DD:45:F1:77:C0',
+      },
     ],
-    candidates: ['2140312093 1 udp 2122260223 192.0.2.7 60940 typ host'],
   });
 });
 
@@ -169,7 +178,6 @@ test('what is malformed or missing is refused with its line', () => {
     [offerWith('m=audio', 'm=audio 9 UDP/RTP/SAVPF 111'), /line 8 .* must use SRTP/],
     [offerWith('a=max-message-size', 'a=max-message-size:12'), /is too small/],
     [offerWith('a=max-message-size', 'a=max-message-size:many'), /must be a number of bytes/],
-    [offerWith('a=candidate', 'a=candidate:nothing'), /\(a=candidate:nothing\) is not a candidate/],
   ] as const) {
     const said = refusal(sdp);
     assert.match(said, /^SDP_INVALID: /);
@@ -199,7 +207,7 @@ test('credentials may stand at the session, or with the first section of the bun
     if (!line.startsWith('a=group')) return line;
     return [line, 'a=ice-ufrag:abcd', `a=ice-pwd:${'p'.repeat(22)}`, 'a=setup:passive', FINGERPRINT];
   });
-  assert.deepEqual(readOffer(session).ice, { ufrag: 'abcd', pwd: 'p'.repeat(22), lite: false });
+  assert.deepEqual(readOffer(session).ice, { ufrag: 'abcd', pwd: 'p'.repeat(22) });
   assert.equal(readOffer(session).setup, 'passive');
   const bundleOnly = chromiumOffer((line) =>
     line.startsWith('m=application')
@@ -211,62 +219,30 @@ test('credentials may stand at the session, or with the first section of the bun
 
 const FINGERPRINT = `a=fingerprint:SHA-256 ${Array.from({ length: 32 }, () => 'ab').join(':')}`;
 
-test('candidates that would cost a look-up or lead nowhere are left out, and no more than 16 are tried', () => {
-  const written = [
-    '1 1 udp 1 0.0.0.0 1000 typ host',
-    '1 1 udp 1 239.1.1.1 1000 typ host',
-    '1 1 udp 1 ff02::1 1000 typ host',
-    '1 1 udp 1 example.org 1000 typ host',
-    '1 2 udp 1 192.0.2.1 1000 typ host',
-    '1 1 udp 1 192.0.2.1 0 typ host',
-    '1 1 udp 1 192.0.2.1 1000 typ prflx',
-    '1 1 UDP 1 2001:db8::1 1000 typ srflx raddr 10.0.0.1 rport 9',
-  ];
-  const offer = offerWith(
-    'a=candidate:2140312093',
-    ...written.map((candidate) => `a=candidate:${candidate}`),
-  );
-  assert.deepEqual(readOffer(offer).candidates, ['1 1 udp 1 2001:db8::1 1000 typ srflx']);
-  const many = Array.from(
-    { length: 40 },
-    (_, port) => `a=candidate:1 1 udp 1 192.0.2.1 ${1000 + port} typ host`,
-  );
-  assert.equal(readOffer(offerWith('a=candidate:2140312093', ...many)).candidates.length, 16);
+test('RED is taken where its blocks are of the codec, and the lengths of packets where they are stated', () => {
+  const read = (begin: string, ...instead: string[]) => readOffer(offerWith(begin, ...instead));
+  assert.equal(readOffer(chromiumOffer()).redPayloadType, 63);
+  assert.equal(read('a=fmtp:63', 'a=fmtp:63 0/0').redPayloadType, undefined);
+  assert.equal(read('a=fmtp:63').redPayloadType, undefined);
+  assert.equal(readOffer(chromiumOffer()).parameters, 'minptime=10;useinbandfec=1');
+  const { ptime, maxptime } = read('a=recvonly', 'a=recvonly', 'a=ptime:40', 'a=maxptime:x');
+  assert.deepEqual([ptime, maxptime], [40, undefined]);
 });
 
-test('werift sees one codec, no extension, no feedback and nobody listening to the browser', () => {
-  const sdp = offerForWerift(readOffer(offerWith('a=recvonly', 'a=sendrecv')));
-  assert.doesNotMatch(sdp, /extmap|rtcp-fb|fmtp|rsize|red|end-of-candidates|sendrecv/);
-  assert.equal(sdp.match(/^a=rtpmap/gm)?.length, 1);
-  assert.deepEqual(readOffer(sdp).sections.length, 2);
-  assert.ok(sdp.endsWith('\r\n') && sdp.startsWith('v=0\r\n'));
+test('the use of an offer decides which directions are accepted', () => {
+  const directionOf = (direction: string, use: SdpUse) =>
+    readOffer(offerWith('a=recvonly', `a=${direction}`), use).direction;
+  for (const use of ['talk', 'listen'] as const) {
+    assert.equal(directionOf('recvonly', use), 'recvonly');
+    assert.equal(directionOf('sendrecv', use), 'sendrecv');
+    assert.throws(() => directionOf('sendonly', use), /would not listen/);
+  }
+  assert.equal(directionOf('sendonly', 'publish'), 'sendonly');
+  for (const direction of ['recvonly', 'inactive']) {
+    assert.throws(() => directionOf(direction, 'publish'), /would not send/);
+  }
 });
 
-test('a section that is not served is answered with port 0 where it was offered', () => {
-  const offer = readOffer(
-    offerWith('m=audio', 'm=video 9 UDP/TLS/RTP/SAVPF 96 97', 'a=mid:v', 'm=audio 9 UDP/TLS/RTP/SAVPF 0'),
-  );
-  const werift =
-    'v=0\r\na=group:BUNDLE 0 1\r\na=extmap-allow-mixed\r\nm=audio 9 X 0\r\na=mid:0\r\nm=application 9 Y z\r\n';
-  assert.equal(
-    answerForBrowser(offer, werift),
-    'v=0\r\na=group:BUNDLE 0 1\r\n' +
-      'm=video 0 UDP/TLS/RTP/SAVPF 96 97\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\na=mid:v\r\n' +
-      'm=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n',
-  );
-});
-
-test('an offer that bundles nothing is not answered with a bundle', () => {
-  const end = chromiumOffer().indexOf('m=application');
-  const audio = chromiumOffer()
-    .slice(0, end)
-    .replace(/a=group.*\r\n/, '');
-  const offer = readOffer(audio);
-  assert.equal(offer.bundled, false);
-  assert.equal(offer.data, undefined);
-  assert.doesNotMatch(offerForWerift(offer), /BUNDLE/);
-  assert.equal(
-    answerForBrowser(offer, 'v=0\r\na=group:BUNDLE 0\r\nm=audio 9 X 0\r\n'),
-    'v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 0\r\n',
-  );
+test('a browser that is ICE-lite too is refused, because nobody would send checks', () => {
+  assert.throws(() => readOffer(offerWith('a=msid-semantic', 'a=ice-lite')), /a=ice-lite/);
 });

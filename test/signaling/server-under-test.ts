@@ -1,38 +1,28 @@
 // Opens the browser server with the real call room and media plane behind it, on the loopback interface.
 // There is no engine, because nothing is spoken.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { RTCDtlsTransport } from 'werift';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
 import { ParleyError } from '../../src/errors.js';
+import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import { BrowserServer, makeCertificate } from '../../signaling/browser-server.js';
-import { randomFrom } from '../api/mutations.js';
+import { BrowserServer } from '../../signaling/browser-server.js';
+import { BrowserSockets } from '../../signaling/browser-sockets.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { WeriftClient } from './werift-client.js';
-
-/** werift's transports, of both ends, in the order in which they start. */
-export function startedTransports(t: TestContext): RTCDtlsTransport[] {
-  const started: RTCDtlsTransport[] = [];
-  const start = RTCDtlsTransport.prototype.start;
-  t.mock.method(RTCDtlsTransport.prototype, 'start', function (this: RTCDtlsTransport) {
-    started.push(this);
-    return start.call(this);
-  });
-  return started;
-}
 
 /** A client with its call, once both can talk. */
 export async function connect(t: TestContext, under: ServerUnderTest, client = new WeriftClient()) {
   t.after(() => client.close());
-  const { id, sdp } = await under.server.open({ sdp: await client.offer() });
+  const { id, sdp, token = '' } = await under.server.open({ sdp: await client.offer() });
   await client.accept(sdp);
   await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
   const call = under.switchboard.get(id);
   assert.ok(call !== undefined);
-  return { client, id, sdp, call };
+  return { client, id, sdp, token, call };
 }
 
 const MESSAGES = { perSecond: 500, burst: 1000 };
@@ -41,6 +31,8 @@ interface ServerUnderTest {
   readonly server: BrowserServer;
   readonly switchboard: Switchboard;
   readonly plane: MediaPlane;
+  /** Milliseconds that the clock of the connections is ahead of the plane's: so long they seem unheard. */
+  aheadMs: number;
   readonly time: ManualTime;
   /** Phrases with their call's reason or code. */
   readonly log: string[];
@@ -51,13 +43,15 @@ interface ServerUnderTest {
 interface ServerOptions {
   readonly maxCalls?: number;
   readonly clientLimits?: ClientLimits;
-  readonly tcp?: boolean;
+  readonly resumeGraceMs?: number;
+  /** Time of the connections, where the test does not control it: handshakes are repeated by it. */
+  readonly connectionTime?: Time;
   readonly udpPorts?: readonly [number, number];
 }
 
 export async function openServer(
   t: TestContext,
-  { maxCalls = 10, clientLimits, tcp = false, udpPorts }: ServerOptions = {},
+  { maxCalls = 10, clientLimits, resumeGraceMs = 0, udpPorts, connectionTime }: ServerOptions = {},
 ): Promise<ServerUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
@@ -79,22 +73,41 @@ export async function openServer(
       look();
     });
   const switchboard = openSwitchboard({ maxCalls, ...(clientLimits && { clientLimits }) }, time, write);
+  const certificate = DtlsCertificate.make();
+  const sockets = new BrowserSockets(plane, {
+    hostAddresses: ['127.0.0.1'],
+    announcedAddresses: [],
+    udpPort: 0,
+    udpPorts,
+    tcpPort: undefined,
+    iceServers: [],
+  });
+  const under = { aheadMs: 0 };
   const server = new BrowserServer({
     switchboard,
-    plane,
-    certificate: await makeCertificate(),
-    network: { hostAddresses: ['127.0.0.1'], udpPorts, tcp },
-    time,
-    random: randomFrom(7),
+    plane: {
+      openStream: (...stream) => plane.openStream(...stream),
+      get nowMs() {
+        return plane.nowMs + under.aheadMs;
+      },
+    },
+    certificate,
+    sockets,
+    time: connectionTime ?? time,
+    randomBytes,
     log: { info: write, warn: write },
-    limits: { maxTextLength: 1000, setupTimeoutMs: 20_000, messages: MESSAGES },
+    setupTimeoutMs: 20_000,
+    resumeGraceMs,
+    limits: { maxTextLength: 1000, messages: MESSAGES },
   });
   t.after(async () => {
     await server.close();
     await switchboard.close();
+    sockets.close();
+    certificate.close();
     plane.close();
   });
-  return { server, switchboard, plane, time, log, logged };
+  return Object.assign(under, { server, switchboard, plane, time, log, logged });
 }
 
 function openSwitchboard(

@@ -24,7 +24,16 @@ export class FakeCall implements TalkingCall {
   interruption: Interruption = { text: '', utterances: [] };
   /** Thrown by the next `speak`. */
   refusal: ParleyError | undefined;
-  onEvent: ((event: CallEvent) => void) | undefined;
+  readonly observers = new Set<(event: CallEvent) => void>();
+
+  observe(observer: (event: CallEvent) => void): () => void {
+    this.observers.add(observer);
+    return () => void this.observers.delete(observer);
+  }
+
+  emit(event: CallEvent): void {
+    for (const observer of this.observers) observer(event);
+  }
 
   speak(text: string | AsyncIterable<string>, options: SpeakOptions = {}): Utterance {
     const { refusal } = this;

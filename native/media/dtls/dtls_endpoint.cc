@@ -40,6 +40,44 @@ bool ProfileOf(const SRTP_PROTECTION_PROFILE* selected, SrtpProfile* profile) {
   }
 }
 
+// Explicit nonce, tag and one byte of AES-GCM (RFC 5288, 3). OpenSSL 3.0 takes a shorter or empty protected
+// record for an internal error and ends the association. ChaCha20-Poly1305 (RFC 7905) has no explicit nonce.
+constexpr size_t kMinGcmBytes = 8 + 16 + 1;
+constexpr size_t kMinChaChaBytes = 16 + 1;
+constexpr size_t kRecordHeadBytes = 13;  // RFC 6347, 4.1
+
+// Bytes of the record that begins here, its head included; all that is left where it is cut off.
+size_t RecordBytes(const uint8_t* record, size_t left) {
+  if (left < kRecordHeadBytes) return left;
+  return std::min<size_t>(left, kRecordHeadBytes + (record[11] << 8 | record[12]));
+}
+
+bool IsShortRecord(const uint8_t* record, size_t bytes, size_t least) {
+  const bool is_protected = bytes >= kRecordHeadBytes && (record[3] | record[4]) != 0;
+  return is_protected && bytes < kRecordHeadBytes + least;
+}
+
+bool HasShortRecord(const uint8_t* data, size_t len, size_t least) {
+  for (size_t at = 0; at < len; at += RecordBytes(data + at, len - at)) {
+    if (IsShortRecord(data + at, RecordBytes(data + at, len - at), least)) return true;
+  }
+  return false;
+}
+
+// Returns the bytes written to `out`.
+size_t WithoutShortRecords(const uint8_t* data, size_t len, size_t least, uint8_t* out) {
+  size_t kept = 0;
+  for (size_t at = 0; at < len;) {
+    const size_t bytes = RecordBytes(data + at, len - at);
+    if (!IsShortRecord(data + at, bytes, least)) {
+      std::copy_n(data + at, bytes, out + kept);
+      kept += bytes;
+    }
+    at += bytes;
+  }
+  return kept;
+}
+
 }  // namespace
 
 DtlsSrtpKeys::~DtlsSrtpKeys() {
@@ -80,6 +118,15 @@ void DtlsEndpoint::Start() {
 
 void DtlsEndpoint::Receive(const uint8_t* data, size_t len) {
   if (len == 0 || len > kMaxDatagram || (state_ != State::kHandshaking && state_ != State::kOpen)) return;
+  std::array<uint8_t, kMaxDatagram> kept;
+  const SSL_CIPHER* const cipher = SSL_get_current_cipher(ssl_);
+  const bool is_chacha = cipher && SSL_CIPHER_get_cipher_nid(cipher) == NID_chacha20_poly1305;
+  const size_t least = is_chacha ? kMinChaChaBytes : kMinGcmBytes;
+  if (HasShortRecord(data, len, least)) {
+    len = WithoutShortRecords(data, len, least, kept.data());
+    data = kept.data();
+  }
+  if (len == 0) return;
   queue_.in = data;
   queue_.in_bytes = len;
   if (state_ == State::kHandshaking) Shake();

@@ -84,6 +84,12 @@ class Address {
     if (known()) inet_ntop(family_, bytes_, text, sizeof(text));
     return text;
   }
+  // 4 or 16 bytes in network order into `out`; returns how many, 0 where the address is unknown.
+  size_t CopyTo(uint8_t* out) const {
+    const size_t bytes = family_ == AF_INET ? 4 : family_ == AF_INET6 ? 16 : 0;
+    std::memcpy(out, bytes_, bytes);
+    return bytes;
+  }
   bool SameHost(const Address& other) const {
     return family_ == other.family_ && std::memcmp(bytes_, other.bytes_, sizeof(bytes_)) == 0;
   }

@@ -4,7 +4,21 @@
 
 #include <algorithm>
 
+#include "media/receive/udp_mux.h"
+
 namespace parley {
+MediaSocket::MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, Ways ways, bool mux)
+    : time_(time),
+      queue_(std::move(queue)),
+      udp_mux_(std::move(ways.mux)),
+      ports_(std::move(ways.ports)),
+      port_(udp_mux_ ? udp_mux_->port()
+            : ports_ ? ports_->port()
+                     : 0),
+      intake_(time, this, mux),
+      rtcp_mux_(mux) {}
+
+MediaSocket::~MediaSocket() = default;
 
 // Callers.
 
@@ -15,6 +29,8 @@ void MediaSocket::SetPayloadTypes(const PayloadTypes& types) {
 
 void MediaSocket::Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules) {
   std::lock_guard<std::mutex> lock(mutex_);
+  rtcp_mux_ = mux;
+  if (follow_ && ice_ && ice_->nominated(1)) return FollowNomination();
   intake_.SetLatchRules(rules);
   intake_.Learn(rtp, rtcp, mux);
 }
@@ -39,7 +55,7 @@ void MediaSocket::SetProtection(Protection protection) {
 void MediaSocket::Bind(std::shared_ptr<Stream> stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || stream == stream_) return;
-  if (stream_ && ports_) stream_->SetTarget(nullptr);
+  if (stream_ && has_way()) stream_->SetTarget(nullptr);
   stream_ = std::move(stream);
   if (!stream_) return;
   intake_.SetOurs(stream_->config().ssrc, stream_->config().clock_rate);
@@ -68,12 +84,7 @@ std::vector<ForeignPacket> MediaSocket::TakeForeign() {
 
 bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port) {
   std::lock_guard<std::mutex> lock(mutex_);
-  sockaddr_storage address;
-  socklen_t bytes = 0;
-  const int descriptor = fd(rtcp_port);
-  if (descriptor < 0 || to.port() == 0 || !to.Fill(ports_->family(), &address, &bytes)) return false;
-  const auto* const where = reinterpret_cast<sockaddr*>(&address);
-  if (sendto(descriptor, data, len, MSG_DONTWAIT | MSG_NOSIGNAL, where, bytes) < 0) return false;
+  if (closed_ || to.port() == 0 || !SendAlong(PathTo(to, rtcp_port), data, len)) return false;
   if (tapping_) tap_->Sent(to, rtcp_port, time_->Now(), data, len, PacketTap::Wait::kForTurn);
   return true;
 }
@@ -107,8 +118,10 @@ void MediaSocket::Close() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) return;
   closed_ = true;
-  if (stream_ && ports_) stream_->SetTarget(nullptr);
+  if (stream_ && has_way()) stream_->SetTarget(nullptr);
   stream_.reset();
+  ReleaseShared();
+  ice_.reset();
   if (ports_) ports_->Close(time_->Now());
   ports_.reset();
   foreign_.clear();
@@ -119,13 +132,13 @@ void MediaSocket::Close() {
 
 // The receiver.
 
-bool MediaSocket::Receive(bool rtcp, Batch* batch) {
+bool MediaSocket::Receive(bool rtcp, ReceiveBatch* batch) {
   std::lock_guard<std::mutex> lock(mutex_);
   const int descriptor = fd(rtcp);
   if (descriptor < 0) return false;
-  std::array<mmsghdr, kBatch> messages{};
-  std::array<iovec, kBatch> vectors;
-  for (size_t n = 0; n < kBatch; n++) {
+  std::array<mmsghdr, ReceiveBatch::kPackets> messages{};
+  std::array<iovec, ReceiveBatch::kPackets> vectors;
+  for (size_t n = 0; n < messages.size(); n++) {
     vectors[n] = {batch->data[n].data(), batch->data[n].size()};
     messages[n].msg_hdr.msg_iov = &vectors[n];
     messages[n].msg_hdr.msg_iovlen = 1;
@@ -133,27 +146,37 @@ bool MediaSocket::Receive(bool rtcp, Batch* batch) {
     messages[n].msg_hdr.msg_namelen = sizeof(sockaddr_storage);
   }
   // An error (a port that is closed over there) concerns something sent before; it is read away.
-  const int count = recvmmsg(descriptor, messages.data(), kBatch, MSG_DONTWAIT, nullptr);
+  const int count = recvmmsg(descriptor, messages.data(), messages.size(), MSG_DONTWAIT, nullptr);
   if (count <= 0) return false;
   const int64_t now_ns = time_->Now();
+  Path from{Address(), Address(), rtcp ? ports_->rtcp() : ports_->rtp(), ports_->family(), nullptr};
   for (size_t n = 0; n < static_cast<size_t>(count); n++) {
     // Longer than any packet of media: the intake counts it by its length.
     const bool cut = (messages[n].msg_hdr.msg_flags & MSG_TRUNC) != 0;
-    const Address from = Address::Of(batch->from[n]);
-    Copy(batch->data[n].data(), messages[n].msg_len, from, rtcp, now_ns);
-    intake_.Take(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len, from, rtcp,
-                 now_ns);
+    from.remote = Address::Of(batch->from[n]);
+    TakeOne(batch->data[n].data(), cut ? Intake::kMaxDatagram + 1 : messages[n].msg_len, from, rtcp, now_ns);
   }
-  deadline_ns_.store(intake_.deadline_ns());
-  return static_cast<size_t>(count) == kBatch;
+  return static_cast<size_t>(count) == messages.size();
+}
+
+void MediaSocket::Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!closed_) TakeOne(data, len, from, false, now_ns);
 }
 
 void MediaSocket::Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) return;
-  const int64_t now_ns = time_->Now();
-  Copy(data, std::min(len, Intake::kMaxDatagram), from, rtcp_port, now_ns);
-  intake_.Take(data, len, from, rtcp_port, now_ns);
+  Path path = udp_mux_ ? udp_mux_->PathTo(from) : PathTo(from, rtcp_port);
+  path.remote = from;
+  TakeOne(data, len, path, rtcp_port, time_->Now());
+}
+
+void MediaSocket::TakeOne(const uint8_t* data, size_t len, const Path& from, bool rtcp_port, int64_t now_ns) {
+  Copy(data, std::min(len, Intake::kMaxDatagram), from.remote, rtcp_port, now_ns);
+  arriving_ = &from;
+  intake_.Take(data, len, from.remote, rtcp_port, now_ns);
+  arriving_ = nullptr;
   deadline_ns_.store(intake_.deadline_ns());
 }
 
@@ -188,27 +211,42 @@ void MediaSocket::OnReception(const ReceptionState& state) {
 }
 
 void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {
+  if (ice_) {
+    if (KindOf(data, len) == DatagramKind::kStun) return TakeCheck(data, len, rtcp_port);
+    if (!ice_->HasChecked(from, arriving_->sink.get())) return;
+  }
   if (foreign_.size() >= kMaxForeign) return;
   foreign_.push_back({from, rtcp_port, {data, data + len}});
   if (!foreign_announced_)
     foreign_announced_ = queue_->Put({handle_, InboundEvent::kForeign, 0, 0, time_->Now()});
 }
 
-// Without sockets the stream's target is the caller's business. A port below
-// kLowestPort, such as the discard port, is none that media is sent to.
-void MediaSocket::Aim() {
-  if (!stream_ || !ports_) return;
-  const Address& to = intake_.latch().target();
-  std::unique_ptr<Target> target;
-  if (to.known() && to.port() >= Latch::kLowestPort)
-    target = Target::From(ports_->rtp(), ports_->family(), to);
-  const Address reports = intake_.rtcp_target();
-  if (target && ports_->rtcp() >= 0 && reports != to) {
-    auto way = Target::From(ports_->rtcp(), ports_->family(), reports);
-    if (way && tapping_) way->CopyTo(tap_, true);
-    target->SendRtcpBy(std::move(way));
+// Path of a datagram to this address. On a shared port there is none before a check came from there.
+Path MediaSocket::PathTo(const Address& to, bool rtcp_port) const {
+  if (ports_) {
+    return {to, Address(), rtcp_port ? ports_->rtcp() : ports_->rtp(), ports_->family(), nullptr};
   }
-  if (target && tapping_) target->CopyTo(tap_, false);
+  if (!udp_mux_ || !ice_ || rtcp_port) return {};
+  const Path* const nominated = ice_->nominated(1);
+  const Path* const path = nominated && nominated->remote == to ? nominated : ice_->PathTo(to);
+  return path ? *path : Path();
+}
+
+// Null for a port below kLowestPort, such as the discard port: no media is sent there.
+std::unique_ptr<Target> MediaSocket::TargetTo(const Address& to, bool rtcp_port) const {
+  if (!to.known() || to.port() < Latch::kLowestPort) return nullptr;
+  auto target = Target::Along(PathTo(to, rtcp_port));
+  if (target && tapping_) target->CopyTo(tap_, rtcp_port);
+  return target;
+}
+
+// Without sockets the stream's target is the caller's business.
+void MediaSocket::Aim() {
+  if (!stream_ || !has_way()) return;
+  const Address& to = intake_.latch().target();
+  auto target = TargetTo(to, false);
+  const Address reports = intake_.rtcp_target();
+  if (target && ports_ && ports_->rtcp() && reports != to) target->SendRtcpBy(TargetTo(reports, true));
   stream_->SetTarget(std::move(target));
 }
 

@@ -11,11 +11,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "media/ice/ice_lite.h"
 #include "media/packet_tap.h"
 #include "media/ready.h"
+#include "media/receive/channel.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
 #include "media/stream.h"
@@ -24,7 +27,7 @@ namespace parley {
 
 // Events of incoming media for JavaScript: few and small.
 struct InboundEvent {
-  enum Kind : uint8_t { kDigit, kSound, kTarget, kBye, kForeign };
+  enum Kind : uint8_t { kDigit, kSound, kTarget, kBye, kForeign, kIce };
   uint64_t socket;  // handle
   Kind kind;
   uint8_t digit;        // kDigit: the event of RFC 4733
@@ -71,32 +74,57 @@ struct ForeignPacket {
   std::vector<uint8_t> data;
 };
 
-class MediaSocket : private IntakeListener {
+class UdpMux;
+
+// Results of the far end's checks with the present credentials (RFC 8445). Unknown addresses: none yet.
+struct IceState {
+  Address checked;                                      // source of component 1's last check
+  std::array<Address, IceLite::kComponents> nominated;  // by component
+  bool has_path = false;                                // RTP has a nominated path, also one before a restart
+  int64_t last_check_ns = -1;                           // -1: none passed
+};
+
+class MediaSocket : private IntakeListener, public std::enable_shared_from_this<MediaSocket> {
  public:
   static constexpr size_t kMaxForeign = 64;
 
-  // `ports` null: no sockets, packets are fed by hand.
-  MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, std::unique_ptr<PortPair> ports,
-              bool mux)
-      : time_(time), queue_(std::move(queue)), ports_(std::move(ports)), intake_(time, this, mux) {}
+  // Where its datagrams come in: a pair of ports, a port shared by calls, or neither, so that packets are fed
+  // by hand.
+  struct Ways {
+    std::unique_ptr<PortPair> ports;
+    std::shared_ptr<UdpMux> mux;
+  };
+  MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, Ways ways, bool mux);
+  ~MediaSocket();
 
   // Callers, any thread.
   uint64_t handle() const { return handle_; }
   void set_handle(uint64_t handle) { handle_ = handle; }  // before the first datagram
   uint16_t port() const { return port_; }
-  int fd(bool rtcp) const { return !ports_ ? -1 : rtcp ? ports_->rtcp() : ports_->rtp(); }
+  const std::shared_ptr<UdpMux>& udp_mux() const { return udp_mux_; }
+  // -1: there is none.
+  int fd(bool rtcp) const {
+    const Descriptor* const way = !ports_ ? nullptr : rtcp ? ports_->rtcp().get() : ports_->rtp().get();
+    return way ? way->fd() : -1;
+  }
   void SetPayloadTypes(const PayloadTypes& types);
   void Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules);
   // Keys that are set already change nothing: their counters go on.
   bool SetSrtp(SrtpProfile profile, const uint8_t* key, size_t key_len, const uint8_t* salt, size_t salt_len,
                size_t mki_bytes = 0);
   void SetProtection(Protection protection);
+  // From now on the far end's checks are answered, and only addresses that have passed one are heard in the
+  // handshake; absent ends it. `follow`: media goes to the nominated path at once, whatever Learn says.
+  enum class IceResult : uint8_t { kDone, kClosed, kFragmentTaken };
+  IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
+  IceState Ice();
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<Stream> stream);
   void Listen(bool on);
   std::vector<HeardPayload> TakeSound();
   std::vector<ForeignPacket> TakeForeign();
-  // False as well for the RTCP port where there is none, and to port 0.
+  // False as well for the RTCP port where there is none, to port 0, and on a shared port to an address that
+  // has passed no check.
   bool SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);
   // From now on packets both ways are copied, or no longer; what was copied can still be taken.
   void Tap(bool on);
@@ -107,9 +135,9 @@ class MediaSocket : private IntakeListener {
   void Close();
 
   // The receiver. Reads one batch of what waits; true while there may be more.
-  static constexpr size_t kBatch = 32;
-  struct Batch;
-  bool Receive(bool rtcp, Batch* batch);
+  bool Receive(bool rtcp, ReceiveBatch* batch);
+  // One datagram of a shared port.
+  void Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
   void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
   void Expire(int64_t now_ns);
   // Next deadline at which something ends by timeout; INT64_MAX: none.
@@ -122,6 +150,14 @@ class MediaSocket : private IntakeListener {
   void OnBye() override;
   void OnReception(const ReceptionState& state) override;
   void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) override;
+  void TakeOne(const uint8_t* data, size_t len, const Path& from, bool rtcp_port, int64_t now_ns);
+  void TakeCheck(const uint8_t* data, size_t len, bool rtcp_port);
+  void NotePassed(const IceLite::Answer& answer, bool rtcp_port, int64_t now_ns);
+  void FollowNomination();
+  void ReleaseShared();
+  Path PathTo(const Address& to, bool rtcp_port) const;
+  std::unique_ptr<Target> TargetTo(const Address& to, bool rtcp_port) const;
+  bool has_way() const { return ports_ || udp_mux_; }
   void Aim();
   void Copy(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
     if (tapping_) tap_->Received(from, rtcp_port, now_ns, data, len);
@@ -129,13 +165,20 @@ class MediaSocket : private IntakeListener {
 
   const TimeSource* const time_;
   const std::shared_ptr<InboundQueue> queue_;
+  const std::shared_ptr<UdpMux> udp_mux_;  // null: its own ports, or none
   uint64_t handle_ = 0;
   std::atomic<int64_t> deadline_ns_{INT64_MAX};
 
   std::mutex mutex_;  // guards everything below
   std::unique_ptr<PortPair> ports_;
-  const uint16_t port_ = ports_ ? ports_->port() : 0;
+  const uint16_t port_;
   Intake intake_;
+  std::optional<IceLite> ice_;
+  IceState ice_state_;
+  bool follow_ = false, rtcp_mux_;
+  std::vector<std::string> fragments_;  // ours on the shared port
+  RefusalLimit refusals_;               // on ports of its own
+  const Path* arriving_ = nullptr;      // of the datagram that is being processed
   std::shared_ptr<Stream> stream_;
   std::deque<ForeignPacket> foreign_;
   bool foreign_announced_ = false, sound_announced_ = false;  // JavaScript knows and has not looked yet
@@ -143,12 +186,6 @@ class MediaSocket : private IntakeListener {
   bool tapping_ = false;
   uint64_t digits_lost_ = 0;
   bool closed_ = false;
-};
-
-// Room for one batch; the receiver has one for all its sockets.
-struct MediaSocket::Batch {
-  std::array<std::array<uint8_t, Intake::kMaxDatagram>, kBatch> data;
-  std::array<sockaddr_storage, kBatch> from;
 };
 
 }  // namespace parley

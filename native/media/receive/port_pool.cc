@@ -3,7 +3,6 @@
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -29,10 +28,9 @@ bool RandomBelow(size_t count, size_t* out) {
 PortPair::~PortPair() { Close(0); }
 
 void PortPair::Close(int64_t now_ns) {
-  if (rtp_ < 0) return;
-  close(rtp_);
-  if (rtcp_ >= 0) close(rtcp_);
-  rtp_ = rtcp_ = -1;
+  if (!rtp_) return;
+  rtp_.reset();
+  rtcp_.reset();
   pool_->GiveBack(port_, now_ns);
 }
 
@@ -85,34 +83,32 @@ std::unique_ptr<PortPair> PortPool::Take(bool mux, int64_t now_ns, std::string* 
 }
 
 PortPool::Bound PortPool::BindPair(PortPair* pair, uint16_t port, bool mux, std::string* problem) {
-  int rtp = -1, rtcp = -1;
+  std::shared_ptr<const Descriptor> rtp, rtcp;
   Bound bound = Bind(&rtp, port, problem);
   if (bound == Bound::kYes && !mux) bound = Bind(&rtcp, static_cast<uint16_t>(port + 1), problem);
-  if (bound != Bound::kYes) {
-    if (rtp >= 0) close(rtp);
-    return bound;
-  }
-  pair->rtp_ = rtp;
-  pair->rtcp_ = rtcp;
+  if (bound != Bound::kYes) return bound;
+  pair->rtp_ = std::move(rtp);
+  pair->rtcp_ = std::move(rtcp);
   pair->port_ = port;
   return Bound::kYes;
 }
 
-PortPool::Bound PortPool::Bind(int* fd, uint16_t port, std::string* problem) const {
+PortPool::Bound PortPool::Bind(std::shared_ptr<const Descriptor>* bound, uint16_t port,
+                               std::string* problem) const {
   sockaddr_storage address{};
   socklen_t bytes = 0;
   Address::Of(config_.address, port).Fill(family_, &address, &bytes);
-  *fd = socket(family_, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (*fd >= 0) {
+  *bound = Descriptor::Adopt(socket(family_, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (*bound) {
+    const int fd = (*bound)->fd();
     // Refused by some containers; the packets then go unmarked.
     const int service = config_.dscp << 2;
-    setsockopt(*fd, IPPROTO_IP, IP_TOS, &service, sizeof(service));
-    if (family_ == AF_INET6) setsockopt(*fd, IPPROTO_IPV6, IPV6_TCLASS, &service, sizeof(service));
-    if (bind(*fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return Bound::kYes;
+    setsockopt(fd, IPPROTO_IP, IP_TOS, &service, sizeof(service));
+    if (family_ == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &service, sizeof(service));
+    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return Bound::kYes;
   }
   const int error = errno;
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
+  bound->reset();
   if (error == EADDRINUSE) return Bound::kInUse;
   *problem = "an RTP port cannot be opened: " + std::string(std::strerror(error));
   return Bound::kRefused;

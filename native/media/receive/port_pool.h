@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "media/descriptor.h"
+
 namespace parley {
 
 struct PortPoolConfig {
@@ -27,18 +29,18 @@ struct PortPoolConfig {
 
 class PortPool;
 
-// Two bound sockets, not blocking; the second one is -1 when RTCP is muxed.
+// Two bound sockets, not blocking; the second one is null when RTCP is muxed.
 class PortPair {
  public:
   ~PortPair();
   PortPair(const PortPair&) = delete;
   PortPair& operator=(const PortPair&) = delete;
 
-  int rtp() const { return rtp_; }
-  int rtcp() const { return rtcp_; }
+  const std::shared_ptr<const Descriptor>& rtp() const { return rtp_; }
+  const std::shared_ptr<const Descriptor>& rtcp() const { return rtcp_; }
   uint16_t port() const { return port_; }
   int family() const { return family_; }
-  // Closes the sockets; the pair rests from now on.
+  // Lets the sockets go, which no target may hold any more; the pair rests from now on.
   void Close(int64_t now_ns);
 
  private:
@@ -47,7 +49,7 @@ class PortPair {
 
   const std::shared_ptr<PortPool> pool_;
   const int family_;
-  int rtp_ = -1, rtcp_ = -1;
+  std::shared_ptr<const Descriptor> rtp_, rtcp_;
   uint16_t port_ = 0;
 };
 
@@ -72,7 +74,7 @@ class PortPool : public std::enable_shared_from_this<PortPool> {
 
   PortPool(const PortPoolConfig& config, int family);
   Bound BindPair(PortPair* pair, uint16_t port, bool mux, std::string* problem);
-  Bound Bind(int* fd, uint16_t port, std::string* problem) const;
+  Bound Bind(std::shared_ptr<const Descriptor>* bound, uint16_t port, std::string* problem) const;
   void GiveBack(uint16_t port, int64_t now_ns);
 
   const PortPoolConfig config_;

@@ -13,8 +13,12 @@ namespace {
 constexpr uint64_t kWakeKey = 0;
 constexpr int kLongestWaitMs = 1000;
 
-// The lowest bit of the tag in an epoll event tells the RTP socket from the RTCP socket.
-uint64_t Tag(uint64_t key, bool rtcp) { return key << 1 | (rtcp ? 1 : 0); }
+// The lowest bits of the tag in an epoll event are the index of the descriptor: of a call's RTP or RTCP
+// socket, or of a channel's sockets.
+constexpr int kIndexBits = 3;
+static_assert(Channel::kMaxDescriptors <= size_t{1} << kIndexBits, "an index has its bits in the tag");
+
+uint64_t Tag(uint64_t key, size_t index) { return key << kIndexBits | index; }
 
 }  // namespace
 
@@ -22,10 +26,10 @@ Receiver::Receiver(const TimeSource& time)
     : time_(time),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      batch_(std::make_unique<MediaSocket::Batch>()) {
+      batch_(std::make_unique<ReceiveBatch>()) {
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u64 = Tag(kWakeKey, false);
+  event.data.u64 = Tag(kWakeKey, 0);
   epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
 }
 
@@ -39,24 +43,47 @@ bool Receiver::Add(std::shared_ptr<MediaSocket> socket) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || epoll_ < 0 || wake_ < 0) return false;
   const uint64_t key = next_key_++;
-  if (!Watch(key, *socket)) return false;
+  // A socket that is half added leaves epoll when it is closed.
+  if (!Watch(key, 0, socket->fd(false)) || !Watch(key, 1, socket->fd(true))) return false;
   keys_[socket.get()] = key;
   sockets_[key] = std::move(socket);
-  if (!thread_.joinable() && !time_.manual()) thread_ = std::thread([this] { Run(); });
+  Begin();
   return true;
 }
 
-bool Receiver::Watch(uint64_t key, const MediaSocket& socket) {
-  for (const bool rtcp : {false, true}) {
-    const int fd = socket.fd(rtcp);
-    if (fd < 0) continue;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u64 = Tag(key, rtcp);
-    // A socket that is half added leaves epoll when it is closed.
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) return false;
+bool Receiver::Attach(const std::shared_ptr<Channel>& channel) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || epoll_ < 0 || wake_ < 0) return false;
+  for (auto entry = channels_.begin(); entry != channels_.end();) {
+    if (entry->second.channel.expired()) {
+      entry = channels_.erase(entry);
+    } else if (entry->second.key == channel.get()) {
+      return true;
+    } else {
+      ++entry;
+    }
   }
+  const uint64_t key = next_key_++;
+  const std::vector<int> descriptors = channel->descriptors();
+  for (size_t index = 0; index < descriptors.size(); index++) {
+    if (!Watch(key, index, descriptors[index])) return false;
+  }
+  channels_[key] = {channel.get(), channel};
+  Begin();
   return true;
+}
+
+void Receiver::Begin() {
+  if (!thread_.joinable() && !time_.manual()) thread_ = std::thread([this] { Run(); });
+}
+
+// True for a negative descriptor, too: there is nothing to watch.
+bool Receiver::Watch(uint64_t key, size_t index, int fd) {
+  if (fd < 0) return true;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = Tag(key, index);
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 bool Receiver::Remove(MediaSocket* socket) {
@@ -87,6 +114,7 @@ std::vector<uint64_t> Receiver::Close() {
     sockets_.clear();
     keys_.clear();
     waiting_.clear();
+    channels_.clear();
   }
   stopping_.store(true);
   const uint64_t one = 1;
@@ -120,14 +148,22 @@ void Receiver::Poll() { Round(0); }
 void Receiver::Round(int timeout_ms) {
   epoll_event events[kRound];
   const int count = epoll_wait(epoll_, events, kRound, timeout_ms);
-  for (int n = 0; n < count; n++) {
-    const uint64_t tag = events[n].data.u64;
-    if (tag >> 1 == kWakeKey) continue;
-    const auto socket = Find(tag >> 1);
-    if (!socket) continue;
-    socket->Receive(tag & 1, batch_.get());
-    NoteDeadline(socket);
+  for (int n = 0; n < count; n++) Ready(events[n].data.u64);
+}
+
+void Receiver::Ready(uint64_t tag) {
+  const uint64_t key = tag >> kIndexBits;
+  const size_t index = tag & ((size_t{1} << kIndexBits) - 1);
+  if (key == kWakeKey) return;
+  if (const auto socket = Find(key)) {
+    socket->Receive(index == 1, batch_.get());
+    return NoteDeadline(socket);
   }
+  const auto channel = FindChannel(key);
+  if (!channel) return;
+  channel->Receive(index, *batch_, time_.Now());
+  for (const auto& socket : batch_->waiting) NoteDeadline(socket);
+  batch_->waiting.clear();
 }
 
 int Receiver::WaitMs() {
@@ -143,21 +179,36 @@ std::shared_ptr<MediaSocket> Receiver::Find(uint64_t key) {
   return entry == sockets_.end() ? nullptr : entry->second;
 }
 
+std::shared_ptr<Channel> Receiver::FindChannel(uint64_t key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto entry = channels_.find(key);
+  return entry == channels_.end() ? nullptr : entry->second.channel.lock();
+}
+
 void Receiver::NoteDeadline(const std::shared_ptr<MediaSocket>& socket) {
   if (socket->deadline_ns() == INT64_MAX) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (keys_.count(socket.get()) != 0) waiting_.insert(socket);
 }
 
+// Locked channels are released outside of the mutex: the last user of one closes it.
 int64_t Receiver::NextDeadline() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::shared_ptr<Channel>> channels;
   int64_t next_ns = INT64_MAX;
-  for (const auto& socket : waiting_) next_ns = std::min(next_ns, socket->deadline_ns());
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& socket : waiting_) next_ns = std::min(next_ns, socket->deadline_ns());
+    for (const auto& entry : channels_) channels.push_back(entry.second.channel.lock());
+  }
+  for (const auto& channel : channels) {
+    if (channel) next_ns = std::min(next_ns, channel->deadline_ns());
+  }
   return next_ns;
 }
 
 void Receiver::Expire(int64_t now_ns) {
   std::vector<std::shared_ptr<MediaSocket>> over;
+  std::vector<std::shared_ptr<Channel>> channels;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (auto socket = waiting_.begin(); socket != waiting_.end();) {
@@ -165,8 +216,12 @@ void Receiver::Expire(int64_t now_ns) {
       if (deadline_ns <= now_ns) over.push_back(*socket);
       socket = deadline_ns <= now_ns || deadline_ns == INT64_MAX ? waiting_.erase(socket) : std::next(socket);
     }
+    for (const auto& entry : channels_) channels.push_back(entry.second.channel.lock());
   }
   for (const auto& socket : over) socket->Expire(now_ns);
+  for (const auto& channel : channels) {
+    if (channel && channel->deadline_ns() <= now_ns) channel->Expire(now_ns);
+  }
 }
 
 }  // namespace parley

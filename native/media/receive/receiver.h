@@ -2,7 +2,7 @@
 // clock: it may wait for a call's mutex, never the clock for it.
 //
 // Work is bounded: each socket that has something gives up at most one batch in
-// a round, so a flood at one call delays the others by no more than that.
+// a round, and a shared port some. A flood at one delays the others by no more.
 #ifndef PARLEY_MEDIA_RECEIVE_RECEIVER_H_
 #define PARLEY_MEDIA_RECEIVE_RECEIVER_H_
 
@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "media/receive/channel.h"
 #include "media/receive/media_socket.h"
 #include "media/time.h"
 
@@ -26,6 +27,9 @@ class Receiver {
   // The thread begins with the first socket, unless the time is held by the caller.
   // False: the system gives no descriptor, or the receiver is closed.
   bool Add(std::shared_ptr<MediaSocket> socket);
+  // Reads a shared port for as long as it is there. False: the system gives no descriptor, or the receiver is
+  // closed. Repetitions change nothing.
+  bool Attach(const std::shared_ptr<Channel>& channel);
   // Closes it: after this returns, no thread reads it any more. False: it is not there.
   bool Remove(MediaSocket* socket);
   // Joins the thread and closes what is left; returns the handles of those.
@@ -45,21 +49,29 @@ class Receiver {
   void Run();
   void Round(int timeout_ms);
   int WaitMs();
+  void Ready(uint64_t tag);
   std::shared_ptr<MediaSocket> Find(uint64_t key);
-  bool Watch(uint64_t key, const MediaSocket& socket);
+  std::shared_ptr<Channel> FindChannel(uint64_t key);
+  bool Watch(uint64_t key, size_t index, int fd);
+  void Begin();
 
   const TimeSource& time_;
   const int epoll_;
   const int wake_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
-  std::unique_ptr<MediaSocket::Batch> batch_;
+  std::unique_ptr<ReceiveBatch> batch_;
 
   std::mutex mutex_;  // guards what follows
   bool closed_ = false;
   uint64_t next_key_ = 1;
   std::unordered_map<uint64_t, std::shared_ptr<MediaSocket>> sockets_;
   std::unordered_map<const MediaSocket*, uint64_t> keys_;
+  struct Attached {
+    const Channel* key;
+    std::weak_ptr<Channel> channel;
+  };
+  std::unordered_map<uint64_t, Attached> channels_;
   std::set<std::shared_ptr<MediaSocket>> waiting_;  // sockets with a deadline
 };
 

@@ -1,68 +1,81 @@
-// Serves browser calls over HTTP, as OpenAI's realtime API does: POST /v1/realtime/calls takes an SDP offer
-// and returns the answer, and the location of the call ends it.
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { callClients } from '../../call/client-limits.js';
+// Serves browser calls as OpenAI's realtime API does: POST /v1/realtime/calls takes an SDP offer and returns
+// the answer, and the location of the call ends it. Beyond that API, PATCH restarts ICE, and the token of a
+// call resumes it on a new connection.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SdpExchange, SdpOffer } from '../../call/sdp-exchange.js';
 import { ParleyError } from '../../errors.js';
-import { addressOf } from '../http/access.js';
+import { keyIn } from '../http/access.js';
 import { BYTES, NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { formParts, textOf } from '../http/multipart-form.js';
-import { isGone } from '../http/reply-connection.js';
-
-export interface Offer {
-  readonly sdp: string;
-  /** The session object of the request, not interpreted. */
-  readonly session?: unknown;
-}
-
-/** Opens and ends browser calls. */
-export interface BrowserCalls {
-  /**
-   * `owner` is the name of the API key that the call belongs to; when undefined, it belongs to every key.
-   * `clients` are the names under which the call is counted. Rejects with SDP_INVALID, NO_COMMON_CODEC,
-   * CALL_LIMIT, CLIENT_LIMIT or TRANSPORT_UNSUPPORTED.
-   */
-  open(
-    offer: Offer,
-    owner?: string,
-    clients?: readonly string[],
-  ): Promise<{ readonly id: string; readonly sdp: string }>;
-  /** Resolves to false if there is no such call, or if the API key of this name may not use it. */
-  hangUp(id: string, key?: string): Promise<boolean>;
-}
+import { FRAGMENT_TYPE } from '../whip/ice-fragment.js';
+import {
+  CANDIDATES_ANSWER,
+  contentTypeOf,
+  endSession,
+  hasCallToken,
+  MAX_SDP_BYTES,
+  OFFER_ANSWER,
+  openerOf,
+  patchSession,
+  presentSession,
+  RESTART_ANSWER,
+  sdpIn,
+  SDP_TYPE,
+  sendSession,
+  type SessionParts,
+} from './sdp-sessions.js';
 
 const CALLS = '/v1/realtime/calls';
-const MAX_OFFER_BYTES = 64 * 1024; // ten times the longest offers of Chromium
+const BETA = '/v1/realtime'; // older clients add ?model=, which is ignored like the session
+const CALL = `${CALLS}/:id`;
+const FORM_TYPE = 'multipart/form-data';
+const OFFER_TYPES = `${SDP_TYPE}, ${FORM_TYPE}`;
+const METHODS = 'OPTIONS, POST';
 
 type OneCall = { Params: { id: string } };
-const OFFER_TYPES = 'application/sdp, multipart/form-data';
 
 const ONE_CALL = object({ id: STRING });
+const SDP_BODY = { schema: { ...STRING, description: 'the offer' } };
 
-const OPEN_CALL_SCHEMA: RouteSchema = {
-  summary: 'Open a call',
+const OFFER_SCHEMA = {
   tags: [TAGS.calls],
   otherBodies: {
-    'application/sdp': { schema: { ...STRING, description: 'the offer' } },
-    'multipart/form-data': {
+    [SDP_TYPE]: SDP_BODY,
+    [FORM_TYPE]: {
       schema: object({ sdp: BYTES, session: { ...STRING, description: 'a JSON object' } }, ['session']),
     },
   },
-  response: {
-    201: {
-      description: 'the answer',
-      headers: { Location: { ...STRING, description: "the call's own address" } },
-      content: { 'application/sdp': { schema: STRING } },
-    },
-  },
+  response: { 201: OFFER_ANSWER },
+} as const;
+
+const OPEN_SCHEMA: RouteSchema = { summary: 'Open a call', ...OFFER_SCHEMA };
+const BETA_SCHEMA: RouteSchema = { summary: 'Open a call, at its address of the beta', ...OFFER_SCHEMA };
+
+const RESUME_SCHEMA: RouteSchema = {
+  summary: 'Move a call to a new connection of its client',
+  description: 'The bearer token is the Parley-Call-Token of the call. The sound goes on where it stopped.',
+  tags: [TAGS.calls],
+  params: ONE_CALL,
+  otherBodies: { [SDP_TYPE]: SDP_BODY },
+  response: { 201: OFFER_ANSWER },
 };
 
-const CALL_OPTIONS_SCHEMA: RouteSchema = {
+const PATCH_SCHEMA: RouteSchema = {
+  summary: 'Add ICE candidates, or restart ICE',
+  description: 'If-Match must be the ETag of the call, or * to restart ICE.',
+  tags: [TAGS.calls],
+  params: ONE_CALL,
+  otherBodies: { [FRAGMENT_TYPE]: { schema: STRING } },
+  response: { 200: RESTART_ANSWER, 204: CANDIDATES_ANSWER },
+};
+
+const OPTIONS_SCHEMA: RouteSchema = {
   summary: 'Which bodies an offer may come in',
   tags: [TAGS.calls],
   response: { 200: { description: 'in Accept-Post', headers: { 'Accept-Post': STRING } } },
 };
 
-const END_CALL_SCHEMA: RouteSchema = {
+const END_SCHEMA: RouteSchema = {
   summary: 'End a call',
   tags: [TAGS.calls],
   params: ONE_CALL,
@@ -77,103 +90,114 @@ const HANG_UP_SCHEMA: RouteSchema = {
 };
 
 /** Needs a fastify scope of its own, because it replaces the body parsers. */
-export function addCallRoutes(app: FastifyInstance, calls: BrowserCalls): void {
+export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
+  const { exchange } = parts;
   app.removeAllContentTypeParsers();
-  const parsed = { parseAs: 'buffer' } as const;
-  app.addContentTypeParser(['application/sdp', 'multipart/form-data'], parsed, (_request, body, done) => {
-    done(null, body);
+  const types = [SDP_TYPE, FORM_TYPE, FRAGMENT_TYPE];
+  app.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onSend', async ({ method }, reply) => {
+    if (reply.statusCode !== 415) return;
+    if (method === 'PATCH') reply.header('accept-patch', FRAGMENT_TYPE);
+    else reply.header('accept-post', OFFER_TYPES);
   });
 
-  app.addHook('onSend', async (_request, reply) => {
-    if (reply.statusCode === 415) reply.header('accept-post', OFFER_TYPES);
-  });
-
-  app.options(CALLS, { schema: CALL_OPTIONS_SCHEMA }, (_request, reply) =>
-    reply.headers({ 'accept-post': OFFER_TYPES, allow: 'OPTIONS, POST' }).code(200).send(),
+  for (const [path, schema] of [[CALLS, OPEN_SCHEMA] as const, [BETA, BETA_SCHEMA] as const]) {
+    const options = { bodyLimit: MAX_SDP_BYTES, schema, config: { access: 'call' } } as const;
+    app.post(path, options, (request, reply) => {
+      const offer: SdpOffer = { sdp: readOffer(request), use: 'talk', ...openerOf(request) };
+      return sendSession(parts, reply, CALLS, exchange.open(offer));
+    });
+  }
+  app.options(CALLS, { schema: OPTIONS_SCHEMA }, (_request, reply) =>
+    reply.headers({ 'accept-post': OFFER_TYPES, allow: METHODS }).code(200).send(),
   );
 
-  app.post(CALLS, { bodyLimit: MAX_OFFER_BYTES, schema: OPEN_CALL_SCHEMA }, async (request, reply) => {
-    const offer = readOffer(request.headers['content-type'], request.body);
-    const { id, sdp } = await calls.open(
-      offer,
-      request.key,
-      callClients(request.key, addressOf(request.socket)),
-    );
-    if (isGone(reply.raw)) {
-      // The client has left, and nobody else knows the id of the call.
-      await calls.hangUp(id);
-      throw new ParleyError('ABORTED', 'the client left before the answer was there');
-    }
-    const location = `${CALLS}/${encodeURIComponent(id)}`;
-    return reply.code(201).headers({ location, 'content-type': 'application/sdp' }).send(sdp);
-  });
-
-  app.delete<OneCall>(`${CALLS}/:id`, { schema: END_CALL_SCHEMA }, async ({ params, key }, reply) => {
-    await end(calls, params.id, key);
+  const ofCall = {
+    access: 'call',
+    admitsToken: (request: FastifyRequest) => hasCallToken(exchange, request),
+  } as const;
+  app.patch<OneCall>(
+    CALL,
+    { bodyLimit: MAX_SDP_BYTES, schema: PATCH_SCHEMA, config: ofCall },
+    (request, reply) => patchSession(exchange, request, reply),
+  );
+  app.delete<OneCall>(CALL, { schema: END_SCHEMA, config: ofCall }, async (request, reply) => {
+    await endSession(exchange, request);
     return reply.code(204).send();
+  });
+  addResumeRoute(app, parts);
+}
+
+/** The token is checked after the body, so that a client whose call has ended gets 404, and not 401. */
+function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
+  const { exchange } = parts;
+  const config = {
+    access: 'call',
+    admitsToken: ({ headers }: FastifyRequest) => keyIn(headers) !== undefined,
+  } as const;
+  const options = { bodyLimit: MAX_SDP_BYTES, schema: RESUME_SCHEMA, config };
+  app.post<OneCall>(`${CALL}/resume`, options, (request, reply) => {
+    const sdp = readOffer(request);
+    presentSession(exchange, request);
+    const token = keyIn(request.headers);
+    if (token === undefined || !exchange.isTokenOf(request.params.id, token)) {
+      throw new ParleyError('UNAUTHORIZED', 'the bearer token must be the Parley-Call-Token of this call');
+    }
+    const offer: SdpOffer = { sdp, use: 'talk', ...openerOf(request) };
+    return sendSession(parts, reply, CALLS, exchange.resume(token, offer));
   });
 }
 
 /**
  * POST …/hangup ignores its body. It needs a fastify scope of its own, because it replaces the body parsers.
  */
-export function addHangupRoute(app: FastifyInstance, calls: BrowserCalls): void {
+export function addHangupRoute(app: FastifyInstance, exchange: SdpExchange): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(null);
   });
+  const config = {
+    access: 'call',
+    admitsToken: (request: FastifyRequest) => hasCallToken(exchange, request),
+  } as const;
   app.post<OneCall>(
-    `${CALLS}/:id/hangup`,
-    { schema: HANG_UP_SCHEMA },
-    async ({ params, key }, reply): Promise<FastifyReply> => {
-      await end(calls, params.id, key);
+    `${CALL}/hangup`,
+    { schema: HANG_UP_SCHEMA, config },
+    async (request, reply): Promise<FastifyReply> => {
+      await endSession(exchange, request);
       return reply.code(200).send();
     },
   );
 }
 
-async function end(calls: BrowserCalls, id: string, key: string | undefined): Promise<void> {
-  if (!(await calls.hangUp(id, key))) throw new ParleyError('NOT_FOUND', 'there is no call of this id');
+/** The session description of the offer. Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED or SDP_INVALID. */
+function readOffer(request: FastifyRequest): string {
+  const { body } = request;
+  const type = contentTypeOf(request);
+  if (Buffer.isBuffer(body)) {
+    if (type === SDP_TYPE) return sdpIn(body);
+    if (type === FORM_TYPE) return sdpInForm(body, request.headers['content-type'] ?? '');
+  }
+  throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', `the offer must come as one of: ${OFFER_TYPES}`);
 }
 
-/** Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED or SDP_INVALID. */
-function readOffer(contentType: string | undefined, body: unknown): Offer {
-  if (!Buffer.isBuffer(body) || contentType === undefined) {
-    throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', `the offer must come as one of: ${OFFER_TYPES}`);
-  }
-  const isForm = contentType.toLowerCase().startsWith('multipart/');
-  const offer = isForm ? readForm(contentType, body) : { sdp: decoded(body) };
-  if (offer.sdp.trim() === '') {
-    throw new ParleyError('SDP_INVALID', 'the offer is empty', { field: 'sdp' });
-  }
-  return offer;
-}
-
-function readForm(contentType: string, body: Buffer): Offer {
+/** The session of the form must be a JSON object; nothing in it is used. */
+function sdpInForm(body: Buffer, contentType: string): string {
   const parts = formParts(body, contentType);
   const sdp = parts.find(({ name }) => name === 'sdp');
   if (sdp === undefined) throw new ParleyError('MALFORMED', 'the form has no part "sdp"', { field: 'sdp' });
   const session = parts.find(({ name }) => name === 'session');
-  const offer = { sdp: decoded(sdp.bytes) };
-  return session === undefined ? offer : { ...offer, session: readSession(textOf(session)) };
+  if (session !== undefined) checkSession(textOf(session));
+  return sdpIn(sdp.bytes);
 }
 
-function readSession(text: string): unknown {
+function checkSession(text: string): void {
   try {
     const session: unknown = JSON.parse(text);
-    if (typeof session === 'object' && session !== null && !Array.isArray(session)) return session;
+    if (typeof session === 'object' && session !== null && !Array.isArray(session)) return;
   } catch {
     // refused below, like a value of the wrong type
   }
   throw new ParleyError('MALFORMED', 'the part "session" must be a JSON object', { field: 'session' });
-}
-
-/** SDP is UTF-8 (RFC 8866, section 5). */
-function decoded(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new ParleyError('SDP_INVALID', 'the offer is not UTF-8', { field: 'sdp', cause: error });
-  }
 }

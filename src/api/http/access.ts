@@ -8,16 +8,20 @@ import type { Socket } from 'node:net';
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { KeyRing } from './api-keys.js';
+import type { ClientSecrets } from './client-secrets.js';
 
 /**
- * Access rule of a route. `open`: anyone. `key`: needs a key if the server has keys. `local`: like `key`, but
- * open to this machine. `origin`: anyone except pages of other origins, for protocols with their own
- * authentication.
+ * Access rule of a route. `open`: anyone. `key`: needs a key if the server has keys. `call`: like `key`, but
+ * takes a client secret as well. `token`: the request carries the token of its call, which was checked.
+ * `local`: like `key`, but open to this machine. `origin`: anyone except pages of other origins, for
+ * protocols with their own authentication.
  */
-export type Access = 'open' | 'key' | 'local' | 'origin';
+export type Access = 'open' | 'key' | 'call' | 'token' | 'local' | 'origin';
 
 export interface AccessOptions {
   readonly keys: KeyRing;
+  /** Client secrets that stand for a key; none if absent. */
+  readonly secrets?: Pick<ClientSecrets, 'ownerOf'>;
   /** Origins of other web pages that may use the server. */
   readonly corsOrigins: readonly string[];
   /** The address that the server listens on. */
@@ -46,12 +50,14 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export class AccessGuard {
   readonly #keys: KeyRing;
+  readonly #secrets: Pick<ClientSecrets, 'ownerOf'> | undefined;
   readonly #origins: ReadonlySet<string>;
   readonly #originHosts: ReadonlySet<string>;
   readonly #loopback: boolean;
 
-  constructor({ keys, corsOrigins, host }: AccessOptions) {
+  constructor({ keys, secrets, corsOrigins, host }: AccessOptions) {
     this.#keys = keys;
+    this.#secrets = secrets;
     this.#origins = new Set(corsOrigins);
     this.#originHosts = new Set(
       corsOrigins.map((origin) => hostOf(origin)).filter((name) => name !== undefined),
@@ -70,19 +76,29 @@ export class AccessGuard {
    */
   check(request: AccessRequest): string {
     if (!this.#keys.required || request.access === 'origin') this.#checkOrigin(request);
-    else if (this.#needsKey(request)) return this.checkKey(keyIn(request.headers));
+    else if (this.#needsKey(request)) {
+      const key = keyIn(request.headers);
+      return (request.access === 'call' ? this.#ownerOf(key) : undefined) ?? this.checkKey(key);
+    }
     return neighbourhood(request.remoteAddress);
   }
 
   #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {
     if (access === 'open' || method === 'OPTIONS') return false; // a preflight never carries a key
-    if (access === 'key') return true;
+    if (access === 'token') return false;
+    if (access === 'key' || access === 'call') return true;
     // Behind a proxy on this machine every request has a loopback address. A page that reached this server
     // under a foreign name is not this machine either.
     const forwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
     if (forwarded || !this.#isOwnName(nameIn(headers))) return true;
     if (remoteAddress === UNIX) return false;
     return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
+  }
+
+  /** Name of the key that a client secret stands for, if the server still has this key. */
+  #ownerOf(secret: string | undefined): string | undefined {
+    const owner = secret === undefined ? undefined : this.#secrets?.ownerOf(secret);
+    return owner !== undefined && this.#keys.has(owner) ? owner : undefined;
   }
 
   /** Returns the name of a key; throws UNAUTHORIZED if it is missing or unknown. */

@@ -2,10 +2,11 @@
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
-import { type AccessGuard, type AccessRequest, keyIn } from './access.js';
+import { type Access, type AccessGuard, type AccessRequest, keyIn } from './access.js';
 
 const MINUTE_MS = 60_000;
 const MOST_CLIENTS = 10_000;
+const COUNTED: ReadonlySet<Access> = new Set(['key', 'call', 'token']);
 
 interface Standing {
   /** Requests a minute. */
@@ -52,8 +53,8 @@ export class Admission {
       }
       throw error;
     }
-    const isFree = request.access !== 'key' || request.method === 'OPTIONS';
-    if (!isFree) this.#count(client, onHeaders);
+    const isCounted = COUNTED.has(request.access) && request.method !== 'OPTIONS';
+    if (isCounted) this.#count(client, onHeaders);
     return client;
   }
 

@@ -56,6 +56,11 @@ export class KeyRing {
     return found;
   }
 
+  /** True if a key of this name is valid now. */
+  has(name: string): boolean {
+    return [this.#fixed, this.#fromFile].some((keys) => keys.some((key) => key.name === name));
+  }
+
   #key(entry: string): Key {
     const { name, key } = apiKeyIn(entry);
     const digest = this.#digest(key);

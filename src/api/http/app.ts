@@ -6,11 +6,21 @@ import type { RequestListener, Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  fastify,
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
-import { addCallRoutes, addHangupRoute, type BrowserCalls } from '../calls/browser-calls.js';
+import type { SdpExchange } from '../../call/sdp-exchange.js';
+import { systemTime, type Time } from '../../time.js';
+import { addCallRoutes, addHangupRoute } from '../calls/browser-calls.js';
+import { addCallPreparationRoutes } from '../calls/call-preparation.js';
 import type { EventReplies } from '../calls/event-replies.js';
+import { type IceServerOptions, IceServers, NO_ICE_SERVERS } from '../calls/ice-servers.js';
 import type { TelephoneAccess } from '../calls/telephone-access.js';
 import { addPlayRoute, addTelephoneRoutes } from '../calls/telephone-routes.js';
 import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
@@ -24,14 +34,17 @@ import type { SpeechLimits } from '../openai/speech-schema.js';
 import type { SpeechSource, VoiceSource } from '../openai/speech-source.js';
 import { addTextRoutes } from '../openai/text-routes.js';
 import { addVoiceRoutes } from '../openai/voice-routes.js';
+import { addWhipRoutes } from '../whip/whip-routes.js';
 import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
 import { admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
 import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
 import type { Admission } from './admission.js';
+import type { ClientSecrets } from './client-secrets.js';
 import { addGuide } from './guide.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { MAX_HEADERS } from './protocols.js';
 import { addRequestFields, watchRequest } from './request-line.js';
+import { RouteTable } from './route-table.js';
 import { addStatusRoutes, type ServerHealth } from './status-routes.js';
 import { addJsonBody, addValidation, VALIDATION } from './validation.js';
 
@@ -39,11 +52,16 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Access rule of the route; default `key`. */
     access?: Access;
+    /** True if the bearer token of the request admits it without a key. Asked only if the server has keys. */
+    admitsToken?: (request: FastifyRequest) => boolean;
   }
   interface FastifyRequest {
     /** The client that limits count: the name of an API key, or an address. */
     client: string;
-    /** The same if the server has API keys, to which calls belong; undefined if it has none. */
+    /**
+     * The same if the server has API keys, to which calls belong; undefined if it has none, or if the token
+     * of a call admitted the request.
+     */
     key: string | undefined;
   }
 }
@@ -67,7 +85,12 @@ export interface AppOptions {
   readonly elevenLabsVoices?: ElevenLabsVoices;
   /** False removes the route /metrics. */
   readonly exposesMetrics: boolean;
-  readonly calls: BrowserCalls;
+  readonly calls: SdpExchange;
+  /** The ICE servers of browser calls; none if absent. */
+  readonly webrtc?: IceServerOptions;
+  /** POST, PATCH and DELETE requests of one client to WHIP and WHEP in a minute. */
+  readonly whipRequestsPerMinute?: number;
+  readonly time?: Time;
   readonly health: () => ServerHealth;
   /** The state of the telephone, for /health. */
   readonly telephone?: () => Readonly<Record<string, unknown>>;
@@ -83,6 +106,7 @@ interface AppParts {
   readonly events: EventReplies;
   readonly phone: TelephoneAccess;
   readonly admission: Admission;
+  readonly secrets: ClientSecrets;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -124,14 +148,14 @@ export function buildApp(
     if (status === 500) options.log.error({ requestId: request.id, err: error }, 'request failed');
     return sendError(reply, error);
   });
-  app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
+  app.setNotFoundHandler((request, reply) => routes.answerNotFound(request, reply));
   // In a scope of their own: routes that are added directly would be registered before the OpenAPI plugin.
-  void app.register(async (scope) => addRoutes(scope, options, parts));
+  void app.register(async (scope) => addRoutes(scope, options, parts, routes));
   return app;
 }
 
-function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): void {
-  const { speech, voices, limits, calls, metrics, log, health, exposesMetrics, pageFolder } = options;
+function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, routes: RouteTable): void {
+  const { speech, voices, limits, metrics, log, health, exposesMetrics, pageFolder } = options;
   const { replies, events, phone } = parts;
   const models = new ModelNames(options.models.id, options.models.strict);
   const startedAt = Math.floor(Date.now() / 1000);
@@ -150,8 +174,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
     admission: parts.admission,
   };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
-  void app.register(async (scope) => addCallRoutes(scope, calls));
-  void app.register(async (scope) => addHangupRoute(scope, calls));
+  addBrowserCalls(app, options, parts, routes);
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => {
@@ -164,6 +187,24 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts): 
     await scope.register(fastifyStatic, files);
     await addDocumentRoutes(scope);
     await addGuide(scope, join(pageFolder, 'docs'));
+  });
+}
+
+function addBrowserCalls(
+  app: FastifyInstance,
+  { calls: exchange, webrtc, whipRequestsPerMinute, time = systemTime }: AppOptions,
+  { secrets }: AppParts,
+  routes: RouteTable,
+): void {
+  const sessions = { exchange, iceServers: new IceServers(webrtc ?? NO_ICE_SERVERS) };
+  void app.register(async (scope) => addCallRoutes(scope, sessions));
+  void app.register(async (scope) => addHangupRoute(scope, exchange));
+  addCallPreparationRoutes(app, { ...sessions, secrets });
+  addWhipRoutes(app, {
+    ...sessions,
+    time,
+    requestsPerMinute: whipRequestsPerMinute,
+    notFound: (request, reply) => routes.answerNotFound(request, reply),
   });
 }
 
@@ -189,32 +230,30 @@ function addHooks(
       return reply.code(431).send(errorBody(431, 'headers_too_large', message));
     }
     refuseSecondHost(request.raw.rawHeaders);
-    const { method, headers } = request;
-    const remoteAddress = addressOf(request.socket);
-    request.client = admission.admit({ method, access, remoteAddress, headers }, (limits) => {
-      reply.headers(limits);
-    });
-    if (admission.keyed) request.key = request.client;
+    admit(admission, request, reply, { ...route.config, access });
     if (access === 'open') reply.header('cache-control', 'no-cache');
     if (isPreflight && request.is404) return reply.code(204).send();
     return undefined;
   });
 }
 
-function hasManyHeaders({ raw }: FastifyRequest): boolean {
-  return raw.rawHeaders.length > 2 * MAX_HEADERS;
+/** Throws UNAUTHORIZED, FORBIDDEN or RATE_LIMITED. */
+function admit(
+  admission: Admission,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { access, admitsToken }: FastifyContextConfig & { readonly access: Access },
+): void {
+  const { method, headers } = request;
+  const byToken = admission.keyed && admitsToken?.(request) === true;
+  const remoteAddress = addressOf(request.socket);
+  const facts = { method, access: byToken ? 'token' : access, remoteAddress, headers } as const;
+  request.client = admission.admit(facts, (limits) => void reply.headers(limits));
+  if (admission.keyed && !byToken) request.key = request.client;
 }
 
-function answerNotFound(routes: RouteTable, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const methods = routes.methodsOf(request.url);
-  if (methods.length === 0) {
-    return reply.code(404).send(errorBody(404, 'not_found', 'there is nothing under this URL'));
-  }
-  const allow = [...new Set([...methods, 'OPTIONS'])].sort().join(', ');
-  reply.header('allow', allow);
-  if (request.method === 'OPTIONS') return reply.code(204).send();
-  const message = `this URL does not take ${request.method}; it takes ${allow}`;
-  return reply.code(405).send(errorBody(405, 'method_not_allowed', message));
+function hasManyHeaders({ raw }: FastifyRequest): boolean {
+  return raw.rawHeaders.length > 2 * MAX_HEADERS;
 }
 
 /** The folder of the web page: `public/` beside package.json, from the sources or from dist. */
@@ -222,36 +261,4 @@ export function pageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
   return join(folder, 'public');
-}
-
-/**
- * Knows the methods of each path, for 405 answers. fastify answers 404 to a wrong path and a wrong method
- * alike.
- */
-class RouteTable {
-  readonly #routes = new Map<
-    string,
-    { readonly segments: readonly string[]; readonly methods: Set<string> }
-  >();
-
-  /** `pattern` has the syntax of fastify's router: `/v1/realtime/calls/:id`. */
-  add(pattern: string, methods: string | readonly string[]): void {
-    const route = this.#routes.get(pattern) ?? { segments: pattern.split('/'), methods: new Set<string>() };
-    for (const method of [methods].flat()) route.methods.add(method);
-    this.#routes.set(pattern, route);
-  }
-
-  /** The methods of a path, sorted; empty if there is no such path. */
-  methodsOf(url: string): string[] {
-    const path = (url.split('?', 1)[0] ?? '').split('/');
-    const routes = [...this.#routes.values()].filter(({ segments }) => matches(segments, path));
-    return [...new Set(routes.flatMap(({ methods }) => [...methods]))].sort();
-  }
-}
-
-function matches(segments: readonly string[], path: readonly string[]): boolean {
-  if (segments.length !== path.length) return false;
-  return segments.every((segment, index) => {
-    return segment.startsWith(':') ? path[index] !== '' : segment === path[index];
-  });
 }

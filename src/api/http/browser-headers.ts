@@ -60,11 +60,12 @@ export function safetyHeaders({ strictTransport, corsOrigins }: SafetyOptions): 
   };
 }
 
-const CORS_METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
+export const CORS_METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, xi-api-key';
 const HEADER_NAMES = /^[\w-]+(?:, ?[\w-]+)*$/;
 const EXPOSED =
-  'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, X-Request-Id, X-Cache, X-Voice, X-Ignored-Fields, Content-Disposition, ' +
+  'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, Accept-Patch, Allow, Access-Control-Allow-Methods, ' +
+  'Parley-Call-Token, X-Request-Id, X-Cache, X-Voice, X-Ignored-Fields, Content-Disposition, ' +
   'X-PCM-Sample-Rate, X-PCM-Channels, X-PCM-Bit-Depth, X-PCM-Format, ' +
   'Server-Timing, X-Latency-Queue-Ms, X-Latency-Load-Ms, X-Latency-Infer-Ms, X-Latency-Encode-Ms, X-Latency-Total-Ms, ' +
   'X-RateLimit-Limit-Requests, X-RateLimit-Remaining-Requests, X-RateLimit-Reset-Requests';

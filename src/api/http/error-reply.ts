@@ -42,9 +42,12 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   NOT_FOUND: { status: 404 },
   NO_COMMON_CODEC: { status: 422 },
   OVERLOADED: { status: 503, retryAfterSeconds: 2 },
+  PRECONDITION_FAILED: { status: 412 },
+  PRECONDITION_REQUIRED: { status: 428 },
   QUEUE_FULL: { status: 503, retryAfterSeconds: 1 },
   RATE_LIMITED: { status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 1 },
   SDP_INVALID: { status: 400 },
+  SDP_REFUSED: { status: 422 },
   TELEPHONE_OFF: { status: 501 },
   TEXT_EMPTY: { status: 400 },
   TEXT_TOO_LONG: { status: 400 },
@@ -173,7 +176,7 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   const headers: Record<string, string> = {};
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
   const retryAfter = error.retryAfterSeconds ?? rule.retryAfterSeconds;
-  if ((status === 503 || status === 429) && retryAfter !== undefined) {
+  if ((status === 503 || status === 429 || status === 409) && retryAfter !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));
     headers['retry-after-ms'] = String(Math.ceil(retryAfter * 1000));
   } else if (status >= 500) {

@@ -69,6 +69,7 @@ export const TAGS = {
   speech: 'Text to speech',
   voices: 'Voices and models',
   calls: 'Calls of browsers',
+  whip: 'WHIP and WHEP',
   telephone: 'Telephone calls',
   server: 'The server itself',
 } as const;

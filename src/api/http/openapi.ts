@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import { PROBLEM, PROBLEM_TYPE } from '../whip/problem-details.js';
 import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
 
 const INFO = {
@@ -18,8 +19,6 @@ const SECURITY_SCHEMES = {
 
 /** The hash of the one inline style of the page. It has no inline scripts. */
 const PAGE_STYLE = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
-
-const ANY_ERROR = { $ref: '#/components/responses/Error' } as { content?: unknown };
 
 /** Must be added before the routes that the document describes. */
 export function addOpenApi(app: FastifyInstance): void {
@@ -68,23 +67,34 @@ interface Document {
 }
 
 interface Operation {
+  readonly tags?: readonly string[];
   readonly responses: Record<string, { content?: unknown }>;
 }
 
-const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+/** By the name of their schema and of their response in the document. */
+const ERRORS = {
+  Error: contentOf('application/json', 'Error'),
+  Problem: contentOf(PROBLEM_TYPE, 'Problem'),
+} as const;
 
-/**
- * Adds the error object as the default answer of every route and to documented error statuses without a body.
- */
+function contentOf(type: string, schema: string) {
+  return { [type]: { schema: { $ref: `#/components/schemas/${schema}` } } };
+}
+
+/** Adds the error as the default answer of every route and to documented error statuses without a body. */
 function withErrors<T extends Document>(document: T): T {
   const paths = Object.values(document.paths ?? {}) as Record<string, Operation>[];
-  for (const { responses } of paths.flatMap((path) => Object.values(path))) {
+  for (const { tags, responses } of paths.flatMap((path) => Object.values(path))) {
+    const name = tags?.[0] === TAGS.whip ? 'Problem' : 'Error';
     for (const [status, answer] of Object.entries(responses)) {
-      if (Number(status) >= 400) answer.content ??= ERROR_CONTENT;
+      if (Number(status) >= 400) answer.content ??= ERRORS[name];
     }
-    responses['default'] = ANY_ERROR;
+    responses['default'] = { $ref: `#/components/responses/${name}` } as { content?: unknown };
   }
-  const responses = { Error: { description: 'what was wrong', content: ERROR_CONTENT } };
-  const components = { ...(document.components as object | undefined), schemas: { Error: ERROR }, responses };
+  const responses = Object.fromEntries(
+    Object.entries(ERRORS).map(([name, content]) => [name, { description: 'what was wrong', content }]),
+  );
+  const schemas = { Error: ERROR, Problem: PROBLEM };
+  const components = { ...(document.components as object | undefined), schemas, responses };
   return { ...document, components };
 }

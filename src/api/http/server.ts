@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { systemTime, type Time } from '../../time.js';
+import { systemTime } from '../../time.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
 import { elevenLabsDialects } from '../elevenlabs/stream-input.js';
@@ -16,6 +16,7 @@ import { EventReplies } from '../calls/event-replies.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
 import { Admission, RateLimits } from './admission.js';
 import { KeyFile, KeyRing } from './api-keys.js';
+import { ClientSecrets } from './client-secrets.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
 import { telephoneSocket } from '../calls/telephone-socket.js';
@@ -54,7 +55,6 @@ export interface HttpServerOptions extends AppOptions {
   readonly startMs?: number;
   readonly protocolLimits?: Partial<ProtocolLimits>;
   readonly watch?: FileWatchOptions;
-  readonly time?: Time;
 }
 
 const MAX_REPLIES = 100;
@@ -85,7 +85,8 @@ export class HttpServer {
       this.#keyFile = new KeyFile(apiKeysFile, keys, options.log, options.watch);
     }
     const rates = rateLimit > 0 ? new RateLimits(rateLimit, time) : undefined;
-    this.admission = new Admission(new AccessGuard({ ...options, keys }), rates);
+    const secrets = new ClientSecrets({ time });
+    this.admission = new Admission(new AccessGuard({ ...options, keys, secrets }), rates);
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#events = new EventReplies(time);
     const phone = new TelephoneAccess(time, options.phone);
@@ -93,7 +94,7 @@ export class HttpServer {
     let protocols: Protocols | undefined;
     this.#app = buildApp(
       { ...options, isSecure: tlsFiles(options) !== undefined },
-      { replies: this.#replies, events: this.#events, phone, admission: this.admission },
+      { replies: this.#replies, events: this.#events, phone, admission: this.admission, secrets },
       (handler) => {
         protocols = new Protocols(handler, limits, time);
         return protocols.http1;

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
-import { OFFER } from './fake-calls.js';
+import { ANSWER, type FakeExchange, OFFER, tokenOf } from './fake-exchange.js';
 
 const CALLS = '/v1/realtime/calls';
 const SDP = { 'content-type': 'application/sdp' };
+
+/** The offers, all of which must ask for a call in which both sides may talk. */
+function offersOf({ offers }: FakeExchange): string[] {
+  assert.ok(offers.every(({ use, listenTo }) => use === 'talk' && listenTo === undefined));
+  return offers.map(({ sdp }) => sdp);
+}
 
 function form(parts: readonly [name: string, type: string, body: string, filename?: string][]) {
   const pieces = parts.map(([name, type, body, filename]) => {
@@ -24,8 +30,8 @@ test('an offer is answered with 201, the answer, and the address of the call', a
   assert.equal(answer.statusCode, 201);
   assert.equal(answer.headers['content-type'], 'application/sdp');
   assert.equal(answer.headers.location, `${CALLS}/rtc_1`);
-  assert.equal(answer.body, 'v=0\r\ns=answer\r\n');
-  assert.deepEqual(calls.offers, [{ sdp: OFFER }]);
+  assert.equal(answer.body, ANSWER);
+  assert.deepEqual(offersOf(calls), [OFFER]);
 });
 
 test('a call is counted for the address and the key that it came from, and beyond their limit is answered 429', async (t) => {
@@ -54,7 +60,7 @@ test('an offer may come as a form with a session, as fields or as files', async 
   assert.equal((await app.inject({ method: 'POST', url: CALLS, ...fields })).statusCode, 201);
   const files = form([['sdp', 'application/sdp', OFFER, 'blob']]);
   assert.equal((await app.inject({ method: 'POST', url: CALLS, ...files })).statusCode, 201);
-  assert.deepEqual(calls.offers, [{ sdp: OFFER, session: { type: 'realtime' } }, { sdp: OFFER }]);
+  assert.deepEqual(offersOf(calls), [OFFER, OFFER]);
 });
 
 test("a form as fetch makes it, with OpenAI's two parts, opens a call over a real socket", async (t) => {
@@ -64,7 +70,7 @@ test("a form as fetch makes it, with OpenAI's two parts, opens a call over a rea
   body.set('session', JSON.stringify({ type: 'realtime', model: 'parley' }));
   const answer = await fetch(`${url}${CALLS}`, { method: 'POST', body });
   assert.equal(answer.status, 201);
-  assert.deepEqual(calls.offers, [{ sdp: OFFER, session: { type: 'realtime', model: 'parley' } }]);
+  assert.deepEqual(offersOf(calls), [OFFER]);
 });
 
 test('a body that is no offer is refused with the status that says why', async (t) => {
@@ -167,7 +173,7 @@ test('a call whose caller left before the answer is hung up again', async (t) =>
   const hungUp = new Promise<string>((resolve) => {
     calls.hangUp = (id) => {
       resolve(id);
-      return Promise.resolve(calls.standing.delete(id));
+      return Promise.resolve(calls.sessions.delete(id));
     };
   });
   const opened = new Promise<void>((resolve) => (asked = resolve));
@@ -224,4 +230,100 @@ test('a listed origin may call from its page, and another may not', async (t) =>
   assert.match(String(call.headers['access-control-expose-headers']), /Location.*X-PCM-Sample-Rate/);
   assert.equal(call.headers['cross-origin-resource-policy'], 'cross-origin');
   assert.equal(call.headers['vary'], 'Origin');
+});
+
+const FRAGMENT = { 'content-type': 'application/trickle-ice-sdpfrag' };
+const RESTART = 'a=ice-ufrag:renewed\r\na=ice-pwd:0123456789abcdefghijklmn\r\n';
+
+test('the answer states the token of the call and its ICE session, with which PATCH restarts ICE', async (t) => {
+  const { app } = await openApp(t);
+  const { headers } = await app.inject({ method: 'POST', url: CALLS, headers: SDP, payload: OFFER });
+  assert.deepEqual(
+    [headers['parley-call-token'], headers.etag, headers.link],
+    [tokenOf('rtc_1'), '"ice01"', undefined],
+  );
+  const patch = (condition: string, payload: string) =>
+    app.inject({
+      method: 'PATCH',
+      url: String(headers.location),
+      headers: { ...FRAGMENT, 'if-match': condition },
+      payload,
+    });
+  const trickled = await patch('"ice01"', 'a=candidate:1 1 udp 1 192.0.2.7 9 typ host\r\n');
+  assert.deepEqual([trickled.statusCode, trickled.body, trickled.headers.etag], [204, '', undefined]);
+  const restarted = await patch('*', RESTART);
+  assert.deepEqual([restarted.statusCode, restarted.headers.etag], [200, '"ice11"']);
+  assert.match(restarted.body, /^a=ice-lite\r\n[^]*a=ice-ufrag:server1\r\n/);
+  const late = await patch('"ice01"', RESTART);
+  assert.deepEqual([late.statusCode, errorIn(late.body).code], [412, 'precondition_failed']);
+  const other = await app.inject({
+    method: 'PATCH',
+    url: String(headers.location),
+    headers: SDP,
+    payload: OFFER,
+  });
+  assert.deepEqual(
+    [other.statusCode, other.headers['accept-patch']],
+    [415, 'application/trickle-ice-sdpfrag'],
+  );
+});
+
+test('the address of the beta opens the same calls, whatever model it names', async (t) => {
+  const { app, calls } = await openApp(t);
+  const url = '/v1/realtime?model=gpt-realtime';
+  const answer = await app.inject({ method: 'POST', url, headers: SDP, payload: OFFER });
+  assert.deepEqual([answer.statusCode, answer.headers.location], [201, `${CALLS}/rtc_1`]);
+  assert.deepEqual(offersOf(calls), [OFFER]);
+});
+
+const KEYS = ['ann 0123456789abcdef', 'bob fedcba9876543210'];
+const ANN = { authorization: 'Bearer 0123456789abcdef' };
+const BOB = { authorization: 'Bearer fedcba9876543210' };
+const TOKEN = { authorization: `Bearer ${tokenOf('rtc_1')}` };
+
+test('the token of a call resumes and ends this call without a key, and no other', async (t) => {
+  const { app, calls } = await openApp(t, { apiKeys: KEYS });
+  const open = () => app.inject({ method: 'POST', url: CALLS, headers: { ...SDP, ...ANN }, payload: OFFER });
+  await open();
+  await open();
+  const resume = (id: string, headers: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: `${CALLS}/${id}/resume`,
+      headers: { ...SDP, ...headers },
+      payload: OFFER,
+    });
+  const resumed = await resume('rtc_1', TOKEN);
+  assert.deepEqual(
+    [resumed.statusCode, resumed.headers.location, resumed.headers.etag],
+    [201, `${CALLS}/rtc_1`, '"ice11"'],
+  );
+  assert.deepEqual(calls.resumed, [tokenOf('rtc_1')]);
+  for (const [id, headers, status] of [
+    ['rtc_2', TOKEN, 401],
+    ['rtc_1', ANN, 401],
+    ['rtc_1', {}, 401],
+    ['rtc_9', TOKEN, 404],
+  ] as const) {
+    assert.equal((await resume(id, headers)).statusCode, status, `${id} ${JSON.stringify(headers)}`);
+  }
+  const end = (id: string, headers: Record<string, string>) =>
+    app.inject({ method: 'DELETE', url: `${CALLS}/${id}`, headers });
+  assert.equal((await end('rtc_2', TOKEN)).statusCode, 401);
+  assert.equal((await end('rtc_1', BOB)).statusCode, 404);
+  assert.equal((await end('rtc_1', TOKEN)).statusCode, 204);
+  assert.deepEqual([...calls.standing], ['rtc_2']);
+});
+
+test('a call is resumed only with SDP, and only while it is there', async (t) => {
+  const { app, calls } = await openApp(t);
+  await app.inject({ method: 'POST', url: CALLS, headers: SDP, payload: OFFER });
+  const resume = (headers: Record<string, string>, payload = OFFER) =>
+    app.inject({ method: 'POST', url: `${CALLS}/rtc_1/resume`, headers, payload });
+  assert.equal((await resume({ ...TOKEN, 'content-type': 'application/json' }, '{}')).statusCode, 415);
+  assert.equal((await resume({ ...TOKEN, ...SDP }, 'hello')).statusCode, 400);
+  assert.equal((await resume(SDP)).statusCode, 401);
+  calls.sessions.clear();
+  assert.equal((await resume({ ...TOKEN, ...SDP })).statusCode, 404);
+  assert.deepEqual(calls.resumed, []);
 });

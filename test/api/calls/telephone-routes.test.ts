@@ -6,7 +6,7 @@ import { until } from '../../fakes/until.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 import { refusal, SocketClient } from '../http/socket-client.js';
 import { documentOf, operationsOf } from '../openapi-document.js';
-import { OFFER } from './fake-calls.js';
+import { OFFER } from './fake-exchange.js';
 
 type Under = Awaited<ReturnType<typeof openApp>>;
 

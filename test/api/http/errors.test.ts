@@ -99,7 +99,7 @@ test('a wrong method is answered with the methods that the address has', async (
   assert.equal(speech.headers.allow, 'OPTIONS, POST');
   const call = await app.inject({ method: 'POST', url: '/v1/realtime/calls/abc' });
   assert.equal(call.statusCode, 405);
-  assert.equal(call.headers.allow, 'DELETE, OPTIONS');
+  assert.equal(call.headers.allow, 'DELETE, OPTIONS, PATCH');
   const health = await app.inject({ method: 'POST', url: '/health' });
   assert.equal(health.headers.allow, 'GET, HEAD, OPTIONS');
   const options = await app.inject({ method: 'OPTIONS', url: '/health' });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
-import { OFFER } from '../calls/fake-calls.js';
+import { OFFER } from '../calls/fake-exchange.js';
 import { EndlessStream, FakeStream, OUTCOME, VOICES } from '../fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';

@@ -185,7 +185,16 @@ export function newPort(): MediaPort {
 }
 
 export class FakeCall {
-  onEvent: ((event: CallEvent) => void) | undefined;
+  readonly observers = new Set<(event: CallEvent) => void>();
+
+  observe(observer: (event: CallEvent) => void): () => void {
+    this.observers.add(observer);
+    return () => void this.observers.delete(observer);
+  }
+
+  emit(event: CallEvent): void {
+    for (const observer of this.observers) observer(event);
+  }
   readonly codec = PCMU;
   readonly asked: string[] = [];
   /** Thrown by the next speech. */

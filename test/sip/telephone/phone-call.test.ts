@@ -29,7 +29,7 @@ void test('a call that came in rings, is connected once acknowledged, and ends o
   phone.talks(asCall(call));
   session.establish();
   time.advance(40);
-  call.onEvent?.({ type: 'utterance.started', utterance: 1, firstPacketMs: 1, queuedMs: 0 });
+  call.emit({ type: 'utterance.started', utterance: 1, firstPacketMs: 1, queuedMs: 0 });
   time.advance(10);
   session.end({ by: 'peer', reason: { protocol: 'q.850', cause: 16, text: 'bye' } });
   session.end({ by: 'transport' });

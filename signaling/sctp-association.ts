@@ -1,0 +1,125 @@
+// One browser's SCTP association and data channels (RFC 8831, RFC 8832), on werift, over application data of
+// DTLS.
+//
+//   DTLS ──receive──▶ sound? ──▶ werift's SCTP ──▶ data channels ──onChannel──▶ owner
+//     ◀──────send─────────────────────┘
+//
+// werift 0.24.4 has faults that a server cannot live with. Each is mended here on the object, with the reason
+// beside it, and a test pins the version.
+import { type RTCDataChannel, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
+import { ParleyError } from '../src/errors.js';
+import { MAX_MESSAGE_BYTES } from './data-channel.js';
+import { isSoundSctp } from './sctp-packet.js';
+
+interface SctpOptions {
+  /** Port and message limit that the far end's description states (RFC 8841). */
+  readonly remote: { readonly sctpPort: number; readonly maxMessageSize: number };
+  /** Sends one packet as DTLS application data. */
+  readonly send: (packet: Uint8Array) => void;
+  readonly onChannel: (channel: RTCDataChannel) => void;
+  /** The far end sends more than its window allows. */
+  readonly onOverfilled: () => void;
+}
+
+/** The port of our side; each association has its own port numbers (RFC 8841 section 5.1). */
+export const SCTP_PORT = 5000;
+
+// Chunks out of order that SCTP keeps for one browser; its window allows no more than a few hundred.
+const MAX_MISORDERED = 4096;
+
+type Members = Record<PropertyKey, unknown>;
+
+/** The part of werift's DTLS transport that its SCTP uses. */
+interface DtlsBridge {
+  readonly id: string;
+  readonly iceTransport: { readonly role: 'controlled' };
+  readonly onStateChange: { subscribe(): { unSubscribe(): void } };
+  readonly sendData: (packet: Uint8Array) => Promise<void>;
+  dataReceiver: ((packet: Buffer) => void) | undefined;
+}
+
+export class SctpAssociation {
+  readonly #options: SctpOptions;
+  readonly #bridge: DtlsBridge;
+  readonly #transport: RTCSctpTransport;
+  #closed = false;
+
+  /** Throws TRANSPORT_UNSUPPORTED when werift is not as expected. */
+  constructor(options: SctpOptions) {
+    this.#options = options;
+    this.#bridge = {
+      id: 'native',
+      // The controlled side waits for the INIT of the browser.
+      iceTransport: { role: 'controlled' },
+      onStateChange: { subscribe: () => ({ unSubscribe: () => undefined }) },
+      sendData: (packet) => {
+        if (!this.#closed) options.send(packet);
+        return Promise.resolve();
+      },
+      dataReceiver: undefined,
+    };
+    this.#transport = new RTCSctpTransport(SCTP_PORT, MAX_MESSAGE_BYTES);
+    this.#transport.setDtlsTransport(this.#bridge as unknown as RTCDtlsTransport);
+    this.#transport.setRemoteMaxMessageSize(options.remote.maxMessageSize);
+    this.#transport.onDataChannel.subscribe((channel) => options.onChannel(channel));
+    this.#mend();
+    this.#transport.start(options.remote.sctpPort).catch(() => undefined);
+  }
+
+  /** One message of DTLS application data. Anything that is no sound SCTP packet is dropped. */
+  receive(packet: Uint8Array): void {
+    if (this.#closed || !isSoundSctp(packet)) return;
+    this.#bridge.dataReceiver?.(Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength));
+  }
+
+  /** Ends the association with ABORT and frees its timers. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#transport.stop().catch(() => undefined);
+    this.#closed = true;
+  }
+
+  // werift does not await the handlers of SCTP: any failure would become an unhandled rejection.
+  #mend(): void {
+    const channels = members(this.#transport, 'RTCSctpTransport');
+    const sctp = members(channels['sctp'], 'RTCSctpTransport.sctp');
+    const handle = method(sctp, 'handleData', 'SCTP');
+    sctp['handleData'] = async (data: unknown) => {
+      await Promise.resolve(handle(data)).catch(() => undefined);
+      if (isOverfilled(sctp)) this.#options.onOverfilled();
+    };
+    const received = members(sctp['onReceive'], 'SCTP.onReceive');
+    const deliver = method(channels, 'datachannelReceive', 'RTCSctpTransport');
+    method(received, 'allUnsubscribe', 'SCTP.onReceive')();
+    const subscribe = method(received, 'subscribe', 'SCTP.onReceive');
+    subscribe((...message: unknown[]) => {
+      Promise.resolve(deliver(...message)).catch(() => undefined);
+    });
+  }
+}
+
+/** True for a browser that sends beyond the window it was given. */
+function isOverfilled(sctp: Members): boolean {
+  const misordered = sctp['sackMisOrdered'];
+  return (
+    Number(sctp['advertisedRwnd']) < 0 || (misordered instanceof Set && misordered.size > MAX_MISORDERED)
+  );
+}
+
+function unsupported(what: string): ParleyError {
+  return new ParleyError(
+    'TRANSPORT_UNSUPPORTED',
+    `werift ${what}, which data channels need: this server is made for werift 0.24.4`,
+  );
+}
+
+function members(value: unknown, name: string): Members {
+  if (typeof value !== 'object' || value === null) throw unsupported(`has no ${name}`);
+  return value as Members;
+}
+
+function method(holder: Members, name: string, owner: string): (...parameters: unknown[]) => unknown {
+  const value = holder[name];
+  if (typeof value !== 'function') throw unsupported(`has no method ${owner}.${name}`);
+  return (...parameters) => Reflect.apply(value, holder, parameters) as unknown;
+}

@@ -1,0 +1,101 @@
+// The routes that a client needs before its call: a secret for a web page, made by an application with its
+// API key, and the ICE servers for the RTCPeerConnection.
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { ClientSecrets } from '../http/client-secrets.js';
+import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
+import type { IceServers } from './ice-servers.js';
+
+const SHORTEST_SECONDS = 10; // the limits and the default are OpenAI's
+const LONGEST_SECONDS = 7200;
+const DEFAULT_SECONDS = 600;
+const MAX_BODY_BYTES = 64 * 1024;
+
+interface SecretBody {
+  readonly expires_after?: { readonly seconds?: number };
+  readonly session?: Readonly<Record<string, unknown>>;
+}
+
+const SECRET_SCHEMA: RouteSchema = {
+  summary: 'Make a secret with which a web page opens calls for a short time',
+  description: 'The secret stands for the API key of this request at /v1/realtime/calls, /whip and /whep.',
+  tags: [TAGS.calls],
+  body: object(
+    {
+      expires_after: object(
+        {
+          anchor: { type: 'string', enum: ['created_at'] },
+          seconds: {
+            type: 'integer',
+            minimum: SHORTEST_SECONDS,
+            maximum: LONGEST_SECONDS,
+            default: DEFAULT_SECONDS,
+          },
+        },
+        ['anchor', 'seconds'],
+      ),
+      session: { type: 'object', description: 'returned as it is, and not used' },
+    },
+    ['expires_after', 'session'],
+  ),
+  response: {
+    200: jsonAnswer(
+      'the secret',
+      object({
+        value: { ...STRING, description: 'a bearer token' },
+        expires_at: { ...INTEGER, description: 'second of the epoch' },
+        session: { type: 'object' },
+      }),
+    ),
+  },
+};
+
+const ICE_SERVERS_SCHEMA: RouteSchema = {
+  summary: 'ICE servers for a client',
+  description:
+    'The answer may be the configuration of an RTCPeerConnection. Credentials are new in each answer.',
+  tags: [TAGS.calls],
+  response: {
+    200: jsonAnswer(
+      'the servers; none if ICE_SERVERS is not set',
+      object({
+        iceServers: listOf(
+          object({ urls: listOf(STRING), username: STRING, credential: STRING }, ['username', 'credential']),
+        ),
+        ttlSeconds: { ...INTEGER, description: 'seconds for which the credentials are valid' },
+      }),
+    ),
+  },
+};
+
+interface PreparationParts {
+  readonly secrets: ClientSecrets;
+  readonly iceServers: IceServers;
+  /** Milliseconds of the wall clock; default: the system's. */
+  readonly now?: () => number;
+}
+
+export function addCallPreparationRoutes(
+  app: FastifyInstance,
+  { secrets, iceServers, now = Date.now }: PreparationParts,
+): void {
+  const options = { schema: SECRET_SCHEMA, bodyLimit: MAX_BODY_BYTES };
+  app.post<{ Body: SecretBody }>('/v1/realtime/client_secrets', options, ({ body, key }, reply) => {
+    const { expires_after, session } = body;
+    const seconds = expires_after?.seconds ?? DEFAULT_SECONDS;
+    const value = secrets.make(key, seconds);
+    const id = `sess_${randomUUID()}`;
+    return reply.header('cache-control', 'no-store').send({
+      value,
+      expires_at: Math.floor(now() / 1000) + seconds,
+      session: { type: 'realtime', ...session, object: 'realtime.session', id },
+    });
+  });
+
+  const access = { schema: ICE_SERVERS_SCHEMA, config: { access: 'call' } } as const;
+  app.get('/v1/realtime/ice_servers', access, (_request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .send({ iceServers: iceServers.forClient(), ttlSeconds: iceServers.ttlSeconds }),
+  );
+}

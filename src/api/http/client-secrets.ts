@@ -1,0 +1,95 @@
+// Keeps the client secrets that an application makes with its API key and gives to a web page. A secret opens
+// calls for a short time in the name of that key, so the page never sees the key.
+//
+// Secrets are in memory, as salted digests only. A look-up compares digests, so its time reveals nothing of a
+// secret.
+import { createHash, randomBytes } from 'node:crypto';
+import { ParleyError } from '../../errors.js';
+import { systemTime, type Time } from '../../time.js';
+
+const PREFIX = 'ek_'; // as OpenAI's
+const BYTES = 32;
+const MOST_OF_OWNER = 10_000;
+const MOST = 50_000;
+const SWEEP_MS = 1000; // between two searches for expired secrets
+
+interface Secret {
+  /** Name of the API key; undefined if the server has none. */
+  readonly owner: string | undefined;
+  readonly expiresMs: number;
+}
+
+interface ClientSecretOptions {
+  readonly time?: Time;
+  readonly mostOfOwner?: number;
+  readonly most?: number;
+}
+
+export class ClientSecrets {
+  readonly #time: Time;
+  readonly #mostOfOwner: number;
+  readonly #most: number;
+  readonly #salt = randomBytes(16);
+  /** By digest. */
+  readonly #secrets = new Map<string, Secret>();
+  readonly #counts = new Map<string | undefined, number>();
+  #sweptMs = -Infinity;
+
+  constructor({ time = systemTime, mostOfOwner = MOST_OF_OWNER, most = MOST }: ClientSecretOptions = {}) {
+    this.#time = time;
+    this.#mostOfOwner = mostOfOwner;
+    this.#most = most;
+  }
+
+  /** Secrets that are kept; expired ones may be among them. */
+  get size(): number {
+    return this.#secrets.size;
+  }
+
+  /** Throws CLIENT_LIMIT if the owner has too many secrets, or OVERLOADED if all owners together have. */
+  make(owner: string | undefined, seconds: number): string {
+    this.#makeRoom(owner);
+    if (this.#countOf(owner) >= this.#mostOfOwner) {
+      throw new ParleyError(
+        'CLIENT_LIMIT',
+        `this client has ${this.#mostOfOwner} client secrets that are valid`,
+      );
+    }
+    if (this.#secrets.size >= this.#most) {
+      throw new ParleyError('OVERLOADED', `the server has ${this.#most} client secrets that are valid`);
+    }
+    const secret = `${PREFIX}${randomBytes(BYTES).toString('base64url')}`;
+    this.#secrets.set(this.#digest(secret), { owner, expiresMs: this.#time.now() + seconds * 1000 });
+    this.#counts.set(owner, this.#countOf(owner) + 1);
+    return secret;
+  }
+
+  /** Name of the API key that made the secret; undefined if the secret is unknown or expired. */
+  ownerOf(secret: string): string | undefined {
+    if (!secret.startsWith(PREFIX)) return undefined;
+    const found = this.#secrets.get(this.#digest(secret));
+    return found !== undefined && found.expiresMs > this.#time.now() ? found.owner : undefined;
+  }
+
+  #makeRoom(owner: string | undefined): void {
+    const nowMs = this.#time.now();
+    const isFull = this.#countOf(owner) >= this.#mostOfOwner || this.#secrets.size >= this.#most;
+    if (!isFull && nowMs - this.#sweptMs < SWEEP_MS) return;
+    this.#sweptMs = nowMs;
+    for (const [digest, secret] of this.#secrets) {
+      if (secret.expiresMs > nowMs) continue;
+      this.#secrets.delete(digest);
+      const left = this.#countOf(secret.owner) - 1;
+      if (left > 0) this.#counts.set(secret.owner, left);
+      else this.#counts.delete(secret.owner);
+    }
+  }
+
+  #countOf(owner: string | undefined): number {
+    return this.#counts.get(owner) ?? 0;
+  }
+
+  #digest(secret: string): string {
+    return createHash('sha256').update(this.#salt).update(secret).digest('base64');
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CallAdmission } from '../../src/call/call-admission.js';
+import { ManualTime } from '../fakes/manual-time.js';
+
+function admission(maxCpuPercent: number) {
+  const time = new ManualTime(1000);
+  const machine = { usedMs: 0, encoderLoad: 0 };
+  const gate = new CallAdmission({
+    maxCpuPercent,
+    cores: 2,
+    cpuMicroseconds: () => machine.usedMs * 1000,
+    encoderLoad: () => machine.encoderLoad,
+    time,
+  });
+  /** Seconds in which this process uses that share of both cores. */
+  const run = (seconds: number, share: number) => {
+    for (let second = 0; second < seconds; second++) {
+      machine.usedMs += 2000 * share;
+      time.advance(1000);
+    }
+  };
+  return { gate, machine, run, time };
+}
+
+test('a busy processor refuses calls once it is busy for longer than a second, and takes them again', () => {
+  const { gate, run, time } = admission(90);
+  run(1, 1);
+  assert.equal(gate.refusal(), undefined);
+  run(5, 1);
+  assert.equal(gate.refusal(), 'the server uses 98 % of its processor, and MAX_CPU_PERCENT allows 90');
+  run(2, 0.2);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('without a limit a busy processor refuses nothing', () => {
+  const { gate, run } = admission(0);
+  run(10, 1);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+});
+
+test('encoders without time refuse calls', () => {
+  const { gate, machine } = admission(90);
+  machine.encoderLoad = 0.96;
+  assert.equal(gate.refusal(), 'the encoders have no time for another call');
+  machine.encoderLoad = 0.9;
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+});
+
+test('a stall of the event loop is no load: the sample counts the time that passed', () => {
+  const { gate, machine, time } = admission(90);
+  machine.usedMs += 2000;
+  time.advance(10_000);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+});

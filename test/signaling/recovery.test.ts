@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect, openServer } from './server-under-test.js';
+import { WeriftClient } from './werift-client.js';
+
+type Under = Awaited<ReturnType<typeof openServer>>;
+
+const valueOf = (sdp: string, name: string) => new RegExp(`^a=${name}:(.*)\r$`, 'm').exec(sdp)?.[1] ?? '';
+
+/** Another connection for the call with this token, once its page can talk. */
+async function resume(t: TestContext, { server }: Under, token: string): Promise<WeriftClient> {
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const { sdp } = await server.resume(token, { sdp: await client.offer() });
+  await client.accept(sdp);
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  return client;
+}
+
+/** The browser seems unheard for so long. */
+function unheard(under: Under, ms: number): void {
+  under.aheadMs = ms;
+  under.time.advance(2500);
+}
+
+test('a call goes on through another connection of its browser, and the one before is closed', async (t) => {
+  const under = await openServer(t);
+  const { client, id, call, token } = await connect(t, under);
+  const another = await resume(t, under, token);
+  await another.until(() => another.packets.length > 5, 'packets');
+  await client.until(() => client.channel.readyState === 'closed', 'closed channel');
+  assert.equal(another.messages[0]?.['call'], id);
+  assert.equal(under.switchboard.get(id), call);
+  assert.equal(under.plane.stats().streams, 1);
+  assert.ok(under.server.isTokenOf(id, token));
+  await under.server.hangUp(id);
+  assert.ok(!under.server.isTokenOf(id, token));
+  assert.deepEqual([under.plane.stats().streams, under.time.waiting], [0, 0]);
+});
+
+test('a token of no call resumes nothing, and neither does one whose call is not set up', async (t) => {
+  const { server } = await openServer(t);
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const sdp = await client.offer();
+  await assert.rejects(server.resume('x', { sdp }), { code: 'NOT_FOUND' });
+  const { token = '' } = await server.open({ sdp });
+  await assert.rejects(server.resume(token, { sdp }), { code: 'CALL_STATE' });
+});
+
+test('speech pauses while the browser is not heard, and goes on when it is heard again', async (t) => {
+  const under = await openServer(t);
+  const { call } = await connect(t, under);
+  const holds: boolean[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
+  unheard(under, 2000);
+  assert.deepEqual(holds, []);
+  unheard(under, 9000);
+  assert.deepEqual(holds, [true]);
+  unheard(under, 0);
+  assert.deepEqual(holds, [true, false]);
+  assert.deepEqual(under.log.slice(1), ['browser not heard', 'browser heard again']);
+});
+
+test('a call ends when its browser has not consented for 30 s, and nothing is left', async (t) => {
+  const under = await openServer(t);
+  const { call } = await connect(t, under);
+  unheard(under, 30_000);
+  assert.equal(await call.closed, 'peer lost');
+  await nextTurn();
+  assert.deepEqual([under.server.size, under.plane.stats().streams, under.time.waiting], [0, 0, 0]);
+});
+
+test('a call whose browser was lost waits for it, and ends after the grace time', async (t) => {
+  const under = await openServer(t, { resumeGraceMs: 15_000 });
+  const { call, token, id } = await connect(t, under);
+  const holds: boolean[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
+  unheard(under, 30_000);
+  under.aheadMs = 0;
+  under.time.advance(14_999);
+  assert.equal(under.switchboard.get(id), call);
+  const another = await resume(t, under, token);
+  assert.deepEqual(holds, [true, false]);
+  await another.until(() => another.packets.length > 5, 'packets');
+  unheard(under, 30_000);
+  under.time.advance(15_000);
+  assert.equal(await call.closed, 'peer lost');
+  await nextTurn();
+  assert.deepEqual([under.server.size, under.plane.stats().streams, under.time.waiting], [0, 0, 0]);
+});
+
+test('a page that closes its connection ends its call at once, whatever the grace time is', async (t) => {
+  const under = await openServer(t, { resumeGraceMs: 15_000 });
+  const { client, call } = await connect(t, under);
+  client.channel.close();
+  assert.equal(await call.closed, 'peer closed');
+  assert.equal(under.time.waiting, 0);
+});
+
+test('an ICE restart gives new credentials, the same addresses and another session, and the call goes on', async (t) => {
+  const under = await openServer(t);
+  const { server } = under;
+  const { client, id, sdp } = await connect(t, under);
+  const before = server.iceSession(id);
+  assert.equal(server.patchIce(id, { ufrag: undefined, pwd: undefined, candidates: ['any'] }), undefined);
+  assert.throws(() => server.patchIce(id, { ufrag: 'another', pwd: undefined, candidates: [] }), {
+    code: 'SDP_INVALID',
+  });
+  assert.equal(server.iceSession(id), before);
+  const restarted = server.patchIce(id, { ufrag: 'another', pwd: 'p'.repeat(22), candidates: [] });
+  assert.ok(restarted !== undefined);
+  assert.notEqual(restarted.ufrag, valueOf(sdp, 'ice-ufrag'));
+  assert.notEqual(restarted.pwd, valueOf(sdp, 'ice-pwd'));
+  assert.deepEqual(restarted.candidates, [valueOf(sdp, 'candidate')]);
+  assert.equal(server.iceSession(id), restarted.iceSession);
+  assert.notEqual(restarted.iceSession, before);
+  const received = client.packets.length;
+  await client.until(() => client.packets.length > received + 10, 'packets on the old path');
+});
+
+test('credentials have at least 24 and 128 bits, and each call has its own', async (t) => {
+  const under = await openServer(t);
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const sdp = await client.offer();
+  const answers = await Promise.all([under.server.open({ sdp }), under.server.open({ sdp })]);
+  const bits = (name: string) => answers.map((answer) => valueOf(answer.sdp, name).length * 6); // base64
+  assert.ok(bits('ice-ufrag').every((count) => count >= 24));
+  assert.ok(bits('ice-pwd').every((count) => count >= 128));
+  assert.equal(new Set(answers.map((answer) => valueOf(answer.sdp, 'ice-pwd'))).size, 2);
+});
