@@ -13,7 +13,13 @@ import { LightPeer, type LightPeerOptions } from './light-peer.js';
 import { ManualTime } from './manual-time.js';
 import { until } from './until.js';
 
-const CONFIG = { PORT: '0', LOG_LEVEL: 'silent', SIP_ENABLED: '0', ICE_HOST_ADDRESSES: '127.0.0.1' };
+const CONFIG = {
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+  SIP_ENABLED: '0',
+  ICE_HOST_ADDRESSES: '127.0.0.1',
+  WEBRTC_UDP_PORT: '0',
+};
 const SENTENCE = 'This is a sentence that lasts for some seconds.';
 
 const engines = await Engines.of([new InstantEngine()]);

@@ -12,7 +12,9 @@ const ENVIRONMENT = {
   LOG_LEVEL: 'silent',
   SIP_ENABLED: '0',
   ICE_HOST_ADDRESSES: '127.0.0.1',
+  WEBRTC_UDP_PORT: '0',
   MAX_CALLS: '2000',
+  MAX_CPU_PERCENT: '0', // other programs on the processor must not refuse calls
   MAX_HALF_OPEN_PER_CLIENT: '2000',
   SETUP_TIMEOUT: '30',
   VOICES_DIR: '/nonexistent/voices',
