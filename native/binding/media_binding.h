@@ -9,10 +9,13 @@
 
 namespace parley {
 
-// Object behind a stream's handle: the stream, and the plane that runs it.
+// Object behind a stream's handle: the stream, and the plane that runs it. It is a playout or a listener, and
+// the other pointer is null.
 struct StreamEntry {
   std::shared_ptr<MediaPlane> plane;
-  std::shared_ptr<Stream> stream;
+  std::shared_ptr<RtpStream> stream;
+  std::shared_ptr<Stream> playout;
+  std::shared_ptr<Listener> listener;
 };
 
 // Object behind a socket's handle: a call's sockets, and the plane that reads them.

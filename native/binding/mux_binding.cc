@@ -22,6 +22,9 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   }
   config.port = static_cast<uint16_t>(Uint32In(options.Get("port"), "port", 0, 65'535));
   config.dscp = static_cast<int>(Uint32In(options.Get("dscp"), "dscp", 0, kMaxDscp));
+  if (options.Has("tcpPort")) {
+    config.tcp_port = static_cast<int>(Uint32In(options.Get("tcpPort"), "tcpPort", 0, 65'535));
+  }
   std::string problem;
   auto mux = UdpMux::Open(config, &problem);
   if (!mux) return Napi::String::New(env, problem);
@@ -33,6 +36,11 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
 Napi::Value Port(const Napi::CallbackInfo& info) {
   const auto mux = Handles::Process().Get<UdpMux>(HandleOf(info));
   return ToNumber(info.Env(), uint64_t{mux ? mux->port() : 0U});
+}
+
+Napi::Value TcpPort(const Napi::CallbackInfo& info) {
+  const auto mux = Handles::Process().Get<UdpMux>(HandleOf(info));
+  return ToNumber(info.Env(), uint64_t{mux ? mux->tcp_port() : 0U});
 }
 
 Napi::Value Stats(const Napi::CallbackInfo& info) {
@@ -49,7 +57,12 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
       {"receiveBufferBytes", static_cast<uint64_t>(stats.receive_buffer_bytes)},
       {"sendBufferBytes", static_cast<uint64_t>(stats.send_buffer_bytes)},
       {"fragments", stats.calls.fragments},
-      {"addresses", stats.calls.addresses}};
+      {"addresses", stats.calls.addresses},
+      {"tcpConnections", stats.tcp.connections},
+      {"tcpAccepted", stats.tcp.accepted},
+      {"tcpRefused", stats.tcp.refused},
+      {"tcpExpired", stats.tcp.expired},
+      {"tcpDropped", stats.tcp.dropped}};
   Napi::Object result = Napi::Object::New(env);
   for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
   return result;
@@ -62,6 +75,7 @@ void Close(const Napi::CallbackInfo& info) { Handles::Process().Remove<UdpMux>(H
 void InitMuxes(Napi::Env env, Napi::Object exports) {
   exports.Set("muxOpen", Napi::Function::New(env, Open, "muxOpen"));
   exports.Set("muxPort", Napi::Function::New(env, Port, "muxPort"));
+  exports.Set("muxTcpPort", Napi::Function::New(env, TcpPort, "muxTcpPort"));
   exports.Set("muxStats", Napi::Function::New(env, Stats, "muxStats"));
   exports.Set("muxClose", Napi::Function::New(env, Close, "muxClose"));
 }

@@ -155,6 +155,7 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   const PlaneCounters& counters = plane.counters();
   Napi::Object result = Napi::Object::New(env);
   result.Set("streams", ToNumber(env, plane.StreamCount()));
+  result.Set("listeners", ToNumber(env, plane.ListenerCount()));
   result.Set("sockets", ToNumber(env, plane.SocketCount()));
   result.Set("packets", ToNumber(env, counters.packets.value()));
   result.Set("silencePackets", ToNumber(env, counters.silence_packets.value()));

@@ -1,5 +1,5 @@
-// Node-API binding of streams. Pushes may come from any thread. A stale handle or generation returns -1,
-// never an exception, because a call may end while a worker still encodes for it.
+// Node-API binding of streams: playouts and listeners. Pushes may come from any thread. A stale handle or
+// generation returns -1, never an exception, because a call may end while a worker still encodes for it.
 #include <algorithm>
 #include <cmath>
 
@@ -23,6 +23,12 @@ std::shared_ptr<StreamEntry> EntryOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<StreamEntry>(HandleOf(info));
 }
 
+// Null as well for the handle of a listener.
+std::shared_ptr<Stream> PlayoutOf(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  return entry ? entry->playout : nullptr;
+}
+
 // Null options.srtp sends unencrypted RTP, for SIP peers without SRTP.
 std::unique_ptr<SrtpSender> SrtpIn(const Napi::Value& value, uint32_t ssrc) {
   if (value.IsUndefined() || value.IsNull()) return nullptr;
@@ -41,23 +47,26 @@ ComfortNoise NoiseIn(const Napi::Value& value) {
           MsToNs(NumberIn(noise.Get("intervalMs"), "comfortNoise.intervalMs", 10, kMaxPauseMs))};
 }
 
-StreamConfig ConfigIn(const Napi::Object& options) {
+RedConfig RedIn(const Napi::Value& value) {
+  if (value.IsUndefined() || value.IsNull()) return {};
+  const Napi::Object red = ObjectIn(value, "red");
+  return {static_cast<uint8_t>(Uint32In(red.Get("payloadType"), "red.payloadType", 0, 127)),
+          Uint32In(red.Get("distance"), "red.distance", 1, VoiceHistory::kDepth)};
+}
+
+// The part that playouts and listeners have in common.
+StreamConfig RtpConfigIn(const Napi::Object& options) {
   StreamConfig config;
   config.ssrc = Uint32In(options.Get("ssrc"), "ssrc");
   config.payload_type = static_cast<uint8_t>(Uint32In(options.Get("payloadType"), "payloadType", 0, 127));
-  config.clock_rate = Uint32In(options.Get("clockRate"), "clockRate", 1000, 192'000);
-  config.ticks_per_frame = Uint32In(options.Get("ticksPerFrame"), "ticksPerFrame", 1, 192'000);
-  const double frame_ms = NumberIn(options.Get("frameMs"), "frameMs", kMinFrameMs, kMaxFrameMs);
-  config.period_ns = MsToNs(frame_ms);
   config.sequence = static_cast<uint16_t>(Uint32In(options.Get("sequence"), "sequence", 0, 65'535));
   config.timestamp = Uint32In(options.Get("timestamp"), "timestamp");
-  const Bytes silence = BytesIn(options.Get("silence"), "silence", 0, PlayoutQueue::kMaxPayload);
-  config.silence.assign(silence.data, silence.data + silence.size);
   config.noise = NoiseIn(options.Get("comfortNoise"));
-  const double low_ms = NumberIn(options.Get("lowMs"), "lowMs", 0, kMaxQueueMs);
-  const double high_ms = NumberIn(options.Get("highMs"), "highMs", std::max(low_ms, frame_ms), kMaxQueueMs);
-  config.low_frames = std::max(1U, static_cast<uint32_t>(std::ceil(low_ms / frame_ms)));
-  config.high_frames = std::max(config.low_frames, static_cast<uint32_t>(std::ceil(high_ms / frame_ms)));
+  config.red = RedIn(options.Get("red"));
+  if (options.Has("silenceIntervalMs")) {
+    config.silence_interval_ns =
+        MsToNs(NumberIn(options.Get("silenceIntervalMs"), "silenceIntervalMs", 0, kMaxPauseMs));
+  }
   config.cname = StringIn(options.Get("cname"), "cname");
   if (config.cname.size() > kMaxCname) {
     throw Napi::RangeError::New(options.Env(), "cname must have at most 255 bytes");
@@ -67,12 +76,28 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   return config;
 }
 
+StreamConfig ConfigIn(const Napi::Object& options) {
+  StreamConfig config = RtpConfigIn(options);
+  config.clock_rate = Uint32In(options.Get("clockRate"), "clockRate", 1000, 192'000);
+  config.ticks_per_frame = Uint32In(options.Get("ticksPerFrame"), "ticksPerFrame", 1, 192'000);
+  const double frame_ms = NumberIn(options.Get("frameMs"), "frameMs", kMinFrameMs, kMaxFrameMs);
+  config.period_ns = MsToNs(frame_ms);
+  const Bytes silence = BytesIn(options.Get("silence"), "silence", 0, PlayoutQueue::kMaxPayload);
+  config.silence.assign(silence.data, silence.data + silence.size);
+  const double low_ms = NumberIn(options.Get("lowMs"), "lowMs", 0, kMaxQueueMs);
+  const double high_ms = NumberIn(options.Get("highMs"), "highMs", std::max(low_ms, frame_ms), kMaxQueueMs);
+  config.low_frames = std::max(1U, static_cast<uint32_t>(std::ceil(low_ms / frame_ms)));
+  config.high_frames = std::max(config.low_frames, static_cast<uint32_t>(std::ceil(high_ms / frame_ms)));
+  return config;
+}
+
 // Null if no stream is named. Validates the named stream completely.
 std::shared_ptr<StreamEntry> ContinuedIn(const Napi::Object& options, uint32_t ssrc) {
   if (!options.Has("continues")) return nullptr;
   const double handle = NumberIn(options.Get("continues"), "continues", 0, 9007199254740991.0);
   auto before = Handles::Process().Get<StreamEntry>(static_cast<Handle>(handle));
-  if (before && before->stream->config().ssrc != ssrc) {
+  if (before && !before->playout) before = nullptr;
+  if (before && before->playout->config().ssrc != ssrc) {
     throw Napi::RangeError::New(options.Env(), "ssrc must be that of the stream to be continued");
   }
   if (!before) throw Napi::Error::New(options.Env(), "the stream to be continued is closed");
@@ -107,15 +132,15 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   const auto before = ContinuedIn(options, config.ssrc);
   const auto stream = owner->plane->MakeStream(std::move(config), std::move(srtp));
   if (!stream) throw Napi::Error::New(env, kNoRoom);
-  const Handle handle =
-      Handles::Process().Add(std::make_shared<StreamEntry>(StreamEntry{owner->plane, stream}));
+  const Handle handle = Handles::Process().Add(
+      std::make_shared<StreamEntry>(StreamEntry{owner->plane, stream, stream, nullptr}));
   const auto refuse = [&](const char* why) {
     if (handle != 0) Handles::Process().Remove<StreamEntry>(handle);
     owner->plane->Abandon(stream.get());
     return Napi::Error::New(env, why);
   };
   if (handle == 0) throw refuse("no handle is free");
-  if (before && !GoOn(*before->stream, *stream, options.Get("srtp"))) {
+  if (before && !GoOn(*before->playout, *stream, options.Get("srtp"))) {
     throw refuse("the stream to be continued is closed");
   }
   stream->set_handle(handle);
@@ -148,49 +173,49 @@ Napi::Value Answer(Napi::Env env, PushResult result) {
 }
 
 Napi::Value Push(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
+  const auto playout = PlayoutOf(info);
   const uint32_t generation = Uint32In(info[1], "generation");
   const uint32_t track = Uint32In(info[2], "track");
   const Bytes payload = BytesIn(info[3], "payload", 1, PlayoutQueue::kMaxPayload);
-  if (!entry) return Answer(info.Env(), PushResult::kStale);
-  return Answer(info.Env(), entry->stream->queue().Push(generation, track, payload.data, payload.size));
+  if (!playout) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), playout->queue().Push(generation, track, payload.data, payload.size));
 }
 
 Napi::Value Mark(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
+  const auto playout = PlayoutOf(info);
   const uint32_t generation = Uint32In(info[1], "generation");
   const uint32_t track = Uint32In(info[2], "track");
   const uint32_t mark = Uint32In(info[3], "mark");
   const bool end_of_track = BooleanIn(info[4], "endOfTrack");
-  if (!entry) return Answer(info.Env(), PushResult::kStale);
-  return Answer(info.Env(), entry->stream->queue().Mark(generation, track, mark, end_of_track));
+  if (!playout) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), playout->queue().Mark(generation, track, mark, end_of_track));
 }
 
 Napi::Value Rest(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
+  const auto playout = PlayoutOf(info);
   const uint32_t generation = Uint32In(info[1], "generation");
   const uint32_t track = Uint32In(info[2], "track");
-  if (!entry) return Answer(info.Env(), PushResult::kStale);
-  return Answer(info.Env(), entry->stream->queue().Rest(generation, track));
+  if (!playout) return Answer(info.Env(), PushResult::kStale);
+  return Answer(info.Env(), playout->queue().Rest(generation, track));
 }
 
 // A closed stream counts as having room: the watcher detects the closure when it pushes.
 Napi::Value WatchRoom(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
-  return Napi::Boolean::New(info.Env(), !entry || entry->stream->WatchRoom(Notifier::For(info.Env())));
+  const auto playout = PlayoutOf(info);
+  return Napi::Boolean::New(info.Env(), !playout || playout->WatchRoom(Notifier::For(info.Env())));
 }
 
 Napi::Value Generation(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
-  return ToNumber(info.Env(), uint64_t{entry ? entry->stream->queue().generation() : 0});
+  const auto playout = PlayoutOf(info);
+  return ToNumber(info.Env(), uint64_t{playout ? playout->queue().generation() : 0});
 }
 
 void Pause(const Napi::CallbackInfo& info) {
-  if (const auto entry = EntryOf(info)) entry->stream->SetPaused(true);
+  if (const auto playout = PlayoutOf(info)) playout->SetPaused(true);
 }
 
 void Resume(const Napi::CallbackInfo& info) {
-  if (const auto entry = EntryOf(info)) entry->stream->SetPaused(false);
+  if (const auto playout = PlayoutOf(info)) playout->SetPaused(false);
 }
 
 Napi::Value ToObject(Napi::Env env, const TrackCount& count) {
@@ -218,8 +243,8 @@ Napi::Object ToObject(Napi::Env env, const ClearedQueue& cleared) {
 }
 
 Napi::Value Clear(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
-  return entry ? ToObject(info.Env(), entry->stream->Clear()) : info.Env().Null();
+  const auto playout = PlayoutOf(info);
+  return playout ? ToObject(info.Env(), playout->Clear()) : info.Env().Null();
 }
 
 void Put32(uint8_t*& to, uint32_t value) {
@@ -239,9 +264,9 @@ Napi::Value Take(const Napi::CallbackInfo& info) {
   constexpr size_t kHeadBytes = 9, kMostSent = 8;
   constexpr uint8_t kSentFrame = 4;
   const Napi::Env env = info.Env();
-  const auto entry = EntryOf(info);
-  if (!entry) return env.Null();
-  const TakenQueue taken = entry->stream->Take(kMostSent);
+  const auto playout = PlayoutOf(info);
+  if (!playout) return env.Null();
+  const TakenQueue taken = playout->Take(kMostSent);
   size_t bytes = 0;
   for (const auto* list : {&taken.sent, &taken.entries}) {
     for (const TakenEntry& one : *list) bytes += kHeadBytes + one.payload.size();
@@ -256,13 +281,13 @@ Napi::Value Take(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value Sent(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
+  const auto playout = PlayoutOf(info);
   const uint32_t track = Uint32In(info[1], "track");
-  return ToNumber(info.Env(), entry ? entry->stream->queue().Sent(track) : uint64_t{0});
+  return ToNumber(info.Env(), playout ? playout->queue().Sent(track) : uint64_t{0});
 }
 
 Napi::Value PressDigit(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
+  const auto playout = PlayoutOf(info);
   const Napi::Object options = ObjectIn(info[1], "digit");
   DigitTone tone{};
   tone.event = static_cast<uint8_t>(Uint32In(options.Get("event"), "event", 0, 255));
@@ -273,7 +298,7 @@ Napi::Value PressDigit(const Napi::CallbackInfo& info) {
   const double most_ms = std::min(kMaxDigitMs, DigitSender::kLongestTicks * 1000.0 / tone.clock_rate);
   tone.duration_ns = MsToNs(NumberIn(options.Get("durationMs"), "durationMs", 10, std::floor(most_ms)));
   tone.pause_ns = MsToNs(NumberIn(options.Get("pauseMs"), "pauseMs", 0, kMaxPauseMs));
-  return Napi::Boolean::New(info.Env(), entry && entry->stream->PressDigit(tone));
+  return Napi::Boolean::New(info.Env(), playout && playout->PressDigit(tone));
 }
 
 Napi::Value SendRtcp(const Napi::CallbackInfo& info) {
@@ -304,12 +329,67 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return entry ? ToObject(info.Env(), entry->stream->Stats()) : info.Env().Null();
 }
 
+void SetRedundancy(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const uint32_t most = entry ? entry->stream->config().red.distance : VoiceHistory::kDepth;
+  const uint32_t distance = Uint32In(info[1], "redundancy", 0, most);
+  if (entry) entry->stream->SetRedundancy(distance);
+}
+
 // Closes the stream and returns its final counts.
 Napi::Value Close(const Napi::CallbackInfo& info) {
   const auto entry = Handles::Process().Remove<StreamEntry>(HandleOf(info));
   if (!entry) return info.Env().Null();
-  entry->plane->CloseStream(entry->stream.get());
+  if (entry->playout) entry->plane->CloseStream(entry->playout.get());
+  else entry->plane->CloseListener(entry->listener.get());
   return ToObject(info.Env(), entry->stream->Stats());
+}
+
+Napi::Value Answer(Napi::Env env, MediaPlane::Follow result) {
+  switch (result) {
+    case MediaPlane::Follow::kFollows:
+      return Napi::String::New(env, "follows");
+    case MediaPlane::Follow::kClosed:
+      return Napi::String::New(env, "closed");
+    case MediaPlane::Follow::kDiffers:
+      return Napi::String::New(env, "differs");
+    case MediaPlane::Follow::kFull:
+      return Napi::String::New(env, "full");
+  }
+  return env.Null();
+}
+
+// The handle, or why there is none: "closed" (the source), or "full" (the source, or the plane).
+Napi::Value OpenListener(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto source = EntryOf(info);
+  const Napi::Object options = ObjectIn(info[1], "options");
+  StreamConfig config = RtpConfigIn(options);
+  auto srtp = SrtpIn(options.Get("srtp"), config.ssrc);
+  if (!source || !source->playout) return Answer(env, MediaPlane::Follow::kClosed);
+  config = Listener::Following(source->playout->config(), std::move(config));
+  MediaPlane& plane = *source->plane;
+  const auto listener = plane.MakeListener(std::move(config), std::move(srtp));
+  if (!listener) return Answer(env, MediaPlane::Follow::kFull);
+  const Handle handle = Handles::Process().Add(
+      std::make_shared<StreamEntry>(StreamEntry{source->plane, listener, nullptr, listener}));
+  listener->set_handle(handle);
+  const auto result =
+      handle == 0 ? MediaPlane::Follow::kFull : plane.FollowSource(listener.get(), source->playout);
+  if (result == MediaPlane::Follow::kFollows) return ToNumber(env, handle);
+  if (handle != 0) Handles::Process().Remove<StreamEntry>(handle);
+  plane.CloseListener(listener.get());
+  return Answer(env, result);
+}
+
+Napi::Value FollowSource(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const double handle = NumberIn(info[1], "source", 0, 9007199254740991.0);
+  const auto source = Handles::Process().Get<StreamEntry>(static_cast<Handle>(handle));
+  if (!entry || !entry->listener || !source || !source->playout || source->plane != entry->plane) {
+    return Answer(info.Env(), MediaPlane::Follow::kClosed);
+  }
+  return Answer(info.Env(), entry->plane->FollowSource(entry->listener.get(), source->playout));
 }
 
 }  // namespace
@@ -329,6 +409,9 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
   exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));
   exports.Set("streamSendRtcp", Napi::Function::New(env, SendRtcp, "streamSendRtcp"));
+  exports.Set("streamRedundancy", Napi::Function::New(env, SetRedundancy, "streamRedundancy"));
+  exports.Set("listenerOpen", Napi::Function::New(env, OpenListener, "listenerOpen"));
+  exports.Set("listenerFollow", Napi::Function::New(env, FollowSource, "listenerFollow"));
   exports.Set("streamStats", Napi::Function::New(env, Stats, "streamStats"));
   exports.Set("streamClose", Napi::Function::New(env, Close, "streamClose"));
 }

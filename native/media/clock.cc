@@ -70,11 +70,13 @@ void Clock::Run() {
 void Clock::RunDue(int64_t now_ns) {
   WheelNode* done = nullptr;
   WheelNode** done_end = &done;
-  int streams = 0;
+  size_t streams = 0;  // of this turn, listeners included
   turns_.fetch_add(1);
   while (WheelNode* node = wheel_.PopDue(now_ns)) {
     auto* stream = static_cast<Stream*>(node);
-    if (!stream->Tick(*this, now_ns)) {
+    const Audience* const audience = stream->audience();
+    streams += 1 + (audience ? audience->size() : 0);
+    if (!stream->Tick(now_ns)) {
       Retire(stream);
     } else if (stream->due_ns <= now_ns) {
       wheel_.Insert(stream);
@@ -82,7 +84,8 @@ void Clock::RunDue(int64_t now_ns) {
       *done_end = stream;
       done_end = &stream->next;
     }
-    if (++streams % kTurnStreams != 0) continue;
+    if (streams < kTurnStreams) continue;
+    streams = 0;
     wire_.Flush();
     turns_.fetch_add(2);  // one turn ends, the next begins
   }

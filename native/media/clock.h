@@ -119,6 +119,7 @@ class Clock {
   int64_t NextDue() const { return wheel_.NextDue(); }
 
   // Streams, within a turn.
+  uint8_t* frame() { return frame_.data(); }  // PlayoutQueue::kMaxPayload bytes for the tick's frame
   bool PostEvent(const ClockEvent& event);
   void NoteCapture() { has_news_ = true; }
   void Trace(uint64_t stream, int64_t due_ns, int64_t sent_ns);
@@ -126,7 +127,7 @@ class Clock {
  private:
   // The longest sleep while streams run: new ones and the end are seen by then.
   static constexpr int64_t kMaxSleepNs = 10 * kNsPerMs;
-  static constexpr int kTurnStreams = 32;  // a turn is short: a thread may wait for its end
+  static constexpr size_t kTurnStreams = 32;  // a turn is short: a thread may wait for its end
 
   void Run();
   void Retire(Stream* stream);
@@ -141,6 +142,7 @@ class Clock {
   Wire wire_{time_};
   DeadlineWheel wheel_{time_.start_ns()};
   PhasePlan plan_;
+  std::array<uint8_t, PlayoutQueue::kMaxPayload> frame_{};
   bool has_news_ = false;
 
   SpscRing<ClockEvent> events_{kEvents};

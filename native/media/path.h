@@ -23,6 +23,8 @@ class PacketSink {
   virtual ~PacketSink() = default;
   // Any thread. It never blocks on the network. False: the datagram is dropped.
   virtual bool Send(const uint8_t* data, size_t len, Wait wait) = 0;
+  // Nothing is sent any more. Any thread, and repeatedly.
+  virtual void Close() = 0;
 };
 
 struct Path {

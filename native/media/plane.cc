@@ -53,18 +53,80 @@ void MediaPlane::Abandon(Stream* stream) {
   streams_.erase(stream);
 }
 
+// After Close the clock walks the stream's audience no more.
 void MediaPlane::CloseStream(Stream* stream) {
   std::vector<uint8_t> bye;
   stream->Close(&bye);
+  {
+    std::lock_guard<std::mutex> lock(listeners_mutex_);
+    if (const Audience* const audience = stream->audience()) {
+      audience->ForEach([&](Listener& listener) { LeaveSource(&listener); });
+    }
+  }
   PassOn();  // a mark that was reached is reported, even if its stream is removed at once
+  KeepBye(stream->handle(), std::move(bye));
+}
+
+void MediaPlane::KeepBye(uint64_t handle, std::vector<uint8_t> bye) {
   if (bye.empty()) return;
   std::lock_guard<std::mutex> lock(delivery_mutex_);
   if (byes_.size() < kMaxByes) {
-    byes_.push_back({stream->handle(), time().Now(), true, std::move(bye)});
+    byes_.push_back({handle, time().Now(), true, std::move(bye)});
     watch_->Fire();
   } else {
     counters().capture_overflow.Add();
   }
+}
+
+// Listeners.
+
+std::shared_ptr<Listener> MediaPlane::MakeListener(StreamConfig config, std::unique_ptr<SrtpSender> srtp) {
+  std::lock_guard<std::mutex> lock(listeners_mutex_);
+  if (listeners_closed_ || listeners_.size() >= kMaxListeners) return nullptr;
+  const uint64_t seed = listener_random_.Next();
+  const auto listener = std::make_shared<Listener>(clock_, std::move(config), std::move(srtp), seed);
+  listeners_.emplace(listener.get(), listener);
+  return listener;
+}
+
+MediaPlane::Follow MediaPlane::FollowSource(Listener* listener, const std::shared_ptr<Stream>& source) {
+  std::lock_guard<std::mutex> lock(listeners_mutex_);
+  if (listeners_.count(listener) == 0 || source->closed()) return Follow::kClosed;
+  if (listener->source == source) return Follow::kFollows;
+  if (!listener->Suits(source->config())) return Follow::kDiffers;
+  Audience& audience = source->OpenAudience(listener->config().red.distance > 0);
+  if (audience.size() >= Audience::kMost) return Follow::kFull;
+  LeaveSource(listener);
+  audience.Add(listener);
+  listener->source = source;
+  return Follow::kFollows;
+}
+
+// Under listeners_mutex_. The clock may be in the middle of a tick of the source that is left.
+void MediaPlane::LeaveSource(Listener* listener) {
+  if (!listener->source) return;
+  listener->source->audience()->Remove(listener);
+  listener->source.reset();
+}
+
+void MediaPlane::CloseListener(Listener* listener) {
+  std::shared_ptr<Listener> held;
+  {
+    std::lock_guard<std::mutex> lock(listeners_mutex_);
+    const auto found = listeners_.find(listener);
+    if (found == listeners_.end()) return;
+    held = std::move(found->second);
+    listeners_.erase(found);
+    LeaveSource(listener);
+  }
+  std::vector<uint8_t> bye;
+  listener->Close(&bye);  // waits for the clock, which may be in a tick of its source
+  KeepBye(listener->handle(), std::move(bye));
+}
+
+size_t MediaPlane::ListenerCount() {
+  std::lock_guard<std::mutex> lock(listeners_mutex_);
+  return listeners_.size();
 }
 
 std::unique_ptr<Target> MediaPlane::CaptureTarget() {
@@ -241,6 +303,15 @@ std::vector<TraceEntry> MediaPlane::TakeTrace() {
   return entries;
 }
 
+// All of them; no more are made.
+std::vector<std::shared_ptr<Listener>> MediaPlane::LastListeners() {
+  std::lock_guard<std::mutex> lock(listeners_mutex_);
+  listeners_closed_ = true;
+  std::vector<std::shared_ptr<Listener>> all;
+  for (const auto& entry : listeners_) all.push_back(entry.second);
+  return all;
+}
+
 MediaPlane::Left MediaPlane::Close() {
   std::vector<std::shared_ptr<Stream>> open;
   {
@@ -253,6 +324,10 @@ MediaPlane::Left MediaPlane::Close() {
   for (const std::shared_ptr<Stream>& stream : open) {
     left.streams.push_back(stream->handle());
     CloseStream(stream.get());
+  }
+  for (const std::shared_ptr<Listener>& listener : LastListeners()) {
+    left.streams.push_back(listener->handle());
+    CloseListener(listener.get());
   }
   left.sockets = receiver_->Close();  // after the BYEs, which leave by the sockets
   clock_->Stop();

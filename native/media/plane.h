@@ -17,6 +17,7 @@
 
 #include "media/clock.h"
 #include "media/event.h"
+#include "media/listener.h"
 #include "media/packet_tap.h"
 #include "media/ready.h"
 #include "media/receive/receiver.h"
@@ -56,6 +57,17 @@ class MediaPlane {
   // Instead of Begin, or where it failed: its place is free again.
   void Abandon(Stream* stream);
   void CloseStream(Stream* stream);
+
+  // Listeners. Null when the plane is closed or has kMaxListeners. It sends once it follows a source.
+  static constexpr size_t kMaxListeners = Clock::kMaxStreams;
+  std::shared_ptr<Listener> MakeListener(StreamConfig config, std::unique_ptr<SrtpSender> srtp);
+  enum class Follow : uint8_t { kFollows, kClosed, kDiffers, kFull };
+  // Leaves the source that it has only where the answer is kFollows. kClosed: the listener or the source is.
+  Follow FollowSource(Listener* listener, const std::shared_ptr<Stream>& source);
+  // For one that was never used, too.
+  void CloseListener(Listener* listener);
+  size_t ListenerCount();
+
   // A target that captures, with the ring for it.
   std::unique_ptr<Target> CaptureTarget();
 
@@ -102,13 +114,19 @@ class MediaPlane {
 
  private:
   MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock)
-      : clock_(std::move(clock)), receiver_(std::make_unique<Receiver>(clock_->time())), random_(seed) {}
+      : clock_(std::move(clock)),
+        receiver_(std::make_unique<Receiver>(clock_->time())),
+        random_(seed),
+        listener_random_(~seed) {}
 
   void StartThreads();
   void RunNow();
   void Dispatch();
   void ReceiveUpTo(int64_t to_ns);
   void Bury(Stream* retired);
+  void KeepBye(uint64_t handle, std::vector<uint8_t> bye);
+  void LeaveSource(Listener* listener);
+  std::vector<std::shared_ptr<Listener>> LastListeners();
 
   const std::shared_ptr<Clock> clock_;  // shared with the streams, which may outlive the plane
   std::thread dispatcher_;
@@ -126,6 +144,12 @@ class MediaPlane {
   bool closed_ = false;
   std::unordered_map<Stream*, std::shared_ptr<Stream>> streams_;  // until the clock has forgotten them
   std::unique_ptr<SpscRing<TraceEntry>> trace_;
+
+  // Guards what follows, the sources of listeners and the changes of audiences. The clock never takes it.
+  std::mutex listeners_mutex_;
+  Random listener_random_;
+  bool listeners_closed_ = false;
+  std::unordered_map<Listener*, std::shared_ptr<Listener>> listeners_;
 
   std::mutex delivery_mutex_;  // guards what follows, and the reading ends of capture ring and trace
   struct WaitingMark {

@@ -6,19 +6,25 @@
 namespace parley {
 namespace {
 
-// Bytes of an ordinary frame: 128 kbit/s at 20 ms. Larger ones fit as well, only
-// fewer of them; below the low mark there is room for any.
-constexpr size_t kUsualPayload = 320;
+// Bytes of an ordinary frame: 64 kbit/s at 20 ms. Fewer larger ones fit; there is room for any frame where
+// HasRoom says so.
+constexpr size_t kUsualPayload = 160;
+// A frame lies in one piece: beside it, up to a frame's bytes at the end of the ring may stay unused.
+constexpr size_t kSpareBytes = 2 * PlayoutQueue::kMaxPayload;
 
-size_t EntryCount(uint32_t high_frames) {
-  size_t count = 256;
-  while (count < 2 * (size_t{high_frames} + PlayoutQueue::kMaxMarks)) count *= 2;
-  return count;
+size_t PowerOfTwo(size_t least) {
+  size_t size = 1;
+  while (size < least) size *= 2;
+  return size;
 }
 
-size_t ByteCount(uint32_t low_frames, uint32_t high_frames) {
-  const size_t low = (size_t{low_frames} + 2) * PlayoutQueue::kMaxPayload;
-  return std::max(low, size_t{high_frames} * kUsualPayload);
+// Places for all frames and marks, and half as many for what a clear drops while the clock copies a frame.
+size_t EntryCount(uint32_t high_frames) {
+  return PowerOfTwo((size_t{high_frames} + PlayoutQueue::kMaxMarks) * 3 / 2);
+}
+
+size_t ByteCount(uint32_t high_frames) {
+  return PowerOfTwo(size_t{high_frames} * kUsualPayload + kSpareBytes);
 }
 
 }  // namespace
@@ -27,9 +33,10 @@ PlayoutQueue::PlayoutQueue(uint32_t low_frames, uint32_t high_frames)
     : low_frames_(low_frames),
       high_frames_(high_frames),
       mask_(EntryCount(high_frames) - 1),
+      byte_mask_(static_cast<uint32_t>(ByteCount(high_frames) - 1)),
       entries_(EntryCount(high_frames)),
       kinds_(EntryCount(high_frames)),
-      bytes_(ByteCount(low_frames, high_frames)) {}
+      bytes_(new uint8_t[ByteCount(high_frames)]) {}
 
 // Producers.
 
@@ -38,14 +45,15 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (QueuedFrames() >= high_frames_ || !HasEntryPlace(tail)) return PushResult::kFull;
-  Entry entry{track, 0, 0, static_cast<uint32_t>(bytes), 0, generation};
-  if (!PlacePayload(bytes, &entry.offset, &entry.byte_end)) return PushResult::kFull;
+  Entry entry{track, static_cast<uint32_t>(bytes), 0, generation};
+  if (!PlacePayload(bytes, &entry.byte_end)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
 
   record->pushed++;
-  std::memcpy(&bytes_[entry.offset], payload, bytes);
+  std::memcpy(&bytes_[OffsetOf(entry)], payload, bytes);
   byte_tail_ = entry.byte_end;
+  bytes_in_.fetch_add(bytes);
   Append(record, tail, Kind::kFrame, entry);
   frames_in_.fetch_add(1);  // a frame counts as queued only once it can be taken
   return PushResult::kTaken;
@@ -62,7 +70,7 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
   Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark,
-         Entry{track, mark, 0, 0, byte_tail_, generation});
+         Entry{track, mark, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -73,7 +81,7 @@ PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
   if (!HasEntryPlace(tail)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
-  Append(record, tail, Kind::kRest, Entry{track, 0, 0, 0, byte_tail_, generation});
+  Append(record, tail, Kind::kRest, Entry{track, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -126,8 +134,16 @@ uint32_t PlayoutQueue::QueuedFrames() const {
   return in > claimed ? static_cast<uint32_t>(in - claimed) : 0;
 }
 
+// Bytes of the frames that wait, and of one that the clock copies.
+size_t PlayoutQueue::HeldBytes() const {
+  const uint64_t released = bytes_released_.load();
+  const uint64_t in = bytes_in_.load();
+  return in > released ? in - released : 0;
+}
+
 bool PlayoutQueue::HasRoom() const {
-  return closed_.load() || (QueuedFrames() < low_frames_ && marks_out_.load() <= kMaxMarks / 2);
+  return closed_.load() || (QueuedFrames() < low_frames_ && marks_out_.load() <= kMaxMarks / 2 &&
+                            HeldBytes() + kSpareBytes <= size_t{byte_mask_} + 1);
 }
 
 bool PlayoutQueue::AwaitRoom() {
@@ -151,17 +167,18 @@ uint64_t PlayoutQueue::DropAll(ClearedQueue* cleared) {
 
 TakenEntry PlayoutQueue::Copy(uint64_t n) const {
   const Entry& entry = entries_[n & mask_];
-  const uint8_t* const bytes = &bytes_[entry.offset];
-  return {kinds_[n & mask_].load(std::memory_order_relaxed),
-          entry.track,
-          entry.mark,
-          {bytes, bytes + entry.bytes}};
+  const Kind kind = kinds_[n & mask_].load(std::memory_order_relaxed);
+  if (kind != Kind::kFrame) return {kind, entry.track, entry.value, {}};
+  const uint8_t* const bytes = &bytes_[OffsetOf(entry)];
+  return {kind, entry.track, 0, {bytes, bytes + entry.value}};
 }
 
 // Neither its place nor its payload's was used again.
 bool PlayoutQueue::IsIntact(uint64_t n, uint64_t tail) const {
+  if (tail - n > entries_.size()) return false;
   const Entry& entry = entries_[n & mask_];
-  return tail - n <= entries_.size() && entry.byte_end - entry.bytes + bytes_.size() >= byte_tail_;
+  const bool frame = kinds_[n & mask_].load(std::memory_order_relaxed) == Kind::kFrame;
+  return byte_tail_ - entry.byte_end + (frame ? entry.value : 0) <= byte_mask_ + 1;
 }
 
 uint64_t PlayoutQueue::FreedUpTo() const {
@@ -171,16 +188,14 @@ uint64_t PlayoutQueue::FreedUpTo() const {
 
 // A payload lies in one piece: what does not fit before the end of the ring
 // starts again at its beginning.
-bool PlayoutQueue::PlacePayload(size_t bytes, uint32_t* offset, uint64_t* byte_end) const {
+bool PlayoutQueue::PlacePayload(size_t bytes, uint32_t* byte_end) const {
   const uint64_t freed = FreedUpTo();
-  const uint64_t free_from = freed == 0 ? 0 : entries_[(freed - 1) & mask_].byte_end;
-  uint64_t start = byte_tail_;
-  const size_t size = bytes_.size();
-  if (start % size + bytes > size) start += size - start % size;
-  if (start + bytes - free_from > size) return false;
-  *offset = static_cast<uint32_t>(start % size);
-  *byte_end = start + bytes;
-  return true;
+  const uint32_t free_from = freed == 0 ? 0 : entries_[(freed - 1) & mask_].byte_end;
+  const uint32_t size = byte_mask_ + 1;
+  uint32_t start = byte_tail_;
+  if ((start & byte_mask_) + bytes > size) start += size - (start & byte_mask_);
+  *byte_end = start + static_cast<uint32_t>(bytes);
+  return *byte_end - free_from <= size;
 }
 
 PlayoutQueue::Track* PlayoutQueue::FindTrack(uint32_t id) {
@@ -235,20 +250,23 @@ void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared)
   for (Track& track : tracks_) {
     if (track.end != 0 && track.end <= head) continue;
     TrackCount count{track.id, 0, 0, {}};
+    uint64_t bytes = 0;
     for (uint64_t n = head; n < tail; n++) {
       const Entry& entry = entries_[n & mask_];
       if (entry.track != track.id) continue;
       const Kind kind = kinds_[n & mask_].load(std::memory_order_relaxed);
       if (kind == Kind::kFrame) {
         count.dropped_frames++;
+        bytes += entry.value;
       } else if (kind != Kind::kRest) {
-        count.dropped_marks.push_back(entry.mark);
+        count.dropped_marks.push_back(entry.value);
       }
     }
     track.dropped += count.dropped_frames;
     track.end = tail;
     count.sent_frames = track.pushed - track.dropped;
     frames_in_.fetch_sub(count.dropped_frames);
+    bytes_in_.fetch_sub(bytes);
     marks_out_.fetch_sub(static_cast<uint32_t>(count.dropped_marks.size()));
     cleared->tracks.push_back(std::move(count));
   }
@@ -264,9 +282,10 @@ PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out) {
     if (!Claim(head)) continue;  // cleared meanwhile
     frames_claimed_.fetch_add(1);
     const Entry entry = entries_[head & mask_];
-    std::memcpy(out, &bytes_[entry.offset], entry.bytes);
+    std::memcpy(out, &bytes_[OffsetOf(entry)], entry.value);
     released_.store(head + 1, std::memory_order_release);
-    return {entry.bytes, entry.track, entry.generation};
+    bytes_released_.fetch_add(entry.value);
+    return {entry.value, entry.track, entry.generation};
   }
 }
 
@@ -278,7 +297,7 @@ bool PlayoutQueue::TakeMark(ReachedMark* out) {
     if (kind == Kind::kFrame) return false;
     if (!Claim(head)) continue;
     const Entry& entry = entries_[head & mask_];
-    *out = {entry.track, entry.mark, kind == Kind::kTrackEnd, kind == Kind::kRest};
+    *out = {entry.track, entry.value, kind == Kind::kTrackEnd, kind == Kind::kRest};
     released_.store(head + 1, std::memory_order_release);
     return true;
   }

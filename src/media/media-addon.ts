@@ -46,6 +46,13 @@ export interface DigitTone {
   readonly volume: number;
 }
 
+interface Red {
+  /** Of `red` at the codec's clock rate (RFC 2198). */
+  readonly payloadType: number;
+  /** Voice frames that a packet may repeat. */
+  readonly distance: 1 | 2;
+}
+
 export interface StreamOptions {
   readonly ssrc: number;
   readonly payloadType: number;
@@ -68,6 +75,13 @@ export interface StreamOptions {
    * `intervalMs`.
    */
   readonly comfortNoise?: ComfortNoise;
+  /**
+   * In pauses `silence` is sent once at their beginning and then each so many milliseconds, at most 60,000
+   * (discontinuous transmission, RFC 7587: 400 for Opus). 0 sends it in place of every frame. Default: 0.
+   */
+  readonly silenceIntervalMs?: number;
+  /** Absent: RED is not negotiated. No frame is repeated before `redundancy` is called. */
+  readonly red?: Red;
   /** Canonical name in reports (RFC 7022), at most 255 bytes. */
   readonly cname: string;
   /** Mean time between sender reports; 0 sends neither reports nor BYE. */
@@ -75,6 +89,12 @@ export interface StreamOptions {
   /** Absent: plain RTP. */
   readonly srtp?: SrtpKeys;
 }
+
+/** A listener has the clock rate, frame length and silence of its source. */
+export type ListenerOptions = Omit<
+  StreamOptions,
+  'clockRate' | 'ticksPerFrame' | 'frameMs' | 'silence' | 'lowMs' | 'highMs'
+>;
 
 /** `fd` is a bound UDP socket of another owner; the plane works on a dup() of it. */
 export type StreamTarget =
@@ -138,6 +158,7 @@ export interface CapturedPacket {
 
 export interface PlaneStats {
   readonly streams: number;
+  readonly listeners: number;
   readonly sockets: number;
   readonly packets: number;
   readonly silencePackets: number;
@@ -194,6 +215,12 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;
+  /** From 0 to the distance of the stream's `red`. */
+  streamRedundancy(stream: number, redundancy: number): void;
+  /** The handle of a stream, or why there is none: the source is closed, or it or the plane has no room. */
+  listenerOpen(source: number, options: ListenerOptions): number | 'closed' | 'full';
+  /** `closed`: either is, or they are of two planes. `differs`: in clock rate, frame length or silence. */
+  listenerFollow(listener: number, source: number): 'follows' | 'closed' | 'differs' | 'full';
   streamStats(stream: number): PlayoutStats | null;
   /** The counts at the end, or null when it was closed before. */
   streamClose(stream: number): PlayoutStats | null;
@@ -352,13 +379,28 @@ export interface UdpMuxStats {
   /** User fragments and checked far addresses of the calls. */
   readonly fragments: number;
   readonly addresses: number;
+  /** Connections of ICE-TCP: open; accepted so far; refused, because there were too many. */
+  readonly tcpConnections: number;
+  readonly tcpAccepted: number;
+  readonly tcpRefused: number;
+  /** Closed, because no valid check or not the rest of a frame came within 10 s. */
+  readonly tcpExpired: number;
+  /** Packets dropped, because 64 kB waited for a far end already. */
+  readonly tcpDropped: number;
 }
 
 /** native/binding/mux_binding.cc */
 interface MuxAddon {
   /** The handle, or in words why there is none. */
-  muxOpen(options: { addresses: readonly string[]; port: number; dscp: number }): number | string;
+  muxOpen(options: {
+    addresses: readonly string[];
+    port: number;
+    tcpPort?: number;
+    dscp: number;
+  }): number | string;
   muxPort(mux: number): number;
+  /** 0: none. */
+  muxTcpPort(mux: number): number;
   muxStats(mux: number): UdpMuxStats | null;
   muxClose(mux: number): void;
 }

@@ -8,12 +8,14 @@ import { ParleyError, tellDefect } from '../errors.js';
 import {
   type CapturedPacket,
   INBOUND_FIELDS,
+  type ListenerOptions,
   mediaAddon,
   type PlaneStats,
   type StreamOptions,
 } from './media-addon.js';
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
+import { PlayoutListener } from './playout-listener.js';
 
 type PlaneOptions =
   | {
@@ -50,6 +52,7 @@ export class MediaPlane {
   readonly #manual: boolean;
   readonly #failed: (error: unknown) => void;
   readonly #playouts = new Map<number, Playout>();
+  readonly #listeners = new Map<number, PlayoutListener>();
   /** Closed playouts with marks that were reached before and are not reported yet. */
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
@@ -103,6 +106,27 @@ export class MediaPlane {
     return playout;
   }
 
+  /**
+   * Sends what the playout sends from its next tick on, to a target of its own and under its own SSRC, keys
+   * and reports. A key that the playout presses is silence here. Throws CALL_LIMIT if the playout has 64
+   * listeners, and WRONG_STATE if it is closed or of another plane.
+   */
+  openListener(playout: Playout, options: ListenerOptions): PlayoutListener {
+    this.#open();
+    if (!this.#playouts.has(playout.handle)) {
+      throw new ParleyError('WRONG_STATE', 'the playout is closed or of another media plane');
+    }
+    if (this.#listeners.size >= MAX_STREAMS) {
+      throw new ParleyError('CALL_LIMIT', `the media plane has its ${MAX_STREAMS} listeners`);
+    }
+    const listener = new PlayoutListener(playout, options, (closing) => {
+      if (closing.onPacket !== undefined) this.#deliver();
+      this.#listeners.delete(closing.handle);
+    });
+    this.#listeners.set(listener.handle, listener);
+    return listener;
+  }
+
   /** A call's sockets, read from now on. Throws CALL_LIMIT when no port is free. */
   openSocket(options: SocketOptions): MediaSocket {
     const socket = new MediaSocket(this.#open(), options, () => this.#sockets.delete(socket.handle));
@@ -153,6 +177,7 @@ export class MediaPlane {
   /** Closes what streams are left and joins the clock thread. Idempotent. */
   close(): void {
     if (this.#closed) return;
+    for (const listener of this.#listeners.values()) listener.close();
     for (const playout of this.#playouts.values()) playout.close();
     for (const socket of this.#sockets.values()) socket.close();
     this.#closed = true;
@@ -211,7 +236,7 @@ export class MediaPlane {
 
   #carryPackets(failures: unknown[]): void {
     for (const packet of mediaAddon().planeTakePackets(this.handle)) {
-      const carry = this.#playouts.get(packet.stream)?.onPacket;
+      const carry = (this.#playouts.get(packet.stream) ?? this.#listeners.get(packet.stream))?.onPacket;
       try {
         if (carry === undefined) this.#kept.push(packet);
         else carry(packet);

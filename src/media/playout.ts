@@ -131,6 +131,14 @@ export class Playout {
     return mediaAddon().streamSendRtcp(this.handle, compound);
   }
 
+  /**
+   * Repeats so many earlier voice frames in each packet from the next tick on: 0, 1 or 2, at most the
+   * distance of `red` in the options. Packets without redundancy keep the codec's own payload type.
+   */
+  redundancy(frames: 0 | 1 | 2): void {
+    mediaAddon().streamRedundancy(this.handle, frames);
+  }
+
   /** Says BYE. When it returns nothing leaves any more and the descriptor is let go. Idempotent. */
   close(): void {
     this.#before?.close();
@@ -140,7 +148,7 @@ export class Playout {
   }
 }
 
-const CLOSED_WITH_PLANE: PlayoutStats = {
+export const CLOSED_WITH_PLANE: PlayoutStats = {
   packets: 0,
   octets: 0,
   silencePackets: 0,

@@ -12,6 +12,11 @@ interface UdpMuxOptions {
   readonly addresses: readonly string[];
   /** The port of all addresses; 0 lets the system choose one. */
   readonly port: number;
+  /**
+   * TCP port of the same addresses, for far ends whose networks let no UDP through (RFC 6544, passive); 0 as
+   * above. Absent: none.
+   */
+  readonly tcpPort?: number;
   /** Marks of the packets (RFC 2474), 0 to 63; 46 is Expedited Forwarding. */
   readonly dscp: number;
 }
@@ -19,11 +24,14 @@ interface UdpMuxOptions {
 export class UdpMux {
   readonly handle: number;
   readonly port: number;
+  /** Undefined: no TCP. */
+  readonly tcpPort: number | undefined;
   #closed = false;
 
   private constructor(handle: number) {
     this.handle = handle;
     this.port = mediaAddon().muxPort(handle);
+    this.tcpPort = mediaAddon().muxTcpPort(handle) || undefined;
   }
 
   /** Throws CONFIG_INVALID if an address or the port cannot be opened. */

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { IceCredentials } from '../../src/media/media-addon.js';
 import { DtlsSourceFilter } from '../../src/media/media-handshake.js';
-import { ATTRIBUTE, BINDING, readStun, writeStun } from '../../src/media/stun-message.js';
+import { ATTRIBUTE, BINDING, readStun, writeStun } from './stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { LOOPBACK, SecuredLeg } from './secured-leg.js';

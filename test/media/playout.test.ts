@@ -419,6 +419,41 @@ test('comfort noise comes once at the start of a pause and then now and then', (
   plane.close();
 });
 
+test('sparse silence comes once at the start of a pause and then once per interval', () => {
+  const { plane, playout, push, pass } = holdPlane({ silenceIntervalMs: 400 });
+  const reached: unknown[] = [];
+  playout.onMark = (track, mark, sentAtMs) => reached.push([track, mark, sentAtMs - START_MS]);
+  push(1, 1, 2);
+  playout.mark(playout.generation, 1, 7, true);
+  const packets = pass(901);
+  assert.deepEqual(
+    packets.map(({ atMs, marker, payloadType, payload }) => [
+      atMs - START_MS,
+      marker,
+      payloadType,
+      payload.length,
+    ]),
+    [
+      [0, true, 0, 160],
+      [20, false, 0, 160],
+      [40, false, 0, 160],
+      [440, false, 0, 160],
+      [840, false, 0, 160],
+    ],
+  );
+  assert.deepEqual(contents(packets), [1, 2, 'silence', 'silence', 'silence']);
+  assert.deepEqual(reached, [[1, 7, 20]]);
+  push(1, 3, 1);
+  const [voice, silence, ...more] = pass(60);
+  assert.deepEqual([voice?.marker, voice?.sequence, voice?.timestamp], [true, 1005, 50_000 + 46 * 160]);
+  assert.deepEqual([silence?.sequence, silence?.timestamp, more.length], [1006, 50_000 + 47 * 160, 0]);
+  assert.throws(
+    () => plane.openStream({ ...TELEPHONE, silenceIntervalMs: -1 }),
+    /^RangeError: silenceIntervalMs must be from 0 to 60000$/,
+  );
+  plane.close();
+});
+
 for (const keys of [undefined, CM_KEYS, GCM_KEYS]) {
   test(`a stream takes the place of another one without a seam, ${keys?.profile ?? 'in the clear'}`, () => {
     const options = keys === undefined ? {} : { srtp: keys };

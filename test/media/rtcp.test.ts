@@ -60,6 +60,28 @@ test('sender reports agree with the packets that left before them, and with the 
   plane.close();
 });
 
+test('in a pause with sparse silence sender reports go on, and agree with the clock', () => {
+  const { plane, push, passRaw } = holdPlane({ rtcpIntervalMs: 1000, silenceIntervalMs: 400 });
+  push(1, 1, 1);
+  let packets = 0;
+  let reports = 0;
+  for (const packet of passRaw(20_000)) {
+    if (!isRtcp(packet)) {
+      packets++;
+      continue;
+    }
+    reports++;
+    const report = parseReport(packet.data);
+    assert.deepEqual(
+      [report.packets, report.octets, report.timestamp],
+      [packets, packets * 160, 50_000 + 8 * (packet.atMs - START_MS)],
+    );
+  }
+  assert.ok(reports >= 14, `${reports} reports in 20 s`);
+  assert.equal(packets, 1 + 50);
+  plane.close();
+});
+
 test('every report names its source and is a compound of whole words', () => {
   const { plane, passRaw } = holdPlane({ rtcpIntervalMs: 500, cname: 'ünïque@parley' });
   const reports = passRaw(3000).filter(isRtcp);

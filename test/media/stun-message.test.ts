@@ -12,7 +12,7 @@ import {
   valueOf,
   writeStun,
   xorMappedAddress,
-} from '../../src/media/stun-message.js';
+} from './stun-message.js';
 import {
   IPV4_RESPONSE,
   IPV6_RESPONSE,

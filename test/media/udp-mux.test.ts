@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { IceCredentials } from '../../src/media/media-addon.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { UdpMux } from '../../src/media/udp-mux.js';
-import { ATTRIBUTE, BINDING, writeStun } from '../../src/media/stun-message.js';
+import { ATTRIBUTE, BINDING, readStun, writeStun } from './stun-message.js';
 import { until } from '../fakes/until.js';
 import { LOOPBACK, SecuredLeg } from './secured-leg.js';
 
@@ -70,6 +71,32 @@ test('two calls of one port get their own keys and sound', async () => {
   assert.equal(udpMux.stats().fragments, 0);
   plane.close();
   udpMux.close();
+  udpMux.close();
+});
+
+test('over TCP a far end sends its checks in frames, and its call hears of a lost connection', async () => {
+  const udpMux = UdpMux.open({ addresses: [LOOPBACK], port: 0, tcpPort: 0, dscp: 46 });
+  const plane = MediaPlane.open({ clock: 'real', seed: 1 });
+  const socket = plane.openSocket({ mux: true, udpMux });
+  const ice = credentials('one1');
+  socket.ice(ice);
+  const told: string[] = [];
+  socket.onNominated = (address, port) => told.push(`${address} ${port}`);
+  socket.onPathLost = () => told.push('lost');
+  const far = connect(udpMux.tcpPort ?? 0, LOOPBACK);
+  await once(far, 'connect');
+  const { localPort } = far;
+  const request = check(ice);
+  far.write(Buffer.concat([Buffer.of(0, request.length), request]));
+  const [answer] = (await once(far, 'data')) as [Buffer];
+  assert.equal(readStun(answer.subarray(2))?.class, 'success');
+  assert.equal(answer.readUInt16BE(0), answer.length - 2);
+  await until(() => told.length > 0);
+  assert.equal(udpMux.stats().tcpConnections, 1);
+  far.destroy();
+  await until(() => told.length > 1);
+  assert.deepEqual(told, [`${LOOPBACK} ${localPort}`, 'lost']);
+  plane.close();
   udpMux.close();
 });
 

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ATTRIBUTE, BINDING, readStun, writeStun } from '../../src/media/stun-message.js';
+import { ATTRIBUTE, BINDING, readStun, writeStun } from '../media/stun-message.js';
 import { FORGED, record } from '../media/dtls-peers.js';
 import { systemTime } from '../../src/time.js';
 import { connect, openServer } from './server-under-test.js';

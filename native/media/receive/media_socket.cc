@@ -52,7 +52,7 @@ void MediaSocket::SetProtection(Protection protection) {
   intake_.SetProtection(protection, nullptr);
 }
 
-void MediaSocket::Bind(std::shared_ptr<Stream> stream) {
+void MediaSocket::Bind(std::shared_ptr<RtpStream> stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || stream == stream_) return;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
@@ -159,9 +159,11 @@ bool MediaSocket::Receive(bool rtcp, ReceiveBatch* batch) {
   return static_cast<size_t>(count) == messages.size();
 }
 
-void MediaSocket::Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns) {
+bool MediaSocket::Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!closed_) TakeOne(data, len, from, false, now_ns);
+  if (closed_) return false;
+  TakeOne(data, len, from, false, now_ns);
+  return ice_ && ice_->HasChecked(from.remote, from.sink.get());
 }
 
 void MediaSocket::Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) {

@@ -21,7 +21,7 @@
 #include "media/receive/channel.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
-#include "media/stream.h"
+#include "media/rtp_stream.h"
 
 namespace parley {
 
@@ -119,7 +119,7 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
   IceState Ice();
   // The stream that sends from here; null lets it go.
-  void Bind(std::shared_ptr<Stream> stream);
+  void Bind(std::shared_ptr<RtpStream> stream);
   void Listen(bool on);
   std::vector<HeardPayload> TakeSound();
   std::vector<ForeignPacket> TakeForeign();
@@ -136,8 +136,10 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
 
   // The receiver. Reads one batch of what waits; true while there may be more.
   bool Receive(bool rtcp, ReceiveBatch* batch);
-  // One datagram of a shared port.
-  void Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
+  // One datagram of a shared port. True if its source has passed a check.
+  bool Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
+  // A connection has ended: media that went there waits for another check.
+  void LoseConnection(const PacketSink* sink);
   void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
   void Expire(int64_t now_ns);
   // Next deadline at which something ends by timeout; INT64_MAX: none.
@@ -179,7 +181,7 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   std::vector<std::string> fragments_;  // ours on the shared port
   RefusalLimit refusals_;               // on ports of its own
   const Path* arriving_ = nullptr;      // of the datagram that is being processed
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<RtpStream> stream_;
   std::deque<ForeignPacket> foreign_;
   bool foreign_announced_ = false, sound_announced_ = false;  // JavaScript knows and has not looked yet
   std::shared_ptr<PacketTap> tap_;

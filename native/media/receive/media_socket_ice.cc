@@ -63,7 +63,8 @@ void MediaSocket::TakeCheck(const uint8_t* data, size_t len, bool rtcp_port) {
 
 void MediaSocket::NotePassed(const IceLite::Answer& answer, bool rtcp_port, int64_t now_ns) {
   const Address& from = arriving_->remote;
-  if (udp_mux_ && answer.forgotten.known() && !ice_->PathTo(answer.forgotten.remote)) {
+  if (answer.forgotten.sink) answer.forgotten.sink->Close();
+  else if (udp_mux_ && answer.forgotten.known() && !ice_->HasChecked(answer.forgotten.remote, nullptr)) {
     udp_mux_->calls().Release(answer.forgotten.remote, this);
   }
   bool is_news = false;
@@ -97,7 +98,18 @@ void MediaSocket::ReleaseShared() {
   for (const std::string& fragment : fragments_) udp_mux_->calls().RemoveFragment(fragment, this);
   fragments_.clear();
   if (!ice_) return;
-  for (const Path& path : ice_->sources()) udp_mux_->calls().Release(path.remote, this);
+  for (const Path& path : ice_->sources()) {
+    if (path.sink) path.sink->Close();
+    else udp_mux_->calls().Release(path.remote, this);
+  }
+}
+
+void MediaSocket::LoseConnection(const PacketSink* sink) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || !ice_ || !ice_->Forget(sink)) return;
+  ice_state_ = IceState();
+  Aim();
+  queue_->Put({handle_, InboundEvent::kIce, 0, 0, time_->Now()});
 }
 
 }  // namespace parley

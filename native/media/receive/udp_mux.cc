@@ -67,6 +67,11 @@ std::shared_ptr<UdpMux> UdpMux::Open(const UdpMuxConfig& config, std::string* pr
           if (!address.known()) *problem = "addresses must be IP addresses, and " + text + " is none";
           return address.known() && mux->Bind(address, has_v4 || !IsAny(text), config, problem);
         });
+    if (bound && config.tcp_port >= 0) {
+      const auto port = static_cast<uint16_t>(config.tcp_port);
+      mux->tcp_ = IceTcp::Open(config.addresses, port, config.dscp, &mux->calls_, problem);
+      return mux->tcp_ ? mux : nullptr;
+    }
     if (bound) return mux;
     const bool another = config.port == 0 && mux->port_ != 0 && tries < kPortTries;
     if (!another) return nullptr;
@@ -124,11 +129,12 @@ bool UdpMux::BelongTo(const void* receiver) {
 std::vector<int> UdpMux::descriptors() const {
   std::vector<int> descriptors;
   for (const Socket& socket : sockets_) descriptors.push_back(socket.descriptor->fd());
+  if (tcp_) descriptors.push_back(tcp_->descriptor());
   return descriptors;
 }
 
 void UdpMux::Receive(size_t index, ReceiveBatch& batch, int64_t now_ns) {
-  if (index >= sockets_.size()) return;
+  if (index >= sockets_.size()) return tcp_->Receive(batch, now_ns);
   for (int read = 0; read < kReads && ReadBatch(sockets_[index], batch, now_ns); read++) {
   }
 }
@@ -192,8 +198,15 @@ std::shared_ptr<MediaSocket> UdpMux::CallOf(const uint8_t* data, size_t len, con
 }
 
 UdpMux::Stats UdpMux::Count() {
-  Stats stats{datagrams_.value(), unknown_.value(), malformed_.value(), contested_.value(), 0,
-              INT32_MAX,          INT32_MAX,        calls_.Count()};
+  Stats stats{datagrams_.value(),
+              unknown_.value(),
+              malformed_.value(),
+              contested_.value(),
+              0,
+              INT32_MAX,
+              INT32_MAX,
+              calls_.Count(),
+              tcp_ ? tcp_->Count() : IceTcp::Stats{}};
   for (const Socket& socket : sockets_) {
     const int fd = socket.descriptor->fd();
     stats.kernel_drops += DropsOf(fd);

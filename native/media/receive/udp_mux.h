@@ -1,4 +1,4 @@
-// One UDP port for all calls of a plane that are found by ICE.
+// One UDP port for all calls of a plane that are found by ICE, and one TCP port for far ends without UDP.
 //
 //   datagram ─▶ STUN? ─▶ binding request? ─▶ known fragment? ─▶ its call answers
 //                 └─▶ known address? ─▶ its call
@@ -21,6 +21,7 @@
 #include "media/path.h"
 #include "media/receive/call_table.h"
 #include "media/receive/channel.h"
+#include "media/receive/ice_tcp.h"
 
 namespace parley {
 
@@ -29,6 +30,7 @@ struct UdpMuxConfig {
   uint16_t port = 0;                   // 0: the system chooses one for all addresses
   int dscp = 46;                       // Expedited Forwarding (RFC 3246)
   int buffer_bytes = 8 << 20;          // asked for in each direction
+  int tcp_port = -1;                   // of ICE-TCP on the same addresses; 0 as above, -1: none
 };
 
 class UdpMux : public Channel {
@@ -39,6 +41,7 @@ class UdpMux : public Channel {
   static std::shared_ptr<UdpMux> Open(const UdpMuxConfig& config, std::string* problem);
 
   uint16_t port() const { return port_; }
+  uint16_t tcp_port() const { return tcp_ ? tcp_->port() : 0; }  // 0: none
   CallTable& calls() { return calls_; }
   RefusalLimit& refusals() { return refusals_; }
   // A path through the socket that suits the address, without a source address of ours; not known if no
@@ -56,6 +59,7 @@ class UdpMux : public Channel {
     uint64_t kernel_drops;                        // datagrams that found the receive buffer full
     int receive_buffer_bytes, send_buffer_bytes;  // granted, the smallest of all sockets
     CallTable::Counts calls;
+    IceTcp::Stats tcp;
   };
   Stats Count();
   // A check whose address belongs to another call.
@@ -63,8 +67,10 @@ class UdpMux : public Channel {
 
   std::vector<int> descriptors() const override;
   void Receive(size_t index, ReceiveBatch& batch, int64_t now_ns) override;
-  int64_t deadline_ns() const override { return INT64_MAX; }
-  void Expire(int64_t) override {}
+  int64_t deadline_ns() const override { return tcp_ ? tcp_->deadline_ns() : INT64_MAX; }
+  void Expire(int64_t now_ns) override {
+    if (tcp_) tcp_->Expire(now_ns);
+  }
 
  private:
   struct Socket {
@@ -86,6 +92,7 @@ class UdpMux : public Channel {
   CallTable calls_;
   RefusalLimit refusals_;
   Counter datagrams_, unknown_, malformed_, contested_;
+  std::unique_ptr<IceTcp> tcp_;  // null: no TCP
 };
 
 }  // namespace parley

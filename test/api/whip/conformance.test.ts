@@ -1,5 +1,5 @@
-// One row for each line of RFC 9725 (WHIP) and draft-ietf-wish-whep that concerns the HTTP side: a request, and
-// the status, headers and body of its answer. A row without `paths` holds for both endpoints.
+// One row for each line of RFC 9725 (WHIP) and draft-ietf-wish-whep that concerns the HTTP side: a request,
+// and the status, headers and body of its answer. A row without `paths` holds for both endpoints.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppOptions } from '../../../src/api/http/app.js';

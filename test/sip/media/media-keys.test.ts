@@ -10,7 +10,7 @@ import { ParleyError } from '../../../src/errors.js';
 import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import type { SrtpKeys } from '../../../src/media/media-addon.js';
 import type { MediaPlane } from '../../../src/media/media-plane.js';
-import { ATTRIBUTE, BINDING, writeStun } from '../../../src/media/stun-message.js';
+import { ATTRIBUTE, BINDING, writeStun } from '../../media/stun-message.js';
 import { CM_KEYS, GCM_KEYS, parseRtp, rtp } from '../../media/plane-under-test.js';
 import { SrtpReader } from '../../media/srtp-reader.js';
 import { countingBytes, keyText, linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';

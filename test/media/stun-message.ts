@@ -1,4 +1,4 @@
-// Reads and writes the STUN messages of ICE (RFC 8489 section 5 and 14).
+// Reads and writes the STUN messages of ICE (RFC 8489 section 5 and 14), for peers under test.
 //
 // Any input is accepted: the result is a well-formed message or undefined, and every offset is checked.
 // Nothing in a message may be trusted before its integrity is verified.

@@ -1,0 +1,263 @@
+// Checks listeners of a running stream: that each gets every frame, that threads may open, move and close all
+// of them at once, and that nothing is left of any.
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "media/plane.h"
+#include "media/random.h"
+#include "test/check.h"
+
+namespace parley::test {
+namespace {
+
+constexpr int64_t kPeriod = 10 * kNsPerMs;
+
+StreamConfig Config(uint32_t ssrc) {
+  StreamConfig config;
+  config.ssrc = ssrc;
+  config.ticks_per_frame = 80;
+  config.period_ns = kPeriod;
+  config.silence.assign(80, 0xff);
+  config.cname = "listener-test";
+  config.report_interval_ns = 20 * kNsPerMs;
+  return config;
+}
+
+std::unique_ptr<SrtpSender> Keys(uint32_t ssrc) {
+  const uint8_t key[16] = {1, 2, 3}, salt[14] = {4, 5, 6};
+  return SrtpSender::Create(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14, ssrc);
+}
+
+std::atomic<uint64_t> next_handle{1};
+
+std::shared_ptr<Stream> OpenSource(MediaPlane& plane) {
+  const auto handle = next_handle++;
+  auto stream = plane.MakeStream(Config(static_cast<uint32_t>(handle)), Keys(static_cast<uint32_t>(handle)));
+  stream->set_handle(handle);
+  CHECK(plane.Begin(stream.get()));
+  return stream;
+}
+
+std::shared_ptr<Listener> OpenListener(MediaPlane& plane) {
+  const auto handle = next_handle++;
+  auto listener =
+      plane.MakeListener(Config(static_cast<uint32_t>(handle)), Keys(static_cast<uint32_t>(handle)));
+  listener->set_handle(handle);
+  return listener;
+}
+
+// A UDP socket on the loopback address, which sends to itself.
+class Loop {
+ public:
+  Loop() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof(address);
+    CHECK_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    CHECK_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Loop() { close(fd_); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  std::unique_ptr<Target> target() const {
+    std::string problem;
+    return Target::Socket(fd_, "127.0.0.1", port_, &problem);
+  }
+  bool Receive() const {
+    char data[2048];
+    return recv(fd_, data, sizeof(data), MSG_DONTWAIT) > 0;
+  }
+  void Drain() const {
+    while (Receive()) {
+    }
+  }
+
+ private:
+  const int fd_;
+  uint16_t port_ = 0;
+};
+
+using Follow = MediaPlane::Follow;
+
+void EachListenerGetsEachFrame() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto source = OpenSource(*plane);
+  source->SetTarget(plane->CaptureTarget());
+  std::vector<std::shared_ptr<Listener>> listeners;
+  for (size_t n = 0; n < Audience::kMost; n++) {
+    listeners.push_back(OpenListener(*plane));
+    CHECK(plane->FollowSource(listeners.back().get(), source) == Follow::kFollows);
+    CHECK(listeners.back()->SetTarget(plane->CaptureTarget()));
+  }
+  const auto last = OpenListener(*plane);
+  CHECK(plane->FollowSource(last.get(), source) == Follow::kFull);
+  plane->Advance(99 * kNsPerMs);  // ticks at 0 to 90 ms
+  for (const auto& listener : listeners) CHECK_EQ(listener->Stats().packets, uint64_t{10});
+  CHECK_EQ(last->Stats().packets, uint64_t{0});
+  std::map<uint64_t, int> rtp;
+  for (const CapturedPacket& packet : plane->TakePackets()) rtp[packet.stream] += packet.rtcp ? 0 : 1;
+  CHECK_EQ(rtp.size(), Audience::kMost + 1);
+  for (const auto& [handle, packets] : rtp) CHECK_EQ(packets, 10);
+}
+
+// After each of them nothing leaves, and the object goes.
+void NothingLeavesAfterItsEnd() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto source = OpenSource(*plane);
+  const auto other = OpenSource(*plane);
+  const Loop way, listener_way;
+  source->SetTarget(way.target());
+  other->SetTarget(way.target());
+  for (int round = 0; round < 20; round++) {
+    auto listener = OpenListener(*plane);
+    CHECK(plane->FollowSource(listener.get(), round % 2 ? source : other) == Follow::kFollows);
+    CHECK(listener->SetTarget(listener_way.target()));
+    while (!listener_way.Receive()) std::this_thread::yield();
+    if (round % 3 == 0) CHECK(plane->FollowSource(listener.get(), source) == Follow::kFollows);
+    plane->CloseListener(listener.get());
+    const std::weak_ptr<Listener> left = listener;
+    listener.reset();
+    CHECK(left.expired());
+    listener_way.Drain();
+    const uint64_t packets = source->Stats().packets;
+    while (source->Stats().packets < packets + 2) std::this_thread::yield();
+    CHECK(!listener_way.Receive());
+    way.Drain();
+  }
+  CHECK_EQ(plane->ListenerCount(), size_t{0});
+}
+
+void AClosedSourceLeavesNothing() {
+  std::weak_ptr<Stream> source_left;
+  std::weak_ptr<Listener> listener_left;
+  {
+    const auto plane = MediaPlane::OpenManual(1, 0, 0);
+    auto source = OpenSource(*plane);
+    auto listener = OpenListener(*plane);
+    source->SetTarget(plane->CaptureTarget());
+    listener->SetTarget(plane->CaptureTarget());
+    CHECK(plane->FollowSource(listener.get(), source) == Follow::kFollows);
+    plane->Advance(50 * kNsPerMs);
+    source_left = source;
+    plane->CloseStream(source.get());
+    CHECK(plane->FollowSource(listener.get(), source) == Follow::kClosed);
+    source.reset();
+    plane->Advance(100 * kNsPerMs);
+    CHECK(source_left.expired());
+    CHECK_EQ(listener->Stats().packets, uint64_t{6});
+    listener_left = listener;
+    // A successor that took the place of its source keeps it for the listener until that follows.
+    source = OpenSource(*plane);
+    CHECK(plane->FollowSource(listener.get(), source) == Follow::kFollows);
+    StreamRemains remains;
+    CHECK(source->Leave(&remains));
+    source_left = source;
+    source.reset();
+    plane->Advance(200 * kNsPerMs);
+    CHECK(!source_left.expired());
+    const auto next = OpenSource(*plane);
+    CHECK(plane->FollowSource(listener.get(), next) == Follow::kFollows);
+    CHECK(source_left.expired());
+    listener.reset();
+    CHECK(!listener_left.expired());  // the plane holds it
+  }
+  CHECK(listener_left.expired());
+}
+
+struct Open {
+  std::vector<std::shared_ptr<Stream>> sources;
+  std::vector<std::shared_ptr<Listener>> listeners;
+};
+
+void Act(MediaPlane& plane, const Loop& way, Open& open, Random& random) {
+  const uint64_t dice = random.Next() % 100;
+  if (open.sources.size() < 2) {
+    open.sources.push_back(OpenSource(plane));
+    open.sources.back()->SetTarget(dice % 2 ? way.target() : plane.CaptureTarget());
+  }
+  if (open.listeners.size() < 4) open.listeners.push_back(OpenListener(plane));
+  const auto& source = open.sources[random.Next() % open.sources.size()];
+  const auto& listener = open.listeners[random.Next() % open.listeners.size()];
+  const uint8_t payload[80] = {};
+  if (dice < 40) source->queue().Push(source->queue().generation(), 1, payload, sizeof(payload));
+  else if (dice < 60) plane.FollowSource(listener.get(), source);
+  else if (dice < 75)
+    listener->SetTarget(dice % 3 == 0 ? nullptr : dice % 2 ? way.target() : plane.CaptureTarget());
+  else if (dice < 80) listener->Stats();
+  else if (dice < 85) plane.TakePackets();
+  else if (dice < 88) source->SetRedundancy(static_cast<uint32_t>(dice % 3));
+  else if (dice < 94) plane.CloseListener(listener.get()), open.listeners.pop_back();
+  else if (dice < 97) plane.CloseStream(open.sources.front().get()), open.sources.erase(open.sources.begin());
+  else if (dice == 97) {
+    StreamRemains remains;
+    open.sources.front()->Leave(&remains);
+    open.sources.erase(open.sources.begin());
+  }
+  if (dice % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+// Two threads share sources and listeners, in groups of their own and across them.
+void EverythingMayHappenAtOnce() {
+  std::vector<std::weak_ptr<Listener>> left;
+  const Loop way;
+  {
+    const auto plane = MediaPlane::OpenReal(1);
+    const auto shared_source = OpenSource(*plane);
+    const auto shared_listener = OpenListener(*plane);
+    shared_source->SetTarget(way.target());
+    shared_listener->SetTarget(way.target());
+    left.push_back(shared_listener);
+    std::atomic<bool> running{true};
+    std::vector<std::thread> threads;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+      threads.emplace_back([&, seed] {
+        Random random(seed);
+        Open open;
+        while (running.load()) {
+          Act(*plane, way, open, random);
+          plane->FollowSource(shared_listener.get(),
+                              random.Next() % 2 ? shared_source : open.sources.front());
+          if (!open.listeners.empty()) plane->FollowSource(open.listeners.front().get(), shared_source);
+        }
+      });
+    }
+    for (int i = 0; i < 40; i++) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+      way.Drain();
+    }
+    running.store(false);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(shared_source->Stats().packets > 50);
+    CHECK(shared_listener->Stats().packets > 10);
+    CHECK(!plane->Close().streams.empty());
+    CHECK_EQ(plane->StreamCount(), size_t{0});
+    CHECK_EQ(plane->ListenerCount(), size_t{0});
+    CHECK(plane->MakeListener(Config(1), nullptr) == nullptr);
+    CHECK(plane->FollowSource(shared_listener.get(), shared_source) == Follow::kClosed);
+  }
+  for (const auto& listener : left) CHECK(listener.expired());
+}
+
+}  // namespace
+}  // namespace parley::test
+
+TEST_GROUP(listener) {
+  using namespace parley::test;
+  return Run({
+      {"each listener of 64 gets each frame", EachListenerGetsEachFrame},
+      {"nothing leaves after the end of a listener", NothingLeavesAfterItsEnd},
+      {"a closed source leaves nothing", AClosedSourceLeavesNothing},
+      {"everything may happen to listeners at once", EverythingMayHappenAtOnce},
+  });
+}
