@@ -51,6 +51,12 @@ export const OPUS_SPEECH: OpusSettings = {
 };
 
 const SAMPLE_RATE = 48_000;
+
+/**
+ * libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms
+ * for the overlap of CELT and 4 ms so that SILK and CELT stay aligned.
+ */
+export const OPUS_LOOKAHEAD_SAMPLES = 312;
 const FRAMES_MS: readonly number[] = [2.5, 5, 10, 20, 40, 60]; // RFC 6716, section 2.1.4
 
 // Control requests (opus_defines.h of libopus 1.3.1).
