@@ -184,7 +184,7 @@ function readMs(text: string | undefined): number | undefined {
 /** Our format parameters, by the name of the encoding. */
 const OUR_PARAMETERS: Readonly<Record<string, string>> = {
   'telephone-event': '0-15', // the keys of a telephone
-  // The decoder of callers' sound is mono and makes no use of forward error correction.
+  // The decoder of callers' sound is mono and makes no use of forward error correction. Both are defaults.
   opus: writeOpusParameters({ stereo: false, useInbandFec: false }),
 };
 
@@ -204,7 +204,10 @@ interface OurSection {
   readonly local: Connection;
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
-  /** Omits rtpmap for static payload types (RFC 3551, section 6), so that an INVITE fits into a datagram. */
+  /**
+   * Omits rtpmap for static payload types (RFC 3551 section 6), and parameters that state defaults. An INVITE
+   * then fits into a datagram.
+   */
   readonly isBrief?: boolean;
 }
 
@@ -242,7 +245,7 @@ function midAttributes(mid: string | undefined): Attribute[] {
 function formatAttributes(format: OurFormat, isBrief: boolean): Attribute[] {
   const { payloadType, name, clockRate, channels } = format;
   const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
-  const parameters = OUR_PARAMETERS[name];
+  const parameters = isBrief && name === 'opus' ? undefined : OUR_PARAMETERS[name];
   return [
     ...(isBrief && staticEncoding(payloadType) !== undefined ? [] : [{ name: 'rtpmap', value: map }]),
     ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),

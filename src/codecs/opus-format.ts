@@ -61,7 +61,7 @@ function readPairs(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Writes the stated parameters in the order of RFC 7587 section 7; absent ones are left to their defaults. */
+/** Writes the stated parameters in the order of RFC 7587 section 7. Absent ones keep their defaults. */
 export function writeOpusParameters(ours: Partial<OpusParameters>): string {
   const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value));
   const pairs = [

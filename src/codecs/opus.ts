@@ -9,10 +9,11 @@
 // The package makes its encoder for application audio. VoIP is set by a control
 // request, which libopus accepts before the first frame and after a reset only.
 //
-// Forward error correction needs SILK. It is not switched by the application, which would need a reset, but by
-// the signal type: with the type "voice", error correction and an expected loss, libopus chooses SILK for the
-// next frame, in application audio too. It codes the change of mode with a redundant frame (RFC 6716, section
-// 4.5.1), so error correction may begin and end between any two frames without a click.
+// Forward error correction needs SILK. The application would choose it, but can change
+// after a reset only. So the signal type chooses: with the type "voice", error correction
+// and an expected loss, libopus uses SILK from the next frame on, in application audio
+// too. It codes the change of mode with a redundant frame (RFC 6716, section 4.5.1), so
+// error correction begins and ends between any two frames without a click.
 import { createRequire } from 'node:module';
 import { toInt16 } from '../audio/pcm16.js';
 import { loadBinding } from '../addon.js';

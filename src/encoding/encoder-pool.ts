@@ -35,6 +35,7 @@ interface PoolOptions extends LineOptions {
   readonly onWorkerLost?: (error: ParleyError) => void;
   /** Called when the complexity of the lines that begin in a worker has changed, for the log. */
   readonly onComplexity?: (change: ComplexityChange) => void;
+  /** Absent: the load is not sampled, and the complexity stays. */
   readonly time?: Time;
 }
 
@@ -51,7 +52,6 @@ export class EncoderPool {
   /** Settings of lines that override none. */
   readonly settings: LineSettings;
   readonly #threads: readonly EncoderThread[];
-  readonly #time: Time;
   readonly #onComplexity: (change: ComplexityChange) => void;
   #cancelSample: () => void = () => undefined;
   #lineCount = 0;
@@ -72,9 +72,8 @@ export class EncoderPool {
       { length: workers },
       () => new EncoderThread(script, onLost, new WorkerLoad(complexity)),
     );
-    this.#time = options.time ?? systemTime;
     this.#onComplexity = options.onComplexity ?? (() => undefined);
-    this.#planSample();
+    if (options.time !== undefined) this.#planSample(options.time);
   }
 
   /** Resolves when every worker is loaded and warm; rejects when one cannot start. */
@@ -94,8 +93,7 @@ export class EncoderPool {
 
   /**
    * Load of the workers in the last second, 0 to 1, on average: the fraction of the time in which they worked
-   * for calls, or 1 for a worker in which a call's line waited too long. While the complexity is lowered, the load is that of the
-   * lower one.
+   * for calls, or 1 for a worker in which a call's line waited too long. Lower complexities lower it too.
    */
   get load(): number {
     return this.#threads.reduce((sum, thread) => sum + thread.load.load, 0) / this.#threads.length;
@@ -153,18 +151,24 @@ export class EncoderPool {
     return this.close();
   }
 
-  #planSample(): void {
-    const beganMs = this.#time.now();
-    this.#cancelSample = this.#time.after(SAMPLE_MS, () => {
-      const ms = this.#time.now() - beganMs; // longer if the event loop was blocked
-      for (const [worker, thread] of this.#threads.entries()) this.#sample(thread, worker, ms);
-      this.#planSample();
+  #planSample(time: Time): void {
+    const beganMs = time.now();
+    this.#cancelSample = time.after(SAMPLE_MS, () => {
+      const nowMs = time.now(); // later if the event loop was blocked
+      for (const [worker, thread] of this.#threads.entries()) {
+        this.#sample(thread, worker, { ms: nowMs - beganMs, nowMs });
+      }
+      this.#planSample(time);
     });
   }
 
-  #sample(thread: EncoderThread, worker: number, ms: number): void {
+  #sample(
+    thread: EncoderThread,
+    worker: number,
+    { ms, nowMs }: { readonly ms: number; readonly nowMs: number },
+  ): void {
     const from = thread.load.complexity;
-    const sample = thread.sample(ms, this.#time.now());
+    const sample = thread.sample(ms, nowMs);
     const to = thread.load.complexity;
     if (to !== from) this.#onComplexity({ worker, from, to, ...sample });
   }
@@ -342,6 +346,7 @@ export function openEncoders(config: Config, log: Log): EncoderPool {
     },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
+    time: systemTime,
     onComplexity: ({ to, from, ...change }) =>
       log.warn({ ...change, from, complexity: to }, 'encoder complexity changed'),
   });

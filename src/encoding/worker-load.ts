@@ -1,10 +1,11 @@
-// Judges how busy one encoder worker is with calls, and chooses the complexity of the Opus encoders that begin in it.
+// Judges how busy one encoder worker is with calls, and chooses the complexity of the Opus encoders that
+// begin in it.
 //
 //   busy > 70 %, or a line waited > 200 ms for a turn ──▶ one step down, at most each second
 //   busy would stay < 60 % a step higher, for 10 s    ──▶ one step up
 //
-// Complexity costs processor time, and late sound is heard before a lower complexity is. Lines that have begun
-// keep theirs. Files over HTTP do not count: they have no clock, and take whatever time the calls leave.
+// Late sound disturbs more than a lower complexity does. Lines that have begun keep theirs. Files over HTTP
+// do not count: they have no clock, and take whatever time the calls leave.
 
 /** Indices of the counters that a worker writes and the pool resets, in an Int32Array. */
 export const COUNTERS = { longestWaitMs: 0, workedUs: 1 } as const;

@@ -270,7 +270,7 @@ test('an encoder that is tuned and reset gives the bytes of a new one with those
   }
 });
 
-/** True for a packet with a copy of the frame before it: SILK or hybrid, and the LBRR flag of a mono frame. */
+/** True for a packet with a copy of the frame before it: SILK or hybrid with the LBRR flag, in mono. */
 function hasCopy(payload: Buffer): boolean {
   return (payload[0] as number) >> 3 < 16 && ((payload[1] as number) & 0x40) !== 0;
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { RTCDtlsTransport } from 'werift';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
@@ -119,6 +120,8 @@ function openSwitchboard(
         handOver: () => {
           throw noEngine();
         },
+        settings: { opus: OPUS_SPEECH, trim: {} },
+        complexity: OPUS_SPEECH.complexity,
       },
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,
