@@ -24,9 +24,9 @@ export interface Offer {
   readonly parameters: string;
   /** Payload type of RED (RFC 2198) with this codec inside; undefined if it is not offered. */
   readonly redPayloadType: number | undefined;
-  /** Milliseconds of `a=ptime` and `a=maxptime`; undefined if absent. */
-  readonly ptime: number | undefined;
-  readonly maxptime: number | undefined;
+  /** Values of `a=ptime` and `a=maxptime`, unread; undefined if absent. */
+  readonly ptime: string | undefined;
+  readonly maxptime: string | undefined;
   /** DTLS role that the browser offers (RFC 8842 section 5). */
   readonly setup: 'actpass' | 'active' | 'passive';
   readonly ice: { readonly ufrag: string; readonly pwd: string };
@@ -85,8 +85,8 @@ export function readOffer(
     ...choice,
     ...readTransport(transport),
     direction: readDirection(text, audio, use),
-    ptime: readMilliseconds(audio.section, 'ptime'),
-    maxptime: readMilliseconds(audio.section, 'maxptime'),
+    ptime: attribute([audio.section], 'ptime')?.value,
+    maxptime: attribute([audio.section], 'maxptime')?.value,
     audioMid,
     data: data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data) },
     bundled: bundle !== undefined,
@@ -169,11 +169,6 @@ function redOf(
     const blocks = parametersOf(audio, type).split('/');
     return named.get(type) === written && blocks.every((block) => block === String(payloadType));
   });
-}
-
-function readMilliseconds(audio: SdpSection, name: 'ptime' | 'maxptime'): number | undefined {
-  const value = Number(attribute([audio], name)?.value ?? Number.NaN);
-  return value > 0 && value <= 1000 ? value : undefined;
 }
 
 function checkAudio({ section: audio, protocol }: MediaSection): void {

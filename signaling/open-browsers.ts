@@ -4,6 +4,7 @@ import { CallAdmission } from '../src/call/call-admission.js';
 import type { MessageRateLimits } from '../src/call/client-limits.js';
 import type { Switchboard } from '../src/call/switchboard.js';
 import type { Config } from '../src/config/config.js';
+import type { EncoderPool } from '../src/encoding/encoder-pool.js';
 import { DtlsCertificate } from '../src/media/dtls-association.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { Log } from '../src/observe/log.js';
@@ -16,6 +17,7 @@ interface BrowserParts {
   readonly log: Log;
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
+  readonly encoders: Pick<EncoderPool, 'load'>;
   /** Name of the API key that another room's call belongs to; undefined if it belongs to every key. */
   readonly ownerOf: (id: string) => string | undefined;
   readonly time: Time;
@@ -26,7 +28,7 @@ interface BrowserParts {
 
 /** Throws CONFIG_INVALID if a port cannot be opened. */
 export function openBrowsers(parts: BrowserParts): { server: BrowserServer; close(): Promise<void> } {
-  const { config, log, plane, time } = parts;
+  const { config, log, plane, encoders, time } = parts;
   const sockets = new BrowserSockets(plane, config.webrtc);
   if (sockets.notice !== undefined) log.warn(sockets.notice);
   const certificate = DtlsCertificate.make();
@@ -34,6 +36,7 @@ export function openBrowsers(parts: BrowserParts): { server: BrowserServer; clos
     maxCpuPercent: config.webrtc.maxCpuPercent,
     cores: availableParallelism(),
     cpuMicroseconds: () => process.cpuUsage().user + process.cpuUsage().system,
+    encoderLoad: () => encoders.load,
     time,
   });
   const server = new BrowserServer({

@@ -9,12 +9,19 @@ import type { RTCDataChannel } from 'werift';
 import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.js';
 import { ticksPerFrame } from '../src/codecs/codec.js';
+import {
+  opusFrameMs,
+  opusLimits,
+  readOpusParameters,
+  writeOpusParameters,
+} from '../src/codecs/opus-format.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
 import type { DtlsCertificate } from '../src/media/dtls-association.js';
 import type { DtlsKeys, IceCredentials, SrtpKeys, StreamOptions } from '../src/media/media-addon.js';
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket } from '../src/media/media-socket.js';
+import { remoteReception } from '../src/media/quality.js';
 import type { Playout } from '../src/media/playout.js';
 import type { PlayoutListener } from '../src/media/playout-listener.js';
 import type { Time } from '../src/time.js';
@@ -50,6 +57,8 @@ export interface PeerEvents {
   closing(): void;
 }
 
+// The decoder of callers' sound is mono and makes no use of forward error correction.
+const OUR_OPUS_PARAMETERS = writeOpusParameters({ stereo: false, useInbandFec: false });
 const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
@@ -202,7 +211,7 @@ export class PeerConnection {
       fingerprint: certificate.fingerprint,
       setup,
       hosts: sockets.hosts(this.#socket),
-      parameters: '',
+      parameters: this.offer.codec.name === 'opus' ? OUR_OPUS_PARAMETERS : '',
     });
   }
 
@@ -237,13 +246,19 @@ export class PeerConnection {
   }
 
   #portOf(playout: Playout): MediaPort {
-    const { codec } = this.offer;
+    const { codec, parameters } = this.offer;
     const socket = this.#socket;
+    const encoding = codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
     return {
       codec,
-      frameMs: codec.frameMs,
+      frameMs: playout.frameMs,
       isUnheard: this.#use === 'publish',
       playout,
+      encoding,
+      remote: () => {
+        const { packets } = playout.stats();
+        return remoteReception(socket.stats(), { codec: codec.name, frameMs: playout.frameMs, packets });
+      },
       get path() {
         return socket.stats().address === '' ? 'none' : 'udp';
       },
@@ -253,7 +268,7 @@ export class PeerConnection {
 
   #streamOptions(srtp: SrtpKeys): StreamOptions {
     const { codec, payloadType, redPayloadType } = this.offer;
-    const { frameMs } = codec;
+    const frameMs = this.#frameMs();
     const random = this.#parts.randomBytes(6);
     return {
       ssrc: this.#ssrc,
@@ -273,6 +288,11 @@ export class PeerConnection {
       srtp,
       ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 1 } }),
     };
+  }
+
+  #frameMs(): number {
+    const { codec, ptime, maxptime } = this.offer;
+    return codec.name === 'opus' ? opusFrameMs(ptime, maxptime) : codec.frameMs;
   }
 
   #openSctp(): void {

@@ -93,6 +93,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     queueDepthByClass: () => speakers.engines.waitingByClass(),
     modelLoaded: () => speakers.engines.figures.modelLoaded,
     engineWork: () => speakers.engines.work,
+    encoders: () => speakers.encoders,
     sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,
   });

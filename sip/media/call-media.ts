@@ -6,11 +6,13 @@
 //
 // It holds its ports until its owner closes it.
 import type { MediaPort } from '../../src/call/call-route.js';
+import { type OpusLimits, opusLimits } from '../../src/codecs/opus-format.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { CallerSound } from '../../src/media/caller-audio.js';
 import type { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { IceComponent, MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
+import type { RemoteReception } from '../../src/media/quality.js';
 import type { Time } from '../../src/time.js';
 import { refused, type Result } from '../message/refusal.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/taps.js';
@@ -20,7 +22,7 @@ import { type Direction, receives, sends } from '../sdp/session-description.js';
 import type { RandomBytes } from '../sdp/local-side.js';
 import type { MediaPolicy } from '../sdp/media-policy.js';
 import type { SessionMedia } from '../session/session.js';
-import { type CallFigures, copiesOf, figuresOf, qualityOf } from './call-figures.js';
+import { type CallFigures, copiesOf, figuresOf, qualityOf, remoteOf } from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
 import { ForkedNegotiation } from '../sdp/media-negotiation.js';
 import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
@@ -396,8 +398,30 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       if (this.#voice.playout === playout) this.close();
       else playout.close();
     };
-    this.#port = { codec, frameMs, playout, path, close };
+    const limits = () => this.#limits;
+    this.#port = {
+      codec,
+      frameMs,
+      playout,
+      path,
+      close,
+      get encoding() {
+        return limits();
+      },
+      remote: () => this.#remote(),
+    };
     this.onPort?.(this.#port);
+  }
+
+  /** An agreement may change them without another port. */
+  get #limits(): OpusLimits | undefined {
+    const theirs = this.#applied?.opus;
+    return theirs === undefined ? undefined : opusLimits(theirs);
+  }
+
+  #remote(): RemoteReception | undefined {
+    const agreed = this.#applied;
+    return agreed === undefined ? undefined : remoteOf(agreed, this.#voice.counts(), this.#socket.stats());
   }
 }
 

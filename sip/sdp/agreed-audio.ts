@@ -1,8 +1,9 @@
 // Defines what both sides of a call have agreed on, and builds it from the choices of an offer and its
 // answer.
+import { type OpusParameters, readOpusParameters } from '../../src/codecs/opus-format.js';
 import { refused } from '../message/refusal.js';
 import type { FormatChoice, KeyChoice, MediaPolicy } from './media-policy.js';
-import { type AudioCodecName, type OpusParameters, packetTime, readOpusParameters } from './audio-format.js';
+import { type AudioCodecName, packetTime } from './audio-format.js';
 import type { AudioSection, MediaAddress } from './audio-section.js';
 import { type AgreedIce, ICE_LITE, type IceSecret } from './ice-parameters.js';
 import type { CryptoAttribute, CryptoSuite, DtlsParameters, Fingerprint } from './media-keys.js';

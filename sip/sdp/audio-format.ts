@@ -1,5 +1,6 @@
-// Lists the codecs of telephone calls as SDP names them, maps payload types to encodings, and reads the fmtp
-// parameters of Opus.
+// Lists the codecs of telephone calls as SDP names them, and maps payload types to encodings.
+import { OPUS_FRAMES_MS } from '../../src/codecs/opus-format.js';
+
 export type AudioCodecName = 'PCMU' | 'PCMA' | 'G722' | 'opus';
 
 /** An encoding as an rtpmap states it. */
@@ -23,8 +24,8 @@ export const AUDIO_CODECS: Readonly<Record<AudioCodecName, AudioCodec>> = {
   PCMU: { name: 'PCMU', clockRate: 8000, channels: 1, staticPayloadType: 0, packetTimesMs: ANY_TEN },
   PCMA: { name: 'PCMA', clockRate: 8000, channels: 1, staticPayloadType: 8, packetTimesMs: ANY_TEN },
   G722: { name: 'G722', clockRate: 8000, channels: 1, staticPayloadType: 9, packetTimesMs: ANY_TEN },
-  // Always 48000/2 (RFC 7587 section 7); frames of Opus are 10, 20, 40 or 60 ms long.
-  opus: { name: 'opus', clockRate: 48_000, channels: 2, packetTimesMs: [10, 20, 40, 60] },
+  // Always 48000/2 (RFC 7587 section 7).
+  opus: { name: 'opus', clockRate: 48_000, channels: 2, packetTimesMs: OPUS_FRAMES_MS },
 };
 
 const COMFORT_NOISE_TYPE = 13; // for a clock of 8000 (RFC 3389 section 4)
@@ -82,53 +83,4 @@ export function staticEncoding(payloadType: number): Encoding | undefined {
 export function packetTime(codec: AudioCodec, wantedMs: number, mostMs: number | undefined): number {
   const limit = Math.min(wantedMs, mostMs ?? wantedMs);
   return codec.packetTimesMs.findLast((ms) => ms <= limit) ?? (codec.packetTimesMs[0] as number);
-}
-
-export interface OpusParameters {
-  /** The peer can use forward error correction. */
-  readonly useInbandFec: boolean;
-  /** The peer prefers no packets to encoded silence. */
-  readonly useDtx: boolean;
-  readonly stereo: boolean;
-  readonly constantBitrate: boolean;
-  /** Highest sampling rate in Hz that the peer can play, 8000 to 48000. */
-  readonly maxPlaybackRate: number;
-  /** Highest bit rate that the peer accepts, 6000 to 510000; undefined leaves it to the sender. */
-  readonly maxAverageBitrate: number | undefined;
-  /** Highest sampling rate in Hz that the peer sends. */
-  readonly spropMaxCaptureRate: number;
-  /** The peer will probably send two channels. */
-  readonly spropStereo: boolean;
-}
-
-/** Reads the fmtp parameters of Opus (RFC 7587 section 6). Values out of range count as absent. */
-export function readOpusParameters(text: string | undefined): OpusParameters {
-  const written = readParameters(text);
-  const number = (name: string, least: number, most: number): number | undefined => {
-    const value = written.get(name) ?? '';
-    return /^\d{1,7}$/.test(value) && Number(value) >= least && Number(value) <= most
-      ? Number(value)
-      : undefined;
-  };
-  return {
-    useInbandFec: written.get('useinbandfec') === '1',
-    useDtx: written.get('usedtx') === '1',
-    stereo: written.get('stereo') === '1',
-    constantBitrate: written.get('cbr') === '1',
-    maxPlaybackRate: number('maxplaybackrate', 8000, 48_000) ?? 48_000,
-    maxAverageBitrate: number('maxaveragebitrate', 6000, 510_000),
-    spropMaxCaptureRate: number('sprop-maxcapturerate', 8000, 48_000) ?? 48_000,
-    spropStereo: written.get('sprop-stereo') === '1',
-  };
-}
-
-/** Reads `name=value` pairs separated by semicolons. Names become lower case; the first of a name counts. */
-function readParameters(text: string | undefined): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const part of (text ?? '').split(';')) {
-    const at = part.indexOf('=');
-    const name = (at < 0 ? part : part.slice(0, at)).trim().toLowerCase();
-    if (name !== '' && !found.has(name)) found.set(name, at < 0 ? '' : part.slice(at + 1).trim());
-  }
-  return found;
 }

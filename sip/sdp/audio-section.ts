@@ -1,6 +1,7 @@
 // Reads the audio section of a peer's description, with the session's values where the section has none, and
 // writes our audio section for an offer or an answer.
 import { isIP } from 'node:net';
+import { writeOpusParameters } from '../../src/codecs/opus-format.js';
 import { type AudioFormat, type Encoding, staticEncoding } from './audio-format.js';
 import { type IceSecret, isUnknown, readIce, writeIce, type LocalAddresses } from './ice-parameters.js';
 import {
@@ -180,7 +181,12 @@ function readMs(text: string | undefined): number | undefined {
   return ms === undefined || Number(ms) === 0 ? undefined : Number(ms);
 }
 
-const OUR_EVENTS = '0-15'; // the keys of a telephone
+/** Our format parameters, by the name of the encoding. */
+const OUR_PARAMETERS: Readonly<Record<string, string>> = {
+  'telephone-event': '0-15', // the keys of a telephone
+  // The decoder of callers' sound is mono and makes no use of forward error correction. Both are defaults.
+  opus: writeOpusParameters({ stereo: false, useInbandFec: false }),
+};
 
 export interface OurFormat extends Encoding {
   readonly payloadType: number;
@@ -198,7 +204,10 @@ interface OurSection {
   readonly local: Connection;
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
-  /** Omits rtpmap for static payload types (RFC 3551, section 6), so that an INVITE fits into a datagram. */
+  /**
+   * Omits rtpmap for static payload types (RFC 3551 section 6), and parameters that state defaults. An INVITE
+   * then fits into a datagram.
+   */
   readonly isBrief?: boolean;
 }
 
@@ -236,13 +245,9 @@ function midAttributes(mid: string | undefined): Attribute[] {
 function formatAttributes(format: OurFormat, isBrief: boolean): Attribute[] {
   const { payloadType, name, clockRate, channels } = format;
   const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
-  const parameters = parametersOf(format);
+  const parameters = isBrief && name === 'opus' ? undefined : OUR_PARAMETERS[name];
   return [
     ...(isBrief && staticEncoding(payloadType) !== undefined ? [] : [{ name: 'rtpmap', value: map }]),
     ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),
   ];
-}
-
-function parametersOf(format: OurFormat): string | undefined {
-  return format.name === 'telephone-event' ? OUR_EVENTS : undefined;
 }

@@ -8,11 +8,14 @@ interface AdmissionOptions {
   readonly cores: number;
   /** Processor time that this process has used so far, in microseconds. */
   readonly cpuMicroseconds: () => number;
+  /** Busy share of the encoder workers, 0 to 1. */
+  readonly encoderLoad: () => number;
   readonly time: Time;
 }
 
 const SAMPLE_MS = 1000;
 const WEIGHT = 0.5; // of the newest sample
+const MAX_ENCODER_LOAD = 0.95;
 
 export class CallAdmission {
   readonly #options: AdmissionOptions;
@@ -31,11 +34,12 @@ export class CallAdmission {
 
   /** The reason to refuse another call; undefined if there is none. */
   refusal(): string | undefined {
-    const { maxCpuPercent } = this.#options;
+    const { maxCpuPercent, encoderLoad } = this.#options;
     const cpuPercent = Math.round(this.#cpu * 100);
     if (maxCpuPercent > 0 && cpuPercent > maxCpuPercent) {
       return `the server uses ${cpuPercent} % of its processor, and MAX_CPU_PERCENT allows ${maxCpuPercent}`;
     }
+    if (encoderLoad() > MAX_ENCODER_LOAD) return 'the encoders have no time for another call';
     return undefined;
   }
 

@@ -7,7 +7,9 @@
 //
 //   port 1  ────────▶ earlier ms │ port 2  ────────▶ frames sent × frame length
 import type { TrimOptions } from '../audio/trimmer.js';
-import type { Codec } from '../codecs/codec.js';
+import { type Codec, OPUS } from '../codecs/codec.js';
+import type { OpusSettings } from '../codecs/opus.js';
+import { type OpusLimits, withinLimits } from '../codecs/opus-format.js';
 import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
 import type { EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
@@ -15,8 +17,9 @@ import type { PayloadForm } from '../encoding/line-messages.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack } from '../media/media-addon.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
+import type { RemoteReception } from '../media/quality.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
-import type { EncoderSource, SentenceFrames } from '../speaking/speech-line.js';
+import type { EncoderSource, FoundSentence, SentenceFrames } from '../speaking/speech-line.js';
 import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
 
 /** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
@@ -28,6 +31,10 @@ export interface MediaPort {
   readonly isUnheard?: boolean;
   /** Path of the packets, in words for the log: `udp host`, `carried by JavaScript: relay`. */
   readonly path: string;
+  /** Limits of the far end for Opus; absent: none. They may change while the port stands. */
+  readonly encoding?: OpusLimits | undefined;
+  /** Our sound as the far end reports it; undefined until its first report. */
+  remote?(): RemoteReception | undefined;
   close(): Promise<void>;
 }
 
@@ -35,7 +42,7 @@ export interface MediaPort {
 type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
 /** Encodes the lines of calls, and hands queued sound over from playout to playout. */
-export type CallEncoders = EncoderSource & Pick<EncoderPool, 'handOver'>;
+export type CallEncoders = EncoderSource & Pick<EncoderPool, 'handOver' | 'settings' | 'complexity'>;
 
 /** The state of the tracks at a move. */
 interface Moved extends Cleared {
@@ -54,6 +61,9 @@ export class CallRoute {
   #port: MediaPort;
   /** The line that began last. Only this one may push. */
   #line: EncoderLine | undefined;
+  /** Its payloads go into the playout as they are. */
+  #isDirect = false;
+  #expectedLossPercent = 0;
   /** Handovers in progress, oldest first. */
   readonly #handovers = new Set<Handover>();
 
@@ -64,6 +74,30 @@ export class CallRoute {
 
   get port(): MediaPort {
     return this.#port;
+  }
+
+  /** Opus settings that the present port asks for, with the configured complexity. */
+  get opus(): OpusSettings {
+    const { opus } = this.#encoders.settings;
+    return withinLimits(opus, this.#port.encoding, this.#expectedLossPercent);
+  }
+
+  /** Complexity of an encoder that would begin now. */
+  get complexity(): number {
+    return this.#encoders.complexity;
+  }
+
+  /**
+   * States the packet loss to expect in percent; 0 ends error correction. It applies from the next frame that
+   * is encoded. A line whose payloads are transcoded keeps its settings.
+   */
+  expectLoss(percent: number): void {
+    if (percent === this.#expectedLossPercent) return;
+    this.#expectedLossPercent = percent;
+    const { inBandFec, expectedLossPercent } = this.opus;
+    const line = this.#isDirect ? this.#line : undefined;
+    if (line === undefined || line.opus.expectedLossPercent === expectedLossPercent) return;
+    line.correct({ inBandFec, expectedLossPercent });
   }
 
   /**
@@ -81,9 +115,10 @@ export class CallRoute {
   open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
     const { handle: playout, generation } = this.#port.playout;
     const sink = { kind: 'playout', ...formOf(form), playout, generation, track, movable: true } as const;
-    const line = this.#encoders.open(sink, { trim });
+    this.#isDirect = isSame(form, this.#port);
+    const line = this.#encoders.open(sink, { trim, opus: this.#isDirect ? this.#forced() : {} });
     this.#line = line;
-    if (!isSame(form, this.#port)) this.#handOver(form, NOTHING_TAKEN, [line]);
+    if (!this.#isDirect) this.#handOver(form, NOTHING_TAKEN, [line]);
     return line;
   }
 
@@ -98,6 +133,7 @@ export class CallRoute {
     const from = this.#port;
     const { entries, ...cleared } = from.playout.take();
     this.#port = port;
+    this.#isDirect = false;
     const after = [...(this.#line === undefined ? [] : [this.#line]), ...[...this.#handovers].toReversed()];
     try {
       const { done } = this.#handOver(from, entries, after);
@@ -113,11 +149,17 @@ export class CallRoute {
     return this.#port.playout.clear();
   }
 
+  /** The worker decides about the complexity. */
+  #forced(): Partial<OpusSettings> {
+    const { complexity: _complexity, ...opus } = this.opus;
+    return opus;
+  }
+
   #handOver(from: Form, entries: Uint8Array, after: readonly { readonly number: number }[]): Handover {
     const port = this.#port;
     const { handle: playout, generation } = port.playout;
     const to = { ...formOf(port), playout, generation };
-    const handover = this.#encoders.handOver({ from: formOf(from), to, entries }, after);
+    const handover = this.#encoders.handOver({ from: formOf(from), to, entries }, after, this.#forced());
     handover.onPadded = (track, frames, padMs) => this.onPadded?.(track, port, frames, padMs);
     this.#handovers.add(handover);
     const remove = () => void this.#handovers.delete(handover);
@@ -148,12 +190,12 @@ interface Pad {
  * The sound of one utterance. A line keeps the form that it began with. Until it begins, or takes a sentence
  * from the cache, a move gives it the form of the new port.
  */
-export class CallTrack {
+export class CallTrack implements SentenceFrames {
   readonly number: number;
   readonly #route: CallRoute;
   readonly #cache: FrameCache | undefined;
   #form: Form;
-  #frames: LineFrames | undefined;
+  #line: EncoderLine | undefined;
   /** The line began, or took a sentence in this form from the cache. */
   #fixed = false;
   /** Sound sent through earlier ports. */
@@ -169,36 +211,74 @@ export class CallTrack {
     this.#route = route;
     this.#cache = cache;
     this.#form = route.port;
-    this.#frames = cache?.of(route.port.codec, route.port.frameMs);
   }
 
   /** Its view of the sentence cache; undefined if no sentences are kept. */
   get frames(): SentenceFrames | undefined {
-    return this.#frames === undefined ? undefined : this;
+    return this.#cache?.enabled === true ? this : undefined;
   }
 
-  keyOf(settings: SentenceSettings): string {
-    return this.#frames?.keyOf(settings) ?? '';
+  has(sentence: SentenceSettings): boolean {
+    return this.#place(sentence) !== undefined;
   }
 
-  has(key: string): boolean {
-    return this.#frames?.has(key) === true;
+  find(sentence: SentenceSettings): FoundSentence | undefined {
+    const place = this.#place(sentence);
+    const frames = place?.frames ?? this.#framesWith(this.#opus);
+    const kept = frames?.find(frames.keyOf(sentence));
+    if (kept === undefined) return undefined;
+    this.#fixed = true;
+    return { kept, reencode: place?.reencode === true };
   }
 
-  find(key: string): KeptSentence | undefined {
-    const kept = this.#frames?.find(key);
-    if (kept !== undefined) this.#fixed = true;
-    return kept;
+  keeper(sentence: SentenceSettings): (kept: KeptSentence) => void {
+    const frames = this.#framesWith(this.#opus);
+    const key = frames?.keyOf(sentence);
+    return (kept) => {
+      if (key !== undefined) frames?.keep(key, kept);
+    };
   }
 
-  keep(key: string, sentence: KeptSentence): void {
-    this.#frames?.keep(key, sentence);
+  /**
+   * The settings of its payloads. Before the line begins, they are those of a line that would begin now. A
+   * line whose payloads are transcoded has the server's.
+   */
+  get #opus(): OpusSettings {
+    if (this.#line !== undefined) return this.#line.opus;
+    return { ...this.#route.opus, complexity: this.#route.complexity };
+  }
+
+  /**
+   * Where the sentence is kept. Payloads of the configured complexity come first. Payloads without error
+   * correction are encoded again for a line that has it.
+   */
+  #place(
+    sentence: SentenceSettings,
+  ): { readonly frames: LineFrames; readonly reencode: boolean } | undefined {
+    const opus = this.#opus;
+    const { complexity } = this.#route.opus;
+    const { inBandFec, expectedLossPercent } = this.#cache?.opus ?? opus;
+    const corrects = opus.expectedLossPercent !== expectedLossPercent;
+    for (const reencode of corrects ? [false, true] : [false]) {
+      const corrected = reencode ? { ...opus, inBandFec, expectedLossPercent } : opus;
+      for (const settings of [{ ...corrected, complexity }, corrected]) {
+        const frames = this.#framesWith(settings);
+        if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode };
+      }
+    }
+    return undefined;
+  }
+
+  #framesWith(opus: OpusSettings): LineFrames | undefined {
+    const { codec, frameMs } = this.#form;
+    return this.#cache?.of(codec, frameMs, codec === OPUS ? opus : undefined);
   }
 
   /** Implements LineOutlet: the line pushes into the call's present playout. */
   open({ trim }: { readonly trim?: TrimOptions | undefined }): EncoderLine {
     this.#fixed = true;
-    return this.#route.open(this.number, this.#form, trim);
+    this.#line = this.#route.open(this.number, this.#form, trim);
+    return this.#line;
   }
 
   ready(): Promise<unknown> | undefined {
@@ -236,7 +316,6 @@ export class CallTrack {
     this.#began.set(port, this.#earlierMs);
     if (this.#fixed || isSame(this.#form, port)) return;
     this.#form = port;
-    this.#frames = this.#cache?.of(port.codec, port.frameMs);
   }
 
   /** A handover added silence to its sound in a port. */

@@ -3,7 +3,8 @@
 // not ended.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
-import type { Playout } from '../media/playout.js';
+import type { PlayoutStats } from '../media/media-addon.js';
+import type { RemoteReception } from '../media/quality.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Time } from '../time.js';
 import type { CallEncoders, MediaPort } from './call-route.js';
@@ -31,10 +32,16 @@ interface CallLog {
 
 interface CallMetrics {
   callOpened(protocol: string): void;
-  callClosed(protocol: string, reason: string): void;
+  /** `remote` says how the far end received the call; undefined without reports. */
+  callClosed(protocol: string, reason: string, remote?: RemoteReception): void;
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;
   /** Milliseconds from the arrival of a text to its first packet, if nothing else was being spoken. */
   firstAudio(ms: number, protocol: string): void;
+}
+
+interface CallStats extends PlayoutStats {
+  /** Our sound as the far end reports it; absent until its first report. */
+  readonly remote?: RemoteReception;
 }
 
 export interface CallParts {
@@ -80,7 +87,9 @@ export class Call {
     this.#turns = parts.turns ?? new TextTurns();
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
-    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd });
+    const onExpectedLoss = (expectedLossPercent: number) =>
+      parts.log.info({ call: id, expectedLossPercent }, 'error correction changed');
+    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd, onExpectedLoss });
     this.#goodbye = new Goodbye(id, parts, {
       interrupt: (reason) => this.#closing ?? this.interrupt(reason),
       say: async (phrase) => (this.#refuseClosed(), this.#say(phrase, {}).ended),
@@ -111,8 +120,10 @@ export class Call {
     return () => void this.#followers.delete(follower);
   }
 
-  stats(): ReturnType<Playout['stats']> {
-    return this.#queue.port.playout.stats();
+  stats(): CallStats {
+    const { port } = this.#queue;
+    const remote = port.remote?.();
+    return { ...port.playout.stats(), ...(remote === undefined ? {} : { remote }) };
   }
 
   /**
@@ -252,10 +263,25 @@ export class Call {
     } catch (error) {
       log.warn({ call: this.id, err: error }, 'port not closed cleanly');
     } finally {
-      const { packets, silencePackets, underruns, lateTicks } = this.stats(); // as they were at the end
-      metrics.callClosed(this.protocol, reason);
-      log.info({ call: this.id, reason, packets, silencePackets, underruns, lateTicks }, 'call closed');
+      // The figures are those of the end.
+      const { packets, silencePackets, underruns, lateTicks, remote } = this.stats();
+      metrics.callClosed(this.protocol, reason, remote);
+      const sent = { packets, silencePackets, underruns, lateTicks };
+      log.info({ call: this.id, reason, ...sent, ...receptionFields(remote) }, 'call closed');
       this.#resolveClosed(reason);
     }
   }
+}
+
+/** Fields of the log, rounded for readers; undefined ones are left out. */
+function receptionFields(remote: RemoteReception | undefined): Record<string, number | undefined> {
+  if (remote === undefined) return {};
+  const rounded = (value: number, parts: number) => Math.round(value * parts) / parts;
+  const { loss, jitterMs, rttMs, mos } = remote;
+  return {
+    remoteLoss: rounded(loss, 10_000),
+    remoteJitterMs: rounded(jitterMs, 10),
+    rttMs: rttMs === null ? undefined : rounded(rttMs, 10),
+    remoteMos: rounded(mos, 100),
+  };
 }

@@ -202,8 +202,13 @@ export interface CallRecord {
     readonly jitterMs: number;
     readonly mos: number;
   };
-  /** Figures that the far end reported. */
-  readonly remote?: { readonly loss: number; readonly jitterMs: number; readonly rttMs: number | null };
+  /** Our sound as the far end reported it. */
+  readonly remote?: {
+    readonly loss: number;
+    readonly jitterMs: number;
+    readonly rttMs: number | null;
+    readonly mos: number;
+  };
   readonly digits: number;
   readonly transferredTo?: string;
 }

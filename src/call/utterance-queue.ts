@@ -8,6 +8,7 @@ import { callPace } from '../speaking/pace.js';
 import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
+import { ErrorCorrection } from './error-correction.js';
 import { Utterance, type UtteranceEnd, type CallEvent } from './utterance.js';
 
 export interface Interruption {
@@ -26,7 +27,11 @@ interface UtteranceQueueParts {
   readonly continuity?: Continuity | undefined;
   readonly time: Time;
   readonly onEnd: (end: UtteranceEnd['end']) => void;
+  /** Called when the packet loss to expect, in percent, has changed; 0 ends error correction. */
+  readonly onExpectedLoss: (percent: number) => void;
 }
+
+const REPORTS_EVERY_MS = 1000; // less than the interval of reports: an old one is soon noticed
 
 interface Queued {
   readonly utterance: Utterance;
@@ -40,6 +45,9 @@ export class UtteranceQueue {
   readonly #queued = new Map<number, Queued>();
   /** Stops while the call is held. */
   readonly #textTime: PausableTime;
+  readonly #correction = new ErrorCorrection();
+  #expectedLossPercent = 0;
+  #cancelReports: (() => void) | undefined;
   #count = 0;
   #held = false;
   #turn: Promise<void> = Promise.resolve();
@@ -85,9 +93,29 @@ export class UtteranceQueue {
     this.#queued.set(number, { utterance, track });
     void utterance.ended.then(({ end }) => {
       this.#queued.delete(number);
+      if (this.#queued.size === 0) this.#stopReading();
       onEnd(end);
     });
+    if (this.#cancelReports === undefined) this.#readReports();
     return utterance;
+  }
+
+  /** Reads the far end's reports once a second while something is spoken in Opus. */
+  #readReports(): void {
+    this.#cancelReports = undefined;
+    const { port } = this.#route;
+    if (port.encoding?.inBandFec !== true) return;
+    const { time, onExpectedLoss } = this.#parts;
+    const percent = this.#correction.update(port.remote?.(), time.now());
+    if (percent !== this.#expectedLossPercent) onExpectedLoss(percent);
+    this.#expectedLossPercent = percent;
+    this.#route.expectLoss(percent);
+    this.#cancelReports = time.after(REPORTS_EVERY_MS, () => this.#readReports());
+  }
+
+  #stopReading(): void {
+    this.#cancelReports?.();
+    this.#cancelReports = undefined;
   }
 
   start(utterance: Utterance, pieces: Parameters<Utterance['start']>[0]): void {

@@ -5,7 +5,7 @@ import { ParleyError } from '../errors.js';
 import { type Codec, type CodecName, CODECS, samplesPerFrame } from './codec.js';
 import { A_LAW, MU_LAW } from './g711.js';
 import { G722Coder } from './g722.js';
-import { OpusFrameEncoder, type OpusSettings } from './opus.js';
+import { OpusFrameEncoder, type OpusSettings, type OpusTuning } from './opus.js';
 
 export interface FrameEncoder {
   /** Samples of a frame, at the codec's sample rate; no other length is accepted. */
@@ -14,6 +14,8 @@ export interface FrameEncoder {
   encode(frame: Float32Array): Uint8Array;
   /** Forgets the sound before: the next frame depends on no earlier one. */
   reset(): void;
+  /** Changes settings from the next frame on; absent if the codec has none. */
+  tune?(tuning: OpusTuning): void;
 }
 
 type Maker = (codec: Codec, frameMs: number, opus: OpusSettings) => FrameEncoder;
@@ -102,11 +104,12 @@ export class EncoderShelf {
     const kept = this.#kept.get(keyOf(codec, frameMs, opus))?.pop();
     if (kept === undefined) return frameEncoder(CODECS[codec], frameMs, opus);
     this.#count--;
+    kept.tune?.(opus);
     kept.reset();
     return kept;
   }
 
-  /** Returns an encoder that was taken with exactly these settings. */
+  /** Returns an encoder that was taken with these settings; it may have been tuned since. */
   giveBack(encoder: FrameEncoder, codec: CodecName, frameMs: number, opus: OpusSettings): void {
     if (this.#count >= MAX_KEPT) return;
     this.#count++;
@@ -117,7 +120,8 @@ export class EncoderShelf {
   }
 }
 
+/** The settings that no encoder can change. */
 function keyOf(codec: CodecName, frameMs: number, opus: OpusSettings): string {
-  const { application, complexity, bitsPerSecond, inBandFec, expectedLossPercent } = opus;
-  return [codec, frameMs, application, complexity, bitsPerSecond, inBandFec, expectedLossPercent].join(' ');
+  const { application, bitsPerSecond, maxPlaybackRate, constantBitrate } = opus;
+  return [codec, frameMs, application, bitsPerSecond, maxPlaybackRate, constantBitrate].join(' ');
 }

@@ -6,10 +6,8 @@ import { ParleyError } from '../errors.js';
 import { OPUS } from './codec.js';
 import type { Container, FileHeader } from './container.js';
 import type { FrameEncoder } from './frame-encoder.js';
+import { OPUS_LOOKAHEAD_SAMPLES } from './opus.js';
 
-// libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms
-// of overlap and 4 ms of its own.
-const LOOKAHEAD_SAMPLES = 312;
 const PAGE_PACKETS = 5; // 100 ms: 28 bytes of page header for some 400 bytes of sound
 const MAX_PACKET_BYTES = 1275; // RFC 6716, section 3.2.1
 const NOTHING = new Uint8Array(0);
@@ -52,7 +50,7 @@ export class OggOpusContainer implements Container {
   }
 
   finish(): Uint8Array {
-    const end = LOOKAHEAD_SAMPLES + this.#samples;
+    const end = OPUS_LOOKAHEAD_SAMPLES + this.#samples;
     const silence = new Float32Array(this.frameSamples);
     const parts: Uint8Array[] = [];
     // Silence flushes the samples that the encoder still holds back.
@@ -84,7 +82,7 @@ export class OggOpusContainer implements Container {
 
   /** Each on a page of its own (RFC 7845, section 3). */
   #headerPages(inputRate: number): Uint8Array {
-    this.#pages.add(opusHead(LOOKAHEAD_SAMPLES, inputRate));
+    this.#pages.add(opusHead(OPUS_LOOKAHEAD_SAMPLES, inputRate));
     const head = this.#pages.close(0, 'first').slice();
     this.#pages.add(opusTags('parley'));
     return Buffer.concat([head, this.#pages.close(0, 'middle')]);

@@ -8,6 +8,12 @@
 //
 // The package makes its encoder for application audio. VoIP is set by a control
 // request, which libopus accepts before the first frame and after a reset only.
+//
+// Forward error correction needs SILK. The application would choose it, but can change
+// after a reset only. So the signal type chooses: with the type "voice", error correction
+// and an expected loss, libopus uses SILK from the next frame on, in application audio
+// too. It codes the change of mode with a redundant frame (RFC 6716, section 4.5.1), so
+// error correction begins and ends between any two frames without a click.
 import { createRequire } from 'node:module';
 import { toInt16 } from '../audio/pcm16.js';
 import { loadBinding } from '../addon.js';
@@ -27,7 +33,14 @@ export interface OpusSettings {
   readonly inBandFec: boolean;
   /** Packet loss to prepare for, in percent; in-band FEC is used only from 1 % on. */
   readonly expectedLossPercent: number;
+  /** Hz that the far end can play: 8000 to 48000. Absent: 48000. */
+  readonly maxPlaybackRate?: number;
+  /** Every frame has the same length. Absent: false. */
+  readonly constantBitrate?: boolean;
 }
+
+/** The settings that an encoder can change between two frames. */
+export type OpusTuning = Pick<OpusSettings, 'complexity' | 'inBandFec' | 'expectedLossPercent'>;
 
 /** Some 200 calls that all speak at once fit on one core, resampling included; see test/bench/RESULTS.md. */
 export const OPUS_SPEECH: OpusSettings = {
@@ -39,17 +52,35 @@ export const OPUS_SPEECH: OpusSettings = {
 };
 
 const SAMPLE_RATE = 48_000;
+
+/**
+ * libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms
+ * for the overlap of CELT and 4 ms so that SILK and CELT stay aligned.
+ */
+export const OPUS_LOOKAHEAD_SAMPLES = 312;
 const FRAMES_MS: readonly number[] = [2.5, 5, 10, 20, 40, 60]; // RFC 6716, section 2.1.4
 
 // Control requests (opus_defines.h of libopus 1.3.1).
 const SET_APPLICATION = 4000;
+const SET_MAX_BANDWIDTH = 4004;
+const SET_VARIABLE_BITRATE = 4006;
 const SET_COMPLEXITY = 4010;
 const SET_IN_BAND_FEC = 4012;
 const SET_PACKET_LOSS_PERCENT = 4014;
+const SET_SIGNAL = 4024;
 const RESET_STATE = 4028;
 const SET_PREDICTION_DISABLED = 4042;
 
 const APPLICATIONS = { voip: 2048, audio: 2049 } as const;
+const SIGNALS = { auto: -1000, voice: 3001 } as const;
+/** Bandwidths by the highest playback rate in Hz that they serve (RFC 6716, section 2). */
+const BANDWIDTHS: readonly (readonly [atMostHz: number, bandwidth: number])[] = [
+  [8000, 1101],
+  [12_000, 1102],
+  [16_000, 1103],
+  [24_000, 1104],
+];
+const FULL_BAND = 1105;
 
 interface NativeDecoder {
   decode(packet: Buffer): Buffer;
@@ -81,7 +112,9 @@ function native(rate: number): NativeEncoder & NativeDecoder {
 export class OpusFrameEncoder {
   readonly frameSamples: number;
   readonly #native: NativeEncoder;
-  readonly #inBandFec: boolean;
+  #tuning: OpusTuning;
+  /** The last frame may have carried error correction. */
+  #corrected = false;
   readonly #samples: Int16Array;
   readonly #bytes: Buffer;
   #first = true;
@@ -92,20 +125,38 @@ export class OpusFrameEncoder {
         field: 'frameMs',
       });
     }
-    check('complexity', settings.complexity, 0, 10);
-    check('bitsPerSecond', settings.bitsPerSecond, 6000, 510_000);
-    check('expectedLossPercent', settings.expectedLossPercent, 0, 100);
+    const { application, bitsPerSecond, maxPlaybackRate = SAMPLE_RATE, constantBitrate = false } = settings;
+    check('bitsPerSecond', bitsPerSecond, 6000, 510_000);
+    check('maxPlaybackRate', maxPlaybackRate, 8000, SAMPLE_RATE);
+    checkTuning(settings);
     this.frameSamples = (SAMPLE_RATE / 1000) * frameMs;
     this.#samples = new Int16Array(this.frameSamples);
     this.#bytes = Buffer.from(this.#samples.buffer);
-    this.#inBandFec = settings.inBandFec;
+    this.#tuning = settings;
     this.#native = native(SAMPLE_RATE);
-    this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[settings.application]);
-    this.#native.applyEncoderCTL(SET_COMPLEXITY, settings.complexity);
-    this.#native.setBitrate(settings.bitsPerSecond);
-    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, settings.inBandFec ? 1 : 0);
-    this.#native.applyEncoderCTL(SET_PACKET_LOSS_PERCENT, settings.expectedLossPercent);
+    this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[application]);
+    this.#native.setBitrate(bitsPerSecond);
+    if (constantBitrate) this.#native.applyEncoderCTL(SET_VARIABLE_BITRATE, 0);
+    const bandwidth = BANDWIDTHS.find(([atMostHz]) => maxPlaybackRate <= atMostHz)?.[1] ?? FULL_BAND;
+    this.#native.applyEncoderCTL(SET_MAX_BANDWIDTH, bandwidth);
+    this.#apply(settings);
     this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 1);
+  }
+
+  /** Changes the settings from the next frame on. */
+  tune(tuning: OpusTuning): void {
+    checkTuning(tuning);
+    this.#tuning = tuning;
+    this.#apply(tuning);
+  }
+
+  #apply({ complexity, inBandFec, expectedLossPercent }: OpusTuning): void {
+    const corrects = inBandFec && expectedLossPercent > 0;
+    this.#native.applyEncoderCTL(SET_COMPLEXITY, complexity);
+    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, inBandFec ? 1 : 0);
+    this.#native.applyEncoderCTL(SET_PACKET_LOSS_PERCENT, expectedLossPercent);
+    this.#native.applyEncoderCTL(SET_SIGNAL, corrects ? SIGNALS.voice : SIGNALS.auto);
+    if (corrects) this.#corrected = true;
   }
 
   /** One payload. Refuses a frame of any other length than the one chosen at construction. */
@@ -126,7 +177,7 @@ export class OpusFrameEncoder {
 
   /** Returns to the initial state and keeps the settings. */
   reset(): void {
-    if (this.#inBandFec) this.#forgetFec();
+    if (this.#corrected) this.#forgetFec();
     this.#native.applyEncoderCTL(RESET_STATE, 0);
     this.#native.applyEncoderCTL(SET_PREDICTION_DISABLED, 1);
     this.#first = true;
@@ -139,7 +190,9 @@ export class OpusFrameEncoder {
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 0);
     this.#samples.fill(0);
     this.#native.encode(this.#bytes);
-    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, 1);
+    const { inBandFec, expectedLossPercent } = this.#tuning;
+    this.#native.applyEncoderCTL(SET_IN_BAND_FEC, inBandFec ? 1 : 0);
+    this.#corrected = inBandFec && expectedLossPercent > 0;
   }
 }
 
@@ -183,6 +236,11 @@ export class OpusPacketDecoder {
       return NO_SAMPLES;
     }
   }
+}
+
+function checkTuning({ complexity, expectedLossPercent }: OpusTuning): void {
+  check('complexity', complexity, 0, 10);
+  check('expectedLossPercent', expectedLossPercent, 0, 100);
 }
 
 function check(field: string, value: number, least: number, most: number): void {

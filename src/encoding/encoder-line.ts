@@ -6,6 +6,7 @@
 //     └────────────────▲
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import type { FileHeader } from '../codecs/container.js';
+import type { OpusSettings } from '../codecs/opus.js';
 import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 import type { LineMessage, LineSink, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
@@ -38,6 +39,8 @@ export class EncoderLine {
   readonly #sink: LineSink;
   readonly #link: LineLink;
   readonly #waiting = new Map<number, Waiting>();
+  #opus: OpusSettings;
+  #tunings = 0;
   #segments = 0;
   #ended: Promise<void> | undefined;
   #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
@@ -46,10 +49,29 @@ export class EncoderLine {
   #failure: ParleyError | undefined;
 
   /** Made by the pool only. */
-  constructor(number: number, sink: LineSink, link: LineLink) {
+  constructor(number: number, sink: LineSink, opus: OpusSettings, link: LineLink) {
     this.number = number;
     this.#sink = sink;
+    this.#opus = opus;
     this.#link = link;
+  }
+
+  /** Settings of its Opus encoder. */
+  get opus(): OpusSettings {
+    return this.#opus;
+  }
+
+  /**
+   * Changes error correction from the next frame that is encoded. A segment that is being encoded is no
+   * longer kept, because its payloads would have two settings.
+   */
+  correct({ inBandFec, expectedLossPercent }: Pick<OpusSettings, 'inBandFec' | 'expectedLossPercent'>): void {
+    if (this.#over) return;
+    this.#tunings++;
+    this.#opus = { ...this.#opus, inBandFec, expectedLossPercent };
+    const { complexity } = this.#opus;
+    const tuning = { complexity, inBandFec, expectedLossPercent };
+    this.#link.post({ type: 'tune', line: this.number, tuning });
   }
 
   /**
@@ -115,7 +137,9 @@ export class EncoderLine {
         this.#take(message.segment.index)?.resolve(message.segment);
         return;
       case 'kept':
-        return this.onSegmentKept?.(message.index, message.kept);
+        // Payloads that were made before a change are not those of the present settings.
+        if (message.tunings === this.#tunings) this.onSegmentKept?.(message.index, message.kept);
+        return;
       case 'failed':
         this.#take(message.index)?.reject(new ParleyError(message.code, message.message));
         return;

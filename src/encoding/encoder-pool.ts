@@ -1,5 +1,6 @@
 // The pool of encoder workers. A line goes to the worker with the fewest lines. If a worker dies, its lines
-// reject with ENCODER_FAILED, and another worker replaces it.
+// reject with ENCODER_FAILED, and another worker replaces it. The load of each worker is sampled once a
+// second; a busy worker begins lines with a lower complexity (worker-load.ts).
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -7,6 +8,7 @@ import { loadOpus, OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
 import type { Config } from '../config/config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
+import { systemTime, type Time } from '../time.js';
 import { Handover, EncoderLine } from './encoder-line.js';
 import {
   type HandoverMessage,
@@ -16,6 +18,7 @@ import {
   Outbox,
   type ToWorker,
 } from './line-messages.js';
+import { COUNTERS, WorkerLoad, type WorkerSample } from './worker-load.js';
 
 /** Settings of a line that override those of the pool. */
 interface LineOptions {
@@ -30,12 +33,27 @@ interface PoolOptions extends LineOptions {
   readonly script?: URL;
   /** Called for every worker that died, for the log. */
   readonly onWorkerLost?: (error: ParleyError) => void;
+  /** Called when the complexity of the lines that begin in a worker has changed, for the log. */
+  readonly onComplexity?: (change: ComplexityChange) => void;
+  /** Absent: the load is not sampled, and the complexity stays. */
+  readonly time?: Time;
 }
+
+interface ComplexityChange extends WorkerSample {
+  /** Number of the worker, from 0. */
+  readonly worker: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const SAMPLE_MS = 1000;
 
 export class EncoderPool {
   /** Settings of lines that override none. */
   readonly settings: LineSettings;
   readonly #threads: readonly EncoderThread[];
+  readonly #onComplexity: (change: ComplexityChange) => void;
+  #cancelSample: () => void = () => undefined;
   #lineCount = 0;
   #closed: Promise<void> | undefined;
 
@@ -49,7 +67,13 @@ export class EncoderPool {
     this.settings = { opus: { ...OPUS_SPEECH, ...options.opus }, trim: { ...options.trim } };
     const script = options.script ?? new URL('./encoder-worker.js', import.meta.url);
     const onLost = options.onWorkerLost ?? (() => undefined);
-    this.#threads = Array.from({ length: workers }, () => new EncoderThread(script, onLost));
+    const { complexity } = this.settings.opus;
+    this.#threads = Array.from(
+      { length: workers },
+      () => new EncoderThread(script, onLost, new WorkerLoad(complexity)),
+    );
+    this.#onComplexity = options.onComplexity ?? (() => undefined);
+    if (options.time !== undefined) this.#planSample(options.time);
   }
 
   /** Resolves when every worker is loaded and warm; rejects when one cannot start. */
@@ -67,6 +91,19 @@ export class EncoderPool {
     return this.#threads.map((thread) => thread.lines);
   }
 
+  /**
+   * Load of the workers in the last second, 0 to 1, on average: the fraction of the time in which they worked
+   * for calls, or 1 for a worker in which a call's line waited too long. Lower complexities lower it too.
+   */
+  get load(): number {
+    return this.#threads.reduce((sum, thread) => sum + thread.load.load, 0) / this.#threads.length;
+  }
+
+  /** The lowest complexity with which lines begin now. */
+  get complexity(): number {
+    return Math.min(...this.#threads.map((thread) => thread.load.complexity));
+  }
+
   /** Lines and handovers opened so far. */
   get opened(): number {
     return this.#lineCount;
@@ -75,8 +112,9 @@ export class EncoderPool {
   /** Throws ENCODER_FAILED when no worker can be started, WRONG_STATE after a close. */
   open(sink: LineSink, options: LineOptions = {}): EncoderLine {
     const thread = this.#leastLoaded();
+    const { complexity } = thread.load;
     const settings = {
-      opus: { ...this.settings.opus, ...options.opus },
+      opus: { ...this.settings.opus, complexity, ...options.opus },
       trim: { ...this.settings.trim, ...options.trim },
     };
     const line = ++this.#lineCount;
@@ -85,28 +123,54 @@ export class EncoderPool {
 
   /**
    * Moves the queued payloads of a playout to its successor. The payloads of the lines `after` follow; at
-   * most one of these lines is still encoding. Throws as `open` does.
+   * most one of these lines is still encoding. `opus` overrides the pool's settings. Throws as `open` does.
    */
   handOver(
     sound: Pick<HandoverMessage, 'from' | 'to' | 'entries'>,
     after: readonly { readonly number: number }[],
+    opus: Partial<OpusSettings> = {},
   ): Handover {
     const numbers = after.map(({ number }) => number);
     const thread =
       this.#threads.find((one) => one.usable && numbers.some((number) => one.holds(number))) ??
       this.#leastLoaded();
     const line = ++this.#lineCount;
-    return thread.handOver({ ...sound, type: 'handover', line, after: numbers, settings: this.settings });
+    const { complexity } = thread.load;
+    const settings = { ...this.settings, opus: { ...this.settings.opus, complexity, ...opus } };
+    return thread.handOver({ ...sound, type: 'handover', line, after: numbers, settings });
   }
 
   /** Aborts every line and ends every worker. Idempotent. */
   close(): Promise<void> {
+    this.#cancelSample();
     this.#closed ??= Promise.all(this.#threads.map((thread) => thread.close())).then(() => undefined);
     return this.#closed;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #planSample(time: Time): void {
+    const beganMs = time.now();
+    this.#cancelSample = time.after(SAMPLE_MS, () => {
+      const nowMs = time.now(); // later if the event loop was blocked
+      for (const [worker, thread] of this.#threads.entries()) {
+        this.#sample(thread, worker, { ms: nowMs - beganMs, nowMs });
+      }
+      this.#planSample(time);
+    });
+  }
+
+  #sample(
+    thread: EncoderThread,
+    worker: number,
+    { ms, nowMs }: { readonly ms: number; readonly nowMs: number },
+  ): void {
+    const from = thread.load.complexity;
+    const sample = thread.sample(ms, nowMs);
+    const to = thread.load.complexity;
+    if (to !== from) this.#onComplexity({ worker, from, to, ...sample });
   }
 
   #leastLoaded(): EncoderThread {
@@ -139,10 +203,14 @@ class EncoderThread {
   #settleReady!: { resolve: () => void; reject: (error: ParleyError) => void };
   #closed: Promise<void> | undefined;
   #resolveGone: (() => void) | undefined;
+  /** Written by the worker. */
+  readonly #counters = new Int32Array(new SharedArrayBuffer(8));
+  readonly load: WorkerLoad;
 
-  constructor(script: URL, onLost: (error: ParleyError) => void) {
+  constructor(script: URL, onLost: (error: ParleyError) => void, load: WorkerLoad) {
     this.#script = script;
     this.#onLost = onLost;
+    this.load = load;
     this.#awaitReady();
     this.#start();
   }
@@ -164,7 +232,7 @@ class EncoderThread {
 
   open(message: Extract<ToWorker, { readonly type: 'open' }>): EncoderLine {
     const number = message.line;
-    const line = new EncoderLine(number, message.sink, {
+    const line = new EncoderLine(number, message.sink, message.settings.opus, {
       post: (next) => {
         this.#outbox.add(next);
         // The worker must know where a part ends before samples beyond the end arrive.
@@ -192,6 +260,15 @@ class EncoderThread {
     return handover;
   }
 
+  /** Samples the load of the worker over the last `ms` milliseconds. One that is still loading is idle. */
+  sample(ms: number, nowMs: number): WorkerSample {
+    const workedUs = Atomics.exchange(this.#counters, COUNTERS.workedUs, 0);
+    const longestWaitMs = Atomics.exchange(this.#counters, COUNTERS.longestWaitMs, 0);
+    const sample = { busy: Math.min(1, workedUs / 1000 / ms), longestWaitMs };
+    this.load.sample(sample, nowMs);
+    return sample;
+  }
+
   /** Aborts the lines and waits for the thread's end; every caller gets the same promise. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -206,7 +283,8 @@ class EncoderThread {
   #start(): void {
     let isReady = false;
     this.#failure = undefined;
-    const worker = new Worker(this.#script, { name: 'parley-encoder' });
+    const workerData = { counters: this.#counters };
+    const worker = new Worker(this.#script, { name: 'parley-encoder', workerData });
     const onMessage = (message: FromWorker): void => {
       if (message.type !== 'ready') return this.#lines.get(message.line)?.onMessage(message);
       isReady = true;
@@ -268,5 +346,8 @@ export function openEncoders(config: Config, log: Log): EncoderPool {
     },
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
+    time: systemTime,
+    onComplexity: ({ to, from, ...change }) =>
+      log.warn({ ...change, from, complexity: to }, 'encoder complexity changed'),
   });
 }

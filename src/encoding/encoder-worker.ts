@@ -2,7 +2,7 @@
 //
 // The pool sends it lines and segments by message. Sound goes from native rings to native playouts, so the
 // main thread never sees any. Nothing is polled: rings, playouts and messages wake the lines.
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import { Resampler } from '../audio/resampler.js';
@@ -17,6 +17,7 @@ import { PlayoutWriter } from '../media/playout.js';
 import { BytesSink, type FrameSink, HeldStart, NoQueue, PlayoutSink } from './frame-sink.js';
 import { HandoverQueue } from './handover-queue.js';
 import { ReadySegment } from './kept-frames.js';
+import { KeptSound } from './kept-sound.js';
 import {
   type FromWorker,
   type HandoverMessage,
@@ -28,6 +29,7 @@ import {
 } from './line-messages.js';
 import { LinePump, type LineReports, LineScheduler } from './line-pump.js';
 import { CHUNK_SAMPLES, SegmentSound } from './line-sound.js';
+import { COUNTERS } from './worker-load.js';
 
 const MAX_DEPTH = 8; // handovers in a row; each adds a codec's loss and its work
 const ENGINE_RATES_HZ = [16_000, 22_050, 24_000]; // flite, espeak, qwen3
@@ -47,6 +49,8 @@ interface Line {
   /** The handovers behind the line, in order. */
   readonly handovers: HandoverQueue[];
   readonly settings: LineSettings;
+  /** How many times it was tuned. */
+  tunings: number;
   /** Called once, when nothing of the line runs any more. */
   readonly dispose: () => void;
 }
@@ -56,7 +60,14 @@ const port = parentPort;
 const lines = new Map<number, Line>();
 /** Handovers in progress by number: entries are left, or a line still pushes into them. */
 const handovers = new Map<number, HandoverQueue>();
-const scheduler = new LineScheduler();
+/** See COUNTERS. */
+const { counters } = workerData as { readonly counters: Int32Array };
+const scheduler = new LineScheduler(now, (pump, waitedMs, workedMs) => {
+  if (!pump.isTimed) return;
+  Atomics.add(counters, COUNTERS.workedUs, Math.round(1000 * workedMs));
+  const longest = Atomics.load(counters, COUNTERS.longestWaitMs);
+  if (waitedMs >= longest + 1) Atomics.store(counters, COUNTERS.longestWaitMs, Math.floor(waitedMs));
+});
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
 
@@ -75,7 +86,7 @@ function openLine(line: number, message: LineSink, settings: LineSettings): void
   const reports: LineReports = {
     started: (segment) => post({ type: 'started', line, segment }),
     encoded: (segment) => post({ type: 'encoded', line, segment }),
-    kept: (index, kept) => post({ type: 'kept', line, index, kept }),
+    kept: (index, kept) => post({ type: 'kept', line, index, kept, tunings: lines.get(line)?.tunings ?? 0 }),
     failed: (index, { code, message: text }) => post({ type: 'failed', line, index, code, message: text }),
     ended: (workMs) => {
       const header = fileHeader?.();
@@ -90,7 +101,7 @@ function openLine(line: number, message: LineSink, settings: LineSettings): void
   const speed = message.kind === 'bytes' ? message.speed : 1;
   try {
     const pump = new LinePump(sink, reports, scheduler.wake, now, speed);
-    lines.set(line, { pump, start, handovers: [], settings, dispose });
+    lines.set(line, { pump, start, handovers: [], settings, tunings: 0, dispose });
   } catch (error) {
     dispose();
     throw error;
@@ -167,10 +178,20 @@ function openHandover(message: HandoverMessage): void {
 
 function addSegment(line: Line, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
-  if ('kept' in source) return line.pump.segment(new ReadySegment({ index, pauseBeforeMs }, source.kept));
+  if ('kept' in source) return line.pump.segment(keptSegment(index, pauseBeforeMs, source));
   const { ring, rate, keep = false, part, speed, gain } = source;
   const segment = { index, rate, pauseBeforeMs, keep, part, speed, gain };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
+}
+
+function keptSegment(
+  index: number,
+  pauseBeforeMs: number,
+  { kept, reencode }: Extract<SegmentSource, { readonly kept: unknown }>,
+): ReadySegment | SegmentSound {
+  if (reencode !== true) return new ReadySegment({ index, pauseBeforeMs }, kept);
+  const segment = { index, rate: CODECS.opus.sampleRate, pauseBeforeMs, keep: true, made: kept };
+  return new SegmentSound(new KeptSound(kept), segment, { thresholdDb: -Infinity }, scratch);
 }
 
 function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
@@ -184,6 +205,9 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
       return addSegment(line, message.index, message.source);
     case 'cut':
       return line.pump.cut(message.index, message.endAt);
+    case 'tune':
+      line.tunings++;
+      return line.pump.tune(message.tuning);
     case 'rest':
       return line.pump.pauseInput();
     case 'end':

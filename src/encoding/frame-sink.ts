@@ -6,6 +6,7 @@
 // before. There is no other flow control.
 import type { Container } from '../codecs/container.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
+import type { OpusTuning } from '../codecs/opus.js';
 import type { ErrorCode } from '../errors.js';
 import { TRACK_ENDED } from './marks.js';
 
@@ -17,6 +18,8 @@ interface PayloadSink {
   readonly payload: Uint8Array | undefined;
   /** The next frame that is put depends on nothing before it. */
   restart(): void;
+  /** Changes the encoder from the next frame on. */
+  tune(tuning: OpusTuning): void;
   putSilence(): void;
   /** A frame that was encoded before. */
   putPayload(payload: Uint8Array): void;
@@ -211,6 +214,10 @@ export class PlayoutSink implements FrameSink, PayloadSink {
 
   restart(): void {
     this.#encoder.reset();
+  }
+
+  tune(tuning: OpusTuning): void {
+    this.#encoder.tune?.(tuning);
   }
 
   putSilence(): void {

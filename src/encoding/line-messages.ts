@@ -6,7 +6,7 @@
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { CodecName } from '../codecs/codec.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
-import type { OpusSettings } from '../codecs/opus.js';
+import type { OpusSettings, OpusTuning } from '../codecs/opus.js';
 import type { ErrorCode } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 
@@ -65,6 +65,11 @@ interface CutMessage {
 
 interface KeptSegment extends SegmentPlace {
   readonly kept: KeptFrames;
+  /**
+   * The payloads are decoded, encoded with the settings of the line, and kept again. For Opus only. Absent:
+   * they are sent as they are.
+   */
+  readonly reencode?: true;
 }
 
 export interface SegmentEncoded {
@@ -150,6 +155,8 @@ export type OfLine =
       readonly index: number;
       readonly source: SegmentSource;
     }
+  /** Changes the encoder from the next frame on. */
+  | { readonly type: 'tune'; readonly line: number; readonly tuning: OpusTuning }
   | { readonly type: 'rest'; readonly line: number }
   | { readonly type: 'end'; readonly line: number }
   | { readonly type: 'abort'; readonly line: number };
@@ -166,7 +173,14 @@ export interface SegmentStarted {
 export type LineMessage =
   | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
   | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
-  | { readonly type: 'kept'; readonly line: number; readonly index: number; readonly kept: KeptFrames }
+  /** `tunings`: how many times the line had been tuned when the segment was encoded. */
+  | {
+      readonly type: 'kept';
+      readonly line: number;
+      readonly index: number;
+      readonly kept: KeptFrames;
+      readonly tunings: number;
+    }
   | {
       readonly type: 'failed';
       readonly line: number;

@@ -13,6 +13,7 @@
 // begins and ends with a frame of its own, silence between it and its neighbours
 // is whole frames, and its encoder starts clean. So its payloads are the same
 // in every line.
+import type { OpusTuning } from '../codecs/opus.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { DueMarks } from './marks.js';
 import type { FrameSink } from './frame-sink.js';
@@ -97,6 +98,11 @@ export class LinePump {
     this.#keeper = new SegmentKeeper(frameMs, (index, kept) => reports.kept(index, kept));
   }
 
+  /** Its frames are payloads of a call, which have to be in time. */
+  get isTimed(): boolean {
+    return this.#sink.payloads !== undefined;
+  }
+
   get framesPut(): number {
     return this.#framesPut;
   }
@@ -114,6 +120,13 @@ export class LinePump {
     if (this.#over || !(part instanceof SegmentSound)) return;
     part.endAt(endAt);
     this.#wake();
+  }
+
+  /** Changes the encoder from the next frame on. The segment in progress is not kept. */
+  tune(tuning: OpusTuning): void {
+    if (this.#over) return;
+    this.#sink.payloads?.tune(tuning);
+    this.#keeper.drop();
   }
 
   /** No segment follows for now. */
@@ -385,6 +398,9 @@ const STARTING_TURN_FRAMES = 2; // many that start together all have their first
 const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
 const CUSHION_FRAMES = 10; // 200 ms of sound
 
+/** Called after each turn, with the time that the line waited for it and worked in it. */
+type OnTurn = (pump: LinePump, waitedMs: number, workedMs: number) => void;
+
 /**
  * Decides which line works next in an encoder worker. Lines take turns of a few frames. A line that has not
  * given its call a cushion yet goes before those that have: its first packet is due, while the others have
@@ -394,13 +410,22 @@ const CUSHION_FRAMES = 10; // 200 ms of sound
 export class LineScheduler {
   readonly #starting: LinePump[] = [];
   readonly #running: LinePump[] = [];
-  readonly #waiting = new Set<LinePump>();
+  /** The lines that wait for a turn, and since when. */
+  readonly #waiting = new Map<LinePump, number>();
+  readonly #now: () => number;
+  readonly #onTurn: OnTurn;
   #scheduled = false;
+
+  /** `now` is the monotonic clock in milliseconds. */
+  constructor(now: () => number, onTurn: OnTurn) {
+    this.#now = now;
+    this.#onTurn = onTurn;
+  }
 
   /** The line may be able to work. */
   readonly wake = (pump: LinePump): void => {
     if (this.#waiting.has(pump)) return;
-    this.#waiting.add(pump);
+    this.#waiting.set(pump, this.#now());
     this.#queueOf(pump).push(pump);
     this.#schedule();
   };
@@ -424,9 +449,12 @@ export class LineScheduler {
       const turnFrames = this.#starting.length > 0 ? STARTING_TURN_FRAMES : TURN_FRAMES;
       const pump = this.#starting.shift() ?? this.#running.shift();
       if (pump === undefined) break;
+      const beganMs = this.#now();
+      const waitedMs = beganMs - (this.#waiting.get(pump) ?? beganMs);
       this.#waiting.delete(pump);
       const before = pump.framesPut;
       if (pump.turn(turnFrames) === 'more') again.push(pump);
+      this.#onTurn(pump, waitedMs, this.#now() - beganMs);
       frames += Math.max(1, pump.framesPut - before);
     }
     for (const pump of again) this.wake(pump);

@@ -6,6 +6,7 @@ import { SampleQueue } from '../audio/sample-buffers.js';
 import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
 import { Trimmer, type TrimOptions } from '../audio/trimmer.js';
 import { type ErrorCode, ParleyError } from '../errors.js';
+import type { KeptFrames } from './kept-frames.js';
 import type { RingPart } from './line-messages.js';
 
 /** Samples taken from the ring in one piece: 10 ms at 48 kHz, 60 at 8. */
@@ -40,6 +41,8 @@ export class SegmentSound {
   readonly #source: SampleSource;
   readonly #trimmer: Trimmer;
   readonly #scratch: Float32Array;
+  /** Figures of its first rendering, if it was kept and decoded again. */
+  readonly #made: Pick<KeptFrames, 'samplesIn' | 'trimmedStartMs'> | undefined;
   #samplesIn = 0;
   /** True if the segment shares its ring with others. */
   readonly isPart: boolean;
@@ -59,6 +62,7 @@ export class SegmentSound {
       readonly part?: RingPart | undefined;
       readonly speed?: number | undefined;
       readonly gain?: number | undefined;
+      readonly made?: Pick<KeptFrames, 'samplesIn' | 'trimmedStartMs'> | undefined;
     },
     trim: TrimOptions,
     scratch: Float32Array,
@@ -69,6 +73,7 @@ export class SegmentSound {
     this.keep = segment.keep === true;
     this.speed = segment.speed ?? 1;
     this.#gain = segment.gain ?? 1;
+    this.#made = segment.made;
     this.isPart = segment.part !== undefined;
     this.#endAt = segment.part?.endAt ?? Infinity;
     this.#source = source;
@@ -78,11 +83,11 @@ export class SegmentSound {
   }
 
   get samplesIn(): number {
-    return this.#samplesIn;
+    return this.#made?.samplesIn ?? this.#samplesIn;
   }
 
   get trimmedStartMs(): number {
-    return (this.#trimmer.trimmedStart * 1000) / this.rate;
+    return this.#made?.trimmedStartMs ?? (this.#trimmer.trimmedStart * 1000) / this.rate;
   }
 
   /** A part ends here, or where it is if that is beyond. */

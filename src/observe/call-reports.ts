@@ -95,6 +95,7 @@ export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Re
     mos: rounded(received?.mos, 100),
     remoteLoss: rounded(remote?.loss, 10_000),
     remoteJitterMs: tenths(remote?.jitterMs),
+    remoteMos: rounded(remote?.mos, 100),
     rttMs: tenths(remote?.rttMs ?? undefined),
   };
 }

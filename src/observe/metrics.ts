@@ -42,9 +42,20 @@ const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 // Label values come from closed sets: all unknown methods are one value.
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** Our sound of one call as the far end reported it. */
+interface Reception {
+  /** Fraction of the packets, 0 to 1. */
+  readonly loss: number;
+  readonly jitterMs: number;
+  /** Null if the far end answered none of our reports. */
+  readonly rttMs: number | null;
+  readonly mos: number;
+}
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly sockets = new SocketMetrics(this.#registry);
+  readonly #receptions = new ReceptionMetrics(this.#registry);
   readonly sip: SipMetrics;
   readonly #calls = new Gauge<'door'>({
     name: 'parley_calls',
@@ -108,9 +119,10 @@ export class Metrics {
   }
 
   /** `end` comes from the closed set of reasons of calls. */
-  callClosed(door: string, end: string): void {
+  callClosed(door: string, end: string, remote?: Reception): void {
     this.#calls.dec({ door });
     this.#callsTotal.inc({ door, end });
+    if (remote !== undefined) this.#receptions.ended(door, remote);
   }
 
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void {
@@ -135,6 +147,39 @@ export class Metrics {
   /** `code` is the error code that the client received. */
   speechFailed(code: string): void {
     this.#speech.failed(code);
+  }
+}
+
+const LOSS_RATIO = [0, 0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5];
+const JITTER_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5];
+const RTT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2];
+
+/** How far ends received the calls that have ended, by the way they came in (door). */
+class ReceptionMetrics {
+  readonly #loss: Histogram<'door'>;
+  readonly #jitterSeconds: Histogram<'door'>;
+  readonly #rttSeconds: Histogram<'door'>;
+  readonly #mos: Histogram<'door'>;
+
+  constructor(registry: Registry) {
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, labelNames: ['door'], buckets, registers: [registry] });
+    const reported = 'of a call that ended, as the far end reported it';
+    this.#loss = histogram('parley_call_remote_loss_ratio', `packet loss ${reported}, 0 to 1`, LOSS_RATIO);
+    this.#jitterSeconds = histogram(
+      'parley_call_remote_jitter_seconds',
+      `jitter ${reported}`,
+      JITTER_SECONDS,
+    );
+    this.#rttSeconds = histogram('parley_call_rtt_seconds', `round trip ${reported}`, RTT_SECONDS);
+    this.#mos = histogram('parley_call_remote_mos', `mean opinion score ${reported}, by the E-model`, MOS);
+  }
+
+  ended(door: string, { loss, jitterMs, rttMs, mos }: Reception): void {
+    this.#loss.observe({ door }, loss);
+    this.#jitterSeconds.observe({ door }, jitterMs / 1000);
+    if (rttMs !== null) this.#rttSeconds.observe({ door }, rttMs / 1000);
+    this.#mos.observe({ door }, mos);
   }
 }
 

@@ -18,6 +18,14 @@ export interface ScrapedFigures {
   readonly engineWork?: () => EngineWorkFigures;
   /** Telephone calls. */
   readonly sip?: SipFigures;
+  readonly encoders?: () => EncoderFigures;
+}
+
+interface EncoderFigures {
+  /** Share of the last second in which the encoder workers worked for calls, 0 to 1. */
+  readonly load: number;
+  /** The lowest complexity with which Opus encoders begin now. */
+  readonly complexity: number;
 }
 
 const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
@@ -204,6 +212,7 @@ type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
 export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
   const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache, sip } =
     figures;
+  const { encoders } = figures;
   return [
     plane === undefined ? [] : planeMetrics(plane),
     queueDepth === undefined ? [] : gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth),
@@ -215,7 +224,17 @@ export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
     audioCache === undefined ? [] : cacheMetrics(AUDIO_CACHE, audioCache),
     frameCache === undefined ? [] : cacheMetrics(FRAME_CACHE, frameCache),
     sip === undefined ? [] : sipMetrics(sip),
+    encoders === undefined ? [] : encoderMetrics(encoders),
   ].flat();
+}
+
+function encoderMetrics(encoders: () => EncoderFigures): Metric[] {
+  const load = 'share of the last second in which the encoder workers worked for calls, 0 to 1';
+  const complexity = 'lowest complexity with which Opus encoders of calls begin now; it falls under load';
+  return [
+    gauge('parley_encoder_load_ratio', load, () => encoders().load),
+    gauge('parley_encoder_complexity', complexity, () => encoders().complexity),
+  ];
 }
 
 function gauge(name: string, help: string, read: () => number): Metric {

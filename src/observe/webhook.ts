@@ -326,6 +326,11 @@ function mediaOf({ sent, received, remote }: CallRecord) {
       jitter_ms: received.jitterMs,
       mos: received.mos,
     },
-    remote: remote && { loss: remote.loss, jitter_ms: remote.jitterMs, rtt_ms: remote.rttMs },
+    remote: remote && {
+      loss: remote.loss,
+      jitter_ms: remote.jitterMs,
+      rtt_ms: remote.rttMs,
+      mos: remote.mos,
+    },
   };
 }

@@ -9,6 +9,7 @@
 // are unpinned, and survive a clear, because the next call may need them.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
+import type { OpusSettings } from '../codecs/opus.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { LineSettings } from '../encoding/line-messages.js';
 import type { SpeechOptions, WordTime } from '../engines/engine.js';
@@ -73,10 +74,23 @@ export class FrameCache {
     return this.#pinned.size;
   }
 
-  /** The cache for lines with this codec; undefined if nothing is kept. */
-  of(codec: Codec, frameMs: number): LineFrames | undefined {
-    if (this.#maxBytes === 0) return undefined;
-    const own = renderingKey([FORM, codec.name, frameMs, ...keyFields(this.#settings)]);
+  /** True if sentences are kept. */
+  get enabled(): boolean {
+    return this.#maxBytes > 0;
+  }
+
+  /** Settings of encoders that override none. */
+  get opus(): OpusSettings {
+    return this.#settings.opus;
+  }
+
+  /**
+   * The cache for lines with this codec and these settings of Opus, by default those of all encoders;
+   * undefined if nothing is kept.
+   */
+  of(codec: Codec, frameMs: number, opus = this.#settings.opus): LineFrames | undefined {
+    if (!this.enabled) return undefined;
+    const own = renderingKey([FORM, codec.name, frameMs, ...keyFields({ ...this.#settings, opus })]);
     return new LineFrames(this, own);
   }
 

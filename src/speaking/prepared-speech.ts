@@ -9,7 +9,7 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { TextRequest } from './speech-request.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import type { FrameCache, LineFrames } from './frame-cache.js';
+import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from './frame-cache.js';
 import type { SpokenSentence } from './line-piece.js';
 import { preparedPace } from './pace.js';
 import { type EncoderSource, type SentenceFrames, SpeechLine } from './speech-line.js';
@@ -101,7 +101,9 @@ export class PreparedSpeech {
     if (missing.size === 0) return 0;
     const pinning = new Pinning(frames, (key, sentence) => this.#pin(key, sentence));
     const sink = { kind: 'kept', codec: codec.name, frameMs } as const;
-    const outlet = { open: (options: object) => encoders.open(sink, options) };
+    // With the configured complexity, however busy the worker is: these payloads stay.
+    const { opus } = this.#parts.frames;
+    const outlet = { open: (options: object) => encoders.open(sink, { ...options, opus }) };
     const line = new SpeechLine(outlet, preparedPace(CLIENT), {}, pinning);
     await line.run(missing.values(), Promise.resolve(), this.#controller.signal);
     if (pinning.failure !== undefined) throw pinning.failure;
@@ -134,10 +136,6 @@ class Pinning implements SentenceFrames {
     this.#pin = pin;
   }
 
-  keyOf(...settings: Parameters<LineFrames['keyOf']>): string {
-    return this.#frames.keyOf(...settings);
-  }
-
   has(): boolean {
     return false;
   }
@@ -146,12 +144,15 @@ class Pinning implements SentenceFrames {
     return undefined;
   }
 
-  keep(...kept: Parameters<LineFrames['keep']>): void {
-    try {
-      this.#pin(...kept);
-    } catch (error) {
-      this.failure ??= asParleyError(error, 'WRONG_STATE');
-    }
+  keeper(sentence: SentenceSettings): (kept: KeptSentence) => void {
+    const key = this.#frames.keyOf(sentence);
+    return (kept) => {
+      try {
+        this.#pin(key, kept);
+      } catch (error) {
+        this.failure ??= asParleyError(error, 'WRONG_STATE');
+      }
+    };
   }
 }
 

@@ -15,12 +15,13 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { FileHeader } from '../codecs/container.js';
+import type { OpusSettings } from '../codecs/opus.js';
 import type { EncoderLine } from '../encoding/encoder-line.js';
 import type { LineSink } from '../encoding/line-messages.js';
 import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Continuity } from './continuity.js';
-import type { KeptSentence, LineFrames, SentenceSettings } from './frame-cache.js';
+import type { KeptSentence, SentenceSettings } from './frame-cache.js';
 import {
   type Delivery,
   type SoundPiece,
@@ -39,10 +40,29 @@ const LIVE_RINGS = 2;
 // Silence between two sentences, whose own leading and trailing silence is cut.
 export const SENTENCE_PAUSE_MS = 160;
 
-export type SentenceFrames = Pick<LineFrames, 'keyOf' | 'has' | 'find' | 'keep'>;
+/** A sentence of the cache. */
+export interface FoundSentence {
+  readonly kept: KeptSentence;
+  /** Its payloads have other settings than the line: they are decoded and encoded again. */
+  readonly reencode: boolean;
+}
+
+/** The view that one line has of the cache of sentences. */
+export interface SentenceFrames {
+  /** True if `find` would find it. It does not count as a use. */
+  has(sentence: SentenceSettings): boolean;
+  find(sentence: SentenceSettings): FoundSentence | undefined;
+  /**
+   * Called when the payloads of a sentence have been reported. Returns a function that keeps it under the
+   * settings that the line has now.
+   */
+  keeper(sentence: SentenceSettings): (kept: KeptSentence) => void;
+}
 
 interface EncoderOptions {
   readonly trim?: TrimOptions | undefined;
+  /** Override those of the server. */
+  readonly opus?: Partial<OpusSettings>;
 }
 
 export interface EncoderSource {
@@ -191,8 +211,7 @@ export class SpeechLine {
 
   #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
     const { continuity, options } = this.#options;
-    const isKept = (sentence: SpokenSentence) =>
-      this.#frames?.has(this.#frames.keyOf(this.#settingsOf(sentence))) === true;
+    const isKept = (sentence: SpokenSentence) => this.#frames?.has(this.#settingsOf(sentence)) === true;
     const onRead = () => void (this.#textPaused = false);
     return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
   }
@@ -240,8 +259,8 @@ export class SpeechLine {
       return this.#render({ text: '', delivery }, piece, { pauseBeforeMs }, opened, signal);
     }
     const settings = this.#settingsOf(piece);
-    const kept = this.#frames?.find(this.#frames.keyOf(settings));
-    if (kept !== undefined) return this.#repeat(piece, kept, pauseBeforeMs, opened);
+    const found = this.#frames?.find(settings);
+    if (found !== undefined) return this.#repeat(piece, found, { pauseBeforeMs, settings }, opened);
     const sound = this.#synthesis(piece);
     const toKeep = this.#frames === undefined ? undefined : settings;
     return this.#render(piece, sound, { pauseBeforeMs, settings: toKeep }, opened, signal);
@@ -293,15 +312,17 @@ export class SpeechLine {
   /** Speaks a sentence from the cache. */
   #repeat(
     sentence: WrittenSentence,
-    kept: KeptSentence,
-    pauseBeforeMs: number,
+    { kept, reencode }: FoundSentence,
+    { pauseBeforeMs, settings }: { readonly pauseBeforeMs: number; readonly settings: SentenceSettings },
     opened: Promise<EncoderLine>,
   ): Work {
     const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#options).speed);
     segment.made(kept.soundMs, kept.words);
+    if (reencode) segment.onKept = (frames) => this.#frames?.keeper(settings)({ ...kept, frames });
     this.#segments.push(segment);
+    const again = reencode ? ({ reencode } as const) : {};
     const encoded = opened
-      .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs }))
+      .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs, ...again }))
       .then((place) => segment.encoded(place));
     encoded.catch(() => undefined);
     return { synthesized: Promise.resolve(), encoded };
@@ -356,10 +377,11 @@ export class SpeechLine {
   /** Caches the sentence once engine and encoder have both finished it. */
   #keepOf(segment: LineSegment, settings: SentenceSettings, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
-      const keep = () => {
-        this.#frames?.keep(this.#frames.keyOf(settings), { frames, ...segment.asMade });
-      };
-      synthesized.then(keep, () => undefined);
+      const keep = this.#frames?.keeper(settings);
+      synthesized.then(
+        () => keep?.({ frames, ...segment.asMade }),
+        () => undefined,
+      );
     };
   }
 

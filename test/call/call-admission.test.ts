@@ -5,11 +5,12 @@ import { ManualTime } from '../fakes/manual-time.js';
 
 function admission(maxCpuPercent: number) {
   const time = new ManualTime(1000);
-  const machine = { usedMs: 0 };
+  const machine = { usedMs: 0, encoderLoad: 0 };
   const gate = new CallAdmission({
     maxCpuPercent,
     cores: 2,
     cpuMicroseconds: () => machine.usedMs * 1000,
+    encoderLoad: () => machine.encoderLoad,
     time,
   });
   /** Seconds in which this process uses that share of both cores. */
@@ -37,6 +38,15 @@ test('a busy processor refuses calls once it is busy for longer than a second, a
 test('without a limit a busy processor refuses nothing', () => {
   const { gate, run } = admission(0);
   run(10, 1);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+});
+
+test('encoders without time refuse calls', () => {
+  const { gate, machine } = admission(90);
+  machine.encoderLoad = 0.96;
+  assert.equal(gate.refusal(), 'the encoders have no time for another call');
+  machine.encoderLoad = 0.9;
   assert.equal(gate.refusal(), undefined);
   gate.close();
 });

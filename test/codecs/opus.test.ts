@@ -247,3 +247,109 @@ test('the payload of one call is not changed by the next', () => {
   encoder.encode(sound.slice(FRAME));
   assert.deepEqual(Buffer.from(first), copy);
 });
+
+test('an encoder that is tuned and reset gives the bytes of a new one with those settings', () => {
+  const sound = voice(30 * FRAME);
+  const settings: OpusSettings[] = [
+    OPUS_SPEECH,
+    { ...OPUS_SPEECH, complexity: 1 },
+    { ...OPUS_SPEECH, inBandFec: true, expectedLossPercent: 6 },
+    { ...OPUS_SPEECH, inBandFec: true, expectedLossPercent: 15, complexity: 3 },
+  ];
+  for (const frameMs of [10, 20, 40, 60]) {
+    for (const from of settings) {
+      for (const to of settings) {
+        const used = new OpusFrameEncoder(frameMs, from);
+        encodeAll(used, sound.subarray(0, 10 * FRAME));
+        used.tune(to);
+        used.reset();
+        const fresh = encodeAll(new OpusFrameEncoder(frameMs, to), sound);
+        assert.deepEqual(encodeAll(used, sound), fresh, `${frameMs} ms`);
+      }
+    }
+  }
+});
+
+/** True for a packet with a copy of the frame before it: SILK or hybrid with the LBRR flag, in mono. */
+function hasCopy(payload: Buffer): boolean {
+  return (payload[0] as number) >> 3 < 16 && ((payload[1] as number) & 0x40) !== 0;
+}
+
+const CORRECTING = { complexity: 5, inBandFec: true, expectedLossPercent: 6 };
+
+test('error correction begins and ends between two frames, in the application of speech', () => {
+  const encoder = new OpusFrameEncoder(20);
+  const sound = voice(150 * FRAME);
+  const part = (from: number, to: number) => encodeAll(encoder, sound.subarray(from * FRAME, to * FRAME));
+  assert.ok(!part(0, 50).some(hasCopy));
+  encoder.tune(CORRECTING);
+  const corrected = part(50, 100);
+  encoder.tune(OPUS_SPEECH);
+  const [last, ...after] = part(100, 150) as [Buffer, ...Buffer[]];
+  assert.ok(corrected.filter(hasCopy).length > 20, `${corrected.filter(hasCopy).length} of 50`);
+  assert.ok((last[0] as number) >> 3 < 16, 'the mode changes behind one more frame of the old one');
+  assert.ok(after.every((payload) => (payload[0] as number) >> 3 >= 16));
+});
+
+test('1 to 5 % of expected loss bring no copies at 32 kb/s, 6 % do', () => {
+  const copies = (expectedLossPercent: number) =>
+    encoded({ inBandFec: true, expectedLossPercent }, voice(100 * FRAME)).filter(hasCopy).length;
+  assert.deepEqual([1, 5].map(copies), [0, 0]);
+  assert.ok(copies(6) > 40, `${copies(6)}`);
+});
+
+test('no step is heard where error correction begins or ends', () => {
+  const encoder = new OpusFrameEncoder(20, { ...OPUS_SPEECH, bitsPerSecond: 64_000 });
+  const sound = tone(440, 48_000, 100 * FRAME);
+  const payloads: Buffer[] = [];
+  for (let frame = 0; frame < 100; frame++) {
+    if (frame === 40) encoder.tune(CORRECTING);
+    if (frame === 70) encoder.tune(OPUS_SPEECH);
+    payloads.push(Buffer.from(encoder.encode(sound.slice(frame * FRAME, (frame + 1) * FRAME))));
+  }
+  const decoder = new Package(48_000, 1);
+  const pcm = Buffer.concat(payloads.map((payload) => decoder.decode(payload)));
+  const at = (n: number) => pcm.readInt16LE(2 * n) / 32_768;
+  // The curvature of a 440 Hz tone is at most amplitude * (2 pi f / rate)^2; a step would exceed it by far.
+  const steady = 0.5 * (2 * Math.PI * (440 / 48_000)) ** 2;
+  for (const joint of [40, 70]) {
+    for (let n = (joint - 2) * FRAME; n < (joint + 4) * FRAME; n++) {
+      const curvature = Math.abs(at(n + 1) - 2 * at(n) + at(n - 1));
+      assert.ok(curvature < 6 * steady, `${curvature} at frame ${n / FRAME}`);
+    }
+    const loud = (frame: number) => {
+      let sum = 0;
+      for (let n = frame * FRAME; n < (frame + 1) * FRAME; n++) sum += at(n) ** 2;
+      return 10 * Math.log10(sum / FRAME);
+    };
+    for (let frame = joint - 1; frame < joint + 3; frame++) {
+      assert.ok(Math.abs(loud(frame) - loud(20)) < 1.5, `${loud(frame)} dB in frame ${frame}`);
+    }
+  }
+});
+
+test('the highest playback rate bounds the bandwidth of the frames', () => {
+  const SUPER_WIDE = 24_000;
+  const bandwidths = (maxPlaybackRate: number) =>
+    new Set(encoded({ maxPlaybackRate }).map((payload) => bandwidthOf((payload[0] as number) >> 3)));
+  for (const [maxPlaybackRate, most] of [
+    [8000, 8000],
+    [16_000, 16_000],
+    [SUPER_WIDE, SUPER_WIDE],
+    [44_100, 48_000],
+  ] as const) {
+    assert.ok(Math.max(...bandwidths(maxPlaybackRate)) <= most, `${maxPlaybackRate}`);
+  }
+});
+
+/** Hz of a configuration's sampling rate (RFC 6716, table 2). */
+function bandwidthOf(config: number): number {
+  if (config < 12) return [8000, 12_000, 16_000][Math.floor(config / 4)] as number;
+  if (config < 16) return config < 14 ? 24_000 : 48_000;
+  return [8000, 16_000, 24_000, 48_000][Math.floor((config - 16) / 4)] as number;
+}
+
+test('a constant bit rate makes frames of one length', () => {
+  const lengths = new Set(encoded({ constantBitrate: true }).map(({ length }) => length));
+  assert.deepEqual([...lengths], [80]);
+});

@@ -406,7 +406,10 @@ function addLine(scheduler: LineScheduler, order: number[], number: number, fram
 }
 
 test('twenty lines share one thread in short turns, and none gets ahead', async () => {
-  const scheduler = new LineScheduler();
+  const scheduler = new LineScheduler(
+    () => 0,
+    () => undefined,
+  );
   const order: number[] = [];
   await Promise.all(Array.from({ length: 20 }, (_, number) => addLine(scheduler, order, number, 60)));
   assert.equal(order.length, 20 * 60);
@@ -423,7 +426,10 @@ test('twenty lines share one thread in short turns, and none gets ahead', async 
 });
 
 test('a line that starts goes before those that have a cushion', async () => {
-  const scheduler = new LineScheduler();
+  const scheduler = new LineScheduler(
+    () => 0,
+    () => undefined,
+  );
   const order: number[] = [];
   const old = Array.from({ length: 10 }, (_, number) => addLine(scheduler, order, number, 500));
   while (order.length < 10 * 20) await new Promise(setImmediate);
@@ -436,7 +442,10 @@ test('a line that starts goes before those that have a cushion', async () => {
 });
 
 test('a pass is bounded, so that messages are heard between two', async () => {
-  const scheduler = new LineScheduler();
+  const scheduler = new LineScheduler(
+    () => 0,
+    () => undefined,
+  );
   const order: number[] = [];
   const lines = Array.from({ length: 30 }, (_, number) => addLine(scheduler, order, number, 50));
   let before = 0;

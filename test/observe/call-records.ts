@@ -20,7 +20,7 @@ export function callRecord(changes: Partial<CallRecord> = {}): CallRecord {
     firstAudioMs: 35,
     sent: { packets: 500, silencePackets: 200, underruns: 0 },
     received: { packets: 490, loss: 0.02, jitterMs: 1.5, mos: 4.2 },
-    remote: { loss: 0, jitterMs: 2, rttMs: null },
+    remote: { loss: 0, jitterMs: 2, rttMs: null, mos: 4.38 },
     digits: 3,
     ...changes,
   };

@@ -52,6 +52,7 @@ test('the line of a call holds figures, and whole numbers only where they are as
     mos: 4.2,
     remoteLoss: 0,
     remoteJitterMs: 2,
+    remoteMos: 4.38,
   });
   assert.equal(callRecordLine(record, { numbers: true })['to'], record.to);
 });
@@ -82,7 +83,7 @@ test('the figures of a line are rounded, and those of the record that an applica
     answeredAt: 1.5,
     endedAt: 3.75,
     received: { packets: 490, loss: 1 / 3, jitterMs: 1.234_56, mos: 4.123_456 },
-    remote: { loss: 2 / 3, jitterMs: 0.049, rttMs: 17.277_7 },
+    remote: { loss: 2 / 3, jitterMs: 0.049, rttMs: 17.277_7, mos: 1.2345 },
   });
   const line = callRecordLine(record, { numbers: false });
   const figures = [
@@ -96,10 +97,11 @@ test('the figures of a line are rounded, and those of the record that an applica
     'remoteLoss',
     'remoteJitterMs',
     'rttMs',
+    'remoteMos',
   ];
   assert.deepEqual(
     figures.map((name) => line[name]),
-    [2400, 35, 4, 2, 0.3333, 1.2, 4.12, 0.6667, 0, 17.3],
+    [2400, 35, 4, 2, 0.3333, 1.2, 4.12, 0.6667, 0, 17.3, 1.23],
   );
   assert.equal(callRecordBody(record).call.setup_ms, 2400.123_456);
 });

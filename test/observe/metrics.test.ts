@@ -32,6 +32,43 @@ test('calls are a gauge by door, and are counted by reason when they end', async
   ]);
 });
 
+test('what far ends reported of ended calls falls into the buckets of their door', async () => {
+  const metrics = new Metrics();
+  for (const rttMs of [40, null]) {
+    metrics.callOpened('webrtc');
+    metrics.callClosed('webrtc', 'hangup', { loss: 0.04, jitterMs: 12, rttMs, mos: 3.9 });
+  }
+  metrics.callOpened('sip');
+  metrics.callClosed('sip', 'peer hung up');
+  const lines = (await metrics.exposition()).split('\n');
+  for (const line of [
+    'parley_call_remote_loss_ratio_bucket{le="0.03",door="webrtc"} 0',
+    'parley_call_remote_loss_ratio_bucket{le="0.05",door="webrtc"} 2',
+    'parley_call_remote_jitter_seconds_sum{door="webrtc"} 0.024',
+    'parley_call_rtt_seconds_bucket{le="0.05",door="webrtc"} 1',
+    'parley_call_rtt_seconds_count{door="webrtc"} 1',
+    'parley_call_remote_mos_bucket{le="3.75",door="webrtc"} 0',
+    'parley_call_remote_mos_bucket{le="4",door="webrtc"} 2',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+  assert.ok(!lines.some((line) => line.startsWith('parley_call_remote') && line.includes('sip')));
+});
+
+test('the load of the encoders and their complexity are read at each scrape', async () => {
+  const encoders = { load: 0.25, complexity: 5 };
+  const metrics = new Metrics({ encoders: () => encoders });
+  assert.deepEqual(await linesOf(metrics, 'parley_encoder'), [
+    'parley_encoder_load_ratio 0.25',
+    'parley_encoder_complexity 5',
+  ]);
+  Object.assign(encoders, { load: 0.9, complexity: 3 });
+  assert.deepEqual(await linesOf(metrics, 'parley_encoder'), [
+    'parley_encoder_load_ratio 0.9',
+    'parley_encoder_complexity 3',
+  ]);
+});
+
 test('utterances are counted by their end, and the time to first audio falls into its bucket', async () => {
   const metrics = new Metrics();
   metrics.utteranceEnded('spoken');

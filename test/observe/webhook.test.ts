@@ -92,7 +92,7 @@ test('a record is posted as JSON under the id of its call, signed with the momen
       first_audio_ms: 35,
       sent: { packets: 500, silence_packets: 200, underruns: 0 },
       received: { packets: 490, loss: 0.02, jitter_ms: 1.5, mos: 4.2 },
-      remote: { loss: 0, jitter_ms: 2, rtt_ms: null },
+      remote: { loss: 0, jitter_ms: 2, rtt_ms: null, mos: 4.38 },
       digit_count: 3,
     },
   });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
@@ -134,6 +135,8 @@ function openSwitchboard(
         handOver: () => {
           throw noEngine();
         },
+        settings: { opus: OPUS_SPEECH, trim: {} },
+        complexity: OPUS_SPEECH.complexity,
       },
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,

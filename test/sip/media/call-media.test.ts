@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMA, PCMU } from '../../../src/codecs/codec.js';
 import { ParleyError } from '../../../src/errors.js';
-import { contents, rtp, splitRtcp } from '../../media/plane-under-test.js';
+import { contents, receiverReport, rtp, splitRtcp } from '../../media/plane-under-test.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
+import { until } from '../../fakes/until.js';
 import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 
 /** Pushes frames numbered from `first` into the leg's current playout. */
@@ -102,6 +103,67 @@ test('a refresh changes nothing: the playout stays', async (t) => {
   const first = valueOf(call.media.answer(phone.describe()));
   assert.equal(valueOf(call.media.answer(phone.describe())), first);
   assert.equal(call.seen.ports.length, 1);
+});
+
+test('the format parameters of the far end limit the encoder, and new ones need no other playout', async (t) => {
+  const { leg } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['opus'] });
+  const offer = (fmtp: string) => phone.describe('96', ['a=rtpmap:96 opus/48000/2', `a=fmtp:96 ${fmtp}`]);
+  valueOf(call.media.answer(offer('maxplaybackrate=16000;useinbandfec=1')));
+  const [port] = call.seen.ports;
+  assert.deepEqual(port?.encoding, {
+    maxBitsPerSecond: 20_000,
+    maxPlaybackRate: 16_000,
+    inBandFec: true,
+    dtx: false,
+    constantBitrate: false,
+  });
+  valueOf(call.media.answer(offer('maxaveragebitrate=24000;usedtx=1')));
+  assert.equal(call.seen.ports.length, 1);
+  assert.deepEqual(port.encoding, {
+    maxBitsPerSecond: 24_000,
+    maxPlaybackRate: 48_000,
+    inBandFec: false,
+    dtx: true,
+    constantBitrate: false,
+  });
+});
+
+test('the parameters of an answer to our offer limit the encoder too, and other codecs have no limits', async (t) => {
+  const { leg } = stage(t);
+  const [caller, callee] = [leg({ ...PLAIN, codecs: ['opus'] }), leg({ ...PLAIN, codecs: ['opus'] })];
+  agree(caller, callee);
+  // This server's own description: it makes no use of error correction.
+  assert.equal(caller.seen.ports[0]?.encoding?.inBandFec, false);
+  const plain = leg();
+  valueOf(plain.media.answer((await Phone.open(t)).describe()));
+  assert.equal(plain.seen.ports[0]?.encoding, undefined);
+});
+
+test('the port states how the far end receives our sound, once it has reported', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  const rtpPort = portIn(valueOf(call.media.answer(phone.describe('0 101', ['a=rtcp-mux']))));
+  const packets = await phone.packets(pass(1000));
+  const [port] = call.seen.ports;
+  assert.equal(port?.remote?.(), undefined);
+  const report = { fraction: 26, lost: 10, jitter: 80, lastSr: 0, delay: 0 };
+  await phone.send(receiverReport(0x0a0b0c0d, packets[0]?.ssrc ?? 0, report), rtpPort);
+  await until(() => {
+    pass(20);
+    return port?.remote?.() !== undefined;
+  });
+  const remote = port?.remote?.();
+  assert.deepEqual(
+    [remote?.reports, remote?.recentLoss, remote?.jitterMs, remote?.rttMs],
+    [1, 26 / 256, 10, null],
+  );
+  assert.equal(remote?.loss, 10 / (call.media.figures().sent?.packets ?? 0));
+  assert.ok((remote?.mos ?? 0) > 1 && (remote?.mos ?? 5) < 3);
+  const { mos } = call.media.figures().remote ?? {};
+  assert.equal(mos, remote?.mos);
 });
 
 for (const [how, hold] of [

@@ -249,7 +249,8 @@ test('what the peer says of its Opus is handed on', () => {
     spropMaxCaptureRate: 48_000,
     spropStereo: true,
   });
-  assert.deepEqual(linesOf(answer, 'a=fmtp:'), []); // no in-band FEC: no decoder here makes use of it
+  // No in-band FEC: no decoder here makes use of it.
+  assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 stereo=0;useinbandfec=0']);
 });
 
 test('an IPv4 address that is written as one of IPv6 is reached over IPv4', () => {
