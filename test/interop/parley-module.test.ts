@@ -1,4 +1,4 @@
-// The module public/parley.js in a real browser, with the whole server behind a relay that can block the path.
+// The module public/parley.js in a real browser: the server is behind a relay that can block the path.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
