@@ -1,4 +1,4 @@
-// The module public/parley.js in a real browser, with the whole server behind a relay that can block the path.
+// The module public/parley.js in a real browser: the server is behind a relay that can block the path.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -176,7 +176,7 @@ class ModuleCall {
     return this.page.evaluate('states.at(-1).reason');
   }
 
-  figures(): Promise<{ packets: number; lost: number; concealedPercent: number }> {
+  figures(): Promise<{ packets?: number; lost: number; concealedPercent: number }> {
     return this.page.evaluate('call.figures()');
   }
 }
@@ -223,7 +223,7 @@ test('a call whose ICE restart does not help resumes on another connection, and 
   assert.equal(await call.page.evaluate(`call.say('And that is all.')`), true);
   await call.until(`states.at(-1).state === 'open'`);
   assert.equal(await call.page.evaluate(`messages.some(({ type }) => type === 'utterance.spoken')`), false);
-  const resumedAt = await call.figures();
+  const { packets: atResumption = 0 } = await call.figures(); // a new connection counts anew
   await call.until(
     `messages.some(({ type, text }) => type === 'utterance.spoken' && text === 'And that is all.')`,
   );
@@ -233,7 +233,8 @@ test('a call whose ICE restart does not help resumes on another connection, and 
   );
   assert.equal(await call.page.evaluate('call.id'), call.id);
   assert.equal(server.switchboard.get(call.id), before);
-  assert.ok((await call.figures()).packets > resumedAt.packets + 100);
+  const packets = ((await call.figures()).packets ?? 0) - atResumption;
+  assert.ok(packets > 25, `${packets} packets after the resumption`); // half a second
 });
 
 test('a server that ends the call, and one that is gone, are told apart', async (t) => {
