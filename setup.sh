@@ -65,6 +65,9 @@ need_for_full() {
   need rtpengine-daemon 'command -v rtpengine'
   # Debian's Python modules belong to Debian's own interpreter.
   need python3-aiortc '"${PYTHON_PATH:-/usr/bin/python3}" -c "import aiortc"'
+  # Other peers of browser calls.
+  need firefox-esr '[ -x "${FIREFOX_PATH:-}" ]' 'command -v firefox-esr'
+  need coturn 'command -v turnserver'
 }
 
 case "${1:-}" in
@@ -108,7 +111,7 @@ update() {
 services=()
 for package in "${missing[@]}"; do
   case "$package" in
-    kamailio | rtpengine-daemon) services+=("$package.service") ;;
+    kamailio | rtpengine-daemon | coturn) services+=("$package.service") ;;
   esac
 done
 services() {

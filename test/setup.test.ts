@@ -9,7 +9,7 @@ const SETUP = join(import.meta.dirname, '..', '..', 'setup.sh');
 const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
-  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon python3-aiortc';
+  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon python3-aiortc firefox-esr coturn';
 
 interface Machine {
   /** The folder of the stand-ins. */
@@ -75,6 +75,8 @@ test('with everything in place the set-up ends at once and leaves apt alone', (t
     'linphonec',
     'kamailio',
     'rtpengine',
+    'firefox-esr',
+    'turnserver',
   ]);
   const { status, stderr, ms } = run('full');
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
@@ -137,10 +139,10 @@ test('where an init system runs, the services of what is installed are never sta
     const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
     writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });
     run('full');
-    const units = 'kamailio.service rtpengine-daemon.service';
+    const units = 'kamailio.service rtpengine-daemon.service coturn.service';
     const calls = aptCalls();
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
-    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc$/);
+    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc firefox-esr coturn$/);
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
       `systemctl --quiet disable ${units}`,
@@ -149,7 +151,7 @@ test('where an init system runs, the services of what is installed are never sta
 });
 
 test('what starts no service masks none', (t) => {
-  const tools = [...BUILD_TOOLS, 'kamailio', 'rtpengine', 'systemctl'];
+  const tools = [...BUILD_TOOLS, 'kamailio', 'rtpengine', 'turnserver', 'systemctl'];
   const { bin, run, aptCalls } = machine(t, 0, tools);
   const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
   writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });

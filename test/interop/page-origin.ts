@@ -1,5 +1,5 @@
-// A loopback web server of an origin of its own, whose pages call Parley across origins with the WHIP and WHEP
-// clients of other makers. A page either is driven by a test's browser driver, or asks this server for work.
+// A loopback web server of an origin of its own, whose pages call Parley across origins with the WHIP and
+// WHEP clients of other makers. A test drives a page by its browser's driver, or the page asks for work here.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';

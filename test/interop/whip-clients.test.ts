@@ -65,7 +65,8 @@ async function restart(of: WhipSession): Promise<void> {
 test('whip-whep listens: it hears speech, restarts ICE, hears on, and stops', async () => {
   const listener = await session('whip-whep listens');
   await listener.hearsASecond();
-  // Version 1.2.0 forgets the ETag of a WHEP answer: its candidates are refused, which a lite server needs not.
+  // Version 1.2.0 does not read the ETag of a WHEP answer. Its candidates are refused for that; an ICE-lite
+  // server does not need them.
   const { patches: trickled } = await patches(listener);
   for (const { status, condition } of trickled) assert.deepEqual([status, condition], [428, undefined]);
   await restart(listener);

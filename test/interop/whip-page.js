@@ -3,15 +3,16 @@ import { WHIPClient as EyevinnClient } from '/eyevinn.js';
 import { WHEPClient } from '/whep.js';
 import { WHIPClient } from '/whip.js';
 
-/** Every request that leaves the page, with what its answer said. */
+/** Every request to another origin, with what its answer said. */
 const requests = [];
 const send = window.fetch.bind(window);
 window.fetch = async (url, options = {}) => {
   const response = await send(url, options);
+  if (new URL(url, location.href).origin === location.origin) return response;
   const { method = 'GET', headers = {} } = options;
   const condition = headers['If-Match'] ?? headers.ETag;
   const etag = response.headers.get('etag');
-  requests.push({ url: String(url), method, status: response.status, condition, etag });
+  requests.push({ method, status: response.status, condition, etag });
   return response;
 };
 

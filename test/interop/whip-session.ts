@@ -8,7 +8,6 @@ import { until } from '../fakes/until.js';
 import type { EvaluatingPage } from './page-origin.js';
 
 interface RequestMade {
-  readonly url: string;
   readonly method: string;
   readonly status: number;
   readonly condition?: string;
@@ -81,6 +80,15 @@ export class WhipSession {
       return heard.packetsReceived - before.packetsReceived >= PACKETS_A_SECOND && energy > AUDIBLE;
     });
     await utterance.ended;
+  }
+
+  /** Resolves once the page has sent a second of sound, whether or not the browser shows what was reported. */
+  async sendsUnreported(): Promise<void> {
+    const { sent: before = { packetsSent: 0 } } = await this.stats();
+    const { state } = await this.#until(
+      ({ sent }) => sent !== undefined && sent.packetsSent - before.packetsSent >= PACKETS_A_SECOND,
+    );
+    assert.equal(state, 'connected');
   }
 
   /** Resolves once the page has sent a second of sound, and the server has then reported that it came. */
