@@ -234,7 +234,7 @@ export class PeerConnection {
       // Below 2^15: the receiver cannot mistake the first wrap (RFC 3711 section 3.3.1).
       sequence: random.readUInt16BE(0) >> 1,
       timestamp: random.readUInt32BE(2),
-      // A publisher hears nothing: its stream sends only the reports on what it publishes (RFC 3550 section 6).
+      // To a publisher the stream sends only the reports on what it publishes (RFC 3550 section 6).
       silence: this.#use === 'publish' ? NOTHING : codec.silence(frameMs),
       lowMs: LOW_MS,
       highMs: HIGH_MS,
