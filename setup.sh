@@ -51,6 +51,11 @@ need_for_test() {
   esac
 }
 
+# A check that Debian's GStreamer has a plugin.
+gst_has() {
+  printf 'compgen -G "${GST_PATH:-/usr/lib/*/gstreamer-1.0}/libgst%s.so"' "$1"
+}
+
 need_for_full() {
   need chromium '[ -x "${CHROMIUM_PATH:-}" ]' 'command -v chromium'
   need ffmpeg 'command -v ffmpeg && command -v ffprobe'
@@ -68,6 +73,14 @@ need_for_full() {
   # Other peers of browser calls.
   need firefox-esr '[ -x "${FIREFOX_PATH:-}" ]' 'command -v firefox-esr'
   need coturn 'command -v turnserver'
+  need python3-gst-1.0 '"${PYTHON_PATH:-/usr/bin/python3}" -c "import gi; gi.require_version(\"Gst\", \"1.0\")"'
+  need gir1.2-gst-plugins-bad-1.0 \
+    '"${PYTHON_PATH:-/usr/bin/python3}" -c "import gi; gi.require_version(\"GstWebRTC\", \"1.0\")"'
+  local element
+  for element in 'good rtp' 'bad webrtc' 'base opus'; do
+    need "gstreamer1.0-plugins-${element% *}" "$(gst_has "${element#* }")"
+  done
+  need gstreamer1.0-nice "$(gst_has nice)"
 }
 
 case "${1:-}" in

@@ -9,7 +9,10 @@ const SETUP = join(import.meta.dirname, '..', '..', 'setup.sh');
 const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
-  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon python3-aiortc firefox-esr coturn';
+  'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon ' +
+  'python3-aiortc firefox-esr coturn python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
+  'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice';
+const GST_PLUGINS = ['rtp', 'webrtc', 'opus', 'nice'];
 
 interface Machine {
   /** The folder of the stand-ins. */
@@ -51,6 +54,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
         npm_node_execpath: join(bin, 'node'),
         KAMAILIO_PATH: join(bin, 'kamailio'),
         PYTHON_PATH: join(bin, 'aiortc-python3'),
+        GST_PATH: bin,
       };
       const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
       return { status, stderr, ms: performance.now() - startedAt };
@@ -77,6 +81,7 @@ test('with everything in place the set-up ends at once and leaves apt alone', (t
     'rtpengine',
     'firefox-esr',
     'turnserver',
+    ...GST_PLUGINS.map((plugin) => `libgst${plugin}.so`),
   ]);
   const { status, stderr, ms } = run('full');
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
@@ -142,7 +147,7 @@ test('where an init system runs, the services of what is installed are never sta
     const units = 'kamailio.service rtpengine-daemon.service coturn.service';
     const calls = aptCalls();
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
-    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc firefox-esr coturn$/);
+    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc firefox-esr coturn /);
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
       `systemctl --quiet disable ${units}`,

@@ -82,7 +82,7 @@ export class WhipSession {
     await utterance.ended;
   }
 
-  /** Resolves once the page has sent a second of sound, whatever the browser shows of reports. */
+  /** Resolves once the page has sent a second of sound, whether or not it shows the reports on it. */
   async sendsUnreported(): Promise<void> {
     const { sent: before = { packetsSent: 0 } } = await this.stats();
     const { state } = await this.#until(
