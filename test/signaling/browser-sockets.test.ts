@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReachable, machineAddresses } from '../../signaling/host-addresses.js';
+import { isReachable, machineAddresses } from '../../signaling/browser-sockets.js';
 import { openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 

@@ -79,7 +79,7 @@ class StunWriter {
 
   StunWriter(StunClass kind, uint16_t method, const uint8_t* transaction);
 
-  // What finds no room is left out, and the message is then refused by Finish.
+  // An attribute without room is left out, and Finish then refuses the message.
   void Add(uint16_t type, const uint8_t* value, size_t bytes);
   // XOR-MAPPED-ADDRESS (RFC 8489 section 14.2): the sender's address as the receiver sees it, masked from
   // NATs that rewrite anything that looks like an address.

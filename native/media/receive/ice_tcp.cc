@@ -22,7 +22,7 @@ constexpr int kAcceptsInRound = 16;
 constexpr int kEventsInRound = 64;
 constexpr int kReadsInRound = 4;  // of one connection
 constexpr int kPortTries = 32;
-// Of the kernel: more would only make late what is sent.
+// The kernel's buffer: a larger one would only delay what is sent.
 constexpr int kSendBuffer = 32 << 10;
 constexpr int64_t kRestNs = kNsPerSecond;
 

@@ -26,7 +26,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
   }
   if (!ice_) ice_.emplace(std::move(*credentials));
   else if (ice_->Restart(std::move(*credentials))) ice_state_ = IceState();
-  // Those of before the restart before are valid no more.
+  // Fragments from before the previous restart are valid no more.
   const auto known = [this](const std::string& one) {
     if (ice_->Knows(one)) return true;
     udp_mux_->calls().RemoveFragment(one, this);

@@ -3,7 +3,7 @@
 //   datagram ─▶ STUN? ─▶ binding request? ─▶ known fragment? ─▶ its call answers
 //                 └─▶ known address? ─▶ its call
 //
-// What belongs to no call is counted and dropped without an answer, and without an allocation. At most
+// A datagram of no call is counted and dropped without an answer, and without an allocation. At most
 // RefusalLimit::kMost error answers leave in a second, over all calls. The sockets are closed with the last
 // call that uses them, or with their owner, whichever is later.
 #ifndef PARLEY_MEDIA_RECEIVE_UDP_MUX_H_
@@ -51,7 +51,7 @@ class UdpMux : public Channel {
   // The receiver that reads it. False: another one does.
   bool BelongTo(const void* receiver);
 
-  // What the receiver reads. Public for tests without a network.
+  // Takes a datagram that the receiver read. Public for tests without a network.
   void Take(const uint8_t* data, size_t len, const Path& from, ReceiveBatch& batch, int64_t now_ns);
 
   struct Stats {
