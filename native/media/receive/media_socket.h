@@ -88,8 +88,8 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
  public:
   static constexpr size_t kMaxForeign = 64;
 
-  // The source of its datagrams: a pair of ports, a port shared by calls, or neither, so that packets are fed by
-  // hand.
+  // The source of its datagrams: a pair of ports, a port shared by calls, or neither: then packets are fed
+  // by hand.
   struct Ways {
     std::unique_ptr<PortPair> ports;
     std::shared_ptr<UdpMux> mux;
