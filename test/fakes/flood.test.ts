@@ -10,7 +10,7 @@ import {
   readStun,
   type StunMessage,
   valueOf,
-} from '../../src/media/stun-message.js';
+} from '../media/stun-message.js';
 import { flood, FLOOD_KINDS, FloodDatagrams, type FloodKind, type FloodTarget } from './flood.js';
 import { ManualTime } from './manual-time.js';
 import { until } from './until.js';

@@ -9,7 +9,7 @@ import {
   type StunAttribute,
   type StunMessage,
   writeStun,
-} from '../../src/media/stun-message.js';
+} from '../media/stun-message.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { randomFrom } from '../api/mutations.js';
 

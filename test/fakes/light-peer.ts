@@ -18,7 +18,7 @@ import {
   type StunMessage,
   writeStun,
   xorMappedAddress,
-} from '../../src/media/stun-message.js';
+} from '../media/stun-message.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { SrtpReader } from '../media/srtp-reader.js';
 
