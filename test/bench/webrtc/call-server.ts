@@ -27,6 +27,8 @@ export interface ServerFigures extends ProcessFigures {
   readonly packets: number;
   readonly underruns: number;
   readonly sendErrors: number;
+  /** Ticks of streams that the clock left out because it was too late. They leave no gap in the sequence. */
+  readonly skippedTicks: number;
   readonly clockPriority: string;
 }
 
@@ -104,6 +106,7 @@ function figures(): ServerFigures {
     packets: after.packets - before.packets,
     underruns: after.underruns - before.underruns,
     sendErrors: after.sendErrors - before.sendErrors,
+    skippedTicks: after.skippedTicks - before.skippedTicks,
     clockPriority: after.priority,
   };
 }

@@ -10,6 +10,8 @@ export type ToServer =
 export interface ProcessFigures {
   /** Milliseconds of processor time of all threads, since `begin`. */
   readonly cpuMs: number;
+  /** Milliseconds since `begin`. */
+  readonly elapsedMs: number;
   /** Milliseconds in which the main thread's event loop was busy, since `begin`. */
   readonly loopActiveMs: number;
   readonly residentMb: number;
@@ -24,10 +26,12 @@ export interface ProcessFigures {
 const MB = 2 ** 20;
 
 export class ProcessMeter {
+  #sinceMs = performance.now();
   #cpu = process.cpuUsage();
   #loop: EventLoopUtilization = performance.eventLoopUtilization();
 
   begin(): void {
+    this.#sinceMs = performance.now();
     this.#cpu = process.cpuUsage();
     this.#loop = performance.eventLoopUtilization();
   }
@@ -41,6 +45,7 @@ export class ProcessMeter {
   }
 
   figures(): ProcessFigures {
+    const elapsedMs = performance.now() - this.#sinceMs;
     const { user, system } = process.cpuUsage(this.#cpu);
     const { active } = performance.eventLoopUtilization(this.#loop);
     const { rss, heapUsed, heapTotal } = process.memoryUsage();
@@ -48,6 +53,7 @@ export class ProcessMeter {
     const number = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN);
     return {
       cpuMs: (user + system) / 1000,
+      elapsedMs,
       loopActiveMs: active,
       residentMb: rss / MB,
       heapMb: heapUsed / MB,

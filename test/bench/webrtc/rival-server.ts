@@ -32,6 +32,7 @@ const calls = new Map<string, RivalCall>();
 const meter = new ProcessMeter();
 let opened = 0;
 let packets = 0;
+let skipped = 0;
 let late: number[] = [];
 let mostPackets = 0;
 
@@ -78,6 +79,7 @@ function sendDue(): void {
     const behind = Math.floor((nowMs - dueMs) / FRAME_MS);
     if (behind > MOST_LATE_FRAMES) {
       call.sent += behind;
+      skipped += behind;
       dueMs += behind * FRAME_MS;
     }
     for (; dueMs <= nowMs; dueMs += FRAME_MS) {
@@ -132,14 +134,14 @@ http.keepAliveTimeout = 60_000;
 function figures(): ServerFigures {
   const lateness = spreadOf(late);
   late = [];
-  const rest = { underruns: 0, sendErrors: 0, clockPriority: 'JavaScript' };
+  const rest = { underruns: 0, sendErrors: 0, skippedTicks: skipped, clockPriority: 'JavaScript' };
   return { ...meter.figures(), calls: calls.size, late: lateness, packets, ...rest };
 }
 
 process.on('message', (message: ToServer) => {
   if (message.type === 'begin') {
     ({ mostPackets } = message);
-    [packets, late] = [0, []];
+    [packets, skipped, late] = [0, 0, []];
     meter.begin();
   } else if (message.type === 'collect') {
     meter.collect();

@@ -32,17 +32,17 @@ export async function standingLine(
   const [main, stolen, busy] = [server.mainSeconds(), stolenSeconds(), busySeconds(SERVER_CORE)];
   const fromMs = performance.now();
   await sleep(measureMs);
-  const figures = await server.figures();
   const seconds = (performance.now() - fromMs) / 1000;
-  const others = busySeconds(SERVER_CORE) - busy - figures.cpuMs / 1000;
-  const [mainCores, stolenShare] = [
+  const [mainCores, stolenShare, busyShare] = [
     (server.mainSeconds() - main) / seconds,
     (stolenSeconds() - stolen) / seconds,
+    (busySeconds(SERVER_CORE) - busy) / seconds,
   ];
   const after = await clients.ask<Standing>({ type: 'standing' });
+  const figures = await server.figures(); // after the clients', because it sorts the packets' times
+  const cores = figures.cpuMs / figures.elapsedMs;
   await clients.ask({ type: 'drop' });
   await server.empty();
-  const cores = figures.cpuMs / 1000 / seconds;
   const perCall = (value: number) => value / opened.open;
   return {
     calls: after.open,
@@ -56,13 +56,15 @@ export async function standingLine(
     'native kB a call': perCall(KB_PER_MB * (full.nativeMb - empty.nativeMb)),
     'descriptors a call': perCall(full.descriptors - empty.descriptors),
     threads: full.threads,
-    'packets/s a call': perCall((after.packets - before.packets) / seconds),
+    'sent/s a call': perCall((1000 * figures.packets) / figures.elapsedMs),
+    'received/s a call': perCall((after.packets - before.packets) / seconds),
+    'skipped ticks': figures.skippedTicks,
     'late p50': figures.late.p50,
     'late p99': figures.late.p99,
     'late max': figures.late.max,
     underruns: figures.underruns,
     missing: after.missing,
-    'other programs on it %': Math.max(0, (100 * others) / seconds),
+    'other programs on it %': 100 * Math.max(0, busyShare - cores),
     'client core %': after.cpuMs / seconds / 10,
     'stolen %': 100 * stolenShare,
   };
