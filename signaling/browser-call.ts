@@ -38,7 +38,7 @@ export class BrowserCall {
   /** Resolves when nothing of it is left. */
   readonly freed: Promise<void>;
   readonly #place: CallPlace;
-  readonly #use: SdpUse;
+  readonly use: SdpUse;
   readonly #parts: BrowserCallParts;
   /** The connection that the call speaks through, or will when it is set up. */
   #connection: BrowserConnection;
@@ -48,6 +48,8 @@ export class BrowserCall {
   /** Reason of the end. */
   #reason: string | undefined;
   #cancelGrace: (() => void) | undefined;
+  /** Why the present connection is of no use; undefined while it is. */
+  #reasonToWait: string | undefined;
   #resolveFreed!: () => void;
 
   /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
@@ -55,7 +57,7 @@ export class BrowserCall {
     this.id = place.id;
     this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
     this.#place = place;
-    this.#use = use;
+    this.use = use;
     this.#parts = parts;
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
     this.#connection = this.#connect(offer);
@@ -96,10 +98,11 @@ export class BrowserCall {
   }
 
   #connect(offer: Offer): BrowserConnection {
-    const connection: BrowserConnection = new BrowserConnection(offer, this.#use, this.#parts, {
+    const connection: BrowserConnection = new BrowserConnection(offer, this.use, this.#parts, {
       connected: (port) => this.#connected(connection, port),
       interrupted: (isInterrupted) => this.#interrupted(connection, isInterrupted),
-      ended: (reason) => this.#lost(connection, reason),
+      lost: () => this.#lost(connection),
+      ended: () => this.#ended(connection),
       failed: (error) => this.#failed(connection, error),
     });
     return connection;
@@ -114,6 +117,7 @@ export class BrowserCall {
       return this.#failed(connection, error as ParleyError);
     }
     this.#cancelGrace?.();
+    this.#reasonToWait = undefined;
     this.#connection.close();
     [this.#connection, this.#next] = [connection, undefined];
     connection.talk(call);
@@ -130,33 +134,54 @@ export class BrowserCall {
 
   #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {
     if (connection !== this.#connection) return;
+    if (!isInterrupted) {
+      this.#cancelGrace?.();
+      this.#reasonToWait = undefined;
+    }
     this.#call?.hold(isInterrupted);
     const message = isInterrupted ? 'browser not heard' : 'browser heard again';
     this.#parts.log.info({ call: this.id }, message);
   }
 
-  #lost(connection: BrowserConnection, reason: 'peer closed' | 'peer lost'): void {
-    if (connection === this.#next) {
-      this.#next = undefined;
-      return connection.close();
-    }
-    const { resumeGraceMs } = this.#parts;
-    const mayResume = reason === 'peer lost' && this.#call !== undefined && resumeGraceMs > 0;
-    if (!mayResume && this.#next === undefined) return this.#endUnasked(reason);
+  /** The connection stands: its queue goes to the next one, and the browser may be heard again. */
+  #lost(connection: BrowserConnection): void {
+    if (connection !== this.#connection) return this.#dropNext(connection);
+    this.#parts.log.info({ call: this.id }, 'connection lost');
+    this.#wait('peer lost');
+  }
+
+  #ended(connection: BrowserConnection): void {
+    if (connection !== this.#connection) return this.#dropNext(connection);
+    if (this.#next === undefined) return this.#endUnasked('peer closed');
     this.#call?.hold(true);
-    this.#parts.log.info({ call: this.id, reason }, 'connection lost');
-    this.#cancelGrace?.();
-    this.#cancelGrace = this.#parts.time.after(resumeGraceMs, () => this.#endUnasked(reason));
+    this.#reasonToWait = 'peer closed';
   }
 
   #failed(connection: BrowserConnection, error: ParleyError): void {
     const { code, message: detail } = error;
     if (this.#reason === undefined) this.#parts.log.warn({ call: this.id, code, detail }, 'transport failed');
-    if (connection === this.#next) {
-      this.#next = undefined;
-      return connection.close();
-    }
-    this.#endUnasked(code === 'TIMEOUT' ? 'set-up timeout' : 'transport failed');
+    if (connection !== this.#connection) return this.#dropNext(connection);
+    const reason = code === 'TIMEOUT' ? 'set-up timeout' : 'transport failed';
+    if (this.#next === undefined) return this.#endUnasked(reason);
+    this.#call?.hold(true);
+    this.#reasonToWait = reason;
+  }
+
+  /** The connection that was to take over failed. The present one goes on, unless it is gone as well. */
+  #dropNext(connection: BrowserConnection): void {
+    connection.close();
+    if (connection !== this.#next) return;
+    this.#next = undefined;
+    if (this.#reasonToWait !== undefined) this.#wait(this.#reasonToWait);
+  }
+
+  /** Ends the call after the grace time; a connection in set-up has its own limit. */
+  #wait(reason: string): void {
+    this.#reasonToWait = reason;
+    this.#cancelGrace?.();
+    this.#cancelGrace = this.#parts.time.after(this.#parts.resumeGraceMs, () => {
+      if (this.#next === undefined) this.#endUnasked(reason);
+    });
   }
 
   #endUnasked(reason: string): void {
@@ -240,7 +265,7 @@ class BrowserConnection {
     }
     this.#channel = channel;
     channel.stateChanged.subscribe((state) => {
-      if (state === 'closed' && !this.#isClosed) this.#events.ended('peer closed');
+      if (state === 'closed' && !this.#isClosed) this.#events.ended();
     });
     channel.onMessage.subscribe((data) => {
       if (this.#session !== undefined) this.#session.receive(data);

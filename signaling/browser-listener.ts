@@ -42,11 +42,15 @@ export class BrowserListener {
       parts,
       {
         connected: () => undefined,
-        listening: (listener) => void (this.#listener = listener),
+        listening: (listener) => {
+          this.#listener = listener;
+          place.confirmed();
+        },
         // Nothing is said to a listener; werift acknowledges the channel first.
         channel: (channel) => void setImmediate(() => channel.close()),
         interrupted: () => undefined,
-        ended: (reason) => this.#end(reason),
+        lost: () => this.#end('peer lost'),
+        ended: () => this.#end('peer closed'),
         failed: (error) => this.#end(error.code),
         closing: () => undefined,
       },

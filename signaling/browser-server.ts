@@ -65,7 +65,7 @@ export class BrowserServer implements SdpExchange {
     const browser = this.#calls.get(id);
     const owner = browser === undefined ? this.#parts.ownerOf?.(id) : this.#owners.get(browser);
     const call = this.#parts.switchboard.get(id);
-    if (!mayUseCall(key, owner) || (call === undefined && browser === undefined)) {
+    if (!mayUseCall(key, owner) || (call === undefined && !(browser instanceof BrowserCall))) {
       throw new ParleyError('NOT_FOUND', 'there is no call of this id');
     }
     if (call !== undefined) return call;
@@ -93,11 +93,11 @@ export class BrowserServer implements SdpExchange {
     return browser.patchIce(fragment);
   }
 
-  async resume(token: string, { sdp, use = 'talk' }: SdpOffer): Promise<SdpSession> {
+  async resume(token: string, { sdp }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
     const browser = this.#byToken.get(token);
     if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no call of this token');
-    return browser.resume(readOffer(sdp, use));
+    return browser.resume(readOffer(sdp, browser.use));
   }
 
   isTokenOf(id: string, token: string): boolean {

@@ -166,8 +166,9 @@ function redOf(
 ): number | undefined {
   const written = `red/${clockRate}/${sdpChannels}`;
   return formats.map(Number).find((type) => {
+    if (named.get(type) !== written) return false;
     const blocks = parametersOf(audio, type).split('/');
-    return named.get(type) === written && blocks.every((block) => block === String(payloadType));
+    return blocks.every((block) => block === String(payloadType));
   });
 }
 

@@ -49,8 +49,10 @@ export interface PeerEvents {
   channel(channel: RTCDataChannel): void;
   /** The browser has not been heard for INTERRUPTED_MS, or is heard again. */
   interrupted(isInterrupted: boolean): void;
-  /** Called once, unless this side closed first. */
-  ended(reason: 'peer closed' | 'peer lost'): void;
+  /** The browser's consent has expired. It may still be heard again. */
+  lost(): void;
+  /** The browser ended the connection. Called once, unless this side closed first. */
+  ended(): void;
   /** Called once, instead of `ended`. */
   failed(error: ParleyError): void;
   /** This side closes the connection, and its data channel can still be read. */
@@ -63,7 +65,8 @@ const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
 const CONSENT_MS = 30_000; // RFC 7675 section 5.1
-const INTERRUPTED_MS = 7500; // three intervals at which Chromium repeats its checks
+// Browsers repeat their checks each 2.5 to 6 s, and one may be lost. Reports of a browser come as well.
+const INTERRUPTED_MS = 10_000;
 const WATCH_MS = 2500;
 const UFRAG_BYTES = 6; // 48 bits; RFC 8445 section 5.3 demands 24, and 128 of the password
 const PWD_BYTES = 18;
@@ -87,10 +90,11 @@ export class PeerConnection {
   #sctp: SctpAssociation | undefined;
   #sender: Playout | PlayoutListener | undefined;
   #isInterrupted = false;
+  #isLost = false;
   /** It ended or failed, or this side closed it: no event follows. */
   #isOver = false;
   #isClosed = false;
-  #cancelTimer: () => void;
+  #cancelTimer: () => void = () => undefined;
 
   /**
    * The browser hears the playout that `source` returns, or, without it, a port of its own. Throws CALL_LIMIT
@@ -113,9 +117,9 @@ export class PeerConnection {
     this.#socket = parts.sockets.open();
     try {
       this.#terms = this.#termsWith(offer.ice);
+      this.answer = this.#writeAnswer();
       this.#prepareSocket();
       this.#handshake = this.#beginHandshake();
-      this.answer = this.#writeAnswer();
     } catch (error) {
       this.#socket.close();
       throw error;
@@ -194,7 +198,7 @@ export class PeerConnection {
       onKeys: (keys) => this.#secured(keys),
       onFailed: (error) => this.#fail(error),
       onNominated: () => undefined, // the socket follows by itself
-      onClosed: () => this.#end('peer closed'),
+      onClosed: () => this.#end(),
       ...(this.offer.data === undefined ? {} : { onData: (data: Uint8Array) => this.#sctp?.receive(data) }),
     });
   }
@@ -302,23 +306,32 @@ export class PeerConnection {
       remote: data,
       send: (packet) => void this.#handshake.sendData(packet),
       onChannel: (channel) => this.#events.channel(channel),
-      onOverfilled: () => this.#end('peer lost'),
+      onAbuse: (error) => this.#fail(error),
     });
   }
 
   /** An ICE-lite side sends no checks: it consents as long as those of the browser come (RFC 7675). */
   #watch(): void {
     this.#cancelTimer = this.#parts.time.after(WATCH_MS, () => {
-      const quietMs = this.#parts.plane.nowMs - (this.#handshake.lastCheckMs ?? 0);
-      if (quietMs >= CONSENT_MS) return this.#end('peer lost');
-      const isInterrupted = quietMs >= INTERRUPTED_MS;
-      if (isInterrupted !== this.#isInterrupted) {
-        this.#isInterrupted = isInterrupted;
-        this.#events.interrupted(isInterrupted);
-      }
+      this.#look();
       this.#protect();
       if (!this.#isOver) this.#watch();
     });
+  }
+
+  #look(): void {
+    const { nowMs } = this.#parts.plane;
+    const { lastRtpMs, lastRtcpMs } = this.#socket.stats();
+    const checkedMs = this.#handshake.lastCheckMs ?? 0;
+    const isInterrupted = nowMs - Math.max(checkedMs, lastRtpMs ?? 0, lastRtcpMs ?? 0) >= INTERRUPTED_MS;
+    const isLost = nowMs - checkedMs >= CONSENT_MS;
+    if (isInterrupted !== this.#isInterrupted) {
+      this.#isInterrupted = isInterrupted;
+      this.#events.interrupted(isInterrupted);
+    }
+    const becomesLost = isLost && !this.#isLost;
+    this.#isLost = isLost;
+    if (becomesLost && !this.#isOver) this.#events.lost();
   }
 
   /** Repeats frames (RED) as long as the browser reports losses. */
@@ -329,11 +342,11 @@ export class PeerConnection {
     if (frames !== undefined) this.#sender?.redundancy(frames);
   }
 
-  #end(reason: 'peer closed' | 'peer lost'): void {
+  #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelTimer();
-    this.#events.ended(reason);
+    this.#events.ended();
   }
 
   #fail(error: ParleyError): void {

@@ -17,13 +17,17 @@ interface SctpOptions {
   /** Sends one packet as DTLS application data. */
   readonly send: (packet: Uint8Array) => void;
   readonly onChannel: (channel: RTCDataChannel) => void;
-  /** The far end sends more than its window allows. */
-  readonly onOverfilled: () => void;
+  /** Called once: the far end sends more than its window allows, or opens too many channels. */
+  readonly onAbuse: (error: ParleyError) => void;
 }
 
 /** The port of our side; each association has its own port numbers (RFC 8841 section 5.1). */
 export const SCTP_PORT = 5000;
 
+// Channels that one browser may open in all; a page has one. werift looks through all of them for each.
+const MAX_OPENED = 16;
+const DCEP = 50; // payload protocol identifier of RFC 8832
+const DATA_CHANNEL_OPEN = 3;
 // Chunks out of order that SCTP keeps for one browser; its window allows no more than a few hundred.
 const MAX_MISORDERED = 4096;
 
@@ -42,6 +46,7 @@ export class SctpAssociation {
   readonly #options: SctpOptions;
   readonly #bridge: DtlsBridge;
   readonly #transport: RTCSctpTransport;
+  #opened = 0;
   #closed = false;
 
   /** Throws TRANSPORT_UNSUPPORTED when werift is not as expected. */
@@ -79,6 +84,12 @@ export class SctpAssociation {
     this.#closed = true;
   }
 
+  #abused(what: string): void {
+    if (this.#closed) return;
+    this.close();
+    this.#options.onAbuse(new ParleyError('QUEUE_FULL', `the browser ${what}`));
+  }
+
   // werift does not await the handlers of SCTP: any failure would become an unhandled rejection.
   #mend(): void {
     const channels = members(this.#transport, 'RTCSctpTransport');
@@ -86,13 +97,16 @@ export class SctpAssociation {
     const handle = method(sctp, 'handleData', 'SCTP');
     sctp['handleData'] = async (data: unknown) => {
       await Promise.resolve(handle(data)).catch(() => undefined);
-      if (isOverfilled(sctp)) this.#options.onOverfilled();
+      if (isOverfilled(sctp)) this.#abused('sends more than the window of its SCTP association allows');
     };
     const received = members(sctp['onReceive'], 'SCTP.onReceive');
     const deliver = method(channels, 'datachannelReceive', 'RTCSctpTransport');
     method(received, 'allUnsubscribe', 'SCTP.onReceive')();
     const subscribe = method(received, 'subscribe', 'SCTP.onReceive');
     subscribe((...message: unknown[]) => {
+      const [, protocol, data] = message;
+      const opens = protocol === DCEP && data instanceof Uint8Array && data[0] === DATA_CHANNEL_OPEN;
+      if (opens && ++this.#opened > MAX_OPENED) return this.#abused(`opens more than ${MAX_OPENED} channels`);
       Promise.resolve(deliver(...message)).catch(() => undefined);
     });
   }

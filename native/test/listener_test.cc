@@ -188,7 +188,9 @@ void Act(MediaPlane& plane, const Loop& way, Open& open, Random& random) {
   }
   if (open.listeners.size() < 4) open.listeners.push_back(OpenListener(plane));
   const auto& source = open.sources[random.Next() % open.sources.size()];
-  const auto& listener = open.listeners[random.Next() % open.listeners.size()];
+  // At the end, where it may be taken away.
+  std::swap(open.listeners[random.Next() % open.listeners.size()], open.listeners.back());
+  const auto& listener = open.listeners.back();
   const uint8_t payload[80] = {};
   if (dice < 40) source->queue().Push(source->queue().generation(), 1, payload, sizeof(payload));
   else if (dice < 60) plane.FollowSource(listener.get(), source);

@@ -48,6 +48,8 @@ export interface CallPlace {
    * set up at once.
    */
   open(port: MediaPort, confirmed?: Promise<void>): Call;
+  /** The peer is there although no call was opened: the place is no longer half-open. */
+  confirmed(): void;
   /** Gives the place back, unless the call was opened. Idempotent. */
   release(): void;
 }
@@ -124,7 +126,7 @@ export class Switchboard {
       vacate();
       return call;
     };
-    return { id, open, release };
+    return { id, open, confirmed: () => counted.opened(), release };
   }
 
   /**

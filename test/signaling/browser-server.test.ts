@@ -248,6 +248,14 @@ test('a data channel is acknowledged before anything is said on it', async (t) =
   assert.deepEqual([...firsts.values()], ['02', '02']);
 });
 
+test('a page that opens channel after channel loses its call', async (t) => {
+  const under = await openServer(t);
+  const { client, call } = await connect(t, under);
+  for (let count = 0; count < 16; count++) client.connection.createDataChannel(`channel ${count}`);
+  assert.equal(await call.closed, 'transport failed');
+  assert.match(under.log.join(), /QUEUE_FULL: the browser opens more than 16 channels/);
+});
+
 test('only the first data channel talks; another one is closed', async (t) => {
   const under = await openServer(t);
   const { client, call } = await connect(t, under);

@@ -42,6 +42,21 @@ test('several browsers hear one call, each under its own SSRC, and leave without
   );
 });
 
+test('listeners are not half-open, and nobody listens to a listener', async (t) => {
+  const clientLimits = { maxCallsPerClient: 10, maxHalfOpenPerClient: 1 };
+  const under = await openServer(t, { clientLimits });
+  const { id } = await connect(t, under);
+  for (let count = 0; count < 2; count++) {
+    const client = new WeriftClient();
+    t.after(() => client.close());
+    const offer = { sdp: await client.offer(), use: 'listen', listenTo: id, clients: ['a'] } as const;
+    const session = await under.server.open(offer);
+    await client.accept(session.sdp);
+    await client.until(() => client.packets.length > 1, 'packets');
+    await assert.rejects(under.server.open({ ...offer, listenTo: session.id }), { code: 'NOT_FOUND' });
+  }
+});
+
 test('a call is heard with its key only, once it is set up, and in a codec of its own', async (t) => {
   const under = await openServer(t);
   const { server } = under;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { until } from '../fakes/until.js';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
@@ -56,7 +57,7 @@ test('speech pauses while the browser is not heard, and goes on when it is heard
   t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
   unheard(under, 2000);
   assert.deepEqual(holds, []);
-  unheard(under, 9000);
+  unheard(under, 12_000);
   assert.deepEqual(holds, [true]);
   unheard(under, 0);
   assert.deepEqual(holds, [true, false]);
@@ -78,9 +79,9 @@ test('a call whose browser was lost waits for it, and ends after the grace time'
   const holds: boolean[] = [];
   t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
   unheard(under, 30_000);
-  under.aheadMs = 0;
   under.time.advance(14_999);
   assert.equal(under.switchboard.get(id), call);
+  under.aheadMs = 0;
   const another = await resume(t, under, token);
   assert.deepEqual(holds, [true, false]);
   await another.until(() => another.packets.length > 5, 'packets');
@@ -89,6 +90,35 @@ test('a call whose browser was lost waits for it, and ends after the grace time'
   assert.equal(await call.closed, 'peer lost');
   await nextTurn();
   assert.deepEqual([under.server.size, under.plane.stats().streams, under.time.waiting], [0, 0, 0]);
+});
+
+test('a browser that is heard again within the grace time keeps its connection', async (t) => {
+  const under = await openServer(t, { resumeGraceMs: 15_000 });
+  const { call, client, id } = await connect(t, under);
+  const holds: boolean[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
+  unheard(under, 30_000);
+  unheard(under, 0);
+  assert.deepEqual(holds, [true, false]);
+  under.time.advance(20_000);
+  assert.equal(under.switchboard.get(id), call);
+  client.send({ type: 'clear' });
+  await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
+});
+
+test('a resumption under way outlasts the grace time, and its failure ends the call', async (t) => {
+  const under = await openServer(t, { resumeGraceMs: 15_000 });
+  const { call, token, id } = await connect(t, under);
+  unheard(under, 30_000);
+  under.time.advance(12_000);
+  const never = new WeriftClient();
+  t.after(() => never.close());
+  await under.server.resume(token, { sdp: await never.offer() });
+  under.time.advance(15_000);
+  assert.equal(under.switchboard.get(id), call);
+  under.time.advance(5000); // the set-up time of the resumption
+  under.time.advance(15_000);
+  assert.equal(await call.closed, 'peer lost');
 });
 
 test('a page that closes its connection ends its call at once, whatever the grace time is', async (t) => {
@@ -128,7 +158,11 @@ test('a client that only publishes is not spoken to', async (t) => {
   const { id, sdp } = await under.server.open({ sdp: offer, use: 'publish' });
   await client.accept(sdp.replace('a=recvonly', 'a=sendonly'));
   await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
-  assert.throws(() => under.switchboard.get(id)?.speak('Hello.'), { code: 'CALL_STATE' });
+  const call = under.switchboard.get(id);
+  assert.ok(call !== undefined);
+  assert.throws(() => call.speak('Hello.'), { code: 'CALL_STATE' });
+  const { timestamp } = call.stats();
+  await until(() => call.stats().timestamp - timestamp > 5 * 960); // five ticks of 20 ms
   assert.equal(client.packets.length, 0);
 });
 

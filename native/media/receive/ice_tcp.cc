@@ -21,7 +21,7 @@ constexpr int kBacklog = 128;
 constexpr int kAcceptsInRound = 16;
 constexpr int kEventsInRound = 64;
 constexpr int kReadsInRound = 4;  // of one connection
-constexpr int kPortTries = 32;
+constexpr int kTcpPortTries = 32;
 // The kernel's buffer: a larger one would only delay what is sent.
 constexpr int kSendBuffer = 32 << 10;
 constexpr int64_t kRestNs = kNsPerSecond;
@@ -59,7 +59,7 @@ std::unique_ptr<IceTcp> IceTcp::Open(const std::vector<std::string>& addresses, 
       tcp->WatchListeners(true);
       return tcp;
     }
-    if (port != 0 || tcp->port_ == 0 || tries >= kPortTries) return nullptr;
+    if (port != 0 || tcp->port_ == 0 || tries >= kTcpPortTries) return nullptr;
   }
 }
 

@@ -144,7 +144,7 @@ function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
       throw new ParleyError('UNAUTHORIZED', 'the bearer token must be the Parley-Call-Token of this call');
     }
     const offer: SdpOffer = { sdp, use: 'talk', ...openerOf(request) };
-    return sendSession(parts, reply, CALLS, exchange.resume(token, offer));
+    return sendSession(parts, reply, CALLS, exchange.resume(token, offer), { isNew: false });
   });
 }
 

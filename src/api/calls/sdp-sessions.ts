@@ -46,17 +46,19 @@ export function openerOf({ key, socket }: FastifyRequest): Pick<SdpOffer, 'owner
 
 /**
  * Answers with 201 when the session is open. `base` is the address below which the session is found. Hangs up
- * if the client has left, because no one else knows the id.
+ * a new session whose client has left.
  */
 export async function sendSession(
   { exchange, iceServers }: SessionParts,
   reply: FastifyReply,
   base: string,
   opening: Promise<SdpSession>,
+  { isNew = true } = {},
 ): Promise<FastifyReply> {
   const { id, sdp, iceSession, token } = await opening;
   if (isGone(reply.raw)) {
-    await exchange.hangUp(id);
+    // Nobody else knows a new session; a call that was to be resumed goes on waiting for its client.
+    if (isNew) await exchange.hangUp(id);
     throw new ParleyError('ABORTED', 'the client left before the answer was there');
   }
   const links = iceServers.links();
