@@ -10,7 +10,6 @@ const SLICES = 16;
 const SLICE_PORTS = 600;
 const FIRST = 20_000 + (process.pid % SLICES) * SLICE_PORTS;
 const LAST = FIRST + SLICE_PORTS;
-const TRIES = 100;
 
 /**
  * RTP ports of servers under test: below the slices, so that no call takes a port between looking and taking.
@@ -20,8 +19,10 @@ const given = new Set<number>();
 
 /** The first of `count` ports in a row, an even one, that are free for UDP and TCP on 127.0.0.1. */
 export async function freePorts(count = 1): Promise<number> {
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    const first = FIRST + 2 * Math.floor((Math.random() * (LAST - FIRST - count)) / 2);
+  const places = Math.floor((LAST - FIRST - count) / 2);
+  const start = Math.floor(Math.random() * places);
+  for (let tried = 0; tried < places; tried++) {
+    const first = FIRST + 2 * ((start + tried) % places);
     const ports = Array.from({ length: count }, (_, n) => first + n);
     if (ports.some((port) => given.has(port))) continue;
     const free = await Promise.all(ports.map(async (port) => (await udpIsFree(port)) && tcpIsFree(port)));
