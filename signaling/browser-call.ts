@@ -33,7 +33,7 @@ const SESSION_NAME_BYTES = 8;
 
 export class BrowserCall {
   readonly id: string;
-  /** Who presents it may resume the call. */
+  /** A client with this token may resume the call. */
   readonly token: string;
   /** Resolves when nothing of it is left. */
   readonly freed: Promise<void>;

@@ -52,7 +52,7 @@ struct StreamConfig {
   int64_t silence_interval_ns = 0;
   ComfortNoise noise;
   RedConfig red;
-  // Of a stream with a queue.
+  // These limits belong to a stream with a queue.
   uint32_t low_frames = 20;
   uint32_t high_frames = 75;
   std::string cname;

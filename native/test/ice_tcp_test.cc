@@ -307,7 +307,7 @@ void AFarEndThatReadsNothingCostsSixtyFourKilobytes() {
   for (int n = 0; n < 10; n++) plane->Advance(plane->time().Now() + 2 * kNsPerSecond);
   const uint64_t dropped = mux->Count().tcp.dropped;
   CHECK(dropped > 500 && stream->Stats().send_errors == dropped);
-  // What arrives then is whole frames, as many as were taken.
+  // Only whole frames arrive then, as many as were taken.
   uint64_t frames = 0;
   for (int wait = 0; wait < 200 && frames < stream->Stats().packets; wait++) {
     while (!far.Frame(5).empty()) frames++;

@@ -59,7 +59,7 @@ inline HmacSha1 KeyOf(const std::string& password) {
 
 inline const IceCredentials kIce = {"ours", "a password of ours, long", "them", "a password of theirs, lo"};
 
-// What a far end's check says.
+// The contents of a far end's check.
 struct Check {
   std::string username = "ours:them";
   std::string password = kIce.local_password;  // "": no integrity

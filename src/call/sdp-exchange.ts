@@ -26,7 +26,7 @@ export interface SdpSession {
   readonly sdp: string;
   /** Names the present ICE session; it changes with each ICE restart. Letters and digits. */
   readonly iceSession: string;
-  /** Who presents it may listen to the call and resume it. Unguessable; undefined for a listener. */
+  /** A client with it may listen to the call and resume it. Unguessable; undefined for a listener. */
   readonly token: string | undefined;
 }
 

@@ -39,7 +39,7 @@ export const RESTART_ANSWER: Answer = {
 };
 export const CANDIDATES_ANSWER: Answer = { description: 'the candidates are taken' };
 
-/** Who opens a session: the fields of an offer that do not depend on its body. */
+/** The client that opens a session: the fields of an offer that do not depend on its body. */
 export function openerOf({ key, socket }: FastifyRequest): Pick<SdpOffer, 'owner' | 'clients'> {
   return { owner: key, clients: callClients(key, addressOf(socket)) };
 }
@@ -57,7 +57,7 @@ export async function sendSession(
 ): Promise<FastifyReply> {
   const { id, sdp, iceSession, token } = await opening;
   if (isGone(reply.raw)) {
-    // Nobody else knows a new session; a call that was to be resumed goes on waiting for its client.
+    // A new session has no other client. A call that was to be resumed still waits for its client.
     if (isNew) await exchange.hangUp(id);
     throw new ParleyError('ABORTED', 'the client left before the answer was there');
   }
