@@ -118,6 +118,9 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   enum class IceResult : uint8_t { kDone, kClosed, kFragmentTaken };
   IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
   IceState Ice();
+  // The nominated path is dead: nothing is sent until a check with the present credentials nominates one.
+  // Only where media follows ICE.
+  void LeavePath();
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
   void Listen(bool on);
