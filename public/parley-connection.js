@@ -2,17 +2,22 @@
 
 export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
 
+const SOUND_STOPPED_MS = 100; // no packet was played for so long: those before are all played
+const SOUND_GOES_ON_MS = 300;
+const LOOK_MS = 20;
+
 export class Connection {
   /** Resolves when the data channel is open. Rejects if ICE or DTLS fails before. */
   opened;
   #peer;
   #channel;
+  #receiver;
   #isClosed = false;
 
   /** `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). */
   constructor(iceServers, on) {
     this.#peer = new RTCPeerConnection({ iceServers });
-    this.#peer.addTransceiver('audio', { direction: 'recvonly' });
+    this.#receiver = this.#peer.addTransceiver('audio', { direction: 'recvonly' }).receiver;
     this.#channel = this.#peer.createDataChannel('parley');
     this.#peer.ontrack = ({ track }) => on.sound(new MediaStream([track]));
     this.#channel.onmessage = ({ data }) => this.#isClosed || read(data, on.message);
@@ -74,6 +79,27 @@ export class Connection {
       if (report.type === 'inbound-rtp' && report.kind === 'audio') return report.packetsReceived;
     }
     return 0;
+  }
+
+  /**
+   * RTP timestamp of the sound that was received last, once no sound is played any more. Undefined if it goes on,
+   * or if nothing was ever received.
+   */
+  async lastTimestamp() {
+    const began = performance.now();
+    let [timestamp, changedAt] = [this.#playedTimestamp(), began];
+    while (performance.now() - changedAt < SOUND_STOPPED_MS) {
+      if (performance.now() - began >= SOUND_GOES_ON_MS) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      const present = this.#playedTimestamp();
+      if (present !== timestamp) [timestamp, changedAt] = [present, performance.now()];
+    }
+    return timestamp;
+  }
+
+  /** Of the packet that is played. Browsers forget it after ten seconds. */
+  #playedTimestamp() {
+    return this.#receiver.getSynchronizationSources()[0]?.rtpTimestamp;
   }
 
   /** Measurements of the browser: {roundTripMs, jitterMs, packets, lost, concealedPercent}; undefined if unknown. */
