@@ -2,8 +2,9 @@
 
 export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
 
-const SOUND_STOPPED_MS = 100; // no packet was played for so long: those before are all played
-const SOUND_GOES_ON_MS = 300;
+// The server sends a packet every 20 ms, also while nothing is spoken.
+const ARRIVAL = { stableMs: 120, limitMs: 300 };
+const PLAYED = { stableMs: 60, limitMs: 1000 }; // the jitter buffer is empty by then
 const LOOK_MS = 20;
 
 export class Connection {
@@ -82,19 +83,12 @@ export class Connection {
   }
 
   /**
-   * RTP timestamp of the sound that was received last, once no sound is played any more. Undefined if it goes on,
-   * or if nothing was ever received.
+   * RTP timestamp of the sound that was received last, once packets arrive no more and all of them are played.
+   * Undefined if they go on, or if nothing was ever received.
    */
   async lastTimestamp() {
-    const began = performance.now();
-    let [timestamp, changedAt] = [this.#playedTimestamp(), began];
-    while (performance.now() - changedAt < SOUND_STOPPED_MS) {
-      if (performance.now() - began >= SOUND_GOES_ON_MS) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      const present = this.#playedTimestamp();
-      if (present !== timestamp) [timestamp, changedAt] = [present, performance.now()];
-    }
-    return timestamp;
+    if ((await settled(() => this.packets(), ARRIVAL)) === undefined) return undefined;
+    return settled(() => this.#playedTimestamp(), PLAYED);
   }
 
   /** Of the packet that is played. Browsers forget it after ten seconds. */
@@ -125,6 +119,19 @@ export class Connection {
     this.#isClosed = true;
     this.#peer.close();
   }
+}
+
+/** The value of `look` once it has been the same for `stableMs`; undefined if it changes until `limitMs`. */
+async function settled(look, { stableMs, limitMs }) {
+  const began = performance.now();
+  let [value, since] = [await look(), began];
+  while (performance.now() - since < stableMs) {
+    if (performance.now() - began >= limitMs) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const present = await look();
+    if (present !== value) [value, since] = [present, performance.now()];
+  }
+  return value;
 }
 
 function read(data, take) {
