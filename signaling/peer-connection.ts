@@ -10,7 +10,9 @@ import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.js';
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import {
+  DTX_INTERVAL_MS,
   opusFrameMs,
+  type OpusLimits,
   opusLimits,
   readOpusParameters,
   writeOpusParameters,
@@ -267,9 +269,9 @@ export class PeerConnection {
   }
 
   #portOf(playout: Playout): MediaPort {
-    const { codec, parameters } = this.offer;
+    const { codec } = this.offer;
     const socket = this.#socket;
-    const encoding = codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
+    const encoding = this.#opusLimits;
     return {
       codec,
       frameMs: playout.frameMs,
@@ -303,12 +305,18 @@ export class PeerConnection {
       timestamp: random.readUInt32BE(2),
       // To a publisher the stream sends only the reports on what it publishes (RFC 3550 section 6).
       silence: this.#use === 'publish' ? NOTHING : codec.silence(frameMs),
+      silenceIntervalMs: this.#opusLimits?.dtx === true ? DTX_INTERVAL_MS : 0,
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
       srtp,
       ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 1 } }),
     };
+  }
+
+  get #opusLimits(): OpusLimits | undefined {
+    const { codec, parameters } = this.offer;
+    return codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
   }
 
   #frameMs(): number {
