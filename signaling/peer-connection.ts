@@ -22,7 +22,7 @@ import type { DtlsCertificate } from '../src/media/dtls-association.js';
 import type { DtlsKeys, IceCredentials, SrtpKeys, StreamOptions } from '../src/media/media-addon.js';
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
-import type { MediaSocket } from '../src/media/media-socket.js';
+import type { MediaSocket, PayloadFormat } from '../src/media/media-socket.js';
 import { remoteReception } from '../src/media/quality.js';
 import { Playout } from '../src/media/playout.js';
 import type { PlayoutListener } from '../src/media/playout-listener.js';
@@ -49,9 +49,9 @@ export interface PeerEvents {
   /** The sound of the source can flow. */
   listening(listener: PlayoutListener): void;
   channel(channel: RTCDataChannel): void;
-  /** The browser has not been heard for INTERRUPTED_MS, or is heard again. */
+  /** The browser has not been heard for INTERRUPTED_MS, or its consent has expired; or it is heard again. */
   interrupted(isInterrupted: boolean): void;
-  /** The browser's consent has expired. It may still be heard again. */
+  /** The browser's consent has expired, and nothing is sent. It may still be heard again. */
   lost(): void;
   /** The browser ended the connection. Called once, unless this side closed first. */
   ended(): void;
@@ -197,10 +197,15 @@ export class PeerConnection {
   }
 
   #prepareSocket(): void {
-    const { codec, payloadType } = this.offer;
+    const { codec, payloadType, redPayloadType } = this.offer;
+    const { clockRate } = codec;
     const socket = this.#socket;
     const isHeard = answeredDirection(this.offer, this.#use) !== 'sendonly';
-    socket.formats(isHeard ? [{ payloadType, kind: 'sound', clockRate: codec.clockRate }] : []);
+    const formats: PayloadFormat[] = [{ payloadType, kind: 'sound', clockRate }];
+    if (redPayloadType !== undefined) {
+      formats.push({ payloadType: redPayloadType, kind: 'redundant', clockRate });
+    }
+    socket.formats(isHeard ? formats : []);
     socket.srtp('closed');
     // A check will show the address; until then no packet is accepted.
     socket.learn({ announcedOnly: true });
@@ -329,7 +334,7 @@ export class PeerConnection {
     if (data === undefined) return;
     this.#sctp = new SctpAssociation({
       remote: data,
-      send: (packet) => void this.#handshake.sendData(packet),
+      send: (packet) => void (this.#isLost || this.#handshake.sendData(packet)),
       onChannel: (channel) => this.#events.channel(channel),
       onAbuse: (error) => this.#fail(error),
     });
@@ -348,15 +353,18 @@ export class PeerConnection {
     const { nowMs } = this.#parts.plane;
     const { lastRtpMs, lastRtcpMs } = this.#socket.stats();
     const checkedMs = this.#handshake.lastCheckMs ?? 0;
-    const isInterrupted = nowMs - Math.max(checkedMs, lastRtpMs ?? 0, lastRtcpMs ?? 0) >= INTERRUPTED_MS;
     const isLost = nowMs - checkedMs >= CONSENT_MS;
+    const heardMs = Math.max(checkedMs, lastRtpMs ?? 0, lastRtcpMs ?? 0);
+    const isInterrupted = isLost || nowMs - heardMs >= INTERRUPTED_MS;
     if (isInterrupted !== this.#isInterrupted) {
       this.#isInterrupted = isInterrupted;
       this.#events.interrupted(isInterrupted);
     }
-    const becomesLost = isLost && !this.#isLost;
+    if (isLost === this.#isLost) return;
     this.#isLost = isLost;
-    if (becomesLost && !this.#isOver) this.#events.lost();
+    // Without consent nothing may be sent (RFC 7675 section 5.1). A later check is a new consent.
+    this.#socket.bind(isLost ? null : (this.#sender ?? null));
+    if (isLost && !this.#isOver) this.#events.lost();
   }
 
   /** Repeats frames (RED) as long as the browser reports losses. */

@@ -95,7 +95,7 @@ Napi::Value Port(const Napi::CallbackInfo& info) {
   return ToNumber(info.Env(), uint64_t{entry ? entry->socket->port() : 0U});
 }
 
-// Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise), Hz.
+// Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise, 4 RED), Hz.
 void Format(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   if (!info[1].IsArray()) throw Napi::TypeError::New(info.Env(), "formats must be an array");
@@ -103,7 +103,7 @@ void Format(const Napi::CallbackInfo& info) {
   PayloadTypes types{};
   for (uint32_t n = 0; n + kFormatFields <= list.Length(); n += kFormatFields) {
     const uint32_t type = Uint32In(list.Get(n), "payloadType", 0, 127);
-    const uint32_t kind = Uint32In(list.Get(n + 1), "kind", 1, 3);
+    const uint32_t kind = Uint32In(list.Get(n + 1), "kind", 1, 4);
     types[type] = {static_cast<PayloadKind>(kind),
                    Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate)};
   }

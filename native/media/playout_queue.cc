@@ -6,9 +6,6 @@
 namespace parley {
 namespace {
 
-// Bytes of an ordinary frame: 64 kbit/s at 20 ms. Fewer larger ones fit; there is room for any frame where
-// HasRoom says so.
-constexpr size_t kUsualPayload = 160;
 // A frame lies in one piece: beside it, up to a frame's bytes at the end of the ring may stay unused.
 constexpr size_t kSpareBytes = 2 * PlayoutQueue::kMaxPayload;
 
@@ -23,20 +20,21 @@ size_t EntryCount(uint32_t high_frames) {
   return PowerOfTwo((size_t{high_frames} + PlayoutQueue::kMaxMarks) * 3 / 2);
 }
 
-size_t ByteCount(uint32_t high_frames) {
-  return PowerOfTwo(size_t{high_frames} * kUsualPayload + kSpareBytes);
+// Fewer frames fit that are larger; there is room for any frame where HasRoom says so.
+size_t ByteCount(uint32_t high_frames, size_t usual_payload) {
+  return PowerOfTwo(size_t{high_frames} * usual_payload + kSpareBytes);
 }
 
 }  // namespace
 
-PlayoutQueue::PlayoutQueue(uint32_t low_frames, uint32_t high_frames)
+PlayoutQueue::PlayoutQueue(uint32_t low_frames, uint32_t high_frames, size_t usual_payload)
     : low_frames_(low_frames),
       high_frames_(high_frames),
       mask_(EntryCount(high_frames) - 1),
-      byte_mask_(static_cast<uint32_t>(ByteCount(high_frames) - 1)),
+      byte_mask_(static_cast<uint32_t>(ByteCount(high_frames, usual_payload) - 1)),
       entries_(EntryCount(high_frames)),
       kinds_(EntryCount(high_frames)),
-      bytes_(new uint8_t[ByteCount(high_frames)]) {}
+      bytes_(new uint8_t[ByteCount(high_frames, usual_payload)]) {}
 
 // Producers.
 

@@ -79,8 +79,12 @@ class PlayoutQueue {
     bool rest;  // not a mark: reported to the clock only
   };
 
-  // Room is worth a notice below `low_frames`; the queue is full at `high_frames`.
-  PlayoutQueue(uint32_t low_frames, uint32_t high_frames);
+  // Bytes of an ordinary frame: 64 kbit/s at 20 ms.
+  static constexpr size_t kUsualPayload = 160;
+
+  // Room is worth a notice below `low_frames`; the queue is full at `high_frames`, or earlier if most frames
+  // have more than `usual_payload` bytes.
+  PlayoutQueue(uint32_t low_frames, uint32_t high_frames, size_t usual_payload = kUsualPayload);
 
   // Producers, any thread.
   PushResult Push(uint32_t generation, uint32_t track, const uint8_t* payload, size_t bytes);

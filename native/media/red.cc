@@ -69,4 +69,18 @@ void RedEncoder::Note(const VoiceHistory& history, bool voice) {
   seen_++;
 }
 
+bool ReadRedPrimary(const uint8_t* payload, size_t bytes, Primary* primary) {
+  constexpr size_t kBlockHeadBytes = 4;
+  size_t at = 0, redundant = 0;
+  while (at < bytes && (payload[at] & 0x80) != 0) {
+    if (bytes - at < kBlockHeadBytes) return false;
+    redundant += static_cast<size_t>(payload[at + 2] & 3) << 8 | payload[at + 3];
+    at += kBlockHeadBytes;
+  }
+  if (at == bytes || redundant > bytes - at - 1) return false;
+  const size_t from = at + 1 + redundant;
+  *primary = {payload + from, bytes - from, static_cast<uint8_t>(payload[at] & 0x7f), true};
+  return true;
+}
+
 }  // namespace parley

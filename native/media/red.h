@@ -49,6 +49,10 @@ struct Primary {
   bool voice;  // otherwise silence
 };
 
+// The primary block of a received payload: the frame that its RTP timestamp belongs to. False for a malformed
+// payload.
+bool ReadRedPrimary(const uint8_t* payload, size_t bytes, Primary* primary);
+
 class RedEncoder {
  public:
   static constexpr size_t kMaxPayload = 1200;     // bytes of a payload with redundancy: fits every path

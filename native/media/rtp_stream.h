@@ -81,6 +81,7 @@ struct TickSound {
   size_t bytes = 0;
   uint32_t timestamp = 0;                 // the source's
   const VoiceHistory* history = nullptr;  // null: none of these streams has RED
+  bool again = false;                     // listeners have heard it
 };
 
 class RtpStream : public PacketOwner {

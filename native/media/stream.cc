@@ -9,10 +9,20 @@
 
 namespace parley {
 
+namespace {
+
+// Of 64 kbit/s, whatever the length of a frame, so that the queue remembers as many milliseconds.
+size_t UsualPayload(int64_t period_ns) {
+  constexpr int64_t kBytesPerMs = 8;
+  return static_cast<size_t>(period_ns * kBytesPerMs / kNsPerMs);
+}
+
+}  // namespace
+
 Stream::Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp,
                uint64_t seed)
     : RtpStream(std::move(clock), std::move(config), std::move(srtp), seed),
-      queue_(config_.low_frames, config_.high_frames) {
+      queue_(config_.low_frames, config_.high_frames, UsualPayload(config_.period_ns)) {
   if (config_.red.distance == 0) return;
   held_history_ = std::make_unique<VoiceHistory>();
   history_.store(held_history_.get());
@@ -131,6 +141,7 @@ bool Stream::Tick(int64_t now_ns) {
   } else {
     BeginPause();
     digits_.Abandon();
+    SendToListeners({}, now_ns);
   }
   EndTick();
   due_ns = tick_ns_;
@@ -164,11 +175,19 @@ void Stream::Transmit(const Target& target, int64_t now_ns) {
   } else {
     SendSound(target, sound);
   }
-  if (const Audience* const audience = audience_.load()) {
-    audience->ForEach([&](Listener& listener) { listener.Tick(sound, tick_ns_, now_ns); });
-  }
+  SendToListeners(sound, now_ns);
   if (history && sound.voice) history->Add(sound.voice, sound.bytes, sound.timestamp);
   SendRtcpAndReports(target, now_ns);
+}
+
+// They have a path of their own, so that nothing is repeated for them.
+void Stream::SendToListeners(TickSound sound, int64_t now_ns) {
+  const Audience* const audience = audience_.load();
+  if (!audience) return;
+  if (sound.again) sound.voice = nullptr;
+  sound.timestamp = timestamp_.load();
+  sound.history = history_.load();
+  audience->ForEach([&](Listener& listener) { listener.Tick(sound, tick_ns_, now_ns); });
 }
 
 TickSound Stream::TakeSound() {
@@ -176,7 +195,9 @@ TickSound Stream::TakeSound() {
   if (Replay* const replay = replay_.load()) {
     // The frames stay where they are until callers make another replay.
     if (const SentFrame* const frame = replay->Claim(timestamp_.load())) {
-      return {frame->payload.data(), frame->payload.size()};
+      TickSound sound{frame->payload.data(), frame->payload.size()};
+      sound.again = true;
+      return sound;
     }
   }
   const PlayoutQueue::Frame frame = queue_.TakeFrame(clock_->frame(), timestamp_.load());

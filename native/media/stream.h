@@ -69,6 +69,7 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // The clock's.
   void SkipMissed(int64_t now_ns);
   void Transmit(const Target& target, int64_t now_ns);
+  void SendToListeners(TickSound sound, int64_t now_ns);
   TickSound TakeSound();
   bool HasReplay() const;
   void SendDigit(const Target& target, const DigitSender::Packet& digit);

@@ -111,6 +111,40 @@ void EachListenerGetsEachFrame() {
   for (const auto& [handle, packets] : rtp) CHECK_EQ(packets, 10);
 }
 
+// The payloads of a listener's next `ticks` packets, a letter each; silence is '_'.
+std::string Heard(MediaPlane& plane, const Listener& listener, int64_t to_ns) {
+  plane.Advance(to_ns);
+  std::string text;
+  for (const CapturedPacket& packet : plane.TakePackets()) {
+    if (packet.stream != listener.handle() || packet.rtcp) continue;
+    const auto first = static_cast<char>(packet.data[12]);
+    text += first == static_cast<char>(0xff) ? '_' : first;
+  }
+  return text;
+}
+
+void AListenerHearsSilenceWhileItsSourceHasNoPath() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  auto source = plane->MakeStream(Config(1), nullptr);
+  source->set_handle(next_handle++);
+  CHECK(plane->Begin(source.get()));
+  source->SetTarget(plane->CaptureTarget());
+  auto listener = plane->MakeListener(Config(2), nullptr);
+  listener->set_handle(next_handle++);
+  CHECK(plane->FollowSource(listener.get(), source) == Follow::kFollows);
+  CHECK(listener->SetTarget(plane->CaptureTarget()));
+  for (const char letter : std::string("abcdef")) {
+    const auto byte = static_cast<uint8_t>(letter);
+    CHECK(source->queue().Push(source->queue().generation(), 1, &byte, 1) == PushResult::kTaken);
+  }
+  CHECK_EQ(Heard(*plane, *listener, 35 * kNsPerMs), "abcd");  // ticks at 0 to 30 ms
+  source->SetTarget(nullptr);
+  CHECK_EQ(source->Rewind(source->Stats().timestamp - 3 * 80), size_t{2});
+  CHECK_EQ(Heard(*plane, *listener, 65 * kNsPerMs), "___");
+  source->SetTarget(plane->CaptureTarget());
+  CHECK_EQ(Heard(*plane, *listener, 105 * kNsPerMs), "__ef");  // it has heard "cd"
+}
+
 // After each of them nothing leaves, and the object goes.
 void NothingLeavesAfterItsEnd() {
   const auto plane = MediaPlane::OpenReal(1);
@@ -258,6 +292,7 @@ TEST_GROUP(listener) {
   using namespace parley::test;
   return Run({
       {"each listener of 64 gets each frame", EachListenerGetsEachFrame},
+      {"a listener hears silence while its source has no path", AListenerHearsSilenceWhileItsSourceHasNoPath},
       {"nothing leaves after the end of a listener", NothingLeavesAfterItsEnd},
       {"a closed source leaves nothing", AClosedSourceLeavesNothing},
       {"everything may happen to listeners at once", EverythingMayHappenAtOnce},

@@ -41,7 +41,8 @@ export type IceComponent = 1 | 2;
 
 export interface PayloadFormat {
   readonly payloadType: number;
-  readonly kind: 'sound' | 'digit' | 'comfort-noise';
+  /** `redundant`: RED (RFC 2198), whose primary payload counts. */
+  readonly kind: 'sound' | 'digit' | 'comfort-noise' | 'redundant';
   /** Hz of its timestamp. */
   readonly clockRate: number;
 }
@@ -89,7 +90,7 @@ export interface HeardPayload {
 
 const LEARNING_WINDOW_MS = 2000;
 const LAST_PORT = 65_535;
-const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3 } as const;
+const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3, redundant: 4 } as const;
 const DIGITS = '0123456789*#ABCD'; // RFC 4733, 3.2
 
 function portAfter(port: number): number {

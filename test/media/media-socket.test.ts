@@ -515,6 +515,46 @@ test('payloads come in order, with its losses, and without the keys', () => {
   plane.close();
 });
 
+test('of a packet with redundancy the primary payload counts, and a malformed one is dropped', () => {
+  const { plane, socket, phone, pass } = holdSocket();
+  socket.formats([
+    { payloadType: 111, kind: 'sound', clockRate: 48_000 },
+    { payloadType: 63, kind: 'redundant', clockRate: 48_000 },
+  ]);
+  const heard: [number, string][] = [];
+  socket.listen((payloads) =>
+    heard.push(
+      ...payloads.map(({ payloadType, payload }): [number, string] => [
+        payloadType,
+        Buffer.from(payload).toString('hex'),
+      ]),
+    ),
+  );
+  let sequence = 10;
+  const send = (hex: string) => {
+    const payload = Uint8Array.from(Buffer.from(hex, 'hex'));
+    phone.send(rtp({ payloadType: 63, sequence, timestamp: 960 * sequence, payload }));
+    sequence++;
+    pass(20);
+  };
+  send('6f' + '0101'); // the source is on probation
+  send('6f' + '0202');
+  send('ef0f0002' + '6f' + '0202' + '0303');
+  send('ef1e0001' + 'ef0f0002' + '6f' + '02' + '0303' + '0404');
+  const { malformed } = socket.stats();
+  for (const wrong of ['', 'ef', 'ef0f00', 'ef0f0002', 'ef0f0002' + '6f' + '02', 'ef0fffff' + '6f' + '0202']) {
+    send(wrong);
+  }
+  assert.equal(socket.stats().malformed - malformed, 6);
+  send('3f' + '0303'); // RED inside of RED
+  assert.deepEqual(heard, [
+    [111, '0202'],
+    [111, '0303'],
+    [111, '0404'],
+  ]);
+  plane.close();
+});
+
 test('comfort noise is passed on as comfort noise', () => {
   const { plane, socket, phone, pass } = holdSocket();
   const heard: number[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MediaSocket } from '../../src/media/media-socket.js';
 import { until } from '../fakes/until.js';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
@@ -104,6 +105,27 @@ test('a browser that is heard again within the grace time keeps its connection',
   assert.equal(under.switchboard.get(id), call);
   client.send({ type: 'clear' });
   await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
+});
+
+test('nothing is sent to a browser whose checks have stopped for 30 s, until they come again', async (t) => {
+  const under = await openServer(t, { resumeGraceMs: 15_000 });
+  const { call, client, id } = await connect(t, under);
+  const holds: boolean[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
+  // Its RTCP goes on, so that it is no longer heard by its consent alone.
+  const checked = t.mock.getter(MediaSocket.prototype, 'lastCheckMs', () => under.plane.nowMs - 40_000);
+  under.time.advance(2500);
+  assert.deepEqual(under.log.slice(1), ['browser not heard', 'connection lost']);
+  const { packets, timestamp } = call.stats();
+  await until(() => call.stats().timestamp - timestamp > 5 * 960); // five ticks of 20 ms
+  assert.ok(call.stats().packets - packets <= 1); // the one that was leaving
+  checked.mock.restore();
+  under.time.advance(2500);
+  assert.deepEqual(holds, [true, false]);
+  const received = client.packets.length;
+  await client.until(() => client.packets.length > received + 5, 'packets');
+  under.time.advance(20_000);
+  assert.equal(under.switchboard.get(id), call);
 });
 
 test('a resumption under way outlasts the grace time, and its failure ends the call', async (t) => {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "media/red.h"
 #include "media/rtp.h"
 #include "media/time.h"
 
@@ -91,8 +92,9 @@ void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64
     stats_.malformed++;
     return;
   }
+  if (types_[packet.payload_type].kind == PayloadKind::kRedundant && !TakePrimary(&packet)) return;
   const PayloadKind kind = types_[packet.payload_type].kind;
-  if (kind == PayloadKind::kUnknown) {
+  if (kind == PayloadKind::kUnknown || kind == PayloadKind::kRedundant) {
     stats_.unknown_payloads++;
     return;
   }
@@ -103,6 +105,19 @@ void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64
   stats_.last_rtp_ns = now_ns;
   if (kind == PayloadKind::kDigit) TakeDigit(packet, now_ns);
   TakeSource(packet, kind, now_ns);
+}
+
+// A packet with redundancy is one of its primary payload: what it repeats is left out.
+bool Intake::TakePrimary(RtpView* packet) {
+  Primary primary;
+  if (!ReadRedPrimary(packet->payload, packet->payload_bytes, &primary)) {
+    stats_.malformed++;
+    return false;
+  }
+  packet->payload = primary.payload;
+  packet->payload_bytes = primary.bytes;
+  packet->payload_type = primary.payload_type;
+  return true;
 }
 
 // False when the packet is not the call's.

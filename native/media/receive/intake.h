@@ -77,7 +77,7 @@ class DigitReader {
   int64_t last_ns_ = 0;
 };
 
-enum class PayloadKind : uint8_t { kUnknown, kSound, kDigit, kComfortNoise };
+enum class PayloadKind : uint8_t { kUnknown, kSound, kDigit, kComfortNoise, kRedundant };
 
 struct PayloadType {
   PayloadKind kind = PayloadKind::kUnknown;
@@ -167,6 +167,7 @@ class Intake {
   void ChangeSource();
   void Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns);
   void TakeBlock(const ReportBlock& block, int64_t now_ns);
+  bool TakePrimary(RtpView* packet);
   bool Latches(const RtpView& packet, const Address& from, int64_t now_ns);
   void NoteReporter(const RtcpView& view, const Address& from);
   void Retarget(const Address& rtp_before, const Address& rtcp_before);
