@@ -168,7 +168,9 @@ void MediaGoesByANominatedConnectionUntilItCloses() {
     call->Bind(stream);
     {
       Connection far(mux->tcp_port());
+      CHECK(!call->Where().over_tcp);
       CHECK(Nominates(*plane, *call, far, "call"));
+      CHECK(call->Where().over_tcp && call->Where().rtp == far.place());
       plane->Advance(plane->time().Now() + 100 * kNsPerMs);
       for (int n = 0; n < 5; n++) CHECK_EQ(far.Frame().size(), size_t{172});
       for (uint16_t n = 1; n <= 3; n++) far.SendFrame(Rtp(n));
