@@ -2,17 +2,23 @@
 
 export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
 
+// The server sends a packet every 20 ms, also while nothing is spoken.
+const ARRIVAL = { stableMs: 120, limitMs: 300 };
+const PLAYED = { stableMs: 60, limitMs: 1000 }; // the jitter buffer is empty by then
+const LOOK_MS = 20;
+
 export class Connection {
   /** Resolves when the data channel is open. Rejects if ICE or DTLS fails before. */
   opened;
   #peer;
   #channel;
+  #receiver;
   #isClosed = false;
 
   /** `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). */
   constructor(iceServers, on) {
     this.#peer = new RTCPeerConnection({ iceServers });
-    this.#peer.addTransceiver('audio', { direction: 'recvonly' });
+    this.#receiver = this.#peer.addTransceiver('audio', { direction: 'recvonly' }).receiver;
     this.#channel = this.#peer.createDataChannel('parley');
     this.#peer.ontrack = ({ track }) => on.sound(new MediaStream([track]));
     this.#channel.onmessage = ({ data }) => this.#isClosed || read(data, on.message);
@@ -76,6 +82,20 @@ export class Connection {
     return 0;
   }
 
+  /**
+   * RTP timestamp of the sound that was received last, once packets arrive no more and all of them are played.
+   * Undefined if they go on, or if nothing was ever received.
+   */
+  async lastTimestamp() {
+    if ((await settled(() => this.packets(), ARRIVAL)) === undefined) return undefined;
+    return settled(() => this.#playedTimestamp(), PLAYED);
+  }
+
+  /** Of the packet that is played. Browsers forget it after ten seconds. */
+  #playedTimestamp() {
+    return this.#receiver.getSynchronizationSources()[0]?.rtpTimestamp;
+  }
+
   /** Measurements of the browser: {roundTripMs, jitterMs, packets, lost, concealedPercent}; undefined if unknown. */
   async figures() {
     const figures = {};
@@ -99,6 +119,19 @@ export class Connection {
     this.#isClosed = true;
     this.#peer.close();
   }
+}
+
+/** The value of `look` once it has been the same for `stableMs`; undefined if it changes until `limitMs`. */
+async function settled(look, { stableMs, limitMs }) {
+  const began = performance.now();
+  let [value, since] = [await look(), began];
+  while (performance.now() - since < stableMs) {
+    if (performance.now() - began >= limitMs) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const present = await look();
+    if (present !== value) [value, since] = [present, performance.now()];
+  }
+  return value;
 }
 
 function read(data, take) {

@@ -36,6 +36,10 @@ export function authorization(key) {
   return key === '' ? {} : { Authorization: `Bearer ${key}` };
 }
 
+function receivedHeader(received) {
+  return received === undefined ? {} : { 'Parley-Received-Timestamp': String(received) };
+}
+
 /** The session of one call on the server. Every method rejects with CallError. */
 export class CallSession {
   #server;
@@ -81,13 +85,17 @@ export class CallSession {
     return answer.text();
   }
 
-  /** Returns the SDP fragment of the server for the new ICE session (RFC 9725 section 4.3.3). */
-  async restartIce(fragment) {
+  /**
+   * Returns the SDP fragment of the server for the new ICE session (RFC 9725 section 4.3.3). `received`: RTP
+   * timestamp of the last sound, if none arrives any more. The server sends once more what it sent after it.
+   */
+  async restartIce(fragment, received) {
     const answer = await this.#request(this.#url, {
       method: 'PATCH',
       headers: {
         'Content-Type': 'application/trickle-ice-sdpfrag',
         'If-Match': '*',
+        ...receivedHeader(received),
         ...this.#ownAuthorization(),
       },
       body: fragment,
@@ -97,11 +105,15 @@ export class CallSession {
     return answer.text();
   }
 
-  /** Moves the call to the connection of this offer. Returns the answer. */
-  async resume(offer) {
+  /** Moves the call to the connection of this offer. Returns the answer. `received` as for a restart. */
+  async resume(offer, received) {
     const answer = await this.#request(`${this.#url}/resume`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/sdp', ...this.#ownAuthorization() },
+      headers: {
+        'Content-Type': 'application/sdp',
+        ...receivedHeader(received),
+        ...this.#ownAuthorization(),
+      },
       body: offer,
       limitMs: RECOVERY_REQUEST_MS,
     });

@@ -253,7 +253,10 @@ export class ParleyCall extends EventTarget {
 
   async #restartIce() {
     await this.#loadIceServers();
-    await this.#connection.restartIce(this.#iceServers, (fragment) => this.#session.restartIce(fragment));
+    const received = await this.#connection.lastTimestamp();
+    await this.#connection.restartIce(this.#iceServers, (fragment) =>
+      this.#session.restartIce(fragment, received),
+    );
   }
 
   async #soundReturns() {
@@ -269,7 +272,8 @@ export class ParleyCall extends EventTarget {
   async #resume() {
     await this.#loadIceServers();
     const before = this.#connection;
-    this.#connection = await this.#connect((offer) => this.#session.resume(offer), RESUME_MS);
+    const received = await before.lastTimestamp();
+    this.#connection = await this.#connect((offer) => this.#session.resume(offer, received), RESUME_MS);
     before.close();
     this.#opened();
   }

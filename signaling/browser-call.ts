@@ -4,7 +4,8 @@
 //       └───────────────────────┴────────────────────────────┴──▶ ended
 //
 // A call outlives its connection: for `resumeGraceMs` after a loss the browser may resume it with another
-// offer and the call's token. The speech pauses meanwhile, and goes on where it stopped.
+// offer and the call's token. The speech pauses meanwhile, and goes on where it stopped, or with what its
+// browser says it received last.
 import type { RTCDataChannel } from 'werift';
 import type { Call } from '../src/call/call.js';
 import type { MediaPort } from '../src/call/call-route.js';
@@ -50,6 +51,10 @@ export class BrowserCall {
   #cancelGrace: (() => void) | undefined;
   /** Why the present connection is of no use; undefined while it is. */
   #reasonToWait: string | undefined;
+  #isInterrupted = false;
+  /** RTP timestamp of the sound that the browser received last, while it resumes the call. */
+  #receivedTimestamp: number | undefined;
+  #isHeld = false;
   #resolveFreed!: () => void;
 
   /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
@@ -70,12 +75,12 @@ export class BrowserCall {
     return { id, token, sdp: answer, iceSession };
   }
 
-  patchIce(fragment: IceFragment): IceRestart | undefined {
-    return (this.#next ?? this.#connection).patchIce(fragment);
+  patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
+    return (this.#next ?? this.#connection).patchIce(fragment, receivedTimestamp);
   }
 
   /** Answers the offer of another connection, through which the call goes on once it is set up. */
-  resume(offer: Offer): SdpSession {
+  resume(offer: Offer, receivedTimestamp?: number): SdpSession {
     const call = this.#call;
     if (call === undefined || this.#reason !== undefined) {
       throw new ParleyError(
@@ -86,6 +91,8 @@ export class BrowserCall {
     const next = this.#connect(offer);
     this.#next?.close();
     this.#next = next;
+    this.#receivedTimestamp = receivedTimestamp;
+    this.#hold();
     return this.session;
   }
 
@@ -112,16 +119,18 @@ export class BrowserCall {
     const call = this.#call;
     try {
       if (call === undefined) return this.#open(connection, port);
+      if (this.#receivedTimestamp !== undefined) this.#connection.rewind(this.#receivedTimestamp);
       call.moveTo(port);
     } catch (error) {
       return this.#failed(connection, error as ParleyError);
     }
     this.#cancelGrace?.();
-    this.#reasonToWait = undefined;
+    this.#reasonToWait = this.#receivedTimestamp = undefined;
+    this.#isInterrupted = false;
     this.#connection.close();
     [this.#connection, this.#next] = [connection, undefined];
     connection.talk(call);
-    call.hold(false);
+    this.#hold();
     this.#parts.log.info({ call: this.id }, 'call resumed');
   }
 
@@ -138,7 +147,8 @@ export class BrowserCall {
       this.#cancelGrace?.();
       this.#reasonToWait = undefined;
     }
-    this.#call?.hold(isInterrupted);
+    this.#isInterrupted = isInterrupted;
+    this.#hold();
     const message = isInterrupted ? 'browser not heard' : 'browser heard again';
     this.#parts.log.info({ call: this.id }, message);
   }
@@ -153,8 +163,8 @@ export class BrowserCall {
   #ended(connection: BrowserConnection): void {
     if (connection !== this.#connection) return this.#dropNext(connection);
     if (this.#next === undefined) return this.#endUnasked('peer closed');
-    this.#call?.hold(true);
     this.#reasonToWait = 'peer closed';
+    this.#hold();
   }
 
   #failed(connection: BrowserConnection, error: ParleyError): void {
@@ -163,21 +173,32 @@ export class BrowserCall {
     if (connection !== this.#connection) return this.#dropNext(connection);
     const reason = code === 'TIMEOUT' ? 'set-up timeout' : 'transport failed';
     if (this.#next === undefined) return this.#endUnasked(reason);
-    this.#call?.hold(true);
     this.#reasonToWait = reason;
+    this.#hold();
+  }
+
+  /** Holds the speech while the browser does not hear it. */
+  #hold(): void {
+    const isHeld =
+      this.#isInterrupted || this.#reasonToWait !== undefined || this.#receivedTimestamp !== undefined;
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    this.#call?.hold(isHeld);
   }
 
   /** The connection that was to take over failed. The present one goes on, unless it is gone as well. */
   #dropNext(connection: BrowserConnection): void {
     connection.close();
     if (connection !== this.#next) return;
-    this.#next = undefined;
+    this.#next = this.#receivedTimestamp = undefined;
+    this.#hold();
     if (this.#reasonToWait !== undefined) this.#wait(this.#reasonToWait);
   }
 
   /** Ends the call after the grace time; a connection in set-up has its own limit. */
   #wait(reason: string): void {
     this.#reasonToWait = reason;
+    this.#hold();
     this.#cancelGrace?.();
     this.#cancelGrace = this.#parts.time.after(this.#parts.resumeGraceMs, () => {
       if (this.#next === undefined) this.#endUnasked(reason);
@@ -229,11 +250,16 @@ class BrowserConnection {
     this.answer = this.#peer.answer;
   }
 
-  patchIce(fragment: IceFragment): IceRestart | undefined {
-    const restarted = this.#peer.patchIce(fragment);
+  patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
+    const restarted = this.#peer.patchIce(fragment, receivedTimestamp);
     if (restarted === undefined) return undefined;
     this.iceSession = this.#newSessionName();
     return { ...restarted, iceSession: this.iceSession };
+  }
+
+  /** See PeerConnection. */
+  rewind(receivedTimestamp: number): void {
+    this.#peer.rewind(receivedTimestamp);
   }
 
   /** The call whose events the page gets. */

@@ -65,8 +65,9 @@ export class BrowserListener {
     return { id: this.id, sdp: this.#connection.answer, iceSession: this.#iceSession, token: undefined };
   }
 
-  patchIce(fragment: IceFragment): IceRestart | undefined {
-    const restarted = this.#connection.patchIce(fragment);
+  /** What a listener has missed is not sent once more: the call goes on for the others. */
+  patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
+    const restarted = this.#connection.patchIce(fragment, receivedTimestamp);
     if (restarted === undefined) return undefined;
     this.#iceSession = this.#newSessionName();
     return { ...restarted, iceSession: this.#iceSession };

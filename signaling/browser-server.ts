@@ -87,17 +87,17 @@ export class BrowserServer implements SdpExchange {
     return this.#find(id, key)?.session.iceSession;
   }
 
-  patchIce(id: string, fragment: IceFragment): IceRestart | undefined {
+  patchIce(id: string, fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
     const browser = this.#calls.get(id);
     if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no session of this id');
-    return browser.patchIce(fragment);
+    return browser.patchIce(fragment, receivedTimestamp);
   }
 
-  async resume(token: string, { sdp }: SdpOffer): Promise<SdpSession> {
+  async resume(token: string, { sdp, receivedTimestamp }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
     const browser = this.#byToken.get(token);
     if (browser === undefined) throw new ParleyError('NOT_FOUND', 'there is no call of this token');
-    return browser.resume(readOffer(sdp, browser.use));
+    return browser.resume(readOffer(sdp, browser.use), receivedTimestamp);
   }
 
   isTokenOf(id: string, token: string): boolean {

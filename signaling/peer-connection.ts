@@ -10,7 +10,9 @@ import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.js';
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import {
+  DTX_INTERVAL_MS,
   opusFrameMs,
+  type OpusLimits,
   opusLimits,
   readOpusParameters,
   writeOpusParameters,
@@ -22,7 +24,7 @@ import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshak
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket } from '../src/media/media-socket.js';
 import { remoteReception } from '../src/media/quality.js';
-import type { Playout } from '../src/media/playout.js';
+import { Playout } from '../src/media/playout.js';
 import type { PlayoutListener } from '../src/media/playout-listener.js';
 import type { Time } from '../src/time.js';
 import { answeredDirection, candidatesOf, writeAnswer } from './answer.js';
@@ -133,8 +135,13 @@ export class PeerConnection {
   /**
    * Restarts ICE if the fragment has other credentials than the browser's present ones; the connection goes
    * on. Candidates are not used: the checks show the browser's address. Throws SDP_INVALID.
+   *
+   * With `receivedTimestamp` the present path is dead: sound waits for the new one, and is rewound.
    */
-  patchIce({ ufrag, pwd }: IceFragment): Omit<IceRestart, 'iceSession'> | undefined {
+  patchIce(
+    { ufrag, pwd }: IceFragment,
+    receivedTimestamp?: number,
+  ): Omit<IceRestart, 'iceSession'> | undefined {
     const { remoteUfrag, remotePwd } = this.#terms.ice;
     if ((ufrag ?? remoteUfrag) === remoteUfrag && (pwd ?? remotePwd) === remotePwd) return undefined;
     if (ufrag === undefined || pwd === undefined) {
@@ -142,10 +149,22 @@ export class PeerConnection {
     }
     this.#terms = this.#termsWith({ ufrag, pwd });
     this.#handshake.renegotiate(this.#terms);
+    if (receivedTimestamp !== undefined) {
+      this.#socket.leavePath();
+      this.rewind(receivedTimestamp);
+    }
     const { localUfrag, localPwd } = this.#terms.ice;
     const candidates = candidatesOf(this.#parts.sockets.hosts(this.#socket));
     const mid = this.offer.audioMid;
     return { ufrag: localUfrag, pwd: localPwd, candidates, mid, lite: true, options: undefined };
+  }
+
+  /**
+   * The sound of this connection, which must stand still, is as if nothing had been sent after this RTP
+   * timestamp.
+   */
+  rewind(receivedTimestamp: number): void {
+    if (this.#sender instanceof Playout) this.#sender.rewind(receivedTimestamp);
   }
 
   /** Tells the browser and frees everything. No event but `closing` follows. Idempotent. */
@@ -250,9 +269,9 @@ export class PeerConnection {
   }
 
   #portOf(playout: Playout): MediaPort {
-    const { codec, parameters } = this.offer;
+    const { codec } = this.offer;
     const socket = this.#socket;
-    const encoding = codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
+    const encoding = this.#opusLimits;
     return {
       codec,
       frameMs: playout.frameMs,
@@ -287,12 +306,18 @@ export class PeerConnection {
       timestamp: random.readUInt32BE(2),
       // To a publisher the stream sends only the reports on what it publishes (RFC 3550 section 6).
       silence: this.#use === 'publish' ? NOTHING : codec.silence(frameMs),
+      silenceIntervalMs: this.#opusLimits?.dtx === true ? DTX_INTERVAL_MS : 0,
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
       srtp,
       ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 1 } }),
     };
+  }
+
+  get #opusLimits(): OpusLimits | undefined {
+    const { codec, parameters } = this.offer;
+    return codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
   }
 
   #frameMs(): number {

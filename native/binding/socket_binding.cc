@@ -202,6 +202,10 @@ Napi::Value UseIce(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), !taken);
 }
 
+void LeavePath(const Napi::CallbackInfo& info) {
+  if (const auto entry = EntryOf(info)) entry->socket->LeavePath();
+}
+
 Napi::Value PlaceOrNull(Napi::Env env, const Address& address) {
   if (!address.known()) return env.Null();
   Napi::Object place = Napi::Object::New(env);
@@ -414,6 +418,7 @@ void InitSockets(Napi::Env env, Napi::Object exports) {
   exports.Set("socketLearn", Napi::Function::New(env, Learn, "socketLearn"));
   exports.Set("socketSrtp", Napi::Function::New(env, Srtp, "socketSrtp"));
   exports.Set("socketUseIce", Napi::Function::New(env, UseIce, "socketUseIce"));
+  exports.Set("socketLeavePath", Napi::Function::New(env, LeavePath, "socketLeavePath"));
   exports.Set("socketIce", Napi::Function::New(env, Ice, "socketIce"));
   exports.Set("socketBind", Napi::Function::New(env, Bind, "socketBind"));
   exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));

@@ -283,7 +283,13 @@ Napi::Value Take(const Napi::CallbackInfo& info) {
 Napi::Value Sent(const Napi::CallbackInfo& info) {
   const auto playout = PlayoutOf(info);
   const uint32_t track = Uint32In(info[1], "track");
-  return ToNumber(info.Env(), playout ? playout->queue().Sent(track) : uint64_t{0});
+  return ToNumber(info.Env(), playout ? playout->Sent(track) : uint64_t{0});
+}
+
+Napi::Value Rewind(const Napi::CallbackInfo& info) {
+  const auto playout = PlayoutOf(info);
+  const uint32_t timestamp = Uint32In(info[1], "receivedTimestamp");
+  return ToNumber(info.Env(), uint64_t{playout ? playout->Rewind(timestamp) : 0});
 }
 
 Napi::Value PressDigit(const Napi::CallbackInfo& info) {
@@ -405,6 +411,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamPause", Napi::Function::New(env, Pause, "streamPause"));
   exports.Set("streamResume", Napi::Function::New(env, Resume, "streamResume"));
   exports.Set("streamClear", Napi::Function::New(env, Clear, "streamClear"));
+  exports.Set("streamRewind", Napi::Function::New(env, Rewind, "streamRewind"));
   exports.Set("streamTake", Napi::Function::New(env, Take, "streamTake"));
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
   exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));

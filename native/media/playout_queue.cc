@@ -45,7 +45,7 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (QueuedFrames() >= high_frames_ || !HasEntryPlace(tail)) return PushResult::kFull;
-  Entry entry{track, static_cast<uint32_t>(bytes), 0, generation};
+  Entry entry{track, static_cast<uint32_t>(bytes), 0, generation, 0};
   if (!PlacePayload(bytes, &entry.byte_end)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
@@ -70,7 +70,7 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
   Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark,
-         Entry{track, mark, byte_tail_, generation});
+         Entry{track, mark, byte_tail_, generation, 0});
   return PushResult::kTaken;
 }
 
@@ -81,7 +81,7 @@ PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
   if (!HasEntryPlace(tail)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
-  Append(record, tail, Kind::kRest, Entry{track, 0, byte_tail_, generation});
+  Append(record, tail, Kind::kRest, Entry{track, 0, byte_tail_, generation, 0});
   return PushResult::kTaken;
 }
 
@@ -107,6 +107,21 @@ TakenQueue PlayoutQueue::Take(size_t most_sent) {
   std::reverse(taken.sent.begin(), taken.sent.end());
   for (uint64_t n = head; n < tail; n++) taken.entries.push_back(Copy(n));
   return taken;
+}
+
+PlayoutQueue::SentFrames PlayoutQueue::SentSince(uint64_t from) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const uint32_t generation = generation_.load();
+  const uint64_t tail = tail_.load(std::memory_order_relaxed), head = head_.load();
+  SentFrames sent{{}, head};
+  for (uint64_t n = head; n > from && IsIntact(n - 1, tail); n--) {
+    const Entry& entry = entries_[(n - 1) & mask_];
+    if (entry.generation != generation) break;  // it was dropped, not sent
+    if (kinds_[(n - 1) & mask_].load(std::memory_order_relaxed) != Kind::kFrame) continue;
+    sent.frames.push_back({entry.track, entry.timestamp, Copy(n - 1).payload});
+  }
+  std::reverse(sent.frames.begin(), sent.frames.end());
+  return sent;
 }
 
 void PlayoutQueue::Close() {
@@ -274,13 +289,14 @@ void PlayoutQueue::DropFrom(uint64_t head, uint64_t tail, ClearedQueue* cleared)
 
 // The clock.
 
-PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out) {
+PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out, uint32_t timestamp) {
   for (;;) {
     const uint64_t head = head_.load(std::memory_order_acquire);
     if (head == tail_.load(std::memory_order_acquire)) return {};
     if (kinds_[head & mask_].load(std::memory_order_relaxed) != Kind::kFrame) return {};
     if (!Claim(head)) continue;  // cleared meanwhile
     frames_claimed_.fetch_add(1);
+    entries_[head & mask_].timestamp = timestamp;
     const Entry entry = entries_[head & mask_];
     std::memcpy(out, &bytes_[OffsetOf(entry)], entry.value);
     released_.store(head + 1, std::memory_order_release);

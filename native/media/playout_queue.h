@@ -46,6 +46,13 @@ struct TakenEntry {
   std::vector<uint8_t> payload;
 };
 
+// A frame that left, with the RTP timestamp that it had.
+struct SentFrame {
+  uint32_t track;
+  uint32_t timestamp;
+  std::vector<uint8_t> payload;
+};
+
 // A queue that goes on somewhere else.
 struct TakenQueue {
   ClearedQueue cleared;
@@ -83,6 +90,13 @@ class PlayoutQueue {
   ClearedQueue Clear();
   // Clears, and hands out what was dropped, after up to `most_sent` frames that were sent just before it.
   TakenQueue Take(size_t most_sent);
+  // The frames of the present generation that have left, oldest first, as far as their places were not used
+  // again. Only entries from number `from` on. The clock must not use the queue meanwhile.
+  struct SentFrames {
+    std::vector<SentFrame> frames;
+    uint64_t up_to;  // number of the entry after the last one that left
+  };
+  SentFrames SentSince(uint64_t from);
   // Closes the queue: every later push is stale. Queued entries are dropped uncounted.
   void Close();
   uint32_t generation() const { return generation_.load(); }
@@ -103,8 +117,8 @@ class PlayoutQueue {
   // JavaScript has taken marks that were reached.
   void MarksDelivered(uint32_t count) { marks_out_.fetch_sub(count); }
 
-  // The clock only. A frame is copied to `out`, which has kMaxPayload bytes.
-  Frame TakeFrame(uint8_t* out);
+  // The clock only. A frame is copied to `out`, which has kMaxPayload bytes; it leaves with this RTP timestamp.
+  Frame TakeFrame(uint8_t* out, uint32_t timestamp);
   // True when the next entry was a mark or a rest.
   bool TakeMark(ReachedMark* out);
 
@@ -117,6 +131,7 @@ class PlayoutQueue {
     uint32_t value;     // of a frame its bytes, else the mark
     uint32_t byte_end;  // byte_tail_ after this entry
     uint32_t generation;
+    uint32_t timestamp;  // of a frame, once the clock has taken it
   };
   struct Track {
     uint32_t id;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "media/clock.h"
 
@@ -32,14 +34,56 @@ bool Stream::WatchRoom(std::shared_ptr<ReadySink> sink) {
 
 ClearedQueue Stream::Clear() {
   ClearedQueue cleared = queue_.Clear();
+  StopReplay(0, &cleared);
   if (queue_.ShouldNotify()) room_.Fire();
   return cleared;
 }
 
 TakenQueue Stream::Take(size_t most_sent) {
   TakenQueue taken = queue_.Take(most_sent);
+  Replay::Rest rest = StopReplay(most_sent, &taken.cleared);
+  if (!rest.left.empty()) {
+    // The track may have ended before it is heard again: what follows its frames is no underrun.
+    rest.left.push_back({EntryKind::kRest, rest.left.back().track, 0, {}});
+    taken.sent = std::move(rest.sent);
+    taken.entries.insert(taken.entries.begin(), std::make_move_iterator(rest.left.begin()),
+                         std::make_move_iterator(rest.left.end()));
+  }
   if (queue_.ShouldNotify()) room_.Fire();
   return taken;
+}
+
+// The counts become those of what was heard: frames that were to be sent again count as dropped.
+Replay::Rest Stream::StopReplay(size_t most_sent, ClearedQueue* cleared) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (!held_replay_) return {};
+  Replay::Rest rest = held_replay_->Stop(most_sent);
+  for (const TakenEntry& frame : rest.left) {
+    for (TrackCount& count : cleared->tracks) {
+      if (count.track != frame.track) continue;
+      count.sent_frames--;
+      count.dropped_frames++;
+    }
+  }
+  return rest;
+}
+
+uint64_t Stream::Sent(uint32_t track) {
+  const uint64_t sent = queue_.Sent(track);
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  return sent - std::min(sent, held_replay_ ? held_replay_->LeftOf(track) : 0);
+}
+
+size_t Stream::Rewind(uint32_t received_timestamp) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  rewinding_.store(true);
+  clock_->Quiesce();
+  const bool goes_on = held_replay_ && !held_replay_->stopped();
+  auto replay = std::make_unique<Replay>(queue_, goes_on ? held_replay_.get() : nullptr, received_timestamp);
+  replay_.store(replay.get());
+  held_replay_ = std::move(replay);
+  rewinding_.store(false);
+  return held_replay_->left();
 }
 
 void Stream::MarksDelivered(uint32_t count) {
@@ -108,7 +152,7 @@ void Stream::SkipMissed(int64_t now_ns) {
 // A key, a frame, or silence in their place. Listeners get no keys.
 void Stream::Transmit(const Target& target, int64_t now_ns) {
   FlushUnsent();
-  if (!paused_.load()) ReachMarks(now_ns);
+  if (!paused_.load() && !HasReplay()) ReachMarks(now_ns);
   DigitSender::Packet digit;
   const DigitSender::Turn turn = digits_.Next(timestamp_.load(), config_.period_ns, &digit);
   TickSound sound = turn == DigitSender::Turn::kNothing ? TakeSound() : TickSound{};
@@ -128,8 +172,14 @@ void Stream::Transmit(const Target& target, int64_t now_ns) {
 }
 
 TickSound Stream::TakeSound() {
-  if (paused_.load()) return {};
-  const PlayoutQueue::Frame frame = queue_.TakeFrame(clock_->frame());
+  if (paused_.load() || rewinding_.load()) return {};
+  if (Replay* const replay = replay_.load()) {
+    // The frames stay where they are until callers make another replay.
+    if (const SentFrame* const frame = replay->Claim(timestamp_.load())) {
+      return {frame->payload.data(), frame->payload.size()};
+    }
+  }
+  const PlayoutQueue::Frame frame = queue_.TakeFrame(clock_->frame(), timestamp_.load());
   if (frame.bytes > 0) {
     track_ = frame.track;
     generation_ = frame.generation;
@@ -143,6 +193,13 @@ TickSound Stream::TakeSound() {
     clock_->counters().underruns.Add();
   }
   return {};
+}
+
+// Marks in the queue are behind it.
+bool Stream::HasReplay() const {
+  if (rewinding_.load()) return true;
+  const Replay* const replay = replay_.load();
+  return replay && replay->left() > 0;
 }
 
 void Stream::SendDigit(const Target& target, const DigitSender::Packet& digit) {
@@ -170,7 +227,7 @@ void Stream::ReachMarks(int64_t at_ns) {
 
 void Stream::OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) {
   RtpStream::OnSent(packet, result, at_ns);
-  if (packet.kind == PacketKind::kVoice) ReachMarks(at_ns);
+  if (packet.kind == PacketKind::kVoice && !HasReplay()) ReachMarks(at_ns);
 }
 
 }  // namespace parley

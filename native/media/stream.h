@@ -17,6 +17,7 @@
 #include "media/listener.h"
 #include "media/playout_queue.h"
 #include "media/ready.h"
+#include "media/replay.h"
 #include "media/rtp_stream.h"
 #include "media/wheel.h"
 
@@ -34,6 +35,12 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   bool WatchRoom(std::shared_ptr<ReadySink> sink);
   ClearedQueue Clear();
   TakenQueue Take(size_t most_sent);
+  // Frames of the track that have left and need not be sent again.
+  uint64_t Sent(uint32_t track);
+  // The far end received nothing after this RTP timestamp: what left since, and was not cleared, is sent once
+  // more, before what is queued. Returns the frames; the queue no longer has those of more than some seconds.
+  // To be called while the stream has no target, so that nothing else goes before.
+  size_t Rewind(uint32_t received_timestamp);
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const override;
 
@@ -57,11 +64,13 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   static constexpr int64_t kMaxCatchUp = 3;  // frames sent at once after a late wake-up
 
   void OnClose() override;
+  Replay::Rest StopReplay(size_t most_sent, ClearedQueue* cleared);
 
   // The clock's.
   void SkipMissed(int64_t now_ns);
   void Transmit(const Target& target, int64_t now_ns);
   TickSound TakeSound();
+  bool HasReplay() const;
   void SendDigit(const Target& target, const DigitSender::Packet& digit);
   void ReachMarks(int64_t at_ns);
 
@@ -80,6 +89,10 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // Made by callers, never taken back, used by the clock.
   std::unique_ptr<Audience> held_audience_;
   std::atomic<Audience*> audience_{nullptr};
+  // Made by callers under control_mutex_, used by the clock unless it is rewinding.
+  std::unique_ptr<Replay> held_replay_;
+  std::atomic<Replay*> replay_{nullptr};
+  std::atomic<bool> rewinding_{false};
   std::unique_ptr<VoiceHistory> held_history_;
   std::atomic<VoiceHistory*> history_{nullptr};
 };

@@ -27,7 +27,7 @@ PushResult PushText(PlayoutQueue& queue, const std::string& text, uint32_t track
 // The next frame's payload, or empty.
 std::string Take(PlayoutQueue& queue) {
   uint8_t payload[PlayoutQueue::kMaxPayload];
-  const PlayoutQueue::Frame frame = queue.TakeFrame(payload);
+  const PlayoutQueue::Frame frame = queue.TakeFrame(payload, 0);
   return {reinterpret_cast<const char*>(payload), frame.bytes};
 }
 
@@ -348,7 +348,7 @@ void RunClock(Round& round) {
       if (!round.reached.insert(mark.mark).second) round.torn++;
       round.queue.MarksDelivered(1);
     }
-    const PlayoutQueue::Frame frame = round.queue.TakeFrame(buffer);
+    const PlayoutQueue::Frame frame = round.queue.TakeFrame(buffer, 0);
     if (frame.bytes == 0) continue;
     Payload payload;
     std::memcpy(&payload, buffer, sizeof(payload));

@@ -430,8 +430,9 @@ function connects({ keys, ice }: AgreedAudio): boolean {
   return keys.kind === 'dtls' && keys.setup === 'active' && ice === undefined;
 }
 
-function formatOf({ codec, packetTimeMs, send }: AgreedAudio, { send: srtp }: CallKeys): VoiceFormat {
-  return { codec, packetTimeMs, payloadType: send.codec, comfortNoise: send.comfortNoise, srtp };
+function formatOf({ codec, packetTimeMs, send, opus }: AgreedAudio, { send: srtp }: CallKeys): VoiceFormat {
+  const dtx = opus?.useDtx === true;
+  return { codec, packetTimeMs, payloadType: send.codec, comfortNoise: send.comfortNoise, dtx, srtp };
 }
 
 function eventsOf({ send, eventClockRate: clockRate }: AgreedAudio): EventFormat | undefined {

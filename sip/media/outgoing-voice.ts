@@ -3,6 +3,7 @@
 // Each change needs a new playout, which continues the sequence numbers and timestamps of the one before, so
 // that the far end sees the same source.
 import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/codecs/codec.js';
+import { DTX_INTERVAL_MS } from '../../src/codecs/opus-format.js';
 import type { SrtpKeys, StreamOptions } from '../../src/media/media-addon.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
@@ -15,6 +16,8 @@ export interface VoiceFormat {
   readonly payloadType: number;
   /** Payload type of comfort noise, if agreed on. */
   readonly comfortNoise: number | undefined;
+  /** Pauses send an occasional frame only; of Opus. A change of this alone waits for the next playout. */
+  readonly dtx: boolean;
   readonly srtp: SrtpKeys | undefined;
 }
 
@@ -82,7 +85,7 @@ export class OutgoingVoice {
    * goes on then.
    */
   follow(format: VoiceFormat): boolean {
-    const { srtp, ...rest } = format;
+    const { srtp, dtx: _dtx, ...rest } = format;
     const keys = identityOf(srtp);
     const text = JSON.stringify([rest, keys]);
     if (text === this.#formatText) return false;
@@ -141,7 +144,7 @@ export class OutgoingVoice {
   }
 
   #optionsOf(
-    { codec: name, packetTimeMs, payloadType, comfortNoise, srtp }: VoiceFormat,
+    { codec: name, packetTimeMs, payloadType, comfortNoise, dtx, srtp }: VoiceFormat,
     source: Source,
   ): StreamOptions {
     const codec = CODECS[name];
@@ -153,6 +156,7 @@ export class OutgoingVoice {
       ticksPerFrame: ticksPerFrame(codec, packetTimeMs),
       frameMs: packetTimeMs,
       silence: codec.silence(packetTimeMs),
+      silenceIntervalMs: dtx ? DTX_INTERVAL_MS : 0,
       lowMs: LOW_MS,
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,

@@ -15,6 +15,11 @@ export interface SdpOffer {
   readonly owner?: string | undefined;
   /** The names under which the session is counted for its client. */
   readonly clients?: readonly string[] | undefined;
+  /**
+   * RTP timestamp of the sound that the client received last over the connection that it replaces; only to
+   * resume a call. What was sent after it is sent once more. Undefined: nothing is.
+   */
+  readonly receivedTimestamp?: number | undefined;
   /** The id of a running call whose sound the client hears instead of a call of its own; only to `listen`. */
   readonly listenTo?: string | undefined;
 }
@@ -73,8 +78,12 @@ export interface SdpExchange {
    * Takes candidates of the client, which an ICE-lite server may ignore, and returns undefined. A fragment
    * with another ufrag and password than the client's present ones restarts ICE (RFC 9725 section 4.3.3).
    * Throws SDP_INVALID or NOT_FOUND; the session goes on as before then.
+   *
+   * `receivedTimestamp` of a restart says that the present path is dead, and is the RTP timestamp of the
+   * sound that the client received last. Nothing is sent then until there is a new path, and what was sent
+   * after it is sent once more.
    */
-  patchIce(id: string, fragment: IceFragment): IceRestart | undefined;
+  patchIce(id: string, fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined;
   /**
    * Moves a call to a new connection of its client: the offer of the new connection is answered and the sound
    * goes on where it stopped. Rejects with NOT_FOUND if no call has this token, and as `open` does.

@@ -77,6 +77,9 @@ export function writeOpusParameters(ours: Partial<OpusParameters>): string {
   return pairs.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(';');
 }
 
+/** Milliseconds between two silent frames of a pause with discontinuous transmission, as libopus sends them. */
+export const DTX_INTERVAL_MS = 400;
+
 /** Limits of the far end for what the encoder sends. */
 export interface OpusLimits {
   /** Bit/s on average; undefined leaves it to the sender. */
@@ -85,7 +88,7 @@ export interface OpusLimits {
   readonly maxPlaybackRate: number;
   /** Forward error correction is of use to the far end. */
   readonly inBandFec: boolean;
-  /** Pauses may send nothing but an occasional frame. */
+  /** Pauses send a frame each DTX_INTERVAL_MS only. */
   readonly dtx: boolean;
   readonly constantBitrate: boolean;
 }

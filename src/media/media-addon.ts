@@ -211,6 +211,8 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   streamPause(stream: number): void;
   streamResume(stream: number): void;
   streamClear(stream: number): Cleared | null;
+  /** Frames that are sent once more; 0 once closed. */
+  streamRewind(stream: number, receivedTimestamp: number): number;
   streamTake(stream: number): TakenQueue | null;
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
@@ -441,6 +443,7 @@ export interface SocketAddon extends MuxAddon {
   socketSrtp(socket: number, keys: SrtpKeys | 'plain' | 'closed'): void;
   /** Null ends ICE. False: another call of the port has this fragment. */
   socketUseIce(socket: number, credentials: IceCredentials | null, follow: boolean): boolean;
+  socketLeavePath(socket: number): void;
   socketIce(socket: number): IceState | null;
   socketBind(socket: number, stream: number): boolean;
   socketListen(socket: number, on: boolean): void;

@@ -208,6 +208,14 @@ export class MediaSocket {
     delete this.#told.checked;
   }
 
+  /**
+   * The nominated path is dead: nothing is sent until a check with the present credentials nominates one.
+   * Only with ICE that media follows.
+   */
+  leavePath(): void {
+    this.#addon.socketLeavePath(this.handle);
+  }
+
   /** Time of the last valid ICE check on the plane's clock; undefined without ICE and before the first. */
   get lastCheckMs(): number | undefined {
     return this.#addon.socketIce(this.handle)?.lastCheckMs ?? undefined;

@@ -95,6 +95,15 @@ export class Playout {
     return mediaAddon().streamTake(this.handle) ?? { generation: 0, tracks: [], entries: NOTHING_TAKEN };
   }
 
+  /**
+   * The far end has received nothing after this RTP timestamp: the frames sent since, unless they were
+   * cleared, are sent once more, before those that wait. Frames of more than some seconds are not kept. Call
+   * it while nothing can leave. Returns the number of the frames; 0 once closed.
+   */
+  rewind(receivedTimestamp: number): number {
+    return mediaAddon().streamRewind(this.handle, receivedTimestamp);
+  }
+
   /** From the next tick on silence is sent and the queue stands still. */
   pause(): void {
     mediaAddon().streamPause(this.handle);

@@ -4,7 +4,7 @@
 //
 //   offer ──▶ accept(answer) ──check──▶ nominated ──DTLS──▶ keys ──RTP──▶ ready ──▶ audible
 //
-// SRTP is decrypted only until the first packet that is not the codec's silence.
+// SRTP is decrypted only until the first packet that is not the codec's silence, unless `onRtp` wants all.
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -46,6 +46,8 @@ export interface LightPeerOptions {
   readonly time?: Time;
   /** Called with each datagram of its checks and its DTLS, before it leaves. False keeps it back. */
   readonly sends?: (data: Uint8Array) => boolean;
+  /** Called with each RTP packet that has arrived, decrypted. */
+  readonly onRtp?: (packet: Buffer) => void;
 }
 
 /** The facts of the server's answer that the client needs. */
@@ -79,8 +81,8 @@ export class LightPeer {
   readonly #time: Time;
   readonly #socket: Socket;
   readonly #codec: Codec;
-  readonly #fragment = word(8);
-  readonly #password = word(24);
+  #fragment = word(8);
+  #password = word(24);
   readonly #tieBreaker = randomBytes(8);
   #answer: Answer | undefined;
   #dtls: DtlsAssociation | undefined;
@@ -150,6 +152,19 @@ export class LightPeer {
       onClosed: () => this.#fail(new Error('the server ended the call')),
     });
     for (const data of this.#early.splice(0)) this.#dtls.receive(data);
+    this.check();
+  }
+
+  /** New credentials for an ICE restart; checks still have the present ones of the server. */
+  restart(): { readonly ufrag: string; readonly pwd: string } {
+    [this.#fragment, this.#password] = [word(8), word(24)];
+    return { ufrag: this.#fragment, pwd: this.#password };
+  }
+
+  /** Begins the checks of the restarted ICE with the server's new credentials. */
+  acceptRestart({ ufrag, pwd }: { readonly ufrag: string; readonly pwd: string }): void {
+    if (this.#answer === undefined) throw new Error('there is no answer to restart ICE of');
+    this.#answer = { ...this.#answer, fragment: ufrag, password: pwd };
     this.check();
   }
 
@@ -270,6 +285,8 @@ export class LightPeer {
     if (this.#lastAtMs !== undefined) this.longestGapMs = Math.max(this.longestGapMs, nowMs - this.#lastAtMs);
     this.#lastAtMs = nowMs;
     const index = this.#indexOf(data.readUInt16BE(2));
+    const { onRtp } = this.#options;
+    if (onRtp !== undefined && this.#reader !== undefined) onRtp(this.#plain(this.#reader, data, index));
     if (this.at.ready === undefined) {
       this.at.ready = nowMs;
       this.#settleReady.resolve();
@@ -295,8 +312,11 @@ export class LightPeer {
 
   #isAudible(data: Buffer, index: number): boolean {
     if (this.#reader === undefined) return false;
-    const plain = this.#reader.rtp(data, Math.floor(index / 0x10000));
-    return !this.#silence.equals(plain.subarray(12));
+    return !this.#silence.equals(this.#plain(this.#reader, data, index).subarray(12));
+  }
+
+  #plain(reader: SrtpReader, data: Buffer, index: number): Buffer {
+    return Buffer.from(reader.rtp(data, Math.floor(index / 0x10000)));
   }
 
   #writeOffer(): string {

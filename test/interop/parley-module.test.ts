@@ -77,12 +77,79 @@ window.openCall = async (options) => {
   call.addEventListener('state', keep(states));
   call.addEventListener('message', keep(messages));
   call.addEventListener('sound', ({ detail }) => {
+    window.sound = detail;
     const audio = Object.assign(new Audio(), { srcObject: detail });
     void audio.play();
   });
   await call.open();
   return call.id;
 };
+`;
+
+const TONES = 40;
+const TONE_MS = 80;
+const TONE_RATE = 24_000;
+const WINDOW_MS = 10; // of the samples that a page gets at once
+const frequencyOf = (tone: number) => 400 + 50 * tone;
+
+/** A scale: each tone comes once, and the next one is higher. */
+function scale(): Float32Array {
+  const samples = new Float32Array((TONES * TONE_MS * TONE_RATE) / 1000);
+  let phase = 0;
+  for (let at = 0; at < samples.length; at++) {
+    phase += (2 * Math.PI * frequencyOf(Math.floor((at * 1000) / TONE_RATE / TONE_MS))) / TONE_RATE;
+    samples[at] = 0.3 * Math.sin(phase);
+  }
+  return samples;
+}
+
+/** The browser shortens and lengthens sound a little, and fills a gap with the tone before it. */
+function checkScale(tones: readonly number[]): void {
+  const played = tones.slice(
+    tones.findIndex((tone) => tone >= 0),
+    tones.lastIndexOf(TONES - 1),
+  );
+  const all = played.join(' ');
+  for (let tone = 0; tone < TONES; tone++) {
+    const windows = played.filter((one) => one === tone).length;
+    assert.ok(windows >= 2, `tone ${tone} is heard in ${windows} windows: ${all}`);
+  }
+  const heard = played.filter((tone) => tone >= 0);
+  assert.ok(!heard.some((tone, at) => tone < (heard[at - 1] ?? 0)), `a tone is heard again: ${all}`);
+  const silentMs = WINDOW_MS * (played.length - heard.length);
+  assert.ok(silentMs < 1000, `${silentMs} ms of silence: ${all}`);
+}
+
+// Runs in the page: the strongest tone of each 10 ms that are played, or -1 for silence.
+const LISTENER = `
+window.tones = [];
+window.listen = async (frequencies) => {
+  const reader = new MediaStreamTrackProcessor({ track: sound.getAudioTracks()[0] }).readable.getReader();
+  const powerOf = (samples, frequency, rate) => {
+    const factor = 2 * Math.cos((2 * Math.PI * frequency) / rate);
+    let [one, two] = [0, 0];
+    for (const sample of samples) [one, two] = [sample + factor * one - two, one];
+    return one * one + two * two - factor * one * two;
+  };
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const samples = new Float32Array(value.numberOfFrames);
+    value.copyTo(samples, { planeIndex: 0, format: 'f32-planar' });
+    const { sampleRate } = value;
+    value.close();
+    const loudness = Math.hypot(...samples) / Math.sqrt(samples.length);
+    const powers = frequencies.map((frequency) => powerOf(samples, frequency, sampleRate));
+    tones.push(loudness < 0.02 ? -1 : powers.indexOf(Math.max(...powers)));
+    for (const look of lookers) look();
+  }
+};
+const lookers = new Set();
+window.untilPlayed = (condition) =>
+  new Promise((resolve) => {
+    const look = () => condition() && (lookers.delete(look), resolve());
+    lookers.add(look);
+  });
 `;
 
 interface State {
@@ -100,6 +167,8 @@ interface Exchange {
 interface CallOptions {
   /** See ParleyCall. */
   readonly attempts?: number;
+  /** Called when the server has answered a request to restart ICE. */
+  readonly onRestart?: (relay: ImpairedRelay) => Promise<void>;
   /** Called before the server gets a request for the resumption. */
   readonly onResume?: (relay: ImpairedRelay) => void;
 }
@@ -118,7 +187,10 @@ class ModuleCall {
   }
 
   /** The page reaches the server's media port through the relay only. */
-  static async open(t: TestContext, { onResume, ...options }: CallOptions = {}): Promise<ModuleCall> {
+  static async open(
+    t: TestContext,
+    { onRestart, onResume, ...options }: CallOptions = {},
+  ): Promise<ModuleCall> {
     const page = await browser.newPage();
     page.setDefaultTimeout(WAIT_MS);
     const exchanges: Exchange[] = [];
@@ -142,6 +214,7 @@ class ModuleCall {
       };
       exchanges.push(exchange);
       if (!text.includes('a=candidate:')) return route.fulfill({ response: answer });
+      if (request.method() === 'PATCH' && relay !== undefined) await onRestart?.(relay);
       relay ??= await ImpairedRelay.open({ serverPort: candidatePort(text), seed: SEED });
       return route.fulfill({ response: answer, body: answerThrough(text, relay.port) });
     });
@@ -210,6 +283,26 @@ test('a call that loses its path restarts ICE and is heard again when there is a
     call.exchanges.map(({ method }) => method),
     ['POST', 'PATCH'],
   );
+});
+
+test('a change of the network in mid-sentence loses and doubles nothing, and is heard for less than a second', async (t) => {
+  const call = await ModuleCall.open(t, {
+    onRestart: async (relay) => {
+      await relay.changeNetwork();
+      relay.up.impairment = relay.down.impairment = {};
+    },
+  });
+  await call.page.evaluate(LISTENER);
+  const frequencies = Array.from({ length: TONES }, (_, tone) => frequencyOf(tone));
+  await call.page.evaluate(`void listen(${JSON.stringify(frequencies)})`);
+  const played = server.switchboard.get(call.id)?.play({ samples: scale(), sampleRate: TONE_RATE });
+  await call.page.evaluate('untilPlayed(() => tones.at(-1) === 10)');
+  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+  await call.page.evaluate(`dispatchEvent(new Event('online'))`);
+  await call.page.evaluate(`untilPlayed(() => tones.includes(${TONES - 1}) && tones.at(-1) === -1)`);
+  await played?.ended;
+  checkScale(await call.page.evaluate<number[]>('tones'));
+  assert.deepEqual(await call.states(), ['opening', 'open', 'reconnecting', 'open']);
 });
 
 test('a call whose ICE restart does not help resumes on another connection, and what waits is sent', async (t) => {

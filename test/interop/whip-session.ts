@@ -22,7 +22,11 @@ interface SessionStats {
   readonly sent?: { readonly packetsSent: number };
   /** From receiver reports of the server. */
   readonly reported?: { readonly packetsLost: number; readonly timestamp: number };
-  readonly local?: { readonly candidateType: string; readonly relayProtocol?: string };
+  readonly local?: {
+    readonly candidateType: string;
+    readonly protocol: string;
+    readonly relayProtocol?: string;
+  };
 }
 
 /** Names of the page's clients. */

@@ -54,6 +54,22 @@ for (const codec of ['opus', 'PCMU', 'PCMA']) {
   });
 }
 
+test('a browser that prefers discontinuous transmission gets a frame each 400 ms of a pause', async (t) => {
+  const under = await openServer(t);
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const offer = await client.offer();
+  const { id, sdp } = await under.server.open({
+    sdp: offer.replace(/^(a=rtpmap:(\d+) opus.*\r\n)/m, '$1a=fmtp:$2 usedtx=1\r\n'),
+  });
+  await client.accept(sdp);
+  await client.until(() => client.packets.length >= 3, 'three packets');
+  const [first, second, third] = client.packets.map(({ timestamp }) => timestamp);
+  const step = (0.4 * 48_000) >>> 0;
+  assert.deepEqual([second, third], [((first ?? 0) + step) >>> 0, ((first ?? 0) + 2 * step) >>> 0]);
+  await under.server.hangUp(id);
+});
+
 test('a call is ended with its own API key, with that named admin, and with no other', async (t) => {
   const { server } = await openServer(t);
   const [first, second, shared] = await Promise.all(

@@ -121,6 +121,38 @@ test('a resumption under way outlasts the grace time, and its failure ends the c
   assert.equal(await call.closed, 'peer lost');
 });
 
+test('a resumption that says what was received last holds the speech, and rewinds it before it moves', async (t) => {
+  const under = await openServer(t);
+  const { call, token } = await connect(t, under);
+  const done: string[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void done.push(`hold ${held}`));
+  call.follow(({ playout }) => {
+    const { take } = playout;
+    t.mock.method(playout, 'rewind', (timestamp: number) => done.push(`rewind ${timestamp}`));
+    t.mock.method(playout, 'take', () => (done.push('take'), take.call(playout)));
+  });
+  const client = new WeriftClient();
+  t.after(() => client.close());
+  const { sdp } = await under.server.resume(token, { sdp: await client.offer(), receivedTimestamp: 960 });
+  assert.deepEqual(done, ['hold true']);
+  await client.accept(sdp);
+  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+  assert.deepEqual(done, ['hold true', 'rewind 960', 'take', 'hold false']);
+});
+
+test('a resumption that fails lets the present connection go on speaking', async (t) => {
+  const under = await openServer(t);
+  const { call, token } = await connect(t, under);
+  const holds: boolean[] = [];
+  t.mock.method(call, 'hold', (held: boolean) => void holds.push(held));
+  const never = new WeriftClient();
+  t.after(() => never.close());
+  await under.server.resume(token, { sdp: await never.offer(), receivedTimestamp: 960 });
+  under.aheadMs = -20_000; // the browser is heard meanwhile
+  under.time.advance(20_000); // the set-up time of the resumption
+  assert.deepEqual(holds, [true, false]);
+});
+
 test('a page that closes its connection ends its call at once, whatever the grace time is', async (t) => {
   const under = await openServer(t, { resumeGraceMs: 15_000 });
   const { client, call } = await connect(t, under);

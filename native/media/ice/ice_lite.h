@@ -84,6 +84,8 @@ class IceLite {
   const Path* nominated(int component) const;
   // A connection is closed: nothing came from there. True if it was nominated.
   bool Forget(const PacketSink* sink);
+  // Nothing is nominated until a check with the present credentials does so.
+  void LeaveNominated() { nominated_ = {}; }
   // All paths that passed a check; at most kMaxSources.
   const std::list<Path>& sources() const { return sources_; }
 

@@ -120,6 +120,9 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
   // The next change is announced again.
   IceState Ice();
+  // The nominated path is dead: nothing is sent until a check with the present credentials nominates one.
+  // Only where media follows ICE.
+  void LeavePath();
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
   void Listen(bool on);

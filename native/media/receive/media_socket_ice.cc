@@ -46,6 +46,16 @@ IceState MediaSocket::Ice() {
   return ice_state_;
 }
 
+void MediaSocket::LeavePath() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || !ice_ || !follow_) return;
+  ice_->LeaveNominated();
+  ice_state_ = IceState();
+  intake_.Learn(Address(), Address(), rtcp_mux_);
+  Aim();
+  queue_->Put({handle_, InboundEvent::kIce, 0, 0, time_->Now()});
+}
+
 void MediaSocket::TakeCheck(const uint8_t* data, size_t len, bool rtcp_port) {
   StunMessage request;
   if (!ReadStun(data, len, &request)) return;

@@ -18,6 +18,8 @@ import {
   openerOf,
   patchSession,
   presentSession,
+  RECEIVED_DESCRIPTION,
+  receivedTimestampOf,
   RESTART_ANSWER,
   sdpIn,
   SDP_TYPE,
@@ -53,7 +55,7 @@ const BETA_SCHEMA: RouteSchema = { summary: 'Open a call, at its address of the 
 
 const RESUME_SCHEMA: RouteSchema = {
   summary: 'Move a call to a new connection of its client',
-  description: 'The bearer token is the Parley-Call-Token of the call. The sound goes on where it stopped.',
+  description: `The bearer token is the Parley-Call-Token of the call. The sound goes on where it stopped. ${RECEIVED_DESCRIPTION}`,
   tags: [TAGS.calls],
   params: ONE_CALL,
   otherBodies: { [SDP_TYPE]: SDP_BODY },
@@ -62,7 +64,7 @@ const RESUME_SCHEMA: RouteSchema = {
 
 const PATCH_SCHEMA: RouteSchema = {
   summary: 'Add ICE candidates, or restart ICE',
-  description: 'If-Match must be the ETag of the call, or * to restart ICE.',
+  description: `If-Match must be the ETag of the call, or * to restart ICE. ${RECEIVED_DESCRIPTION}`,
   tags: [TAGS.calls],
   params: ONE_CALL,
   otherBodies: { [FRAGMENT_TYPE]: { schema: STRING } },
@@ -143,7 +145,8 @@ function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
     if (token === undefined || !exchange.isTokenOf(request.params.id, token)) {
       throw new ParleyError('UNAUTHORIZED', 'the bearer token must be the Parley-Call-Token of this call');
     }
-    const offer: SdpOffer = { sdp, use: 'talk', ...openerOf(request) };
+    const receivedTimestamp = receivedTimestampOf(request);
+    const offer: SdpOffer = { sdp, use: 'talk', receivedTimestamp, ...openerOf(request) };
     return sendSession(parts, reply, CALLS, exchange.resume(token, offer), { isNew: false });
   });
 }

@@ -73,6 +73,24 @@ export async function sendSession(
 
 type OneSession = FastifyRequest<{ Params: { id: string } }>;
 
+const RECEIVED_TIMESTAMP = 'parley-received-timestamp';
+const MOST_TIMESTAMP = 0xffff_ffff;
+
+/** For the description of a request that may have the header. */
+export const RECEIVED_DESCRIPTION =
+  'Parley-Received-Timestamp is the RTP timestamp of the sound that the client received last, once nothing ' +
+  'arrives any more: what was sent after it is sent once more.';
+
+/** Undefined without the header. Throws INVALID_FIELD. */
+export function receivedTimestampOf({ headers }: FastifyRequest): number | undefined {
+  const text = headers[RECEIVED_TIMESTAMP];
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && /^\d{1,10}$/.test(text) && Number(text) <= MOST_TIMESTAMP)
+    return Number(text);
+  const message = `Parley-Received-Timestamp must be an RTP timestamp, from 0 to ${MOST_TIMESTAMP}`;
+  throw new ParleyError('INVALID_FIELD', message, { field: 'Parley-Received-Timestamp' });
+}
+
 /** PATCH with a fragment: candidates are answered with 204, a restart of ICE with 200. */
 export function patchSession(exchange: SdpExchange, request: OneSession, reply: FastifyReply): FastifyReply {
   const { params, headers, body } = request;
@@ -84,7 +102,7 @@ export function patchSession(exchange: SdpExchange, request: OneSession, reply: 
   // Some clients send the entity tag in a header of its own name.
   const condition = headers['if-match'] ?? headers['etag'];
   checkCondition(typeof condition === 'string' ? condition : undefined, present);
-  const restart = exchange.patchIce(params.id, fragment);
+  const restart = exchange.patchIce(params.id, fragment, receivedTimestampOf(request));
   if (restart === undefined) return reply.code(204).send();
   return reply
     .code(200)

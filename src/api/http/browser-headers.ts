@@ -61,7 +61,8 @@ export function safetyHeaders({ strictTransport, corsOrigins }: SafetyOptions): 
 }
 
 export const CORS_METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, xi-api-key';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, Parley-Received-Timestamp, xi-api-key';
 const HEADER_NAMES = /^[\w-]+(?:, ?[\w-]+)*$/;
 const EXPOSED =
   'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, Accept-Patch, Allow, Access-Control-Allow-Methods, ' +

@@ -315,6 +315,40 @@ test('the token of a call resumes and ends this call without a key, and no other
   assert.deepEqual([...calls.standing], ['rtc_2']);
 });
 
+test('a client that restarts ICE or resumes its call may state the RTP timestamp of the last sound', async (t) => {
+  const { app, calls } = await openApp(t);
+  await app.inject({ method: 'POST', url: CALLS, headers: SDP, payload: OFFER });
+  const fragment = (ufrag: string) => `a=ice-ufrag:${ufrag}\r\na=ice-pwd:${'p'.repeat(22)}\r\n`;
+  const FRAGMENT = { 'content-type': 'application/trickle-ice-sdpfrag', 'if-match': '*' };
+  const restart = (ufrag: string, headers: Record<string, string>) =>
+    app.inject({
+      method: 'PATCH',
+      url: `${CALLS}/rtc_1`,
+      headers: { ...FRAGMENT, ...headers },
+      payload: fragment(ufrag),
+    });
+  const resume = (headers: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: `${CALLS}/rtc_1/resume`,
+      headers: { ...TOKEN, ...SDP, ...headers },
+      payload: OFFER,
+    });
+  assert.equal((await restart('one1', {})).statusCode, 200);
+  assert.equal((await restart('two2', { 'parley-received-timestamp': '4294967295' })).statusCode, 200);
+  assert.equal((await resume({})).statusCode, 201);
+  assert.equal((await resume({ 'parley-received-timestamp': '0' })).statusCode, 201);
+  assert.deepEqual(calls.receivedTimestamps.splice(0), [undefined, 4_294_967_295, undefined, 0]);
+  for (const wrong of ['', '-1', '1.5', '4294967296', '1e3', '1, 2', 'x']) {
+    const headers = { 'parley-received-timestamp': wrong };
+    for (const answer of [await restart('six6', headers), await resume(headers)]) {
+      assert.equal(answer.statusCode, 400, wrong);
+      assert.equal(answer.json<{ error: { param: string } }>().error.param, 'Parley-Received-Timestamp');
+    }
+  }
+  assert.deepEqual(calls.receivedTimestamps, []);
+});
+
 test('a call is resumed only with SDP, and only while it is there', async (t) => {
   const { app, calls } = await openApp(t);
   await app.inject({ method: 'POST', url: CALLS, headers: SDP, payload: OFFER });

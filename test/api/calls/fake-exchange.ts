@@ -38,6 +38,8 @@ export class FakeExchange implements SdpExchange {
   readonly enders: (readonly [id: string, key: string | undefined])[] = [];
   /** The fragments that were taken, with the id of their session. */
   readonly fragments: (readonly [id: string, fragment: IceFragment])[] = [];
+  /** The RTP timestamp that each restart and resumption stated. */
+  readonly receivedTimestamps: (number | undefined)[] = [];
   /** The tokens that resumed a call. */
   readonly resumed: string[] = [];
   /** Thrown for whatever is opened next, while it is there. */
@@ -62,7 +64,9 @@ export class FakeExchange implements SdpExchange {
 
   /** Forgets everything, so that the next test finds a new exchange. */
   reset(): void {
-    this.offers.length = this.enders.length = this.fragments.length = this.resumed.length = 0;
+    for (const list of [this.offers, this.enders, this.fragments, this.resumed, this.receivedTimestamps]) {
+      list.length = 0;
+    }
     this.sessions.clear();
     this.owners.clear();
     this.silent.clear();
@@ -89,12 +93,13 @@ export class FakeExchange implements SdpExchange {
       : `ice${session.restarts}${id.slice(4)}`;
   }
 
-  patchIce(id: string, fragment: IceFragment): IceRestart | undefined {
+  patchIce(id: string, fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
     if (this.patchRefusal !== undefined) throw this.patchRefusal;
     const session = this.sessions.get(id);
     if (session === undefined) throw new ParleyError('NOT_FOUND', 'there is no session of this id');
     this.fragments.push([id, fragment]);
     if (fragment.ufrag === undefined || fragment.ufrag === session.ufrag) return undefined;
+    this.receivedTimestamps.push(receivedTimestamp);
     session.restarts++;
     session.ufrag = fragment.ufrag;
     return {
@@ -115,6 +120,7 @@ export class FakeExchange implements SdpExchange {
     await this.ready;
     this.check(offer.sdp);
     this.resumed.push(token);
+    this.receivedTimestamps.push(offer.receivedTimestamp);
     const session = this.sessions.get(id);
     if (session !== undefined) session.restarts++;
     return this.#sessionOf(id);

@@ -310,6 +310,21 @@ test('comfort noise instead of silence, where both have it', async (t) => {
   assert.ok(packets.length <= 6 && packets.every(({ payloadType }) => payloadType === 13));
 });
 
+test('a pause sends a frame each 400 ms where the far end prefers discontinuous transmission of Opus', async (t) => {
+  const { leg, pass } = stage(t);
+  for (const [fmtp, packets] of [
+    ['usedtx=1', 3],
+    ['usedtx=0', 50],
+  ] as const) {
+    const phone = await Phone.open(t);
+    const call = leg({ ...PLAIN, codecs: ['opus'] });
+    const offer = phone.describe('96', ['a=rtpmap:96 opus/48000/2', `a=fmtp:96 ${fmtp}`]);
+    valueOf(call.media.answer(offer));
+    assert.equal(pass(1000), packets, fmtp);
+    call.media.close();
+  }
+});
+
 test('who listens hears the sound of the codec that the far end speaks', async (t) => {
   const { leg, pass } = stage(t);
   const phone = await Phone.open(t);

@@ -328,6 +328,7 @@ const formatWith = (srtp: SrtpKeys, codec: 'PCMU' | 'PCMA' = 'PCMU'): VoiceForma
   packetTimeMs: 20,
   payloadType: codec === 'PCMU' ? 0 : 8,
   comfortNoise: undefined,
+  dtx: false,
   srtp,
 });
 
