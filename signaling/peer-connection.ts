@@ -288,7 +288,8 @@ export class PeerConnection {
         return remoteReception(socket.stats(), { codec: codec.name, frameMs: playout.frameMs, packets });
       },
       get path() {
-        return socket.stats().address === '' ? 'none' : 'udp';
+        const { address, overTcp } = socket.stats();
+        return address === '' ? 'none' : overTcp ? 'tcp' : 'udp';
       },
       close: () => Promise.resolve(this.close()),
     };

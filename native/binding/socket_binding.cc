@@ -383,13 +383,12 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   result.Set("lastRtpMs", MsOrNull(env, stats.last_rtp_ns));
   result.Set("lastRtcpMs", MsOrNull(env, stats.last_rtcp_ns));
   result.Set("bye", Napi::Boolean::New(env, stats.bye));
-  Address rtp, rtcp;
-  bool latched = false;
-  socket.Where(&rtp, &rtcp, &latched);
-  result.Set("address", rtp.text());
-  result.Set("port", ToNumber(env, uint64_t{rtp.port()}));
-  result.Set("rtcpPort", ToNumber(env, uint64_t{rtcp.port()}));
-  result.Set("latched", Napi::Boolean::New(env, latched));
+  const MediaSocket::Destination to = socket.Where();
+  result.Set("address", to.rtp.text());
+  result.Set("port", ToNumber(env, uint64_t{to.rtp.port()}));
+  result.Set("rtcpPort", ToNumber(env, uint64_t{to.rtcp.port()}));
+  result.Set("latched", Napi::Boolean::New(env, to.latched));
+  result.Set("overTcp", Napi::Boolean::New(env, to.over_tcp));
   return result;
 }
 

@@ -243,6 +243,88 @@ void GarbageChangesNothing() {
   }
 }
 
+struct Forgery {
+  uint8_t type = 23, major = 0xfe, minor = 0xfd;
+  uint16_t epoch = 0;
+  size_t stated = 0;  // bytes behind the head
+};
+
+void Append(Datagram* datagram, const Forgery& record) {
+  const auto byte = [](size_t value) { return static_cast<uint8_t>(value); };
+  const Datagram head = {record.type,
+                         record.major,
+                         record.minor,
+                         byte(record.epoch >> 8),
+                         byte(record.epoch),
+                         0,
+                         0,
+                         0,
+                         0,
+                         0,
+                         9,
+                         byte(record.stated >> 8),
+                         byte(record.stated)};
+  datagram->insert(datagram->end(), head.begin(), head.end());
+}
+
+// OpenSSL 3.0 ends the association for a protected record without room for its tag. It looks for records in
+// the rest of one that it refuses by its head.
+void NoRecordHidesAShortOne() {
+  const Forgery hiding[] = {{23, 0x03, 0x03, 1, 15},     {22, 0xfe, 0xff, 1, 15},     {23, 0xfe, 0xfc, 0, 15},
+                            {23, 0xfe, 0xfd, 0, 60'000}, {21, 0xfe, 0xfd, 1, 40'000}, {22, 0, 0, 0, 15},
+                            {23, 0xfe, 0xfd, 0, 15}};
+  Pair pair;
+  Talk(&pair);
+  for (const Forgery& head : hiding) {
+    for (const size_t bytes : {size_t{0}, size_t{1}, size_t{2}, size_t{24}}) {
+      Datagram forged;
+      Append(&forged, head);
+      Append(&forged, {21, 0xfe, 0xfd, 1, bytes});
+      forged.resize(forged.size() + bytes);
+      pair.active->Receive(forged.data(), forged.size());
+      pair.passive->Receive(forged.data(), forged.size());
+    }
+  }
+  CheckKeys(pair);
+}
+
+void NoForgedRecordsEndAnAssociation() {
+  Random random(11);
+  Pair pair;
+  Talk(&pair);
+  const auto pick = [&](std::initializer_list<size_t> values) {
+    return values.begin()[random.Next() % values.size()];
+  };
+  for (int n = 0; n < 200'000; n++) {
+    Datagram forged;
+    for (uint64_t records = random.Next() % 4 + 1; records > 0; records--) {
+      Append(&forged,
+             {static_cast<uint8_t>(20 + random.Next() % 5), static_cast<uint8_t>(pick({0xfe, 0xfe, 3})),
+              static_cast<uint8_t>(pick({0xfd, 0xfd, 0xff, 0xfc})), static_cast<uint16_t>(pick({0, 1, 1, 2})),
+              pick({0, 1, 2, 13, 25, 40, 300, 17'000, 65'535})});
+      for (size_t bytes = pick({0, 1, 2, 13, 25, 40}); bytes > 0; bytes--) {
+        forged.push_back(static_cast<uint8_t>(random.Next()));
+      }
+    }
+    pair.active->Receive(forged.data(), forged.size());
+    pair.passive->Receive(forged.data(), forged.size());
+  }
+  CheckKeys(pair);
+  const Datagram message = {1, 2, 3};
+  CHECK(pair.active->Send(message.data(), message.size()));
+}
+
+// A handshake may begin with records that state the version of DTLS 1.0.
+void TheFirstRecordsMayStateTheOlderVersion() {
+  Pair pair;
+  Talk(&pair, [](Datagram datagram, bool) {
+    const bool is_protected = datagram[4] != 0;
+    if (datagram[0] == 22 && !is_protected) datagram[2] = 0xff;
+    return std::vector<Datagram>{datagram};
+  });
+  CheckKeys(pair);
+}
+
 // Changed bytes of the handshake itself may end it, but nothing worse.
 void ForgeriesOpenNothing() {
   for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -321,6 +403,9 @@ TEST_GROUP(dtls) {
       {"of several fingerprints those of the best hash decide", TheBestHashDecides},
       {"a client without a certificate is refused", NobodyWithoutCertificateComesIn},
       {"garbage changes nothing", GarbageChangesNothing},
+      {"no record hides a short one", NoRecordHidesAShortOne},
+      {"no forged records end an association", NoForgedRecordsEndAnAssociation},
+      {"the first records may state the older version", TheFirstRecordsMayStateTheOlderVersion},
       {"forgeries never open an association with other keys", ForgeriesOpenNothing},
       {"the last flight is sent again for a peer that missed it", ALateFlightIsAnsweredAgain},
       {"goodbye is heard", GoodbyeIsHeard},

@@ -168,7 +168,9 @@ void MediaGoesByANominatedConnectionUntilItCloses() {
     call->Bind(stream);
     {
       Connection far(mux->tcp_port());
+      CHECK(!call->Where().over_tcp);
       CHECK(Nominates(*plane, *call, far, "call"));
+      CHECK(call->Where().over_tcp && call->Where().rtp == far.place());
       plane->Advance(plane->time().Now() + 100 * kNsPerMs);
       for (int n = 0; n < 5; n++) CHECK_EQ(far.Frame().size(), size_t{172});
       for (uint16_t n = 1; n <= 3; n++) far.SendFrame(Rtp(n));
@@ -295,6 +297,33 @@ void AHostHasSixteenConnectionsWithoutACheck() {
   CHECK(Nominates(*plane, *call, next, "call"));
 }
 
+// An IPv6 host may use each address of its /64, and may have several of them.
+void AnIpv6HostIsItsNetworkOfSixtyFourBits() {
+  std::string problem;
+  CallTable calls;
+  const auto tcp = IceTcp::Open({"127.0.0.1"}, 0, 46, &calls, &problem);
+  std::vector<std::shared_ptr<const Descriptor>> far;
+  const auto admit = [&](const std::string& address) {
+    int ends[2];
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    far.push_back(Descriptor::Adopt(ends[0]));
+    const uint64_t before = tcp->Count().accepted;
+    tcp->Admit(Descriptor::Adopt(ends[1]), Address::Of(address, 5000), 0);
+    return tcp->Count().accepted > before;
+  };
+  for (size_t n = 0; n < IceTcp::kMaxUncheckedOfHost; n++) {
+    CHECK(admit("2001:db8:1:2:" + std::to_string(n) + "::" + std::to_string(n)));
+    CHECK(admit("192.0.2.1"));
+  }
+  CHECK(!admit("2001:db8:1:2:ffff::1") && !admit("2001:db8:1:2::"));
+  CHECK(!admit("192.0.2.1"));
+  CHECK(admit("2001:db8:1:3::1") && admit("2001:db8:1:1:ffff::1"));
+  CHECK(admit("192.0.2.2"));
+  CHECK_EQ(tcp->Count().refused, uint64_t{3});
+  tcp->Expire(IceTcp::kCheckNs);
+  CHECK(admit("2001:db8:1:2::"));
+}
+
 void AFarEndThatReadsNothingCostsSixtyFourKilobytes() {
   const auto plane = MediaPlane::OpenManual(1, 0, 0);
   const auto mux = OpenMux();
@@ -385,6 +414,7 @@ TEST_GROUP(ice_tcp) {
        AConnectionWithoutAValidCheckIsClosedAfterTenSeconds},
       {"what is no check closes a new connection", WhatIsNoCheckClosesANewConnection},
       {"a host has sixteen connections without a check", AHostHasSixteenConnectionsWithoutACheck},
+      {"an IPv6 host is its network of sixty-four bits", AnIpv6HostIsItsNetworkOfSixtyFourBits},
       {"a far end that reads nothing costs sixty-four kilobytes",
        AFarEndThatReadsNothingCostsSixtyFourKilobytes},
       {"everything may happen at once", EverythingMayHappenAtOnce},

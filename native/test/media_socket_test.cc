@@ -106,10 +106,7 @@ void TwoEndsHearEachOther() {
     CHECK(left->Stats().received > 10 && right->Stats().received > 10);
     CHECK(left->Stats().rtt_ms >= 0 && left->Stats().rtt_ms < 1000);
     CHECK_EQ(right->Stats().remote_lost, 0);
-    Address rtp, rtcp;
-    bool latched = false;
-    right->Where(&rtp, &rtcp, &latched);
-    CHECK(latched && rtp.port() == left->port());
+    CHECK(right->Where().latched && right->Where().rtp.port() == left->port());
     plane->CloseStream(one.get());
     for (int wait = 0; wait < 200 && !right->Stats().bye; wait++) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

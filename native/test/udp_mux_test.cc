@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -269,20 +270,106 @@ void BothFragmentsOfARestartFindTheCall() {
   moved.Send(Write(CheckOf("two2")), mux->port());
   plane->Advance(2);
   CHECK(far.Answer() == 0 && moved.Answer() == 0);
-  Address rtp, rtcp;
-  bool latched = false;
-  call->Where(&rtp, &rtcp, &latched);
-  CHECK(rtp == far.place() && call->Ice().checked == moved.place());
+  CHECK(call->Where().rtp == far.place() && call->Ice().checked == moved.place());
   moved.Send(Write(CheckOf("two2", true)), mux->port());
-  plane->Advance(3);
+  plane->Advance(3 + MediaSocket::kFollowNs);
   CHECK_EQ(moved.Answer(), 0);
-  call->Where(&rtp, &rtcp, &latched);
-  CHECK(rtp == moved.place() && rtcp == moved.place());
+  CHECK(call->Where().rtp == moved.place() && call->Where().rtcp == moved.place());
   CHECK(call->UseIce(Named("new3"), true) == MediaSocket::IceResult::kDone);
   CHECK_EQ(mux->Count().calls.fragments, size_t{2});
   far.Send(Write(CheckOf("one1", true)), mux->port());
-  plane->Advance(4);
+  plane->Advance(4 + MediaSocket::kFollowNs);
   CHECK_EQ(far.Answer(50), -1);
+}
+
+// A check that nominates its path and comes from this port of the far end's host. A higher port has a higher
+// priority, so that its nomination counts.
+void FeedCheck(MediaPlane& plane, const std::shared_ptr<MediaSocket>& call, const std::string& fragment,
+               uint16_t port) {
+  Check check = CheckOf(fragment, true);
+  check.priority = port;
+  const StunBytes data = Write(check);
+  plane.Feed(call, data.data(), data.size(), Address::Of("127.0.0.1", port), false);
+}
+
+// A far end may check from as many ports as it likes. One event waits until JavaScript looks.
+void ChecksFromEverNewPortsMakeOneEvent() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto mux = OpenMux();
+  const auto call = OpenCall(*plane, mux, 1, "one1"), other = OpenCall(*plane, mux, 2, "two2");
+  const auto events = [&](uint64_t socket, InboundEvent::Kind kind) {
+    const std::vector<InboundEvent> taken = plane->TakeInbound();
+    return std::count_if(taken.begin(), taken.end(), [&](const InboundEvent& event) {
+      return event.kind == kind && event.socket == socket;
+    });
+  };
+  for (uint16_t port = 10'000; port < 30'000; port++) FeedCheck(*plane, call, "one1", port);
+  CHECK_EQ(plane->TakeInbound().size(), size_t{2});  // and one of the target
+  FeedCheck(*plane, call, "one1", 30'000);
+  FeedCheck(*plane, other, "two2", 9'999);
+  CHECK_EQ(events(1, InboundEvent::kIce), 0);  // the event was taken, but not yet the state
+  CHECK_EQ(call->Ice().nominated[0].port(), 30'000);
+  FeedCheck(*plane, call, "one1", 30'001);
+  CHECK_EQ(events(1, InboundEvent::kIce), 1);
+}
+
+void ANewPathIsFollowedAtMostEachFiftyMilliseconds() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto mux = OpenMux();
+  const auto call = OpenCall(*plane, mux, 1, "one1");
+  const auto targets = [&] {
+    const std::vector<InboundEvent> taken = plane->TakeInbound();
+    return std::count_if(taken.begin(), taken.end(),
+                         [](const InboundEvent& event) { return event.kind == InboundEvent::kTarget; });
+  };
+  FeedCheck(*plane, call, "one1", 10'000);
+  CHECK_EQ(call->Where().rtp.port(), 10'000);
+  CHECK_EQ(targets(), 1);
+  for (uint16_t ms = 1; ms < 50; ms++) {
+    plane->Advance(ms * kNsPerMs);
+    FeedCheck(*plane, call, "one1", static_cast<uint16_t>(10'000 + ms));
+  }
+  CHECK(call->Where().rtp.port() == 10'000 && call->Ice().nominated[0].port() == 10'049);
+  // Without another datagram.
+  plane->Advance(50 * kNsPerMs);
+  CHECK_EQ(call->Where().rtp.port(), 10'049);
+  CHECK_EQ(targets(), 1);
+  CHECK_EQ(call->deadline_ns(), INT64_MAX);
+  plane->Advance(100 * kNsPerMs);
+  FeedCheck(*plane, call, "one1", 10'100);
+  CHECK_EQ(call->Where().rtp.port(), 10'100);
+  // The end of ICE ends what was due.
+  FeedCheck(*plane, call, "one1", 10'101);
+  CHECK(call->UseIce(std::nullopt, true) == MediaSocket::IceResult::kDone);
+  plane->Advance(200 * kNsPerMs);
+  CHECK_EQ(call->Where().rtp.port(), 10'100);
+}
+
+// The digit's end and the change of the path are two deadlines of one call.
+void ACallWithAChangeOfPathDueEndsItsDigit() {
+  const auto plane = MediaPlane::OpenManual(1, 0, 0);
+  const auto mux = OpenMux();
+  const auto call = OpenCall(*plane, mux, 1, "one1");
+  PayloadTypes types{};
+  types[101] = {PayloadKind::kDigit, 8000};
+  call->SetPayloadTypes(types);
+  FeedCheck(*plane, call, "one1", 10'000);
+  StunBytes digit = Rtp(1);
+  digit.resize(16);
+  digit[1] = 101;
+  digit[12] = 5;
+  digit[13] = 10;
+  PutBig16(digit.data() + 14, 160);
+  plane->Feed(call, digit.data(), digit.size(), Address::Of("127.0.0.1", 10'000), false);
+  FeedCheck(*plane, call, "one1", 10'001);
+  plane->TakeInbound();
+  plane->Advance(50 * kNsPerMs);
+  CHECK_EQ(call->Where().rtp.port(), 10'001);
+  CHECK(call->deadline_ns() != INT64_MAX);
+  plane->Advance(2 * kNsPerSecond);
+  const std::vector<InboundEvent> events = plane->TakeInbound();
+  CHECK(std::any_of(events.begin(), events.end(),
+                    [](const InboundEvent& event) { return event.kind == InboundEvent::kDigit; }));
 }
 
 void ACallOnTheSharedPortHasNoDescriptorOfItsOwn() {
@@ -375,10 +462,7 @@ void NothingIsSentToAnAddressWithoutACheck() {
   far.Send(Write(CheckOf("call", true)), mux->port());
   plane->Advance(101 * kNsPerMs);
   call->Learn(other.place(), other.place(), true, {});
-  Address rtp, rtcp;
-  bool latched = false;
-  call->Where(&rtp, &rtcp, &latched);
-  CHECK(rtp == far.place());
+  CHECK(call->Where().rtp == far.place());
 }
 
 void WrongAddressesAreRefusedByName() {
@@ -523,6 +607,10 @@ TEST_GROUP(udp_mux) {
       {"an address belongs to one call", AnAddressBelongsToOneCall},
       {"a fragment belongs to one call", AFragmentBelongsToOneCall},
       {"both fragments of a restart find the call", BothFragmentsOfARestartFindTheCall},
+      {"checks from ever new ports make one event", ChecksFromEverNewPortsMakeOneEvent},
+      {"a new path is followed at most each fifty milliseconds",
+       ANewPathIsFollowedAtMostEachFiftyMilliseconds},
+      {"a call with a change of path due ends its digit", ACallWithAChangeOfPathDueEndsItsDigit},
       {"a call on the shared port has no descriptor of its own", ACallOnTheSharedPortHasNoDescriptorOfItsOwn},
       {"on a wildcard answers leave from the address that was asked",
        OnAWildcardAnswersLeaveFromTheAddressThatWasAsked},

@@ -301,6 +301,8 @@ export interface SocketStats {
   readonly rtcpPort: number;
   /** The address was learned from a packet, not only announced. */
   readonly latched: boolean;
+  /** Media is sent through a connection of ICE-TCP; false once the socket is closed. */
+  readonly overTcp: boolean;
 }
 
 export interface PortCounts {

@@ -49,6 +49,8 @@ export interface FloodOptions {
   readonly kinds?: readonly FloodKind[];
   /** Source ports, up to 64; 8 by default. */
   readonly sources?: number;
+  /** Sends the datagrams instead of sockets of the flood, as from the address of a call. */
+  readonly send?: (data: Uint8Array) => void;
   readonly target?: FloodTarget;
   readonly time?: Time;
   /** Ends the flood early. */
@@ -59,17 +61,21 @@ interface FloodCounts {
   readonly sent: Readonly<Record<FloodKind, number>>;
   /** Datagrams that the system refused. */
   readonly refused: number;
+  /** Datagrams that came back to the sockets of the flood. */
+  readonly answered: number;
 }
 
 /**
  * Resolves when the last datagram has left, or when the signal is aborted. Throws RangeError beyond a limit.
  */
 export async function flood(options: FloodOptions): Promise<FloodCounts> {
-  const { port, perSecond, seconds, sources = 8, time = systemTime, signal } = options;
+  const { port, perSecond, seconds, sources = 8, time = systemTime, signal, send } = options;
   checkRange('perSecond', perSecond, 1, MOST_PER_SECOND);
   checkRange('seconds', seconds, 0, MOST_SECONDS);
   checkRange('sources', sources, 1, MOST_SOURCES);
-  const sockets = await Promise.all(Array.from({ length: sources }, bound));
+  let answered = 0;
+  const onAnswer = () => void answered++;
+  const sockets = await Promise.all(Array.from({ length: sources }, () => bound(onAnswer)));
   const datagrams = new FloodDatagrams(options);
   const sent: Record<FloodKind, number> = { stun: 0, dtls: 0, srtp: 0, srtcp: 0, random: 0, empty: 0 };
   let refused = 0;
@@ -83,14 +89,15 @@ export async function flood(options: FloodOptions): Promise<FloodCounts> {
       const { kind, data } = datagrams.next();
       sent[kind]++;
       const socket = sockets[count % sockets.length];
-      if (socket !== undefined) leaving.push(sentTo(socket, data, port));
+      if (send !== undefined) send(data);
+      else if (socket !== undefined) leaving.push(sentTo(socket, data, port));
     }
     refused += (await Promise.all(leaving)).filter((left) => !left).length;
     const waitMs = end < due ? 0 : TURN_MS;
     if (count < total) await new Promise<void>((resolve) => time.after(waitMs, resolve));
   }
   await Promise.all(sockets.map(closed));
-  return { sent, refused };
+  return { sent, refused, answered };
 }
 
 /** The datagrams of a flood, one after another: the same ones for the same seed. */
@@ -266,8 +273,9 @@ function sentTo(socket: Socket, data: Uint8Array, port: number): Promise<boolean
   return new Promise((resolve) => socket.send(data, port, LOOPBACK, (error) => resolve(error === null)));
 }
 
-async function bound(): Promise<Socket> {
+async function bound(onAnswer: () => void): Promise<Socket> {
   const socket = createSocket('udp4');
+  socket.on('message', onAnswer);
   socket.on('error', () => undefined); // the port under attack may be closed
   socket.bind(0, LOOPBACK);
   await once(socket, 'listening');

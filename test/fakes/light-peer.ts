@@ -44,6 +44,8 @@ export interface LightPeerOptions {
   /** False leaves the candidate out, so that a full ICE server cannot send checks of its own. */
   readonly candidates?: boolean;
   readonly time?: Time;
+  /** Called with each datagram of its checks and its DTLS, before it leaves. False keeps it back. */
+  readonly sends?: (data: Uint8Array) => boolean;
   /** Called with each RTP packet that has arrived, decrypted. */
   readonly onRtp?: (packet: Buffer) => void;
 }
@@ -67,6 +69,8 @@ export class LightPeer {
   readonly audible: Promise<void>;
   /** RTP packets so far. */
   packets = 0;
+  /** RTP packets so far that came after one with a higher sequence number. */
+  disordered = 0;
   /** RTCP packets so far. */
   reports = 0;
   /** Successful responses to checks. */
@@ -170,6 +174,11 @@ export class LightPeer {
     this.#checkAgain(0, this.#transaction);
   }
 
+  /** Sends any datagram from its address, as somebody would who forges this. */
+  forge(data: Uint8Array): void {
+    if (this.#answer !== undefined) this.#socket.send(data, this.#answer.port, LOOPBACK);
+  }
+
   /** Sends close_notify. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -227,7 +236,7 @@ export class LightPeer {
   }
 
   #send(data: Uint8Array): void {
-    if (this.#answer !== undefined) this.#socket.send(data, this.#answer.port, LOOPBACK);
+    if (this.#options.sends?.(data) !== false) this.forge(data);
   }
 
   #receive(data: Buffer, address: string, port: number): void {
@@ -296,6 +305,7 @@ export class LightPeer {
     }
     const step = (sequence - this.#highestSequence) & 0xffff;
     const index = this.#highestSequence + (step < HALF_SEQUENCE ? step : step - 2 * HALF_SEQUENCE);
+    if (index < this.#highestSequence) this.disordered++;
     this.#highestSequence = Math.max(this.#highestSequence, index);
     return index;
   }

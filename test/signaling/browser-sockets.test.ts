@@ -57,3 +57,21 @@ test('a server with a TCP port names it after its UDP port', async (t) => {
     ['a=candidate:1 1 udp typ host', 'a=candidate:2 1 tcp typ host tcptype passive'],
   );
 });
+
+test('a call is logged with the transport of its media, UDP or TCP', async (t) => {
+  const under = await openServer(t, { tcpPort: 0 });
+  for (const transport of ['udp', 'tcp']) {
+    const client = new WeriftClient('opus', { tcp: true });
+    t.after(() => client.close());
+    const { sdp } = await under.server.open({ sdp: await client.offer() });
+    const isOther = (line: string) => line.startsWith('a=candidate:') && !line.includes(` 1 ${transport} `);
+    await client.accept(
+      sdp
+        .split('\r\n')
+        .filter((line) => !isOther(line))
+        .join('\r\n'),
+    );
+    await client.until(() => client.packets.length > 0, 'packets');
+    assert.equal(under.log.at(-1), `call opened: ${transport}`);
+  }
+});

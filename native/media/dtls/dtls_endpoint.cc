@@ -45,35 +45,27 @@ bool ProfileOf(const SRTP_PROTECTION_PROFILE* selected, SrtpProfile* profile) {
 constexpr size_t kMinGcmBytes = 8 + 16 + 1;
 constexpr size_t kMinChaChaBytes = 16 + 1;
 constexpr size_t kRecordHeadBytes = 13;  // RFC 6347, 4.1
+constexpr uint8_t kMajorVersion = 0xfe;
+constexpr uint8_t kMinorVersion = 0xfd;       // of DTLS 1.2
+constexpr uint8_t kFirstMinorVersion = 0xff;  // of DTLS 1.0; a handshake may begin with it (RFC 6347, 4.2.1)
 
-// Bytes of the record that begins here, its head included; all that is left where it is cut off.
-size_t RecordBytes(const uint8_t* record, size_t left) {
-  if (left < kRecordHeadBytes) return left;
-  return std::min<size_t>(left, kRecordHeadBytes + (record[11] << 8 | record[12]));
-}
-
-bool IsShortRecord(const uint8_t* record, size_t bytes, size_t least) {
-  const bool is_protected = bytes >= kRecordHeadBytes && (record[3] | record[4]) != 0;
-  return is_protected && bytes < kRecordHeadBytes + least;
-}
-
-bool HasShortRecord(const uint8_t* data, size_t len, size_t least) {
-  for (size_t at = 0; at < len; at += RecordBytes(data + at, len - at)) {
-    if (IsShortRecord(data + at, RecordBytes(data + at, len - at), least)) return true;
-  }
-  return false;
-}
-
-// Returns the bytes written to `out`.
-size_t WithoutShortRecords(const uint8_t* data, size_t len, size_t least, uint8_t* out) {
+// Copies the records that OpenSSL reads as a whole, and returns their bytes. Of a record with another version
+// or an impossible length OpenSSL drops only the head: it takes the rest for further records. A forged record
+// could hide there what must not reach OpenSSL. Unprotected records get the version of DTLS 1.2.
+size_t CopySoundRecords(const uint8_t* data, size_t len, size_t least, uint8_t* out) {
   size_t kept = 0;
-  for (size_t at = 0; at < len;) {
-    const size_t bytes = RecordBytes(data + at, len - at);
-    if (!IsShortRecord(data + at, bytes, least)) {
-      std::copy_n(data + at, bytes, out + kept);
-      kept += bytes;
-    }
+  for (size_t at = 0; at + kRecordHeadBytes <= len;) {
+    const uint8_t* const record = data + at;
+    const size_t bytes = kRecordHeadBytes + (record[11] << 8 | record[12]);
+    if (bytes > len - at) break;
     at += bytes;
+    const bool is_protected = (record[3] | record[4]) != 0;
+    const bool may_be_first = !is_protected && record[2] == kFirstMinorVersion;
+    if (record[1] != kMajorVersion || (record[2] != kMinorVersion && !may_be_first)) continue;
+    if (is_protected && bytes < kRecordHeadBytes + least) continue;
+    std::copy_n(record, bytes, out + kept);
+    out[kept + 2] = kMinorVersion;
+    kept += bytes;
   }
   return kept;
 }
@@ -122,13 +114,9 @@ void DtlsEndpoint::Receive(const uint8_t* data, size_t len) {
   const SSL_CIPHER* const cipher = SSL_get_current_cipher(ssl_);
   const bool is_chacha = cipher && SSL_CIPHER_get_cipher_nid(cipher) == NID_chacha20_poly1305;
   const size_t least = is_chacha ? kMinChaChaBytes : kMinGcmBytes;
-  if (HasShortRecord(data, len, least)) {
-    len = WithoutShortRecords(data, len, least, kept.data());
-    data = kept.data();
-  }
-  if (len == 0) return;
-  queue_.in = data;
-  queue_.in_bytes = len;
+  queue_.in_bytes = CopySoundRecords(data, len, least, kept.data());
+  if (queue_.in_bytes == 0) return;
+  queue_.in = kept.data();
   if (state_ == State::kHandshaking) Shake();
   // A far end that missed our last flight sends its own again: reading answers it.
   if (state_ == State::kOpen) Drain();

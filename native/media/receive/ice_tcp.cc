@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr int kAcceptsInRound = 16;
+constexpr int kHostBits = 64;  // of IPv6: a host may use each address of its /64
 constexpr int kEventsInRound = 64;
 constexpr int kReadsInRound = 4;  // of one connection
 constexpr int kTcpPortTries = 32;
@@ -161,8 +162,9 @@ void IceTcp::Admit(std::shared_ptr<const Descriptor> socket, const Address& remo
 
 size_t IceTcp::UncheckedOf(const Address& host) const {
   if (unchecked_ < kMaxUncheckedOfHost) return unchecked_;
+  const int bits = std::min(host.bits(), kHostBits);
   return static_cast<size_t>(std::count_if(connections_.begin(), connections_.end(), [&](const auto& entry) {
-    return !entry.second->checked && entry.second->remote().SameHost(host);
+    return !entry.second->checked && entry.second->remote().SharesPrefix(host, bits);
   }));
 }
 

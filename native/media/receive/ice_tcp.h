@@ -3,8 +3,8 @@
 //   accepted ──valid check within 10 s──▶ its call's ──▶ closed by either end
 //       └── anything else, too many ──▶ closed
 //
-// Everything is bounded: connections in all, those without a check, those of one host, bytes that wait in
-// either direction, and the time that half a frame may wait.
+// Everything is bounded: connections in all, those without a check, those of one host (an IPv4 address or an
+// IPv6 /64), bytes that wait in either direction, and the time that half a frame may wait.
 #ifndef PARLEY_MEDIA_RECEIVE_ICE_TCP_H_
 #define PARLEY_MEDIA_RECEIVE_ICE_TCP_H_
 
@@ -41,6 +41,8 @@ class IceTcp {
   void Receive(ReceiveBatch& batch, int64_t now_ns);
   int64_t deadline_ns() const { return deadline_ns_.load(); }
   void Expire(int64_t now_ns);
+  // Takes an accepted connection. Public for tests without a network.
+  void Admit(std::shared_ptr<const Descriptor> socket, const Address& remote, int64_t now_ns);
 
   struct Stats {
     uint64_t connections, accepted, refused, expired, dropped;
@@ -52,7 +54,6 @@ class IceTcp {
   bool Listen(const Address& address, bool only_v6, std::string* problem);
   void WatchListeners(bool on);
   void Accept(size_t listener, int64_t now_ns);
-  void Admit(std::shared_ptr<const Descriptor> socket, const Address& remote, int64_t now_ns);
   size_t UncheckedOf(const Address& host) const;
   void Serve(uint64_t id, uint32_t events, ReceiveBatch& batch, int64_t now_ns);
   bool Take(const std::shared_ptr<TcpConnection>& connection, const uint8_t* data, size_t len,

@@ -30,7 +30,7 @@ void MediaSocket::SetPayloadTypes(const PayloadTypes& types) {
 void MediaSocket::Learn(const Address& rtp, const Address& rtcp, bool mux, const Latch::Rules& rules) {
   std::lock_guard<std::mutex> lock(mutex_);
   rtcp_mux_ = mux;
-  if (follow_ && ice_ && ice_->nominated(1)) return FollowNomination();
+  if (follow_ && ice_ && ice_->nominated(1)) return FollowNomination(time_->Now());
   intake_.SetLatchRules(rules);
   intake_.Learn(rtp, rtcp, mux);
 }
@@ -107,11 +107,10 @@ IntakeStats MediaSocket::Stats() {
   return intake_.Stats();
 }
 
-void MediaSocket::Where(Address* rtp, Address* rtcp, bool* latched) {
+MediaSocket::Destination MediaSocket::Where() {
   std::lock_guard<std::mutex> lock(mutex_);
-  *rtp = intake_.latch().target();
-  *rtcp = intake_.rtcp_target();
-  *latched = intake_.latch().latched().known();
+  const Address& rtp = intake_.latch().target();
+  return {rtp, intake_.rtcp_target(), intake_.latch().latched().known(), PathTo(rtp, false).sink != nullptr};
 }
 
 void MediaSocket::Close() {
@@ -179,14 +178,20 @@ void MediaSocket::TakeOne(const uint8_t* data, size_t len, const Path& from, boo
   arriving_ = &from;
   intake_.Take(data, len, from.remote, rtcp_port, now_ns);
   arriving_ = nullptr;
-  deadline_ns_.store(intake_.deadline_ns());
+  NoteDeadline();
 }
 
 void MediaSocket::Expire(int64_t now_ns) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) return;
   intake_.Expire(now_ns);
-  deadline_ns_.store(intake_.deadline_ns());
+  if (follow_due_) Follow(now_ns);
+  NoteDeadline();
+}
+
+void MediaSocket::NoteDeadline() {
+  const int64_t follow_ns = follow_due_ ? follow_from_ns_ : INT64_MAX;
+  deadline_ns_.store(std::min(intake_.deadline_ns(), follow_ns));
 }
 
 // The intake's word, under the mutex.

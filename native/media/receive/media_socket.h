@@ -87,6 +87,7 @@ struct IceState {
 class MediaSocket : private IntakeListener, public std::enable_shared_from_this<MediaSocket> {
  public:
   static constexpr size_t kMaxForeign = 64;
+  static constexpr int64_t kFollowNs = 50'000'000;  // from one change of the nominated path to the next
 
   // The source of its datagrams: a pair of ports, a port shared by calls, or neither: then packets are fed
   // by hand.
@@ -117,6 +118,7 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   // handshake; absent ends it. `follow`: media goes to the nominated path at once, whatever Learn says.
   enum class IceResult : uint8_t { kDone, kClosed, kFragmentTaken };
   IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
+  // The next change is announced again.
   IceState Ice();
   // The nominated path is dead: nothing is sent until a check with the present credentials nominates one.
   // Only where media follows ICE.
@@ -133,7 +135,12 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   void Tap(bool on);
   std::shared_ptr<PacketTap> tap();  // null: never switched on, or closed
   IntakeStats Stats();
-  void Where(Address* rtp, Address* rtcp, bool* latched);
+  struct Destination {
+    Address rtp, rtcp;
+    bool latched = false;   // learned from a packet, not only announced
+    bool over_tcp = false;  // RTP goes through a connection
+  };
+  Destination Where();
   // Nothing is received and the stream is let go when it returns.
   void Close();
 
@@ -158,7 +165,10 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   void TakeOne(const uint8_t* data, size_t len, const Path& from, bool rtcp_port, int64_t now_ns);
   void TakeCheck(const uint8_t* data, size_t len, bool rtcp_port);
   void NotePassed(const IceLite::Answer& answer, bool rtcp_port, int64_t now_ns);
-  void FollowNomination();
+  void Follow(int64_t now_ns);
+  void FollowNomination(int64_t now_ns);
+  void AnnounceIce(int64_t now_ns);
+  void NoteDeadline();
   void ReleaseShared();
   Path PathTo(const Address& to, bool rtcp_port) const;
   std::unique_ptr<Target> TargetTo(const Address& to, bool rtcp_port) const;
@@ -181,12 +191,15 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   std::optional<IceLite> ice_;
   IceState ice_state_;
   bool follow_ = false, rtcp_mux_;
+  bool follow_due_ = false;             // media goes to the nominated path at follow_from_ns_
+  int64_t follow_from_ns_ = INT64_MIN;  // no change of the path before
   std::vector<std::string> fragments_;  // ours on the shared port
   RefusalLimit refusals_;               // on ports of its own
   const Path* arriving_ = nullptr;      // of the datagram that is being processed
   std::shared_ptr<RtpStream> stream_;
   std::deque<ForeignPacket> foreign_;
-  bool foreign_announced_ = false, sound_announced_ = false;  // JavaScript knows and has not looked yet
+  // An event waits: JavaScript has not looked yet.
+  bool foreign_announced_ = false, sound_announced_ = false, ice_announced_ = false;
   std::shared_ptr<PacketTap> tap_;
   bool tapping_ = false;
   uint64_t digits_lost_ = 0;

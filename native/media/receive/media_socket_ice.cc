@@ -14,6 +14,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
     ReleaseShared();
     ice_.reset();
     ice_state_ = IceState();
+    follow_due_ = false;
     Aim();
     return IceResult::kDone;
   }
@@ -38,6 +39,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
 
 IceState MediaSocket::Ice() {
   std::lock_guard<std::mutex> lock(mutex_);
+  ice_announced_ = false;
   if (!ice_) return IceState();
   ice_state_.last_check_ns = ice_->last_check_ns();
   ice_state_.has_path = ice_->nominated(1) != nullptr;
@@ -87,12 +89,21 @@ void MediaSocket::NotePassed(const IceLite::Answer& answer, bool rtcp_port, int6
     nominated = from;
     is_news = true;
   }
-  if (answer.nominated && follow_ && ice_->nominated(1)) FollowNomination();
-  if (is_news) queue_->Put({handle_, InboundEvent::kIce, 0, 0, now_ns});
+  if (answer.nominated && follow_) Follow(now_ns);
+  if (is_news) AnnounceIce(now_ns);
+}
+
+// A change of the path waits for the clock's turn and makes an event. The far end may nominate with each of
+// its checks, so within kFollowNs only the last nomination counts.
+void MediaSocket::Follow(int64_t now_ns) {
+  follow_due_ = now_ns < follow_from_ns_;
+  if (!follow_due_ && ice_ && ice_->nominated(1)) FollowNomination(now_ns);
 }
 
 // The credentials prove the nominated path, so that nothing is learned from packets any more.
-void MediaSocket::FollowNomination() {
+void MediaSocket::FollowNomination(int64_t now_ns) {
+  follow_due_ = false;
+  follow_from_ns_ = now_ns + kFollowNs;
   const Address rtp = ice_->nominated(1)->remote;
   const Path* const reports = ice_->nominated(2);
   Latch::Rules rules;
@@ -101,6 +112,12 @@ void MediaSocket::FollowNomination() {
   intake_.Learn(rtp, reports ? reports->remote : Address(), rtcp_mux_);
   // The address may be the same by another path.
   Aim();
+}
+
+// One event waits for each call at most, whatever the number of the far end's checks. The reader of the event
+// takes the state as it is then.
+void MediaSocket::AnnounceIce(int64_t now_ns) {
+  if (!ice_announced_) ice_announced_ = queue_->Put({handle_, InboundEvent::kIce, 0, 0, now_ns});
 }
 
 void MediaSocket::ReleaseShared() {
@@ -119,7 +136,7 @@ void MediaSocket::LoseConnection(const PacketSink* sink) {
   if (closed_ || !ice_ || !ice_->Forget(sink)) return;
   ice_state_ = IceState();
   Aim();
-  queue_->Put({handle_, InboundEvent::kIce, 0, 0, time_->Now()});
+  AnnounceIce(time_->Now());
 }
 
 }  // namespace parley

@@ -218,7 +218,10 @@ void Receiver::Expire(int64_t now_ns) {
     }
     for (const auto& entry : channels_) channels.push_back(entry.second.channel.lock());
   }
-  for (const auto& socket : over) socket->Expire(now_ns);
+  for (const auto& socket : over) {
+    socket->Expire(now_ns);
+    NoteDeadline(socket);
+  }
   for (const auto& channel : channels) {
     if (channel && channel->deadline_ns() <= now_ns) channel->Expire(now_ns);
   }
