@@ -307,6 +307,17 @@ void ARestartKeepsTheOldPathAlive() {
   CHECK(!held.ice.Knows("ours") && held.ice.Knows("new1") && held.ice.Knows("new3"));
 }
 
+void CredentialsInUseSurviveRestartsWhoseAnswersAreLost() {
+  Held held;
+  held.Take(Nominating(30));
+  for (const char* name : {"new1", "new2", "new3"}) {
+    held.ice.Restart({name, "another password of ours", "new2", kIce.remote_password});
+    CHECK_EQ(held.Take(Nominating(), 4001), 0);
+  }
+  CHECK(held.ice.Knows("ours") && !held.ice.Knows("new1") && !held.ice.Knows("new2") &&
+        held.ice.Knows("new3"));
+}
+
 void NewRemoteCredentialsAloneAreNoRestart() {
   Held held;
   held.Take(Nominating(30));
@@ -328,6 +339,26 @@ struct NoSink : PacketSink {
   bool Send(const uint8_t*, size_t, Wait) override { return false; }
   void Close() override {}
 };
+
+void FourConnectionsAreRememberedAndTheOneInUse() {
+  Held held;
+  std::vector<std::shared_ptr<NoSink>> sinks;
+  for (uint16_t port = 1; port <= 6; port++) {
+    sinks.push_back(std::make_shared<NoSink>());
+    StunMessage request;
+    const StunBytes bytes = Write(port == 1 ? Nominating() : Check{});
+    CHECK(Read(bytes, &request));
+    IceLite::Answer answer;
+    held.ice.Take(request, {Address::Of(kNear, port), Address(), nullptr, AF_INET, sinks.back()}, 1,
+                  held.refusals, held.now_ns, &answer);
+    CHECK(answer.passed);
+    CHECK_EQ(answer.forgotten.sink != nullptr, port > IceLite::kMaxConnections);
+  }
+  CHECK_EQ(held.ice.sources().size(), IceLite::kMaxConnections);
+  CHECK(held.ice.HasChecked(Address::Of(kNear, 1), sinks[0].get()));   // nominated
+  CHECK(!held.ice.HasChecked(Address::Of(kNear, 3), sinks[2].get()));  // the oldest of the others went first
+  CHECK(held.ice.HasChecked(Address::Of(kNear, 4), sinks[3].get()));
+}
 
 void AConnectionIsAnotherSourceThanADatagramOfItsAddress() {
   Held held;
@@ -371,8 +402,11 @@ TEST_GROUP(ice_lite) {
        OfSimultaneousNominationsTheHighestPriorityCounts},
       {"a far end that moves is followed after two seconds", AFarEndThatMovesIsFollowedAfterTwoSeconds},
       {"a restart keeps the old path alive", ARestartKeepsTheOldPathAlive},
+      {"credentials in use survive restarts whose answers are lost",
+       CredentialsInUseSurviveRestartsWhoseAnswersAreLost},
       {"new remote credentials alone are no restart", NewRemoteCredentialsAloneAreNoRestart},
       {"sixty-four sources are remembered", SixtyFourSourcesAreRemembered},
+      {"four connections are remembered, and the one in use", FourConnectionsAreRememberedAndTheOneInUse},
       {"a connection is another source than a datagram of its address",
        AConnectionIsAnotherSourceThanADatagramOfItsAddress},
   });

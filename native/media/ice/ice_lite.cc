@@ -74,7 +74,9 @@ bool IceLite::Restart(IceCredentials credentials) {
   if (credentials == present_.credentials) return false;
   const bool same_local = credentials.SameLocal(present_.credentials);
   if (!same_local) {
-    previous_ = present_;
+    // If the answer to a restart is lost, the far end goes on with those that it has.
+    if (present_used_ || !previous_) previous_ = present_;
+    present_used_ = false;
     // The first path that the new checks nominate takes over, whatever its priority.
     for (std::optional<Nominated>& held : nominated_) {
       if (held) held->priority = -1;
@@ -100,6 +102,7 @@ void IceLite::Take(const StunMessage& request, const Path& from, int component, 
   last_check_ns_ = now_ns;
   Note(from, answer);
   answer->fresh = secret == &present_;
+  present_used_ |= answer->fresh;
   if (answer->fresh) Nominate(request, from, component, now_ns, answer);
 }
 
@@ -149,10 +152,25 @@ void IceLite::Nominate(const StunMessage& request, const Path& from, int compone
 void IceLite::Note(const Path& from, Answer* answer) {
   const auto known = std::find(sources_.begin(), sources_.end(), from);
   if (known != sources_.end()) return sources_.splice(sources_.end(), sources_, known);
+  const auto oldest = from.sink ? OldestConnection() : sources_.end();
   sources_.push_back(from);
-  if (sources_.size() <= kMaxSources) return;
-  answer->forgotten = sources_.front();
-  sources_.pop_front();
+  if (oldest == sources_.end() && sources_.size() <= kMaxSources) return;
+  const auto left_out = oldest == sources_.end() ? sources_.begin() : oldest;
+  answer->forgotten = *left_out;
+  sources_.erase(left_out);
+}
+
+// The one that makes way for another connection; the end while there is room. One in use stays.
+std::list<Path>::iterator IceLite::OldestConnection() {
+  auto oldest = sources_.end();
+  size_t connections = 0;
+  for (auto path = sources_.begin(); path != sources_.end(); ++path) {
+    if (!path->sink) continue;
+    connections++;
+    const Path* const in_use = nominated(1);
+    if (oldest == sources_.end() && !(in_use && *in_use == *path)) oldest = path;
+  }
+  return connections < kMaxConnections ? sources_.end() : oldest;
 }
 
 const IceLite::Secret* IceLite::Find(std::string_view local_fragment) const {

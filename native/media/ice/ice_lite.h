@@ -55,11 +55,12 @@ class RefusalLimit {
 class IceLite {
  public:
   static constexpr size_t kMaxSources = 64;
+  static constexpr size_t kMaxConnections = 4;  // of the sources, of ICE-TCP
   static constexpr int kComponents = 2;  // 1 is RTP, and RTCP where the two share a port; 2 is RTCP alone
 
   explicit IceLite(IceCredentials credentials) : present_(std::move(credentials)) {}
 
-  // A restart (RFC 8445 section 9). The same credentials again change nothing. Those before the restart stay
+  // A restart (RFC 8445 section 9). The same credentials again change nothing. Those that were used last stay
   // valid: the old path is in use until a new one is nominated. True if ours are others than before.
   bool Restart(IceCredentials credentials);
 
@@ -117,9 +118,11 @@ class IceLite {
   void Refuse(const StunMessage& request, const Refusal& refusal, Answer* answer) const;
   void Nominate(const StunMessage& request, const Path& from, int component, int64_t now_ns, Answer* answer);
   void Note(const Path& from, Answer* answer);
+  std::list<Path>::iterator OldestConnection();
 
   Secret present_;
-  std::optional<Secret> previous_;  // from before the last restart
+  std::optional<Secret> previous_;  // from before the last restart, or an earlier one
+  bool present_used_ = false;       // a check had the present credentials
   std::list<Path> sources_;         // the latest check is last
   std::array<std::optional<Nominated>, kComponents> nominated_;
   int64_t last_check_ns_ = -1;

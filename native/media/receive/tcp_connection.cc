@@ -32,15 +32,15 @@ bool TcpConnection::Send(const uint8_t* data, size_t len, Wait wait) {
   if (wait == Wait::kForTurn) lock.lock();
   else if (!lock.try_lock()) return dropped_->Add(), false;
   if (closed_ || len > kMaxFrame) return false;
-  const bool taken = SendFrame(data, len);
+  const bool taken = SendFrame(data, len, wait == Wait::kForTurn);
   if (!taken) dropped_->Add();
   return taken;
 }
 
-bool TcpConnection::SendFrame(const uint8_t* data, size_t len) {
+bool TcpConnection::SendFrame(const uint8_t* data, size_t len, bool may_wait) {
   uint8_t head[kHeadBytes];
   PutBig16(head, static_cast<uint16_t>(len));
-  if (unsent_from_ != unsent_to_) return Keep(head, data, len, 0);
+  if (unsent_from_ != unsent_to_) return may_wait && Keep(head, data, len, 0);
   iovec parts[] = {{head, kHeadBytes}, {const_cast<uint8_t*>(data), len}};
   msghdr message{};
   message.msg_iov = parts;
@@ -48,6 +48,7 @@ bool TcpConnection::SendFrame(const uint8_t* data, size_t len) {
   const ssize_t sent = sendmsg(socket_->fd(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0 && !IsLater(errno)) return false;
   const size_t done = sent < 0 ? 0 : static_cast<size_t>(sent);
+  if (done == 0 && !may_wait) return false;
   return done == kHeadBytes + len || Keep(head, data, len, done);
 }
 

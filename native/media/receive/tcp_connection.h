@@ -3,8 +3,8 @@
 //   frame = length (16 bits) | that many bytes
 //
 // The receiver's thread reads. Any thread sends; the clock never waits for another sender, nor for the
-// network: what the kernel does not take at once is kept in a bounded buffer, and beyond it packets are
-// dropped.
+// network. What the kernel does not take at once is dropped if it is the clock's, because old sound is of no
+// use; DTLS and answers to checks are kept in a bounded buffer.
 #ifndef PARLEY_MEDIA_RECEIVE_TCP_CONNECTION_H_
 #define PARLEY_MEDIA_RECEIVE_TCP_CONNECTION_H_
 
@@ -58,7 +58,7 @@ class TcpConnection : public PacketSink {
   int64_t opened_ns = 0;
 
  private:
-  bool SendFrame(const uint8_t* data, size_t len);
+  bool SendFrame(const uint8_t* data, size_t len, bool may_wait);
   bool Keep(const uint8_t* head, const uint8_t* data, size_t len, size_t sent);
   bool FlushHeld();
   void WatchOutput(bool on);
