@@ -120,6 +120,51 @@ export class EncoderShelf {
   }
 }
 
+/** An encoder that its line takes from the shelf with the first frame that it encodes: cached sound needs none. */
+export class ShelvedEncoder implements FrameEncoder {
+  readonly frameSamples: number;
+  readonly #shelf: EncoderShelf;
+  readonly #codec: Codec;
+  readonly #frameMs: number;
+  readonly #opus: OpusSettings;
+  #tuning: OpusTuning | undefined;
+  #encoder: FrameEncoder | undefined;
+
+  constructor(shelf: EncoderShelf, codec: Codec, frameMs: number, opus: OpusSettings) {
+    this.frameSamples = samplesPerFrame(codec, frameMs);
+    this.#shelf = shelf;
+    this.#codec = codec;
+    this.#frameMs = frameMs;
+    this.#opus = opus;
+  }
+
+  encode(frame: Float32Array): Uint8Array {
+    this.#encoder ??= this.#take();
+    return this.#encoder.encode(frame);
+  }
+
+  reset(): void {
+    this.#encoder?.reset();
+  }
+
+  tune(tuning: OpusTuning): void {
+    this.#tuning = tuning;
+    this.#encoder?.tune?.(tuning);
+  }
+
+  #take(): FrameEncoder {
+    const opus = { ...this.#opus, ...this.#tuning };
+    return this.#shelf.take(this.#codec.name, this.#frameMs, opus);
+  }
+
+  /** Ends its use. Idempotent. */
+  giveBack(): void {
+    if (this.#encoder !== undefined)
+      this.#shelf.giveBack(this.#encoder, this.#codec.name, this.#frameMs, this.#opus);
+    this.#encoder = undefined;
+  }
+}
+
 /** The settings that no encoder can change. */
 function keyOf(codec: CodecName, frameMs: number, opus: OpusSettings): string {
   const { application, bitsPerSecond, maxPlaybackRate, constantBitrate } = opus;

@@ -10,7 +10,7 @@ import { TimeStretch } from '../audio/time-stretch.js';
 import { type Codec, CODECS, samplesPerFrame } from '../codecs/codec.js';
 import { openContainer } from '../codecs/container-makers.js';
 import type { ContainerName, FileHeader } from '../codecs/container.js';
-import { EncoderShelf, frameEncoder } from '../codecs/frame-encoder.js';
+import { EncoderShelf, frameEncoder, ShelvedEncoder } from '../codecs/frame-encoder.js';
 import { OPUS_SPEECH } from '../codecs/opus.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { PlayoutWriter } from '../media/playout.js';
@@ -127,8 +127,8 @@ function openSink(line: number, sink: LineSink, { opus }: LineSettings): OpenSin
     return { sink: new BytesSink(ring, container), fileHeader: () => container.fileHeader(), dispose };
   }
   const { codec, frameMs } = sink;
-  const encoder = shelf.take(codec, frameMs, opus);
-  const dispose = () => shelf.giveBack(encoder, codec, frameMs, opus);
+  const encoder = new ShelvedEncoder(shelf, CODECS[codec], frameMs, opus);
+  const dispose = () => encoder.giveBack();
   const { sampleRate } = CODECS[codec];
   const silence = CODECS[codec].silence(frameMs);
   if (sink.kind === 'kept') {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { OPUS } from '../../src/codecs/codec.js';
-import { EncoderShelf, frameEncoder } from '../../src/codecs/frame-encoder.js';
+import { EncoderShelf, frameEncoder, ShelvedEncoder } from '../../src/codecs/frame-encoder.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { type KeptFrames, ReadySegment } from '../../src/encoding/kept-frames.js';
@@ -146,4 +146,30 @@ test('an encoder that a line has tuned serves a line with any other tuning', () 
     const sound = voiceLike(48_000, 0.02);
     assert.deepEqual(Buffer.from(again.encode(sound)), Buffer.from(fresh.encode(sound)));
   }
+});
+
+test('a line takes an encoder with its first frame, in the tuning that it has then, and gives it back once', () => {
+  const shelf = new EncoderShelf();
+  const used = shelf.take('opus', 20, OPUS_SPEECH);
+  shelf.giveBack(used, 'opus', 20, OPUS_SPEECH);
+  const idle = new ShelvedEncoder(shelf, OPUS, 20, OPUS_SPEECH);
+  assert.equal(idle.frameSamples, FRAME);
+  idle.reset();
+  idle.giveBack();
+  assert.equal(shelf.take('opus', 20, OPUS_SPEECH), used); // the idle line did not take it
+  shelf.giveBack(used, 'opus', 20, OPUS_SPEECH);
+
+  const line = new ShelvedEncoder(shelf, OPUS, 20, OPUS_SPEECH);
+  line.tune({ complexity: 5, ...CORRECTING });
+  const fresh = frameEncoder(OPUS, 20, CORRECTED);
+  const sound = voiceLike(48_000, 0.1);
+  for (let at = 0; at < sound.length; at += FRAME) {
+    const frame = sound.subarray(at, at + FRAME);
+    assert.deepEqual(Buffer.from(line.encode(frame)), Buffer.from(fresh.encode(frame)));
+  }
+  assert.notEqual(shelf.take('opus', 20, OPUS_SPEECH), used);
+  line.giveBack();
+  line.giveBack();
+  assert.equal(shelf.take('opus', 20, OPUS_SPEECH), used);
+  assert.notEqual(shelf.take('opus', 20, OPUS_SPEECH), used);
 });

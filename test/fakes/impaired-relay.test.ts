@@ -37,10 +37,21 @@ async function endOf(t: TestContext): Promise<End> {
   return { socket, port: socket.address().port, texts, sources };
 }
 
-async function opened(t: TestContext, impairments: { up?: Impairment; down?: Impairment } = {}) {
+interface Impairments {
+  readonly up?: Impairment;
+  readonly down?: Impairment;
+}
+
+async function opened(t: TestContext, impairments: Impairments = {}, onDown?: (data: Buffer) => void) {
   const [client, server] = [await endOf(t), await endOf(t)];
   const time = new ManualTime(0);
-  const relay = await ImpairedRelay.open({ serverPort: server.port, seed: 5, time, ...impairments });
+  const relay = await ImpairedRelay.open({
+    serverPort: server.port,
+    seed: 5,
+    time,
+    ...impairments,
+    ...(onDown === undefined ? {} : { onDown }),
+  });
   t.after(() => relay.close());
   const toServer = (text: string) => client.socket.send(text, relay.port, LOOPBACK);
   return { client, server, relay, time, toServer };
@@ -107,6 +118,18 @@ test('lost datagrams do not arrive, and repeated ones arrive twice', async (t) =
   const expected = Array.from({ length: 100 }, (_, at) => fates.next().map(() => `${at}`)).flat();
   assert.deepEqual(server.texts, expected);
   assert.ok(counts.up.lost > 15 && counts.up.repeated > 10, JSON.stringify(counts));
+});
+
+test('the watcher sees every datagram of the server, those that are lost too', async (t) => {
+  const seen: string[] = [];
+  const { server, relay, toServer } = await opened(t, { down: { lossShare: 1 } }, (data) =>
+    seen.push(data.toString()),
+  );
+  toServer('hello');
+  await until(() => server.texts.length === 1);
+  server.socket.send('one', relay.farPorts[0] ?? 0, LOOPBACK);
+  await until(() => relay.counts.down.lost === 1);
+  assert.deepEqual(seen, ['one']);
 });
 
 test('delayed datagrams leave when their time has come, later ones first where they overtake', async (t) => {

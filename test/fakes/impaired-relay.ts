@@ -69,6 +69,8 @@ interface RelayOptions {
   /** From the server to the client. */
   readonly down?: Impairment;
   readonly time?: Time;
+  /** Called with each datagram of the server, before its fate is decided. */
+  readonly onDown?: (data: Buffer) => void;
 }
 
 /** The relay's socket towards the server, for one client. */
@@ -86,16 +88,19 @@ export class ImpairedRelay {
   readonly #near: Socket;
   readonly #serverPort: number;
   readonly #time: Time;
+  readonly #onDown: (data: Buffer) => void;
   readonly #clients = new Map<number, Client>();
   /** Cancels the delayed datagrams. */
   readonly #waiting = new Set<() => void>();
   #closed: Promise<void> | undefined;
 
-  private constructor(near: Socket, { serverPort, seed, up, down, time = systemTime }: RelayOptions) {
+  private constructor(near: Socket, options: RelayOptions) {
+    const { serverPort, seed, up, down, time = systemTime, onDown = () => undefined } = options;
     this.#near = near;
     this.port = near.address().port;
     this.#serverPort = serverPort;
     this.#time = time;
+    this.#onDown = onDown;
     this.up = new Fates(up ?? {}, randomFrom(seed));
     this.down = new Fates(down ?? {}, randomFrom(~seed));
     near.on('message', (data, { port }) => this.#fromClient(data, port));
@@ -162,6 +167,7 @@ export class ImpairedRelay {
   #listen(client: Client, far: Socket): void {
     far.on('message', (data, { port }) => {
       if (port !== this.#serverPort) return;
+      this.#onDown(data);
       this.#forward('down', () => this.#near.send(data, client.port, LOOPBACK));
     });
     far.on('error', () => undefined); // the server has closed its port

@@ -240,6 +240,7 @@ export class LightPeer {
   }
 
   #receive(data: Buffer, address: string, port: number): void {
+    if (this.#closed !== undefined) return;
     const [first = 0, second = 0] = data;
     if (first >= FIRST_OF_RTP) {
       if (second >= RTCP_TYPES[0] && second <= RTCP_TYPES[1]) this.reports++;

@@ -14,6 +14,10 @@ interface Heard {
   readonly packetsReceived: number;
   readonly packetsLost: number;
   readonly concealedSamples: number;
+  /** Those of `concealedSamples` that the page filled with silence or comfort noise. */
+  readonly silentConcealedSamples: number;
+  /** Packets whose copy of the frame before (in-band FEC) could be decoded; absent before the first one. */
+  readonly fecPacketsReceived?: number;
   readonly totalSamplesReceived: number;
   /** Seconds. */
   readonly totalSamplesDuration: number;
@@ -97,8 +101,20 @@ export class PageCall {
     this.id = decodeURIComponent(location.split('/').at(-1) ?? '');
   }
 
-  static async open(browser: Browser, url: string, codec?: string): Promise<PageCall> {
+  /** `rewrite` changes the server's answer on its way to the page. */
+  static async open(
+    browser: Browser,
+    url: string,
+    codec?: string,
+    rewrite?: (answer: string) => Promise<string>,
+  ): Promise<PageCall> {
     const page = await browser.newPage();
+    if (rewrite !== undefined) {
+      await page.route('**/v1/realtime/calls', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: await rewrite(await response.text()) });
+      });
+    }
     await page.addInitScript(CALLER);
     // Any page of the server will do; this one does nothing by itself.
     await page.goto(`${url}/health`);

@@ -65,7 +65,7 @@ export class BenchCallServer {
       await clients.ask<Standing>({ type: 'stand', url, calls: 1, atOnce: 1 });
       await waitFor(async () => (await this.#frames()).entries >= SENTENCES.length, 'no frames are cached');
       await clients.ask({ type: 'drop' });
-      this.#missesBefore = (await this.#frames()).misses;
+      this.#missesBefore = await this.misses();
     }
     await this.empty();
     await sleep(SETTLE_MS);
@@ -80,11 +80,15 @@ export class BenchCallServer {
 
   /** Resolves when no call is open. Rejects if a call with cached frames was served from an engine. */
   async empty(): Promise<void> {
-    await waitFor(async () => (await this.figures()).calls === 0, 'calls were left open');
+    await this.idled();
     if (this.#missesBefore === undefined) return;
-    const { misses } = await this.#frames();
-    if (misses > this.#missesBefore)
-      throw new Error(`${misses - this.#missesBefore} sentences were not cached`);
+    const misses = (await this.misses()) - this.#missesBefore;
+    if (misses > 0) throw new Error(`${misses} sentences were not cached`);
+  }
+
+  /** Resolves when no call is open. */
+  idled(): Promise<void> {
+    return waitFor(async () => (await this.figures()).calls === 0, 'calls were left open');
   }
 
   /** Figures count from here; room for so many packets' times. */
@@ -104,6 +108,11 @@ export class BenchCallServer {
   /** Seconds of processor time of the main thread, since the start. */
   mainSeconds(): number {
     return this.#process.program.threadSeconds().get('main') ?? NaN;
+  }
+
+  /** Sentences so far whose frames were not cached. */
+  async misses(): Promise<number> {
+    return (await this.#frames()).misses;
   }
 
   close(): Promise<void> {

@@ -39,7 +39,16 @@ export interface StandPlan {
   readonly atOnce: number;
 }
 
-export type ToClients = SetUpPlan | StandPlan | { readonly type: 'standing' | 'drop' };
+/** Opens one call after another, and ends the oldest one whenever more than `standing` are open. */
+export interface TurnoverPlan {
+  readonly type: 'turn-over';
+  readonly url: string;
+  readonly calls: number;
+  readonly standing: number;
+  readonly atOnce: number;
+}
+
+export type ToClients = SetUpPlan | StandPlan | TurnoverPlan | { readonly type: 'standing' | 'drop' };
 
 export interface SetUpResult {
   /** Milliseconds from the offer, one of each call that reached the step. */
@@ -51,6 +60,19 @@ export interface SetUpResult {
   readonly failure: string | undefined;
   readonly seconds: number;
   readonly cpuMs: number;
+}
+
+export interface TurnoverResult {
+  /** Calls that became audible and stood until their client ended them. */
+  readonly done: number;
+  /** Offers that the server refused for want of time. Each was made again a second later. */
+  readonly refused: number;
+  readonly failed: number;
+  /** The first reason of a failure. */
+  readonly failure: string | undefined;
+  /** Packets that calls missed between their first and their last one. */
+  readonly missing: number;
+  readonly seconds: number;
 }
 
 export interface Standing {

@@ -16,11 +16,15 @@ import type {
   StandPlan,
   Step,
   ToClients,
+  TurnoverPlan,
+  TurnoverResult,
 } from './client-messages.js';
 import { DatachannelPeer } from './datachannel-peer.js';
 
 const CALLS = '/v1/realtime/calls';
 const SETUP_LIMIT_MS = 30_000;
+const OVERLOADED = 'status 503';
+const RETRY_MS = 1000; // the server's Retry-After
 
 interface OpenCall {
   readonly peer: BenchPeer;
@@ -166,6 +170,47 @@ function standingNow(): Standing {
   };
 }
 
+async function turnOver({ url, calls, standing: most, atOnce }: TurnoverPlan): Promise<TurnoverResult> {
+  const startMs = systemTime.now();
+  const open: OpenCall[] = [];
+  let [offers, ended, failed, refused, missing] = [0, 0, 0, 0, 0];
+  let failure: string | undefined;
+  const fail = (reason: string) => {
+    failed++;
+    failure ??= reason;
+  };
+  const endOldest = async () => {
+    const call = open.shift();
+    if (call === undefined) return;
+    if (call.peer.at.ended !== undefined) fail('the server ended a call');
+    // Every other client leaves without a request, as a page does that is closed.
+    await (ended++ % 2 === 0 ? end(url, call) : call.peer.close());
+    missing += call.peer.missing;
+  };
+  const openNext = async () => {
+    try {
+      open.push(await opened(url, 'audible'));
+    } catch (error) {
+      const { message } = error as Error;
+      if (!message.startsWith(OVERLOADED)) return fail(message);
+      refused++;
+      offers--;
+      await sleep(RETRY_MS);
+    }
+  };
+  const lane = async () => {
+    while (offers < calls) {
+      offers++;
+      await openNext();
+      if (open.length > most) await endOldest();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  while (open.length > 0) await endOldest();
+  const seconds = (systemTime.now() - startMs) / 1000;
+  return { done: calls - failed, failed, failure, refused, missing, seconds };
+}
+
 async function drop(): Promise<object> {
   await Promise.all(standing.splice(0).map(({ peer }) => peer.close()));
   return {};
@@ -177,6 +222,8 @@ function answerTo(message: ToClients): Promise<object> {
       return setUp(message);
     case 'stand':
       return stand(message);
+    case 'turn-over':
+      return turnOver(message);
     case 'standing':
       return Promise.resolve(standingNow());
     case 'drop':

@@ -1,9 +1,9 @@
 // Browser calls against the whole server: how fast they are set up, what they cost while they stand, and the
-// same for libdatachannel.
+// same for libdatachannel. Then thousands of calls come and go, and the server must stay as it was.
 //
-//   npm run bench:webrtc               all tables, about 12 minutes
-//   npm run bench:webrtc -- --quick    the same, smaller, about 4 minutes
-//   npm run bench:webrtc -- set-up     one table: set-up, load, standing
+//   npm run bench:webrtc               all tables, about 15 minutes
+//   npm run bench:webrtc -- --quick    the same, smaller, about 5 minutes
+//   npm run bench:webrtc -- set-up     one table: set-up, load, standing, turnover
 //
 // The server is a process of its own on one processor; the clients are one on the other. "Ready" is the
 // first RTP packet at the client, which follows ICE and DTLS; for a client with a data channel it is the
@@ -15,6 +15,7 @@ import { BenchCallServer, type ServerKind } from './bench-call-server.js';
 import { BenchProgram, CLIENT_CORE } from './bench-program.js';
 import { medianOf, setUpLine } from './set-up-lines.js';
 import { standingLine } from './standing-lines.js';
+import { growthOf, turnoverLines } from './turnover-lines.js';
 
 const QUICK = process.argv.includes('--quick');
 const WANTED = process.argv.slice(2).filter((word) => !word.startsWith('--'));
@@ -22,6 +23,7 @@ const ROUNDS = QUICK ? 1 : 3;
 const CALLS = QUICK ? [50, 200] : [50, 200, 400];
 const SYNTHESISED_CALLS = QUICK ? [10] : [10, 30];
 const MEASURE_MS = QUICK ? 4000 : 10_000;
+const TURNOVER = QUICK ? { calls: 400, part: 100, standing: 25 } : { calls: 4000, part: 1000, standing: 75 };
 const WARM_UP_S = QUICK ? 3 : 5;
 
 interface Lane {
@@ -113,6 +115,17 @@ async function standing(): Promise<Row[]> {
   return rows;
 }
 
+/** Ends the bench with status 1 if the server grew. */
+async function turnover(): Promise<Row[]> {
+  const lane = ONE_BY_ONE.find(({ kind }) => kind === 'cached');
+  if (lane === undefined) return [];
+  const rows = await withPrograms(lane, (server, clients) => turnoverLines(server, clients, TURNOVER));
+  const growth = growthOf(rows);
+  console.error(growth.length > 0 ? `not flat: ${growth.join('; ')}` : 'flat');
+  if (growth.length > 0) process.exitCode = 1;
+  return rows;
+}
+
 function serverName({ kind }: Lane): string {
   return kind === 'rival' ? 'libdatachannel' : 'Parley';
 }
@@ -137,6 +150,11 @@ const TABLES = [
   ['set-up', 'Set-up, one offer after another', oneByOne],
   ['load', 'Set-up without speech, many offers', load],
   ['standing', 'Calls that stand', standing],
+  [
+    'turnover',
+    `Calls that come and go, ${TURNOVER.standing} at a time; figures without an open call`,
+    turnover,
+  ],
 ] as const;
 
 async function main(): Promise<void> {
