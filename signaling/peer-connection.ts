@@ -320,9 +320,12 @@ export class PeerConnection {
     };
   }
 
+  /** RED repeats frames as they are; forward error correction of Opus would encode each of them again. */
   get #opusLimits(): OpusLimits | undefined {
-    const { codec, parameters } = this.offer;
-    return codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
+    const { codec, parameters, redPayloadType } = this.offer;
+    if (codec.name !== 'opus') return undefined;
+    const limits = opusLimits(readOpusParameters(parameters));
+    return redPayloadType === undefined ? limits : { ...limits, inBandFec: false };
   }
 
   #frameMs(): number {
