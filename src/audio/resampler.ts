@@ -39,7 +39,8 @@ export class Resampler {
     this.outputRate = outputRate;
     this.#filter = polyphase(inputRate, outputRate);
     this.#stepInputs = maxChunk;
-    this.#window = new SampleWindow(maxChunk + this.#filter.taps);
+    // Equal rates need no filter, and so no window.
+    this.#window = new SampleWindow(inputRate === outputRate ? 0 : maxChunk + this.#filter.taps);
     this.reset();
   }
 

@@ -6,18 +6,18 @@ const FIRST_CAPACITY = 1024; // samples
 
 /**
  * Samples in order, in one array that grows up to a bound. It grows because most queues stay short and a
- * thousand of them exist: a line holds a second of silence now and then, not all the time.
+ * thousand of them exist: a line holds a second of silence now and then, not all the time. It begins empty,
+ * because cached sound passes it by.
  */
 export class SampleQueue {
   readonly #limit: number;
-  #samples: Float32Array;
+  #samples = new Float32Array(0);
   #start = 0;
   #length = 0;
 
   /** @param limit maximum samples; writing beyond it throws QUEUE_FULL. */
   constructor(limit: number) {
     this.#limit = limit;
-    this.#samples = new Float32Array(Math.min(limit, FIRST_CAPACITY));
   }
 
   get length(): number {
@@ -59,7 +59,8 @@ export class SampleQueue {
     }
     const held = this.#samples.subarray(this.#start, this.#start + this.#length);
     if (needed > this.#samples.length) {
-      this.#samples = new Float32Array(Math.min(this.#limit, 2 ** Math.ceil(Math.log2(needed))));
+      const capacity = Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(needed)));
+      this.#samples = new Float32Array(Math.min(this.#limit, capacity));
     }
     this.#samples.set(held); // safe when both are one array: set() copies as if through a buffer
     this.#start = 0;

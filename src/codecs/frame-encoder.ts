@@ -120,7 +120,7 @@ export class EncoderShelf {
   }
 }
 
-/** An encoder that its line takes from the shelf with the first frame that it encodes: cached sound needs none. */
+/** Takes an encoder from the shelf with the first frame to encode: a line of cached sound needs none. */
 export class ShelvedEncoder implements FrameEncoder {
   readonly frameSamples: number;
   readonly #shelf: EncoderShelf;

@@ -50,7 +50,8 @@ export class LinePump {
   readonly #now: () => number;
   readonly #wake: () => void;
   readonly #sound: LineSound;
-  readonly #chunk = new Float32Array(CHUNK_SAMPLES);
+  /** Made for the first segment that is encoded. */
+  #chunk: Float32Array | undefined;
   readonly #frame: Float32Array;
   readonly #keeper: SegmentKeeper;
   #filled = 0;
@@ -288,8 +289,9 @@ export class LinePump {
 
   #readSegment(segment: SegmentSound): 'moved' | 'waiting' {
     try {
-      const count = segment.read(this.#chunk);
-      if (count > 0) this.#takeChunk(segment, count);
+      const chunk = (this.#chunk ??= new Float32Array(CHUNK_SAMPLES));
+      const count = segment.read(chunk);
+      if (count > 0) this.#takeChunk(segment, chunk, count);
       else if (count < 0) this.#endSegment(segment);
       else segment.onReadable(this.#wake);
       return count === 0 ? this.#awaitSound(segment) : 'moved';
@@ -314,7 +316,7 @@ export class LinePump {
     return 'moved';
   }
 
-  #takeChunk(segment: SegmentSound, count: number): void {
+  #takeChunk(segment: SegmentSound, chunk: Float32Array, count: number): void {
     if (this.#firstFrame < 0) {
       this.#segmentStart = this.#sound.end;
       this.#firstFrame = Math.floor(this.#sound.end / this.#frame.length);
@@ -322,7 +324,7 @@ export class LinePump {
       this.#marks.start({ index, firstFrame: this.#firstFrame, trimmedStartMs });
     }
     this.#rested = false;
-    this.#sound.take(this.#chunk, count);
+    this.#sound.take(chunk, count);
   }
 
   #endSegment(segment: SegmentSound): void {
