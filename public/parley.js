@@ -9,8 +9,8 @@ import { Connection, NO_PATH } from './parley-connection.js';
 import { CallError, CallSession } from './parley-http.js';
 
 const OPEN_MS = 20_000; // from `open` to the open data channel
-const WATCH_MS = 500;
-const QUIET_MS = 2000; // the server sends a packet every 20 ms, also while nothing is spoken
+const WATCH_MS = 200;
+const QUIET_MS = 600; // the server sends a packet every 20 ms, also while nothing is spoken; a restart is not heard
 const HEAR_MS = 4000; // from an ICE restart to the sound
 const LOOK_MS = 100;
 const RESUME_MS = 8000; // from an answer to the open data channel

@@ -103,8 +103,11 @@ function scale(): Float32Array {
   return samples;
 }
 
-/** The browser shortens and lengthens sound a little, and fills a gap with the tone before it. */
-function checkScale(tones: readonly number[]): void {
+/**
+ * Each tone is heard once, in order; returns the milliseconds of silence between them. The browser shortens
+ * and lengthens sound a little, and fills a gap with the tone before it.
+ */
+function checkScale(tones: readonly number[]): number {
   const played = tones.slice(
     tones.findIndex((tone) => tone >= 0),
     tones.lastIndexOf(TONES - 1),
@@ -116,8 +119,7 @@ function checkScale(tones: readonly number[]): void {
   }
   const heard = played.filter((tone) => tone >= 0);
   assert.ok(!heard.some((tone, at) => tone < (heard[at - 1] ?? 0)), `a tone is heard again: ${all}`);
-  const silentMs = WINDOW_MS * (played.length - heard.length);
-  assert.ok(silentMs < 1000, `${silentMs} ms of silence: ${all}`);
+  return WINDOW_MS * (played.length - heard.length);
 }
 
 // Runs in the page: the strongest tone of each 10 ms that are played, or -1 for silence.
@@ -285,25 +287,33 @@ test('a call that loses its path restarts ICE and is heard again when there is a
   );
 });
 
-test('a change of the network in mid-sentence loses and doubles nothing, and is heard for less than a second', async (t) => {
-  const call = await ModuleCall.open(t, {
-    onRestart: async (relay) => {
-      await relay.changeNetwork();
-      relay.up.impairment = relay.down.impairment = {};
-    },
+for (const [how, announce, mostSilentMs] of [
+  ['that the browser announces', `dispatchEvent(new Event('online'))`, 1000],
+  // Most of it is the time until the page notices.
+  ['that only shows in the packets that are missing', '', 2000],
+] as const) {
+  test(`a change of the network in mid-sentence ${how} loses and doubles nothing`, async (t) => {
+    const call = await ModuleCall.open(t, {
+      onRestart: async (relay) => {
+        await relay.changeNetwork();
+        relay.up.impairment = relay.down.impairment = {};
+      },
+    });
+    await call.page.evaluate(LISTENER);
+    const frequencies = Array.from({ length: TONES }, (_, tone) => frequencyOf(tone));
+    await call.page.evaluate(`void listen(${JSON.stringify(frequencies)})`);
+    const played = server.switchboard.get(call.id)?.play({ samples: scale(), sampleRate: TONE_RATE });
+    await call.page.evaluate('untilPlayed(() => tones.at(-1) === 10)');
+    call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+    await call.page.evaluate(announce);
+    await call.page.evaluate(`untilPlayed(() => tones.includes(${TONES - 1}) && tones.at(-1) === -1)`);
+    await played?.ended;
+    const silentMs = checkScale(await call.page.evaluate<number[]>('tones'));
+    t.diagnostic(`${silentMs} ms of silence`);
+    assert.ok(silentMs < mostSilentMs, `${silentMs} ms of silence`);
+    assert.deepEqual(await call.states(), ['opening', 'open', 'reconnecting', 'open']);
   });
-  await call.page.evaluate(LISTENER);
-  const frequencies = Array.from({ length: TONES }, (_, tone) => frequencyOf(tone));
-  await call.page.evaluate(`void listen(${JSON.stringify(frequencies)})`);
-  const played = server.switchboard.get(call.id)?.play({ samples: scale(), sampleRate: TONE_RATE });
-  await call.page.evaluate('untilPlayed(() => tones.at(-1) === 10)');
-  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
-  await call.page.evaluate(`dispatchEvent(new Event('online'))`);
-  await call.page.evaluate(`untilPlayed(() => tones.includes(${TONES - 1}) && tones.at(-1) === -1)`);
-  await played?.ended;
-  checkScale(await call.page.evaluate<number[]>('tones'));
-  assert.deepEqual(await call.states(), ['opening', 'open', 'reconnecting', 'open']);
-});
+}
 
 test('a call whose ICE restart does not help resumes on another connection, and what waits is sent', async (t) => {
   const call = await ModuleCall.open(t, {
