@@ -27,7 +27,9 @@ export const SCTP_PORT = 5000;
 // Channels that one browser may open in all; a page has one. werift looks through all of them for each.
 const MAX_OPENED = 16;
 const DCEP = 50; // payload protocol identifier of RFC 8832
+const STRING = 51; // payload protocol identifier of RFC 8831
 const DATA_CHANNEL_OPEN = 3;
+const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
 // Chunks that SCTP keeps for one browser: misordered, or of messages that are not complete. The window counts
 // bytes only, and a chunk of one byte costs hundreds. The whole window has about 900 chunks of the usual size.
 const MAX_KEPT = 1024;
@@ -117,6 +119,19 @@ export class SctpAssociation {
   }
 }
 
+/** Number of text messages given to the channel that its browser has not acknowledged; they are the last ones. */
+export function unacknowledged(channel: RTCDataChannel): number {
+  const transport = members(channel.sctp, 'RTCSctpTransport');
+  const sctp = members(transport['sctp'], 'RTCSctpTransport.sctp');
+  const waiting = listOf(transport, 'dataChannelQueue').filter((entry) => entry[0] === channel);
+  const chunks = [...listOf(sctp, 'sentQueue'), ...listOf(sctp, 'outboundQueue')];
+  const ends = chunks.filter(
+    ({ streamId, protocol, flags }) =>
+      streamId === channel.id && protocol === STRING && (Number(flags) & LAST_FRAGMENT) !== 0,
+  );
+  return waiting.length + ends.length;
+}
+
 /** True for a browser that sends beyond the window it was given, or more chunks than are kept. */
 function isOverfilled(sctp: Members): boolean {
   const misordered = setOf(sctp, 'sackMisOrdered');
@@ -157,6 +172,12 @@ function after(tsn: number): number {
 function isAfter(tsn: number, other: number): boolean {
   const ahead = (tsn - other + TSN_MODULO) % TSN_MODULO;
   return ahead > 0 && ahead < TSN_MODULO / 2;
+}
+
+function listOf(holder: Members, name: string): readonly Members[] {
+  const value = holder[name];
+  if (!Array.isArray(value)) throw unsupported(`has no list ${name}`);
+  return value as readonly Members[];
 }
 
 function setOf(holder: Members, name: string): Set<number> {
