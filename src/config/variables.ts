@@ -196,7 +196,7 @@ export const SECTIONS = {
     },
     ICE_ANNOUNCED_ADDRESSES: {
       meaning:
-        'comma-separated addresses that clients are told instead, if a NAT maps them one to one to those of this machine',
+        'comma-separated addresses announced to clients instead, if a NAT maps them one to one to those of this machine',
       default: 'the addresses of this machine',
     },
     WEBRTC_UDP_PORT: {
@@ -217,7 +217,7 @@ export const SECTIONS = {
     },
     ICE_SERVERS: {
       meaning:
-        'comma-separated STUN and TURN servers that clients are told; turn: and turns: need TURN_SECRET',
+        'comma-separated STUN and TURN servers announced to clients; turn: and turns: need TURN_SECRET',
       default: 'none',
       values: 'stun:, stuns:, turn: or turns: URLs',
     },
