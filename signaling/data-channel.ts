@@ -1,5 +1,5 @@
-// The session of a page with its call: texts and interruptions in, events out, all JSON. It checks each message
-// of the page field by field before it acts on it. No message of the page ends the call.
+// The session of a page with its call: texts and interruptions in, events out, all JSON. It checks each
+// message of the page field by field before it acts on it. No message of the page ends the call.
 //
 // A session uses the data channel of the call's present connection, and outlives it: the next channel goes on
 // with the text whose tokens are still coming, and gets the events that the page has missed.

@@ -31,7 +31,7 @@ const STRING = 51; // payload protocol identifier of RFC 8831
 const DATA_CHANNEL_OPEN = 3;
 const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
 // Chunks that SCTP keeps for one browser: misordered, or of messages that are not complete. The window counts
-// bytes only, and a chunk of one byte costs hundreds. The whole window has about 900 chunks of the usual size.
+// bytes only, and a chunk of one byte costs hundreds. It has room for about 900 chunks of the usual size.
 const MAX_KEPT = 1024;
 const MAX_STREAMS = 64; // werift keeps the state of every stream that a browser names
 const TSN_MODULO = 2 ** 32; // RFC 9260 section 1.6
@@ -119,7 +119,7 @@ export class SctpAssociation {
   }
 }
 
-/** Number of text messages given to the channel that its browser has not acknowledged; they are the last ones. */
+/** Number of the channel's latest text messages that its browser has not acknowledged. */
 export function unacknowledged(channel: RTCDataChannel): number {
   const transport = members(channel.sctp, 'RTCSctpTransport');
   const sctp = members(transport['sctp'], 'RTCSctpTransport.sctp');
