@@ -211,7 +211,7 @@ export const SECTIONS = {
     UDP_PORT_MAX: { meaning: 'last UDP port of this range', default: 'all calls share WEBRTC_UDP_PORT' },
     WEBRTC_TCP_PORT: {
       meaning:
-        'TCP port of browser calls, for clients whose network drops UDP (ICE-TCP, RFC 6544); 0 lets the system choose',
+        'TCP port of browser calls, for clients whose network drops UDP (ICE-TCP, RFC 6544); 0 lets the system choose; not together with UDP_PORT_MIN and UDP_PORT_MAX',
       default: 'no ICE-TCP',
       values: '0 to 65535',
     },
