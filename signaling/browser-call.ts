@@ -5,16 +5,17 @@
 //
 // A call outlives its connection: for `resumeGraceMs` after a loss the browser may resume it with another
 // offer and the call's token. The speech pauses meanwhile, and goes on where it stopped, or with what its
-// browser says it received last.
-import type { RTCDataChannel } from 'werift';
+// browser says it received last. The session of its page goes on as well: events wait for the next data
+// channel, and a text whose tokens are still coming stays open.
 import type { Call } from '../src/call/call.js';
 import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
 import { ParleyError } from '../src/errors.js';
-import { DataChannelSession, type DataChannelLimits, type ServerMessage } from './data-channel.js';
+import { BrowserConnection } from './browser-connection.js';
+import { DataChannelSession, type DataChannelLimits } from './data-channel.js';
 import type { Offer } from './offer.js';
-import { PeerConnection, type PeerConnectionParts, type PeerEvents } from './peer-connection.js';
+import type { PeerConnectionParts } from './peer-connection.js';
 
 interface BrowserLog {
   info(fields: Record<string, unknown>, message: string): void;
@@ -28,9 +29,7 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly resumeGraceMs: number;
 }
 
-const EARLY_MESSAGES = 64; // between the opening of the channel and the call's
 const TOKEN_BYTES = 24;
-const SESSION_NAME_BYTES = 8;
 
 export class BrowserCall {
   readonly id: string;
@@ -46,6 +45,8 @@ export class BrowserCall {
   /** The connection that will take its place. */
   #next: BrowserConnection | undefined;
   #call: Call | undefined;
+  /** Talks with the page over the channel of each connection; there is one as soon as there is a call. */
+  #session: DataChannelSession | undefined;
   /** Reason of the end. */
   #reason: string | undefined;
   #cancelGrace: (() => void) | undefined;
@@ -129,7 +130,7 @@ export class BrowserCall {
     this.#isInterrupted = false;
     this.#connection.close();
     [this.#connection, this.#next] = [connection, undefined];
-    connection.talk(call);
+    if (this.#session !== undefined) connection.talk(this.#session);
     this.#hold();
     this.#parts.log.info({ call: this.id }, 'call resumed');
   }
@@ -138,7 +139,9 @@ export class BrowserCall {
     const call = this.#place.open(port);
     this.#call = call;
     void call.closed.then(() => this.#free());
-    connection.talk(call);
+    const { limits, time, log } = this.#parts;
+    this.#session = new DataChannelSession(call, { limits, time, log });
+    connection.talk(this.#session);
   }
 
   #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {
@@ -177,13 +180,14 @@ export class BrowserCall {
     this.#hold();
   }
 
-  /** Holds the speech while the browser does not hear it. */
+  /** Holds the speech and the events while the browser does not hear them. */
   #hold(): void {
     const isHeld =
       this.#isInterrupted || this.#reasonToWait !== undefined || this.#receivedTimestamp !== undefined;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
     this.#call?.hold(isHeld);
+    this.#session?.hold(isHeld);
   }
 
   /** The connection that was to take over failed. The present one goes on, unless it is gone as well. */
@@ -215,113 +219,8 @@ export class BrowserCall {
     this.#cancelGrace?.();
     this.#next?.close();
     this.#connection.close();
+    this.#session?.close();
     this.#place.release();
     this.#resolveFreed();
   }
-}
-
-type ConnectionEvents = Omit<PeerEvents, 'channel' | 'closing' | 'listening'>;
-
-/** One connection of a call, with the data channel over which its page talks. */
-class BrowserConnection {
-  readonly answer: string;
-  iceSession: string;
-  readonly #parts: BrowserCallParts;
-  readonly #peer: PeerConnection;
-  readonly #events: ConnectionEvents;
-  #call: Call | undefined;
-  #channel: RTCDataChannel | undefined;
-  /** The page has been sent the acknowledgement of its channel (RFC 8832 section 5.2). */
-  #isAcknowledged = false;
-  #early: unknown[] = [];
-  #session: DataChannelSession | undefined;
-  #isClosed = false;
-
-  constructor(offer: Offer, use: SdpUse, parts: BrowserCallParts, events: ConnectionEvents) {
-    this.#parts = parts;
-    this.#events = events;
-    this.iceSession = this.#newSessionName();
-    this.#peer = new PeerConnection(offer, use, parts, {
-      ...events,
-      listening: () => undefined,
-      channel: (channel) => this.#opened(channel),
-      closing: () => this.#session?.close(),
-    });
-    this.answer = this.#peer.answer;
-  }
-
-  patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
-    const restarted = this.#peer.patchIce(fragment, receivedTimestamp);
-    if (restarted === undefined) return undefined;
-    this.iceSession = this.#newSessionName();
-    return { ...restarted, iceSession: this.iceSession };
-  }
-
-  /** See PeerConnection. */
-  rewind(receivedTimestamp: number): void {
-    this.#peer.rewind(receivedTimestamp);
-  }
-
-  /** The call whose events the page gets. */
-  talk(call: Call): void {
-    this.#call = call;
-    this.#talk();
-  }
-
-  /** Idempotent. */
-  close(): void {
-    this.#isClosed = true;
-    this.#peer.close();
-  }
-
-  #newSessionName(): string {
-    return this.#parts.randomBytes(SESSION_NAME_BYTES).toString('hex');
-  }
-
-  // werift queues the acknowledgement when this handler has returned. A page may not send before it has come,
-  // so that nothing that it would answer can go first.
-  #opened(channel: RTCDataChannel): void {
-    const unfit = unreliable(channel);
-    if (unfit !== undefined || this.#channel !== undefined || this.#isClosed) {
-      queueMicrotask(() => {
-        if (unfit !== undefined) channel.send(JSON.stringify(unfit));
-        setImmediate(() => channel.close()); // after what was sent has left
-      });
-      return;
-    }
-    this.#channel = channel;
-    channel.stateChanged.subscribe((state) => {
-      if (state === 'closed' && !this.#isClosed) this.#events.ended();
-    });
-    channel.onMessage.subscribe((data) => {
-      if (this.#session !== undefined) this.#session.receive(data);
-      else if (this.#early.length < EARLY_MESSAGES) this.#early.push(data);
-    });
-    queueMicrotask(() => {
-      this.#isAcknowledged = true;
-      this.#talk();
-    });
-  }
-
-  /** Once there is a call and a channel that was acknowledged. */
-  #talk(): void {
-    const [call, channel] = [this.#call, this.#channel];
-    if (call === undefined || channel === undefined || !this.#isAcknowledged) return;
-    if (this.#session !== undefined || this.#isClosed) return;
-    const { limits, time, log } = this.#parts;
-    this.#session = new DataChannelSession(channel, call, { limits, time, log });
-    for (const data of this.#early.splice(0)) this.#session.receive(data);
-  }
-}
-
-/** Error for a page whose data channel could reorder or lose tokens; undefined if the channel is reliable. */
-function unreliable({
-  ordered,
-  maxRetransmits,
-  maxPacketLifeTime,
-}: RTCDataChannel): ServerMessage | undefined {
-  if (ordered && maxRetransmits === null && maxPacketLifeTime === null) return undefined;
-  const message =
-    'the data channel must be ordered and reliable: make it with createDataChannel(label) alone';
-  return { type: 'error', error: { code: 'INVALID_FIELD', message, field: 'ordered' } };
 }

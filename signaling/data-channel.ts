@@ -1,5 +1,8 @@
-// The session of one page's data channel with its call: texts and interruptions in, events out, all JSON. It
-// checks each message of the page field by field before it acts on it. No message of the page ends the call.
+// The session of a page with its call: texts and interruptions in, events out, all JSON. It checks each
+// message of the page field by field before it acts on it. No message of the page ends the call.
+//
+// A session uses the data channel of the call's present connection, and outlives it: the next channel goes on
+// with the text whose tokens are still coming, and gets the events that the page has missed.
 import type { Call } from '../src/call/call.js';
 import type { CallEvent } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
@@ -7,14 +10,7 @@ import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.j
 import { asParleyError, ParleyError } from '../src/errors.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import type { Time } from '../src/time.js';
-
-/** The channel itself, independent of the SCTP implementation. */
-export interface TextChannel {
-  /** Throws when the message cannot be sent. */
-  send(text: string): void;
-  /** Bytes given to `send` that have not left yet. */
-  readonly bufferedAmount: number;
-}
+import { Outbox, type TextChannel } from './outbox.js';
 
 export type TalkingCall = Pick<Call, 'id' | 'codec' | 'speak' | 'interrupt' | 'stats' | 'close' | 'observe'>;
 
@@ -43,37 +39,58 @@ type OpenText = 'refused' | { readonly stream: TokenStream; readonly first: Text
 const STATS_EVERY_MS = 1000;
 const FLOOD_ERROR_EVERY_MS = 1000; // at most one error a second
 const STATS_LIMIT_BYTES = 64 * 1024; // statistics behind such a backlog would be out of date
-const OUTGOING_LIMIT_BYTES = 1024 * 1024; // hours of events: a page that reads none of them has gone
 
 export class DataChannelSession {
-  readonly #channel: TextChannel;
   readonly #call: TalkingCall;
   readonly #limits: DataChannelLimits;
   readonly #time: Time;
-  readonly #log: DataChannelLog;
   readonly #rate: MessageRate;
-  readonly #unobserve: () => void;
+  readonly #outbox: Outbox;
+  /** Undefined until the first channel: a page without one gets no events. */
+  #unobserve: (() => void) | undefined;
   #text: OpenText | undefined;
   #cancelStats: () => void = () => undefined;
   #nextFloodErrorMs = -Infinity;
   #closed = false;
 
   constructor(
-    channel: TextChannel,
     call: TalkingCall,
     { limits, time, log }: { limits: DataChannelLimits; time: Time; log: DataChannelLog },
   ) {
-    this.#channel = channel;
     this.#call = call;
     this.#limits = limits;
     this.#time = time;
-    this.#log = log;
     this.#rate = new MessageRate(limits.messages, time.now());
-    this.#unobserve = call.observe((event) => this.#send(event));
-    const { id, codec } = call;
-    const sizes = { textLength: limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
-    this.#send({ type: 'ready', call: id, codec: codec.name, limits: sizes });
+    this.#outbox = new Outbox({
+      onUnsent: (type, error) => log.warn({ call: call.id, type, err: error }, 'event not sent'),
+      onUnread: () => {
+        void call.close('events unread');
+        this.close();
+      },
+      noticeOf: (count) => missedNotice(count),
+    });
+  }
+
+  /** The page can be reached over this channel. */
+  attach(channel: TextChannel): void {
+    if (this.#closed) return;
+    this.#unobserve ??= this.#call.observe((event) => this.#send(event));
+    const { id, codec } = this.#call;
+    const limits = { textLength: this.#limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
+    const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, limits };
+    this.#outbox.attach(channel, ready);
+    this.#cancelStats();
     this.#planStats();
+  }
+
+  /** The connection of this channel ends. Events wait for the next one. */
+  detach(channel: TextChannel): void {
+    if (this.#outbox.detach(channel)) this.#cancelStats();
+  }
+
+  /** Events wait while the connection is not heard. */
+  hold(isHeld: boolean): void {
+    this.#outbox.hold(isHeld);
   }
 
   /** A message from the page; never throws. */
@@ -95,7 +112,8 @@ export class DataChannelSession {
     if (this.#closed) return;
     this.#closed = true;
     this.#cancelStats();
-    this.#unobserve();
+    this.#unobserve?.();
+    this.#outbox.close();
     if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
   }
 
@@ -187,25 +205,23 @@ export class DataChannelSession {
 
   #planStats(): void {
     this.#cancelStats = this.#time.after(STATS_EVERY_MS, () => {
-      if (this.#channel.bufferedAmount < STATS_LIMIT_BYTES) {
-        this.#send({ type: 'stats', ...this.#call.stats() });
+      if (this.#outbox.bufferedAmount < STATS_LIMIT_BYTES) {
+        const stats: ServerMessage = { type: 'stats', ...this.#call.stats() };
+        this.#outbox.sendNow(stats);
       }
       if (!this.#closed) this.#planStats();
     });
   }
 
   #send(message: ServerMessage): void {
-    if (this.#closed) return;
-    if (this.#channel.bufferedAmount > OUTGOING_LIMIT_BYTES) {
-      void this.#call.close('events unread');
-      return this.close();
-    }
-    try {
-      this.#channel.send(JSON.stringify(message));
-    } catch (error) {
-      this.#log.warn({ call: this.#call.id, type: message.type, err: error }, 'event not sent');
-    }
+    this.#outbox.send(message);
   }
+}
+
+/** Tells the page that events are missing. */
+function missedNotice(count: number): ServerMessage {
+  const message = `${count} older events were dropped while the connection was lost`;
+  return { type: 'error', error: { code: 'QUEUE_FULL', message } };
 }
 
 type ClientMessage =

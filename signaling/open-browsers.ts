@@ -37,6 +37,7 @@ export function openBrowsers(parts: BrowserParts): { server: BrowserServer; clos
     cores: availableParallelism(),
     cpuMicroseconds: () => process.cpuUsage().user + process.cpuUsage().system,
     encoderLoad: () => encoders.load,
+    eventLoop: () => performance.eventLoopUtilization(),
     time,
   });
   const server = new BrowserServer({

@@ -156,7 +156,7 @@ export class PeerConnection {
     const { localUfrag, localPwd } = this.#terms.ice;
     const candidates = candidatesOf(this.#parts.sockets.hosts(this.#socket));
     const mid = this.offer.audioMid;
-    return { ufrag: localUfrag, pwd: localPwd, candidates, mid, lite: true, options: undefined };
+    return { ufrag: localUfrag, pwd: localPwd, candidates, mid };
   }
 
   /**

@@ -1,15 +1,15 @@
 // One browser's SCTP association and data channels (RFC 8831, RFC 8832), on werift, over application data of
 // DTLS.
 //
-//   DTLS ──receive──▶ sound? ──▶ werift's SCTP ──▶ data channels ──onChannel──▶ owner
+//   DTLS ──receive──▶ valid? ──▶ werift's SCTP ──▶ data channels ──onChannel──▶ owner
 //     ◀──────send─────────────────────┘
 //
-// werift 0.24.4 has faults that a server cannot live with. Each is mended here on the object, with the reason
-// beside it, and a test pins the version.
+// werift 0.24.4 has faults that a server cannot live with. This class patches its objects, with the reason
+// beside each patch. A test pins the version.
 import { type RTCDataChannel, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
 import { ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES } from './data-channel.js';
-import { isSoundSctp } from './sctp-packet.js';
+import { isValidSctp } from './sctp-packet.js';
 
 interface SctpOptions {
   /** Port and message limit that the far end's description states (RFC 8841). */
@@ -27,9 +27,14 @@ export const SCTP_PORT = 5000;
 // Channels that one browser may open in all; a page has one. werift looks through all of them for each.
 const MAX_OPENED = 16;
 const DCEP = 50; // payload protocol identifier of RFC 8832
+const STRING = 51; // payload protocol identifier of RFC 8831
 const DATA_CHANNEL_OPEN = 3;
-// Chunks out of order that SCTP keeps for one browser; its window allows no more than a few hundred.
-const MAX_MISORDERED = 4096;
+const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
+// Chunks that SCTP keeps for one browser: misordered, or of messages that are not complete. The window counts
+// bytes only, and a chunk of one byte costs hundreds. It has room for about 900 chunks of the usual size.
+const MAX_KEPT = 1024;
+const MAX_STREAMS = 64; // werift keeps the state of every stream that a browser names
+const TSN_MODULO = 2 ** 32; // RFC 9260 section 1.6
 
 type Members = Record<PropertyKey, unknown>;
 
@@ -67,13 +72,13 @@ export class SctpAssociation {
     this.#transport.setDtlsTransport(this.#bridge as unknown as RTCDtlsTransport);
     this.#transport.setRemoteMaxMessageSize(options.remote.maxMessageSize);
     this.#transport.onDataChannel.subscribe((channel) => options.onChannel(channel));
-    this.#mend();
+    this.#patchWerift();
     this.#transport.start(options.remote.sctpPort).catch(() => undefined);
   }
 
-  /** One message of DTLS application data. Anything that is no sound SCTP packet is dropped. */
+  /** One message of DTLS application data. Anything that is no valid SCTP packet is dropped. */
   receive(packet: Uint8Array): void {
-    if (this.#closed || !isSoundSctp(packet)) return;
+    if (this.#closed || !isValidSctp(packet)) return;
     this.#bridge.dataReceiver?.(Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength));
   }
 
@@ -91,7 +96,7 @@ export class SctpAssociation {
   }
 
   // werift does not await the handlers of SCTP: any failure would become an unhandled rejection.
-  #mend(): void {
+  #patchWerift(): void {
     const channels = members(this.#transport, 'RTCSctpTransport');
     const sctp = members(channels['sctp'], 'RTCSctpTransport.sctp');
     const handle = method(sctp, 'handleData', 'SCTP');
@@ -99,6 +104,8 @@ export class SctpAssociation {
       await Promise.resolve(handle(data)).catch(() => undefined);
       if (isOverfilled(sctp)) this.#abused('sends more than the window of its SCTP association allows');
     };
+    method(sctp, 'markReceived', 'SCTP');
+    sctp['markReceived'] = (tsn: number) => markReceived(sctp, tsn);
     const received = members(sctp['onReceive'], 'SCTP.onReceive');
     const deliver = method(channels, 'datachannelReceive', 'RTCSctpTransport');
     method(received, 'allUnsubscribe', 'SCTP.onReceive')();
@@ -112,12 +119,71 @@ export class SctpAssociation {
   }
 }
 
-/** True for a browser that sends beyond the window it was given. */
-function isOverfilled(sctp: Members): boolean {
-  const misordered = sctp['sackMisOrdered'];
-  return (
-    Number(sctp['advertisedRwnd']) < 0 || (misordered instanceof Set && misordered.size > MAX_MISORDERED)
+/** Number of the channel's latest text messages that its browser has not acknowledged. */
+export function unacknowledged(channel: RTCDataChannel): number {
+  const transport = members(channel.sctp, 'RTCSctpTransport');
+  const sctp = members(transport['sctp'], 'RTCSctpTransport.sctp');
+  const waiting = listOf(transport, 'dataChannelQueue').filter((entry) => entry[0] === channel);
+  const chunks = [...listOf(sctp, 'sentQueue'), ...listOf(sctp, 'outboundQueue')];
+  const ends = chunks.filter(
+    ({ streamId, protocol, flags }) =>
+      streamId === channel.id && protocol === STRING && (Number(flags) & LAST_FRAGMENT) !== 0,
   );
+  return waiting.length + ends.length;
+}
+
+/** True for a browser that sends beyond the window it was given, or more chunks than are kept. */
+function isOverfilled(sctp: Members): boolean {
+  const misordered = setOf(sctp, 'sackMisOrdered');
+  if (Number(sctp['advertisedRwnd']) < 0 || misordered.size > MAX_KEPT) return true;
+  const streams = Object.values(members(sctp['inboundStreams'], 'SCTP.inboundStreams'));
+  if (streams.length > MAX_STREAMS) return true;
+  const kept = streams.reduce<number>((sum, stream) => {
+    const { length } = members(members(stream, 'InboundStream')['reassembly'], 'InboundStream.reassembly');
+    return sum + Number(length);
+  }, 0);
+  return kept > MAX_KEPT;
+}
+
+/**
+ * Takes the place of werift's method, which sorts all misordered chunks for each chunk that arrives, and as
+ * texts, so that 10 comes before 9. True for a duplicate.
+ */
+function markReceived(sctp: Members, tsn: number): boolean {
+  const misordered = setOf(sctp, 'sackMisOrdered');
+  let last = Number(sctp['lastReceivedTsn']);
+  const isNew = (other: number) => isAfter(other, last);
+  if (!isNew(tsn) || misordered.has(tsn)) {
+    (sctp['sackDuplicates'] as number[]).push(tsn);
+    return true;
+  }
+  misordered.add(tsn);
+  for (let next = after(last); misordered.delete(next); next = after(next)) last = next;
+  sctp['lastReceivedTsn'] = last;
+  sctp['sackDuplicates'] = (sctp['sackDuplicates'] as number[]).filter(isNew);
+  return false;
+}
+
+function after(tsn: number): number {
+  return (tsn + 1) % TSN_MODULO;
+}
+
+/** Serial number arithmetic (RFC 1982). */
+function isAfter(tsn: number, other: number): boolean {
+  const ahead = (tsn - other + TSN_MODULO) % TSN_MODULO;
+  return ahead > 0 && ahead < TSN_MODULO / 2;
+}
+
+function listOf(holder: Members, name: string): readonly Members[] {
+  const value = holder[name];
+  if (!Array.isArray(value)) throw unsupported(`has no list ${name}`);
+  return value as readonly Members[];
+}
+
+function setOf(holder: Members, name: string): Set<number> {
+  const value = holder[name];
+  if (!(value instanceof Set)) throw unsupported(`has no set SCTP.${name}`);
+  return value as Set<number>;
 }
 
 function unsupported(what: string): ParleyError {

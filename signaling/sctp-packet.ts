@@ -4,7 +4,11 @@
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 4;
 const MAX_GAP = 10_000; // chunks beyond the acknowledged one; a window of this size holds fewer
+// A packet of 1200 bytes holds fewer chunks of DATA.
+const MAX_CHUNKS = 64;
 
+const DATA = 0;
+const DATA_HEADER_BYTES = 12; // behind the chunk header (RFC 9260 section 3.3.1)
 const SACK = 3;
 /** Chunks that consist of parameters, and the bytes before those. */
 const PARAMETERS_AT: ReadonlyMap<number, number> = new Map([
@@ -18,27 +22,33 @@ const PARAMETERS_AT: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * False for an SCTP packet (RFC 9260 section 3) that ends inside a chunk or parameter, or states impossible
- * lengths. werift's parser follows every length that it reads: a length of zero makes it run for ever, and
- * gap blocks far apart cost seconds each.
+ * False for an SCTP packet (RFC 9260 section 3) that ends inside a chunk or parameter, states impossible
+ * lengths, has more than MAX_CHUNKS chunks or two SACK, or has DATA without user data (section 3.3.1).
+ * werift's parser follows every length that it reads: a length of zero makes it run for ever, and gap blocks
+ * far apart cost seconds each. DATA without user data fills no window, so it could be kept without a limit.
  */
-export function isSoundSctp(packet: Uint8Array): boolean {
+export function isValidSctp(packet: Uint8Array): boolean {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
-  return packet.length >= HEADER_BYTES && isSoundList(view, HEADER_BYTES, packet.length, isSoundChunk);
+  let [chunks, sacks] = [0, 0];
+  const isValid = (_view: DataView, at: number, end: number) => {
+    if (view.getUint8(at) === SACK) sacks++;
+    return ++chunks <= MAX_CHUNKS && sacks <= 1 && isValidChunk(view, at, end);
+  };
+  return packet.length >= HEADER_BYTES && isValidList(view, HEADER_BYTES, packet.length, isValid);
 }
 
 /** Type and length in four bytes, the length counting these, each item padded to four. */
-function isSoundList(
+function isValidList(
   view: DataView,
   start: number,
   end: number,
-  isSoundItem: (view: DataView, at: number, end: number) => boolean,
+  isValidItem: (view: DataView, at: number, end: number) => boolean,
 ): boolean {
   for (let at = start; at < end;) {
     if (at + CHUNK_HEADER_BYTES > end) return isPadding(view, at, end);
     const length = view.getUint16(at + 2);
     if (length < CHUNK_HEADER_BYTES || at + length > end) return false;
-    if (!isSoundItem(view, at, at + length)) return false;
+    if (!isValidItem(view, at, at + length)) return false;
     at += (length + 3) & ~3;
   }
   return true;
@@ -50,15 +60,16 @@ function isPadding(view: DataView, at: number, end: number): boolean {
   return true;
 }
 
-function isSoundChunk(view: DataView, at: number, end: number): boolean {
+function isValidChunk(view: DataView, at: number, end: number): boolean {
   const type = view.getUint8(at);
   const body = at + CHUNK_HEADER_BYTES;
-  if (type === SACK) return isSoundSack(view, body, end);
+  if (type === DATA) return end > body + DATA_HEADER_BYTES;
+  if (type === SACK) return isValidSack(view, body, end);
   const before = PARAMETERS_AT.get(type);
-  return before === undefined || isSoundList(view, body + before, end, () => true);
+  return before === undefined || isValidList(view, body + before, end, () => true);
 }
 
-function isSoundSack(view: DataView, body: number, end: number): boolean {
+function isValidSack(view: DataView, body: number, end: number): boolean {
   if (body + 12 > end) return false;
   const gaps = view.getUint16(body + 8);
   const duplicates = view.getUint16(body + 10);

@@ -213,7 +213,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
-    calls: calls,
+    calls,
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},

@@ -6,6 +6,8 @@ interface AdmissionOptions {
   /** Share of all cores that this process may use before it refuses calls, in percent; 0: no limit. */
   readonly maxCpuPercent: number;
   readonly cores: number;
+  /** Milliseconds that the event loop of the main thread has been active and idle so far. */
+  readonly eventLoop: () => { readonly active: number; readonly idle: number };
   /** Processor time that this process has used so far, in microseconds. */
   readonly cpuMicroseconds: () => number;
   /** Busy share of the encoder workers, 0 to 1. */
@@ -16,6 +18,8 @@ interface AdmissionOptions {
 const SAMPLE_MS = 1000;
 const WEIGHT = 0.5; // of the newest sample
 const MAX_ENCODER_LOAD = 0.95;
+// One busy thread is a small share of a machine with many cores, but the main thread sets up every call.
+const MAX_LOOP_LOAD = 0.95;
 
 export class CallAdmission {
   readonly #options: AdmissionOptions;
@@ -23,12 +27,16 @@ export class CallAdmission {
   #sampledMs: number;
   /** Smoothed share of all cores, 0 to 1. */
   #cpu = 0;
+  /** Smoothed busy share of the event loop, 0 to 1. */
+  #loop = 0;
+  #loopTimes: { readonly active: number; readonly idle: number };
   #cancelTimer: () => void;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
     this.#usedMicroseconds = options.cpuMicroseconds();
     this.#sampledMs = options.time.now();
+    this.#loopTimes = options.eventLoop();
     this.#cancelTimer = options.time.after(SAMPLE_MS, () => this.#sample());
   }
 
@@ -38,6 +46,11 @@ export class CallAdmission {
     const cpuPercent = Math.round(this.#cpu * 100);
     if (maxCpuPercent > 0 && cpuPercent > maxCpuPercent) {
       return `the server uses ${cpuPercent} % of its processor, and MAX_CPU_PERCENT allows ${maxCpuPercent}`;
+    }
+    if (this.#loop > MAX_LOOP_LOAD) {
+      const loopPercent = Math.round(this.#loop * 100);
+      const most = MAX_LOOP_LOAD * 100;
+      return `the main thread of the server is busy for ${loopPercent} % of the time, and ${most} % is the most`;
     }
     if (encoderLoad() > MAX_ENCODER_LOAD) return 'the encoders have no time for another call';
     return undefined;
@@ -53,7 +66,16 @@ export class CallAdmission {
     const elapsedMs = Math.max(nowMs - this.#sampledMs, 1);
     const share = (used - this.#usedMicroseconds) / 1000 / elapsedMs / cores;
     this.#cpu += WEIGHT * (share - this.#cpu);
+    this.#sampleLoop();
     [this.#usedMicroseconds, this.#sampledMs] = [used, nowMs];
     this.#cancelTimer = time.after(SAMPLE_MS, () => this.#sample());
+  }
+
+  #sampleLoop(): void {
+    const times = this.#options.eventLoop();
+    const activeMs = times.active - this.#loopTimes.active;
+    const elapsedMs = activeMs + times.idle - this.#loopTimes.idle;
+    this.#loop += WEIGHT * (activeMs / Math.max(elapsedMs, 1) - this.#loop);
+    this.#loopTimes = times;
   }
 }

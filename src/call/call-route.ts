@@ -15,7 +15,7 @@ import type { EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
 import type { PayloadForm } from '../encoding/line-messages.js';
 import type { ParleyError } from '../errors.js';
-import type { Cleared, ClearedTrack } from '../media/media-addon.js';
+import type { Cleared, ClearedTrack, PlayoutStats } from '../media/media-addon.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { RemoteReception } from '../media/quality.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
@@ -29,7 +29,7 @@ export interface MediaPort {
   readonly playout: Playout;
   /** True if the far end only sends: speech is refused. */
   readonly isUnheard?: boolean;
-  /** Path of the packets, in words for the log: `udp host`, `carried by JavaScript: relay`. */
+  /** Path of the packets, in words for the log: `udp`, `none`. */
   readonly path: string;
   /** Limits of the far end for Opus; absent: none. They may change while the port stands. */
   readonly encoding?: OpusLimits | undefined;
@@ -51,6 +51,18 @@ interface Moved extends Cleared {
   readonly handedOver: Promise<void>;
 }
 
+/** Figures that count from the beginning of a call. */
+const COUNTS = [
+  'packets',
+  'octets',
+  'silencePackets',
+  'underruns',
+  'lateTicks',
+  'skippedTicks',
+  'sendErrors',
+  'carried',
+] as const satisfies readonly (keyof PlayoutStats)[];
+
 export class CallRoute {
   /**
    * Called when a handover added silence to a track in the playout of `port`, after `frames` frames. The
@@ -64,6 +76,8 @@ export class CallRoute {
   /** Its payloads go into the playout as they are. */
   #isDirect = false;
   #expectedLossPercent = 0;
+  /** Counts of earlier ports that the present one does not contain. */
+  readonly #earlier = new Map<(typeof COUNTS)[number], number>();
   /** Handovers in progress, oldest first. */
   readonly #handovers = new Set<Handover>();
 
@@ -74,6 +88,13 @@ export class CallRoute {
 
   get port(): MediaPort {
     return this.#port;
+  }
+
+  /** The figures of the present port, with counts of the whole call. */
+  stats(): PlayoutStats {
+    const stats = this.#port.playout.stats();
+    const counts = COUNTS.map((name) => [name, stats[name] + (this.#earlier.get(name) ?? 0)]);
+    return { ...stats, ...Object.fromEntries(counts) };
   }
 
   /** Opus settings that the present port asks for, with the configured complexity. */
@@ -132,6 +153,7 @@ export class CallRoute {
   moveTo(port: MediaPort): Moved {
     const from = this.#port;
     const { entries, ...cleared } = from.playout.take();
+    this.#addCounts(from.playout.stats(), port.playout.stats());
     this.#port = port;
     this.#isDirect = false;
     const after = [...(this.#line === undefined ? [] : [this.#line]), ...[...this.#handovers].toReversed()];
@@ -140,6 +162,14 @@ export class CallRoute {
       return { ...cleared, from, handedOver: done };
     } catch (error) {
       return { ...cleared, from, handedOver: Promise.reject(error as ParleyError) };
+    }
+  }
+
+  /** A port that continues the RTP stream of the one before contains some of its counts. */
+  #addCounts(before: PlayoutStats, present: PlayoutStats): void {
+    for (const name of COUNTS) {
+      const missing = Math.max(0, before[name] - present[name]);
+      this.#earlier.set(name, (this.#earlier.get(name) ?? 0) + missing);
     }
   }
 

@@ -120,10 +120,10 @@ export class Call {
     return () => void this.#followers.delete(follower);
   }
 
+  /** Counts are those of the whole call, over all of its ports. */
   stats(): CallStats {
-    const { port } = this.#queue;
-    const remote = port.remote?.();
-    return { ...port.playout.stats(), ...(remote === undefined ? {} : { remote }) };
+    const remote = this.#queue.port.remote?.();
+    return { ...this.#queue.stats(), ...(remote === undefined ? {} : { remote }) };
   }
 
   /**

@@ -31,7 +31,10 @@ export interface SdpSession {
   readonly sdp: string;
   /** Names the present ICE session; it changes with each ICE restart. Letters and digits. */
   readonly iceSession: string;
-  /** A client with it may listen to the call and resume it. Unguessable; undefined for a listener. */
+  /**
+   * A client with it may patch, resume and end the call, and listen to it. Unguessable; undefined for a
+   * listener.
+   */
   readonly token: string | undefined;
 }
 
@@ -53,13 +56,6 @@ export interface IceRestart {
   readonly candidates: readonly string[];
   /** The media id of the section that carries the transport. */
   readonly mid: string;
-  /**
-   * True if the answer has `a=ice-lite`, which each answer to a restart has to repeat (RFC 9725 section
-   * 4.3.3).
-   */
-  readonly lite: boolean;
-  /** Value of `a=ice-options` of the answer; undefined if it has none. */
-  readonly options: string | undefined;
 }
 
 export interface SdpExchange {

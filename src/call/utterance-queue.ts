@@ -8,6 +8,7 @@ import { callPace } from '../speaking/pace.js';
 import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
+import type { PlayoutStats } from '../media/media-addon.js';
 import { ErrorCorrection } from './error-correction.js';
 import { Utterance, type UtteranceEnd, type CallEvent } from './utterance.js';
 
@@ -63,6 +64,11 @@ export class UtteranceQueue {
 
   get port(): MediaPort {
     return this.#route.port;
+  }
+
+  /** The figures of the present port, with counts of the whole call. */
+  stats(): PlayoutStats {
+    return this.#route.stats();
   }
 
   /** Time for the limits on a producer of text: it stops while the call is held. */

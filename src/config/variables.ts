@@ -196,7 +196,7 @@ export const SECTIONS = {
     },
     ICE_ANNOUNCED_ADDRESSES: {
       meaning:
-        'comma-separated addresses that clients are told instead, if a NAT maps them one to one to those of this machine',
+        'comma-separated addresses announced to clients instead, if a NAT maps them one to one to those of this machine',
       default: 'the addresses of this machine',
     },
     WEBRTC_UDP_PORT: {
@@ -211,13 +211,13 @@ export const SECTIONS = {
     UDP_PORT_MAX: { meaning: 'last UDP port of this range', default: 'all calls share WEBRTC_UDP_PORT' },
     WEBRTC_TCP_PORT: {
       meaning:
-        'TCP port of browser calls, for clients whose network drops UDP (ICE-TCP, RFC 6544); 0 lets the system choose',
+        'TCP port of browser calls, for clients whose network drops UDP (ICE-TCP, RFC 6544); 0 lets the system choose; not together with UDP_PORT_MIN and UDP_PORT_MAX',
       default: 'no ICE-TCP',
       values: '0 to 65535',
     },
     ICE_SERVERS: {
       meaning:
-        'comma-separated STUN and TURN servers that clients are told; turn: and turns: need TURN_SECRET',
+        'comma-separated STUN and TURN servers announced to clients; turn: and turns: need TURN_SECRET',
       default: 'none',
       values: 'stun:, stuns:, turn: or turns: URLs',
     },

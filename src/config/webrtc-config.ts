@@ -1,5 +1,5 @@
-// Reads the variables of browser calls: their addresses and ports, the ICE servers that clients are told, and
-// their limits.
+// Reads the variables of browser calls: their addresses and ports, the ICE servers announced to clients,
+// and their limits.
 import { isIP } from 'node:net';
 import type { ConfigReader } from './environment.js';
 import type { Variable } from './variables.js';
@@ -7,7 +7,7 @@ import type { Variable } from './variables.js';
 export interface WebRtcConfig {
   /** Addresses of this machine that browser calls use; empty: all of them. */
   readonly hostAddresses: readonly string[];
-  /** Addresses that clients are told instead of `hostAddresses`; empty: the same ones. */
+  /** Addresses announced to clients instead of `hostAddresses`; empty: the same ones. */
   readonly announcedAddresses: readonly string[];
   /** UDP port of all browser calls; 0: the system chooses. Not used if `udpPorts` is set. */
   readonly udpPort: number;
@@ -15,7 +15,7 @@ export interface WebRtcConfig {
   readonly udpPorts: readonly [number, number] | undefined;
   /** TCP port of ICE-TCP; 0: the system chooses. Undefined: ICE-TCP is off. */
   readonly tcpPort: number | undefined;
-  /** URLs of the STUN and TURN servers that clients are told. */
+  /** URLs of the STUN and TURN servers announced to clients. */
   readonly iceServers: readonly string[];
   /** Secret of the TURN servers; undefined only if there are none. */
   readonly turnSecret: string | undefined;
@@ -61,6 +61,10 @@ function readPorts(read: Reader): readonly [number, number] | undefined {
     const what =
       'must not be set together with UDP_PORT_MIN and UDP_PORT_MAX: calls share one port or have one each';
     read.problem('WEBRTC_UDP_PORT', what);
+  }
+  if (read.raw('WEBRTC_TCP_PORT') !== undefined) {
+    const what = 'must not be set together with UDP_PORT_MIN and UDP_PORT_MAX: ICE-TCP needs the shared port';
+    read.problem('WEBRTC_TCP_PORT', what);
   }
   return [first, last];
 }

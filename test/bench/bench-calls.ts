@@ -101,11 +101,13 @@ export class BenchCalls {
     });
     const channel = {
       bufferedAmount: 0,
+      unacknowledged: 0,
       send: (text: string) => opened.onMessage(JSON.parse(text) as ServerMessage),
     };
     const opened: { onMessage: BenchCall['onMessage'] } = { onMessage: () => undefined };
     const limits = { maxTextLength: LIMITS.maxTextLength, messages: MESSAGES };
-    const session = new DataChannelSession(channel, call, { limits, time: systemTime, log: SILENT_LOG });
+    const session = new DataChannelSession(call, { limits, time: systemTime, log: SILENT_LOG });
+    session.attach(channel);
     this.#sessions.push(session);
     return Object.assign(opened, { ssrc: plan.ssrc, session });
   }

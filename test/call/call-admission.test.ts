@@ -5,12 +5,13 @@ import { ManualTime } from '../fakes/manual-time.js';
 
 function admission(maxCpuPercent: number) {
   const time = new ManualTime(1000);
-  const machine = { usedMs: 0, encoderLoad: 0 };
+  const machine = { usedMs: 0, encoderLoad: 0, loop: { active: 0, idle: 0 } };
   const gate = new CallAdmission({
     maxCpuPercent,
     cores: 2,
     cpuMicroseconds: () => machine.usedMs * 1000,
     encoderLoad: () => machine.encoderLoad,
+    eventLoop: () => ({ ...machine.loop }),
     time,
   });
   /** Seconds in which this process uses that share of both cores. */
@@ -55,6 +56,28 @@ test('a stall of the event loop is no load: the sample counts the time that pass
   const { gate, machine, time } = admission(90);
   machine.usedMs += 2000;
   time.advance(10_000);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+});
+
+test('a busy main thread refuses calls, although the other cores of the machine are idle', () => {
+  const { gate, machine, time } = admission(90);
+  /** Seconds in which the event loop is busy for that share. */
+  const turn = (seconds: number, share: number) => {
+    for (let second = 0; second < seconds; second++) {
+      machine.loop.active += 1000 * share;
+      machine.loop.idle += 1000 * (1 - share);
+      time.advance(1000);
+    }
+  };
+  turn(10, 0.94);
+  assert.equal(gate.refusal(), undefined);
+  turn(5, 1);
+  assert.equal(
+    gate.refusal(),
+    'the main thread of the server is busy for 100 % of the time, and 95 % is the most',
+  );
+  turn(1, 0.5);
   assert.equal(gate.refusal(), undefined);
   gate.close();
 });

@@ -268,6 +268,27 @@ test('the text heard after a move and an interruption is exact', async () => {
   }
 });
 
+test('figures are those of the whole call, whether a port continues the stream before or begins another', () => {
+  const under = openIn([PCMU, 20]);
+  let left = under.call.stats().packets;
+  const checkCounts = () => {
+    left += under.sent().length;
+    const { packets, silencePackets } = under.call.stats();
+    assert.deepEqual([packets, silencePackets], [left, left]);
+  };
+  under.pass(200);
+  checkCounts();
+  const second = move(under, [PCMA, 20], under.port);
+  under.pass(100);
+  checkCounts();
+  under.call.moveTo(under.openPort(PCMU, 20));
+  second.playout.close();
+  checkCounts();
+  under.pass(100);
+  checkCounts();
+  assert.ok(left >= 19, `${left} packets`);
+});
+
 test('an interruption during a handover drops the queued sound, and the call speaks on', async () => {
   const under = twoSentences([PCMU, 20]);
   const first = under.call.speak(TWO);

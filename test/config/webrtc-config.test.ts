@@ -74,6 +74,9 @@ test('a range of ports must be whole and in order, and excludes the shared port'
   assert.deepEqual(problemsOf({ ...range, WEBRTC_UDP_PORT: '3478' }), [
     'WEBRTC_UDP_PORT must not be set together with UDP_PORT_MIN and UDP_PORT_MAX: calls share one port or have one each',
   ]);
+  assert.deepEqual(problemsOf({ ...range, WEBRTC_TCP_PORT: '8443' }), [
+    'WEBRTC_TCP_PORT must not be set together with UDP_PORT_MIN and UDP_PORT_MAX: ICE-TCP needs the shared port',
+  ]);
 });
 
 test('an ICE server that no browser could use is refused', () => {

@@ -18,11 +18,12 @@ function openSession() {
   const channel = new FakeChannel();
   const time = new ManualTime(5000);
   const log: string[] = [];
-  const session = new DataChannelSession(channel, call, {
+  const session = new DataChannelSession(call, {
     limits: LIMITS,
     time,
     log: { warn: (_fields, message) => void log.push(message) },
   });
+  session.attach(channel);
   const ready = channel.take();
   const say = (message: object) => session.receive(JSON.stringify(message));
   const text = (token: string, more: object = {}) => say({ type: 'text', token, ...more });
@@ -244,6 +245,93 @@ test('a channel that cannot send is logged, and the session goes on', () => {
   text('Two.', { last: true });
   assert.deepEqual(log, ['event not sent']);
   assert.equal(call.texts.length, 1);
+});
+
+test('a text goes on over the next channel, in the utterance that its first token began', async () => {
+  const { call, channel, session, text } = openSession();
+  text('Half of ');
+  session.detach(channel);
+  await nextTurn();
+  assert.equal(call.texts[0]?.state, 'open');
+  const next = new FakeChannel();
+  session.attach(next);
+  text('a text.', { last: true });
+  await nextTurn();
+  assert.deepEqual(
+    call.texts.map(({ pieces, state }) => ({ pieces, state })),
+    [{ pieces: ['Half of ', 'a text.'], state: 'complete' }],
+  );
+});
+
+const spoken = (utterance: number) =>
+  ({ type: 'utterance.spoken', utterance, text: 'Hello.', durationMs: 400 }) as const;
+
+test('events without a channel wait for the next one, behind its ready message, and figures do not', () => {
+  const { call, channel, session, time } = openSession();
+  session.detach(channel);
+  call.emit(spoken(1));
+  call.emit(spoken(2));
+  time.advance(5000);
+  assert.equal(time.waiting, 0);
+  const next = new FakeChannel();
+  session.attach(next);
+  assert.deepEqual(codes(next.sent), ['ready', 'utterance.spoken', 'utterance.spoken']);
+  assert.deepEqual(next.sent.slice(1), [spoken(1), spoken(2)]);
+  time.advance(1000);
+  assert.deepEqual(codes(next.sent).slice(3), ['stats']);
+  assert.deepEqual(channel.take(), []);
+});
+
+test('events wait while the connection is not heard, and go over the same channel when it is again', () => {
+  const { call, channel, session, time } = openSession();
+  session.hold(true);
+  call.emit(spoken(1));
+  time.advance(3000);
+  assert.deepEqual(channel.take(), []);
+  session.hold(false);
+  assert.deepEqual(channel.take(), [spoken(1)]);
+});
+
+test('events that the page has not acknowledged are repeated on the next channel, before later ones', () => {
+  const { call, channel, session, time } = openSession();
+  channel.unacknowledged = 1;
+  call.emit(spoken(1)); // acknowledged with the next one
+  call.emit(spoken(2));
+  channel.unacknowledged = 2;
+  time.advance(1000); // figures
+  channel.unacknowledged = 3;
+  call.emit(spoken(3));
+  session.detach(channel);
+  call.emit(spoken(4));
+  const next = new FakeChannel();
+  session.attach(next);
+  assert.deepEqual(next.sent.slice(1), [spoken(2), spoken(3), spoken(4)]);
+});
+
+test('256 events wait at most, and the page is told how many older ones it missed', () => {
+  const { call, channel, session } = openSession();
+  session.detach(channel);
+  for (let utterance = 1; utterance <= 300; utterance++) call.emit(spoken(utterance));
+  const next = new FakeChannel();
+  session.attach(next);
+  assert.equal(next.sent.length, 258);
+  assert.deepEqual(next.sent[1], {
+    type: 'error',
+    error: { code: 'QUEUE_FULL', message: '44 older events were dropped while the connection was lost' },
+  });
+  assert.deepEqual(
+    next.sent.slice(2),
+    Array.from({ length: 256 }, (_, index) => spoken(index + 45)),
+  );
+});
+
+test('a channel that was replaced has no say any more', () => {
+  const { call, channel, session } = openSession();
+  const next = new FakeChannel();
+  session.attach(next);
+  session.detach(channel);
+  call.emit(spoken(1));
+  assert.deepEqual(codes(next.sent), ['ready', 'utterance.spoken']);
 });
 
 function refusal(data: unknown): string {

@@ -56,11 +56,12 @@ test('a session that hears 5,000 damaged messages answers and goes on', async ()
   const call = new FakeCall();
   const channel = new FakeChannel();
   const time = new ManualTime(0);
-  const session = new DataChannelSession(channel, call, {
+  const session = new DataChannelSession(call, {
     limits: { maxTextLength: 200, messages: { perSecond: 500, burst: 1000 } },
     time,
     log: { warn: (_fields, message) => assert.fail(message) },
   });
+  session.attach(channel);
   for (let index = 0; index < 5000; index++) {
     session.receive(mutated(MESSAGES[index % MESSAGES.length] ?? '', random));
     if (index % 10 === 0) {

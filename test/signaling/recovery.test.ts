@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Call } from '../../src/call/call.js';
 import { MediaSocket } from '../../src/media/media-socket.js';
 import { until } from '../fakes/until.js';
 import { connect, openServer } from './server-under-test.js';
@@ -173,6 +174,68 @@ test('a resumption that fails lets the present connection go on speaking', async
   under.aheadMs = -20_000; // the browser is heard meanwhile
   under.time.advance(20_000); // the set-up time of the resumption
   assert.deepEqual(holds, [true, false]);
+});
+
+/** Pieces of the texts that the call is given; it speaks none of them. */
+function spokenTo(t: TestContext, call: Call) {
+  const texts: string[][] = [];
+  t.mock.method(call, 'speak', (text: string | AsyncIterable<string>) => {
+    const pieces: string[] = [];
+    texts.push(pieces);
+    const read = async () => {
+      for await (const piece of typeof text === 'string' ? [text] : text) pieces.push(piece);
+    };
+    return { ended: read() };
+  });
+  return texts;
+}
+
+test('a text whose tokens are still coming goes on over the connection that resumes the call', async (t) => {
+  const under = await openServer(t);
+  const { client, call, token } = await connect(t, under);
+  const texts = spokenTo(t, call);
+  client.send({ type: 'text', token: 'Half of ' });
+  await until(() => texts[0]?.length === 1);
+  const another = await resume(t, under, token);
+  await client.until(() => client.channel.readyState === 'closed', 'closed channel');
+  another.send({ type: 'text', token: 'a text.', last: true });
+  await until(() => texts[0]?.length === 2);
+  assert.deepEqual(texts, [['Half of ', 'a text.']]);
+});
+
+/** An utterance of the call fails, which its page must learn. */
+async function failUtterance({ call }: Awaited<ReturnType<typeof connect>>): Promise<void> {
+  const tokens = async function* () {
+    yield 'Hello.';
+  };
+  await call.speak(tokens()).ended; // there is no engine
+}
+
+const failures = (client: WeriftClient) => client.messages.filter(({ type }) => type === 'utterance.failed');
+
+test('events of an interrupted call reach its page over the next connection', async (t) => {
+  const under = await openServer(t);
+  const connected = await connect(t, under);
+  unheard(under, 12_000);
+  await failUtterance(connected);
+  under.aheadMs = 0;
+  const another = await resume(t, under, connected.token);
+  await another.until(() => failures(another).length === 1, 'event');
+  assert.deepEqual(failures(connected.client), []);
+});
+
+test('events that a dead connection swallowed are repeated over the next one', async (t) => {
+  const under = await openServer(t);
+  const connected = await connect(t, under);
+  await failUtterance(connected);
+  await connected.client.until(() => failures(connected.client).length === 1, 'event');
+  const [dtls] = connected.client.connection.dtlsTransports;
+  assert.ok(dtls !== undefined);
+  dtls.dataReceiver = () => undefined; // the client neither reads nor acknowledges any more
+  await failUtterance(connected);
+  const another = await resume(t, under, connected.token);
+  await another.until(() => failures(another).length === 1, 'event');
+  assert.equal(failures(another)[0]?.['utterance'], 2);
 });
 
 test('a page that closes its connection ends its call at once, whatever the grace time is', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSoundSctp } from '../../signaling/sctp-packet.js';
+import { isValidSctp } from '../../signaling/sctp-packet.js';
 
 /** A packet of these chunks behind a header of twelve bytes. */
 function packet(...chunks: string[]): Buffer {
@@ -10,7 +10,7 @@ function packet(...chunks: string[]): Buffer {
 const DATA = '0003001500000001000100000000003361626364' + '65000000';
 const HEARTBEAT = '04000014' + '0001000c0102030405060708' + 'c0000004';
 
-test('what SCTP stacks send is sound', () => {
+test('what SCTP stacks send is valid', () => {
   for (const chunks of [
     [],
     [DATA],
@@ -22,7 +22,7 @@ test('what SCTP stacks send is sound', () => {
     ['82000010' + '0010000c0000000100000001'],
     ['0b000004'],
   ]) {
-    assert.equal(isSoundSctp(packet(...chunks)), true, chunks.join(' '));
+    assert.equal(isValidSctp(packet(...chunks)), true, chunks.join(' '));
   }
 });
 
@@ -40,9 +40,9 @@ test('lengths that lead nowhere or out of the packet are refused', () => {
     ['0b0000'],
     ['ff'],
   ]) {
-    assert.equal(isSoundSctp(packet(...chunks)), false, chunks.join(' '));
+    assert.equal(isValidSctp(packet(...chunks)), false, chunks.join(' '));
   }
-  assert.equal(isSoundSctp(packet().subarray(0, 11)), false);
+  assert.equal(isValidSctp(packet().subarray(0, 11)), false);
 });
 
 test('acknowledgements of what cannot have been sent are refused', () => {
@@ -56,6 +56,21 @@ test('acknowledgements of what cannot have been sent are refused', () => {
     [`03000014${head}00010000` + '0002ffff'],
     [`03000018${head}00020000` + '00020004' + '00040005'],
   ]) {
-    assert.equal(isSoundSctp(packet(...chunks)), false, chunks.join(' '));
+    assert.equal(isValidSctp(packet(...chunks)), false, chunks.join(' '));
   }
+});
+
+test('DATA without user data is refused, and more chunks than fit a packet of the path', () => {
+  const empty = '0003001000000001000100000000' + '0033';
+  assert.equal(isValidSctp(packet(empty)), false);
+  assert.equal(isValidSctp(packet('00030008' + '00000001')), false);
+  const least = '0003001100000001000100000000' + '003361' + '000000';
+  assert.equal(isValidSctp(packet(...Array<string>(64).fill(least))), true);
+  assert.equal(isValidSctp(packet(...Array<string>(65).fill(least))), false);
+});
+
+test('a packet has one acknowledgement', () => {
+  const sack = '03000010000000010010000000000000';
+  assert.equal(isValidSctp(packet(sack, DATA)), true);
+  assert.equal(isValidSctp(packet(sack, sack)), false);
 });

@@ -5,7 +5,8 @@ import type { Interruption } from '../../src/call/utterance-queue.js';
 import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';
 import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/codecs/codec.js';
-import type { ServerMessage, TalkingCall, TextChannel } from '../../signaling/data-channel.js';
+import type { ServerMessage, TalkingCall } from '../../signaling/data-channel.js';
+import type { TextChannel } from '../../signaling/outbox.js';
 
 interface SpokenText {
   readonly options: SpeakOptions;
@@ -93,6 +94,7 @@ async function read(text: AsyncIterable<string>, spoken: SpokenText): Promise<vo
 
 export class FakeChannel implements TextChannel {
   bufferedAmount = 0;
+  unacknowledged = 0;
   readonly sent: ServerMessage[] = [];
   broken = false;
 

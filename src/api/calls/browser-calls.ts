@@ -2,17 +2,17 @@
 // the answer, and the location of the call ends it. Beyond that API, PATCH restarts ICE, and the token of a
 // call resumes it on a new connection.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { SdpExchange, SdpOffer } from '../../call/sdp-exchange.js';
+import type { SdpOffer } from '../../call/sdp-exchange.js';
 import { ParleyError } from '../../errors.js';
 import { keyIn } from '../http/access.js';
 import { BYTES, NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { formParts, textOf } from '../http/multipart-form.js';
-import { FRAGMENT_TYPE } from '../whip/ice-fragment.js';
+import { FRAGMENT_TYPE } from './ice-fragment.js';
 import {
   CANDIDATES_ANSWER,
   contentTypeOf,
   endSession,
-  hasCallToken,
+  hasSessionToken,
   MAX_SDP_BYTES,
   OFFER_ANSWER,
   openerOf,
@@ -115,8 +115,8 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
   );
 
   const ofCall = {
-    access: 'call',
-    admitsToken: (request: FastifyRequest) => hasCallToken(exchange, request),
+    access: 'key',
+    admitsToken: (request: FastifyRequest) => hasSessionToken(parts, request),
   } as const;
   app.patch<OneCall>(
     CALL,
@@ -134,7 +134,7 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
 function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
   const { exchange } = parts;
   const config = {
-    access: 'call',
+    access: 'key',
     admitsToken: ({ headers }: FastifyRequest) => keyIn(headers) !== undefined,
   } as const;
   const options = { bodyLimit: MAX_SDP_BYTES, schema: RESUME_SCHEMA, config };
@@ -154,21 +154,21 @@ function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
 /**
  * POST …/hangup ignores its body. It needs a fastify scope of its own, because it replaces the body parsers.
  */
-export function addHangupRoute(app: FastifyInstance, exchange: SdpExchange): void {
+export function addHangupRoute(app: FastifyInstance, parts: SessionParts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(null);
   });
   const config = {
-    access: 'call',
-    admitsToken: (request: FastifyRequest) => hasCallToken(exchange, request),
+    access: 'key',
+    admitsToken: (request: FastifyRequest) => hasSessionToken(parts, request),
   } as const;
   app.post<OneCall>(
     `${CALL}/hangup`,
     { schema: HANG_UP_SCHEMA, config },
     async (request, reply): Promise<FastifyReply> => {
-      await endSession(exchange, request);
+      await endSession(parts.exchange, request);
       return reply.code(200).send();
     },
   );

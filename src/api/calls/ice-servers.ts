@@ -1,4 +1,4 @@
-// The STUN and TURN servers that clients are told, with credentials that expire: as Link headers for WHIP and
+// The STUN and TURN servers announced to clients, with credentials that expire: as Link headers for WHIP and
 // WHEP (RFC 9725 section 4.6), and as the configuration of an RTCPeerConnection.
 //
 // Credentials are those of coturn's use-auth-secret: the user name begins with the second at which it

@@ -5,13 +5,15 @@ import { callClients } from '../../call/client-limits.js';
 import type { SdpExchange, SdpOffer, SdpSession } from '../../call/sdp-exchange.js';
 import { ParleyError } from '../../errors.js';
 import { addressOf, keyIn } from '../http/access.js';
+import type { ClientSecrets } from '../http/client-secrets.js';
 import { type Answer, STRING } from '../http/json-schema.js';
 import { isGone } from '../http/reply-connection.js';
-import { FRAGMENT_TYPE, iceFragment, readIceFragment } from '../whip/ice-fragment.js';
+import { FRAGMENT_TYPE, iceFragment, readIceFragment } from './ice-fragment.js';
 import type { IceServers } from './ice-servers.js';
 
 export interface SessionParts {
   readonly exchange: SdpExchange;
+  readonly secrets: Pick<ClientSecrets, 'opened' | 'has' | 'hasOpened'>;
   readonly iceServers: IceServers;
 }
 
@@ -27,7 +29,8 @@ export const OFFER_ANSWER: Answer = {
     Link: { ...STRING, description: 'ICE servers for the client, one header each (rel="ice-server")' },
     'Parley-Call-Token': {
       ...STRING,
-      description: 'bearer token that may end and resume this call, and listen to it; absent for a listener',
+      description:
+        'bearer token that may patch, resume and end this call, and listen to it; absent for a listener',
     },
   },
   content: { [SDP_TYPE]: { schema: STRING } },
@@ -49,13 +52,15 @@ export function openerOf({ key, socket }: FastifyRequest): Pick<SdpOffer, 'owner
  * a new session whose client has left.
  */
 export async function sendSession(
-  { exchange, iceServers }: SessionParts,
+  { exchange, iceServers, secrets }: SessionParts,
   reply: FastifyReply,
   base: string,
   opening: Promise<SdpSession>,
   { isNew = true } = {},
 ): Promise<FastifyReply> {
   const { id, sdp, iceSession, token } = await opening;
+  const key = keyIn(reply.request.headers);
+  if (isNew && key !== undefined) secrets.opened(key, id);
   if (isGone(reply.raw)) {
     // A new session has no other client. A call that was to be resumed still waits for its client.
     if (isNew) await exchange.hangUp(id);
@@ -122,11 +127,15 @@ export async function endSession(exchange: SdpExchange, { params, key }: OneSess
   if (!(await exchange.hangUp(params.id, key))) throw notFound();
 }
 
-/** True if the bearer token of the request is that of the call in its path. */
-export function hasCallToken(exchange: SdpExchange, request: FastifyRequest): boolean {
+/**
+ * True if the bearer token of the request is that of the session in its path, or the client secret that
+ * opened this session. WHIP clients send the token of their offer with each request (RFC 9725 section 4.7).
+ */
+export function hasSessionToken({ exchange, secrets }: SessionParts, request: FastifyRequest): boolean {
   const token = keyIn(request.headers);
   const { id } = request.params as { readonly id?: string };
-  return token !== undefined && id !== undefined && exchange.isTokenOf(id, token);
+  if (token === undefined || id === undefined) return false;
+  return exchange.isTokenOf(id, token) || secrets.hasOpened(token, id);
 }
 
 /** SDP is UTF-8 (RFC 8866 section 5). Throws SDP_INVALID. */

@@ -12,7 +12,7 @@ import type { ClientSecrets } from './client-secrets.js';
 
 /**
  * Access rule of a route. `open`: anyone. `key`: needs a key if the server has keys. `call`: like `key`, but
- * takes a client secret as well. `token`: the request carries the token of its call, which was checked.
+ * takes a client secret as well. `token`: the request carries what admits it to its call, which was checked.
  * `local`: like `key`, but open to this machine. `origin`: anyone except pages of other origins, for
  * protocols with their own authentication.
  */

@@ -196,10 +196,10 @@ function addBrowserCalls(
   { secrets }: AppParts,
   routes: RouteTable,
 ): void {
-  const sessions = { exchange, iceServers: new IceServers(webrtc ?? NO_ICE_SERVERS) };
+  const sessions = { exchange, secrets, iceServers: new IceServers(webrtc ?? NO_ICE_SERVERS) };
   void app.register(async (scope) => addCallRoutes(scope, sessions));
-  void app.register(async (scope) => addHangupRoute(scope, exchange));
-  addCallPreparationRoutes(app, { ...sessions, secrets });
+  void app.register(async (scope) => addHangupRoute(scope, sessions));
+  addCallPreparationRoutes(app, sessions);
   addWhipRoutes(app, {
     ...sessions,
     time,

@@ -1,5 +1,6 @@
 // Keeps the client secrets that an application makes with its API key and gives to a web page. A secret opens
-// calls for a short time in the name of that key, so the page never sees the key.
+// calls for a short time in the name of that key, so the page never sees the key. Of the calls of that key,
+// it may change, end and hear only those that it has opened.
 //
 // Secrets are in memory, as salted digests only. A look-up compares digests, so its time reveals nothing of a
 // secret.
@@ -11,12 +12,15 @@ const PREFIX = 'ek_'; // as OpenAI's
 const BYTES = 32;
 const MOST_OF_OWNER = 10_000;
 const MOST = 50_000;
+const MOST_CALLS = 100; // that a secret is known to have opened
 const SWEEP_MS = 1000; // between two searches for expired secrets
 
 interface Secret {
   /** Name of the API key; undefined if the server has none. */
   readonly owner: string | undefined;
   readonly expiresMs: number;
+  /** Ids of the latest calls that it has opened. */
+  readonly calls: Set<string>;
 }
 
 interface ClientSecretOptions {
@@ -59,16 +63,41 @@ export class ClientSecrets {
       throw new ParleyError('OVERLOADED', `the server has ${this.#most} client secrets that are valid`);
     }
     const secret = `${PREFIX}${randomBytes(BYTES).toString('base64url')}`;
-    this.#secrets.set(this.#digest(secret), { owner, expiresMs: this.#time.now() + seconds * 1000 });
+    this.#secrets.set(this.#digest(secret), {
+      owner,
+      expiresMs: this.#time.now() + seconds * 1000,
+      calls: new Set(),
+    });
     this.#counts.set(owner, this.#countOf(owner) + 1);
     return secret;
   }
 
   /** Name of the API key that made the secret; undefined if the secret is unknown or expired. */
   ownerOf(secret: string): string | undefined {
+    return this.#find(secret)?.owner;
+  }
+
+  /** True for a secret that is valid. */
+  has(secret: string): boolean {
+    return this.#find(secret) !== undefined;
+  }
+
+  /** The secret has opened this call. Anything that is no valid secret is ignored. */
+  opened(secret: string, call: string): void {
+    const calls = this.#find(secret)?.calls;
+    calls?.add(call);
+    const [oldest] = calls ?? [];
+    if (calls !== undefined && calls.size > MOST_CALLS && oldest !== undefined) calls.delete(oldest);
+  }
+
+  hasOpened(secret: string, call: string): boolean {
+    return this.#find(secret)?.calls.has(call) === true;
+  }
+
+  #find(secret: string): Secret | undefined {
     if (!secret.startsWith(PREFIX)) return undefined;
     const found = this.#secrets.get(this.#digest(secret));
-    return found !== undefined && found.expiresMs > this.#time.now() ? found.owner : undefined;
+    return found !== undefined && found.expiresMs > this.#time.now() ? found : undefined;
   }
 
   #makeRoom(owner: string | undefined): void {

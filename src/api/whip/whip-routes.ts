@@ -5,11 +5,12 @@ import type { SdpOffer } from '../../call/sdp-exchange.js';
 import { neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
+import { FRAGMENT_TYPE } from '../calls/ice-fragment.js';
 import {
   CANDIDATES_ANSWER,
   contentTypeOf,
   endSession,
-  hasCallToken,
+  hasSessionToken,
   MAX_SDP_BYTES,
   OFFER_ANSWER,
   openerOf,
@@ -25,7 +26,6 @@ import { addressOf, keyIn } from '../http/access.js';
 import { RateLimits } from '../http/admission.js';
 import { CORS_METHODS } from '../http/browser-headers.js';
 import { NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
-import { FRAGMENT_TYPE } from './ice-fragment.js';
 import { checkOffer } from './offer-rules.js';
 import { answerWithProblems } from './problem-details.js';
 
@@ -104,6 +104,7 @@ function addEndpoint(app: FastifyInstance, protocol: Protocol, parts: WhipParts)
   const options = { schema: schemas.post, bodyLimit: MAX_SDP_BYTES, config };
   app.post<Endpoint>('', options, (request, reply) => {
     const offer = readOffer(request, use);
+    refuseSecret(parts, request, offer);
     const opening = exchange.open(offer).catch((error: unknown) => {
       throw offer.listenTo === undefined ? error : asNothingToHear(error);
     });
@@ -141,6 +142,20 @@ function readOffer(request: FastifyRequest<Endpoint>, use: Protocol['use']): Sdp
   return { sdp, use, ...openerOf(request), ...(listenTo === undefined ? {} : { listenTo }) };
 }
 
+/** Throws UNAUTHORIZED for a client secret that asks to hear a call: it opens calls, and no other. */
+function refuseSecret(
+  { secrets }: SessionParts,
+  { headers }: FastifyRequest,
+  { owner, listenTo }: SdpOffer,
+): void {
+  const secret = keyIn(headers);
+  if (listenTo === undefined || owner === undefined || secret === undefined) return;
+  if (!secrets.has(secret) || secrets.hasOpened(secret, listenTo)) return;
+  const message =
+    'a client secret cannot listen to this call: the bearer token must be its Parley-Call-Token';
+  throw new ParleyError('UNAUTHORIZED', message);
+}
+
 /** True if the bearer token is that of the call that the request asks to hear. */
 function hasTokenOfHeard({ exchange }: SessionParts, { headers, query }: FastifyRequest): boolean {
   const token = keyIn(headers);
@@ -157,12 +172,13 @@ function asNothingToHear(error: unknown): unknown {
 
 type OneSession = { Params: { id: string } };
 
-function addSession(app: FastifyInstance, { name }: Protocol, { exchange }: WhipParts): void {
+function addSession(app: FastifyInstance, { name }: Protocol, parts: WhipParts): void {
+  const { exchange } = parts;
   const path = '/sessions/:id';
   const schemas = sessionSchemas(name);
   const config = {
-    access: 'call',
-    admitsToken: (request: FastifyRequest) => hasCallToken(exchange, request),
+    access: 'key',
+    admitsToken: (request: FastifyRequest) => hasSessionToken(parts, request),
   } as const;
   const options = { schema: schemas.patch, bodyLimit: MAX_SDP_BYTES, config };
   app.patch<OneSession>(path, options, (request, reply) => patchSession(exchange, request, reply));

@@ -108,8 +108,6 @@ export class FakeExchange implements SdpExchange {
       pwd: 'p'.repeat(24),
       candidates: ['1 1 udp 2130706431 192.0.2.1 3478 typ host'],
       mid: '0',
-      lite: true,
-      options: 'ice2',
     };
   }
 

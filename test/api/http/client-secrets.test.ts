@@ -111,8 +111,6 @@ test('a secret opens calls for its key, and nothing else', async (t) => {
     assert.equal(answer.statusCode, 201, url);
   }
   assert.deepEqual([...calls.owners.values()], ['ann', 'ann', 'ann', 'ann']);
-  const ended = await app.inject({ method: 'DELETE', url: '/whip/sessions/rtc_3', headers: bearer });
-  assert.equal(ended.statusCode, 204);
   assert.equal((await app.inject({ url: '/v1/realtime/ice_servers', headers: bearer })).statusCode, 200);
   for (const [method, url] of [
     ['POST', SECRETS],
@@ -127,6 +125,40 @@ test('a secret opens calls for its key, and nothing else', async (t) => {
   assert.equal(
     logLines.some((line) => line.includes(value.slice(3, 20))),
     false,
+  );
+});
+
+test('a secret changes, ends and hears the calls that it has opened, and no other of its key', async (t) => {
+  const { app, calls } = await openApp(t, { apiKeys: KEYS });
+  const make = async () => {
+    const made = await app.inject({ method: 'POST', url: SECRETS, headers: ANN, payload: {} });
+    return `Bearer ${made.json<SecretAnswer>().value}`;
+  };
+  const [own, another] = [await make(), await make()];
+  const send = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, authorization: string) => {
+    const type = method === 'PATCH' ? 'application/trickle-ice-sdpfrag' : 'application/sdp';
+    const payload = method === 'PATCH' ? 'a=end-of-candidates\r\n' : audioOffer({ direction: 'sendrecv' });
+    const hasBody = method === 'POST' || method === 'PATCH';
+    const headers = { authorization, 'if-match': '*', ...(hasBody && { 'content-type': type }) };
+    return (await app.inject({ method, url, headers, ...(hasBody && { payload }) })).statusCode;
+  };
+  assert.equal(await send('POST', '/whip', own), 201);
+  assert.equal(await send('POST', '/v1/realtime/calls', own), 201);
+  for (const [method, url, status] of [
+    ['GET', '/whip/sessions/rtc_1', 204],
+    ['PATCH', '/whip/sessions/rtc_1', 204],
+    ['PATCH', '/v1/realtime/calls/rtc_2', 204],
+    ['POST', '/v1/realtime/calls/rtc_2/resume', 401],
+    ['POST', '/whep?call=rtc_2', 201],
+    ['POST', '/v1/realtime/calls/rtc_2/hangup', 200],
+    ['DELETE', '/whip/sessions/rtc_1', 204],
+  ] as const) {
+    assert.equal(await send(method, url, another), 401, `${method} ${url} with another secret`);
+    assert.equal(await send(method, url, own), status, `${method} ${url} with its own`);
+  }
+  assert.deepEqual(
+    calls.enders.map(([id]) => id),
+    ['rtc_2', 'rtc_1'],
   );
 });
 

@@ -613,7 +613,6 @@ const RESTART: readonly Row[] = [
     headers: { etag: '"ice11"', 'content-type': 'application/trickle-ice-sdpfrag' },
     body: [
       'a=ice-lite',
-      'a=ice-options:ice2',
       'a=group:BUNDLE 0',
       'm=audio 9 UDP/TLS/RTP/SAVPF 0',
       'a=mid:0',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { iceFragment, readIceFragment } from '../../../src/api/whip/ice-fragment.js';
+import { iceFragment, readIceFragment } from '../../../src/api/calls/ice-fragment.js';
 import { ParleyError } from '../../../src/errors.js';
 import { openApp } from '../app-under-test.js';
 import { mutated, randomFrom } from '../mutations.js';
@@ -91,28 +91,12 @@ const iceText = (minLength: number, maxLength: number) =>
 test('the answer to a restart is read as it was written', () => {
   const candidates = fc.uniqueArray(iceText(1, 32), { maxLength: 64 });
   fc.assert(
-    fc.property(
-      iceText(4, 256),
-      iceText(22, 256),
-      candidates,
-      fc.boolean(),
-      (ufrag, pwd, foundations, lite) => {
-        const written = foundations.map((one) => `${one} 1 udp 2130706431 192.0.2.1 3478 typ host`);
-        const options = lite ? 'ice2' : undefined;
-        const body = iceFragment({
-          iceSession: 'x',
-          ufrag,
-          pwd,
-          candidates: written,
-          mid: '0',
-          lite,
-          options,
-        });
-        assert.deepEqual(readIceFragment(Buffer.from(body)), { ufrag, pwd, candidates: written });
-        assert.equal(body.includes('a=ice-lite\r\n'), lite);
-        assert.equal(body.includes('a=ice-options:'), lite);
-      },
-    ),
+    fc.property(iceText(4, 256), iceText(22, 256), candidates, (ufrag, pwd, foundations) => {
+      const written = foundations.map((one) => `${one} 1 udp 2130706431 192.0.2.1 3478 typ host`);
+      const body = iceFragment({ iceSession: 'x', ufrag, pwd, candidates: written, mid: '0' });
+      assert.deepEqual(readIceFragment(Buffer.from(body)), { ufrag, pwd, candidates: written });
+      assert.ok(body.includes('a=ice-lite\r\n'));
+    }),
     { seed: SEED, numRuns: 500 },
   );
 });

@@ -30,10 +30,9 @@ export function readIceFragment(body: Buffer): IceFragment {
 }
 
 /** The answer to a restart. The media line is that of RFC 8840 section 4.4, which carries no media. */
-export function iceFragment({ ufrag, pwd, candidates, mid, lite, options }: IceRestart): string {
+export function iceFragment({ ufrag, pwd, candidates, mid }: IceRestart): string {
   const lines = [
-    ...(lite ? ['a=ice-lite'] : []),
-    ...(options === undefined ? [] : [`a=ice-options:${options}`]),
+    'a=ice-lite', // as in the answer (RFC 9725 section 4.3.3)
     `a=group:BUNDLE ${mid}`,
     'm=audio 9 UDP/TLS/RTP/SAVPF 0',
     `a=mid:${mid}`,
