@@ -121,7 +121,8 @@ class PlayoutQueue {
   // JavaScript has taken marks that were reached.
   void MarksDelivered(uint32_t count) { marks_out_.fetch_sub(count); }
 
-  // The clock only. A frame is copied to `out`, which has kMaxPayload bytes; it leaves with this RTP timestamp.
+  // The clock only. A frame is copied to `out`, which has kMaxPayload bytes. It leaves with this RTP
+  // timestamp.
   Frame TakeFrame(uint8_t* out, uint32_t timestamp);
   // True when the next entry was a mark or a rest.
   bool TakeMark(ReachedMark* out);

@@ -30,8 +30,8 @@ struct Packet {
   std::string payload;
 };
 
-// A stream on a clock that stands still between calls. Its ticks come at 0 ms, 10 ms and so on; nothing is sent
-// in pauses.
+// A stream on a clock that stands still between calls. Its ticks come at 0 ms, 10 ms and so on. Nothing is
+// sent in pauses.
 class Rig {
  public:
   Rig() {

@@ -77,7 +77,7 @@ export function writeOpusParameters(ours: Partial<OpusParameters>): string {
   return pairs.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(';');
 }
 
-/** Milliseconds between two silent frames of a pause with discontinuous transmission, as libopus sends them. */
+/** Milliseconds between two frames of a pause with discontinuous transmission, as libopus sends them. */
 export const DTX_INTERVAL_MS = 400;
 
 /** Limits of the far end for what the encoder sends. */

@@ -1,5 +1,5 @@
-// The whole server with Chromium in a network that lets no UDP through: the answer loses its UDP candidates on
-// the way, and what is left is the one of ICE-TCP (RFC 6544).
+// The whole server with Chromium in a network that lets no UDP through: the answer loses its UDP candidates
+// on the way, and what is left is the one of ICE-TCP (RFC 6544).
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';

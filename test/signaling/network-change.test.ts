@@ -1,5 +1,5 @@
-// A client whose network changes in the middle of a sentence: the old path is dead, ICE restarts on a new one,
-// and each frame of the sentence reaches the client once.
+// A client whose network changes in the middle of a sentence: the old path is dead, ICE restarts on a new
+// one, and each frame of the sentence reaches the client once.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
