@@ -542,7 +542,14 @@ test('of a packet with redundancy the primary payload counts, and a malformed on
   send('ef0f0002' + '6f' + '0202' + '0303');
   send('ef1e0001' + 'ef0f0002' + '6f' + '02' + '0303' + '0404');
   const { malformed } = socket.stats();
-  for (const wrong of ['', 'ef', 'ef0f00', 'ef0f0002', 'ef0f0002' + '6f' + '02', 'ef0fffff' + '6f' + '0202']) {
+  for (const wrong of [
+    '',
+    'ef',
+    'ef0f00',
+    'ef0f0002',
+    'ef0f0002' + '6f' + '02',
+    'ef0fffff' + '6f' + '0202',
+  ]) {
     send(wrong);
   }
   assert.equal(socket.stats().malformed - malformed, 6);

@@ -18,7 +18,8 @@ interface SecretBody {
 
 const SECRET_SCHEMA: RouteSchema = {
   summary: 'Make a secret with which a web page opens calls for a short time',
-  description: 'The secret opens calls for the API key of this request, at /v1/realtime/calls, /whip and /whep.',
+  description:
+    'The secret opens calls for the API key of this request, at /v1/realtime/calls, /whip and /whep.',
   tags: [TAGS.calls],
   body: object(
     {
