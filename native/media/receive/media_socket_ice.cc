@@ -14,6 +14,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
     ReleaseShared();
     ice_.reset();
     ice_state_ = IceState();
+    ForgetDtlsPeer();
     Aim();
     return IceResult::kDone;
   }
@@ -24,8 +25,13 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
       fragments_.push_back(fragment);
     }
   }
-  if (!ice_) ice_.emplace(std::move(*credentials));
-  else if (ice_->Restart(std::move(*credentials))) ice_state_ = IceState();
+  if (!ice_) {
+    ice_.emplace(std::move(*credentials));
+  } else if (ice_->Restart(std::move(*credentials))) {
+    ice_state_ = IceState();
+    // An association that continues keeps its path until another one is nominated.
+    if (!HasAssociation()) ForgetDtlsPeer();
+  }
   // Fragments from before the previous restart are valid no more.
   const auto known = [this](const std::string& one) {
     if (ice_->Knows(one)) return true;
@@ -67,6 +73,7 @@ void MediaSocket::NotePassed(const IceLite::Answer& answer, bool rtcp_port, int6
   else if (udp_mux_ && answer.forgotten.known() && !ice_->HasChecked(answer.forgotten.remote, nullptr)) {
     udp_mux_->calls().Release(answer.forgotten.remote, this);
   }
+  if (!rtcp_port) NoteDtlsPeer(answer, from);
   bool is_news = false;
   if (answer.fresh && !rtcp_port && ice_state_.checked != from) {
     ice_state_.checked = from;
@@ -108,6 +115,7 @@ void MediaSocket::LoseConnection(const PacketSink* sink) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || !ice_ || !ice_->Forget(sink)) return;
   ice_state_ = IceState();
+  dtls_nominated_ = false;
   Aim();
   queue_->Put({handle_, InboundEvent::kIce, 0, 0, time_->Now()});
 }
