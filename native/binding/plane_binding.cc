@@ -118,13 +118,13 @@ Napi::Value TakePackets(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Groups of five: source (socket or association), kind, digit, durationMs, atMs.
+// Groups of five: socket (or association), kind, digit, durationMs, atMs.
 Napi::Value TakeInbound(const Napi::CallbackInfo& info) {
   const std::vector<InboundEvent> events = PlaneOf(info).TakeInbound();
   auto result = Napi::Float64Array::New(info.Env(), events.size() * 5);
   double* out = result.Data();
   for (const InboundEvent& event : events) {
-    *out++ = static_cast<double>(event.source);
+    *out++ = static_cast<double>(event.socket);
     *out++ = event.kind;
     *out++ = event.digit;
     *out++ = NsToMs(event.duration_ns);
