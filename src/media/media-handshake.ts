@@ -273,6 +273,7 @@ export class MediaHandshake {
 
   #secured(keys: DtlsKeys): void {
     this.#proven = true;
+    this.#cancelLimit?.();
     this.#options.onKeys(keys);
     if (this.#closed || this.#usesIce || this.#far === undefined) return;
     const { address, port } = this.#far;
