@@ -168,8 +168,8 @@ std::vector<std::vector<uint8_t>> MediaPlane::CloseDtls(DtlsAssociation* associa
   return last;
 }
 
-// Does the work of the receiver and DTLS threads for a manual clock: reads waiting datagrams, and expires each
-// deadline at its own time. Retransmissions of DTLS are due by the machine's clock.
+// Does the work of the receiver and DTLS threads for a manual clock: reads waiting datagrams, and expires
+// each deadline at its own time. Retransmissions of DTLS are due by the machine's clock.
 void MediaPlane::ReceiveUpTo(int64_t to_ns) {
   receiver_->Poll();
   dtls_->Run();

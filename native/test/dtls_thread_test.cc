@@ -357,7 +357,7 @@ class Browser {
   const int fd_;
 };
 
-void WithIceTheSocketAndTheAssociationNeedNobody() {
+void WithIceTheSocketAndTheAssociationExchangeDatagrams() {
   const auto plane = MediaPlane::OpenReal(1);
   std::string problem;
   const auto mux = UdpMux::Open({{"127.0.0.1"}, 0, 46, 1 << 20}, &problem);
@@ -414,7 +414,8 @@ TEST_GROUP(dtls_thread) {
       {"a transport that is gone carries nothing", ATransportThatIsGoneCarriesNothing},
       {"a closed thread ends its associations", AClosedThreadEndsItsAssociations},
       {"associations end while the thread works", AssociationsEndWhileTheThreadWorks},
-      {"with ICE the socket and the association need nobody", WithIceTheSocketAndTheAssociationNeedNobody},
+      {"with ICE the socket and the association exchange datagrams by themselves",
+       WithIceTheSocketAndTheAssociationExchangeDatagrams},
   });
 }
 

@@ -4,8 +4,8 @@
 //   made ──start──▶ handshaking ──onKeys──▶ open ──onClosed──▶ over
 //                        └──────onFailed──────┴──────────────▶ over
 //
-// The plane's DTLS thread does the handshake and the encryption. With ICE the datagrams pass between it and the
-// socket (see MediaSocket.useDtls); otherwise they come by `receive` and leave by `send`. The far end's
+// The plane's DTLS thread does the handshake and the encryption. With ICE, datagrams pass between it and the
+// socket (see MediaSocket.useDtls). Otherwise they come by `receive` and leave by `send`. The far end's
 // certificate must match a fingerprint of the signalling; nothing else is trusted.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';

@@ -3,10 +3,12 @@
 //
 //   checks ─▶ MediaSocket.ice ─▶ checked and nominated addresses        DTLS ─▶ DtlsAssociation
 //
-// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. The socket
-// and the association exchange datagrams without this thread. Without ICE the far end may be behind a NAT: other
-// addresses than the announced one may try (see DtlsSourceFilter), and the certificate proves which one is the
-// far end. This thread decides on each datagram, once the one before has been processed.
+// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. The
+// socket and the association exchange datagrams without JavaScript.
+//
+// Without ICE the far end may be behind a NAT: other addresses than the announced one may try (see
+// DtlsSourceFilter), and the certificate proves which one is the far end. JavaScript decides on each datagram
+// once the one before has been processed.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket, IceCredentials } from './media-addon.js';

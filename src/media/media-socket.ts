@@ -229,9 +229,9 @@ export class MediaSocket {
   }
 
   /**
-   * With ICE: datagrams of checked addresses go to the association, and it sends to the nominated address,
-   * before that to the one of the last check, which starts it. `to` is used until then. Undefined: `onForeign`
-   * and `sendForeign` carry datagrams.
+   * With ICE, datagrams of checked addresses go to the association. It sends to the nominated address, and
+   * before a nomination to the one of the last check. The first check starts it; until then `to` is used.
+   * Undefined: `onForeign` and `sendForeign` carry datagrams.
    */
   useDtls(association: DtlsAssociation | undefined, to?: DatagramSource): void {
     this.#addon.socketUseDtls(this.handle, association?.handle ?? 0, to?.address ?? '', to?.port ?? 0);

@@ -24,12 +24,12 @@ class HandshakeFilter {
     int alert = -1;              // description of the first unprotected fatal alert of the datagram; -1: none
   };
 
-  // Copies the datagram to `out`, which has room for `len` bytes: without unprotected records that are no part
-  // of a handshake, and without records of an unknown type or version. A record that is cut short ends the
+  // Copies the datagram to `out`, which has room for `len` bytes. Unprotected records that are no part of a
+  // handshake are left out, and records of an unknown type or version. A record that is cut short ends the
   // datagram.
   //
-  // The unprotected records get new sequence numbers. Otherwise a forged one with a high number would make all
-  // that follow look like replays.
+  // The unprotected records get new sequence numbers. Otherwise a forged one with a high number would make
+  // all that follow look like replays.
   Result Read(const uint8_t* data, size_t len, uint8_t* out);
 
  private:

@@ -1,5 +1,5 @@
-// The thread that does the handshakes and the encryption of all DTLS associations of a plane, so that no other
-// thread waits for them.
+// The thread that does the handshakes and the encryption of all DTLS associations of a plane, so that no
+// other thread waits for them.
 //
 // It is fair: an association that has work gets one step, then all others that have some. It sleeps while
 // nothing waits and no retransmission is due.

@@ -78,9 +78,9 @@ class MediaSocket : public DtlsTransport,
   enum class IceResult : uint8_t { kDone, kClosed, kFragmentTaken };
   IceResult UseIce(std::optional<IceCredentials> credentials, bool follow);
   IceState Ice();
-  // With ICE the association gets the DTLS of checked addresses, and sends to the nominated one, before that to
-  // the one of the last check; the first of them starts it. `to` is used until then, and may be unknown. Null:
-  // JavaScript carries datagrams.
+  // With ICE the association gets the DTLS of checked addresses. It sends to the nominated one, and before a
+  // nomination to the one of the last check. The first check starts it; until then `to` is used, which may be
+  // unknown. Null: JavaScript carries datagrams.
   void UseDtls(std::shared_ptr<DtlsAssociation> association, const Address& to);
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
