@@ -108,13 +108,15 @@ std::vector<std::vector<uint8_t>> DtlsAssociation::Close() {
   }
   endpoint_->Close();
   Publish(0);
-  endpoint_.reset();
-  early_.clear();
-  deadline_ns_ = INT64_MAX;
-  std::lock_guard<std::mutex> lock(mutex_);
-  for (DtlsNews::Output& output : news_.output) last.push_back(std::move(output.data));
-  news_ = DtlsNews();
-  transport_.reset();
+  ended_ = true;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (DtlsNews::Output& output : news_.output) last.push_back(std::move(output.data));
+    news_ = DtlsNews();
+    transport_.reset();
+    if (std::exchange(listed_, true)) return last;
+  }
+  thread_->List(shared_from_this());  // which frees the endpoint
   return last;
 }
 
@@ -131,6 +133,11 @@ void DtlsAssociation::Wake() {
 
 DtlsAssociation::Next DtlsAssociation::Step(int64_t now_ns) {
   std::lock_guard<std::mutex> work(work_mutex_);
+  if (ended_) {
+    endpoint_.reset();
+    early_.clear();
+    return {};
+  }
   Input input;
   if (deadline_ns_ <= now_ns) {
     endpoint_->HandleTimeout();
@@ -193,7 +200,7 @@ void DtlsAssociation::Read(const std::vector<uint8_t>& data) {
 }
 
 void DtlsAssociation::SetDeadline(int64_t now_ns) {
-  const int64_t left_ms = endpoint_ ? endpoint_->TimeoutMs() : -1;
+  const int64_t left_ms = endpoint_->TimeoutMs();
   deadline_ns_ =
       left_ms < 0 ? INT64_MAX : now_ns + std::clamp<int64_t>(left_ms, 1, kLongestWaitMs) * kNsPerMs;
 }

@@ -127,7 +127,8 @@ class DtlsAssociation : public std::enable_shared_from_this<DtlsAssociation> {
   uint64_t handle_ = 0;
 
   std::mutex work_mutex_;                   // guards what follows
-  std::unique_ptr<DtlsEndpoint> endpoint_;  // null: closed
+  std::unique_ptr<DtlsEndpoint> endpoint_;  // null: freed after Close
+  bool ended_ = false;                      // Close has done its part
   HandshakeFilter filter_;
   std::deque<std::vector<uint8_t>> early_;  // datagrams from before the start
   bool started_ = false;

@@ -26,10 +26,13 @@ void DtlsThread::Remove(const DtlsAssociation* association) {
 }
 
 void DtlsThread::List(std::shared_ptr<DtlsAssociation> association) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (closed_) return;
-  waiting_.push_back(std::move(association));
-  if (waiting_.size() == 1) changed_.notify_one();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return;
+    waiting_.push_back(std::move(association));
+    if (waiting_.size() > 1) return;
+  }
+  changed_.notify_one();
 }
 
 size_t DtlsThread::size() {
