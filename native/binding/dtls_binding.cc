@@ -1,13 +1,12 @@
-// Node-API binding of DTLS associations. Everything runs on the calling thread and copies before it returns.
-// A stale handle gives an ordinary result, never an exception: datagrams may still arrive for a call that has
-// ended.
+// Node-API binding of DTLS associations. The plane's DTLS thread does their work; only dtlsClose waits for a
+// step of it. A stale handle gives an ordinary result, never an exception: datagrams may still arrive for a
+// call that has ended.
 #include <algorithm>
-#include <mutex>
 
 #include "binding/arguments.h"
 #include "binding/handles.h"
 #include "binding/init.h"
-#include "media/dtls/dtls_endpoint.h"
+#include "binding/media_binding.h"
 
 namespace parley {
 namespace {
@@ -16,11 +15,9 @@ constexpr double kMinRetransmitMs = 15;  // OpenSSL takes less for nothing
 constexpr double kMaxRetransmitMs = 2000;
 constexpr uint32_t kMaxFingerprints = 32;
 
-// Object behind an association's handle; any thread may hold the handle.
-struct DtlsEntry {
-  std::mutex mutex;
-  std::unique_ptr<DtlsEndpoint> endpoint;
-};
+std::shared_ptr<DtlsEntry> EntryOf(const Napi::CallbackInfo& info) {
+  return Handles::Process().Get<DtlsEntry>(HandleOf(info));
+}
 
 const char* NameOf(DtlsEndpoint::State state) {
   switch (state) {
@@ -66,18 +63,6 @@ Napi::Array ToArray(Napi::Env env, const std::vector<std::vector<uint8_t>>& data
   return result;
 }
 
-// Result of a call: datagrams to send, application data that came, and when to call again.
-Napi::Value ToStep(Napi::Env env, DtlsEndpoint& endpoint) {
-  Napi::Object step = Napi::Object::New(env);
-  step.Set("state", Napi::String::New(env, NameOf(endpoint.state())));
-  step.Set("failure", Napi::String::New(env, NameOf(endpoint.failure())));
-  step.Set("reason", Napi::String::New(env, endpoint.reason()));
-  step.Set("timeoutMs", Napi::Number::New(env, static_cast<double>(endpoint.TimeoutMs())));
-  step.Set("output", ToArray(env, endpoint.TakeOutput()));
-  step.Set("received", ToArray(env, endpoint.TakeReceived()));
-  return step;
-}
-
 Napi::Value MakeIdentity(const Napi::CallbackInfo& info) {
   std::string problem;
   const auto identity = DtlsIdentity::Make(&problem);
@@ -109,56 +94,50 @@ std::vector<DtlsFingerprint> FingerprintsIn(const Napi::Value& value) {
   return fingerprints;
 }
 
+// Returns the handle, or a text with the reason why there is none.
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  auto identity = Handles::Process().Get<DtlsIdentity>(HandleOf(info));
-  if (!identity) throw Napi::Error::New(env, "this certificate is closed");
+  const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
+  if (!owner) throw Napi::Error::New(env, "this media plane is closed");
   const Napi::Object options = ObjectIn(info[1], "options");
+  const double certificate = NumberIn(options.Get("certificate"), "certificate", 0, 9007199254740991.0);
+  auto identity = Handles::Process().Get<DtlsIdentity>(static_cast<Handle>(certificate));
+  if (!identity) return Napi::String::New(env, "this certificate is closed");
   DtlsConfig config;
   config.active = BooleanIn(options.Get("active"), "active");
   config.fingerprints = FingerprintsIn(options.Get("fingerprints"));
   config.retransmit_us =
       1000 * Uint32In(options.Get("retransmitMs"), "retransmitMs", kMinRetransmitMs, kMaxRetransmitMs);
   config.application_data = BooleanIn(options.Get("applicationData"), "applicationData");
-  const auto entry = std::make_shared<DtlsEntry>();
-  entry->endpoint = DtlsEndpoint::Create(std::move(identity), std::move(config));
-  if (!entry->endpoint)
-    throw Napi::Error::New(env, "the crypto library has no memory for another association");
-  const Handle handle = Handles::Process().Add(entry);
+  const auto association = owner->plane->MakeDtls(std::move(identity), std::move(config));
+  if (!association) {
+    return Napi::String::New(env, "the crypto library has no memory for another association");
+  }
+  const Handle handle =
+      Handles::Process().Add(std::make_shared<DtlsEntry>(DtlsEntry{owner->plane, association}));
   if (handle == 0) throw Napi::Error::New(env, "no handle is free");
-  return ToNumber(env, handle);
+  association->set_handle(handle);
+  if (owner->plane->BeginDtls(association)) return ToNumber(env, handle);
+  Handles::Process().Remove<DtlsEntry>(handle);
+  association->Close();
+  return Napi::String::New(env, "the media plane is closed or has all the associations it can take");
 }
 
-template <class Act>
-Napi::Value Step(const Napi::CallbackInfo& info, Act act) {
-  const auto entry = Handles::Process().Get<DtlsEntry>(HandleOf(info));
-  if (!entry) return info.Env().Null();
-  std::lock_guard<std::mutex> lock(entry->mutex);
-  act(*entry->endpoint);
-  return ToStep(info.Env(), *entry->endpoint);
+void Start(const Napi::CallbackInfo& info) {
+  if (const auto entry = EntryOf(info)) entry->association->Start();
 }
 
-Napi::Value Start(const Napi::CallbackInfo& info) {
-  return Step(info, [](DtlsEndpoint& endpoint) { endpoint.Start(); });
-}
-
+// The number of the datagram; 0 where it was dropped.
 Napi::Value Receive(const Napi::CallbackInfo& info) {
   const Bytes data = BytesIn(info[1], "data", 0, 65'535);
-  return Step(info, [&data](DtlsEndpoint& endpoint) { endpoint.Receive(data.data, data.size); });
+  const auto entry = EntryOf(info);
+  return ToNumber(info.Env(), entry ? entry->association->ReceiveNumbered(data.data, data.size) : 0);
 }
 
-// The datagrams to send; null where the association is not open.
 Napi::Value Send(const Napi::CallbackInfo& info) {
   const Bytes data = BytesIn(info[1], "data", 1, DtlsEndpoint::kMaxDatagram);
-  const auto entry = Handles::Process().Get<DtlsEntry>(HandleOf(info));
-  if (!entry) return info.Env().Null();
-  std::lock_guard<std::mutex> lock(entry->mutex);
-  if (!entry->endpoint->Send(data.data, data.size)) return info.Env().Null();
-  return ToArray(info.Env(), entry->endpoint->TakeOutput());
-}
-
-Napi::Value HandleTimeout(const Napi::CallbackInfo& info) {
-  return Step(info, [](DtlsEndpoint& endpoint) { endpoint.HandleTimeout(); });
+  const auto entry = EntryOf(info);
+  return Napi::Boolean::New(info.Env(), entry && entry->association->Send(data.data, data.size));
 }
 
 Napi::Object ToKeys(Napi::Env env, const SrtpShape& shape, const DtlsSrtpKeys::Way& way) {
@@ -169,17 +148,42 @@ Napi::Object ToKeys(Napi::Env env, const SrtpShape& shape, const DtlsSrtpKeys::W
   return keys;
 }
 
-// {send, receive}, or null where the association is not open.
-Napi::Value Keys(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto entry = Handles::Process().Get<DtlsEntry>(HandleOf(info));
-  if (!entry) return env.Null();
-  std::lock_guard<std::mutex> lock(entry->mutex);
-  if (entry->endpoint->state() != DtlsEndpoint::State::kOpen) return env.Null();
-  const DtlsSrtpKeys& keys = entry->endpoint->keys();
+Napi::Value ToKeys(Napi::Env env, const std::optional<DtlsSrtpKeys>& keys) {
+  if (!keys) return env.Null();
   Napi::Object result = Napi::Object::New(env);
-  result.Set("send", ToKeys(env, ShapeOf(keys.profile), keys.send));
-  result.Set("receive", ToKeys(env, ShapeOf(keys.profile), keys.receive));
+  result.Set("send", ToKeys(env, ShapeOf(keys->profile), keys->send));
+  result.Set("receive", ToKeys(env, ShapeOf(keys->profile), keys->receive));
+  return result;
+}
+
+Napi::Array ToArray(Napi::Env env, const std::vector<DtlsNews::Output>& output) {
+  Napi::Array result = Napi::Array::New(env, output.size());
+  for (size_t n = 0; n < output.size(); n++) {
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("cause", ToNumber(env, output[n].cause));
+    one.Set("data", ToBytes(env, output[n].data.data(), output[n].data.size()));
+    result.Set(static_cast<uint32_t>(n), one);
+  }
+  return result;
+}
+
+// {state, failure, reason, endCause, taken, alert, alertWait, keys, output, received}
+Napi::Value Take(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto entry = EntryOf(info);
+  if (!entry) return env.Null();
+  const DtlsNews news = entry->association->Take();
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("state", Napi::String::New(env, NameOf(news.state)));
+  result.Set("failure", Napi::String::New(env, NameOf(news.failure)));
+  result.Set("reason", Napi::String::New(env, news.reason));
+  result.Set("endCause", ToNumber(env, news.end_cause));
+  result.Set("taken", ToNumber(env, news.taken));
+  result.Set("alert", news.alert < 0 ? env.Null() : Napi::Number::New(env, news.alert).As<Napi::Value>());
+  result.Set("alertWait", ToNumber(env, news.alert_wait));
+  result.Set("keys", ToKeys(env, news.keys));
+  result.Set("output", ToArray(env, news.output));
+  result.Set("received", ToArray(env, news.received));
   return result;
 }
 
@@ -187,9 +191,7 @@ Napi::Value Keys(const Napi::CallbackInfo& info) {
 Napi::Value Close(const Napi::CallbackInfo& info) {
   const auto entry = Handles::Process().Remove<DtlsEntry>(HandleOf(info));
   if (!entry) return info.Env().Null();
-  std::lock_guard<std::mutex> lock(entry->mutex);
-  entry->endpoint->Close();
-  return ToArray(info.Env(), entry->endpoint->TakeOutput());
+  return ToArray(info.Env(), entry->plane->CloseDtls(entry->association.get()));
 }
 
 }  // namespace
@@ -202,8 +204,7 @@ void InitDtls(Napi::Env env, Napi::Object exports) {
   exports.Set("dtlsStart", Napi::Function::New(env, Start, "dtlsStart"));
   exports.Set("dtlsReceive", Napi::Function::New(env, Receive, "dtlsReceive"));
   exports.Set("dtlsSend", Napi::Function::New(env, Send, "dtlsSend"));
-  exports.Set("dtlsHandleTimeout", Napi::Function::New(env, HandleTimeout, "dtlsHandleTimeout"));
-  exports.Set("dtlsKeys", Napi::Function::New(env, Keys, "dtlsKeys"));
+  exports.Set("dtlsTake", Napi::Function::New(env, Take, "dtlsTake"));
   exports.Set("dtlsClose", Napi::Function::New(env, Close, "dtlsClose"));
 }
 

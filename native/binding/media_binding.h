@@ -24,6 +24,12 @@ struct SocketEntry {
   std::shared_ptr<MediaSocket> socket;
 };
 
+// Object behind an association's handle: the association, and the plane whose thread does its work.
+struct DtlsEntry {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<DtlsAssociation> association;
+};
+
 // Object behind a plane's handle.
 struct PlaneEntry {
   std::shared_ptr<MediaPlane> plane;

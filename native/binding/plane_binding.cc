@@ -31,6 +31,7 @@ MediaPlane& PlaneOf(const Napi::CallbackInfo& info) { return *EntryOf(info)->pla
 void ClosePlane(const std::shared_ptr<PlaneEntry>& entry) {
   const MediaPlane::Left left = entry->plane->Close();
   for (const uint64_t stream : left.streams) Handles::Process().Remove<StreamEntry>(stream);
+  for (const uint64_t one : left.associations) Handles::Process().Remove<DtlsEntry>(one);
   for (const uint64_t socket : left.sockets) Handles::Process().Remove<SocketEntry>(socket);
 }
 
@@ -117,7 +118,7 @@ Napi::Value TakePackets(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Groups of five: socket, kind, digit, durationMs, atMs.
+// Groups of five: socket (or association), kind, digit, durationMs, atMs.
 Napi::Value TakeInbound(const Napi::CallbackInfo& info) {
   const std::vector<InboundEvent> events = PlaneOf(info).TakeInbound();
   auto result = Napi::Float64Array::New(info.Env(), events.size() * 5);
@@ -157,6 +158,8 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   result.Set("streams", ToNumber(env, plane.StreamCount()));
   result.Set("listeners", ToNumber(env, plane.ListenerCount()));
   result.Set("sockets", ToNumber(env, plane.SocketCount()));
+  result.Set("associations", ToNumber(env, plane.dtls().size()));
+  result.Set("associationsWaiting", ToNumber(env, plane.dtls().waiting()));
   result.Set("packets", ToNumber(env, counters.packets.value()));
   result.Set("silencePackets", ToNumber(env, counters.silence_packets.value()));
   result.Set("lateTicks", ToNumber(env, counters.late_ticks.value()));

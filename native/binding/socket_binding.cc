@@ -233,6 +233,15 @@ Napi::Value Ice(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// Association 0 detaches the current one. The address "" means none.
+void UseDtls(const Napi::CallbackInfo& info) {
+  const auto entry = EntryOf(info);
+  const auto dtls = Handles::Process().Get<DtlsEntry>(HandleIn(info[1], "association"));
+  const Address to =
+      Address::Of(StringIn(info[2], "address"), static_cast<uint16_t>(Uint32In(info[3], "port", 0, 65'535)));
+  if (entry) entry->socket->UseDtls(dtls ? dtls->association : nullptr, to);
+}
+
 // Stream 0 detaches the current stream.
 Napi::Value Bind(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
@@ -420,6 +429,7 @@ void InitSockets(Napi::Env env, Napi::Object exports) {
   exports.Set("socketUseIce", Napi::Function::New(env, UseIce, "socketUseIce"));
   exports.Set("socketLeavePath", Napi::Function::New(env, LeavePath, "socketLeavePath"));
   exports.Set("socketIce", Napi::Function::New(env, Ice, "socketIce"));
+  exports.Set("socketUseDtls", Napi::Function::New(env, UseDtls, "socketUseDtls"));
   exports.Set("socketBind", Napi::Function::New(env, Bind, "socketBind"));
   exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));
   exports.Set("socketTakeSound", Napi::Function::New(env, TakeSound, "socketTakeSound"));

@@ -70,7 +70,7 @@ elseif(NOT PARLEY_SPEECH STREQUAL "ON")
   set(TEST_SOURCES ${OTHERS})
 endif()
 # These wait for the clock or for their threads' turns: ctest runs them with nothing beside them.
-set(TIMED_TESTS "^(ice_tcp|listener|media_socket|packet_tap|plane|playout_queue|thread_pool|udp_mux)$")
+set(TIMED_TESTS "^(dtls_thread|ice_tcp|listener|media_socket|packet_tap|plane|playout_queue|thread_pool|udp_mux)$")
 # The rooms by the names of their files; media has the others. Two of them are programs of their own for what they put in place of a
 # sanitizer's or the library's: races, which counts ThreadSanitizer's reports, and counted, which counts how often memory is asked for.
 set(TEST_ROOMS races cuda kernels runtime tools counted model)

@@ -155,10 +155,24 @@ void MediaPlane::Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t*
   receiver_->NoteDeadline(socket);
 }
 
-// Does the work of the receiver thread for a manual clock: reads waiting datagrams, and expires each deadline
-// at its own time.
+// Associations.
+
+std::shared_ptr<DtlsAssociation> MediaPlane::MakeDtls(std::shared_ptr<DtlsIdentity> identity,
+                                                      DtlsConfig config) {
+  return DtlsAssociation::Create(dtls_, inbound_, std::move(identity), std::move(config));
+}
+
+std::vector<std::vector<uint8_t>> MediaPlane::CloseDtls(DtlsAssociation* association) {
+  auto last = association->Close();
+  dtls_->Remove(association);
+  return last;
+}
+
+// Does the work of the receiver and DTLS threads for a manual clock: reads waiting datagrams, and expires
+// each deadline at its own time. Retransmissions of DTLS are due by the machine's clock.
 void MediaPlane::ReceiveUpTo(int64_t to_ns) {
   receiver_->Poll();
+  dtls_->Run();
   for (int64_t next_ns = receiver_->NextDeadline(); next_ns <= to_ns; next_ns = receiver_->NextDeadline()) {
     receiver_->Expire(std::max(next_ns, time().Now()));
   }
@@ -329,7 +343,8 @@ MediaPlane::Left MediaPlane::Close() {
     left.streams.push_back(listener->handle());
     CloseListener(listener.get());
   }
-  left.sockets = receiver_->Close();  // after the BYEs, which leave by the sockets
+  left.associations = dtls_->Close();  // close_notify leaves by the sockets
+  left.sockets = receiver_->Close();   // after the BYEs, which leave by the sockets
   clock_->Stop();
   stopping_.store(true);
   clock_->news().Set();

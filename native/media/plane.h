@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "media/clock.h"
+#include "media/dtls/dtls_thread.h"
 #include "media/event.h"
 #include "media/listener.h"
 #include "media/packet_tap.h"
@@ -84,6 +85,15 @@ class MediaPlane {
   void CloseSocket(MediaSocket* socket) { receiver_->Remove(socket); }
   void Feed(const std::shared_ptr<MediaSocket>& socket, const uint8_t* data, size_t len, const Address& from,
             bool rtcp_port);
+  // Associations of DTLS. Null when the crypto library has no memory; it works once its handle is set and
+  // BeginDtls was called.
+  std::shared_ptr<DtlsAssociation> MakeDtls(std::shared_ptr<DtlsIdentity> identity, DtlsConfig config);
+  // False: the plane is closed, or has kMaxAssociations.
+  bool BeginDtls(const std::shared_ptr<DtlsAssociation>& association) { return dtls_->Add(association); }
+  // Returns the last datagrams of an association without a transport.
+  std::vector<std::vector<uint8_t>> CloseDtls(DtlsAssociation* association);
+  DtlsThread& dtls() { return *dtls_; }
+
   std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
   size_t SocketCount() { return receiver_->size(); }
 
@@ -105,16 +115,17 @@ class MediaPlane {
   Priority priority() const { return clock_->priority(); }
   size_t StreamCount();
 
-  // Closes streams and sockets and joins the threads. Returns the handles of
+  // Closes streams, associations and sockets and joins the threads. Returns the handles of
   // those that were still open; a later call returns none.
   struct Left {
-    std::vector<uint64_t> streams, sockets;
+    std::vector<uint64_t> streams, associations, sockets;
   };
   Left Close();
 
  private:
   MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock)
       : clock_(std::move(clock)),
+        dtls_(std::make_shared<DtlsThread>(clock_->time().manual())),
         receiver_(std::make_unique<Receiver>(clock_->time())),
         random_(seed),
         listener_random_(~seed) {}
@@ -133,6 +144,7 @@ class MediaPlane {
   std::atomic<bool> stopping_{false};
   const std::shared_ptr<ReadyWatch> watch_ = std::make_shared<ReadyWatch>();
   const std::shared_ptr<InboundQueue> inbound_ = std::make_shared<InboundQueue>(watch_);
+  const std::shared_ptr<DtlsThread> dtls_;
   const std::unique_ptr<Receiver> receiver_;
 
   std::mutex pass_mutex_;  // guards the reading end of the clock's events

@@ -4,42 +4,53 @@
 //   made ──start──▶ handshaking ──onKeys──▶ open ──onClosed──▶ over
 //                        └──────onFailed──────┴──────────────▶ over
 //
-// The association has no socket: datagrams come by `receive` and leave by `send`. The far end's certificate
-// must match a fingerprint of the signalling; nothing else is trusted.
+// The plane's DTLS thread does the handshake and the encryption. With ICE, datagrams pass between it and the
+// socket (see MediaSocket.useDtls). Otherwise they come by `receive` and leave by `send`. The far end's
+// certificate must match a fingerprint of the signalling; nothing else is trusted.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { type DtlsKeys, type DtlsStep, mediaAddon } from './media-addon.js';
-import { handshakeDatagram, hasHandshake, unprotectedAlert } from './dtls-record.js';
+import { type DtlsKeys, type DtlsNews, mediaAddon } from './media-addon.js';
 
-interface AssociationOptions {
+/** Address that a datagram came from. */
+export interface DatagramSource {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface AssociationOptions {
   readonly certificate: DtlsCertificate;
   /** `active` connects; `passive` waits for the far end to do so. */
   readonly role: 'active' | 'passive';
   /** Fingerprints of the far end's certificate: one of those with the best hash must match. */
   readonly fingerprints: readonly CertificateFingerprint[];
   readonly time: Time;
-  /** At most 1200 bytes; a datagram that is lost is sent again. */
-  readonly send: (data: Uint8Array) => void;
+  /**
+   * At most 1200 bytes; a datagram that is lost is sent again. `from` is the source of the datagram that it
+   * answers, if `receive` stated it.
+   */
+  readonly send: (data: Uint8Array, from: DatagramSource | undefined) => void;
   /** At most once. */
   readonly onKeys: (keys: DtlsKeys) => void;
   /**
    * FINGERPRINT_MISMATCH, TIMEOUT, or DTLS_FAILED for everything else. At most once, also after `onKeys`, and
-   * never after `onClosed`.
+   * never after `onClosed`. `from` is the source of the datagram that caused it, if `receive` stated it.
    */
-  readonly onFailed: (error: ParleyError) => void;
+  readonly onFailed: (error: ParleyError, from: DatagramSource | undefined) => void;
   /** The far end said goodbye. */
   readonly onClosed: () => void;
   /** Application data, message by message; if absent, it is dropped. */
   readonly onData?: ((data: Uint8Array) => void) | undefined;
+  /** All datagrams given to `receive` have been processed. */
+  readonly onIdle?: (() => void) | undefined;
+  /** One of the callbacks above threw. */
+  readonly onDefect?: ((error: unknown) => void) | undefined;
   /** From `start` to the keys; 15 s unless said otherwise. */
   readonly limitMs?: number;
 }
 
 export const HANDSHAKE_LIMIT_MS = 15_000;
 const RETRANSMIT_MS = 200; // the first; each further one after twice as long: a call has no second to lose
-const LONGEST_WAIT_MS = 2000; // however the system's clock was set meanwhile
 const ALERT_WAIT_MS = 2000; // above the interval at which an end repeats a flight
-const MOST_EARLY = 16; // datagrams before the start: two flights
 /** RFC 5246 section 7.2 and RFC 7507. */
 const ALERT_NAMES: ReadonlyMap<number, string> = new Map([
   [40, 'handshake failure'],
@@ -56,38 +67,36 @@ const ALERT_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 export class DtlsAssociation {
+  readonly handle: number;
   readonly #options: AssociationOptions;
-  readonly #handle: number;
-  #early: Uint8Array[] = [];
+  readonly #onEnd: () => void;
   #started = false;
   #open = false;
   #over = false;
-  #turn = 0;
-  /** Unprotected records that were read. */
-  #records = 0;
+  /** Sources of the datagrams that wait to be processed, by the number of the datagram. */
+  readonly #sources = new Map<number, DatagramSource | undefined>();
   /** The description of the last alert that came unprotected. */
   #alert: number | undefined;
-  /** The far end has sent a part of the handshake. */
-  #answered = false;
+  #alertWait = 0;
   #cancelAlert: (() => void) | undefined;
   #cancelLimit: (() => void) | undefined;
-  #cancelTimeout: (() => void) | undefined;
 
-  /** Throws DTLS_FAILED where the certificate is closed. */
-  constructor(options: AssociationOptions) {
+  /**
+   * Made by MediaPlane.openDtls. Throws DTLS_FAILED where the certificate is closed, or the plane has no room
+   * for another association.
+   */
+  constructor(plane: number, options: AssociationOptions, onEnd: () => void) {
     this.#options = options;
-    const fingerprints = options.fingerprints.flatMap(({ hash, digest }) => [hash, digest]);
-    const active = options.role === 'active';
-    try {
-      this.#handle = mediaAddon().dtlsOpen(options.certificate.handle, {
-        active,
-        fingerprints,
-        retransmitMs: RETRANSMIT_MS,
-        applicationData: options.onData !== undefined,
-      });
-    } catch (error) {
-      throw new ParleyError('DTLS_FAILED', (error as Error).message, { cause: error });
-    }
+    this.#onEnd = onEnd;
+    const handle = mediaAddon().dtlsOpen(plane, {
+      certificate: options.certificate.handle,
+      active: options.role === 'active',
+      fingerprints: options.fingerprints.flatMap(({ hash, digest }) => [hash, digest]),
+      retransmitMs: RETRANSMIT_MS,
+      applicationData: options.onData !== undefined,
+    });
+    if (typeof handle === 'string') throw new ParleyError('DTLS_FAILED', handle);
+    this.handle = handle;
   }
 
   /** The far end is authenticated and there are keys. */
@@ -100,49 +109,81 @@ export class DtlsAssociation {
     return this.#over;
   }
 
+  /** A datagram given to `receive` has not been processed yet. */
+  get busy(): boolean {
+    return this.#sources.size > 0 && !this.#over;
+  }
+
   /** Connects, or takes what the far end has sent. Idempotent. */
   start(): void {
     if (this.#started || this.#over) return;
     this.#started = true;
+    mediaAddon().dtlsStart(this.handle);
+    if (this.#open) return;
     const { time, limitMs = HANDSHAKE_LIMIT_MS } = this.#options;
-    this.#cancelLimit = time.after(limitMs, () => {
-      const hint = this.#alert === undefined ? '' : `; an unprotected alert came, number ${this.#alert}`;
-      this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end in time${hint}`));
-    });
-    this.#take(mediaAddon().dtlsStart(this.#handle));
-    const early = this.#early;
-    this.#early = [];
-    for (const data of early) this.receive(data);
+    this.#cancelLimit = time.after(limitMs, () => this.#late());
   }
 
   /**
-   * Takes a received datagram. Anything but DTLS of this association is ignored. Before the start, up to
-   * MOST_EARLY datagrams of a handshake are kept.
+   * Takes a received datagram. Anything but DTLS of this association is ignored. Before the start, up to 16
+   * datagrams of a handshake are kept.
    */
-  receive(data: Uint8Array): void {
+  receive(data: Uint8Array, from?: DatagramSource): void {
     if (this.#over) return;
-    // Once keys exist, OpenSSL drops unprotected records itself. Before that it would fail because of them.
-    const read = this.#open ? data : this.#readHandshake(data);
-    if (read === undefined) return;
-    if (this.#started) this.#take(mediaAddon().dtlsReceive(this.#handle, read));
-    else if (this.#early.length < MOST_EARLY && hasHandshake(read)) this.#early.push(read);
+    const number = mediaAddon().dtlsReceive(this.handle, data);
+    if (number !== 0) this.#sources.set(number, from);
+  }
+
+  /** Sends one message of application data, at most 2048 bytes; false unless the association is open. */
+  sendData(data: Uint8Array): boolean {
+    return this.open && mediaAddon().dtlsSend(this.handle, data);
+  }
+
+  /** Sends close_notify if keys exist. No callback follows. Idempotent. */
+  close(): void {
+    this.#end();
+  }
+
+  /** The plane's: there is news. */
+  tell(): void {
+    const news = this.#over ? null : mediaAddon().dtlsTake(this.handle);
+    if (news === null) return;
+    try {
+      this.#take(news);
+    } catch (error) {
+      this.#options.onDefect?.(error);
+      throw error;
+    }
+  }
+
+  #take(news: DtlsNews): void {
+    this.#alert = news.alert ?? undefined;
+    this.#awaitHandshake(news.alertWait);
+    for (const { cause, data } of news.output) {
+      if (!this.#over) this.#options.send(data, this.#sources.get(cause));
+    }
+    if (news.keys !== null) this.#opened(news.keys);
+    for (const data of news.received) if (!this.#over) this.#options.onData?.(data);
+    if (this.#over) return;
+    if (news.state === 'failed') this.#fail(errorOf(news), this.#sources.get(news.endCause));
+    else if (news.state === 'closed') this.#closedByPeer();
+    else this.#forget(news.taken);
+  }
+
+  #forget(taken: number): void {
+    const wasBusy = this.busy;
+    for (const number of this.#sources.keys()) if (number <= taken) this.#sources.delete(number);
+    if (wasBusy && !this.busy) this.#options.onIdle?.();
   }
 
   // Anybody can send an unprotected alert. It counts where the far end then says nothing more of its
   // handshake.
-  #readHandshake(data: Uint8Array): Uint8Array | undefined {
-    const sender = this.#options.role === 'active' ? 'server' : 'client';
-    const read = handshakeDatagram(data, sender, () => this.#records++);
-    if (read !== undefined && hasHandshake(read)) {
-      this.#answered = true;
-      this.#cancelAlert?.();
-      this.#cancelAlert = undefined;
-    }
-    const alert = unprotectedAlert(data);
-    if (alert === undefined) return read;
-    this.#alert = alert;
-    if (this.#answered) this.#cancelAlert ??= this.#options.time.after(ALERT_WAIT_MS, () => this.#alerted());
-    return read;
+  #awaitHandshake(wait: number): void {
+    if (wait === this.#alertWait) return;
+    this.#alertWait = wait;
+    this.#cancelAlert?.();
+    this.#cancelAlert =
+      wait === 0 || this.#open ? undefined : this.#options.time.after(ALERT_WAIT_MS, () => this.#alerted());
   }
 
   #alerted(): void {
@@ -151,36 +192,15 @@ export class DtlsAssociation {
     this.#fail(new ParleyError('DTLS_FAILED', `the far end ended the DTLS handshake with ${alert}`));
   }
 
-  /** Sends one message of application data, at most 2048 bytes; false unless the association is open. */
-  sendData(data: Uint8Array): boolean {
-    const output = this.#over ? null : mediaAddon().dtlsSend(this.#handle, data);
-    for (const datagram of output ?? []) this.#options.send(datagram);
-    return output !== null;
+  #late(): void {
+    this.tell(); // what the thread has done meanwhile
+    if (this.#open || this.#over) return;
+    const hint = this.#alert === undefined ? '' : `; an unprotected alert came, number ${this.#alert}`;
+    this.#fail(new ParleyError('TIMEOUT', `the DTLS handshake did not end in time${hint}`));
   }
 
-  /** Sends close_notify if keys exist. No callback follows. Idempotent. */
-  close(): void {
-    this.#end();
-  }
-
-  #take(step: DtlsStep | null): void {
-    if (step === null || this.#over) return;
-    const turn = ++this.#turn;
-    for (const data of step.output) this.#options.send(data);
-    // `send` may have closed this association, or delivered an answer that made this step stale.
-    if (this.over || turn !== this.#turn) return;
-    this.#schedule(step.timeoutMs);
-    if (step.state === 'open') this.#opened();
-    for (const data of step.received) if (!this.over) this.#options.onData?.(data);
-    if (this.over || turn !== this.#turn) return;
-    if (step.state === 'failed') this.#fail(errorOf(step));
-    else if (step.state === 'closed') this.#closedByPeer();
-  }
-
-  #opened(): void {
-    if (this.#open) return;
-    const keys = mediaAddon().dtlsKeys(this.#handle);
-    if (keys === null) return;
+  #opened(keys: DtlsKeys): void {
+    if (this.#over) return;
     this.#open = true;
     this.#cancelLimit?.();
     this.#cancelAlert?.();
@@ -193,36 +213,26 @@ export class DtlsAssociation {
     const wasOpen = this.#open;
     this.#end();
     if (wasOpen) onClosed();
-    else onFailed(new ParleyError('DTLS_FAILED', 'the far end ended the DTLS handshake'));
+    else onFailed(new ParleyError('DTLS_FAILED', 'the far end ended the DTLS handshake'), undefined);
   }
 
-  #fail(error: ParleyError): void {
+  #fail(error: ParleyError, from?: DatagramSource): void {
     this.#end();
-    this.#options.onFailed(error);
-  }
-
-  #schedule(timeoutMs: number): void {
-    this.#cancelTimeout?.();
-    this.#cancelTimeout = undefined;
-    if (timeoutMs < 0) return;
-    const waitMs = Math.min(Math.max(timeoutMs, 1), LONGEST_WAIT_MS);
-    this.#cancelTimeout = this.#options.time.after(waitMs, () =>
-      this.#take(mediaAddon().dtlsHandleTimeout(this.#handle)),
-    );
+    this.#options.onFailed(error, from);
   }
 
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#early = [];
+    this.#sources.clear();
     this.#cancelLimit?.();
     this.#cancelAlert?.();
-    this.#cancelTimeout?.();
-    for (const data of mediaAddon().dtlsClose(this.#handle) ?? []) this.#options.send(data);
+    for (const data of mediaAddon().dtlsClose(this.handle) ?? []) this.#options.send(data, undefined);
+    this.#onEnd();
   }
 }
 
-function errorOf({ failure, reason }: DtlsStep): ParleyError {
+function errorOf({ failure, reason }: DtlsNews): ParleyError {
   if (failure === 'fingerprint') {
     return new ParleyError(
       'FINGERPRINT_MISMATCH',

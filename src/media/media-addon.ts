@@ -160,6 +160,9 @@ export interface PlaneStats {
   readonly streams: number;
   readonly listeners: number;
   readonly sockets: number;
+  /** Of DTLS; those with work that waits or is under way. */
+  readonly associations: number;
+  readonly associationsWaiting: number;
   readonly packets: number;
   readonly silencePackets: number;
   readonly lateTicks: number;
@@ -188,7 +191,7 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
-  /** Groups of five: socket, kind, digit, durationMs, atMs. */
+  /** Groups of five: socket or association, kind, digit, durationMs, atMs. */
   planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
@@ -234,9 +237,9 @@ export function mediaAddon(): MediaAddon {
   return (loaded ??= loadAddon<MediaAddon>());
 }
 
-/** Fields of one event of planeTakeInbound: socket, kind, digit, durationMs, atMs. */
+/** Fields of one event of planeTakeInbound: socket or association, kind, digit, durationMs, atMs. */
 export const INBOUND_FIELDS = 5;
-export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4, ice: 5 } as const;
+export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4, ice: 5, dtls: 6 } as const;
 
 /**
  * Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset,
@@ -445,6 +448,8 @@ export interface SocketAddon extends MuxAddon {
   socketUseIce(socket: number, credentials: IceCredentials | null, follow: boolean): boolean;
   socketLeavePath(socket: number): void;
   socketIce(socket: number): IceState | null;
+  /** Association 0: JavaScript carries the datagrams. The address '' is none. */
+  socketUseDtls(socket: number, association: number, address: string, port: number): void;
   socketBind(socket: number, stream: number): boolean;
   socketListen(socket: number, on: boolean): void;
   socketTakeSound(socket: number): { fields: Float64Array; data: Uint8Array };
@@ -463,15 +468,23 @@ export interface DtlsKeys {
   readonly receive: SrtpKeys;
 }
 
-/** The actions that a DTLS function asks for. */
-export interface DtlsStep {
+/** The status of an association, and its news since the last dtlsTake. */
+export interface DtlsNews {
   readonly state: 'new' | 'handshaking' | 'open' | 'closed' | 'failed';
   readonly failure: '' | 'fingerprint' | 'no-profile' | 'protocol';
   readonly reason: string;
-  /** Until `dtlsHandleTimeout`; -1: nothing has to be sent again. */
-  readonly timeoutMs: number;
-  /** Datagrams to send. */
-  readonly output: readonly Uint8Array[];
+  /** Number of the datagram that closed or failed it; 0: none did. */
+  readonly endCause: number;
+  /** Number of the last datagram of dtlsReceive that was processed. */
+  readonly taken: number;
+  /** Description of the last unprotected fatal alert; null: none came. */
+  readonly alert: number | null;
+  /** Number of the present wait for a handshake message, which an unprotected alert began; 0: none. */
+  readonly alertWait: number;
+  /** Once, when it is open. */
+  readonly keys: DtlsKeys | null;
+  /** Datagrams to send, unless a socket does; and the number of the datagram that each answers, or 0. */
+  readonly output: readonly { readonly cause: number; readonly data: Uint8Array }[];
   /** Application data of the far end, message by message. */
   readonly received: readonly Uint8Array[];
 }
@@ -481,24 +494,24 @@ interface DtlsAddon {
   identityMake(): number;
   identityFingerprint(identity: number): string | null;
   identityClose(identity: number): void;
-  /** `fingerprints` are groups of two: hash, digest. */
+  /** The handle, or in words why there is none. `fingerprints` are groups of two: hash, digest. */
   dtlsOpen(
-    identity: number,
+    plane: number,
     options: {
+      certificate: number;
       active: boolean;
       fingerprints: readonly string[];
       retransmitMs: number;
       /** False drops the far end's application data. */
       applicationData: boolean;
     },
-  ): number;
-  dtlsStart(association: number): DtlsStep | null;
-  dtlsReceive(association: number, data: Uint8Array): DtlsStep | null;
-  dtlsHandleTimeout(association: number): DtlsStep | null;
-  /** One message of 1 to 2048 bytes. The datagrams to send, or null where it is not open. */
-  dtlsSend(association: number, data: Uint8Array): readonly Uint8Array[] | null;
-  /** Null where it is not open. */
-  dtlsKeys(association: number): DtlsKeys | null;
-  /** The last datagrams to send. */
+  ): number | string;
+  dtlsStart(association: number): void;
+  /** The number of the datagram; 0 if it was dropped. */
+  dtlsReceive(association: number, data: Uint8Array): number;
+  /** One message of 1 to 2048 bytes. False where it is not open, or too many wait. */
+  dtlsSend(association: number, data: Uint8Array): boolean;
+  dtlsTake(association: number): DtlsNews | null;
+  /** The last datagrams to send, unless a socket does. */
   dtlsClose(association: number): readonly Uint8Array[] | null;
 }

@@ -3,15 +3,19 @@
 //
 //   checks ─▶ MediaSocket.ice ─▶ checked and nominated addresses        DTLS ─▶ DtlsAssociation
 //
-// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. Without
-// ICE the far end may be behind a NAT: other addresses than the announced one may try (see DtlsSourceFilter),
-// and the certificate proves which one is the far end.
+// With ICE nothing is sent to an address, and no DTLS taken from it, before a check came from there. The
+// socket and the association exchange datagrams without JavaScript.
+//
+// Without ICE the far end may be behind a NAT: other addresses than the announced one may try (see
+// DtlsSourceFilter), and the certificate proves which one is the far end. JavaScript decides on each datagram
+// once the one before has been processed.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket, IceCredentials } from './media-addon.js';
 import {
   type CertificateFingerprint,
-  DtlsAssociation,
+  type DatagramSource,
+  type DtlsAssociation,
   type DtlsCertificate,
   HANDSHAKE_LIMIT_MS,
 } from './dtls-association.js';
@@ -42,6 +46,7 @@ interface MediaHandshakeOptions extends HandshakeTerms {
   readonly onData?: (data: Uint8Array) => void;
 }
 
+const MOST_WAITING = 64; // datagrams without ICE
 // A browser gathers its addresses first, and the network may be slow to say them.
 const CHECK_LIMIT_MS = 30_000;
 const LAST_OF_STUN = 3; // RFC 7983
@@ -58,12 +63,12 @@ export class MediaHandshake {
   /** True once the current association has produced keys. */
   #proven = false;
   /**
-   * Destination of DTLS. Without ICE, the last source whose datagram was answered; with ICE, a checked or
-   * nominated one. Undefined before that.
+   * The far end. Without ICE, the last source whose datagram was answered; with ICE, a checked or nominated
+   * one. Undefined before that.
    */
-  #far: Source | undefined;
-  /** Source of the datagram that the association is processing. */
-  #speaker: Source | undefined;
+  #far: DatagramSource | undefined;
+  /** Datagrams that are to be decided on, without ICE. */
+  readonly #waiting: ForeignPacket[] = [];
   #nominated = false;
   #cancelLimit: (() => void) | undefined;
   #closed = false;
@@ -122,6 +127,7 @@ export class MediaHandshake {
     this.#sources = this.#filterSources();
     this.#useIce(terms.ice);
     this.#begin();
+    this.#takeWaiting();
   }
 
   /** Sends one message of application data, at most 2048 bytes; false unless the far end is authenticated. */
@@ -147,20 +153,21 @@ export class MediaHandshake {
   }
 
   #associate(): DtlsAssociation {
-    const { certificate, time, onClosed, onData } = this.#options;
+    const { certificate, time, socket, onClosed, onData } = this.#options;
     const { setup, fingerprints } = this.#terms;
     const limitMs =
       this.#untilMs === undefined ? HANDSHAKE_LIMIT_MS : Math.max(1, this.#untilMs - time.now());
-    return new DtlsAssociation({
+    return socket.openDtls({
       certificate,
       role: setup,
       fingerprints,
       time,
-      send: (data) => this.#send(data),
+      send: (data, from) => this.#send(data, from),
       onKeys: (keys) => this.#secured(keys),
-      onFailed: (error) => this.#failed(error),
+      onFailed: (error, from) => this.#failed(error, from),
       onClosed: () => onClosed?.(),
       onData,
+      onIdle: () => this.#takeWaiting(),
       limitMs,
     });
   }
@@ -174,19 +181,20 @@ export class MediaHandshake {
    * Reports a failed handshake. If an unannounced source without proof caused it, the handshake restarts
    * instead: the far end may still answer.
    */
-  #failed(error: ParleyError): void {
-    const by = !this.#usesIce && !this.#proven ? this.#speaker : undefined;
+  #failed(error: ParleyError, from: DatagramSource | undefined): void {
+    const by = !this.#usesIce && !this.#proven ? from : undefined;
     if (by === undefined || this.#sources.isAnnounced(by)) {
       return this.#options.onFailed(error.code === 'TIMEOUT' ? (this.#refusal ?? error) : error);
     }
     this.#refusal ??= error;
     this.#again();
+    this.#takeWaiting();
   }
 
   #again(): void {
     this.#sources.again();
     this.#association.close();
-    this.#far = this.#speaker = undefined;
+    this.#far = undefined;
     this.#association = this.#associate();
     this.#association.start();
   }
@@ -195,6 +203,7 @@ export class MediaHandshake {
     if (credentials === undefined) this.#nominated = false;
     const { socket, followIce = true } = this.#options;
     socket.ice(credentials, { follow: followIce });
+    socket.useDtls(credentials === undefined ? undefined : this.#association, this.#far);
   }
 
   /** The first check begins the handshake if ICE is used, because no address is known before. */
@@ -213,15 +222,25 @@ export class MediaHandshake {
 
   #takeForeign(): void {
     for (const packet of this.#options.socket.takeForeign()) {
-      if (this.#closed) return;
       // STUN comes here only without ICE, where it means nothing.
       const isStun = (packet.data[0] ?? 0) <= LAST_OF_STUN;
-      if (!isStun && !packet.rtcpPort) this.#takeDtls(packet);
+      const isDtls = !isStun && !packet.rtcpPort;
+      if (isDtls && this.#waiting.length < MOST_WAITING) this.#waiting.push(packet);
+    }
+    this.#takeWaiting();
+  }
+
+  /** Before the far end is proven, the result of each datagram decides what the next one may do. */
+  #takeWaiting(): void {
+    while (!this.#closed && (!this.#association.busy || this.#association.open || this.#usesIce)) {
+      const packet = this.#waiting.shift();
+      if (packet === undefined) return;
+      this.#takeDtls(packet);
     }
   }
 
   /** Before a nomination DTLS goes to the address of the last check. */
-  #checked(source: Source): void {
+  #checked(source: DatagramSource): void {
     if (this.#closed || !this.#usesIce || this.#nominated) return;
     this.#far = source;
     this.#cancelLimit?.();
@@ -233,9 +252,7 @@ export class MediaHandshake {
     if (decision === 'drop') return;
     if (decision !== 'take') this.#again();
     if (decision === 'restart') return;
-    this.#speaker = packet;
-    this.#association.receive(packet.data);
-    this.#speaker = undefined;
+    this.#association.receive(packet.data, packet);
   }
 
   #decide(packet: ForeignPacket): ReturnType<DtlsSourceFilter['decide']> {
@@ -246,7 +263,7 @@ export class MediaHandshake {
     return this.#association.open ? 'take' : this.#sources.decide(packet.data, packet, this.#far);
   }
 
-  #nominate(source: Source, component: IceComponent): void {
+  #nominate(source: DatagramSource, component: IceComponent): void {
     if (component === 1) {
       this.#nominated = true;
       this.#far = source;
@@ -258,6 +275,7 @@ export class MediaHandshake {
 
   #secured(keys: DtlsKeys): void {
     this.#proven = true;
+    this.#cancelLimit?.();
     this.#options.onKeys(keys);
     if (this.#closed || this.#usesIce || this.#far === undefined) return;
     const { address, port } = this.#far;
@@ -266,14 +284,15 @@ export class MediaHandshake {
   }
 
   /** Address that the socket sends media to: the announced one until it accepts packets from another. */
-  #announced(): Source | undefined {
+  #announced(): DatagramSource | undefined {
     const { address, port } = this.#options.socket.stats();
     return address === '' || port === 0 ? undefined : { address, port };
   }
 
-  #send(data: Uint8Array): void {
+  /** For an association that no socket uses. */
+  #send(data: Uint8Array, from: DatagramSource | undefined): void {
     // The association never answers noise, so a datagram that it answers came from the far end.
-    if (!this.#usesIce && !this.#association.open) this.#far = this.#speaker ?? this.#far;
+    if (!this.#usesIce && !this.#association.open) this.#far = from ?? this.#far;
     const to = this.#far ?? (this.#usesIce ? undefined : this.#announced());
     if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
   }
@@ -304,11 +323,6 @@ export function sameAssociation(
   return descriptionOf(before).join() === descriptionOf(after).join();
 }
 
-interface Source {
-  readonly address: string;
-  readonly port: number;
-}
-
 /**
  * `anew`: the source begins another handshake in place of the present one. `restart`: we begin one and drop
  * the datagram.
@@ -318,7 +332,7 @@ type SourceDecision = 'take' | 'anew' | 'restart' | 'drop';
 interface DtlsSourceOptions {
   readonly role: 'active' | 'passive';
   readonly time: Time;
-  readonly announced: () => Source | undefined;
+  readonly announced: () => DatagramSource | undefined;
 }
 
 const QUIET_MS = 1000; // five retransmissions of the first flight
@@ -348,13 +362,13 @@ export class DtlsSourceFilter {
     this.#heardMs = options.time.now();
   }
 
-  isAnnounced(source: Source): boolean {
+  isAnnounced(source: DatagramSource): boolean {
     const announced = this.#options.announced();
     return announced !== undefined && sameSource(announced, source);
   }
 
   /** `far` is the source in the middle of the handshake, if any. */
-  decide(data: Uint8Array, source: Source, far: Source | undefined): SourceDecision {
+  decide(data: Uint8Array, source: DatagramSource, far: DatagramSource | undefined): SourceDecision {
     if (far !== undefined && sameSource(far, source)) {
       this.#heardMs = this.#options.time.now();
       return 'take';
@@ -376,7 +390,7 @@ export class DtlsSourceFilter {
   }
 }
 
-function sameSource(one: Source, other: Source): boolean {
+function sameSource(one: DatagramSource, other: DatagramSource): boolean {
   return one.address === other.address && one.port === other.port;
 }
 

@@ -7,12 +7,14 @@ import { unwatchReady, watchReady } from '../audio/ready.js';
 import { ParleyError, tellDefect } from '../errors.js';
 import {
   type CapturedPacket,
+  INBOUND,
   INBOUND_FIELDS,
   type ListenerOptions,
   mediaAddon,
   type PlaneStats,
   type StreamOptions,
 } from './media-addon.js';
+import { type AssociationOptions, DtlsAssociation } from './dtls-association.js';
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
 import { PlayoutListener } from './playout-listener.js';
@@ -56,6 +58,7 @@ export class MediaPlane {
   /** Closed playouts with marks that were reached before and are not reported yet. */
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
+  readonly #associations = new Map<number, DtlsAssociation>();
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
   #closed = false;
@@ -129,9 +132,21 @@ export class MediaPlane {
 
   /** A call's sockets, read from now on. Throws CALL_LIMIT when no port is free. */
   openSocket(options: SocketOptions): MediaSocket {
-    const socket = new MediaSocket(this.#open(), options, () => this.#sockets.delete(socket.handle));
+    const socket = new MediaSocket(this.#open(), options, {
+      openDtls: (association) => this.openDtls(association),
+      onClose: () => this.#sockets.delete(socket.handle),
+    });
     this.#sockets.set(socket.handle, socket);
     return socket;
+  }
+
+  /** An association of DTLS, whose work a native thread does. Throws DTLS_FAILED. */
+  openDtls(options: AssociationOptions): DtlsAssociation {
+    const association = new DtlsAssociation(this.#open(), options, () =>
+      this.#associations.delete(association.handle),
+    );
+    this.#associations.set(association.handle, association);
+    return association;
   }
 
   /** Manual: runs every tick that is due until then and returns how many RTP packets left. */
@@ -174,11 +189,12 @@ export class MediaPlane {
     return packets;
   }
 
-  /** Closes what streams are left and joins the clock thread. Idempotent. */
+  /** Closes what streams, associations and sockets are left and joins the threads. Idempotent. */
   close(): void {
     if (this.#closed) return;
     for (const listener of this.#listeners.values()) listener.close();
     for (const playout of this.#playouts.values()) playout.close();
+    for (const association of this.#associations.values()) association.close();
     for (const socket of this.#sockets.values()) socket.close();
     this.#closed = true;
     unwatchReady(this.handle, this.#onReady);
@@ -224,9 +240,11 @@ export class MediaPlane {
   #tellInbound(failures: unknown[]): void {
     const events = mediaAddon().planeTakeInbound(this.handle);
     for (let at = 0; at < events.length; at += INBOUND_FIELDS) {
-      const socket = this.#sockets.get(events[at] ?? 0);
+      const [handle = 0, ...event] = events.subarray(at, at + INBOUND_FIELDS);
+      const socket = this.#sockets.get(handle);
       try {
-        socket?.tell(events.subarray(at + 1, at + INBOUND_FIELDS));
+        if (event[0] === INBOUND.dtls) this.#associations.get(handle)?.tell();
+        else socket?.tell(event);
       } catch (error) {
         failures.push(error);
         socket?.onDefect?.(error);

@@ -20,6 +20,7 @@ import {
   type SrtpKeys,
   type Tapped,
 } from './media-addon.js';
+import type { AssociationOptions, DatagramSource, DtlsAssociation } from './dtls-association.js';
 import type { Playout } from './playout.js';
 import type { PlayoutListener } from './playout-listener.js';
 import type { UdpMux } from './udp-mux.js';
@@ -103,6 +104,12 @@ export function eventOf(digit: string): number | undefined {
   return digit.length === 1 && event >= 0 ? event : undefined;
 }
 
+/** The plane of a socket. */
+interface SocketOwner {
+  openDtls(options: AssociationOptions): DtlsAssociation;
+  onClose(): void;
+}
+
 export class MediaSocket {
   readonly handle: number;
   /** Even, unless it is shared; RTCP without mux is on the next one. 0 without ports. */
@@ -122,14 +129,17 @@ export class MediaSocket {
   onChecked: ((address: string, port: number) => void) | undefined;
   /** Called when the nominated path is gone: media waits for another nomination. */
   onPathLost: (() => void) | undefined;
-  /** Called when DTLS arrived, or without ICE also STUN: read it with `takeForeign`. */
+  /**
+   * Called when DTLS arrived and no association is in use, or without ICE also STUN: read it with
+   * `takeForeign`.
+   */
   onForeign: (() => void) | undefined;
   /** Called when one of the callbacks above threw: the owner should end the call. */
   onDefect: ((error: unknown) => void) | undefined;
   readonly #addon: SocketAddon;
   readonly #mux: boolean;
   readonly #shared: boolean;
-  readonly #onClose: () => void;
+  readonly #owner: SocketOwner;
   #onSound: ((payloads: readonly HeardPayload[]) => void) | undefined;
   #last: SocketStats | undefined;
   #hadPath = false;
@@ -137,7 +147,7 @@ export class MediaSocket {
   #told: Partial<Record<'checked' | IceComponent, string>> = {};
 
   /** Made by MediaPlane.openSocket. */
-  constructor(plane: number, { ports, udpMux, mux }: SocketOptions, onClose: () => void) {
+  constructor(plane: number, { ports, udpMux, mux }: SocketOptions, owner: SocketOwner) {
     this.#addon = mediaAddon();
     if (udpMux !== undefined && !mux) {
       throw new ParleyError('CONFIG_INVALID', 'mux must be true on a shared UDP port');
@@ -152,7 +162,7 @@ export class MediaSocket {
     this.port = this.#addon.socketPort(handle);
     this.#mux = mux;
     this.#shared = udpMux !== undefined;
-    this.#onClose = onClose;
+    this.#owner = owner;
   }
 
   /**
@@ -222,6 +232,20 @@ export class MediaSocket {
     return this.#addon.socketIce(this.handle)?.lastCheckMs ?? undefined;
   }
 
+  /** An association of the socket's plane. Errors of its callbacks are also reported by `onDefect`. */
+  openDtls(options: Omit<AssociationOptions, 'onDefect'>): DtlsAssociation {
+    return this.#owner.openDtls({ ...options, onDefect: (error) => this.onDefect?.(error) });
+  }
+
+  /**
+   * With ICE, datagrams of checked addresses go to the association. It sends to the nominated address, and
+   * before a nomination to the one of the last check. The first check starts it; until then `to` is used.
+   * Undefined: `onForeign` and `sendForeign` carry datagrams.
+   */
+  useDtls(association: DtlsAssociation | undefined, to?: DatagramSource): void {
+    this.#addon.socketUseDtls(this.handle, association?.handle ?? 0, to?.address ?? '', to?.port ?? 0);
+  }
+
   /**
    * The playout or listener that sends from here; its target is the socket's business from now on. Null lets
    * it go.
@@ -284,11 +308,11 @@ export class MediaSocket {
     if (this.#last !== undefined) return;
     const last = this.#addon.socketClose(this.handle);
     if (last !== null) this.#last = last;
-    this.#onClose();
+    this.#owner.onClose();
   }
 
   /** The plane's: one inbound event without its socket. */
-  tell([kind, event = 0, durationMs = 0, atMs = 0]: Float64Array): void {
+  tell([kind, event = 0, durationMs = 0, atMs = 0]: readonly number[]): void {
     if (kind === INBOUND.digit) return this.#tellDigit(event, durationMs, atMs);
     if (kind === INBOUND.sound) return this.#tellSound();
     if (kind === INBOUND.target) return this.onTarget?.();

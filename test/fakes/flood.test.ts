@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { readDtlsRecords } from '../../src/media/dtls-record.js';
+import { readDtlsRecords } from '../media/dtls-peers.js';
 import {
   ATTRIBUTE,
   BINDING,

@@ -9,7 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Codec, OPUS } from '../../src/codecs/codec.js';
-import { DtlsAssociation, type DtlsCertificate } from '../../src/media/dtls-association.js';
+import type { DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import {
   ATTRIBUTE,
   BINDING,
@@ -32,6 +33,9 @@ const FIRST_OF_DTLS = 20; // first byte, RFC 7983 section 7
 const FIRST_OF_RTP = 128;
 const RTCP_TYPES = [192, 223] as const; // second byte, RFC 5761 section 4
 const HALF_SEQUENCE = 0x8000;
+
+/** Its thread does the DTLS of all peers of the process, until the process ends. */
+const plane = MediaPlane.open({ clock: 'real', seed: 1 });
 
 export interface LightPeerOptions {
   /** One certificate may serve all peers of a process. */
@@ -138,7 +142,7 @@ export class LightPeer {
   accept(sdp: string): void {
     const answer = readAnswer(sdp);
     this.#answer = answer;
-    this.#dtls = new DtlsAssociation({
+    this.#dtls = plane.openDtls({
       certificate: this.#options.certificate,
       role: answer.isActive ? 'passive' : 'active',
       fingerprints: [answer.fingerprint],

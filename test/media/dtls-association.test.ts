@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { DtlsClient, DtlsServer } from 'werift';
-import { DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
-import { readDtlsRecords } from '../../src/media/dtls-record.js';
+import { type DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import {
@@ -17,6 +17,7 @@ import {
   OpensslPeer,
   pemPair,
   type PemPair,
+  readDtlsRecords,
   record,
   Reports,
   type Terms,
@@ -173,8 +174,15 @@ for (const role of ['active', 'passive'] as const) {
   });
 }
 
-/** Two of ours in one process; what is sent goes through `path` in both directions. */
-function twoOfOurs(path: (data: Uint8Array, deliver: () => void) => void, terms: Partial<Terms> = {}) {
+/** Two of ours on a manual plane; what is sent goes through `path` in both directions. */
+function twoOfOurs(
+  t: TestContext,
+  path: (data: Uint8Array, deliver: () => void) => void,
+  terms: Partial<Terms> = {},
+) {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: 0, wallMs: 0 });
+  t.after(() => plane.close());
+  const underWay: (() => void)[] = [];
   const make = (
     certificate: DtlsCertificate,
     peer: () => DtlsAssociation,
@@ -182,12 +190,12 @@ function twoOfOurs(path: (data: Uint8Array, deliver: () => void) => void, terms:
     expected: DtlsCertificate,
   ) => {
     const reported = new Reports();
-    const association: DtlsAssociation = new DtlsAssociation({
+    const association: DtlsAssociation = plane.openDtls({
       certificate,
       role,
       fingerprints: [expected.fingerprint],
       time: new ManualTime(),
-      send: (data) => path(data, () => peer().receive(data)),
+      send: (data) => underWay.push(() => path(data, () => peer().receive(data))),
       onKeys: (keys) => reported.keys.push(keys),
       onFailed: (error) => reported.failures.push(error),
       onClosed: () => reported.closed++,
@@ -197,14 +205,27 @@ function twoOfOurs(path: (data: Uint8Array, deliver: () => void) => void, terms:
   };
   const active = make(ours, () => passive.association, 'active', theirs);
   const passive: typeof active = make(theirs, () => active.association, 'passive', ours);
-  return { active, passive };
+  /** Does what the two have to do, but carries nothing. */
+  const work = () => {
+    do plane.advance(0);
+    while (plane.stats().associationsWaiting > 0);
+  };
+  /** Until nothing is under way. */
+  const settle = () => {
+    for (work(); underWay.length > 0; work()) underWay.shift()?.();
+  };
+  const start = () => {
+    passive.association.start();
+    active.association.start();
+    settle();
+  };
+  return { active, passive, work, settle, start, plane };
 }
 
-test('two of ours agree on keys crosswise, and no timer is left', () => {
+test('two of ours agree on keys crosswise, and no timer is left', (t) => {
   const time = new ManualTime();
-  const { active, passive } = twoOfOurs((_data, deliver) => deliver(), { time });
-  passive.association.start();
-  active.association.start();
+  const { active, passive, start, settle } = twoOfOurs(t, (_data, deliver) => deliver(), { time });
+  start();
   const [a, p] = [active.reported.keys[0], passive.reported.keys[0]];
   assert.ok(a !== undefined && p !== undefined);
   assert.deepEqual([a.send, a.receive], [p.receive, p.send]);
@@ -213,84 +234,98 @@ test('two of ours agree on keys crosswise, and no timer is left', () => {
   assert.ok(active.association.open && passive.association.open);
   active.association.close();
   active.association.close();
+  settle();
   assert.deepEqual([active.reported.closed, passive.reported.closed], [0, 1]);
   passive.association.close();
   assert.deepEqual([...active.reported.failures, ...passive.reported.failures], []);
 });
 
-test('application data passes both ways while the association is open, and is dropped unless asked for', () => {
+test('application data passes both ways while the association is open, and is dropped unless asked for', (t) => {
   const heard: string[] = [];
   const onData = (data: Uint8Array) => void heard.push(Buffer.from(data).toString());
   for (const terms of [{ onData }, {}]) {
-    const { active, passive } = twoOfOurs((_data, deliver) => deliver(), terms);
+    const { active, passive, start, settle } = twoOfOurs(t, (_data, deliver) => deliver(), terms);
     assert.equal(active.association.sendData(Buffer.from('too early')), false);
-    passive.association.start();
-    active.association.start();
+    start();
     assert.ok(active.association.sendData(Buffer.from('from the client')));
     assert.ok(passive.association.sendData(Buffer.from('from the server')));
+    settle();
+    assert.ok(active.association.sendData(Buffer.from('just before the end')));
     active.association.close();
     assert.equal(active.association.sendData(Buffer.from('too late')), false);
-    passive.association.close();
+    settle();
+    assert.equal(passive.reported.closed, 1);
   }
-  assert.deepEqual(heard, ['from the client', 'from the server']);
+  assert.deepEqual(heard.toSorted(), ['from the client', 'from the server', 'just before the end']);
+  assert.equal(heard.at(-1), 'just before the end');
+});
+
+test('of application data at most 256 messages wait', (t) => {
+  const { active, start } = twoOfOurs(t, (_data, deliver) => deliver());
+  start();
+  const sent = Array.from({ length: 300 }, () => active.association.sendData(Buffer.from('message')));
+  assert.equal(sent.indexOf(false), 256);
 });
 
 for (const role of ['active', 'passive'] as const) {
-  test(`no forged record ends a handshake or an association of the ${role} end`, () => {
-    const forge = (end: DtlsAssociation) => FORGED.forEach((datagram) => end.receive(datagram));
+  test(`no forged record ends a handshake or an association of the ${role} end`, (t) => {
+    const forge = (end: DtlsAssociation) => {
+      for (const datagram of FORGED) {
+        end.receive(datagram);
+        under.work();
+      }
+    };
     // Before each datagram of the handshake that this end receives.
-    const under = twoOfOurs((_data, deliver) => {
+    const under = twoOfOurs(t, (_data, deliver) => {
       forge(under[role].association);
       deliver();
     });
-    const { active, passive } = under;
+    const { active, passive, start, settle } = under;
     passive.association.start();
     forge(under[role].association);
-    active.association.start();
+    start();
     const { association, reported } = under[role];
     assert.equal(reported.keys.length, 1);
     forge(association);
+    settle();
     assert.deepEqual([association.open, reported.failures, reported.closed], [true, [], 0]);
     active.association.close();
     passive.association.close();
   });
 }
 
-test('a protected record too short for its tag ends neither a handshake nor an association', () => {
+test('a protected record too short for its tag ends neither a handshake nor an association', (t) => {
   const short = [0, 1, 2 ** 40].map((number) => record(22, 1, '0228', 0xfefd, number));
   const forge = () => short.forEach((datagram) => passive.association.receive(datagram));
   // Each record of the handshake comes in a datagram of its own, as some peers send them.
-  const { active, passive } = twoOfOurs((data, deliver) => {
+  const { active, passive, start, settle } = twoOfOurs(t, (data, deliver) => {
     forge();
     if (data[0] !== 20) deliver();
     else for (const { bytes } of readDtlsRecords(data)) passive.association.receive(bytes);
   });
-  passive.association.start();
-  active.association.start();
+  start();
   forge();
+  settle();
   assert.deepEqual([passive.reported.keys.length, passive.reported.failures], [1, []]);
   assert.ok(passive.association.open);
   active.association.close();
-  passive.association.close();
 });
 
-test('a forged record with a high number does not make those that follow look like replays', () => {
-  const { active, passive } = twoOfOurs((_data, deliver) => {
+test('a forged record with a high number does not make those that follow look like replays', (t) => {
+  const { passive, start } = twoOfOurs(t, (_data, deliver) => {
     passive.association.receive(record(20, 0, '01', 0xfefd, 2 ** 40));
     deliver();
   });
-  passive.association.start();
-  active.association.start();
+  start();
   assert.deepEqual([passive.reported.keys.length, passive.reported.failures], [1, []]);
-  active.association.close();
-  passive.association.close();
 });
 
-test('an unprotected alert does not end a handshake, but the error of the time limit states it', () => {
+test('an unprotected alert does not end a handshake, but the error of the time limit states it', (t) => {
   const time = new ManualTime();
-  const { active } = twoOfOurs(() => undefined, { time });
+  const { active, settle } = twoOfOurs(t, () => undefined, { time });
   active.association.start();
   active.association.receive(record(21, 0, '0228')); // fatal, handshake_failure
+  settle();
   time.advance(14_999);
   assert.equal(active.reported.failures.length, 0);
   time.advance(1);
@@ -298,14 +333,61 @@ test('an unprotected alert does not end a handshake, but the error of the time l
   assert.match(String(active.reported.failures[0]), /an unprotected alert came, number 40$/);
 });
 
-test('datagrams that come before the start are kept for it', () => {
-  const { active, passive } = twoOfOurs((_data, deliver) => deliver());
+test('an unprotected alert ends a handshake that the far end has begun and does not go on with in 2 s', (t) => {
+  const time = new ManualTime();
+  const { active, passive, settle } = twoOfOurs(t, (_data, deliver) => deliver(), { time });
+  passive.association.start();
+  settle();
+  const alert = () => {
+    passive.association.receive(record(21, 0, '0228'));
+    settle();
+  };
+  alert(); // before the far end has said anything
+  time.advance(10_000);
+  const hello: Uint8Array[] = [];
+  const { plane } = twoOfOurs(t, () => undefined);
+  plane
+    .openDtls({
+      certificate: ours,
+      role: 'active',
+      fingerprints: [theirs.fingerprint],
+      time,
+      send: (data) => hello.push(data),
+      onKeys: () => undefined,
+      onFailed: () => undefined,
+      onClosed: () => undefined,
+    })
+    .start();
+  plane.advance(0);
+  const say = () => {
+    passive.association.receive(hello[0] ?? new Uint8Array(0));
+    settle();
+  };
+  say();
+  alert();
+  time.advance(1999);
+  say(); // the alert was forged
+  alert();
+  time.advance(1999);
+  alert(); // the wait goes on
+  assert.deepEqual(passive.reported.failures, []);
+  time.advance(1);
+  assert.equal(passive.reported.code, 'DTLS_FAILED');
+  assert.match(
+    String(passive.reported.failures[0]),
+    /ended the DTLS handshake with alert 40 \(handshake failure\)$/,
+  );
+  active.association.close();
+});
+
+test('datagrams that come before the start are kept for it', (t) => {
+  const { active, passive, settle } = twoOfOurs(t, (_data, deliver) => deliver());
   active.association.start();
+  settle();
   assert.equal(active.reported.keys.length, 0);
   passive.association.start();
+  settle();
   assert.equal(active.reported.keys.length, 1);
-  active.association.close();
-  passive.association.close();
 });
 
 test('a datagram that is lost is sent again', async () => {
@@ -328,10 +410,11 @@ test('a datagram that is lost is sent again', async () => {
 });
 
 for (const role of ['active', 'passive'] as const) {
-  test(`without an answer the ${role} end gives up after 15 seconds`, () => {
+  test(`without an answer the ${role} end gives up after 15 seconds`, (t) => {
     const time = new ManualTime();
-    const { [role]: end } = twoOfOurs(() => undefined, { time });
+    const { [role]: end, settle } = twoOfOurs(t, () => undefined, { time });
     end.association.start();
+    settle();
     time.advance(14_999);
     assert.deepEqual(end.reported.failures, []);
     time.advance(1);
@@ -341,47 +424,63 @@ for (const role of ['active', 'passive'] as const) {
   });
 }
 
-test('closing in the middle of a handshake leaves no timer and tells nothing', () => {
+test('closing in the middle of a handshake leaves no timer and tells nothing', (t) => {
   const time = new ManualTime();
-  const { active } = twoOfOurs(() => undefined, { time });
+  const { active, settle } = twoOfOurs(t, () => undefined, { time });
   active.association.start();
+  settle();
   assert.ok(time.waiting > 0);
   active.association.close();
   assert.equal(time.waiting, 0);
   time.advance(60_000);
+  settle();
   assert.deepEqual([active.reported.keys, active.reported.failures, active.reported.closed], [[], [], 0]);
 });
 
-test('a closed certificate serves no new association', () => {
+test('a closed certificate or plane serves no new association', (t) => {
   const certificate = DtlsCertificate.make();
   assert.match(certificate.fingerprint.digest, /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/);
   certificate.close();
   certificate.close();
   const tell = () => undefined;
   const options = {
-    certificate,
     role: 'active',
     fingerprints: [],
     time: new ManualTime(),
     send: tell,
+    onKeys: tell,
+    onFailed: tell,
+    onClosed: tell,
   } as const;
-  assert.throws(
-    () => new DtlsAssociation({ ...options, onKeys: tell, onFailed: tell, onClosed: tell }),
-    /certificate is closed/,
-  );
+  const { plane } = twoOfOurs(t, tell);
+  assert.throws(() => plane.openDtls({ ...options, certificate }), {
+    code: 'DTLS_FAILED',
+    message: /certificate is closed/,
+  });
+  assert.equal(plane.stats().associations, 2);
+  plane.close();
+  assert.throws(() => plane.openDtls({ ...options, certificate: ours }), { code: 'WRONG_STATE' });
 });
 
-test('nothing that is sent is longer than 1200 bytes', () => {
+test('nothing that is sent is longer than 1200 bytes', (t) => {
   const sizes: number[] = [];
-  const { active, passive } = twoOfOurs((data, deliver) => {
+  const { start } = twoOfOurs(t, (data, deliver) => {
     sizes.push(data.length);
     deliver();
   });
-  passive.association.start();
-  active.association.start();
+  start();
   assert.ok(sizes.length >= 4 && Math.max(...sizes) <= 1200, sizes.join());
+});
+
+test('a closing plane closes its associations, and the other end hears of it', (t) => {
+  const { active, passive, start, settle, plane } = twoOfOurs(t, (_data, deliver) => deliver());
+  start();
+  const other = plane.stats().associations;
   active.association.close();
-  passive.association.close();
+  assert.equal(plane.stats().associations, other - 1);
+  settle();
+  assert.equal(passive.reported.closed, 1);
+  assert.equal(plane.stats().associations, 0);
 });
 
 function hex(bytes: Uint8Array | undefined): string {

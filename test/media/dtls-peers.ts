@@ -10,11 +10,13 @@ import { join } from 'node:path';
 import { createSelfSignedCertificate } from 'werift';
 import type { ParleyError } from '../../src/errors.js';
 import {
+  type AssociationOptions,
   type CertificateFingerprint,
-  DtlsAssociation,
+  type DtlsAssociation,
   DtlsCertificate,
 } from '../../src/media/dtls-association.js';
 import type { DtlsKeys, SrtpKeys } from '../../src/media/media-addon.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { systemTime } from '../../src/time.js';
 
 export const LOOPBACK = '127.0.0.1';
@@ -30,13 +32,12 @@ export class Reports {
   }
 }
 
-type AssociationOptions = ConstructorParameters<typeof DtlsAssociation>[0];
-
 export type Terms = Pick<AssociationOptions, 'role' | 'fingerprints'> & Partial<AssociationOptions>;
 
 /** A local association on a UDP socket. It sends to the source of the latest datagram. */
 export class UdpAssociation {
   readonly certificate = DtlsCertificate.make();
+  readonly plane = MediaPlane.open({ clock: 'real', seed: 1 });
   readonly reported = new Reports();
   readonly socket: Socket = createSocket('udp4');
   /** Lengths of what was sent. */
@@ -60,7 +61,7 @@ export class UdpAssociation {
 
   begin(terms: Terms): DtlsAssociation {
     const { reported } = this;
-    this.association = new DtlsAssociation({
+    this.association = this.plane.openDtls({
       certificate: this.certificate,
       time: systemTime,
       send: (data) => {
@@ -79,6 +80,7 @@ export class UdpAssociation {
   /** Resolves when packets queued before the close have been sent. */
   async close(): Promise<void> {
     this.association?.close();
+    this.plane.close();
     this.certificate.close();
     const closed = once(this.socket, 'close');
     setImmediate(() => this.socket.close());
@@ -145,6 +147,26 @@ export class OpensslPeer {
 export function materialOf(client: SrtpKeys, server: SrtpKeys): string {
   const parts = [client.key, server.key, client.salt, server.salt];
   return Buffer.concat(parts).toString('hex').toUpperCase();
+}
+
+export interface DtlsRecord {
+  readonly type: number;
+  readonly epoch: number;
+  /** Header and fragment. */
+  readonly bytes: Uint8Array;
+}
+
+/** The records of a datagram (RFC 6347 section 4.1), in order. A record that is cut short ends the list. */
+export function readDtlsRecords(datagram: Uint8Array): DtlsRecord[] {
+  const data = Buffer.from(datagram);
+  const records: DtlsRecord[] = [];
+  for (let at = 0, end = 0; at + 13 <= data.length; at = end) {
+    end = at + 13 + data.readUInt16BE(at + 11);
+    if (end > data.length) break;
+    const [type, epoch] = [data.readUInt8(at), data.readUInt16BE(at + 3)];
+    records.push({ type, epoch, bytes: data.subarray(at, end) });
+  }
+  return records;
 }
 
 const ALERT = '0100'; // warning, close_notify

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { IceCredentials } from '../../src/media/media-addon.js';
 import { DtlsSourceFilter } from '../../src/media/media-handshake.js';
+import { MediaPlane } from '../../src/media/media-plane.js';
 import { ATTRIBUTE, BINDING, readStun, writeStun } from './stun-message.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -287,6 +288,29 @@ for (const [where, isBehind] of [
     });
   }
 }
+
+test('of two that come at the same moment, the announced address gets a handshake of its own', async () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: 0, wallMs: 0 });
+  const passive = new SecuredLeg({ portMin: 45_500, plane });
+  const [announced, other] = [await stranger(), await stranger()];
+  const hello = await helloOf(44_600);
+  passive.socket.learn({ address: LOOPBACK, port: announced.port });
+  passive.begin({ setup: 'passive', fingerprints: [passive.fingerprint] });
+  const { port } = passive.socket;
+  for (const { socket } of [other, announced]) {
+    await new Promise<void>((sent) => socket.send(hello, port, LOOPBACK, () => sent()));
+  }
+  await until(() => {
+    plane.advance(plane.nowMs + 1);
+    return announced.got.length > 0 && other.got.length > 0;
+  });
+  const randomOf = ({ got }: typeof other) => Buffer.from(got[0] ?? []).subarray(27, 59); // of ServerHello
+  assert.equal(announced.got[0]?.[13], 2);
+  assert.notDeepEqual(randomOf(announced), randomOf(other));
+  passive.close();
+  plane.close();
+  for (const { socket } of [announced, other]) socket.close();
+});
 
 test('a stranger that completes a handshake without the announced certificate does not end ours', async () => {
   const { active, passive, close } = twoLegs(44_800);

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "media/dtls/dtls_record.h"
+
 namespace parley {
 namespace {
 
@@ -44,25 +46,23 @@ bool ProfileOf(const SRTP_PROTECTION_PROFILE* selected, SrtpProfile* profile) {
 // record for an internal error and ends the association. ChaCha20-Poly1305 (RFC 7905) has no explicit nonce.
 constexpr size_t kMinGcmBytes = 8 + 16 + 1;
 constexpr size_t kMinChaChaBytes = 16 + 1;
-constexpr size_t kRecordHeadBytes = 13;  // RFC 6347, 4.1
-constexpr uint8_t kMajorVersion = 0xfe;
 constexpr uint8_t kMinorVersion = 0xfd;       // of DTLS 1.2
 constexpr uint8_t kFirstMinorVersion = 0xff;  // of DTLS 1.0; a handshake may begin with it (RFC 6347, 4.2.1)
 
 // Copies the records that OpenSSL reads as a whole, and returns their bytes. Of a record with another version
 // or an impossible length OpenSSL drops only the head: it takes the rest for further records. A forged record
 // could hide there what must not reach OpenSSL. Unprotected records get the version of DTLS 1.2.
-size_t CopySoundRecords(const uint8_t* data, size_t len, size_t least, uint8_t* out) {
+size_t CopyWholeRecords(const uint8_t* data, size_t len, size_t least, uint8_t* out) {
   size_t kept = 0;
-  for (size_t at = 0; at + kRecordHeadBytes <= len;) {
+  for (size_t at = 0; at + kDtlsRecordHeadBytes <= len;) {
     const uint8_t* const record = data + at;
-    const size_t bytes = kRecordHeadBytes + (record[11] << 8 | record[12]);
+    const size_t bytes = kDtlsRecordHeadBytes + (record[11] << 8 | record[12]);
     if (bytes > len - at) break;
     at += bytes;
     const bool is_protected = (record[3] | record[4]) != 0;
     const bool may_be_first = !is_protected && record[2] == kFirstMinorVersion;
-    if (record[1] != kMajorVersion || (record[2] != kMinorVersion && !may_be_first)) continue;
-    if (is_protected && bytes < kRecordHeadBytes + least) continue;
+    if (record[1] != kDtlsMajorVersion || (record[2] != kMinorVersion && !may_be_first)) continue;
+    if (is_protected && bytes < kDtlsRecordHeadBytes + least) continue;
     std::copy_n(record, bytes, out + kept);
     out[kept + 2] = kMinorVersion;
     kept += bytes;
@@ -114,7 +114,7 @@ void DtlsEndpoint::Receive(const uint8_t* data, size_t len) {
   const SSL_CIPHER* const cipher = SSL_get_current_cipher(ssl_);
   const bool is_chacha = cipher && SSL_CIPHER_get_cipher_nid(cipher) == NID_chacha20_poly1305;
   const size_t least = is_chacha ? kMinChaChaBytes : kMinGcmBytes;
-  queue_.in_bytes = CopySoundRecords(data, len, least, kept.data());
+  queue_.in_bytes = CopyWholeRecords(data, len, least, kept.data());
   if (queue_.in_bytes == 0) return;
   queue_.in = kept.data();
   if (state_ == State::kHandshaking) Shake();
@@ -378,6 +378,8 @@ bool SetRules(SSL_CTX* context) {
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(context, Verify, nullptr);
   SSL_CTX_set_max_cert_list(context, kMaxChainBytes);
+  // The buffer of written records has this size; OpenSSL's default is 16 kB for each association.
+  SSL_CTX_set_max_send_fragment(context, DtlsEndpoint::kMaxDatagram);
   return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1 &&
          SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1 &&
          SSL_CTX_set_cipher_list(context, kCiphers) == 1 && SSL_CTX_set1_groups_list(context, kGroups) == 1 &&

@@ -84,6 +84,10 @@ std::vector<ForeignPacket> MediaSocket::TakeForeign() {
 
 bool MediaSocket::SendForeign(const uint8_t* data, size_t len, const Address& to, bool rtcp_port) {
   std::lock_guard<std::mutex> lock(mutex_);
+  return SendOne(data, len, to, rtcp_port);
+}
+
+bool MediaSocket::SendOne(const uint8_t* data, size_t len, const Address& to, bool rtcp_port) {
   if (closed_ || to.port() == 0 || !SendAlong(PathTo(to, rtcp_port), data, len)) return false;
   if (tapping_) tap_->Sent(to, rtcp_port, time_->Now(), data, len, PacketTap::Wait::kForTurn);
   return true;
@@ -121,6 +125,7 @@ void MediaSocket::Close() {
   stream_.reset();
   ReleaseShared();
   ice_.reset();
+  dtls_.reset();
   if (ports_) ports_->Close(time_->Now());
   ports_.reset();
   foreign_.clear();
@@ -221,6 +226,7 @@ void MediaSocket::OnForeign(const uint8_t* data, size_t len, const Address& from
   if (ice_) {
     if (KindOf(data, len) == DatagramKind::kStun) return TakeCheck(data, len, rtcp_port);
     if (!ice_->HasChecked(from, arriving_->sink.get())) return;
+    if (dtls_) return rtcp_port ? void() : dtls_->Receive(data, len);
   }
   if (foreign_.size() >= kMaxForeign) return;
   foreign_.push_back({from, rtcp_port, {data, data + len}});

@@ -15,58 +15,16 @@
 #include <string>
 #include <vector>
 
+#include "media/dtls/dtls_association.h"
 #include "media/ice/ice_lite.h"
+#include "media/inbound_queue.h"
 #include "media/packet_tap.h"
-#include "media/ready.h"
 #include "media/receive/channel.h"
 #include "media/receive/intake.h"
 #include "media/receive/port_pool.h"
 #include "media/rtp_stream.h"
 
 namespace parley {
-
-// Events of incoming media for JavaScript: few and small.
-struct InboundEvent {
-  enum Kind : uint8_t { kDigit, kSound, kTarget, kBye, kForeign, kIce };
-  uint64_t socket;  // handle
-  Kind kind;
-  uint8_t digit;        // kDigit: the event of RFC 4733
-  int64_t duration_ns;  // kDigit
-  int64_t at_ns;        // kDigit: when the key went down
-};
-
-class InboundQueue {
- public:
-  static constexpr size_t kMax = 16'384;
-
-  explicit InboundQueue(std::shared_ptr<ReadyWatch> watch) : watch_(std::move(watch)) {}
-
-  // False: events were not taken for so long that this one is lost.
-  bool Put(const InboundEvent& event) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (events_.size() >= kMax) return false;
-      events_.push_back(event);
-    }
-    watch_->Fire();
-    return true;
-  }
-
-  std::vector<InboundEvent> Take() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return std::move(events_);
-  }
-
-  bool Empty() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return events_.empty();
-  }
-
- private:
-  const std::shared_ptr<ReadyWatch> watch_;
-  std::mutex mutex_;
-  std::vector<InboundEvent> events_;
-};
 
 struct ForeignPacket {
   Address from;
@@ -84,7 +42,9 @@ struct IceState {
   int64_t last_check_ns = -1;                           // -1: none passed
 };
 
-class MediaSocket : private IntakeListener, public std::enable_shared_from_this<MediaSocket> {
+class MediaSocket : public DtlsTransport,
+                    private IntakeListener,
+                    public std::enable_shared_from_this<MediaSocket> {
  public:
   static constexpr size_t kMaxForeign = 64;
   static constexpr int64_t kFollowNs = 50'000'000;  // from one change of the nominated path to the next
@@ -123,6 +83,10 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   // The nominated path is dead: nothing is sent until a check with the present credentials nominates one.
   // Only where media follows ICE.
   void LeavePath();
+  // With ICE the association gets the DTLS of checked addresses. It sends to the nominated one, and before a
+  // nomination to the one of the last check. The first check starts it; until then `to` is used, which may be
+  // unknown. Null: JavaScript carries datagrams.
+  void UseDtls(std::shared_ptr<DtlsAssociation> association, const Address& to);
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
   void Listen(bool on);
@@ -148,6 +112,8 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   bool Receive(bool rtcp, ReceiveBatch* batch);
   // One datagram of a shared port. True if its source has passed a check.
   bool Take(const uint8_t* data, size_t len, const Path& from, int64_t now_ns);
+  // Drops the datagram before an address is known.
+  void SendDtls(const uint8_t* data, size_t len) override;
   // A connection has ended: media that went there waits for another check.
   void LoseConnection(const PacketSink* sink);
   void Feed(const uint8_t* data, size_t len, const Address& from, bool rtcp_port);
@@ -169,6 +135,10 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   void FollowNomination(int64_t now_ns);
   void AnnounceIce(int64_t now_ns);
   void NoteDeadline();
+  void NoteDtlsPeer(const IceLite::Answer& answer, const Address& from);
+  void ForgetDtlsPeer();
+  bool HasAssociation() const { return dtls_ && !dtls_->closed(); }
+  bool SendOne(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);
   void ReleaseShared();
   Path PathTo(const Address& to, bool rtcp_port) const;
   std::unique_ptr<Target> TargetTo(const Address& to, bool rtcp_port) const;
@@ -191,11 +161,14 @@ class MediaSocket : private IntakeListener, public std::enable_shared_from_this<
   std::optional<IceLite> ice_;
   IceState ice_state_;
   bool follow_ = false, rtcp_mux_;
-  bool follow_due_ = false;             // media goes to the nominated path at follow_from_ns_
-  int64_t follow_from_ns_ = INT64_MIN;  // no change of the path before
-  std::vector<std::string> fragments_;  // ours on the shared port
-  RefusalLimit refusals_;               // on ports of its own
-  const Path* arriving_ = nullptr;      // of the datagram that is being processed
+  bool follow_due_ = false;                // media goes to the nominated path at follow_from_ns_
+  int64_t follow_from_ns_ = INT64_MIN;     // no change of the path before
+  std::shared_ptr<DtlsAssociation> dtls_;  // null: JavaScript carries its datagrams
+  Address dtls_to_;                        // with ICE; unknown before the first check
+  bool dtls_nominated_ = false;            // dtls_to_ is nominated
+  std::vector<std::string> fragments_;     // ours on the shared port
+  RefusalLimit refusals_;                  // on ports of its own
+  const Path* arriving_ = nullptr;         // of the datagram that is being processed
   std::shared_ptr<RtpStream> stream_;
   std::deque<ForeignPacket> foreign_;
   // An event waits: JavaScript has not looked yet.

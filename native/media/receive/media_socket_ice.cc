@@ -15,6 +15,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
     ice_.reset();
     ice_state_ = IceState();
     follow_due_ = false;
+    ForgetDtlsPeer();
     Aim();
     return IceResult::kDone;
   }
@@ -25,8 +26,13 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
       fragments_.push_back(fragment);
     }
   }
-  if (!ice_) ice_.emplace(std::move(*credentials));
-  else if (ice_->Restart(std::move(*credentials))) ice_state_ = IceState();
+  if (!ice_) {
+    ice_.emplace(std::move(*credentials));
+  } else if (ice_->Restart(std::move(*credentials))) {
+    ice_state_ = IceState();
+    // An association that continues keeps its path until another one is nominated.
+    if (!HasAssociation()) ForgetDtlsPeer();
+  }
   // Fragments from before the previous restart are valid no more.
   const auto known = [this](const std::string& one) {
     if (ice_->Knows(one)) return true;
@@ -51,9 +57,12 @@ void MediaSocket::LeavePath() {
   if (closed_ || !ice_ || !follow_) return;
   ice_->LeaveNominated();
   ice_state_ = IceState();
+  dtls_nominated_ = false;
+  follow_due_ = false;
+  follow_from_ns_ = INT64_MIN;
   intake_.Learn(Address(), Address(), rtcp_mux_);
   Aim();
-  queue_->Put({handle_, InboundEvent::kIce, 0, 0, time_->Now()});
+  AnnounceIce(time_->Now());
 }
 
 void MediaSocket::TakeCheck(const uint8_t* data, size_t len, bool rtcp_port) {
@@ -79,6 +88,7 @@ void MediaSocket::NotePassed(const IceLite::Answer& answer, bool rtcp_port, int6
   else if (udp_mux_ && answer.forgotten.known() && !ice_->HasChecked(answer.forgotten.remote, nullptr)) {
     udp_mux_->calls().Release(answer.forgotten.remote, this);
   }
+  if (!rtcp_port) NoteDtlsPeer(answer, from);
   bool is_news = false;
   if (answer.fresh && !rtcp_port && ice_state_.checked != from) {
     ice_state_.checked = from;
@@ -135,6 +145,7 @@ void MediaSocket::LoseConnection(const PacketSink* sink) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || !ice_ || !ice_->Forget(sink)) return;
   ice_state_ = IceState();
+  dtls_nominated_ = false;
   Aim();
   AnnounceIce(time_->Now());
 }
