@@ -67,7 +67,7 @@ export class LightPeer {
   readonly offer: string;
   /** Milliseconds of the clock at which each step was reached. */
   readonly at: { nominated?: number; keys?: number; ready?: number; audible?: number; ended?: number } = {};
-  /** Resolves with the first RTP packet. Rejects if the set-up fails. */
+  /** Resolves with the first RTP packet, once there are keys as well. Rejects if the set-up fails. */
   readonly ready: Promise<void>;
   /** Resolves with the first RTP packet that is not silence. Rejects if the set-up fails. */
   readonly audible: Promise<void>;
@@ -151,6 +151,7 @@ export class LightPeer {
       onKeys: ({ receive }) => {
         this.at.keys = this.#time.now();
         this.#reader = new SrtpReader(receive);
+        this.#settleIfReady();
       },
       onFailed: (error) => this.#fail(error),
       onClosed: () => this.#fail(new Error('the server ended the call')),
@@ -294,12 +295,17 @@ export class LightPeer {
     if (onRtp !== undefined && this.#reader !== undefined) onRtp(this.#plain(this.#reader, data, index));
     if (this.at.ready === undefined) {
       this.at.ready = nowMs;
-      this.#settleReady.resolve();
+      this.#settleIfReady();
     }
     if (this.at.audible === undefined && this.#isAudible(data, index)) {
       this.at.audible = nowMs;
       this.#settleAudible.resolve();
     }
+  }
+
+  /** A packet may come before this side has processed the end of the handshake. */
+  #settleIfReady(): void {
+    if (this.at.ready !== undefined && this.at.keys !== undefined) this.#settleReady.resolve();
   }
 
   /** The roll-over counter and the sequence number as one number (RFC 3711 section 3.3.1). */
