@@ -3,7 +3,10 @@
 import type { Time } from '../time.js';
 
 interface AdmissionOptions {
-  /** Share of all cores that this process may use before it refuses calls, in percent; 0: no limit. */
+  /**
+   * Share of all cores that this process may use before it refuses calls, in percent; 0: no limit, nor one
+   * for the main thread.
+   */
   readonly maxCpuPercent: number;
   readonly cores: number;
   /** Milliseconds that the event loop of the main thread has been active and idle so far. */
@@ -47,7 +50,7 @@ export class CallAdmission {
     if (maxCpuPercent > 0 && cpuPercent > maxCpuPercent) {
       return `the server uses ${cpuPercent} % of its processor, and MAX_CPU_PERCENT allows ${maxCpuPercent}`;
     }
-    if (this.#loop > MAX_LOOP_LOAD) {
+    if (maxCpuPercent > 0 && this.#loop > MAX_LOOP_LOAD) {
       const loopPercent = Math.round(this.#loop * 100);
       const most = MAX_LOOP_LOAD * 100;
       return `the main thread of the server is busy for ${loopPercent} % of the time, and ${most} % is the most`;

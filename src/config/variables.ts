@@ -182,7 +182,8 @@ export const SECTIONS = {
       meaning: 'seconds that a browser call whose connection is lost waits for its client to resume it',
     },
     MAX_CPU_PERCENT: {
-      meaning: 'share of the processor above which the server accepts no further call; 0 sets no limit',
+      meaning:
+        'share of the processor above which the server accepts no further call; 0 sets no limit, nor one for the main thread',
     },
     ENCODER_WORKERS: { meaning: 'encoder threads', default: 'cores − 1' },
     OPUS_APPLICATION: { meaning: 'tuning of the Opus encoder; audio costs half as much' },
