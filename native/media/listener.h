@@ -29,7 +29,7 @@ class Listener : public RtpStream {
   static StreamConfig Following(const StreamConfig& source, StreamConfig config);
   bool Suits(const StreamConfig& source) const;
 
-  // Callers: the plane holds its mutex. Null: it follows nobody, and sends nothing.
+  // Callers: the plane holds its mutex. Null: it has no source, and sends nothing.
   std::shared_ptr<Stream> source;
 
   // The clock, within a tick of the source that is due at `due_ns`.

@@ -346,9 +346,11 @@ const RECORD_HEAD = 13;
  * Decides which source may take part in the DTLS handshake without ICE, before the far end is authenticated.
  * The far end may be behind a NAT, and anybody can send a datagram.
  *
- *     the announced address always; a handshake with another source makes way for it another one, we wait a
- *     source that begins a handshake, once the one before has been silent for a second another one, we
- *     connect a source that answers, once the announced address has been silent for a second
+ * - The announced address always may; a handshake with another source makes way for it.
+ * - Another source may begin a handshake where this side waits for one, once the source before it has been
+ *   silent for a second.
+ * - Another source may answer where this side connects, once the announced address has been silent for a
+ *   second.
  *
  * A source can end only its own handshake.
  */

@@ -31,7 +31,7 @@ export interface SocketOptions {
    * keeps its own target.
    */
   readonly ports?: RtpPorts;
-  /** Instead of `ports`; it wants `mux`, and finds its call by `ice`. A port belongs to one media plane. */
+  /** Instead of `ports`; `mux` must be true, and `ice` finds the call. A port belongs to one media plane. */
   readonly udpMux?: UdpMux;
   /** RTCP shares the port of RTP (RFC 5761), which needs no second one; `learn` may decide so later too. */
   readonly mux: boolean;
@@ -247,8 +247,8 @@ export class MediaSocket {
   }
 
   /**
-   * The playout or listener that sends from here; its target is the socket's business from now on. Null lets
-   * it go.
+   * The playout or listener that sends from here. From now on the socket sets its target. Null lets it go, and
+   * it sends nothing.
    */
   bind(stream: Playout | PlayoutListener | null): void {
     this.#addon.socketBind(this.handle, stream?.handle ?? 0);

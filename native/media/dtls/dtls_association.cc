@@ -12,8 +12,8 @@ namespace {
 
 using State = DtlsEndpoint::State;
 
-constexpr int64_t kLongestWaitMs =
-    2000;  // for a retransmission, however the system's clock was set meanwhile
+// For a retransmission, however the system's clock was set meanwhile.
+constexpr int64_t kLongestWaitMs = 2000;
 
 bool IsOver(State state) { return state == State::kClosed || state == State::kFailed; }
 

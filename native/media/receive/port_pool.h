@@ -55,7 +55,7 @@ class PortPair {
 
 class PortPool : public std::enable_shared_from_this<PortPool> {
  public:
-  // Null with `problem` set when the address is none or the range holds no pair.
+  // Null with `problem` set when the address is not an IP address or the range holds no pair.
   static std::shared_ptr<PortPool> Open(const PortPoolConfig& config, std::string* problem);
 
   // Null with `problem` set when no pair is free or the system refuses.

@@ -19,7 +19,7 @@ constexpr int kPortTries =
 
 bool IsAny(const std::string& address) { return address == "0.0.0.0" || address == "::"; }
 
-// SO_RCVBUFFORCE goes beyond the limit of the system, and wants CAP_NET_ADMIN.
+// SO_RCVBUFFORCE goes beyond the limit of the system, and needs CAP_NET_ADMIN.
 void SetBuffer(int fd, int force, int plain, int bytes) {
   if (setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof(bytes)) != 0) {
     setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof(bytes));
@@ -64,7 +64,7 @@ std::shared_ptr<UdpMux> UdpMux::Open(const UdpMuxConfig& config, std::string* pr
     const bool bound =
         std::all_of(config.addresses.begin(), config.addresses.end(), [&](const std::string& text) {
           const Address address = Address::Of(text, mux->port_);
-          if (!address.known()) *problem = "addresses must be IP addresses, and " + text + " is none";
+          if (!address.known()) *problem = "addresses must be IP addresses, not " + text;
           return address.known() && mux->Bind(address, has_v4 || !IsAny(text), config, problem);
         });
     if (bound && config.tcp_port >= 0) {

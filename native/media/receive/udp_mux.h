@@ -37,7 +37,7 @@ class UdpMux : public Channel {
  public:
   static constexpr size_t kMaxAddresses = Channel::kMaxDescriptors - 1;
 
-  // Null with `problem` set when an address is none or cannot be bound.
+  // Null with `problem` set when an address is not an IP address or cannot be bound.
   static std::shared_ptr<UdpMux> Open(const UdpMuxConfig& config, std::string* problem);
 
   uint16_t port() const { return port_; }
