@@ -473,7 +473,7 @@ void WrongAddressesAreRefusedByName() {
   };
   CHECK_EQ(refusal({}, 0), "addresses must be 1 to 7 IP addresses");
   CHECK_EQ(refusal(std::vector<std::string>(8, "::1"), 0), "addresses must be 1 to 7 IP addresses");
-  CHECK_EQ(refusal({"localhost"}, 0), "addresses must be IP addresses, and localhost is none");
+  CHECK_EQ(refusal({"localhost"}, 0), "addresses must be IP addresses, not localhost");
   const auto mux = OpenMux();
   const std::string port = std::to_string(mux->port());
   CHECK_EQ(refusal({"127.0.0.1"}, mux->port()),
