@@ -13,6 +13,8 @@ export class Connection {
   #peer;
   #channel;
   #receiver;
+  /** What `lastTimestamp` found: {packets, timestamp}. */
+  #last;
   #isClosed = false;
 
   /** `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). */
@@ -83,12 +85,17 @@ export class Connection {
   }
 
   /**
-   * RTP timestamp of the sound that was received last, once packets arrive no more and all of them are played.
-   * Undefined if they go on, or if nothing was ever received.
+   * RTP timestamp of the sound that was received last, once packets arrive no more and all of them are
+   * played. Undefined if they go on, or if nothing was ever received.
    */
   async lastTimestamp() {
-    if ((await settled(() => this.packets(), ARRIVAL)) === undefined) return undefined;
-    return settled(() => this.#playedTimestamp(), PLAYED);
+    const packets = await settled(() => this.packets(), ARRIVAL);
+    if (packets === undefined) return undefined;
+    if (this.#last?.packets !== packets) {
+      const timestamp = await settled(() => this.#playedTimestamp(), PLAYED);
+      this.#last = timestamp === undefined ? undefined : { packets, timestamp };
+    }
+    return this.#last?.timestamp;
   }
 
   /** Of the packet that is played. Browsers forget it after ten seconds. */

@@ -10,7 +10,8 @@ import { CallError, CallSession } from './parley-http.js';
 
 const OPEN_MS = 20_000; // from `open` to the open data channel
 const WATCH_MS = 200;
-const QUIET_MS = 600; // the server sends a packet every 20 ms, also while nothing is spoken; a restart is not heard
+// The server sends a packet every 20 ms, also while nothing is spoken. An ICE restart interrupts no sound.
+const QUIET_MS = 600;
 const HEAR_MS = 4000; // from an ICE restart to the sound
 const LOOK_MS = 100;
 const RESUME_MS = 8000; // from an answer to the open data channel

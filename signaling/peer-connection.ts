@@ -70,6 +70,7 @@ const CONSENT_MS = 30_000; // RFC 7675 section 5.1
 // Browsers repeat their checks each 2.5 to 6 s, and one may be lost. Reports of a browser come as well.
 const INTERRUPTED_MS = 10_000;
 const WATCH_MS = 2500;
+const LONGEST_OUTAGE_S = 600;
 const UFRAG_BYTES = 6; // 48 bits; RFC 8445 section 5.3 demands 24, and 128 of the password
 const PWD_BYTES = 18;
 const NOTHING = new Uint8Array(0);
@@ -161,10 +162,13 @@ export class PeerConnection {
 
   /**
    * The sound of this connection, which must stand still, is as if nothing had been sent after this RTP
-   * timestamp.
+   * timestamp. A timestamp that this connection has not sent is ignored: it is of another one.
    */
   rewind(receivedTimestamp: number): void {
-    if (this.#sender instanceof Playout) this.#sender.rewind(receivedTimestamp);
+    if (!(this.#sender instanceof Playout)) return;
+    const sinceTicks = (this.#sender.stats().timestamp - receivedTimestamp) >>> 0;
+    if (sinceTicks > LONGEST_OUTAGE_S * this.offer.codec.clockRate) return;
+    this.#sender.rewind(receivedTimestamp);
   }
 
   /** Tells the browser and frees everything. No event but `closing` follows. Idempotent. */
@@ -394,7 +398,7 @@ export class PeerConnection {
   }
 }
 
-const LOSS_ON = 0.02;
+const LOSS_ON = 0.01;
 const LOSS_OFF = 0.005;
 const CALM_REPORTS = 4; // of the browser: some 20 s
 

@@ -148,6 +148,8 @@ function isOverfilled(sctp: Members): boolean {
 /**
  * Takes the place of werift's method, which sorts all misordered chunks for each chunk that arrives, and as
  * texts, so that 10 comes before 9. True for a duplicate.
+ *
+ * Its SACKs still sort so: none leaves while a gap spans the wrap of TSNs, and the browser retransmits then.
  */
 function markReceived(sctp: Members, tsn: number): boolean {
   const misordered = setOf(sctp, 'sackMisOrdered');

@@ -94,7 +94,7 @@ std::vector<DtlsFingerprint> FingerprintsIn(const Napi::Value& value) {
   return fingerprints;
 }
 
-// Returns the handle, or a text with the reason why there is none.
+// Returns the handle; 0: the plane has no room. Or a text with another reason why there is none.
 Napi::Value Open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto owner = Handles::Process().Get<PlaneEntry>(HandleOf(info));
@@ -120,7 +120,7 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   if (owner->plane->BeginDtls(association)) return ToNumber(env, handle);
   Handles::Process().Remove<DtlsEntry>(handle);
   association->Close();
-  return Napi::String::New(env, "the media plane is closed or has all the associations it can take");
+  return ToNumber(env, uint64_t{0});
 }
 
 void Start(const Napi::CallbackInfo& info) {

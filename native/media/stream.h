@@ -38,7 +38,7 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // Frames of the track that have left and need not be sent again.
   uint64_t Sent(uint32_t track);
   // The far end received nothing after this RTP timestamp: what left since, and was not cleared, is sent once
-  // more, before what is queued. Returns the frames; the queue no longer has those of more than some seconds.
+  // more, before what is queued. Returns the frames; the queue keeps those of half a second or more.
   // To be called while the stream has no target, so that nothing else goes before.
   size_t Rewind(uint32_t received_timestamp);
   void MarksDelivered(uint32_t count);

@@ -4,8 +4,8 @@ import type { Time } from '../time.js';
 
 interface AdmissionOptions {
   /**
-   * Share of all cores that this process may use before it refuses calls, in percent; 0: no limit, nor one
-   * for the main thread.
+   * Share of all cores that this process may use before it refuses calls, in percent. 0 switches off this
+   * limit and that of the main thread.
    */
   readonly maxCpuPercent: number;
   readonly cores: number;

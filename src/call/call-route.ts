@@ -29,7 +29,7 @@ export interface MediaPort {
   readonly playout: Playout;
   /** True if the far end only sends: speech is refused. */
   readonly isUnheard?: boolean;
-  /** Path of the packets, in words for the log: `udp`, `none`. */
+  /** Path of the packets, in words for the log: `udp`, `tcp`, `none`. */
   readonly path: string;
   /** Limits of the far end for Opus; absent: none. They may change while the port stands. */
   readonly encoding?: OpusLimits | undefined;

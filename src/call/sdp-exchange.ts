@@ -77,7 +77,7 @@ export interface SdpExchange {
    *
    * `receivedTimestamp` of a restart says that the present path is dead, and is the RTP timestamp of the
    * sound that the client received last. Nothing is sent then until there is a new path, and what was sent
-   * after it is sent once more.
+   * after it is sent once more, unless the client listens to the call of another one.
    */
   patchIce(id: string, fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined;
   /**

@@ -183,7 +183,7 @@ export const SECTIONS = {
     },
     MAX_CPU_PERCENT: {
       meaning:
-        'share of the processor above which the server accepts no further call; 0 sets no limit, nor one for the main thread',
+        'share of the processor above which the server accepts no further call; 0 switches off this limit and that of the main thread',
     },
     ENCODER_WORKERS: { meaning: 'encoder threads', default: 'cores − 1' },
     OPUS_APPLICATION: { meaning: 'tuning of the Opus encoder; audio costs half as much' },

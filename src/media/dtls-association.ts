@@ -82,8 +82,8 @@ export class DtlsAssociation {
   #cancelLimit: (() => void) | undefined;
 
   /**
-   * Made by MediaPlane.openDtls. Throws DTLS_FAILED where the certificate is closed, or the plane has no room
-   * for another association.
+   * Made by MediaPlane.openDtls. Throws DTLS_FAILED where the certificate is closed, and CALL_LIMIT where the
+   * plane has no room for another association.
    */
   constructor(plane: number, options: AssociationOptions, onEnd: () => void) {
     this.#options = options;
@@ -96,6 +96,12 @@ export class DtlsAssociation {
       applicationData: options.onData !== undefined,
     });
     if (typeof handle === 'string') throw new ParleyError('DTLS_FAILED', handle);
+    if (handle === 0) {
+      throw new ParleyError(
+        'CALL_LIMIT',
+        'the media plane is closed or has all the DTLS associations it can take',
+      );
+    }
     this.handle = handle;
   }
 

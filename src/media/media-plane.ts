@@ -140,7 +140,7 @@ export class MediaPlane {
     return socket;
   }
 
-  /** An association of DTLS, whose work a native thread does. Throws DTLS_FAILED. */
+  /** An association of DTLS, whose work a native thread does. Throws DTLS_FAILED or CALL_LIMIT. */
   openDtls(options: AssociationOptions): DtlsAssociation {
     const association = new DtlsAssociation(this.#open(), options, () =>
       this.#associations.delete(association.handle),

@@ -200,9 +200,9 @@ export class MediaSocket {
 
   /**
    * Answers the far end's ICE checks from now on, as the controlled lite side, in the thread that reads them.
-   * Only addresses that passed a check are heard in a handshake. Other local credentials restart ICE: the old
-   * ones stay valid until the next restart, and media keeps its path until a check nominates one with the new
-   * ones. Undefined ends ICE.
+   * Only addresses that passed a check are heard in a handshake. Other local credentials restart ICE: those
+   * that were used last stay valid, and media keeps its path until a check nominates one with the new ones.
+   * Undefined ends ICE.
    *
    * `follow` false leaves it to `learn` where media goes; a shared port always follows. Throws EXISTS if
    * another call of the port has this fragment.
@@ -247,8 +247,8 @@ export class MediaSocket {
   }
 
   /**
-   * The playout or listener that sends from here. From now on the socket sets its target. Null lets it go, and
-   * it sends nothing.
+   * The playout or listener that sends from here. From now on the socket sets its target. Null lets it go,
+   * and it sends nothing.
    */
   bind(stream: Playout | PlayoutListener | null): void {
     this.#addon.socketBind(this.handle, stream?.handle ?? 0);

@@ -97,7 +97,7 @@ export class Playout {
 
   /**
    * The far end has received nothing after this RTP timestamp: the frames sent since, unless they were
-   * cleared, are sent once more, before those that wait. Frames of more than some seconds are not kept. Call
+   * cleared, are sent once more, before those that wait. Frames of half a second or more are kept. Call
    * it while nothing can leave. Returns the number of the frames; 0 once closed.
    */
   rewind(receivedTimestamp: number): number {

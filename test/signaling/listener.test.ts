@@ -77,12 +77,12 @@ test('a call is heard with its key only, once it is set up, and in a codec of it
   assert.equal(server.size, 1);
 });
 
-test('frames are repeated from 2 % of loss on, until four reports in a row are calm', () => {
+test('frames are repeated from 1 % of loss on, until four reports in a row are calm', () => {
   const redundancy = new RedundancySwitch();
   let reports = 0;
   const report = (loss: number) => redundancy.reported(++reports, loss);
-  assert.equal(report(0.019), undefined);
-  assert.equal(report(0.02), 1);
+  assert.equal(report(0.009), undefined);
+  assert.equal(report(0.01), 1);
   assert.equal(redundancy.reported(reports, 0), undefined); // no new report
   assert.deepEqual(
     [report(0), report(0), report(0), report(0.01)],

@@ -144,24 +144,32 @@ test('a resumption under way outlasts the grace time, and its failure ends the c
   assert.equal(await call.closed, 'peer lost');
 });
 
-test('a resumption that says what was received last holds the speech, and rewinds it before it moves', async (t) => {
-  const under = await openServer(t);
-  const { call, token } = await connect(t, under);
-  const done: string[] = [];
-  t.mock.method(call, 'hold', (held: boolean) => void done.push(`hold ${held}`));
-  call.follow(({ playout }) => {
-    const { take } = playout;
-    t.mock.method(playout, 'rewind', (timestamp: number) => done.push(`rewind ${timestamp}`));
-    t.mock.method(playout, 'take', () => (done.push('take'), take.call(playout)));
+for (const [what, agoTicks, isOurs] of [
+  ['a second ago', 48_000, true],
+  ['in an hour, by another stream', -3600 * 48_000, false],
+  ['an hour ago', 3600 * 48_000, false],
+] as const) {
+  test(`a resumption that received sound last ${what} ${isOurs ? 'rewinds' : 'does not rewind'} it before it moves`, async (t) => {
+    const under = await openServer(t);
+    const { call, token } = await connect(t, under);
+    const receivedTimestamp = (call.stats().timestamp - agoTicks) >>> 0;
+    const done: string[] = [];
+    t.mock.method(call, 'hold', (held: boolean) => void done.push(`hold ${held}`));
+    call.follow(({ playout }) => {
+      const { take } = playout;
+      t.mock.method(playout, 'rewind', (timestamp: number) => done.push(`rewind ${timestamp}`));
+      t.mock.method(playout, 'take', () => (done.push('take'), take.call(playout)));
+    });
+    const client = new WeriftClient();
+    t.after(() => client.close());
+    const { sdp } = await under.server.resume(token, { sdp: await client.offer(), receivedTimestamp });
+    assert.deepEqual(done, ['hold true']);
+    await client.accept(sdp);
+    await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
+    const rewound = isOurs ? [`rewind ${receivedTimestamp}`] : [];
+    assert.deepEqual(done, ['hold true', ...rewound, 'take', 'hold false']);
   });
-  const client = new WeriftClient();
-  t.after(() => client.close());
-  const { sdp } = await under.server.resume(token, { sdp: await client.offer(), receivedTimestamp: 960 });
-  assert.deepEqual(done, ['hold true']);
-  await client.accept(sdp);
-  await client.until(() => client.messages.find(({ type }) => type === 'ready'), 'ready message');
-  assert.deepEqual(done, ['hold true', 'rewind 960', 'take', 'hold false']);
-});
+}
 
 test('a resumption that fails lets the present connection go on speaking', async (t) => {
   const under = await openServer(t);

@@ -205,7 +205,7 @@ void DtlsAssociation::SetDeadline(int64_t now_ns) {
       left_ms < 0 ? INT64_MAX : now_ns + std::clamp<int64_t>(left_ms, 1, kLongestWaitMs) * kNsPerMs;
 }
 
-// Datagrams leave before the state is told, so that the far end can follow.
+// Sends datagrams before it reports the state, so that the far end can follow.
 void DtlsAssociation::Publish(uint64_t cause) {
   std::vector<std::vector<uint8_t>> output = endpoint_->TakeOutput();
   std::shared_ptr<DtlsTransport> transport;

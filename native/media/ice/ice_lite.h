@@ -121,7 +121,7 @@ class IceLite {
   std::list<Path>::iterator OldestConnection();
 
   Secret present_;
-  std::optional<Secret> previous_;  // from before the last restart, or an earlier one
+  std::optional<Secret> previous_;  // the last ones before that a check used, if any were
   bool present_used_ = false;       // a check had the present credentials
   std::list<Path> sources_;         // the latest check is last
   std::array<std::optional<Nominated>, kComponents> nominated_;

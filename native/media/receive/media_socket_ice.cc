@@ -33,7 +33,7 @@ MediaSocket::IceResult MediaSocket::UseIce(std::optional<IceCredentials> credent
     // An association that continues keeps its path until another one is nominated.
     if (!HasAssociation()) ForgetDtlsPeer();
   }
-  // Fragments from before the previous restart are valid no more.
+  // Fragments that no valid credentials have.
   const auto known = [this](const std::string& one) {
     if (ice_->Knows(one)) return true;
     udp_mux_->calls().RemoveFragment(one, this);

@@ -12,7 +12,7 @@ const PREFIX = 'ek_'; // as OpenAI's
 const BYTES = 32;
 const MOST_OF_OWNER = 10_000;
 const MOST = 50_000;
-const MOST_CALLS = 100; // that a secret is known to have opened
+const MOST_CALLS = 20; // that a secret is known to have opened
 const SWEEP_MS = 1000; // between two searches for expired secrets
 
 interface Secret {
