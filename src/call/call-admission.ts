@@ -23,6 +23,8 @@ const WEIGHT = 0.5; // of the newest sample
 const MAX_ENCODER_LOAD = 0.95;
 // One busy thread is a small share of a machine with many cores, but the main thread sets up every call.
 const MAX_LOOP_LOAD = 0.95;
+// The start of the server, or one long piece of work, is no load that lasts: a busy loop counts after 13 s.
+const LOOP_WEIGHT = 0.2; // of the newest sample
 
 export class CallAdmission {
   readonly #options: AdmissionOptions;
@@ -78,7 +80,7 @@ export class CallAdmission {
     const times = this.#options.eventLoop();
     const activeMs = times.active - this.#loopTimes.active;
     const elapsedMs = activeMs + times.idle - this.#loopTimes.idle;
-    this.#loop += WEIGHT * (activeMs / Math.max(elapsedMs, 1) - this.#loop);
+    this.#loop += LOOP_WEIGHT * (activeMs / Math.max(elapsedMs, 1) - this.#loop);
     this.#loopTimes = times;
   }
 }

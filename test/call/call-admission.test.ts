@@ -75,6 +75,8 @@ for (const maxCpuPercent of [90, 0]) {
     turn(10, 0.94);
     assert.equal(gate.refusal(), undefined);
     turn(5, 1);
+    assert.equal(gate.refusal(), undefined);
+    turn(20, 1);
     const words = 'the main thread of the server is busy for 100 % of the time, and 95 % is the most';
     assert.equal(gate.refusal(), refuses ? words : undefined);
     turn(1, 0.5);

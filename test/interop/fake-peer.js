@@ -47,7 +47,9 @@
     constructor() {
       server.peer = this;
     }
-    addTransceiver() {}
+    addTransceiver() {
+      return { receiver: { getSynchronizationSources: () => [] } };
+    }
     setConfiguration() {}
     createDataChannel() {
       server.channel = new FakeChannel();
