@@ -65,7 +65,7 @@ export class BrowserListener {
     return { id: this.id, sdp: this.#connection.answer, iceSession: this.#iceSession, token: undefined };
   }
 
-  /** What a listener has missed is not sent once more: the call goes on for the others. */
+  /** The server repeats nothing for a listener, because the call goes on for the others. */
   patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
     const restarted = this.#connection.patchIce(fragment, receivedTimestamp);
     if (restarted === undefined) return undefined;

@@ -5,10 +5,7 @@
 // Processor: a manual plane runs in the measuring thread, so that its processor time is that of the clock
 // alone. Lateness: a plane with a clock thread, beside a thread that fills the queues. Every packet is
 // encrypted and sent to a UDP socket of the loopback interface that nobody reads.
-#include <arpa/inet.h>
 #include <malloc.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -20,6 +17,7 @@
 
 #include "media/plane.h"
 #include "media/time.h"
+#include "test/loopback.h"
 
 namespace parley::bench {
 namespace {
@@ -27,29 +25,6 @@ namespace {
 constexpr int64_t kPeriod = 20 * kNsPerMs;
 constexpr size_t kFrameBytes = 80;  // Opus at 32 kbit/s
 constexpr uint32_t kFrames = 75;
-
-class Socket {
- public:
-  Socket() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof(address);
-    if (bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) std::abort();
-    if (getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) std::abort();
-    port_ = ntohs(address.sin_port);
-  }
-  ~Socket() { close(fd_); }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-
-  int fd() const { return fd_; }
-  uint16_t port() const { return port_; }
-
- private:
-  const int fd_;
-  uint16_t port_ = 0;
-};
 
 std::unique_ptr<SrtpSender> Keys(uint32_t ssrc) {
   const uint8_t key[16] = {1, 2, 3}, salt[14] = {4, 5, 6};
@@ -78,11 +53,6 @@ std::shared_ptr<Stream> Open(MediaPlane& plane, uint32_t ssrc) {
   stream->set_handle(ssrc);
   if (!plane.Begin(stream.get())) std::abort();
   return stream;
-}
-
-std::unique_ptr<Target> To(const Socket& from, const Socket& to) {
-  std::string problem;
-  return Target::Socket(from.fd(), "127.0.0.1", to.port(), &problem);
 }
 
 void Fill(const Streams& streams) {
@@ -131,12 +101,12 @@ double Cost(MediaPlane& plane, const Streams& streams, int seconds) {
 }
 
 void Processor(int count, int seconds) {
-  Socket from, to;
+  test::LoopbackSocket from, to;
   const auto plane = MediaPlane::OpenManual(1, 0, 0);
   Streams streams;
   for (int n = 0; n < count; n++) {
     streams.push_back(Open(*plane, static_cast<uint32_t>(n + 1)));
-    streams.back()->SetTarget(To(from, to));
+    streams.back()->SetTarget(from.TargetAt(to));
   }
   Cost(*plane, streams, 1);
   std::printf("%d streams: %.0f ns of processor per packet\n", count, Cost(*plane, streams, seconds));
@@ -144,10 +114,10 @@ void Processor(int count, int seconds) {
 
 // One source with listeners: what a listener's packet costs beside the source's.
 void Listeners(int count, int seconds) {
-  Socket from, to;
+  test::LoopbackSocket from, to;
   const auto plane = MediaPlane::OpenManual(1, 0, 0);
   const Streams source = {Open(*plane, 1)};
-  source[0]->SetTarget(To(from, to));
+  source[0]->SetTarget(from.TargetAt(to));
   const double alone_ns = Cost(*plane, source, seconds);
   const double before = HeapBytes();
   for (int n = 0; n < count; n++) {
@@ -155,7 +125,7 @@ void Listeners(int count, int seconds) {
     const auto listener = plane->MakeListener(Config(ssrc), Keys(ssrc));
     listener->set_handle(ssrc);
     if (plane->FollowSource(listener.get(), source[0]) != MediaPlane::Follow::kFollows) std::abort();
-    listener->SetTarget(To(from, to));
+    listener->SetTarget(from.TargetAt(to));
   }
   const double bytes = (HeapBytes() - before) / count;
   Cost(*plane, source, 1);
@@ -180,12 +150,12 @@ double LatenessMs(const PlaneCounters& counters, double share) {
 }
 
 void Lateness(int count, int seconds) {
-  Socket from, to;
+  test::LoopbackSocket from, to;
   const auto plane = MediaPlane::OpenReal(1);
   Streams streams;
   for (int n = 0; n < count; n++) {
     streams.push_back(Open(*plane, static_cast<uint32_t>(n + 1)));
-    streams.back()->SetTarget(To(from, to));
+    streams.back()->SetTarget(from.TargetAt(to));
   }
   const int64_t end_ns = plane->time().Now() + seconds * kNsPerSecond;
   while (plane->time().Now() < end_ns) {

@@ -7,7 +7,7 @@
 namespace parley {
 namespace {
 
-// Of the frames that were received, a decoder needs these few to begin.
+// A decoder needs so many of the frames that were received before to begin.
 constexpr size_t kWarmFrames = 8;
 
 bool IsAfter(uint32_t timestamp, uint32_t other) { return static_cast<int32_t>(timestamp - other) > 0; }

@@ -1,11 +1,8 @@
 // Checks listeners of a running stream: that each gets every frame, that threads may open, move and close all
 // of them at once, and that nothing is left of any.
-#include <arpa/inet.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <string>
 #include <thread>
@@ -14,6 +11,7 @@
 #include "media/plane.h"
 #include "media/random.h"
 #include "test/check.h"
+#include "test/loopback.h"
 
 namespace parley::test {
 namespace {
@@ -53,40 +51,6 @@ std::shared_ptr<Listener> OpenListener(MediaPlane& plane) {
   listener->set_handle(handle);
   return listener;
 }
-
-// A UDP socket on the loopback address, which sends to itself.
-class Loop {
- public:
-  Loop() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof(address);
-    CHECK_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    CHECK_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
-    port_ = ntohs(address.sin_port);
-  }
-  ~Loop() { close(fd_); }
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
-
-  std::unique_ptr<Target> target() const {
-    std::string problem;
-    return Target::Socket(fd_, "127.0.0.1", port_, &problem);
-  }
-  bool Receive() const {
-    char data[2048];
-    return recv(fd_, data, sizeof(data), MSG_DONTWAIT) > 0;
-  }
-  void Drain() const {
-    while (Receive()) {
-    }
-  }
-
- private:
-  const int fd_;
-  uint16_t port_ = 0;
-};
 
 using Follow = MediaPlane::Follow;
 
@@ -150,14 +114,14 @@ void NothingLeavesAfterItsEnd() {
   const auto plane = MediaPlane::OpenReal(1);
   const auto source = OpenSource(*plane);
   const auto other = OpenSource(*plane);
-  const Loop way, listener_way;
-  source->SetTarget(way.target());
-  other->SetTarget(way.target());
+  const LoopbackSocket way, listener_way;
+  source->SetTarget(way.TargetAt(way));
+  other->SetTarget(way.TargetAt(way));
   for (int round = 0; round < 20; round++) {
     auto listener = OpenListener(*plane);
     CHECK(plane->FollowSource(listener.get(), round % 2 ? source : other) == Follow::kFollows);
-    CHECK(listener->SetTarget(listener_way.target()));
-    while (!listener_way.Receive()) std::this_thread::yield();
+    CHECK(listener->SetTarget(listener_way.TargetAt(listener_way)));
+    while (listener_way.Receive(0).empty()) std::this_thread::yield();
     if (round % 3 == 0) CHECK(plane->FollowSource(listener.get(), source) == Follow::kFollows);
     plane->CloseListener(listener.get());
     const std::weak_ptr<Listener> left = listener;
@@ -166,7 +130,7 @@ void NothingLeavesAfterItsEnd() {
     listener_way.Drain();
     const uint64_t packets = source->Stats().packets;
     while (source->Stats().packets < packets + 2) std::this_thread::yield();
-    CHECK(!listener_way.Receive());
+    CHECK(listener_way.Receive(0).empty());
     way.Drain();
   }
   CHECK_EQ(plane->ListenerCount(), size_t{0});
@@ -214,11 +178,11 @@ struct Open {
   std::vector<std::shared_ptr<Listener>> listeners;
 };
 
-void Act(MediaPlane& plane, const Loop& way, Open& open, Random& random) {
+void Act(MediaPlane& plane, const LoopbackSocket& way, Open& open, Random& random) {
   const uint64_t dice = random.Next() % 100;
   if (open.sources.size() < 2) {
     open.sources.push_back(OpenSource(plane));
-    open.sources.back()->SetTarget(dice % 2 ? way.target() : plane.CaptureTarget());
+    open.sources.back()->SetTarget(dice % 2 ? way.TargetAt(way) : plane.CaptureTarget());
   }
   if (open.listeners.size() < 4) open.listeners.push_back(OpenListener(plane));
   const auto& source = open.sources[random.Next() % open.sources.size()];
@@ -229,7 +193,7 @@ void Act(MediaPlane& plane, const Loop& way, Open& open, Random& random) {
   if (dice < 40) source->queue().Push(source->queue().generation(), 1, payload, sizeof(payload));
   else if (dice < 60) plane.FollowSource(listener.get(), source);
   else if (dice < 75)
-    listener->SetTarget(dice % 3 == 0 ? nullptr : dice % 2 ? way.target() : plane.CaptureTarget());
+    listener->SetTarget(dice % 3 == 0 ? nullptr : dice % 2 ? way.TargetAt(way) : plane.CaptureTarget());
   else if (dice < 80) listener->Stats();
   else if (dice < 85) plane.TakePackets();
   else if (dice < 88) source->SetRedundancy(static_cast<uint32_t>(dice % 3));
@@ -246,13 +210,13 @@ void Act(MediaPlane& plane, const Loop& way, Open& open, Random& random) {
 // Two threads share sources and listeners, in groups of their own and across them.
 void EverythingMayHappenAtOnce() {
   std::vector<std::weak_ptr<Listener>> left;
-  const Loop way;
+  const LoopbackSocket way;
   {
     const auto plane = MediaPlane::OpenReal(1);
     const auto shared_source = OpenSource(*plane);
     const auto shared_listener = OpenListener(*plane);
-    shared_source->SetTarget(way.target());
-    shared_listener->SetTarget(way.target());
+    shared_source->SetTarget(way.TargetAt(way));
+    shared_listener->SetTarget(way.TargetAt(way));
     left.push_back(shared_listener);
     std::atomic<bool> running{true};
     std::vector<std::thread> threads;

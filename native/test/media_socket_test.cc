@@ -2,7 +2,6 @@
 // send from them, and everything opened, told and closed at once.
 #include "media/receive/media_socket.h"
 
-#include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <poll.h>
@@ -17,19 +16,12 @@
 #include "media/random.h"
 #include "media/rtp.h"
 #include "test/check.h"
+#include "test/loopback.h"
 
 namespace parley::test {
 namespace {
 
 constexpr uint16_t kFirstPort = 42'000, kLastPort = 42'399;
-
-size_t OpenDescriptors() {
-  size_t count = 0;
-  DIR* const folder = opendir("/proc/self/fd");
-  while (readdir(folder)) count++;
-  closedir(folder);
-  return count;
-}
 
 std::shared_ptr<PortPool> Pool(int64_t drain_ns = 0) {
   std::string problem;
@@ -371,14 +363,8 @@ void EverythingMayHappenAtOnce() {
   {
     const auto plane = MediaPlane::OpenReal(1);
     const auto pool = Pool();
-    std::atomic<bool> running{true};
-    std::vector<std::thread> threads;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-      threads.emplace_back([&, seed] { Hammer(*plane, *pool, seed, running); });
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-    running.store(false);
-    for (std::thread& thread : threads) thread.join();
+    HammerForASecond(
+        [&](uint64_t seed, std::atomic<bool>& running) { Hammer(*plane, *pool, seed, running); });
     plane->Close();
     CHECK_EQ(plane->SocketCount(), size_t{0});
     CHECK_EQ(pool->Count(plane->time().Now()).in_use, size_t{0});

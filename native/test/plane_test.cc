@@ -1,9 +1,6 @@
 // Checks the media plane on a real clock and a real socket: a released stream is gone when the plane says
 // so, threads may call it at once, and underruns are counted and reported.
-#include <arpa/inet.h>
-#include <dirent.h>
 #include <netinet/ip.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,58 +11,12 @@
 #include "media/plane.h"
 #include "media/random.h"
 #include "test/check.h"
+#include "test/loopback.h"
 
 namespace parley::test {
 namespace {
 
 constexpr int64_t kPeriod = 10 * kNsPerMs;
-
-// A UDP socket on the loopback address.
-class Socket {
- public:
-  Socket() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof(address);
-    CHECK_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    CHECK_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
-    port_ = ntohs(address.sin_port);
-  }
-  ~Socket() { close(fd_); }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-
-  int fd() const { return fd_; }
-  uint16_t port() const { return port_; }
-
-  // The next packet, or empty when none comes within `wait_ms`.
-  std::string Receive(int wait_ms) {
-    pollfd wait{fd_, POLLIN, 0};
-    if (poll(&wait, 1, wait_ms) <= 0) return {};
-    char data[2048];
-    const ssize_t bytes = recv(fd_, data, sizeof(data), MSG_DONTWAIT);
-    return bytes > 0 ? std::string(data, static_cast<size_t>(bytes)) : std::string();
-  }
-
-  // Throws away what has arrived.
-  void Drain() {
-    while (!Receive(0).empty()) {
-    }
-  }
-
- private:
-  const int fd_;
-  uint16_t port_ = 0;
-};
-
-size_t OpenDescriptors() {
-  size_t count = 0;
-  DIR* const folder = opendir("/proc/self/fd");
-  while (readdir(folder)) count++;
-  closedir(folder);
-  return count;
-}
 
 StreamConfig Config() {
   StreamConfig config;
@@ -83,11 +34,6 @@ std::unique_ptr<SrtpSender> Srtp() {
   return SrtpSender::Create(SrtpProfile::kAesCm128HmacSha1_80, key, 16, salt, 14, Config().ssrc);
 }
 
-std::unique_ptr<Target> To(Socket& from, Socket& to) {
-  std::string problem;
-  return Target::Socket(from.fd(), "127.0.0.1", to.port(), &problem);
-}
-
 std::shared_ptr<Stream> Open(MediaPlane& plane, uint64_t handle) {
   auto stream = plane.MakeStream(Config(), Srtp());
   stream->set_handle(handle);
@@ -96,8 +42,8 @@ std::shared_ptr<Stream> Open(MediaPlane& plane, uint64_t handle) {
 }
 
 void PacketsAreMarkedExpedited() {
-  Socket from, to;
-  const auto target = To(from, to);
+  LoopbackSocket from, to;
+  const auto target = from.TargetAt(to);
   int tos = 0;
   socklen_t bytes = sizeof(tos);
   CHECK_EQ(getsockopt(from.fd(), IPPROTO_IP, IP_TOS, &tos, &bytes), 0);
@@ -105,7 +51,7 @@ void PacketsAreMarkedExpedited() {
 }
 
 void WrongTargetsAreRefused() {
-  Socket from;
+  LoopbackSocket from;
   std::string problem;
   CHECK(Target::Socket(-1, "127.0.0.1", 9, &problem) == nullptr);
   CHECK(Target::Socket(STDIN_FILENO, "127.0.0.1", 9, &problem) == nullptr);
@@ -119,9 +65,9 @@ void NothingLeavesAfterLettingGo() {
   const auto plane = MediaPlane::OpenReal(1);
   const auto stream = Open(*plane, 1);
   const size_t descriptors = OpenDescriptors();
-  Socket from, to;
+  LoopbackSocket from, to;
   for (int round = 0; round < 20; round++) {
-    CHECK(stream->SetTarget(To(from, to)));
+    CHECK(stream->SetTarget(from.TargetAt(to)));
     CHECK(!to.Receive(1000).empty());
     CHECK(stream->SetTarget(nullptr));
     to.Drain();
@@ -133,41 +79,42 @@ void NothingLeavesAfterLettingGo() {
 
 void AClosedStreamSaysByeAndNothingMore() {
   const auto plane = MediaPlane::OpenReal(1);
-  Socket from, to;
+  LoopbackSocket from, to;
   const size_t descriptors = OpenDescriptors();
   const auto stream = Open(*plane, 1);
-  CHECK(stream->SetTarget(To(from, to)));
+  CHECK(stream->SetTarget(from.TargetAt(to)));
   CHECK(!to.Receive(1000).empty());
   plane->CloseStream(stream.get());
   CHECK_EQ(OpenDescriptors(), descriptors);
   std::string last, packet;
   while (!(packet = to.Receive(25)).empty()) last = packet;
   CHECK_EQ(static_cast<uint8_t>(last[1]), 200);  // the compound begins with a sender report
-  CHECK(!stream->SetTarget(To(from, to)));
+  CHECK(!stream->SetTarget(from.TargetAt(to)));
   CHECK(!stream->SendRtcp(reinterpret_cast<const uint8_t*>("12345678"), 8));
   CHECK_EQ(plane->StreamCount(), size_t{0});
 }
 
 void AnUnreachablePeerStopsNobody() {
   const auto plane = MediaPlane::OpenReal(1);
-  Socket from, to;
+  LoopbackSocket from, to;
   uint16_t closed_port = 0;
   {
-    Socket gone;
+    LoopbackSocket gone;
     closed_port = gone.port();
   }
   std::string problem;
   const auto deaf = Open(*plane, 1);
   const auto good = Open(*plane, 2);
   CHECK(deaf->SetTarget(Target::Socket(from.fd(), "127.0.0.1", closed_port, &problem)));
-  CHECK(good->SetTarget(To(from, to)));
+  CHECK(good->SetTarget(from.TargetAt(to)));
   for (int i = 0; i < 20; i++) CHECK(!to.Receive(1000).empty());
   CHECK(good->Stats().packets + good->Stats().send_errors >= 20);
 }
 
 // Every function from several threads at once, streams opened and closed all
 // the while: a thread sanitizer's food.
-void Hammer(MediaPlane& plane, Socket& from, Socket& to, uint64_t seed, const std::atomic<bool>& running) {
+void Hammer(MediaPlane& plane, LoopbackSocket& from, LoopbackSocket& to, uint64_t seed,
+            const std::atomic<bool>& running) {
   Random random(seed);
   std::vector<std::shared_ptr<Stream>> streams;
   const uint8_t payload[80] = {};
@@ -175,7 +122,7 @@ void Hammer(MediaPlane& plane, Socket& from, Socket& to, uint64_t seed, const st
     const uint64_t dice = random.Next() % 100;
     if (streams.size() < 4) {
       streams.push_back(Open(plane, seed * 1000 + dice));
-      streams.back()->SetTarget(dice % 2 ? To(from, to) : plane.CaptureTarget());
+      streams.back()->SetTarget(dice % 2 ? from.TargetAt(to) : plane.CaptureTarget());
     }
     const auto stream = streams[random.Next() % streams.size()];
     PlayoutQueue& queue = stream->queue();
@@ -184,7 +131,7 @@ void Hammer(MediaPlane& plane, Socket& from, Socket& to, uint64_t seed, const st
     else if (dice < 65) stream->Clear();
     else if (dice < 70) stream->SetPaused(dice % 2);
     else if (dice < 75) stream->SendRtcp(payload, 20);
-    else if (dice < 80) stream->SetTarget(dice % 2 ? nullptr : To(from, to));
+    else if (dice < 80) stream->SetTarget(dice % 2 ? nullptr : from.TargetAt(to));
     else if (dice < 85) stream->Stats();
     else if (dice < 90) plane.TakeMarks();
     else if (dice < 95) plane.TakePackets();
@@ -198,7 +145,7 @@ void Hammer(MediaPlane& plane, Socket& from, Socket& to, uint64_t seed, const st
 }
 
 void EverythingMayHappenAtOnce() {
-  Socket from, to;
+  LoopbackSocket from, to;
   const size_t descriptors = OpenDescriptors();
   {
     const auto plane = MediaPlane::OpenReal(1);

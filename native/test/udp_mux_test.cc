@@ -1,7 +1,6 @@
 // One UDP port for all calls: who is found, who is not, and what a flood disturbs.
 #include "media/receive/udp_mux.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,18 +11,11 @@
 #include "media/plane.h"
 #include "media/random.h"
 #include "test/check.h"
+#include "test/loopback.h"
 #include "test/stun_samples.h"
 
 namespace parley::test {
 namespace {
-
-size_t OpenDescriptors() {
-  size_t count = 0;
-  DIR* const folder = opendir("/proc/self/fd");
-  while (readdir(folder)) count++;
-  closedir(folder);
-  return count;
-}
 
 std::shared_ptr<UdpMux> OpenMux(std::vector<std::string> addresses = {"127.0.0.1"}) {
   std::string problem;
@@ -580,14 +572,7 @@ void EverythingMayHappenAtOnce() {
   {
     const auto plane = MediaPlane::OpenReal(1);
     const auto mux = OpenMux();
-    std::atomic<bool> running{true};
-    std::vector<std::thread> threads;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-      threads.emplace_back([&, seed] { Hammer(*plane, mux, seed, running); });
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-    running.store(false);
-    for (std::thread& thread : threads) thread.join();
+    HammerForASecond([&](uint64_t seed, std::atomic<bool>& running) { Hammer(*plane, mux, seed, running); });
     plane->Close();
     CHECK(mux->Count().calls.fragments == 0 && mux->Count().calls.addresses == 0);
   }

@@ -279,8 +279,8 @@ export class CallTrack implements SentenceFrames {
   }
 
   /**
-   * Where the sentence is kept. Payloads of the configured complexity come first. Payloads without error
-   * correction are encoded again for a line that has it.
+   * Finds the place that keeps the sentence. Payloads of the configured complexity come first. Payloads
+   * without error correction are encoded again for a line that has it.
    */
   #place(
     sentence: SentenceSettings,

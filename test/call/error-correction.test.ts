@@ -10,7 +10,7 @@ import { type CallUnderTest, openCalls } from '../fakes/call-under-test.js';
 import { buzz, ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 
-/** What to expect after each report; one comes every 5 s. */
+/** Returns the expected loss after each report; one comes every 5 s. */
 function expectedAfter(correction: ErrorCorrection, losses: readonly number[], fromReport = 0): number[] {
   return losses.map((recentLoss, n) => {
     const reports = fromReport + n + 1;
