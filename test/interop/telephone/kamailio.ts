@@ -81,6 +81,7 @@ export class Kamailio {
   }
 }
 
+// One process for a transport keeps messages in order: with two, a 200 can overtake the 180 before it.
 function configuration(port: number, domain: string, options: KamailioOptions): string {
   const { users = {}, routes = {}, challengesCalls = false, rtpengine, longestS = 60 } = options;
   const table = (name: string, rows: Readonly<Record<string, string>>): string =>
@@ -92,8 +93,8 @@ function configuration(port: number, domain: string, options: KamailioOptions): 
 debug=1
 log_stderror=yes
 fork=yes
-children=2
-tcp_children=2
+children=1
+tcp_children=1
 auto_aliases=no
 dns=no
 rev_dns=no
