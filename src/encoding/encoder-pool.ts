@@ -93,7 +93,8 @@ export class EncoderPool {
 
   /**
    * Load of the workers in the last second, 0 to 1, on average: the fraction of the time in which they worked
-   * for calls, or 1 for a worker in which a call's line waited too long. Lower complexities lower it too.
+   * for calls, or 1 for a worker in which calls' lines waited too long in two seconds on end. Lower
+   * complexities lower it too.
    */
   get load(): number {
     return this.#threads.reduce((sum, thread) => sum + thread.load.load, 0) / this.#threads.length;

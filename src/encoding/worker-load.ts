@@ -36,6 +36,7 @@ export class WorkerLoad {
   #step = 0;
   #calmSinceMs: number | undefined;
   #load = 0;
+  #wasLate = false;
 
   constructor(complexity: number) {
     this.#steps = [complexity, ...STEPS.filter((step) => step < complexity)];
@@ -46,7 +47,10 @@ export class WorkerLoad {
     return this.#steps[this.#step] as number;
   }
 
-  /** Load in the last sample, 0 to 1: the busy fraction, or 1 if a line waited too long. */
+  /**
+   * Load in the last sample, 0 to 1: the busy fraction, or 1 if lines waited too long in it and in the one
+   * before. One long wait alone, as of a garbage collection, is no reason to refuse calls.
+   */
   get load(): number {
     return this.#load;
   }
@@ -54,7 +58,8 @@ export class WorkerLoad {
   /** Takes a sample, once a second. Returns true if the complexity has changed. */
   sample({ busy, longestWaitMs }: WorkerSample, nowMs: number): boolean {
     const isLate = longestWaitMs > LONGEST_WAIT_MS;
-    this.#load = isLate ? 1 : busy;
+    this.#load = isLate && this.#wasLate ? 1 : busy;
+    this.#wasLate = isLate;
     if (isLate || busy > TOO_BUSY) {
       this.#calmSinceMs = undefined;
       return this.#moveTo(this.#step + 1);

@@ -24,12 +24,14 @@ test('a busy worker begins lines with 5, 3, 1 and 0, one step a second', () => {
   assert.deepEqual(complexities(new WorkerLoad(0), [1, 1]), [0, 0]);
 });
 
-test('a line that waits for more than 200 ms counts as full load, however little its worker works', () => {
+test('lines that wait for more than 200 ms twice on end are full load, however little the worker works', () => {
   const load = new WorkerLoad(5);
   assert.equal(load.sample({ busy: 0.1, longestWaitMs: 200 }, 0), false);
   assert.equal(load.load, 0.1);
   assert.equal(load.sample({ busy: 0.1, longestWaitMs: 201 }, 1000), true);
-  assert.deepEqual([load.load, load.complexity], [1, 3]);
+  assert.deepEqual([load.load, load.complexity], [0.1, 3]);
+  assert.equal(load.sample({ busy: 0.2, longestWaitMs: 201 }, 2000), true);
+  assert.deepEqual([load.load, load.complexity], [1, 1]);
 });
 
 test('the complexity returns a step after 10 s in which the higher one would have fitted', () => {

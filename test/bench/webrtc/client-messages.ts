@@ -78,6 +78,8 @@ export interface TurnoverResult {
 export interface Standing {
   readonly open: number;
   readonly failed: number;
+  /** The first reason of a failure. */
+  readonly failure: string | undefined;
   readonly packets: number;
   readonly missing: number;
   readonly longestGapMs: number;

@@ -38,6 +38,7 @@ const agent = new Agent({ keepAlive: true, maxFreeSockets: 512 });
 const certificate = DtlsCertificate.make();
 const standing: OpenCall[] = [];
 let failedStanding = 0;
+let standingFailure: string | undefined;
 let cpu = process.cpuUsage();
 
 function cpuMs(since: NodeJS.CpuUsage): number {
@@ -141,14 +142,15 @@ async function setUp(plan: SetUpPlan): Promise<SetUpResult> {
 
 async function stand({ url, calls, atOnce }: StandPlan): Promise<Standing> {
   let offers = 0;
-  failedStanding = 0;
+  [failedStanding, standingFailure] = [0, undefined];
   const lane = async () => {
     while (offers < calls) {
       offers++;
       try {
         standing.push(await opened(url, 'ready'));
-      } catch {
+      } catch (error) {
         failedStanding++;
+        standingFailure ??= (error as Error).message;
       }
     }
   };
@@ -163,6 +165,7 @@ function standingNow(): Standing {
   return {
     open: peers.length,
     failed: failedStanding + standing.length - peers.length,
+    failure: standingFailure ?? (peers.length < standing.length ? 'the server ended a call' : undefined),
     packets: peers.reduce((sum, { packets }) => sum + packets, 0),
     missing: peers.reduce((sum, { missing }) => sum + missing, 0),
     longestGapMs: Math.max(0, ...peers.map(({ longestGapMs }) => longestGapMs)),

@@ -39,6 +39,7 @@ export async function standingLine(
     (busySeconds(SERVER_CORE) - busy) / seconds,
   ];
   const after = await clients.ask<Standing>({ type: 'standing' });
+  if (after.failed > 0) console.error(`${after.failed} calls failed, the first one: ${after.failure}`);
   const figures = await server.figures(); // after the clients', because it sorts the packets' times
   const cores = figures.cpuMs / figures.elapsedMs;
   await clients.ask({ type: 'drop' });
